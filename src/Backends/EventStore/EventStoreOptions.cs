@@ -34,6 +34,10 @@ public sealed class EventStoreOptions
     // With several servers. A server that does not answer the attempt to connect is passed over after this many seconds.
     private const int ConnectSeconds = 3;
 
+    // A host that is gone while a session waits for its answer owes no acknowledgement: only these questions to its kernel, after so many
+    // seconds and again each second, tell that it is gone, by default nine of them (net.ipv4.tcp_keepalive_probes).
+    private const int KeepAliveSeconds = 2;
+
     // Until something fails, only the server that was found to be the primary is asked (StoreServers).
     private const int RecheckSeconds = 3600;
 
@@ -76,6 +80,8 @@ public sealed class EventStoreOptions
             if (HasSeveralServers)
             {
                 sessions.Timeout = given.Contains("timeout") ? sessions.Timeout : ConnectSeconds;
+                (sessions.TcpKeepAliveTime, sessions.TcpKeepAliveInterval) =
+                    given.Contains("tcpkeepalivetime") ? (sessions.TcpKeepAliveTime, sessions.TcpKeepAliveInterval) : (KeepAliveSeconds, 1);
                 sessions.HostRecheckSeconds = given.Contains("hostrecheckseconds") ? sessions.HostRecheckSeconds : RecheckSeconds;
             }
             if (!given.Contains("maxautoprepare"))

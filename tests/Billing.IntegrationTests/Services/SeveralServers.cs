@@ -1,4 +1,5 @@
 using Billing.Backends.EventStore;
+using Billing.Chaos.Network;
 using Billing.LocalStack.Postgres;
 using Billing.LocalStack.Processes;
 using Microsoft.Extensions.DependencyInjection;
@@ -22,6 +23,33 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
             backend.GetRequiredService<IAccountStore>(), "visa/" + StackFixture.NewAccount(), EventStoreFixture.Opened, EventStoreFixture.Facts(3));
 
         Assert.Equal(3, account.Version);
+    }
+
+    [Fact]
+    public async Task A_server_that_vanishes_while_a_session_waits_for_it_is_left_for_another_one()
+    {
+        await using var vanishing = new TcpRelay(store.Postgres.Port, RelayBehaviour.None);
+        var connection = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString)
+        {
+            Host = $"127.0.0.1:{vanishing.Port},127.0.0.1:{store.Postgres.Port}",
+            // Nothing but the end of the connection ends a command.
+            CommandTimeout = 0,
+        };
+        var servers = store.NewBackend(connection.ConnectionString).GetRequiredService<StoreServers>();
+        await using var wait = servers.Primary.CreateCommand("select pg_sleep(100)");
+        var waiting = wait.ExecuteNonQueryAsync(Token);
+        await using var busy = NpgsqlDataSource.Create(store.Postgres.ConnectionString);
+        await using var sleeping = busy.CreateCommand("select exists (select from pg_stat_activity where wait_event = 'PgSleep')");
+        while (await sleeping.ExecuteScalarAsync(Token) is not true)
+        {
+        }
+
+        vanishing.Vanish();
+        await Assert.ThrowsAsync<NpgsqlException>(() => waiting.WaitAsync(TimeSpan.FromMinutes(3), Token));
+        servers.LookForPrimary();
+        await using var next = servers.Primary.CreateCommand("select 1");
+
+        Assert.Equal(1, await next.ExecuteScalarAsync(Token));
     }
 
     [Fact]
