@@ -84,26 +84,6 @@ public sealed class StandbyFailures(StandbyStack fixture) : StackFailures(fixtur
     }
 
     [Fact]
-    public async Task A_commit_that_waits_on_a_former_primary_fails_when_its_Patroni_comes_back()
-    {
-        var former = await Servers.PrimaryAsync(Token);
-        await KillPatroniAsync(former);
-        await Conditions.UntilAsync("the standby takes over", async () => await Servers.Members.Single(m => m != former).IsPrimaryAsync(Token));
-        await using var session = new NpgsqlConnection(Alone(former));
-        await session.OpenAsync(Token);
-        await using var write = new NpgsqlCommand("create table of_a_former_primary ()", session);
-        var writing = write.ExecuteNonQueryAsync(Token);
-        await Conditions.UntilAsync(
-            "the commit waits for a standby",
-            async () => await AskAsync(former, $"select wait_event from pg_stat_activity where pid = {session.ProcessID}") is "SyncRep");
-
-        former.Start();
-
-        await Assert.ThrowsAnyAsync<NpgsqlException>(() => writing);
-        await Servers.WaitUntilSafeAsync(Token);
-    }
-
-    [Fact]
     public async Task Commits_wait_for_the_standby_after_Patroni_was_started_again()
     {
         var primary = await Servers.PrimaryAsync(Token);
