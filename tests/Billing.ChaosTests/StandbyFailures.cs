@@ -70,6 +70,7 @@ public sealed class StandbyFailures(StandbyStack fixture) : StackFailures(fixtur
         frozen.Pause();
         try
         {
+            await Conditions.UntilAsync("the standby takes over", async () => await Servers.Members.Single(m => m != frozen).IsPrimaryAsync(Token));
             await traffic.WaitForMoreAsync(150);
         }
         finally
