@@ -160,13 +160,16 @@ own_user() {
 # run_service UNIT: enables and starts the service; restarts it if one of its files has changed.
 run_service() {
   put_file "/etc/systemd/system/$1" root:root 644 <"$BILLING_BOOTSTRAP/units/$1"
+  run_unit "$1"
+}
+
+# run_unit UNIT [OPTION...]: the same for a unit that is there, with options of systemctl.
+run_unit() {
+  local how=start
   systemctl daemon-reload
   systemctl enable --quiet "$1"
-  if ((changed)); then
-    systemctl restart "$1"
-  else
-    systemctl start "$1"
-  fi
+  ((!changed)) || how=restart
+  systemctl "${@:2}" "$how" "$1"
 }
 
 # wait_until_ready URL UNIT: waits up to ten minutes. A service restarts until its dependencies are available.

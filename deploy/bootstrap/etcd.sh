@@ -4,7 +4,7 @@
 
 # install_etcd: installs it if BILLING_ETCD names this machine.
 install_etcd() {
-  local members=() member first
+  local members=() member
   [[ ",${BILLING_ETCD:-}," == *",$BILLING_ADDRESS,"* ]] || return 0
   need_packages etcd-server
   for member in ${BILLING_ETCD//,/ }; do
@@ -28,14 +28,7 @@ ETCD_AUTO_COMPACTION_RETENTION=1
 ETCD_QUOTA_BACKEND_BYTES=536870912
 END
   put_file /etc/systemd/system/etcd.service.d/billing.conf root:root 644 <"$BILLING_BOOTSTRAP/units/etcd.conf"
-  systemctl daemon-reload
-  systemctl enable --quiet etcd
   # It is ready when a majority is: the others are being installed, too.
-  if ((changed)); then
-    first=restart
-  else
-    first=start
-  fi
-  systemctl --no-block "$first" etcd
+  run_unit etcd --no-block
   changed=$restarts
 }

@@ -1,4 +1,5 @@
 using Billing.LocalStack.Processes;
+using Billing.Rehearsal.Machines;
 using Billing.Rehearsal.Steps;
 using Spectre.Console;
 
@@ -134,12 +135,14 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
     private async Task BurnAsync(Platform platform, CancellationToken cancellationToken)
     {
         var experiment = new Experiment(options, platform);
-        await StepAsync("burn the primary of the database with its disk while payments continue", async () => Add(await experiment.PayingAsync(
-            "primary", 601, platform.Tier("client"),
-            async () => await DatabaseMachines.BurnAsync(platform, await DatabaseMachines.PrimaryAsync(platform, cancellationToken), cancellationToken), cancellationToken)));
-        await StepAsync("burn its standby with its disk while payments continue", async () => Add(await experiment.PayingAsync(
-            "standby", 701, platform.Tier("client"),
-            async () => await DatabaseMachines.BurnAsync(platform, await DatabaseMachines.StandbyAsync(platform, cancellationToken), cancellationToken), cancellationToken)));
+        await BurnAsync("the primary of the database", "primary", 601, DatabaseMachines.PrimaryAsync);
+        await BurnAsync("its standby", "standby", 701, DatabaseMachines.StandbyAsync);
+
+        Task BurnAsync(string what, string name, int seed, Func<Platform, CancellationToken, Task<RunningMachine>> find) => StepAsync(
+            $"burn {what} with its disk while payments continue",
+            async () => Add(await experiment.PayingAsync(
+                name, seed, platform.Tier("client"),
+                async () => await DatabaseMachines.BurnAsync(platform, await find(platform, cancellationToken), cancellationToken), cancellationToken)));
     }
 
     private async Task ConcludeAsync(Platform platform, CancellationToken cancellationToken)

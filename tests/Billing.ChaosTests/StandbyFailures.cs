@@ -90,7 +90,7 @@ public sealed class StandbyFailures(StandbyStack fixture) : StackFailures(fixtur
         var primary = await Servers.PrimaryAsync(Token);
         var standby = await Servers.StandbyAsync(Token);
 
-        await KillPatroniAsync(primary);
+        await primary.KillPatroniAsync();
         primary.Start();
         await Servers.WaitUntilSafeAsync(Token);
 
@@ -110,13 +110,6 @@ public sealed class StandbyFailures(StandbyStack fixture) : StackFailures(fixtur
 
         Assert.Equal(primary.Number, (await Servers.PrimaryAsync(Token)).Number);
         await traffic.EndCleanAsync();
-    }
-
-    // Its server keeps running.
-    private static async Task KillPatroniAsync(PostgresMember server)
-    {
-        server.Process!.Kill();
-        await server.Process.WaitForExitAsync(Token);
     }
 
     private async Task<object?> AskAsync(PostgresMember server, string question)

@@ -71,6 +71,7 @@ public sealed class ReleasePackaging : IDisposable
     public async Task The_bootstrap_archive_covers_the_others_and_its_own_hash_is_Terraforms()
     {
         Write("root/deploy/bootstrap/install.sh", "#!/bin/sh\n");
+        Write("root/deploy/monitoring/prometheus/rules/alerts.yml", "groups: []\n");
         Write("release/billing-proxy-1.2.3-linux-x64.tar.gz", "an archive");
         var release = PathOf("release");
 
@@ -80,6 +81,7 @@ public sealed class ReleasePackaging : IDisposable
         var unpacked = Directory.CreateDirectory(PathOf("unpacked")).FullName;
         (await ExternalTool.RunAsync("tar", ["-xzf", "billing-bootstrap-1.2.3.tar.gz", "-C", unpacked], release)).Succeeded();
         Assert.True(File.Exists(Path.Combine(unpacked, "install.sh")));
+        Assert.True(File.Exists(Path.Combine(unpacked, "monitoring/rules/alerts.yml")));
         (await ExternalTool.RunAsync("sha256sum", ["--check", "--strict", Path.Combine(unpacked, "SHA256SUMS")], release)).Succeeded();
         var variables = JsonNode.Parse(File.ReadAllText(Path.Combine(release, "release.auto.tfvars.json")))!;
         Assert.Equal("1.2.3", variables.Text("release_version"));

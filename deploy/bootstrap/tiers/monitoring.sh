@@ -25,7 +25,7 @@ install_tier() {
 }
 
 prometheus_settings() {
-  local host
+  local host tier port
   cat <<END
 global:
   scrape_interval: 15s
@@ -41,10 +41,12 @@ END
   printf '  - job_name: billing\n    static_configs:\n'
   for host in ${BILLING_HOSTS//,/ }; do
     case $host in
-      proxy-*) printf '      - targets: ["%s:5080"]\n        labels: { tier: proxy, machine: "%s" }\n' "${host#*=}" "${host%%=*}" ;;
-      payment-backend-*) printf '      - targets: ["%s:5001"]\n        labels: { tier: payments, machine: "%s" }\n' "${host#*=}" "${host%%=*}" ;;
-      balance-backend-*) printf '      - targets: ["%s:5001"]\n        labels: { tier: balances, machine: "%s" }\n' "${host#*=}" "${host%%=*}" ;;
+      proxy-*) tier=proxy port=5080 ;;
+      payment-backend-*) tier=payments port=5001 ;;
+      balance-backend-*) tier=balances port=5001 ;;
+      *) continue ;;
     esac
+    printf '      - targets: ["%s:%s"]\n        labels: { tier: %s, machine: "%s" }\n' "${host#*=}" "$port" "$tier" "${host%%=*}"
   done
 }
 

@@ -24,13 +24,7 @@ install_tier() {
   settings=$(patroni_settings)
   put_file /etc/patroni/config.yml root:postgres 640 <<<"$settings"
   put_file /etc/systemd/system/patroni.service.d/billing.conf root:root 644 <"$BILLING_BOOTSTRAP/units/patroni.conf"
-  systemctl daemon-reload
-  systemctl enable --quiet patroni
-  if ((changed)); then
-    systemctl restart patroni
-  else
-    systemctl start patroni
-  fi
+  run_unit patroni
   retry is_member
   if is_primary; then
     make_roles
@@ -120,17 +114,21 @@ END
 
 as_superuser() { runuser -u postgres -- psql -q -v ON_ERROR_STOP=1 "$@"; }
 
-# The passwords are passed over standard input: every user of the machine can read arguments.
 make_roles() {
+  local role
   as_superuser -f "$BILLING_BOOTSTRAP/postgres/roles.sql"
-  local role password
   for role in owner backend audit; do
-    password=$(secret "postgres/$role")
-    as_superuser <<<"alter role billing_$role password '${password//\'/\'\'}';"
+    set_password "$role" "$role"
   done
   as_superuser -f "$BILLING_BOOTSTRAP/postgres/standby.sql"
-  password=$(secret postgres/replication)
   for role in replication rewind; do
-    as_superuser <<<"alter role billing_$role password '${password//\'/\'\'}';"
+    set_password "$role" replication
   done
+}
+
+# set_password ROLE SECRET: over standard input, as every user of the machine can read arguments.
+set_password() {
+  local password
+  password=$(secret "postgres/$2")
+  as_superuser <<<"alter role billing_$1 password '${password//\'/\'\'}';"
 }

@@ -156,9 +156,11 @@ public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, T
             case FaultKind.BadRecords:
                 Interlocked.Add(ref _badRecords, await BadRecords.SendAsync(stack.BootstrapServers!, cancellationToken));
                 break;
-            default:
+            case var kind when FaultProfile.IsOfReplicas(kind):
                 await new ReplicaFaults(stack.Replicas!).InjectAsync(fault.Kind, () => WaitAsync(fault, cancellationToken), cancellationToken);
                 break;
+            default:
+                throw new ArgumentOutOfRangeException(nameof(fault), fault.Kind, "There is no such fault.");
         }
     }
 
@@ -195,18 +197,22 @@ public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, T
         await stack.Postgres.StartAsync(cancellationToken);
     }
 
-    private async Task FreezeAsync(Action pause, Action resume, Fault fault, CancellationToken cancellationToken)
+    /// <summary>Pauses something, and resumes it whatever happens.</summary>
+    internal static async Task FreezeAsync(Action pause, Action resume, Func<Task> wait)
     {
         pause();
         try
         {
-            await WaitAsync(fault, cancellationToken);
+            await wait();
         }
         finally
         {
             resume();
         }
     }
+
+    private Task FreezeAsync(Action pause, Action resume, Fault fault, CancellationToken cancellationToken) =>
+        FreezeAsync(pause, resume, () => WaitAsync(fault, cancellationToken));
 
     // A service that starts while a broker or PostgreSQL is unavailable may fail; an orchestrator restarts it.
     private async Task RestartEndedServicesAsync(ServiceRole role, int number, CancellationToken cancellationToken)

@@ -97,7 +97,8 @@ public sealed record FaultProfile(string Name, FaultPool Pool, int ShortestMs, i
         kind is FaultKind.CutFromBrokers or FaultKind.CutFromAnswers or FaultKind.FlappingNetwork or FaultKind.CutFromPostgres;
 
     /// <summary>Whether it needs several PostgreSQL servers.</summary>
-    public static bool IsOfReplicas(FaultKind kind) => kind >= FaultKind.BurnPrimary;
+    public static bool IsOfReplicas(FaultKind kind) =>
+        kind is FaultKind.BurnPrimary or FaultKind.BurnStandby or FaultKind.FreezePrimary or FaultKind.KillPatroni or FaultKind.KillEtcd;
 
     /// <summary>Returns the profile of a kind.</summary>
     public static FaultProfile Of(FaultKind kind) => kind switch

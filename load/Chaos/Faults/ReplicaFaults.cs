@@ -21,12 +21,12 @@ internal sealed class ReplicaFaults(ReplicatedPostgres postgres)
                 await BurnAsync(await postgres.StandbyAsync(cancellationToken), wait);
                 break;
             case FaultKind.FreezePrimary:
-                await FreezeAsync(await postgres.PrimaryAsync(cancellationToken), wait);
+                var frozen = await postgres.PrimaryAsync(cancellationToken);
+                await FaultInjector.FreezeAsync(frozen.Pause, frozen.Resume, wait);
                 break;
             case FaultKind.KillPatroni:
                 var alone = await postgres.PrimaryAsync(cancellationToken);
-                alone.Process!.Kill();
-                await alone.Process.WaitForExitAsync(cancellationToken);
+                await alone.KillPatroniAsync();
                 await wait();
                 alone.Start();
                 break;
@@ -47,18 +47,5 @@ internal sealed class ReplicaFaults(ReplicatedPostgres postgres)
         await member.BurnAsync();
         await wait();
         member.Start();
-    }
-
-    private static async Task FreezeAsync(PostgresMember member, Func<Task> wait)
-    {
-        member.Pause();
-        try
-        {
-            await wait();
-        }
-        finally
-        {
-            member.Resume();
-        }
     }
 }

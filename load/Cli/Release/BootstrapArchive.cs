@@ -19,8 +19,8 @@ internal sealed class BootstrapArchive(string root, string version, DateTimeOffs
         {
             await new Tool("cp").RunAsync(["-r", "--", scripts + "/.", top + "/"], cancellationToken);
             // For the monitoring host: the same rules as everywhere else.
-            await new Tool("cp").RunAsync(
-                ["-r", "--", Path.Combine(root, "deploy/monitoring/prometheus/rules"), Path.Combine(top, "monitoring/rules")], cancellationToken);
+            var monitoring = Directory.CreateDirectory(Path.Combine(top, "monitoring")).FullName;
+            await new Tool("cp").RunAsync(["-r", "--", Path.Combine(root, "deploy/monitoring/prometheus/rules"), monitoring + "/"], cancellationToken);
         }
         else
         {

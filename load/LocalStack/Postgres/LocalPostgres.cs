@@ -186,7 +186,8 @@ public sealed class LocalPostgres : IAsyncDisposable
 
     private async Task CreateClusterAsync(CancellationToken cancellationToken)
     {
-        var passwordFile = await WriteOwnedAsync("password", _connection.Password!, cancellationToken);
+        var passwordFile = Path.Combine(_data, "password");
+        await PostgresSettings.WriteOwnedAsync(passwordFile, _connection.Password!, _account, cancellationToken);
         var initdb = new ChildProcessStart(
             "initdb",
             Path.Combine(_programs, "initdb"),
@@ -201,23 +202,13 @@ public sealed class LocalPostgres : IAsyncDisposable
         };
         await ChildProcess.RunAsync(initdb, ChildProcess.Patience, cancellationToken);
         File.Delete(passwordFile);
-        await File.AppendAllTextAsync(Path.Combine(_cluster, "postgresql.conf"), Settings(), cancellationToken);
+        var withTls = await PostgresSettings.OfCertificateAsync(_certificate, _data, _account, cancellationToken);
+        await File.AppendAllTextAsync(Path.Combine(_cluster, "postgresql.conf"), Settings(withTls), cancellationToken);
         if (_certificate is not null)
         {
-            // A separate copy, because the server rejects a key file that other users may read.
-            var file = await WriteOwnedAsync("server.pem", _certificate.Pem, cancellationToken);
-            await File.AppendAllTextAsync(
-                Path.Combine(_cluster, "postgresql.conf"), $"ssl = on\nssl_cert_file = '{file}'\nssl_key_file = '{file}'\n", cancellationToken);
             await File.WriteAllTextAsync(
                 Path.Combine(_cluster, "pg_hba.conf"), "hostssl all all 127.0.0.1/32 scram-sha-256\n", cancellationToken);
         }
-    }
-
-    private async Task<string> WriteOwnedAsync(string name, string text, CancellationToken cancellationToken)
-    {
-        var file = Path.Combine(_data, name);
-        await PostgresSettings.WriteOwnedAsync(file, text, _account, cancellationToken);
-        return file;
     }
 
     private ChildProcessStart ServerStart() =>
@@ -231,10 +222,10 @@ public sealed class LocalPostgres : IAsyncDisposable
             Environment = _environment.ToDictionary(variable => variable.Key, string? (variable) => variable.Value),
         };
 
-    private string Settings() => string.Concat(
+    private string Settings(IReadOnlyDictionary<string, string> withTls) => string.Concat(
         PostgresSettings.Common().Concat(
         [
             new("listen_addresses", "127.0.0.1"), new("port", Port.ToString()), new("wal_level", "minimal"), new("max_wal_senders", "0"),
-            .. _settings,
+            .. _settings, .. withTls,
         ]).Select(s => $"{s.Key} = '{s.Value}'\n"));
 }

@@ -16,11 +16,12 @@ public sealed class PostgresMember : IAsyncDisposable
     private readonly ServiceAccount? _account;
     private readonly ChildProcessStart _start;
     private readonly string _settings;
+    private readonly ServerCertificate? _certificate;
 
     internal PostgresMember(int number, StackFolder folder, FreePorts ports, bool detached, ServerCertificate? certificate)
     {
         (Number, Port, _restPort) = (number, ports.Take(), ports.Take());
-        Certificate = certificate;
+        _certificate = certificate;
         _account = ServiceAccount.ForPostgres();
         _home = folder.CreateDataFolder(Name, _account);
         _settings = Path.Combine(_home, "patroni.json");
@@ -52,7 +53,6 @@ public sealed class PostgresMember : IAsyncDisposable
     public ChildProcess? Process { get; private set; }
 
     private string Data => Path.Combine(_home, "data");
-    private ServerCertificate? Certificate { get; }
 
     /// <summary>Whether it is the primary, and holds the lock for that.</summary>
     public Task<bool> IsPrimaryAsync(CancellationToken cancellationToken) => AnswersAsync("primary", cancellationToken);
@@ -86,6 +86,13 @@ public sealed class PostgresMember : IAsyncDisposable
         await ForgetAsync();
     }
 
+    /// <summary>Ends Patroni alone, as <c>kill -9</c> does; its server keeps running.</summary>
+    public async Task KillPatroniAsync()
+    {
+        Process!.Kill();
+        await Process.WaitForExitAsync(CancellationToken.None);
+    }
+
     /// <summary>Pauses Patroni, the server and its sessions: connections stay open, but nothing is answered.</summary>
     public void Pause()
     {
@@ -115,26 +122,20 @@ public sealed class PostgresMember : IAsyncDisposable
         await ForgetAsync();
     }
 
+    /// <summary>Writes Patroni's settings.</summary>
+    /// <param name="settings">Those of all servers, which this adds its own to.</param>
+    /// <param name="parameters">Further settings of the server, by the names of postgresql.conf.</param>
+    /// <param name="cancellationToken">Cancels it.</param>
     internal async Task WriteSettingsAsync(
-        Func<string, JsonObject, JsonObject> shared, IReadOnlyDictionary<string, string> server, CancellationToken cancellationToken)
+        JsonObject settings, IReadOnlyDictionary<string, string> parameters, CancellationToken cancellationToken)
     {
-        var own = new JsonObject { ["listen"] = Address(Port), ["connect_address"] = Address(Port), ["data_dir"] = Data, ["pgpass"] = Path.Combine(_home, "pgpass") };
-        own["bin_dir"] = PostgresPrograms.FindFolder();
-        var parameters = new JsonObject();
-        foreach (var (name, value) in server)
-        {
-            parameters[name] = value;
-        }
-        if (Certificate is not null)
-        {
-            // A separate copy, because the server rejects a key file that other users may read.
-            var file = Path.Combine(_home, "server.pem");
-            await PostgresSettings.WriteOwnedAsync(file, Certificate.Pem, _account, cancellationToken);
-            (parameters["ssl"], parameters["ssl_cert_file"], parameters["ssl_key_file"]) = ("on", file, file);
-        }
-        own["parameters"] = parameters;
-        var settings = shared(Name, own);
+        settings["name"] = Name;
         settings["restapi"] = new JsonObject { ["listen"] = Address(_restPort), ["connect_address"] = Address(_restPort) };
+        var server = settings["postgresql"]!.AsObject();
+        (server["listen"], server["connect_address"]) = (Address(Port), Address(Port));
+        (server["data_dir"], server["bin_dir"], server["pgpass"]) = (Data, PostgresPrograms.FindFolder(), Path.Combine(_home, "pgpass"));
+        server["parameters"] = PostgresSettings.ToJson(
+            parameters.Concat(await PostgresSettings.OfCertificateAsync(_certificate, _home, _account, cancellationToken)));
         // JSON is YAML, too.
         await PostgresSettings.WriteOwnedAsync(_settings, settings.ToJsonString(), _account, cancellationToken);
     }

@@ -1,4 +1,6 @@
+using System.Collections.Frozen;
 using System.Security.Cryptography;
+using System.Text.Json.Nodes;
 using Billing.LocalStack.Processes;
 using Npgsql;
 
@@ -84,6 +86,25 @@ internal static class PostgresSettings
             throw new StackException(server.Failure($"could not create a database: {exception.Message}").Message, exception);
         }
     }
+
+    /// <summary>The settings by which a server accepts connections with TLS; none without a certificate.</summary>
+    /// <param name="folder">The server's folder, which gets a copy, because the server rejects a key file that other users may read.</param>
+    /// <param name="account">The server's account; this process's if null.</param>
+    public static async Task<IReadOnlyDictionary<string, string>> OfCertificateAsync(
+        ServerCertificate? certificate, string folder, ServiceAccount? account, CancellationToken cancellationToken)
+    {
+        if (certificate is null)
+        {
+            return FrozenDictionary<string, string>.Empty;
+        }
+        var file = Path.Combine(folder, "server.pem");
+        await WriteOwnedAsync(file, certificate.Pem, account, cancellationToken);
+        return new Dictionary<string, string> { ["ssl"] = "on", ["ssl_cert_file"] = file, ["ssl_key_file"] = file };
+    }
+
+    /// <summary>Settings as Patroni reads them.</summary>
+    public static JsonObject ToJson(IEnumerable<KeyValuePair<string, string>> settings) =>
+        new(settings.Select(setting => KeyValuePair.Create(setting.Key, (JsonNode?)setting.Value)));
 
     /// <summary>Writes a file that only the server may read.</summary>
     /// <param name="account">The server's account; this process's if null.</param>

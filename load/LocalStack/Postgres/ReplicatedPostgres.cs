@@ -81,7 +81,7 @@ public sealed class ReplicatedPostgres : IAsyncDisposable
             foreach (var member in postgres.Members)
             {
                 await member.WriteSettingsAsync(
-                    (name, server) => postgres.Settings(name, server, certificate is not null), settings ?? FrozenDictionary<string, string>.Empty, cancellationToken);
+                    postgres.Settings(certificate is not null), settings ?? FrozenDictionary<string, string>.Empty, cancellationToken);
                 member.Start();
             }
             await postgres.WaitUntilSafeAsync(cancellationToken);
@@ -195,22 +195,12 @@ public sealed class ReplicatedPostgres : IAsyncDisposable
         }
     }
 
-    private JsonObject Settings(string name, JsonObject server, bool withTls)
+    private JsonObject Settings(bool withTls)
     {
         var access = withTls ? "hostssl" : "host";
-        server["pg_hba"] = new JsonArray(
-            $"{access} replication replicator 127.0.0.1/32 scram-sha-256", $"{access} all {PostgresSettings.UserName} 127.0.0.1/32 scram-sha-256");
-        // A new standby does not wait for the primary's next checkpoint.
-        server["basebackup"] = new JsonArray(new JsonObject { ["checkpoint"] = "fast" });
-        server["authentication"] = new JsonObject
-        {
-            ["superuser"] = new JsonObject { ["username"] = PostgresSettings.UserName, ["password"] = _connection.Password },
-            ["replication"] = new JsonObject { ["username"] = "replicator", ["password"] = _replicationPassword },
-        };
         return new JsonObject
         {
             ["scope"] = "billing",
-            ["name"] = name,
             ["etcd3"] = new JsonObject { ["host"] = new Uri(_etcdAddress).Authority },
             ["bootstrap"] = new JsonObject
             {
@@ -218,7 +208,18 @@ public sealed class ReplicatedPostgres : IAsyncDisposable
                 ["initdb"] = new JsonArray(
                     new JsonObject { ["encoding"] = "UTF8" }, new JsonObject { ["locale"] = "C" }, "data-checksums", "no-sync"),
             },
-            ["postgresql"] = server,
+            ["postgresql"] = new JsonObject
+            {
+                ["pg_hba"] = new JsonArray(
+                    $"{access} replication replicator 127.0.0.1/32 scram-sha-256", $"{access} all {PostgresSettings.UserName} 127.0.0.1/32 scram-sha-256"),
+                // A new standby does not wait for the primary's next checkpoint.
+                ["basebackup"] = new JsonArray(new JsonObject { ["checkpoint"] = "fast" }),
+                ["authentication"] = new JsonObject
+                {
+                    ["superuser"] = new JsonObject { ["username"] = PostgresSettings.UserName, ["password"] = _connection.Password },
+                    ["replication"] = new JsonObject { ["username"] = "replicator", ["password"] = _replicationPassword },
+                },
+            },
         };
     }
 
@@ -226,11 +227,7 @@ public sealed class ReplicatedPostgres : IAsyncDisposable
     // was committed since is on one disk only.
     private static JsonObject Agreed()
     {
-        var parameters = new JsonObject();
-        foreach (var (setting, value) in PostgresSettings.Common())
-        {
-            parameters[setting] = value;
-        }
+        var parameters = PostgresSettings.ToJson(PostgresSettings.Common());
         // A standby, or a primary, that does not answer is noticed as quickly as a lost lock.
         (parameters["wal_sender_timeout"], parameters["wal_receiver_timeout"]) = ("5s", "5s");
         return new JsonObject
