@@ -36,7 +36,8 @@ public sealed class PostgresMember : IAsyncDisposable
             // It stops its server before it ends.
             OrphanSignal = Signal.Terminate,
             Detached = detached,
-            Environment = PostgresSettings.WithoutUsers,
+            // Clients of PostgreSQL look for certificates in the home folder, which must be one that the account may read.
+            Environment = new Dictionary<string, string?>(PostgresSettings.WithoutUsers) { ["HOME"] = _home },
         };
     }
 
