@@ -1,9 +1,15 @@
 #!/usr/bin/python3
 """Starts Patroni: start_patroni.py SETTINGS
 
-Patroni before 3.2, as in Debian 12, forgets at its start which standby commits wait for, and writes the server's settings without it. If
-its server runs, every commit that waits is then acknowledged at once, and no later one waits: what is not on the standby's disk is lost
-at the next failover, or was lost at the last one. So Patroni begins here with what it has written itself before.
+Two errors of Patroni 3.0, as in Debian 12, lose acknowledged commits. Both are mended here as later releases mend them, which cannot be
+used: since 3.2 the primary's lock lasts for 20 seconds at least, and so does the silence after its loss.
+
+Before 3.2 it forgets at its start which standby commits wait for, and writes the server's settings without it. If its server runs, every
+commit that waits is then acknowledged at once, and no later one waits: what is not on the standby's disk is lost at the next failover, or
+was lost at the last one. So it begins here with what it has written itself before.
+
+Before 3.1 a primary that was away for longer than its lock takes the lock back from the one that took over. That one then deletes what it
+has committed since. So it renews its lock here only if it still has it.
 
 start_patroni.py --alone SETTINGS starts nothing: of the last primary, whose Patroni has ended, no standby may take over from it, and it
 may become the primary again although its data is older than what was known of it.
@@ -36,6 +42,27 @@ def keep_standby_names(handler):
     handler.get_server_parameters = get_server_parameters
 
 
+def renew_own_lock_only(etcd):
+    from patroni.dcs import catch_return_false_exception
+    from patroni.dcs.etcd3 import base64_encode
+
+    @catch_return_false_exception
+    def _update_leader(self):
+        retry = self._retry.copy()
+
+        def call(method, *args):
+            return self._run_and_handle_exceptions(method, *args, retry=lambda *a: retry(*a, retry=retry))
+
+        call(self._do_refresh_lease, True)
+        held = self.cluster and self.cluster.leader
+        if held and held.session == self._lease:
+            return True
+        lock = {"key": base64_encode(self.leader_path), "value": base64_encode(self._name)}
+        return bool(call(self._client.txn, {**lock, "target": "VALUE"}, {"request_put": {**lock, "lease": self._lease}}))
+
+    etcd._update_leader = _update_leader
+
+
 def leave_alone(settings):
     from patroni.config import Config
     from patroni.dcs import get_dcs
@@ -53,7 +80,9 @@ if __name__ == "__main__":
         leave_alone(sys.argv[2])
     else:
         from patroni.__main__ import main
+        from patroni.dcs.etcd3 import Etcd3
         from patroni.postgresql.config import ConfigHandler
 
         keep_standby_names(ConfigHandler)
+        renew_own_lock_only(Etcd3)
         main()
