@@ -125,7 +125,7 @@ public sealed record FaultProfile(string Name, FaultPool Pool, int ShortestMs, i
         FaultKind.BadRecords => new("bad records", FaultPool.None, 0, 0, null),
         FaultKind.BurnPrimary => new("burn primary with its disk", FaultPool.Postgres, 12_000, 18_000, 15),
         FaultKind.BurnStandby => new("burn standby with its disk", FaultPool.Postgres, 3000, 12_000, 15),
-        FaultKind.FreezePrimary => new("freeze primary", FaultPool.Postgres, 11_000, 16_000, 15),
+        FaultKind.FreezePrimary => new("freeze primary", FaultPool.Postgres, 11_000, 50_000, 15),
         FaultKind.KillPatroni => new("kill -9 Patroni of the primary", FaultPool.Postgres, 500, 14_000, null),
         FaultKind.KillEtcd => new("kill -9 etcd", FaultPool.Postgres, 1000, 14_000, null),
         _ => throw new ArgumentOutOfRangeException(nameof(kind), kind, "There is no such fault."),
