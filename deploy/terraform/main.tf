@@ -33,7 +33,9 @@ locals {
   zones  = length(var.zones) > 0 ? var.zones : [for letter in ["a", "b", "c"] : "${var.region}${letter}"]
   hosts  = { for host in module.topology.hosts : host.name => host }
   tiers  = toset([for host in module.topology.hosts : host.tier])
-  bucket = "${var.name}-release-${data.aws_caller_identity.this.account_id}-${var.region}"
+  owner  = "${data.aws_caller_identity.this.account_id}-${var.region}"
+  bucket = "${var.name}-release-${local.owner}"
+  backup = "${var.name}-backup-${local.owner}"
 
   # Machines may also read a bucket of another owner; over https they need no permission.
   release_bucket = var.release == "" ? local.bucket : startswith(var.release, "s3://") ? split("/", var.release)[2] : ""
@@ -60,6 +62,7 @@ module "topology" {
   postgres_host    = var.postgres == "rds" ? module.database[0].host : var.postgres_host
   postgres_port    = var.postgres == "rds" ? 5432 : var.postgres_port
   partitions       = var.partitions
+  backup           = "s3://${local.backup}"
   release          = var.release != "" ? var.release : "s3://${local.bucket}/${var.release_version}"
   release_version  = var.release_version
   bootstrap_sha256 = var.bootstrap_sha256
@@ -99,6 +102,15 @@ module "release" {
   release_version = var.release_version
 }
 
+# What is in it outlives the database: it is only deleted when it is empty.
+module "backup" {
+  source = "./modules/bucket"
+  count  = var.postgres == "machine" ? 1 : 0
+
+  name          = local.backup
+  force_destroy = false
+}
+
 module "access" {
   source = "./modules/access"
 
@@ -107,6 +119,7 @@ module "access" {
   tiers          = local.tiers
   parameters_arn = local.parameters
   release_arns   = local.release_bucket == "" ? [] : ["arn:${data.aws_partition.this.partition}:s3:::${local.release_bucket}"]
+  backup_arn     = "arn:${data.aws_partition.this.partition}:s3:::${local.backup}"
 }
 
 module "database" {
@@ -128,7 +141,7 @@ module "host" {
   for_each = local.hosts
 
   # A machine that starts before it may read the release would only retry, but would log meaningless errors.
-  depends_on = [module.network, module.security, module.release]
+  depends_on = [module.network, module.security, module.release, module.backup]
 
   name              = var.name
   host              = each.value

@@ -70,8 +70,8 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
         await StepAsync("look for the first backup, and for alerts about the machines", async () =>
         {
             var backups = await RestoreDrill.BackupsAsync(platform, cancellationToken);
-            Expect(backups == 1, $"the installation made {backups} base backups instead of one");
-            Expect(await Installation.AlertsAsync(platform, cancellationToken), "Prometheus has not evaluated its alerts, or knows of no base backup");
+            Expect(backups == 1, $"the installation made {backups} backups instead of one");
+            Expect(await Installation.AlertsAsync(platform, cancellationToken), "Prometheus has not evaluated its alerts, or knows of no backup");
         });
     }
 
@@ -117,7 +117,7 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
             var before = await RestoreDrill.BackupsAsync(platform, cancellationToken);
             await RestoreDrill.BackUpAsync(platform, cancellationToken);
             var backups = await RestoreDrill.BackupsAsync(platform, cancellationToken);
-            Expect(backups == before + 1, $"there are {backups} base backups instead of {before + 1}");
+            Expect(backups == before + 1, $"there are {backups} backups instead of {before + 1}");
         });
         await StepAsync("restore the database to the current time, and replace the running one", async () =>
             await RestoreDrill.TakeOverAsync(platform, await RestoreDrill.MomentAsync(platform, cancellationToken), cancellationToken));
@@ -137,6 +137,9 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
         var experiment = new Experiment(options, platform);
         await BurnAsync("the primary of the database", "primary", 601, DatabaseMachines.PrimaryAsync);
         await BurnAsync("its standby", "standby", 701, DatabaseMachines.StandbyAsync);
+        await StepAsync("lose all machines of the database with their disks, and restore it on new ones", () => RestoreDrill.LoseAllAsync(platform, cancellationToken));
+        await StepAsync("payments on what was restored", async () => Add(await experiment.PayingAsync(
+            "lost", 801, platform.Tier("client"), () => Task.Delay(RestoredFor, cancellationToken), cancellationToken)));
 
         Task BurnAsync(string what, string name, int seed, Func<Platform, CancellationToken, Task<RunningMachine>> find) => StepAsync(
             $"burn {what} with its disk while payments continue",

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Writes the state of archive and backups to a file for the node exporter; as the user postgres:
 #   billing-backup-metrics FILE
-# It asks no server: the figures are needed most when there is none, or when the disk is full, hence FILE is in memory, in /run.
+# It asks no database server: the figures are needed most when there is none, or when the disk is full, hence FILE is in memory, in
+# /run. Backups that cannot be read count as none.
 set -euo pipefail
 
 # A standby neither archives nor makes backups.
@@ -10,13 +11,14 @@ if [[ -e /var/lib/postgresql/15/main/standby.signal ]]; then
   exit
 fi
 waiting=$(find /var/lib/postgresql/15/main/pg_wal/archive_status -name '*.ready' | wc -l)
-newest=$(find /var/backups/billing/base -mindepth 1 -maxdepth 1 -type d ! -name '*.new' -printf '%T@\n' | sort -n | tail -n 1)
+newest=$(pgbackrest --stanza=billing --output=json info |
+  python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["backup"][-1]["timestamp"]["stop"])' 2>/dev/null) || newest=0
 cat >"$1.new" <<END
 # HELP billing_archive_waiting_segments Segments of the write-ahead log that are not archived yet.
 # TYPE billing_archive_waiting_segments gauge
 billing_archive_waiting_segments $waiting
-# HELP billing_backup_newest_timestamp_seconds When the newest base backup was made; 0 if there is none.
+# HELP billing_backup_newest_timestamp_seconds When the newest backup was made; 0 if there is none.
 # TYPE billing_backup_newest_timestamp_seconds gauge
-billing_backup_newest_timestamp_seconds ${newest:-0}
+billing_backup_newest_timestamp_seconds $newest
 END
 mv -- "$1.new" "$1"

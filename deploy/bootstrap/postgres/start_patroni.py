@@ -11,8 +11,8 @@ was lost at the last one. So it begins here with what it has written itself befo
 Before 3.1 a primary that was away for longer than its lock takes the lock back from the one that took over. That one then deletes what it
 has committed since. So it renews its lock here only if it still has it.
 
-start_patroni.py --alone SETTINGS starts nothing: of the last primary, whose Patroni has ended, no standby may take over from it, and it
-may become the primary again although its data is older than what was known of it.
+start_patroni.py --alone SETTINGS starts nothing: only this server, whose Patroni has ended, may become the primary, although its data is
+older than what was known of the last one.
 """
 import re
 import sys
@@ -70,8 +70,8 @@ def leave_alone(settings):
     config = Config(settings)
     name, dcs = config["name"], get_dcs(config)
     known = dcs.get_cluster().sync
-    if known.leader == name and known.sync_standby and not dcs.write_sync_state(name, None, index=known.index):
-        sys.exit(f"{name} is not the primary any more")
+    if (known.leader != name or known.sync_standby) and not dcs.write_sync_state(name, None, index=known.index):
+        sys.exit(f"another server has become the primary, and not {name}")
     dcs.write_leader_optime(0)
 
 

@@ -1,22 +1,21 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # What common.sh reads and sets.
-# A machine of the database: Debian's PostgreSQL 15, with roles for each kind of program and a continuous archive of its write-ahead log,
-# under Patroni, which makes one machine the primary and the others its standbys.
+# A machine of the database: Debian's PostgreSQL 15, with roles for each kind of program, under Patroni, which makes one machine the
+# primary and the others its standbys, and pgBackRest, which keeps backups and the write-ahead log elsewhere.
 
 data=/var/lib/postgresql/15/main
 
 install_tier() {
-  require_settings BILLING_ETCD
+  require_settings BILLING_ETCD BILLING_BACKUP
   # Patroni creates the cluster: the package must not.
   put_file /etc/postgresql-common/createcluster.d/billing.conf root:root 644 <<<'create_main_cluster = false'
-  need_packages postgresql-15 patroni zstd
+  need_packages postgresql-15 patroni pgbackrest
   # For the audit, which checks a restored database.
   install_program cli
-  install -d -o postgres -g postgres -m 700 /var/backups/billing /var/backups/billing/wal /var/backups/billing/base
-  put_file /usr/local/sbin/billing-archive root:root 755 <"$BILLING_BOOTSTRAP/postgres/archive.sh"
   put_file /usr/local/sbin/billing-backup root:root 755 <"$BILLING_BOOTSTRAP/postgres/backup.sh"
   put_file /usr/local/sbin/billing-backup-metrics root:root 755 <"$BILLING_BOOTSTRAP/postgres/metrics.sh"
   put_file /usr/local/sbin/billing-restore root:root 755 <"$BILLING_BOOTSTRAP/postgres/restore.sh"
+  put_backup_settings
   adopt_cluster
   changed=0
   put_file /etc/billing/postgresql.conf root:root 644 <"$BILLING_BOOTSTRAP/postgres/postgresql.conf"
@@ -28,6 +27,8 @@ install_tier() {
   retry is_member
   if is_primary; then
     make_roles
+    runuser -u postgres -- pgbackrest --stanza=billing stanza-create ||
+      die "$BILLING_BACKUP cannot be used, or has the backups of another database: set BILLING_BACKUP to an empty place, or see Restore in docs/operations.md"
   fi
   local unit
   for unit in billing-backup{,-metrics}.{service,timer}; do
@@ -35,8 +36,52 @@ install_tier() {
   done
   systemctl daemon-reload
   systemctl enable --quiet --now billing-backup.timer billing-backup-metrics.timer
-  # The first one: a restore needs one from before the moment that it restores.
-  systemctl start billing-backup.service
+  # A restore needs one from before the moment that it restores.
+  runuser -u postgres -- billing-backup --first
+}
+
+put_backup_settings() {
+  local settings
+  settings=$(backup_settings)
+  put_file /etc/pgbackrest.conf root:postgres 640 <<<"$settings"
+}
+
+# Two weeks, each a full backup and those of the days after it.
+backup_settings() {
+  printf '[global]\n'
+  backup_place
+  cat <<END
+repo1-bundle=y
+repo1-retention-full=2
+compress-type=zst
+compress-level=1
+start-fast=y
+archive-timeout=120
+log-level-console=warn
+log-level-file=off
+
+[billing]
+pg1-path=$data
+END
+}
+
+backup_place() {
+  local place region
+  case $BILLING_BACKUP in
+    s3://*)
+      need_packages awscli >&2
+      region=$(aws configure get region) || die "BILLING_BACKUP=$BILLING_BACKUP: set the bucket's region with \`aws configure set region NAME\`"
+      place=${BILLING_BACKUP#s3://}
+      printf 'repo1-type=s3\nrepo1-s3-bucket=%s\nrepo1-s3-region=%s\nrepo1-s3-endpoint=s3.%s.amazonaws.com\nrepo1-s3-key-type=auto\n' "${place%%/*}" "$region" "$region"
+      [[ $place == */* ]] || place+=/
+      printf 'repo1-path=/%s\n' "${place#*/}"
+      ;;
+    /*)
+      install -d -o postgres -g postgres -m 750 "$BILLING_BACKUP"
+      printf 'repo1-path=%s\n' "$BILLING_BACKUP"
+      ;;
+    *) die "BILLING_BACKUP=$BILLING_BACKUP: must be s3://BUCKET or a folder on a disk that outlives this machine's" ;;
+  esac
 }
 
 # The cluster of a release without Patroni becomes the first one's data.

@@ -37,6 +37,7 @@ internal sealed class TestPrograms(Workspace workspace, Installer installer, boo
         }
         if (names.Contains("Billing.DeploymentTests"))
         {
+            await TryAsync("pgBackRest", "to test backups of the database", cancellationToken, (Machine.IsRoot && Lacks("pgbackrest"), "pgbackrest"));
             await TryAsync("shellcheck", "to check shell scripts", cancellationToken, (Lacks("shellcheck"), "shellcheck"));
             // The tests of the rehearsal's network run as root only.
             await TryAsync("the network's programs", "to test the rehearsal's network", cancellationToken,

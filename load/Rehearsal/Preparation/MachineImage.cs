@@ -22,7 +22,7 @@ internal sealed class MachineImage(Workspace workspace)
         "libc6", "libgcc-s1", "libstdc++6", "libssl3", "zlib1g", "libzstd1", "liblz4-1",
     ];
 
-    private static readonly string[] LaterPackages = ["openjdk-17-jre-headless", "etcd-server", "patroni", "postgresql-15", "postgresql-client", "prometheus", "zstd"];
+    private static readonly string[] LaterPackages = ["openjdk-17-jre-headless", "etcd-server", "patroni", "pgbackrest", "postgresql-15", "postgresql-client", "prometheus"];
 
     /// <summary>Builds the image, unless this computer has it.</summary>
     /// <returns>Its folder: <c>root</c> is the file system, <c>packages</c> the archive.</returns>

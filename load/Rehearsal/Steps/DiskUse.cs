@@ -9,7 +9,7 @@ internal sealed record DiskUse(string What, long Bytes, double BytesPerPayment)
     [
         ("postgres", "database", Query("select pg_database_size('billing')")),
         ("postgres", "write-ahead log", Query("select pg_current_wal_lsn() - '0/0'")),
-        ("postgres", "write-ahead log as archived", "cat /var/backups/billing/wal/* | wc -c"),
+        ("postgres", "write-ahead log as archived", "find /srv/billing/shared/backup/archive -type f -exec cat {} + | wc -c"),
         ("kafka", "payment topics on all brokers", Topics("billing.payments.*")),
         ("kafka", "event topic on all brokers", Topics("billing.events-*")),
         ("kafka", "reply topics on all brokers", Topics("billing.replies.*")),

@@ -2,21 +2,20 @@ using Billing.Rehearsal.Machines;
 
 namespace Billing.Rehearsal.Steps;
 
-/// <summary>Restores the database to a point in time after a base backup, beside the running one: the restored database must contain
+/// <summary>Restores the database to a point in time after a backup, beside the running one: the restored database must contain
 /// everything that clients had been answered by that time.</summary>
 internal static class RestoreDrill
 {
     public static async Task<int> BackupsAsync(Platform platform, CancellationToken cancellationToken) =>
-        int.Parse(await (await PrimaryAsync(platform, cancellationToken)).RunAsync("find /var/backups/billing/base -name base.tar.gz | wc -l", cancellationToken));
+        int.Parse(await (await PrimaryAsync(platform, cancellationToken)).RunAsync("runuser -u postgres -- pgbackrest --stanza=billing info | grep -c 'backup: '", cancellationToken));
 
-    /// <summary>Makes a base backup, whether one is due or not.</summary>
+    /// <summary>Makes a backup.</summary>
     public static async Task BackUpAsync(Platform platform, CancellationToken cancellationToken) =>
         await (await PrimaryAsync(platform, cancellationToken)).RunAsync("runuser -u postgres -- billing-backup", cancellationToken);
 
-    /// <summary>Returns the present time, to which the database can be restored: after a failover, the new primary makes its first base
-    /// backup within minutes.</summary>
+    /// <summary>Returns the present time, to which the database can be restored.</summary>
     public static async Task<string> MomentAsync(Platform platform, CancellationToken cancellationToken) =>
-        (await (await PrimaryAsync(platform, cancellationToken)).RunAsync("runuser -u postgres -- billing-backup --if-due >/dev/null; runuser -u postgres -- psql -qAt -c 'select clock_timestamp()'", cancellationToken)).Trim();
+        (await (await PrimaryAsync(platform, cancellationToken)).RunAsync("runuser -u postgres -- psql -qAt -c 'select clock_timestamp()'", cancellationToken)).Trim();
 
     /// <summary>Restores the database to a point in time and audits the answers before it.</summary>
     /// <param name="journals">The journals of the runs that had ended by then, as a shell pattern.</param>
@@ -40,6 +39,24 @@ internal static class RestoreDrill
         await (await PrimaryAsync(platform, cancellationToken)).RunAsync($"billing-restore '{moment}' && billing-restore --take-over", cancellationToken);
         await Task.WhenAll(backends.Select(backend => backend.RunAsync(
             $"systemctl start billing-backend && curl -fsS -o /dev/null --retry 60 --retry-delay 1 --retry-all-errors http://{backend.Machine.Address}:5001/health/ready", cancellationToken)));
+        await DatabaseMachines.StandbyAsync(platform, cancellationToken);
+    }
+
+    /// <summary>Loses all machines of the database with their disks and restores it on new ones. Everything was archived before.</summary>
+    public static async Task LoseAllAsync(Platform platform, CancellationToken cancellationToken)
+    {
+        await (await PrimaryAsync(platform, cancellationToken)).RunAsync("runuser -u postgres -- pgbackrest --stanza=billing check", cancellationToken);
+        var lost = platform.Tier("postgres");
+        foreach (var machine in lost)
+        {
+            await platform.BurnAsync(machine, cancellationToken);
+        }
+        // Their installation waits for a primary, which there is when one of them has restored the database.
+        var installed = Task.WhenAll(lost.Select(machine => platform.ReplaceAsync(machine.Machine, cancellationToken)));
+        var first = await Polling.LastAsync(
+            attempts: 240, TimeSpan.FromSeconds(1), () => Task.FromResult(platform[lost[0].Machine.Name]), machine => machine != lost[0], cancellationToken);
+        await first.RunAsync("for _ in {1..240}; do ! systemctl is-active --quiet patroni || break; sleep 1; done; billing-restore latest && billing-restore --take-over", cancellationToken);
+        await installed;
         await DatabaseMachines.StandbyAsync(platform, cancellationToken);
     }
 

@@ -1,247 +1,126 @@
-using System.Globalization;
-using System.Text.RegularExpressions;
-
 namespace Billing.DeploymentTests.Bootstrap;
 
-/// <summary>The archive of the database's write-ahead log and the base backups, without a server: the scripts run on small files in
-/// a folder, with stand-ins for pg_basebackup, the clock and the disk of 100 MB. The rehearsal runs them on a database.</summary>
-public sealed partial class DatabaseBackups : IDisposable
+/// <summary>The backups of the database and the archive of its write-ahead log, with pgBackRest and a server of the test's own, which has
+/// the settings that a machine gets. The rehearsal restores the platform from them.</summary>
+public sealed class DatabaseBackups : IAsyncLifetime
 {
-    private const string Scripts = "deploy/bootstrap/postgres";
-    private const string Noon = "2026-01-10 12:00Z";
-
-    // A base backup that needs the segment 07, or $SEGMENT, and later ones.
-    private const string BaseBackup = """
-        mkdir -p "$2"
-        echo "START WAL LOCATION: 0/7000028 (file ${SEGMENT:-000000010000000000000007})" >"$2/backup_label"
-        tar -czf "$2/base.tar.gz" -C "$2" backup_label
-        rm "$2/backup_label"
-        """;
-
     private readonly string _folder = Directory.CreateTempSubdirectory().FullName;
 
-    public DatabaseBackups()
+    /// <summary>As on the first primary: a running server, settings, and a place for backups without any.</summary>
+    public async ValueTask InitializeAsync()
     {
-        _ = ExternalTool.Need("zstd");
-        foreach (var folder in (string[])["base", "wal", "bin"])
+        Assert.SkipUnless(File.Exists("/usr/bin/pgbackrest"), "pgBackRest is not installed");
+        Assert.SkipUnless(File.Exists("/usr/lib/postgresql/15/bin/pg_ctl"), "PostgreSQL 15 is not installed as a package of Debian's");
+        Assert.SkipUnless(Environment.IsPrivilegedProcess, "needs root, as the bootstrap does: the server and its backups belong to its account");
+        foreach (var script in (string[])["backup.sh", "metrics.sh"])
         {
-            Directory.CreateDirectory(At(folder));
+            var text = await File.ReadAllTextAsync(Path.Combine(Repository.Root, "deploy/bootstrap/postgres", script), Token);
+            await File.WriteAllTextAsync(Path.Combine(_folder, script), text.Replace("/var/lib/postgresql/15/main", _folder + "/main", StringComparison.Ordinal), Token);
         }
-        Stub("pg_basebackup", BaseBackup);
-        Stub("df", "printf '1B-blocks\\n100000000\\n'");
-        SetClock(Noon);
+        (await RunAsync("""
+            chown postgres:postgres .
+            as_server "$programs/initdb" -D main --auth=trust --no-sync >/dev/null
+            cat "$BILLING_BOOTSTRAP/postgres/postgresql.conf" - >>main/postgresql.conf <<<"
+            listen_addresses = ''
+            unix_socket_directories = '$PWD'
+            log_destination = 'stderr'"
+            BILLING_BACKUP=$PWD/backup backup_settings >pgbackrest.conf
+            printf 'pg1-socket-path=%s\n' "$PWD" >>pgbackrest.conf
+            serve main
+            pgbackrest stanza-create
+            """)).Succeeded();
     }
 
-    public void Dispose() => Directory.Delete(_folder, recursive: true);
+    public async ValueTask DisposeAsync()
+    {
+        await RunAsync("stop main; stop restored");
+        Directory.Delete(_folder, recursive: true);
+    }
+
+    private static CancellationToken Token => TestContext.Current.CancellationToken;
 
     [Fact]
-    public async Task A_segment_that_was_closed_early_takes_little_room_and_is_restored_unchanged()
+    public async Task Every_moment_since_the_first_backup_can_be_restored()
     {
-        (await RunAsync("head -c 100000 /dev/urandom >segment; truncate -s 16M segment")).Succeeded();
+        var restored = (await RunAsync("""
+            as_server bash backup.sh --first
+            query 'create table paid as select 1 as number'
+            # The time of a backup is known in whole seconds.
+            moment=$(query 'select clock_timestamp() from pg_sleep(1)')
+            query 'insert into paid values (2)'
+            as_server bash backup.sh
+            query 'insert into paid values (3)'
+            pgbackrest check
+            stop main
+            pgbackrest --pg1-path="$PWD/restored" --type=time --target="$moment" --target-action=promote restore
+            serve restored -c archive_mode=off
+            until [[ $(query 'select pg_is_in_recovery()') == f ]]; do sleep 0.1; done
+            query 'select number from paid'
+            """)).Succeeded();
 
-        (await ArchiveAsync("segment")).Succeeded();
-
-        Assert.InRange(new FileInfo(At($"wal/{Segment(7)}.zst")).Length, 100_000, 110_000);
-        await AssertRestoredAsync("segment");
-    }
-
-    [Fact]
-    public async Task A_segment_that_an_earlier_release_archived_uncompressed_is_restored()
-    {
-        Write($"wal/{Segment(7)}", 1000);
-
-        await AssertRestoredAsync($"wal/{Segment(7)}");
-    }
-
-    [Fact]
-    public async Task A_segment_that_is_not_archived_ends_a_recovery() => Assert.NotEqual(0, (await RunAsync(RestoreCommand())).ExitCode);
-
-    [Fact]
-    public async Task A_segment_is_archived_again_only_if_it_is_the_same()
-    {
-        (await RunAsync("echo one >segment; echo another >other")).Succeeded();
-        (await ArchiveAsync("segment")).Succeeded();
-
-        (await ArchiveAsync("segment")).Succeeded();
-        var other = await ArchiveAsync("other");
-
-        Assert.NotEqual(0, other.ExitCode);
-        Assert.Contains("exists and has other content than other", other.Errors, StringComparison.Ordinal);
-        await AssertRestoredAsync("segment");
-    }
-
-    [Fact]
-    public async Task A_segment_that_could_not_be_written_completely_is_not_taken_for_archived()
-    {
-        Write("segment", 1000);
-        // As when the disk is full.
-        Stub("zstd", "echo begin >\"${@: -1}\"; exit 1");
-
-        var failed = await ArchiveAsync("segment");
-        File.Delete(At("bin/zstd"));
-
-        Assert.NotEqual(0, failed.ExitCode);
-        Assert.False(File.Exists(At($"wal/{Segment(7)}.zst")));
-        (await ArchiveAsync("segment")).Succeeded();
-        await AssertRestoredAsync("segment");
-    }
-
-    [Theory]
-    [InlineData(Noon, null, true)]
-    [InlineData(Noon, "20260110T025959Z", true)]
-    [InlineData(Noon, "20260110T030000Z", false)]
-    [InlineData("2026-01-10 02:59Z", "20260109T030100Z", false)]
-    [InlineData("2026-01-10 03:00Z", "20260109T030100Z", true)]
-    public async Task A_backup_is_due_when_the_last_one_is_from_before_three_o_clock(string now, string? last, bool isDue)
-    {
-        SetClock(now);
-        if (last is not null)
-        {
-            await BackUpEarlierAsync(last, Segment(7));
-        }
-        var before = Backups().Count;
-
-        (await RunScriptAsync("backup.sh", "--if-due")).Succeeded();
-
-        Assert.Equal(before + (isDue ? 1 : 0), Backups().Count);
-    }
-
-    [Theory]
-    [InlineData(8_000_000, 1)]
-    [InlineData(9_000_000, 2)]
-    public async Task A_backup_is_due_when_more_log_than_a_twelfth_of_the_disk_was_archived_since_the_last_one(int bytes, int backups)
-    {
-        await BackUpEarlierAsync("20260110T110000Z", Segment(7));
-        Directory.SetLastWriteTimeUtc(At("base/20260110T110000Z"), DateTime.UnixEpoch);
-        Write($"wal/{Segment(8)}.zst", bytes);
-
-        (await RunScriptAsync("backup.sh", "--if-due")).Succeeded();
-
-        Assert.Equal(backups, Backups().Count);
+        Assert.Equal("1\n", restored.Output);
     }
 
     [Fact]
-    public async Task Seven_backups_are_kept_with_the_log_since_the_first_of_them()
+    public async Task A_first_backup_is_made_once_and_later_ones_contain_what_has_changed()
     {
-        await BackUpEveryDayAsync(days: 8, bytes: 10);
-        // As an earlier release archived it.
-        Write($"wal/{Segment(0)}", 10);
+        var kinds = (await RunAsync("""
+            as_server bash backup.sh --first
+            as_server bash backup.sh --first
+            pgbackrest info | grep -c 'backup: '
+            as_server bash backup.sh
+            pgbackrest info | grep -c 'backup: '
+            """)).Succeeded();
 
-        (await RunScriptAsync("backup.sh", "")).Succeeded();
-
-        Assert.Equal(["20260103T030000Z", "20260104T030000Z", "20260105T030000Z", "20260106T030000Z", "20260107T030000Z", "20260108T030000Z", "20260110T120000Z"], Backups());
-        Assert.Equal([.. Enumerable.Range(3, 6).Select(day => Segment(day) + ".zst")], Archived());
+        Assert.Equal("1\n2\n", kinds.Output);
     }
 
     [Fact]
-    public async Task Fewer_backups_are_kept_where_they_would_take_more_than_a_third_of_the_disk()
+    public async Task A_standby_makes_no_backup()
     {
-        await BackUpEveryDayAsync(days: 3, bytes: 14_000_000);
+        var result = (await RunAsync("""
+            touch main/standby.signal
+            as_server bash backup.sh
+            pgbackrest info | grep -c 'backup: ' || true
+            """)).Succeeded();
 
-        (await RunScriptAsync("backup.sh", "")).Succeeded();
-
-        Assert.Equal(["20260102T030000Z", "20260103T030000Z", "20260110T120000Z"], Backups());
-        Assert.Equal([Segment(2) + ".zst", Segment(3) + ".zst"], Archived());
-    }
-
-    [Fact]
-    public async Task The_last_backup_and_its_log_are_kept_however_large_they_are()
-    {
-        await BackUpEveryDayAsync(days: 1, bytes: 10);
-        Write($"wal/{Segment(7)}.zst", 90_000_000);
-
-        (await RunScriptAsync("backup.sh", "")).Succeeded();
-
-        Assert.Equal(["20260110T120000Z"], Backups());
-        Assert.Equal([Segment(7) + ".zst"], Archived());
-    }
-
-    [Fact]
-    public async Task What_a_failed_backup_leaves_is_no_backup_and_is_deleted_by_the_next_one()
-    {
-        await BackUpEarlierAsync("20260108T030000Z", Segment(7));
-        Stub("pg_basebackup", BaseBackup + "\nexit 1");
-
-        Assert.NotEqual(0, (await RunScriptAsync("backup.sh", "--if-due")).ExitCode);
-        Assert.Equal(["20260108T030000Z", "20260110T120000Z.new"], Backups());
-        Stub("pg_basebackup", BaseBackup);
-        SetClock("2026-01-10 13:00Z");
-        (await RunScriptAsync("backup.sh", "--if-due")).Succeeded();
-
-        Assert.Equal(["20260108T030000Z", "20260110T130000Z"], Backups());
+        Assert.Equal("0\n", result.Output);
     }
 
     [Fact]
     public async Task The_node_exporter_reads_how_many_segments_wait_and_when_the_newest_backup_was_made()
     {
-        await BackUpEarlierAsync("20260108T030000Z", Segment(7));
-        Directory.SetLastWriteTimeUtc(At("base/20260108T030000Z"), DateTime.UnixEpoch.AddSeconds(1_700_000_000));
-        Directory.CreateDirectory(At("pg_wal/archive_status"));
-        foreach (var file in (string[])["7.ready", "8.ready", "6.done"])
-        {
-            Write("pg_wal/archive_status/" + file, 0);
-        }
+        var lines = (await RunAsync("""
+            as_server bash metrics.sh none.prom
+            as_server bash backup.sh --first
+            as_server touch main/pg_wal/archive_status/7.ready main/pg_wal/archive_status/8.ready
+            as_server bash metrics.sh backup.prom
+            rm -r backup
+            as_server bash metrics.sh lost.prom
+            grep -hv '^#' none.prom backup.prom lost.prom
+            """)).Succeeded().Output.Split('\n', StringSplitOptions.RemoveEmptyEntries);
 
-        (await RunScriptAsync("metrics.sh", At("backup.prom"))).Succeeded();
-
-        var lines = await File.ReadAllLinesAsync(At("backup.prom"), TestContext.Current.CancellationToken);
-        Assert.Equal(
-            ["billing_archive_waiting_segments 2", "billing_backup_newest_timestamp_seconds 1700000000.0000000000"], lines.Where(line => !line.StartsWith('#')));
+        Assert.Equal("billing_backup_newest_timestamp_seconds 0", lines[1]);
+        Assert.Equal("billing_archive_waiting_segments 2", lines[2]);
+        Assert.Matches("^billing_backup_newest_timestamp_seconds 1[0-9]{9}$", lines[3]);
+        Assert.Equal("billing_backup_newest_timestamp_seconds 0", lines[5]);
     }
 
-    private static string Segment(int number) => string.Create(CultureInfo.InvariantCulture, $"0000000100000000000000{number:00}");
-
-    private string At(string path) => Path.Combine(_folder, path);
-
-    private void Write(string path, int length) => File.WriteAllBytes(At(path), new byte[length]);
-
-    private void Stub(string program, string script) => File.WriteAllText(At("bin/" + program), $"#!/usr/bin/env bash\nset -e\n{script}\n");
-
-    // date -u [-d MOMENT] +FORMAT
-    private void SetClock(string now) => Stub("date", $"[[ $2 != -d ]] || then=$3; exec /bin/date -u -d \"{now} ${{then:-}}\" \"${{@: -1}}\"");
-
-    private List<string> Backups() => [.. Directory.EnumerateDirectories(At("base")).Select(path => Path.GetFileName(path)).Order(StringComparer.Ordinal)];
-
-    private List<string> Archived() => [.. Directory.EnumerateFiles(At("wal")).Select(path => Path.GetFileName(path)).Order(StringComparer.Ordinal)];
-
-    // A backup at 03:00 of each of the first days of January, and a segment archived after each.
-    private async Task BackUpEveryDayAsync(int days, int bytes)
-    {
-        foreach (var day in Enumerable.Range(1, days))
-        {
-            await BackUpEarlierAsync(string.Create(CultureInfo.InvariantCulture, $"202601{day:00}T030000Z"), Segment(day));
-            Write($"wal/{Segment(day)}.zst", bytes);
-        }
-    }
-
-    private async Task BackUpEarlierAsync(string name, string segment) =>
-        (await RunAsync($"SEGMENT={segment} pg_basebackup --pgdata base/{name}")).Succeeded();
-
-    private Task<ToolResult> ArchiveAsync(string file) => RunAsync($"'{Repository.Root}/{Scripts}/archive.sh' {file} wal/{Segment(7)}");
-
-    private async Task AssertRestoredAsync(string file) => (await RunAsync($"{RestoreCommand()}; cmp {file} restored")).Succeeded();
-
-    // The restored cluster's command, for segment 07.
-    private string RestoreCommand() => RestoreSetting().Match(File.ReadAllText(Path.Combine(Repository.Root, Scripts, "restore.sh"))).Groups[1].Value
-        .Replace("$folder", _folder, StringComparison.Ordinal).Replace("%f", Segment(7), StringComparison.Ordinal).Replace("%p", "restored", StringComparison.Ordinal);
-
-    // Runs a script with this test's folders.
-    private async Task<ToolResult> RunScriptAsync(string script, string argument)
-    {
-        var programs = Environment.GetEnvironmentVariable("BILLING_POSTGRES_BIN") is { Length: > 0 } set ? set : "/usr/lib/postgresql/15/bin";
-        Assert.SkipWhen(!File.Exists(Path.Combine(programs, "pg_archivecleanup")), $"{programs} has no pg_archivecleanup");
-        var text = await File.ReadAllTextAsync(Path.Combine(Repository.Root, Scripts, script), TestContext.Current.CancellationToken);
-        foreach (var (folder, own) in new[] { ("/var/backups/billing", _folder), ("/var/lib/postgresql/15/main", _folder), ("/usr/lib/postgresql/15/bin", programs) })
-        {
-            text = text.Replace(folder, own, StringComparison.Ordinal);
-        }
-        await File.WriteAllTextAsync(At(script), text, TestContext.Current.CancellationToken);
-        return await RunAsync($"bash {script} {argument}");
-    }
-
+    // As the server's account, with the bootstrap's own functions, settings and scripts in this test's folder.
     private Task<ToolResult> RunAsync(string script) => ExternalTool.RunAsync(
-        ExternalTool.Need("bash"), ["-c", $"set -euo pipefail; chmod +x bin/*; PATH=\"$PWD/bin:$PATH\"\n{script}"], _folder);
-
-    [GeneratedRegex("^restore_command = '(.*)'$", RegexOptions.Multiline)]
-    private static partial Regex RestoreSetting();
+        ExternalTool.Need("bash"),
+        ["-c", $$"""
+            set -euo pipefail; shopt -s inherit_errexit
+            BILLING_BOOTSTRAP='{{Repository.Root}}/deploy/bootstrap'
+            . "$BILLING_BOOTSTRAP/common.sh"; . "$BILLING_BOOTSTRAP/tiers/postgres.sh"
+            data=$PWD/main; programs=/usr/lib/postgresql/15/bin
+            export PGBACKREST_CONFIG=$PWD/pgbackrest.conf PGBACKREST_LOCK_PATH=$PWD/lock
+            as_server() { runuser -u postgres -- "$@"; }
+            pgbackrest() { as_server /usr/bin/pgbackrest --stanza=billing "$@"; }
+            query() { as_server psql -h "$PWD" -d postgres -qAtc "$1"; }
+            serve() { as_server "$programs/pg_ctl" -D "$1" -w -l "$PWD/$1.log" -o "${*:2}" start >/dev/null || { cat "$1.log" >&2; return 1; }; }
+            stop() { [[ ! -e $1/postmaster.pid ]] || as_server "$programs/pg_ctl" -D "$1" -w -m immediate stop >/dev/null; }
+            {{script}}
+            """],
+        _folder);
 }

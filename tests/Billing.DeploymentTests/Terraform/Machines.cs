@@ -6,6 +6,7 @@ namespace Billing.DeploymentTests.Terraform;
 public sealed class Machines
 {
     private const string Release = "billing-release-123456789012-us-east-1/*";
+    private const string Backup = "billing-backup-123456789012-us-east-1";
 
     private static readonly string[] Secret =
         ["random_password", "aws_ssm_parameter", "aws_secretsmanager_secret_version", "aws_key_pair", "tls_private_key"];
@@ -54,7 +55,7 @@ public sealed class Machines
                 $"kafka reads {Release} parameter/billing/kafka/*",
                 $"monitoring reads {Release} parameter/billing/kafka/admin parameter/billing/kafka/operator parameter/billing/postgres/audit parameter/billing/postgres/owner",
                 $"payment-backend reads {Release} parameter/billing/kafka/payment-backend parameter/billing/postgres/backend",
-                $"postgres reads {Release} parameter/billing/postgres/*",
+                $"postgres reads {Backup} {Backup}/* {Release} parameter/billing/postgres/*",
                 $"proxy reads {Release} parameter/billing/kafka/proxy",
             ],
             Readers(await copy.PlanAsync("")));

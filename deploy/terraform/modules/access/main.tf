@@ -38,6 +38,16 @@ locals {
     Resource = [for arn in var.release_arns : "${arn}/*"]
   }
 
+  # What pgBackRest needs.
+  backups = {
+    for tier in keys(local.secrets) : tier => {
+      Sid      = "Backups"
+      Effect   = "Allow"
+      Action   = ["s3:DeleteObject", "s3:GetObject", "s3:ListBucket", "s3:PutObject"]
+      Resource = tier == "postgres" ? [var.backup_arn, "${var.backup_arn}/*"] : []
+    }
+  }
+
   parameters = {
     for tier, names in local.secrets : tier => {
       Sid      = "Secrets"
@@ -70,7 +80,7 @@ resource "aws_iam_role_policy" "this" {
   role = aws_iam_role.this[each.key].id
   policy = jsonencode({
     Version   = "2012-10-17"
-    Statement = [for statement in [local.agent, local.release, local.parameters[each.key]] : statement if length(statement.Resource) > 0]
+    Statement = [for statement in [local.agent, local.backups[each.key], local.release, local.parameters[each.key]] : statement if length(statement.Resource) > 0]
   })
 }
 

@@ -22,3 +22,8 @@ variable "release_arns" {
   description = "The release's bucket; none if the release is not in a bucket."
   type        = list(string)
 }
+
+variable "backup_arn" {
+  description = "The bucket of the database's backups."
+  type        = string
+}

@@ -66,6 +66,7 @@ locals {
     BILLING_KAFKA_NODES  = join(",", [for index, address in local.addresses.kafka : "${index + 1}@${address}"])
     BILLING_POSTGRES     = var.postgres_own ? join(",", [for address in local.addresses.postgres : "${address}:5432"]) : "${var.postgres_host}:${var.postgres_port}"
     BILLING_POSTGRES_OWN = tostring(var.postgres_own)
+    BILLING_BACKUP       = var.postgres_own ? var.backup : ""
     BILLING_ETCD         = join(",", local.etcd)
     BILLING_PROXIES      = join(",", [for address in local.addresses.proxy : "${address}:5000"])
     BILLING_HOSTS        = join(",", [for machine in local.machines : "${machine.name}=${machine.address}"])

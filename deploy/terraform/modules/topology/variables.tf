@@ -139,6 +139,17 @@ variable "postgres_port" {
   }
 }
 
+variable "backup" {
+  description = "Where the backups of the platform's own database are: s3://BUCKET, or a folder on a disk that outlives the machines."
+  type        = string
+  default     = "/srv/billing/shared/backup"
+
+  validation {
+    condition     = can(regex("^(s3:/)?(/[A-Za-z0-9._-]+)+$", var.backup))
+    error_message = "backup must be s3://BUCKET or a folder, without a slash at its end."
+  }
+}
+
 variable "partitions" {
   description = "Partitions of a request topic; 0 for as many as there are backends of the larger tier."
   type        = number
