@@ -5,9 +5,9 @@
 # install_backend ROLE PRINCIPAL
 install_backend() {
   local store settings
-  # A connection to a machine that is gone breaks after five or six seconds, whether it sends or waits, instead of fifteen minutes: the
-  # backend then looks for another primary.
-  put_file /etc/sysctl.d/billing.conf root:root 644 <<<$'net.ipv4.tcp_retries2 = 4\nnet.ipv4.tcp_keepalive_probes = 3'
+  # A connection to a machine that is gone breaks after five or six seconds, whether it waits or sends (the fifth time-out of 200 ms,
+  # each twice the last), instead of fifteen minutes: the backend then looks for another primary.
+  put_file /etc/sysctl.d/billing.conf root:root 644 <<<$'net.ipv4.tcp_retries2 = 3\nnet.ipv4.tcp_keepalive_probes = 3'
   sysctl -q -p /etc/sysctl.d/billing.conf
   install_program backend
   store=$(postgres_connection backend)

@@ -135,6 +135,9 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
     private async Task BurnAsync(Platform platform, CancellationToken cancellationToken)
     {
         var experiment = new Experiment(options, platform);
+        await StepAsync("replace every secret while payments continue", async () => Add(await experiment.PayingAsync(
+            "rotation", 551, platform.Tier("client"),
+            () => Rotation.RunAsync(platform, what => console.WriteLine("    " + what), cancellationToken), cancellationToken)));
         await BurnAsync("the primary of the database", "primary", 601, DatabaseMachines.PrimaryAsync);
         await BurnAsync("its standby", "standby", 701, DatabaseMachines.StandbyAsync);
         await StepAsync("lose all machines of the database with their disks, and restore it on new ones", () => RestoreDrill.LoseAllAsync(platform, cancellationToken));

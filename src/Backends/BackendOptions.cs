@@ -33,8 +33,8 @@ public sealed class BackendOptions
 
     /// <summary>How long the event store may be unavailable before callers that have waited that long are answered
     /// UNAVAILABLE. Their commands stay in flight and may still be recorded; a retry with the same transaction id shows
-    /// the result.</summary>
-    public TimeSpan StoreUnavailableMax { get; set; } = TimeSpan.FromSeconds(10);
+    /// the result. By default longer than a standby takes to become the primary.</summary>
+    public TimeSpan StoreUnavailableMax { get; set; } = TimeSpan.FromSeconds(15);
 
     /// <summary>The credit limit of an account for which none was set, in units of its currency.</summary>
     [Range(0, 1e15)]

@@ -3,6 +3,7 @@
 #   billing-kafka topics --describe
 #   billing-kafka consumer-groups --describe --group billing-payments
 #   billing-kafka spread 1,2,3,4        distributes the platform's topics over these brokers, and waits for completion
+#   billing-kafka accounts              gives the programs' accounts, and the administrator's, the passwords of BILLING_SECRETS
 set -euo pipefail
 
 # spread BROKERS
@@ -30,8 +31,24 @@ spread() {
   echo "the topics of the platform are distributed over brokers $1"
 }
 
+# Whoever is connected remains connected. The administrator's comes last: this tool uses it.
+accounts() {
+  local principal password file
+  # shellcheck source=deploy/bootstrap/common.sh
+  . /opt/billing/bootstrap/common.sh
+  load_settings /etc/billing/host.env
+  file=$(mktemp)
+  # shellcheck disable=SC2064 # Expanded now: the variable does not exist after this function.
+  trap "rm -f -- '$file'" EXIT
+  for principal in proxy payment-backend balance-backend operator admin; do
+    password=$(secret "kafka/$principal")
+    printf 'SCRAM-SHA-512=password=%s\n' "$password" >"$file"
+    "$0" configs --alter --entity-type users --entity-name "$principal" --add-config-file "$file"
+  done
+}
+
 usage() {
-  echo 'usage: billing-kafka acls|broker-api-versions|configs|consumer-groups|leader-election|metadata-quorum|reassign-partitions|topics ARGUMENT... | spread BROKER,...' >&2
+  echo 'usage: billing-kafka acls|broker-api-versions|configs|consumer-groups|leader-election|metadata-quorum|reassign-partitions|topics ARGUMENT... | spread BROKER,... | accounts' >&2
   exit 2
 }
 
@@ -48,10 +65,14 @@ case ${1:-} in
     spread "${2:-}"
     exit
     ;;
+  accounts)
+    accounts
+    exit
+    ;;
   *) usage ;;
 esac
 shift
 address=$(sed -nE 's|^listeners=CLIENT://([^,]+),.*|\1|p' /etc/billing/kafka/server.properties)
-settings=--command-config
-[[ $class != *LeaderElectionCommand ]] || settings=--admin.config
-exec java -Xmx96m -XX:TieredStopAtLevel=1 -cp '/opt/billing/kafka/libs/*' "$class" --bootstrap-server "$address" "$settings" /etc/billing/kafka/admin.properties "$@"
+option=--command-config
+[[ $class != *LeaderElectionCommand ]] || option=--admin.config
+exec java -Xmx96m -XX:TieredStopAtLevel=1 -cp '/opt/billing/kafka/libs/*' "$class" --bootstrap-server "$address" "$option" /etc/billing/kafka/admin.properties "$@"

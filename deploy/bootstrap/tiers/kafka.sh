@@ -4,6 +4,7 @@
 kafka_release=4.1.0
 # Base64 of 16 bytes; the same on every node, and not a secret.
 kafka_cluster=YmlsbGluZy1yZWYtMDAwMQ
+kafka_settings_file=/etc/billing/kafka/server.properties
 
 install_tier() {
   require_settings BILLING_KAFKA_NODES
@@ -13,10 +14,13 @@ install_tier() {
   install -d -o kafka -g kafka -m 700 /var/lib/billing-kafka
   put_file /etc/billing/kafka/log4j2.properties root:root 644 <"$BILLING_BOOTSTRAP/kafka/log4j2.properties"
   local settings
+  # Before the brokers have changed to a new password of the administrator, the old one is still theirs.
+  if is_broker_login "$(secret kafka/admin)"; then
+    settings=$(kafka_admin_properties)
+    put_file /etc/billing/kafka/admin.properties root:root 600 <<<"$settings"
+  fi
   settings=$(kafka_properties)
-  put_file /etc/billing/kafka/server.properties root:kafka 640 <<<"$settings"
-  settings=$(kafka_admin_properties)
-  put_file /etc/billing/kafka/admin.properties root:root 600 <<<"$settings"
+  put_file "$kafka_settings_file" root:kafka 640 <<<"$settings"
   [[ -f /var/lib/billing-kafka/meta.properties ]] || format_storage
   local restarts=$changed
   put_file /usr/local/sbin/billing-kafka root:root 755 <"$BILLING_BOOTSTRAP/kafka/tool.sh"
@@ -34,7 +38,7 @@ format_storage() {
     arguments+=(--add-scram "SCRAM-SHA-512=[name=\"$principal\",password=\"$password\"]")
   done
   runuser -u kafka -- java -Xmx96m -cp '/opt/billing/kafka/libs/*' kafka.tools.StorageTool format \
-    --cluster-id "$kafka_cluster" --config /etc/billing/kafka/server.properties "${arguments[@]}"
+    --cluster-id "$kafka_cluster" --config "$kafka_settings_file" "${arguments[@]}"
 }
 
 # node_number: prints this machine's number, by its address in BILLING_KAFKA_NODES.
@@ -50,7 +54,7 @@ node_number() {
 }
 
 kafka_properties() {
-  local number nodes voters=() node roles=broker listeners password
+  local number nodes voters=() node roles=broker listeners accounts
   number=$(node_number)
   IFS=, read -ra nodes <<<"$BILLING_KAFKA_NODES"
   for node in "${nodes[@]:0:3}"; do
@@ -58,7 +62,7 @@ kafka_properties() {
     [[ ${node%@*} != "$number" ]] || roles=broker,controller
   done
   listeners="CLIENT://$BILLING_ADDRESS:9092,BROKER://$BILLING_ADDRESS:9094"
-  password=$(secret kafka/admin)
+  accounts=$(broker_accounts "$(secret kafka/admin)")
   cat <<END
 process.roles=$roles
 node.id=$number
@@ -68,8 +72,53 @@ listeners=$listeners$([[ $roles == broker ]] || printf ',CONTROLLER://%s:9093' "
 advertised.listeners=$listeners
 END
   printf '%s\n' "$(<"$BILLING_BOOTSTRAP/kafka/server.properties")"
-  local login="org.apache.kafka.common.security.plain.PlainLoginModule required username=\"admin\" password=\"$password\" user_admin=\"$password\";"
-  printf 'listener.name.%s.plain.sasl.jaas.config=%s\n' broker "$login" controller "$login"
+  broker_logins "$accounts"
+}
+
+# The password with which brokers log in at each other has an account of its own, so that two of them can be valid while brokers change from one
+# to the other, one after the other: a first installation on all brokers makes the new one valid, a second one uses it, and a
+# third one ends the old one.
+
+# broker_accounts PASSWORD: prints the accounts that are valid, NAME PASSWORD in each line. Brokers log in with the first one.
+broker_accounts() {
+  local new old
+  new="broker-$(printf '%s' "$1" | sha256sum | head -c 12) $1"
+  old=$(broker_login)
+  if [[ -z $old ]]; then
+    printf '%s\n' "$new"
+  elif [[ ${old#* } == "$1" ]]; then
+    printf '%s\n' "$old"
+  elif grep -q " user_${new% *}=" "$kafka_settings_file"; then
+    printf '%s\n' "$new" "$old"
+  else
+    printf '%s\n' "$old" "$new"
+  fi
+}
+
+# broker_login: prints the account with which this broker logs in, or nothing before its first installation.
+broker_login() {
+  if [[ -e $kafka_settings_file ]]; then
+    sed -nE 's/^listener\.name\.broker\.plain\.sasl\.jaas\.config=.* username="([^"]*)" password="([^"]*)".*/\1 \2/p' "$kafka_settings_file"
+  fi
+}
+
+# is_broker_login PASSWORD: whether this broker logs in with it, or is new.
+is_broker_login() {
+  local account
+  account=$(broker_login)
+  [[ -z $account || ${account#* } == "$1" ]]
+}
+
+# broker_logins ACCOUNTS
+broker_logins() {
+  local name password login='' administrators=User:admin
+  while read -r name password; do
+    [[ -n $login ]] || login="org.apache.kafka.common.security.plain.PlainLoginModule required username=\"$name\" password=\"$password\""
+    login+=" user_$name=\"$password\""
+    administrators+=";User:$name"
+  done <<<"$1"
+  printf 'listener.name.%s.plain.sasl.jaas.config=%s;\n' broker "$login" controller "$login"
+  printf 'super.users=%s\n' "$administrators"
 }
 
 kafka_admin_properties() {

@@ -19,10 +19,15 @@ install_tier() {
   adopt_cluster
   changed=0
   put_file /etc/billing/postgresql.conf root:root 644 <"$BILLING_BOOTSTRAP/postgres/postgresql.conf"
-  local settings
+  put_file /etc/systemd/system/patroni.service.d/billing.conf root:root 644 <"$BILLING_BOOTSTRAP/units/patroni.conf"
+  local settings restarts=$changed
   settings=$(patroni_settings)
   put_file /etc/patroni/config.yml root:postgres 640 <<<"$settings"
-  put_file /etc/systemd/system/patroni.service.d/billing.conf root:root 644 <"$BILLING_BOOTSTRAP/units/patroni.conf"
+  # New passwords need no restart, which would end the primary.
+  if ((changed && !restarts)) && systemctl is-active --quiet patroni; then
+    systemctl reload patroni
+    changed=0
+  fi
   run_unit patroni
   retry is_member
   if is_primary; then

@@ -52,7 +52,7 @@ internal sealed class Platform : IAsyncDisposable
         var platform = new Platform(options, topology, site);
         try
         {
-            platform.WriteSecrets();
+            platform.RenewSecrets();
             await platform.OfferAsync(release, cancellationToken);
             await Parallel.ForEachAsync(
                 topology.Machines, new ParallelOptions { MaxDegreeOfParallelism = BootsAtATime, CancellationToken = cancellationToken },
@@ -72,6 +72,17 @@ internal sealed class Platform : IAsyncDisposable
     /// <summary>Makes a release available to the machines.</summary>
     public Task OfferAsync(Release release, CancellationToken cancellationToken) =>
         new Tool("cp").RunAsync(["-r", "--reflink=auto", release.Folder, Path.Combine(Site.Releases, release.Version)], cancellationToken);
+
+    /// <summary>Gives every secret a new value.</summary>
+    public void RenewSecrets()
+    {
+        foreach (var name in SecretNames)
+        {
+            var file = Path.Combine(Site.Secrets, name);
+            Directory.CreateDirectory(Path.GetDirectoryName(file)!);
+            File.WriteAllText(file, RandomNumberGenerator.GetHexString(32, lowercase: true));
+        }
+    }
 
     /// <summary>Plans the topology with other variables or for another release; this does not change the machines.</summary>
     public Task<Topology> PlanAsync(Release release, Dictionary<string, object> variables, CancellationToken cancellationToken) =>
@@ -157,14 +168,4 @@ internal sealed class Platform : IAsyncDisposable
                 ["release"] = "file:///srv/billing/releases/" + release.Version,
             },
             cancellationToken);
-
-    private void WriteSecrets()
-    {
-        foreach (var name in SecretNames)
-        {
-            var file = Path.Combine(Site.Secrets, name);
-            Directory.CreateDirectory(Path.GetDirectoryName(file)!);
-            File.WriteAllText(file, RandomNumberGenerator.GetHexString(32, lowercase: true));
-        }
-    }
 }

@@ -27,8 +27,13 @@ public sealed class StoreServers : IAsyncDisposable
     public NpgsqlDataSource Primary { get; }
 
     /// <summary>Forgets which of several servers is the primary, and which did not answer: the next connection asks them in turn. Until
-    /// then only the one that was found is asked, so that a machine that is gone costs no time while another one answers.</summary>
-    public void LookForPrimary() => _several?.ClearDatabaseStates();
+    /// then only the one that was found is asked, so that a machine that is gone costs no time while another one answers. Sessions that
+    /// nobody uses are closed: each of those with a machine that is gone would be asked for as long as a connection may take.</summary>
+    public void LookForPrimary()
+    {
+        _several?.Clear();
+        _several?.ClearDatabaseStates();
+    }
 
     /// <summary>Closes the connections.</summary>
     public async ValueTask DisposeAsync()

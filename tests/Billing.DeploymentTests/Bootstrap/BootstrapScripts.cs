@@ -126,6 +126,33 @@ public sealed class BootstrapScripts : IDisposable
     }
 
     [Fact]
+    public async Task Brokers_change_to_a_new_password_in_three_installations()
+    {
+        var result = (await RunAsync("""
+            . "$BILLING_BOOTSTRAP/tiers/kafka.sh"
+            BILLING_KAFKA_NODES=1@10.0.0.1 BILLING_ZONE=a BILLING_ADDRESS=10.0.0.1 BILLING_SECRETS=file:$PWD kafka_settings_file=$PWD/server.properties
+            secret_is() { mkdir -p kafka; echo -n "$1" >kafka/admin; }
+            install_again() {
+              is_broker_login "$(secret kafka/admin)" && known=known || known=unknown
+              kafka_properties >new; mv new server.properties
+              echo "$known: $(grep -E '^listener.name.broker.plain' server.properties | grep -oE '(username|user_[^=]*|password)="[^"]*"' | sed -E 's/broker-[0-9a-f]{12}/broker/' | paste -sd ' ')"
+            }
+            secret_is password-one; install_again; install_again
+            secret_is password-two; install_again; install_again; install_again
+            """)).Succeeded();
+
+        Assert.Equal(
+            [
+                """known: username="broker" password="password-one" user_broker="password-one" """,
+                """known: username="broker" password="password-one" user_broker="password-one" """,
+                """unknown: username="broker" password="password-one" user_broker="password-one" user_broker="password-two" """,
+                """unknown: username="broker" password="password-two" user_broker="password-two" user_broker="password-one" """,
+                """known: username="broker" password="password-two" user_broker="password-two" """,
+            ],
+            result.Output.Split('\n', StringSplitOptions.RemoveEmptyEntries).Select(line => line + " "));
+    }
+
+    [Fact]
     public async Task A_broker_that_is_not_among_the_nodes_is_rejected() => AssertRefused(
         "BILLING_KAFKA_NODES=1@10.0.0.1 does not name this machine, 10.0.0.9",
         await RunAsync(". \"$BILLING_BOOTSTRAP/tiers/kafka.sh\"; BILLING_KAFKA_NODES=1@10.0.0.1; BILLING_ADDRESS=10.0.0.9; kafka_properties"));

@@ -53,6 +53,32 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
     }
 
     [Fact]
+    public async Task Sessions_that_nobody_uses_are_closed_when_the_primary_is_looked_for()
+    {
+        var connection = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString)
+        {
+            Host = $"127.0.0.1:{store.Postgres.Port},127.0.0.1:1",
+            ApplicationName = "unused",
+        };
+        var servers = store.NewBackend(connection.ConnectionString).GetRequiredService<StoreServers>();
+        await using (await servers.Primary.OpenConnectionAsync(Token))
+        await using (await servers.Primary.OpenConnectionAsync(Token))
+        {
+        }
+        await using var other = NpgsqlDataSource.Create(store.Postgres.ConnectionString);
+        await using var count = other.CreateCommand("select count(*) from pg_stat_activity where application_name = 'unused'");
+        Assert.Equal(2L, await count.ExecuteScalarAsync(Token));
+
+        servers.LookForPrimary();
+
+        using var bound = CancellationTokenSource.CreateLinkedTokenSource(Token);
+        bound.CancelAfter(TimeSpan.FromMinutes(1));
+        while (await count.ExecuteScalarAsync(bound.Token) is not 0L)
+        {
+        }
+    }
+
+    [Fact]
     public async Task The_port_of_a_single_server_may_follow_its_name()
     {
         var connection = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString) { Host = $"127.0.0.1:{store.Postgres.Port}", Port = 1 };

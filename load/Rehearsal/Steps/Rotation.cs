@@ -1,0 +1,48 @@
+using Billing.LocalStack.Processes;
+
+namespace Billing.Rehearsal.Steps;
+
+/// <summary>New values of all secrets, as docs/operations.md describes it; nothing stops for it.</summary>
+internal static class Rotation
+{
+    private const string Install = "bash /opt/billing/bootstrap/install.sh";
+
+    // A broker at a time: the next one when all replicas are in sync again.
+    private const string InSync = "for _ in {1..120}; do [[ -n $(billing-kafka topics --describe --under-replicated-partitions) ]] || exit 0; sleep 1; done; exit 1";
+
+    private static readonly string[] Programs = ["balance-backend", "payment-backend", "proxy", "monitoring"];
+
+    /// <summary>Replaces the secrets, and installs every machine that reads one again.</summary>
+    /// <exception cref="StackException">An old password is still valid.</exception>
+    public static async Task RunAsync(Platform platform, Action<string> progress, CancellationToken cancellationToken)
+    {
+        var old = await File.ReadAllTextAsync(Path.Combine(platform.Site.Secrets, "postgres/audit"), cancellationToken);
+        platform.RenewSecrets();
+        var brokers = platform.Tier("kafka");
+        await BrokersAsync("brokers accept both passwords");
+        await BrokersAsync("brokers use the new one");
+        progress("accounts on the brokers");
+        await brokers[0].RunAsync("billing-kafka accounts", cancellationToken);
+        var primary = await DatabaseMachines.PrimaryAsync(platform, cancellationToken);
+        foreach (var machine in platform.Tier("postgres").OrderBy(machine => machine != primary).Concat(Programs.SelectMany(platform.Tier)))
+        {
+            progress(machine.Machine.Name);
+            await machine.RunAsync(Install, cancellationToken);
+        }
+        await BrokersAsync("brokers accept only the new one");
+        var (exitCode, _, _) = await primary.Shell().TryAsync([$"PGPASSWORD={old} psql -h 127.0.0.1 -U billing_audit -d billing -c 'select 1'"], cancellationToken);
+        if (exitCode == 0)
+        {
+            throw new StackException("The database accepts the password of before.");
+        }
+
+        async Task BrokersAsync(string what)
+        {
+            progress(what);
+            foreach (var broker in brokers)
+            {
+                await broker.RunAsync($"{Install}; {InSync}", cancellationToken);
+            }
+        }
+    }
+}
