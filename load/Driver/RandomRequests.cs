@@ -29,7 +29,7 @@ public sealed class RandomRequests(
     /// <summary>The next payment, of 1 to 100 dollars or, for the given share of payments, euros.</summary>
     public MakePaymentRequest Payment() => new()
     {
-        TransactionId = Guid.NewGuid().ToString(),
+        TransactionId = Guid.CreateVersion7().ToString(),
         AccountId = Account(),
         PaymentType = Type(),
         Amount = new Money { CurrencyCode = Currency(), Units = random.Next(1, 100), Nanos = random.Next(0, 100) * 10_000_000 },

@@ -117,7 +117,7 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
             var before = await RestoreDrill.BackupsAsync(platform, cancellationToken);
             await RestoreDrill.BackUpAsync(platform, cancellationToken);
             var backups = await RestoreDrill.BackupsAsync(platform, cancellationToken);
-            Expect(backups == before + 1, $"there are {backups} backups instead of {before + 1}");
+            Expect(backups > before, $"there are still {backups} backups");
         });
         await StepAsync("restore the database to the current time, and replace the running one", async () =>
             await RestoreDrill.TakeOverAsync(platform, await RestoreDrill.MomentAsync(platform, cancellationToken), cancellationToken));

@@ -6,10 +6,11 @@ namespace Billing.Client;
 /// <summary>A payment to make. Its id makes retries safe: however often it is sent, it is charged once.</summary>
 public sealed record Payment
 {
-    /// <summary>Creates a new payment with a new id. Keep the payment, or its id, until its outcome is known.</summary>
+    /// <summary>Creates a new payment with a new id, a UUID of version 7: such ids order by time, so that the platform stores those of
+    /// one time side by side. Keep the payment, or its id, until its outcome is known.</summary>
     /// <exception cref="ArgumentException">See the other constructor.</exception>
     public Payment(CardAccount account, Amount amount)
-        : this(Guid.NewGuid(), account, amount)
+        : this(Guid.CreateVersion7(), account, amount)
     {
     }
 

@@ -15,7 +15,8 @@ public sealed class DatabaseBackups : IAsyncLifetime
         foreach (var script in (string[])["backup.sh", "metrics.sh"])
         {
             var text = await File.ReadAllTextAsync(Path.Combine(Repository.Root, "deploy/bootstrap/postgres", script), Token);
-            await File.WriteAllTextAsync(Path.Combine(_folder, script), text.Replace("/var/lib/postgresql/15/main", _folder + "/main", StringComparison.Ordinal), Token);
+            await File.WriteAllTextAsync(Path.Combine(_folder, script), text.Replace("/var/lib/postgresql/15/main", _folder + "/main", StringComparison.Ordinal)
+                .Replace("/run/lock", _folder, StringComparison.Ordinal), Token);
         }
         (await RunAsync("""
             chown postgres:postgres .
@@ -73,6 +74,20 @@ public sealed class DatabaseBackups : IAsyncLifetime
             """)).Succeeded();
 
         Assert.Equal("1\n2\n", kinds.Output);
+    }
+
+    [Fact]
+    public async Task Backups_that_are_asked_for_at_the_same_time_are_made_one_after_the_other()
+    {
+        var result = (await RunAsync("""
+            as_server bash backup.sh --first
+            as_server bash backup.sh & one=$!
+            as_server bash backup.sh & other=$!
+            wait $one; wait $other
+            pgbackrest info | grep -c 'backup: '
+            """)).Succeeded();
+
+        Assert.Equal("3\n", result.Output);
     }
 
     [Fact]
