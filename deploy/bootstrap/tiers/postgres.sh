@@ -32,7 +32,8 @@ install_tier() {
   retry is_member
   if is_primary; then
     make_roles
-    runuser -u postgres -- pgbackrest --stanza=billing stanza-create ||
+    # With billing-backup's lock: pgBackRest fails while another one of it runs.
+    runuser -u postgres -- flock /run/lock/billing-backup pgbackrest --stanza=billing stanza-create ||
       die "$BILLING_BACKUP cannot be used, or has the backups of another database: set BILLING_BACKUP to an empty place, or see Restore in docs/operations.md"
   fi
   local unit

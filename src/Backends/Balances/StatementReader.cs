@@ -6,7 +6,6 @@ using Billing.Contracts;
 using Billing.V1;
 using Google.Protobuf.WellKnownTypes;
 using Microsoft.Extensions.Options;
-using Npgsql;
 
 namespace Billing.Backends.Balances;
 
@@ -14,7 +13,7 @@ namespace Billing.Backends.Balances;
 /// Without one, the account is folded from its last snapshot before the page, or from its first event; only the page is held
 /// in memory.</summary>
 internal sealed class StatementReader(
-    NpgsqlDataSource database, IAccountStore accounts, IOptions<EventStoreOptions> store, IOptions<BackendOptions> backend)
+    StoreServers servers, IAccountStore accounts, IOptions<EventStoreOptions> store, IOptions<BackendOptions> backend)
 {
     private readonly string _streams = store.Value.Schema + ".mt_streams";
     private readonly string _events = store.Value.Schema + ".mt_events";
@@ -40,7 +39,7 @@ internal sealed class StatementReader(
         string streamId, Account account, Wire.V1.StatementPageRequest request, CancellationToken cancellationToken)
     {
         var page = new Wire.V1.StatementPage();
-        await using var command = database.CreateCommand(
+        await using var command = servers.Primary.CreateCommand(
             $"select version, type, data from {_events} where stream_id = $1 and version > $2 and version <= $3 order by version");
         command.Parameters.AddWithValue(streamId);
         command.Parameters.AddWithValue(account.Version);
@@ -70,7 +69,7 @@ internal sealed class StatementReader(
     /// there are no entries, and no stream is folded in vain.</summary>
     private async Task<Account?> OpeningAsync(string streamId, long afterVersion, CancellationToken cancellationToken)
     {
-        await using var command = database.CreateCommand($"""
+        await using var command = servers.Primary.CreateCommand($"""
             select known.version, known.balance, known.credit_limit, known.currency
             from {_streams} s left join {_snapshots} known on known.stream_id = s.id and known.version <= $2
             where s.id = $1 and s.version > $2

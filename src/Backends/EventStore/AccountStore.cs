@@ -8,7 +8,7 @@ using NpgsqlTypes;
 namespace Billing.Backends.EventStore;
 
 /// <summary>Reads and appends the accounts' events in Marten's tables, with their receipts and snapshots.</summary>
-internal sealed class AccountStore(NpgsqlDataSource database, IOptions<EventStoreOptions> options, TimeProvider time) : IAccountStore
+internal sealed class AccountStore(StoreServers servers, IOptions<EventStoreOptions> options, TimeProvider time) : IAccountStore
 {
     private readonly EventStoreOptions _options = options.Value;
     private readonly string _hold = StoredFunction.HoldEpochs.Call(options.Value.Schema);
@@ -20,7 +20,7 @@ internal sealed class AccountStore(NpgsqlDataSource database, IOptions<EventStor
         string[] streamIds, Account opened, CancellationToken cancellationToken)
     {
         var accounts = streamIds.ToDictionary(id => id, _ => opened, StringComparer.Ordinal);
-        await using var command = database.CreateCommand($"""
+        await using var command = servers.Primary.CreateCommand($"""
             with known as materialized (
                 select wanted.id, s.version, s.balance, s.credit_limit, s.currency
                 from unnest($1) as wanted(id) left join {EventStoreSchema.Snapshots(_options.Schema)} s on s.stream_id = wanted.id)
@@ -44,7 +44,7 @@ internal sealed class AccountStore(NpgsqlDataSource database, IOptions<EventStor
 
     public async Task<string[]> ListAsync(string after, int limit, CancellationToken cancellationToken)
     {
-        await using var command = database.CreateCommand(
+        await using var command = servers.Primary.CreateCommand(
             $"select array(select id from {_options.Schema}.mt_streams where id > $1 and version > 0 order by id limit $2)");
         command.Parameters.Add(new NpgsqlParameter<string> { TypedValue = after, NpgsqlDbType = NpgsqlDbType.Varchar });
         command.Parameters.Add(new NpgsqlParameter<int> { TypedValue = limit });
@@ -55,7 +55,7 @@ internal sealed class AccountStore(NpgsqlDataSource database, IOptions<EventStor
         Guid[] transactionIds, CancellationToken cancellationToken)
     {
         var found = new Dictionary<Guid, Wire.V1.Event>();
-        await using var command = database.CreateCommand(
+        await using var command = servers.Primary.CreateCommand(
             $"select transaction_id, event from {EventStoreSchema.Receipts(_options.Schema)} where transaction_id = any($1)");
         command.Parameters.Add(Values(transactionIds));
         await using var rows = await command.ExecuteReaderAsync(cancellationToken);
@@ -70,7 +70,7 @@ internal sealed class AccountStore(NpgsqlDataSource database, IOptions<EventStor
     // same id, so afterwards it is certain which of the two came first.
     public async Task<Dictionary<Guid, Wire.V1.Event>> CloseAsync(Guid[] transactionIds, CancellationToken cancellationToken)
     {
-        await using var command = database.CreateCommand($"""
+        await using var command = servers.Primary.CreateCommand($"""
             insert into {EventStoreSchema.Receipts(_options.Schema)} (transaction_id, event)
             select id, '' from unnest($1) as id order by id
             on conflict do nothing
@@ -85,7 +85,7 @@ internal sealed class AccountStore(NpgsqlDataSource database, IOptions<EventStor
         IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken)
     {
         var begun = new Dictionary<SourcePartition, long>(owned.Count);
-        await using var command = database.CreateCommand($"""
+        await using var command = servers.Primary.CreateCommand($"""
             insert into {EventStoreSchema.Epochs(_options.Schema)} as present (topic, number, epoch)
             select topic, number, epoch + 1 from unnest($1, $2, $3) as owned(topic, number, epoch) order by topic, number
             on conflict (topic, number) do update set epoch = present.epoch + 1
@@ -105,7 +105,7 @@ internal sealed class AccountStore(NpgsqlDataSource database, IOptions<EventStor
     public async Task AppendAsync(
         IReadOnlyList<NewEvent> batch, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken)
     {
-        await using var statements = database.CreateBatch();
+        await using var statements = servers.Primary.CreateBatch();
         if (owned.Count > 0)
         {
             Add(statements, _hold, Columns(owned));

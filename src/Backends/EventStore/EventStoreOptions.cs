@@ -38,9 +38,6 @@ public sealed class EventStoreOptions
     // seconds and again each second, tell that it is gone, by default nine of them (net.ipv4.tcp_keepalive_probes).
     private const int KeepAliveSeconds = 2;
 
-    // Until something fails, only the server that was found to be the primary is asked (StoreServers).
-    private const int RecheckSeconds = 3600;
-
     /// <summary>The connection string of PostgreSQL, in Npgsql's format, e.g.
     /// <c>Host=localhost;Database=billing;Username=billing</c>. <c>Host=one,two:5433</c> names several servers that replicate, of which the
     /// primary is used; <c>Target Session Attributes</c> can only be <c>primary</c> then. A <c>Timezone</c> in it is ignored: sessions are always in UTC,
@@ -82,7 +79,6 @@ public sealed class EventStoreOptions
                 sessions.Timeout = given.Contains("timeout") ? sessions.Timeout : ConnectSeconds;
                 (sessions.TcpKeepAliveTime, sessions.TcpKeepAliveInterval) =
                     given.Contains("tcpkeepalivetime") ? (sessions.TcpKeepAliveTime, sessions.TcpKeepAliveInterval) : (KeepAliveSeconds, 1);
-                sessions.HostRecheckSeconds = given.Contains("hostrecheckseconds") ? sessions.HostRecheckSeconds : RecheckSeconds;
             }
             if (!given.Contains("maxautoprepare"))
             {
@@ -90,6 +86,17 @@ public sealed class EventStoreOptions
                 sessions.AutoPrepareMinUsages = UsesBeforePrepared;
             }
             return sessions.ConnectionString;
+        }
+    }
+
+    /// <summary><see cref="SessionConnectionString"/> of each server.</summary>
+    internal IEnumerable<string> ServerConnectionStrings
+    {
+        get
+        {
+            var sessions = new NpgsqlConnectionStringBuilder(SessionConnectionString) { TargetSessionAttributes = null };
+            return (sessions.Host ?? "").Split(',', StringSplitOptions.TrimEntries)
+                .Select(host => new NpgsqlConnectionStringBuilder(sessions.ConnectionString) { Host = host }.ConnectionString);
         }
     }
 

@@ -52,15 +52,14 @@ internal sealed class EventStoreRetry(TimeProvider time, Random? random = null, 
                 MaxDelay = DelayMax,
                 UseJitter = true,
                 Randomizer = NextShare,
-                OnRetry = arguments =>
+                OnRetry = async arguments =>
                 {
                     var failure = arguments.Outcome.Exception!;
-                    if (EventStoreFailure.IsUnavailable(failure))
-                    {
-                        servers?.LookForPrimary();
-                    }
                     onRetry(failure, arguments.AttemptNumber + 1);
-                    return ValueTask.CompletedTask;
+                    if (servers is not null && EventStoreFailure.IsUnavailable(failure))
+                    {
+                        await servers.LookForPrimaryAsync(arguments.Context.CancellationToken);
+                    }
                 },
             })
             .Build());

@@ -118,7 +118,7 @@ public sealed class EventStoreSchema(
             }
             catch (NpgsqlException)
             {
-                servers.LookForPrimary();
+                await servers.LookForPrimaryAsync(cancellationToken);
                 await Task.Delay(TimeSpan.FromMilliseconds(250), time, cancellationToken);
             }
         }

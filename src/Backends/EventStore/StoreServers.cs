@@ -3,45 +3,122 @@ using Npgsql;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>The servers of the event store: one, or several of which one is the primary.</summary>
+/// <summary>The servers of the event store: one, or several of which one is the primary. Npgsql's own search for the primary is only used
+/// where the schema is created: it asks the servers one after the other, and asks one that does not answer again for each connection.
+/// </summary>
 public sealed class StoreServers : IAsyncDisposable
 {
+    private static readonly TimeSpan AskingInterval = TimeSpan.FromMilliseconds(250);
+
+    // A standby takes some ten seconds to become the primary; whoever waits for it tries again afterwards, and looks again.
+    private static readonly TimeSpan AskingMax = TimeSpan.FromSeconds(10);
+
+    private readonly Server[] _servers;
     private readonly NpgsqlMultiHostDataSource? _several;
+    private readonly Lock _gate = new();
+    private volatile NpgsqlDataSource _primary;
+    private Task _looking = Task.CompletedTask;
 
     /// <summary>Reads the servers from the connection string; connects to none yet.</summary>
     public StoreServers(IOptions<EventStoreOptions> options)
     {
-        var builder = new NpgsqlDataSourceBuilder(options.Value.SessionConnectionString);
-        if (options.Value.HasSeveralServers)
+        _servers = [.. options.Value.ServerConnectionStrings.Select(server => new Server(NpgsqlDataSource.Create(server), server))];
+        _primary = _servers[0].Sessions;
+        if (_servers.Length > 1)
         {
-            _several = builder.BuildMultiHost();
-            Primary = _several.WithTargetSession(TargetSessionAttributes.Primary);
-        }
-        else
-        {
-            Primary = builder.Build();
+            _several = new NpgsqlDataSourceBuilder(options.Value.SessionConnectionString).BuildMultiHost();
         }
     }
 
-    /// <summary>Connections to the primary.</summary>
-    public NpgsqlDataSource Primary { get; }
+    /// <summary>Connections to the primary as it was last found; to the first server before that.</summary>
+    public NpgsqlDataSource Primary => _primary;
 
-    /// <summary>Forgets which of several servers is the primary, and which did not answer: the next connection asks them in turn. Until
-    /// then only the one that was found is asked, so that a machine that is gone costs no time while another one answers. Sessions that
-    /// nobody uses are closed: each of those with a machine that is gone would be asked for as long as a connection may take.</summary>
-    public void LookForPrimary()
+    /// <summary>Connections for Marten, which keeps them for good: to whatever server is the primary.</summary>
+    public NpgsqlDataSource ForSchema => _several?.WithTargetSession(TargetSessionAttributes.Primary) ?? _primary;
+
+    /// <summary>Asks all of several servers at once which one is the primary, until one is or ten seconds have passed.</summary>
+    public Task LookForPrimaryAsync(CancellationToken cancellationToken)
     {
-        _several?.Clear();
-        _several?.ClearDatabaseStates();
+        if (_several is null)
+        {
+            return Task.CompletedTask;
+        }
+        lock (_gate)
+        {
+            if (_looking.IsCompleted)
+            {
+                _looking = LookAsync();
+            }
+            return _looking.WaitAsync(cancellationToken);
+        }
     }
 
     /// <summary>Closes the connections.</summary>
     public async ValueTask DisposeAsync()
     {
-        await Primary.DisposeAsync();
+        foreach (var server in _servers)
+        {
+            await server.Sessions.DisposeAsync();
+        }
         if (_several is not null)
         {
             await _several.DisposeAsync();
         }
     }
+
+    // A former primary that does not know it yet says that it is one, too: of those that answer at about the same time, the one with the
+    // latest timeline is.
+    private async Task LookAsync()
+    {
+        using var bound = new CancellationTokenSource(AskingMax);
+        var asked = _servers.Select(server => TimelineAsync(server.ConnectionString, bound.Token)).ToList();
+        await Task.WhenAny(asked);
+        bound.CancelAfter(AskingInterval);
+        var timelines = await Task.WhenAll(asked);
+        var latest = timelines.Max(StringComparer.Ordinal);
+        var found = _servers[Array.IndexOf(timelines, latest)].Sessions;
+        if (latest is not null && found != _primary)
+        {
+            var former = _primary;
+            _primary = found;
+            former.Clear();
+        }
+    }
+
+    // The timeline of a server once it is the primary, as the file names of its log begin with it; null if it did not become the primary
+    // in time. Outside the pool, whose sessions may wait for a machine that is gone.
+    private static async Task<string?> TimelineAsync(string server, CancellationToken cancellationToken)
+    {
+        var outside = new NpgsqlConnectionStringBuilder(server) { Pooling = false }.ConnectionString;
+        while (true)
+        {
+            try
+            {
+                await using var session = new NpgsqlConnection(outside);
+                await session.OpenAsync(cancellationToken);
+                await using var question = new NpgsqlCommand(
+                    "select case when not pg_is_in_recovery() then left(pg_walfile_name(pg_current_wal_lsn()), 8) end", session);
+                if (await question.ExecuteScalarAsync(cancellationToken) is string timeline)
+                {
+                    return timeline;
+                }
+            }
+            catch (NpgsqlException)
+            {
+                // It may answer, or start, a moment later.
+            }
+            catch (OperationCanceledException)
+            {
+                return null;
+            }
+            if (cancellationToken.IsCancellationRequested)
+            {
+                return null;
+            }
+            await Task.Delay(AskingInterval, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        }
+    }
+
+    // A source of sessions does not tell its connection string with the password.
+    private sealed record Server(NpgsqlDataSource Sessions, string ConnectionString);
 }

@@ -27,11 +27,10 @@ public static class BackendServices
         services.AddSettings<JitterOptions>(configuration, JitterOptions.Section, options => options.ValidationErrors());
         services.AddServiceTime();
         services.AddSingleton<StoreServers>();
-        services.AddSingleton(provider => provider.GetRequiredService<StoreServers>().Primary);
         services.AddMarten(provider =>
         {
             var options = new StoreOptions();
-            options.Connection(provider.GetRequiredService<NpgsqlDataSource>());
+            options.Connection(provider.GetRequiredService<StoreServers>().ForSchema);
             EventTypes.Configure(options, provider.GetRequiredService<IOptions<EventStoreOptions>>().Value.Schema);
             // The tables are created at startup only: Marten must not check them again before the first append.
             options.AutoCreateSchemaObjects = AutoCreate.None;

@@ -220,7 +220,7 @@ public sealed class Appending(EventStoreFixture store)
 
     private static async Task<long> EventsFetchedAsync(ServiceProvider backend)
     {
-        var database = backend.GetRequiredService<NpgsqlDataSource>();
+        var database = backend.GetRequiredService<StoreServers>().Primary;
         await using var flush = database.CreateCommand("select pg_stat_force_next_flush()");
         await flush.ExecuteNonQueryAsync();
         await using var count = database.CreateCommand("select idx_tup_fetch from pg_stat_user_tables where relname = 'mt_events'");

@@ -55,7 +55,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
         var database = new NpgsqlConnectionStringBuilder(await store.NewDatabaseAsync()) { Options = options };
         await using var sessions = store.NewBackend(database.ConnectionString);
 
-        await using var show = sessions.GetRequiredService<NpgsqlDataSource>().CreateCommand("show " + setting);
+        await using var show = sessions.GetRequiredService<StoreServers>().Primary.CreateCommand("show " + setting);
 
         Assert.Equal(expected, await show.ExecuteScalarAsync());
     }
@@ -68,7 +68,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
         string given, int prepared, bool kept, string readsWholeTables)
     {
         await using var sessions = store.NewBackend($"{await store.NewDatabaseAsync()};{given}");
-        var source = sessions.GetRequiredService<NpgsqlDataSource>();
+        var source = sessions.GetRequiredService<StoreServers>().Primary;
 
         await using var show = source.CreateCommand("show enable_seqscan");
 

@@ -1,3 +1,5 @@
+using System.Net;
+using System.Net.Sockets;
 using Billing.Backends.EventStore;
 using Billing.Chaos.Network;
 using Billing.LocalStack.Postgres;
@@ -46,36 +48,53 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
 
         vanishing.Vanish();
         await Assert.ThrowsAsync<NpgsqlException>(() => waiting.WaitAsync(TimeSpan.FromMinutes(3), Token));
-        servers.LookForPrimary();
+        await servers.LookForPrimaryAsync(Token);
         await using var next = servers.Primary.CreateCommand("select 1");
 
         Assert.Equal(1, await next.ExecuteScalarAsync(Token));
     }
 
     [Fact]
-    public async Task Sessions_that_nobody_uses_are_closed_when_the_primary_is_looked_for()
+    public async Task A_server_that_accepts_connections_and_says_nothing_is_not_asked_again_once_the_primary_is_found()
     {
+        using var silent = new TcpListener(IPAddress.Loopback, 0);
+        silent.Start();
         var connection = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString)
         {
-            Host = $"127.0.0.1:{store.Postgres.Port},127.0.0.1:1",
-            ApplicationName = "unused",
+            Host = $"127.0.0.1:{((IPEndPoint)silent.LocalEndpoint).Port},127.0.0.1:{store.Postgres.Port}",
         };
         var servers = store.NewBackend(connection.ConnectionString).GetRequiredService<StoreServers>();
-        await using (await servers.Primary.OpenConnectionAsync(Token))
-        await using (await servers.Primary.OpenConnectionAsync(Token))
-        {
-        }
-        await using var other = NpgsqlDataSource.Create(store.Postgres.ConnectionString);
-        await using var count = other.CreateCommand("select count(*) from pg_stat_activity where application_name = 'unused'");
-        Assert.Equal(2L, await count.ExecuteScalarAsync(Token));
 
-        servers.LookForPrimary();
-
-        using var bound = CancellationTokenSource.CreateLinkedTokenSource(Token);
-        bound.CancelAfter(TimeSpan.FromMinutes(1));
-        while (await count.ExecuteScalarAsync(bound.Token) is not 0L)
+        await servers.LookForPrimaryAsync(Token);
+        while (silent.Pending())
         {
+            (await silent.AcceptSocketAsync(Token)).Dispose();
         }
+        foreach (var expected in Enumerable.Range(1, 3))
+        {
+            await using var command = servers.Primary.CreateCommand($"select {expected}");
+            Assert.Equal(expected, await command.ExecuteScalarAsync(Token));
+        }
+
+        Assert.False(silent.Pending());
+    }
+
+    [Fact]
+    public async Task Servers_that_are_away_are_asked_until_one_is_the_primary()
+    {
+        await using var folder = StackFolder.Create();
+        using var ports = new FreePorts();
+        await using var away = await LocalPostgres.StartNewAsync(folder, ports, cancellationToken: Token);
+        var connection = new NpgsqlConnectionStringBuilder(away.ConnectionString) { Host = $"127.0.0.1:1,127.0.0.1:{away.Port}" };
+        var servers = store.NewBackend(connection.ConnectionString).GetRequiredService<StoreServers>();
+        await away.StopAsync();
+
+        var looking = servers.LookForPrimaryAsync(Token);
+        await away.StartAsync(Token);
+        await looking;
+
+        await using var next = servers.Primary.CreateCommand("select 1");
+        Assert.Equal(1, await next.ExecuteScalarAsync(Token));
     }
 
     [Fact]
