@@ -34,7 +34,7 @@ install_tier() {
     make_roles
     # With billing-backup's lock: pgBackRest fails while another one of it runs.
     runuser -u postgres -- flock /run/lock/billing-backup pgbackrest --stanza=billing stanza-create ||
-      die "$BILLING_BACKUP cannot be used, or has the backups of another database: set BILLING_BACKUP to an empty place, or see Restore in docs/operations.md"
+      die "$BILLING_BACKUP cannot be used, or has the backups of another database: set BILLING_BACKUP to an empty place"
   fi
   local unit
   for unit in billing-backup{,-metrics}.{service,timer}; do

@@ -125,6 +125,32 @@ public sealed class BootstrapScripts : IDisposable
         Assert.All([first, fourth], lines => Assert.Contains("controller.quorum.voters=1@10.0.0.1:9093,2@10.0.1.1:9093,3@10.0.2.1:9093", lines));
     }
 
+    [Theory]
+    [InlineData("s3://billing-backup", "billing-backup", "/")]
+    [InlineData("s3://billing-backup/of/one", "billing-backup", "/of/one")]
+    public async Task Backups_go_to_a_bucket_of_the_machines_region(string place, string bucket, string path)
+    {
+        var settings = (await RunAsync($$"""
+            . "$BILLING_BOOTSTRAP/tiers/postgres.sh"
+            need_packages() { :; }
+            aws() { [[ $* == 'configure get region' ]] && echo eu-west-1; }
+            BILLING_BACKUP={{place}} backup_settings
+            """)).Succeeded().Output.Split('\n');
+
+        foreach (var setting in (string[])
+        [
+            "repo1-type=s3", $"repo1-s3-bucket={bucket}", $"repo1-path={path}", "repo1-s3-region=eu-west-1",
+            "repo1-s3-endpoint=s3.eu-west-1.amazonaws.com", "repo1-s3-key-type=auto",
+        ])
+        {
+            Assert.Contains(setting, settings);
+        }
+    }
+
+    [Fact]
+    public async Task Another_place_for_backups_is_rejected() => AssertRefused(
+        "BILLING_BACKUP=backup: must be s3://BUCKET or a folder", await RunAsync(". \"$BILLING_BOOTSTRAP/tiers/postgres.sh\"; BILLING_BACKUP=backup backup_settings"));
+
     [Fact]
     public async Task Brokers_change_to_a_new_password_in_three_installations()
     {
