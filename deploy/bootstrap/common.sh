@@ -10,6 +10,10 @@ settings_folder=/etc/billing
 hosts_file=/etc/hosts
 cloud_settings=/etc/cloud/cloud.cfg.d
 
+# The accounts on the brokers, each with a secret of its name below kafka/; the administrator's is the last one.
+# shellcheck disable=SC2034 # What kafka.sh and tool.sh read.
+kafka_principals=(proxy payment-backend balance-backend operator admin)
+
 say() { printf 'billing: %s\n' "$*"; }
 
 die() {

@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2154 # What common.sh sets.
 # A Kafka broker in KRaft mode. The first three nodes are also controllers; the others are brokers only.
 
 kafka_release=4.1.0
@@ -33,7 +34,7 @@ install_tier() {
 # The programs' accounts are created with the storage, so that a broker is never open to everyone.
 format_storage() {
   local principal password arguments=()
-  for principal in admin proxy payment-backend balance-backend operator; do
+  for principal in "${kafka_principals[@]}"; do
     password=$(secret "kafka/$principal")
     arguments+=(--add-scram "SCRAM-SHA-512=[name=\"$principal\",password=\"$password\"]")
   done

@@ -15,12 +15,14 @@ install_tier() {
   put_file /usr/local/sbin/billing-backup root:root 755 <"$BILLING_BOOTSTRAP/postgres/backup.sh"
   put_file /usr/local/sbin/billing-backup-metrics root:root 755 <"$BILLING_BOOTSTRAP/postgres/metrics.sh"
   put_file /usr/local/sbin/billing-restore root:root 755 <"$BILLING_BOOTSTRAP/postgres/restore.sh"
-  put_backup_settings
+  local settings restarts
+  settings=$(backup_settings)
+  put_file /etc/pgbackrest.conf root:postgres 640 <<<"$settings"
   adopt_cluster
   changed=0
   put_file /etc/billing/postgresql.conf root:root 644 <"$BILLING_BOOTSTRAP/postgres/postgresql.conf"
   put_file /etc/systemd/system/patroni.service.d/billing.conf root:root 644 <"$BILLING_BOOTSTRAP/units/patroni.conf"
-  local settings restarts=$changed
+  restarts=$changed
   settings=$(patroni_settings)
   put_file /etc/patroni/config.yml root:postgres 640 <<<"$settings"
   # New passwords need no restart, which would end the primary.
@@ -44,12 +46,6 @@ install_tier() {
   systemctl enable --quiet --now billing-backup.timer billing-backup-metrics.timer
   # A restore needs one from before the moment that it restores.
   runuser -u postgres -- billing-backup --first
-}
-
-put_backup_settings() {
-  local settings
-  settings=$(backup_settings)
-  put_file /etc/pgbackrest.conf root:postgres 640 <<<"$settings"
 }
 
 # Two weeks, each a full backup and those of the days after it.
