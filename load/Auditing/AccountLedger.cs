@@ -5,7 +5,7 @@ namespace Billing.Auditing;
 /// <param name="openingLimit">The credit limit of an account before one is set; null if unknown.</param>
 /// <param name="transactions">Receives the transaction of each event.</param>
 /// <param name="told">The balances that clients received, which are compared with the computed ones.</param>
-/// <param name="unbalanced">Receives the snapshots that differ from the computed account.</param>
+/// <param name="unbalanced">Receives the snapshots, and the statements of events, that differ from the computed account.</param>
 internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger transactions, AnsweredBalances told, Findings unbalanced)
 {
     private readonly Dictionary<string, Fold> _folds = new(StringComparer.Ordinal);
@@ -92,6 +92,7 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
         {
             Judge(fold, version, fact);
             fold.Account = fold.Account.After(fact);
+            CompareStated(fold, version, fact);
             fold.HasLimit |= fact.Kind == TransactionKind.LimitChanged;
             if (fact.TransactionId != Guid.Empty)
             {
@@ -113,6 +114,18 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
         if (!fold.IsUnsure && fold.Account.Fault(fact) is { } fault)
         {
             Misjudged.Add($"{fold.StreamId} version {version}: {fault}; {fact.TransactionId}, {fact.Kind} {fact.Currency} {fact.Amount}");
+        }
+    }
+
+    private void CompareStated(Fold fold, long version, StoredFact fact)
+    {
+        if (fact.Balance is { } stated && stated != fold.Account.Balance)
+        {
+            unbalanced.Add($"{fold.StreamId} version {version} states the balance {stated}; the events up to it sum up to {fold.Account.Balance}");
+        }
+        if (fact is { Kind: TransactionKind.Declined, Balance: not null } && fact.KeptIn != fold.Account.Currency)
+        {
+            unbalanced.Add($"{fold.StreamId} version {version} states that the account is kept in '{fact.KeptIn}'; it is '{fold.Account.Currency}'");
         }
     }
 

@@ -1,13 +1,11 @@
 using System.Data;
 using Billing.Backends.EventStore;
-using Google.Protobuf;
 using Npgsql;
-using WireEvent = Billing.Wire.V1.Event;
 
 namespace Billing.Auditing;
 
-/// <summary>Reads the whole event store from one database snapshot, events and receipts concurrently, so that a store that is
-/// being written to can also be audited.</summary>
+/// <summary>Reads the whole event store from one database snapshot, so that a store that is being written to can also be audited.
+/// </summary>
 internal sealed class StoreScan : IAsyncDisposable
 {
     // Excludes Marten's own stream, which it uses to fill the sequence numbers of a failed save.
@@ -17,20 +15,23 @@ internal sealed class StoreScan : IAsyncDisposable
     private readonly string _schema;
     private readonly IProgress<AuditProgress>? _progress;
     private readonly NpgsqlConnection _events;
-    private readonly NpgsqlConnection _receipts;
+
+    // Whether an earlier release has made the store: its events have other ids.
+    private bool _isFormer;
 
     private StoreScan(string connectionString, string schema, IProgress<AuditProgress>? progress)
     {
         _schema = schema;
         _progress = progress;
         // Not pooled: a pool may contain connections to a server that has been killed.
-        var unpooled = new NpgsqlConnectionStringBuilder(connectionString) { Pooling = false }.ConnectionString;
-        _events = new NpgsqlConnection(unpooled);
-        _receipts = new NpgsqlConnection(unpooled);
+        _events = new NpgsqlConnection(new NpgsqlConnectionStringBuilder(connectionString) { Pooling = false }.ConnectionString);
     }
 
     /// <summary>Number of events according to the versions of the streams.</summary>
     public long Expected { get; private set; }
+
+    /// <summary>Number of events that a repeated command would find.</summary>
+    public long Receipts { get; private set; }
 
     /// <summary>Connects and takes the database snapshot.</summary>
     /// <exception cref="AuditException">The database has no event store.</exception>
@@ -78,38 +79,24 @@ internal sealed class StoreScan : IAsyncDisposable
         // A stream's events have sequence numbers in the order of their versions, and there is an index on them: this order needs
         // no sort, and avoids keeping events that are read before earlier ones of their stream.
         var counter = new AuditCounter(_progress, "Events", Expected);
-        var sql = $"select stream_id, version, type, data from {_schema}.mt_events where {AccountsEvent} order by seq_id";
+        var sql = $"select stream_id, version, type, data, id from {_schema}.mt_events where {AccountsEvent} order by seq_id";
         await foreach (var row in RowsAsync(_events, sql, cancellationToken))
         {
             var (stream, version) = (row.GetString(0), row.GetInt64(1));
-            accounts.AddEvent(stream, version, Read(stream, version, row, unbalanced));
+            var fact = Read(stream, version, row, unbalanced);
+            accounts.AddEvent(stream, version, fact);
             counter.Add();
-        }
-        counter.Complete();
-        return counter.Done;
-    }
-
-    /// <summary>Reads the receipts, without those that close an id: they answer no event.</summary>
-    /// <returns>The number of receipts.</returns>
-    public async Task<long> ReadReceiptsAsync(
-        TransactionLedger transactions, Findings unbalanced, CancellationToken cancellationToken)
-    {
-        var counter = new AuditCounter(_progress, "Receipts", Expected);
-        var streams = new Dictionary<string, string>(StringComparer.Ordinal);
-        var currencies = new Dictionary<string, string>(StringComparer.Ordinal);
-        var sql = $"select transaction_id, event from {EventStoreSchema.Receipts(_schema)} where event <> ''";
-        await foreach (var row in RowsAsync(_receipts, sql, cancellationToken))
-        {
-            counter.Add();
-            var id = row.GetGuid(0);
-            if (Read(id, row.GetFieldValue<byte[]>(1), unbalanced) is { } recorded)
+            if (fact is null || fact.TransactionId == Guid.Empty)
             {
-                var transaction = Transaction.Of(recorded);
-                transactions.AddReceipt(id, transaction with
-                {
-                    StreamId = Once(streams, transaction.StreamId),
-                    Currency = Once(currencies, transaction.Currency),
-                });
+                continue;
+            }
+            if (row.GetGuid(4) == new CommandId(fact.TransactionId, stream).EventId)
+            {
+                Receipts++;
+            }
+            else if (!_isFormer)
+            {
+                unbalanced.Add($"{fact.TransactionId}: no receipt: {stream} version {version} has another id than that of its command");
             }
         }
         counter.Complete();
@@ -117,26 +104,18 @@ internal sealed class StoreScan : IAsyncDisposable
     }
 
     /// <inheritdoc/>
-    public async ValueTask DisposeAsync()
-    {
-        await _receipts.DisposeAsync();
-        await _events.DisposeAsync();
-    }
+    public ValueTask DisposeAsync() => _events.DisposeAsync();
 
     private async Task OpenAsync(CancellationToken cancellationToken)
     {
         await _events.OpenAsync(cancellationToken);
-        await _receipts.OpenAsync(cancellationToken);
-        // Both transactions end with their connections.
+        // The transaction ends with its connection.
         await _events.BeginTransactionAsync(IsolationLevel.RepeatableRead, cancellationToken);
-        await _receipts.BeginTransactionAsync(IsolationLevel.RepeatableRead, cancellationToken);
-        await using var export = new NpgsqlCommand("select pg_export_snapshot()", _events);
-        var snapshot = (string)(await export.ExecuteScalarAsync(cancellationToken))!;
-        await using var import = new NpgsqlCommand($"set transaction snapshot '{snapshot}'", _receipts);
-        await import.ExecuteNonQueryAsync(cancellationToken);
         await using var size = new NpgsqlCommand(
             $"set local enable_sort = off; select coalesce(sum(version), 0)::bigint from {_schema}.mt_streams where {AccountStream}", _events);
         Expected = (long)(await size.ExecuteScalarAsync(cancellationToken))!;
+        await using var former = new NpgsqlCommand($"select to_regclass('{EventStoreSchema.FormerReceipts(_schema)}') is not null", _events);
+        _isFormer = await former.ExecuteScalarAsync(cancellationToken) is true;
     }
 
     private static async IAsyncEnumerable<NpgsqlDataReader> RowsAsync(
@@ -162,32 +141,5 @@ internal sealed class StoreScan : IAsyncDisposable
             unbalanced.Add($"{stream} version {version} cannot be read: {e.Message}");
             return null;
         }
-    }
-
-    private static WireEvent? Read(Guid id, byte[] receipt, Findings unbalanced)
-    {
-        try
-        {
-            var recorded = WireEvent.Parser.ParseFrom(receipt);
-            if (Guid.TryParse(recorded.TransactionId, out var recordedId) && recordedId == id)
-            {
-                return recorded;
-            }
-            unbalanced.Add($"{id}: the receipt holds the event of transaction '{recorded.TransactionId}'");
-        }
-        catch (InvalidProtocolBufferException e)
-        {
-            unbalanced.Add($"{id}: the receipt cannot be read: {e.Message}");
-        }
-        return null;
-    }
-
-    private static string Once(Dictionary<string, string> texts, string text)
-    {
-        if (!texts.TryGetValue(text, out var first))
-        {
-            texts.Add(text, first = text);
-        }
-        return first;
     }
 }

@@ -9,7 +9,10 @@ namespace Billing.Auditing;
 /// <param name="Amount">The amount of the payment, or the new limit.</param>
 /// <param name="Currency">The currency (ISO 4217).</param>
 /// <param name="Reason">The reason of a declined payment, a number of the contract's DeclineReason; 0 otherwise.</param>
-internal sealed record StoredFact(TransactionKind Kind, Guid TransactionId, decimal Amount, string Currency, int Reason = 0)
+/// <param name="Balance">The balance of the account after it, as it states it; null if it states none.</param>
+/// <param name="KeptIn">The currency of the account after it, as a declined payment states it.</param>
+internal sealed record StoredFact(
+    TransactionKind Kind, Guid TransactionId, decimal Amount, string Currency, int Reason = 0, decimal? Balance = null, string? KeptIn = null)
 {
     /// <summary>The stored number of DeclineReason.CREDIT_LIMIT_EXCEEDED.</summary>
     public const int LimitExceeded = 1;
@@ -28,14 +31,19 @@ internal sealed record StoredFact(TransactionKind Kind, Guid TransactionId, deci
         {
             using var document = JsonDocument.Parse(json);
             var content = document.RootElement;
-            return type switch
+            var fact = type switch
             {
-                "payment_accepted_v1" => new(TransactionKind.Accepted, Id(content), Number(content, "Amount"), CurrencyOf(content)),
+                "payment_accepted_v1" => new StoredFact(TransactionKind.Accepted, Id(content), Number(content, "Amount"), CurrencyOf(content)),
                 "payment_declined_v1" => new(
                     TransactionKind.Declined, Id(content), Number(content, "Amount"), CurrencyOf(content), Of(content, "Reason").GetInt32()),
                 "credit_limit_changed_v1" => new(TransactionKind.LimitChanged, Guid.Empty, Number(content, "Limit"), CurrencyOf(content)),
                 "credit_limit_changed_v2" => new(TransactionKind.LimitChanged, Id(content), Number(content, "Limit"), CurrencyOf(content)),
                 _ => throw new FormatException($"'{type}' is not an event type that this version of the audit knows."),
+            };
+            return fact with
+            {
+                Balance = Optional(content, "Balance")?.GetDecimal(),
+                KeptIn = Optional(content, "KeptIn")?.GetString(),
             };
         }
         catch (Exception e) when (e is JsonException or InvalidOperationException)
@@ -52,5 +60,7 @@ internal sealed record StoredFact(TransactionKind Kind, Guid TransactionId, deci
         Of(content, "Currency").GetString() ?? throw new FormatException("Currency is null.");
 
     private static JsonElement Of(JsonElement content, string name) =>
-        content.TryGetProperty(name, out var value) ? value : throw new FormatException($"{name} is missing.");
+        Optional(content, name) ?? throw new FormatException($"{name} is missing.");
+
+    private static JsonElement? Optional(JsonElement content, string name) => content.TryGetProperty(name, out var value) ? value : null;
 }

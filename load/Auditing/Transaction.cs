@@ -2,8 +2,6 @@ using System.Globalization;
 using Billing.Driver;
 using Billing.V1;
 
-using WireEvent = Billing.Wire.V1.Event;
-
 namespace Billing.Auditing;
 
 /// <summary>The kind of a transaction.</summary>
@@ -15,7 +13,7 @@ internal enum TransactionKind : byte
     LimitChanged,
 }
 
-/// <summary>One transaction according to an event or a receipt.</summary>
+/// <summary>One transaction according to an event.</summary>
 /// <param name="StreamId">The account's stream.</param>
 /// <param name="Version">Its version in the stream.</param>
 /// <param name="Kind">Its kind.</param>
@@ -33,21 +31,6 @@ internal readonly record struct Transaction(
     /// <param name="balance">The balance of the account after it.</param>
     public static Transaction Of(string streamId, long version, StoredFact fact, decimal balance) =>
         new(streamId, version, fact.Kind, fact.Currency, fact.Amount, balance, fact.Reason);
-
-    /// <summary>Returns the transaction of the event in a receipt.</summary>
-    public static Transaction Of(WireEvent recorded)
-    {
-        var (kind, amount) = recorded.FactCase switch
-        {
-            WireEvent.FactOneofCase.PaymentAccepted => (TransactionKind.Accepted, recorded.PaymentAccepted.Amount),
-            WireEvent.FactOneofCase.PaymentDeclined => (TransactionKind.Declined, recorded.PaymentDeclined.Amount),
-            WireEvent.FactOneofCase.CreditLimitChanged => (TransactionKind.LimitChanged, recorded.CreditLimitChanged.Limit),
-            _ => (TransactionKind.Nothing, null),
-        };
-        return new Transaction(
-            recorded.StreamId, recorded.Version, kind, amount?.CurrencyCode ?? "", WireAmount.Of(amount) ?? 0,
-            WireAmount.Of(recorded.Balance) ?? 0, (int)(recorded.PaymentDeclined?.Reason ?? 0));
-    }
 
     /// <summary>Whether it is a payment, and not a credit limit.</summary>
     public bool IsPayment => Kind is TransactionKind.Accepted or TransactionKind.Declined;

@@ -41,9 +41,7 @@ public class BatchAppend : IDisposable
     {
         var id = Guid.NewGuid();
         var opened = Account.Opened(10_000);
-        var fact = new PaymentAccepted(id, 12.34m, "USD", DateTimeOffset.UnixEpoch);
-        var after = opened.Apply(fact);
-        return new NewEvent(fact, after, RecordedEvent.ToWire("visa/" + id, fact, after));
+        return NewEvent.Of("visa/" + id, new Payment(id, 12.34m, "USD").Decide(opened, DateTimeOffset.UnixEpoch), opened);
     }
 
     private async Task SetUpAsync()

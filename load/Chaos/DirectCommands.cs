@@ -1,5 +1,7 @@
 using System.Collections.Concurrent;
+using Billing.Backends.EventStore;
 using Billing.Chaos.Faults;
+using Billing.Contracts;
 using Billing.Driver;
 using Billing.Messaging;
 using Billing.Messaging.Kafka.Clients;
@@ -27,7 +29,7 @@ internal sealed class DirectCommands : IAsyncDisposable
     private readonly Pace _pace;
     private readonly Random _random;
     private readonly IProducer<string, byte[]> _producer;
-    private readonly ConcurrentQueue<Guid> _acknowledged = new();
+    private readonly ConcurrentQueue<CommandId> _acknowledged = new();
 
     public DirectCommands(string bootstrapServers, int perSecond, int seed, string journal, TimeProvider time)
     {
@@ -74,14 +76,14 @@ internal sealed class DirectCommands : IAsyncDisposable
     /// <returns>The transaction ids of those that are still missing at the end of the bound.</returns>
     public async Task<IReadOnlyList<string>> MissingAsync(string connectionString, TimeSpan bound, CancellationToken cancellationToken)
     {
-        var missing = _acknowledged.ToHashSet();
+        var missing = _acknowledged.Distinct().ToDictionary(id => id.EventId, id => id.TransactionId);
         await using var database = NpgsqlDataSource.Create(connectionString);
         var start = _time.GetTimestamp();
         using var poll = new PeriodicTimer(PollInterval, _time);
         while (true)
         {
-            await using var command = database.CreateCommand("select transaction_id from billing.payment_receipts where transaction_id = any($1)");
-            command.Parameters.AddWithValue(missing.ToArray());
+            await using var command = database.CreateCommand("select id from billing.mt_events where id = any($1)");
+            command.Parameters.AddWithValue(missing.Keys.ToArray());
             await using var rows = await command.ExecuteReaderAsync(cancellationToken);
             while (await rows.ReadAsync(cancellationToken))
             {
@@ -89,7 +91,7 @@ internal sealed class DirectCommands : IAsyncDisposable
             }
             if (missing.Count == 0 || _time.GetElapsedTime(start) > bound)
             {
-                return [.. missing.Select(id => id.ToString())];
+                return [.. missing.Values.Select(id => id.ToString())];
             }
             await poll.WaitForNextTickAsync(cancellationToken);
         }
@@ -106,7 +108,7 @@ internal sealed class DirectCommands : IAsyncDisposable
     {
         var command = BadRecords.Command(_replyTopic);
         command.Payment.AccountId = "direct-" + _random.Next(Accounts);
-        var id = Guid.Parse(command.TransactionId);
+        var id = new CommandId(Guid.Parse(command.TransactionId), StreamId.For(command.Payment.PaymentType, command.Payment.AccountId));
         // Nobody reads the replies: it may or may not be recorded.
         _journal.Add(JournalEntry.Failed(command.Payment, isFinal: false, _clock.Since(_clock.Now)));
         try

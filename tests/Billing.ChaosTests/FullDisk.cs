@@ -11,7 +11,7 @@ namespace Billing.ChaosTests;
 [Collection(OverBrokers.Name)]
 public sealed class FullDisk(BrokerStack stack) : IAsyncLifetime
 {
-    private static readonly string[] Tables = ["mt_events", "mt_streams", "payment_receipts"];
+    private static readonly string[] Tables = ["mt_events", "mt_streams"];
 
     private readonly StackFolder _folder = StackFolder.Create();
     private string _disk = "";

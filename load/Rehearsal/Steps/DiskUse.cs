@@ -19,7 +19,7 @@ internal sealed record DiskUse(string What, long Bytes, double BytesPerPayment)
     public static async Task<IReadOnlyList<DiskUse>> OfAllAsync(Platform platform, CancellationToken cancellationToken)
     {
         var primary = await DatabaseMachines.PrimaryAsync(platform, cancellationToken);
-        var payments = await NumberAsync(primary, Query("select count(*) from billing.payment_receipts"), cancellationToken);
+        var payments = await NumberAsync(primary, Query("select count(*) from billing.mt_events where version > 0"), cancellationToken);
         var uses = new List<DiskUse>();
         foreach (var (tier, what, command) in Sizes)
         {

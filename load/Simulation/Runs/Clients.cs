@@ -1,4 +1,5 @@
 using System.Globalization;
+using Billing.Backends.EventStore;
 using Billing.Contracts;
 using Billing.Messaging.Requests;
 using Billing.Proxy.Failures;
@@ -90,22 +91,18 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel mod
     private async Task PayAsync(Operation operation, int account, int copy)
     {
         var request = PaymentOf(operation, account);
-        model.Asked(operation.TransactionId, Stream(account), request.Amount);
-        var answer = await CallAsync(
-            operation, copy, RequestKinds.Payment, request,
-            refusal => refusal.Status == StatusCode.AlreadyExists && model.WasReused(operation.TransactionId));
-        if (answer is not null)
-        {
-            model.Paid(operation.TransactionId, Stream(account), answer);
-            Know(Stream(account), answer.Version);
-        }
+        var id = new CommandId(operation.TransactionId, Stream(account));
+        model.Asked(id, request.Amount);
+        var answer = (await CallAsync(operation, copy, RequestKinds.Payment, request, _ => false))!;
+        model.Paid(id, answer);
+        Know(Stream(account), answer.Version);
     }
 
     private async Task PayAndLeaveAsync(Operation operation)
     {
         var request = PaymentOf(operation, operation.Account);
-        var stream = Stream(operation.Account);
-        model.Asked(operation.TransactionId, stream, request.Amount);
+        var id = new CommandId(operation.TransactionId, Stream(operation.Account));
+        model.Asked(id, request.Amount);
         var deadline = TimeSpan.FromMilliseconds(operation.DeadlineMs);
         if (await TakeAsync(request, deadline) is not { } taken)
         {
@@ -131,7 +128,7 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel mod
         }
         if (made is not null && await made is { } late)
         {
-            model.Paid(operation.TransactionId, stream, late);
+            model.Paid(id, late);
         }
     }
 
@@ -139,15 +136,15 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel mod
 
     private async Task CheckStatusAsync(Operation operation, MakePaymentRequest request, PaymentStatus status)
     {
-        var stream = Stream(operation.Account);
+        var id = new CommandId(operation.TransactionId, Stream(operation.Account));
         if (status.Payment is { } answer)
         {
-            model.Paid(operation.TransactionId, stream, answer);
-            Know(stream, answer.Version);
+            model.Paid(id, answer);
+            Know(id.StreamId, answer.Version);
         }
         else
         {
-            model.Failed(operation.TransactionId, status.Error);
+            model.Failed(id, status.Error);
             var again = await CallAsync(operation, 3, RequestKinds.Payment, request, IsTaken);
             ReferenceModel.Require(again is null, "a payment that was called failed was sent again and answered");
         }
@@ -185,7 +182,7 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel mod
             Limit = (operation.Cents / 20m).ToMoney(operation.Currency),
         };
         var stream = Stream(operation.Account);
-        model.Asked(operation.TransactionId, stream, request.Limit);
+        model.Asked(new CommandId(operation.TransactionId, stream), request.Limit);
         var answer = await CallAsync(
             operation, 0, RequestKinds.CreditLimit, request,
             refusal =>
@@ -199,7 +196,7 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel mod
             });
         if (answer is not null)
         {
-            model.Limited(operation.TransactionId, stream, answer);
+            model.Limited(new CommandId(operation.TransactionId, stream), answer);
             Know(stream, answer.Version);
         }
     }

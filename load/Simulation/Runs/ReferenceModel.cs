@@ -1,5 +1,6 @@
 using System.Globalization;
 using Billing.Backends.Domain;
+using Billing.Backends.EventStore;
 using Billing.Contracts;
 using Billing.Simulation.Services;
 using Billing.Simulation.Store;
@@ -12,54 +13,51 @@ namespace Billing.Simulation.Runs;
 /// wrong answer or event.</summary>
 internal sealed class ReferenceModel(StoreServer store)
 {
-    private readonly Dictionary<Guid, HashSet<(string StreamId, decimal Amount, string Currency)>> _asked = [];
-    private readonly Dictionary<Guid, MakePaymentResponse> _paid = [];
-    private readonly HashSet<Guid> _failed = [];
-    private readonly Dictionary<Guid, SetCreditLimitResponse> _limited = [];
+    private readonly Dictionary<CommandId, HashSet<(decimal Amount, string Currency)>> _asked = [];
+    private readonly Dictionary<CommandId, MakePaymentResponse> _paid = [];
+    private readonly HashSet<CommandId> _failed = [];
+    private readonly Dictionary<CommandId, SetCreditLimitResponse> _limited = [];
     private readonly Dictionary<string, List<State>> _states = new(StringComparer.Ordinal);
 
     /// <summary>Notes a request.</summary>
-    public void Asked(Guid transactionId, string streamId, Money amount)
+    public void Asked(CommandId id, Money amount)
     {
-        if (!_asked.TryGetValue(transactionId, out var requests))
+        if (!_asked.TryGetValue(id, out var requests))
         {
-            _asked[transactionId] = requests = [];
+            _asked[id] = requests = [];
         }
-        requests.Add((streamId, Decimal(amount), amount.CurrencyCode));
+        requests.Add((Decimal(amount), amount.CurrencyCode));
     }
 
-    /// <summary>Whether a transaction id was used for requests with different contents.</summary>
-    public bool WasReused(Guid transactionId) => _asked[transactionId].Count > 1;
-
     /// <summary>Checks the answer to a payment.</summary>
-    public void Paid(Guid transactionId, string streamId, MakePaymentResponse answer)
+    public void Paid(CommandId id, MakePaymentResponse answer)
     {
-        var state = StateOf(transactionId, streamId, answer.Version);
-        Require(answer.TransactionId == transactionId.ToString(), "an answer names another transaction");
+        var state = StateOf(id, answer.Version);
+        Require(answer.TransactionId == id.TransactionId.ToString(), "an answer names another transaction");
         Require(Decimal(answer.Balance) == state.Balance, $"a payment was answered with the balance {answer.Balance}; it is {state.Balance}");
         Require(
             answer.Outcome == (state.Declined is null ? PaymentOutcome.Accepted : PaymentOutcome.Declined)
             && (state.Declined is null || state.Declined == answer.DeclineReason),
             $"a payment was answered with {answer.Outcome} {answer.DeclineReason}; stored is {state.Declined?.ToString() ?? "accepted"}");
-        Require(_paid.TryAdd(transactionId, answer) || _paid[transactionId].Equals(answer), "two answers to one payment differ");
+        Require(_paid.TryAdd(id, answer) || _paid[id].Equals(answer), "two answers to one payment differ");
     }
 
     /// <summary>Notes that a payment was answered as failed: it must not be recorded, now or later.</summary>
-    public void Failed(Guid transactionId, Wire.V1.Error error)
+    public void Failed(CommandId id, Wire.V1.Error error)
     {
         Require(
             error.Reason is ErrorReasons.CommandExpired or ErrorReasons.ProcessingFailed,
             $"a payment failed with {error.Reason}");
-        _failed.Add(transactionId);
+        _failed.Add(id);
     }
 
     /// <summary>Checks the answer to a change of a limit.</summary>
-    public void Limited(Guid transactionId, string streamId, SetCreditLimitResponse answer)
+    public void Limited(CommandId id, SetCreditLimitResponse answer)
     {
-        var state = StateOf(transactionId, streamId, answer.Version);
-        Require(answer.TransactionId == transactionId.ToString(), "an answer names another transaction");
+        var state = StateOf(id, answer.Version);
+        Require(answer.TransactionId == id.TransactionId.ToString(), "an answer names another transaction");
         Require(Decimal(answer.Limit) == state.Limit && Decimal(answer.Balance) == state.Balance, "a limit was answered wrongly");
-        Require(_limited.TryAdd(transactionId, answer) || _limited[transactionId].Equals(answer), "two answers to one limit differ");
+        Require(_limited.TryAdd(id, answer) || _limited[id].Equals(answer), "two answers to one limit differ");
     }
 
     /// <summary>Checks that a change of a limit was rightly refused because of its currency.</summary>
@@ -100,10 +98,8 @@ internal sealed class ReferenceModel(StoreServer store)
             States(streamId);
         }
         Require(
-            store.Events.Select(e => e.Recorded.TransactionId).Distinct(StringComparer.Ordinal).Count() == store.Events.Count,
-            "a transaction is recorded twice");
-        Require(
-            !store.Events.Any(e => _failed.Contains(Guid.Parse(e.Recorded.TransactionId))), "a payment that was called failed is recorded");
+            store.Events.Select(Id).Distinct().Count() == store.Events.Count, "a transaction is recorded twice");
+        Require(!store.Events.Select(Id).Any(_failed.Contains), "a payment that was called failed is recorded");
     }
 
     /// <summary>Throws a <see cref="SimulationException"/> if a condition does not hold.</summary>
@@ -118,8 +114,11 @@ internal sealed class ReferenceModel(StoreServer store)
     /// <summary>An amount, in units.</summary>
     public static decimal Decimal(Money money) => money.Units + (money.Nanos / 1_000_000_000m);
 
-    private State StateOf(Guid transactionId, string streamId, long version)
+    private static CommandId Id(Stored stored) => new(stored.Fact.TransactionId, stored.StreamId);
+
+    private State StateOf(CommandId id, long version)
     {
+        var (transactionId, streamId) = id;
         var states = States(streamId);
         Require(version > 0 && version < states.Count, string.Create(CultureInfo.InvariantCulture, $"version {version} of {streamId} was answered and is not stored"));
         var state = states[(int)version];
@@ -143,15 +142,15 @@ internal sealed class ReferenceModel(StoreServer store)
 
     private State Next(State before, Stored stored)
     {
-        var (transactionId, amount, currency) = stored.Fact switch
+        var (amount, currency) = stored.Fact switch
         {
-            PaymentAccepted accepted => (accepted.TransactionId, accepted.Amount, accepted.Currency),
-            PaymentDeclined declined => (declined.TransactionId, declined.Amount, declined.Currency),
-            CreditLimitChanged changed => (changed.TransactionId, changed.Limit, changed.Currency),
+            PaymentAccepted accepted => (accepted.Amount, accepted.Currency),
+            PaymentDeclined declined => (declined.Amount, declined.Currency),
+            CreditLimitChanged changed => (changed.Limit, changed.Currency),
             _ => throw new SimulationException("an event is stored that nobody knows"),
         };
         Require(
-            _asked.TryGetValue(transactionId, out var requests) && requests.Contains((stored.StreamId, amount, currency)),
+            _asked.TryGetValue(Id(stored), out var requests) && requests.Contains((amount, currency)),
             $"{stored.Fact} is stored in {stored.StreamId} and was never asked for");
         var fits = before.Currency is null || before.Currency == currency;
         DeclineReason? reason = !fits ? DeclineReason.CurrencyMismatch
@@ -166,9 +165,9 @@ internal sealed class ReferenceModel(StoreServer store)
         var isRight = stored.Fact is CreditLimitChanged ? fits : after.Declined == reason;
         Require(isRight, $"{stored.Fact} is stored at version {stored.Version} of {stored.StreamId}, which was {before}");
         Require(
-            stored.Recorded.Version == stored.Version && Decimal(stored.Recorded.Balance) == after.Balance,
-            $"the receipt at version {stored.Version} of {stored.StreamId} says version {stored.Recorded.Version}, balance {stored.Recorded.Balance}");
-        return after with { Version = stored.Version, TransactionId = transactionId };
+            stored.Fact.Balance == after.Balance && stored.Recorded.Version == stored.Version && Decimal(stored.Recorded.Balance) == after.Balance,
+            $"the event at version {stored.Version} of {stored.StreamId} says version {stored.Recorded.Version}, balance {stored.Recorded.Balance}");
+        return after with { Version = stored.Version, TransactionId = stored.Fact.TransactionId };
     }
 
     private sealed record State(

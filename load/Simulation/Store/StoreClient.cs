@@ -15,11 +15,13 @@ internal sealed class StoreClient(Node node, StoreServer server) : IAccountStore
         return node.IsOlder && hasNewer ? throw new UnknownEventTypeException("credit_limit_changed") : accounts;
     }
 
-    public Task<Dictionary<Guid, Wire.V1.Event>> FindReceiptsAsync(Guid[] transactionIds, CancellationToken cancellationToken) =>
-        server.AskAsync(node, new StoreRequest(Writes: false) { Receipts = transactionIds }, () => server.Find(transactionIds));
+    public Task<Dictionary<CommandId, Wire.V1.Event>> FindReceiptsAsync(
+        IReadOnlyCollection<CommandId> commands, CancellationToken cancellationToken) =>
+        server.AskAsync(node, new StoreRequest(Writes: false) { Receipts = commands }, () => server.Find(commands));
 
-    public Task<Dictionary<Guid, Wire.V1.Event>> CloseAsync(Guid[] transactionIds, CancellationToken cancellationToken) =>
-        server.AskAsync(node, new StoreRequest(Writes: true) { Receipts = transactionIds }, () => server.Close(transactionIds));
+    public Task<Dictionary<CommandId, Wire.V1.Event>> CloseAsync(
+        IReadOnlyCollection<CommandId> commands, CancellationToken cancellationToken) =>
+        server.AskAsync(node, new StoreRequest(Writes: true) { Receipts = commands }, () => server.Close(commands));
 
     public Task<Dictionary<SourcePartition, long>> BeginEpochsAsync(
         IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken) => server.AskAsync(
@@ -31,7 +33,7 @@ internal sealed class StoreClient(Node node, StoreServer server) : IAccountStore
         var request = new StoreRequest(Writes: true)
         {
             Streams = [.. batch.Select(e => e.Recorded.StreamId)],
-            Receipts = [.. batch.Where(e => e.Recorded.TransactionId.Length > 0).Select(e => Guid.Parse(e.Recorded.TransactionId))],
+            Receipts = [.. batch.Select(e => e.Id).OfType<CommandId>()],
             Held = [.. owned.Select(o => o.Partition)],
         };
         return server.AskAsync(node, request, () => server.Append(batch, owned));

@@ -1,3 +1,4 @@
+using Billing.Backends.EventStore;
 using Billing.Messaging;
 
 namespace Billing.Simulation.Store;
@@ -10,7 +11,7 @@ internal sealed record StoreRequest(bool Writes)
     public IReadOnlyCollection<string> Streams { get; init; } = [];
 
     /// <summary>The receipts that it reads or inserts.</summary>
-    public IReadOnlyCollection<Guid> Receipts { get; init; } = [];
+    public IReadOnlyCollection<CommandId> Receipts { get; init; } = [];
 
     /// <summary>The partitions whose epochs it keeps from ending.</summary>
     public IReadOnlyCollection<SourcePartition> Held { get; init; } = [];

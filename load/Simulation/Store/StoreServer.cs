@@ -16,7 +16,7 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
     private static readonly TimeSpan LockTimeout = TimeSpan.FromSeconds(5);
 
     private readonly Dictionary<string, List<Stored>> _streams = new(StringComparer.Ordinal);
-    private readonly Dictionary<Guid, Wire.V1.Event> _receipts = [];
+    private readonly Dictionary<CommandId, Wire.V1.Event> _receipts = [];
     private readonly Dictionary<SourcePartition, long> _epochs = [];
     private readonly List<StoreRequest> _stalled = [];
 
@@ -125,14 +125,14 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
         }));
     }
 
-    /// <summary>Closes transaction ids that have no receipt.</summary>
-    public Dictionary<Guid, Wire.V1.Event> Close(Guid[] transactionIds)
+    /// <summary>Closes commands that have no receipt.</summary>
+    public Dictionary<CommandId, Wire.V1.Event> Close(IReadOnlyCollection<CommandId> commands)
     {
-        foreach (var id in transactionIds)
+        foreach (var id in commands)
         {
             _receipts.TryAdd(id, new Wire.V1.Event());
         }
-        return Find(transactionIds);
+        return Find(commands);
     }
 
     public Dictionary<SourcePartition, long> Begin(IReadOnlyCollection<PartitionEpoch> owned)
@@ -160,10 +160,11 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
                 throw new PostgresException("the stream has moved on", "ERROR", "ERROR", StoredFunction.StreamMoved);
             }
         }
-        if (batch.Any(e => Id(e) is { } id && _receipts.ContainsKey(id)) || batch.GroupBy(Id).Any(g => g.Key is not null && g.Count() > 1))
+        if (batch.Any(e => e.Id is { } id && _receipts.ContainsKey(id)) || batch.GroupBy(e => e.Id).Any(g => g.Key is not null && g.Count() > 1))
         {
             throw new PostgresException(
-                "duplicate key", "ERROR", "ERROR", PostgresErrorCodes.UniqueViolation, tableName: EventStoreSchema.ReceiptsTable);
+                "duplicate key", "ERROR", "ERROR", PostgresErrorCodes.UniqueViolation, tableName: "mt_events",
+                constraintName: EventStoreSchema.OneEventForEachCommand);
         }
         foreach (var added in batch)
         {
@@ -176,7 +177,7 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
             stream.Add(stored);
             Events.Add(stored);
             Appended?.Invoke(stored);
-            if (Id(added) is { } id)
+            if (added.Id is { } id)
             {
                 _receipts[id] = stored.Recorded;
             }
@@ -187,7 +188,7 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
     public Dictionary<string, Account> Load(string[] streamIds, Account opened) => streamIds.ToDictionary(
         id => id, id => Stream(id).Aggregate(opened, (account, stored) => account.Apply(stored.Fact)), StringComparer.Ordinal);
 
-    public Dictionary<Guid, Wire.V1.Event> Find(Guid[] transactionIds) => transactionIds.Distinct()
+    public Dictionary<CommandId, Wire.V1.Event> Find(IReadOnlyCollection<CommandId> commands) => commands.Distinct()
         .Where(_receipts.ContainsKey).ToDictionary(id => id, id => _receipts[id].Clone());
 
     public string[] List(string after, int limit) =>
@@ -205,7 +206,7 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
             throw new PostgresException("read only", "ERROR", "ERROR", PostgresErrorCodes.ReadOnlySqlTransaction);
         }
         if ((Damaged.Until > now && request.Streams.Contains(Damaged.StreamId))
-            || (ReceiptsDamagedUntil > now && request.Receipts.Any(id => id.ToByteArray()[0] % 3 == 0)))
+            || (ReceiptsDamagedUntil > now && request.Receipts.Any(id => id.TransactionId.ToByteArray()[0] % 3 == 0)))
         {
             throw new PostgresException("invalid page", "ERROR", "ERROR", PostgresErrorCodes.DataCorrupted);
         }
@@ -221,6 +222,4 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
     private TimeSpan Delay() => dice.UpTo(SlowUntil > scheduler.Now ? 1000 : 2);
 
     private static NpgsqlException Broken() => new("The connection broke.", new IOException());
-
-    private static Guid? Id(NewEvent added) => added.Recorded.TransactionId.Length > 0 ? Guid.Parse(added.Recorded.TransactionId) : null;
 }

@@ -10,6 +10,13 @@ public abstract record AccountEvent
     /// <summary>When it was decided.</summary>
     public abstract DateTimeOffset DecidedAt { get; init; }
 
+    /// <summary>What the account owes after it, by which a repeated command is answered; null in events recorded before they stated it.
+    /// </summary>
+    public decimal? Balance { get; init; }
+
+    /// <summary>The currency that the account is kept in after it; null if none is fixed yet.</summary>
+    internal abstract string? AccountCurrency { get; }
+
     /// <summary>The account after this event.</summary>
     internal abstract Account ApplyTo(Account account);
 }

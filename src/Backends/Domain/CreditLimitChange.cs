@@ -13,7 +13,7 @@ public sealed record CreditLimitChange(Guid TransactionId, decimal Limit, string
     public override AccountEvent? Decide(Account account, DateTimeOffset now) =>
         account.Currency is { } currency && currency != Currency
             ? null
-            : new CreditLimitChanged(TransactionId, Limit, Currency, now, TraceId);
+            : new CreditLimitChanged(TransactionId, Limit, Currency, now, TraceId) { Balance = account.Balance };
 }
 
 /// <summary>The account's credit limit was changed.</summary>
@@ -25,6 +25,8 @@ public sealed record CreditLimitChange(Guid TransactionId, decimal Limit, string
 public sealed record CreditLimitChanged(
     Guid TransactionId, decimal Limit, string Currency, DateTimeOffset DecidedAt, string? TraceId = null) : AccountEvent
 {
+    internal override string AccountCurrency => Currency;
+
     internal override Account ApplyTo(Account account) => account with
     {
         Version = account.Version + 1,

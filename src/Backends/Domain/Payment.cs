@@ -18,12 +18,15 @@ public sealed record Payment(
     {
         if (account.Currency is { } currency && currency != Currency)
         {
-            return new PaymentDeclined(TransactionId, Amount, Currency, DeclineReason.CurrencyMismatch, now, Times, TraceId);
+            return Decline(DeclineReason.CurrencyMismatch, account, now);
         }
         return Amount > account.CreditLimit - account.Balance
-            ? new PaymentDeclined(TransactionId, Amount, Currency, DeclineReason.CreditLimitExceeded, now, Times, TraceId)
-            : new PaymentAccepted(TransactionId, Amount, Currency, now, Times, TraceId);
+            ? Decline(DeclineReason.CreditLimitExceeded, account, now)
+            : new PaymentAccepted(TransactionId, Amount, Currency, now, Times, TraceId) { Balance = account.Balance + Amount };
     }
+
+    private PaymentDeclined Decline(DeclineReason reason, Account account, DateTimeOffset now) =>
+        new(TransactionId, Amount, Currency, reason, now, Times, TraceId) { Balance = account.Balance, KeptIn = account.Currency };
 }
 
 /// <summary>A payment was charged to the account.</summary>
@@ -37,6 +40,8 @@ public sealed record PaymentAccepted(
     Guid TransactionId, decimal Amount, string Currency, DateTimeOffset DecidedAt, RequestTimes? Times = null,
     string? TraceId = null) : AccountEvent
 {
+    internal override string AccountCurrency => Currency;
+
     internal override Account ApplyTo(Account account) => account with
     {
         Version = account.Version + 1,
@@ -57,6 +62,11 @@ public sealed record PaymentDeclined(
     Guid TransactionId, decimal Amount, string Currency, DeclineReason Reason, DateTimeOffset DecidedAt,
     RequestTimes? Times = null, string? TraceId = null) : AccountEvent
 {
+    /// <summary>The currency of the account; null if none is fixed yet.</summary>
+    public string? KeptIn { get; init; }
+
+    internal override string? AccountCurrency => KeptIn;
+
     internal override Account ApplyTo(Account account) => account with { Version = account.Version + 1 };
 }
 

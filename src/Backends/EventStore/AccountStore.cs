@@ -1,18 +1,18 @@
 using Billing.Backends.Domain;
 using Billing.Messaging;
-using Google.Protobuf;
 using Microsoft.Extensions.Options;
 using Npgsql;
 using NpgsqlTypes;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>Reads and appends the accounts' events in Marten's tables, with their receipts and snapshots.</summary>
+/// <summary>Reads and appends the accounts' events in Marten's tables, with the accounts' snapshots.</summary>
 internal sealed class AccountStore(StoreServers servers, IOptions<EventStoreOptions> options, TimeProvider time) : IAccountStore
 {
     private readonly EventStoreOptions _options = options.Value;
     private readonly string _hold = StoredFunction.HoldEpochs.Call(options.Value.Schema);
     private readonly string _append = StoredFunction.AppendEvents.Call(options.Value.Schema);
+    private readonly FormerReceipts _former = new(servers, options.Value.Schema);
 
     // Reads the last snapshots and the events after them in one statement, and so as of one moment. The version to begin after stands
     // in the condition of the join, for the index to begin there: as a filter it would have all of an account's events read.
@@ -51,33 +51,47 @@ internal sealed class AccountStore(StoreServers servers, IOptions<EventStoreOpti
         return (string[])(await command.ExecuteScalarAsync(cancellationToken))!;
     }
 
-    public async Task<Dictionary<Guid, Wire.V1.Event>> FindReceiptsAsync(
-        Guid[] transactionIds, CancellationToken cancellationToken)
+    public async Task<Dictionary<CommandId, Wire.V1.Event>> FindReceiptsAsync(
+        IReadOnlyCollection<CommandId> commands, CancellationToken cancellationToken)
     {
-        var found = new Dictionary<Guid, Wire.V1.Event>();
-        await using var command = servers.Primary.CreateCommand(
-            $"select transaction_id, event from {EventStoreSchema.Receipts(_options.Schema)} where transaction_id = any($1)");
-        command.Parameters.Add(Values(transactionIds));
-        await using var rows = await command.ExecuteReaderAsync(cancellationToken);
-        while (await rows.ReadAsync(cancellationToken))
+        var wanted = commands.Distinct().ToDictionary(c => c.EventId);
+        var found = new Dictionary<CommandId, Wire.V1.Event>();
+        await using (var command = servers.Primary.CreateCommand(
+            $"select id, stream_id, version, type, data from {_options.Schema}.mt_events where id = any($1)"))
         {
-            found.Add(rows.GetGuid(0), Wire.V1.Event.Parser.ParseFrom(rows.GetFieldValue<byte[]>(1)));
+            command.Parameters.Add(Values(wanted.Keys.ToArray()));
+            await using var rows = await command.ExecuteReaderAsync(cancellationToken);
+            while (await rows.ReadAsync(cancellationToken))
+            {
+                var (id, streamId) = (wanted[rows.GetGuid(0)], rows.GetString(1));
+                // With much effort two commands can be made whose event ids are the same. Then the second one counts as closed, too.
+                found.Add(id, streamId == id.StreamId
+                    && EventTypes.Read(rows.GetString(3), rows.GetFieldValue<byte[]>(4)) is var fact && fact.TransactionId == id.TransactionId
+                    ? RecordedEvent.ToWire(streamId, rows.GetInt64(2), fact)
+                    : new Wire.V1.Event());
+            }
         }
+        await _former.FindAsync(commands, found, cancellationToken);
         return found;
     }
 
-    // A closed id has a receipt with an empty event. The insert waits for transactions that are inserting a receipt of the
-    // same id, so afterwards it is certain which of the two came first.
-    public async Task<Dictionary<Guid, Wire.V1.Event>> CloseAsync(Guid[] transactionIds, CancellationToken cancellationToken)
+    // A closed id is taken by an event without meaning, of the stream that Marten keeps for such events. The insert waits for
+    // transactions that are inserting an event of the same id, so afterwards it is certain which of the two came first.
+    public async Task<Dictionary<CommandId, Wire.V1.Event>> CloseAsync(
+        IReadOnlyCollection<CommandId> commands, CancellationToken cancellationToken)
     {
-        await using var command = servers.Primary.CreateCommand($"""
-            insert into {EventStoreSchema.Receipts(_options.Schema)} (transaction_id, event)
-            select id, '' from unnest($1) as id order by id
-            on conflict do nothing
-            """);
-        command.Parameters.Add(Values(transactionIds));
-        await command.ExecuteNonQueryAsync(cancellationToken);
-        return await FindReceiptsAsync(transactionIds, cancellationToken);
+        await using var statements = servers.Primary.CreateBatch();
+        Add(
+            statements,
+            $"""
+            insert into {_options.Schema}.mt_events (seq_id, id, stream_id, version, data, type, timestamp)
+            select c.seq, c.id, '{EventTypes.TombstoneStream}', -c.seq, '{"{}"}', 'tombstone', now()
+            from (select id, nextval('{_options.Schema}.mt_events_sequence') as seq from unnest($1) as id order by id) as c
+            on conflict on constraint {EventStoreSchema.OneEventForEachCommand} do nothing
+            """,
+            Values(commands.Select(c => c.EventId).ToArray()));
+        await ExecuteAsync(statements, commands.Select(c => (c.TransactionId, new Wire.V1.Event())), cancellationToken);
+        return await FindReceiptsAsync(commands, cancellationToken);
     }
 
     // The update waits for appends that hold the present epoch. All lock in the same order, so they cannot deadlock.
@@ -110,11 +124,28 @@ internal sealed class AccountStore(StoreServers servers, IOptions<EventStoreOpti
         {
             Add(statements, _hold, Columns(owned));
         }
-        // Receipts first: a collision takes no sequence numbers.
-        AddReceipts(statements, batch);
         AddEvents(statements, batch);
         AddSnapshots(statements, batch);
-        await statements.ExecuteNonQueryAsync(cancellationToken);
+        await ExecuteAsync(
+            statements, batch.Where(e => e.Id is not null).Select(e => (e.Fact.TransactionId, e.Recorded)), cancellationToken);
+    }
+
+    private async Task ExecuteAsync(
+        NpgsqlBatch statements, IEnumerable<(Guid, Wire.V1.Event)> receipts, CancellationToken cancellationToken)
+    {
+        if (await _former.AddAsync(receipts, cancellationToken) is { } added)
+        {
+            statements.BatchCommands.Add(added);
+        }
+        try
+        {
+            await statements.ExecuteNonQueryAsync(cancellationToken);
+        }
+        catch (PostgresException e) when (e.SqlState == PostgresErrorCodes.UndefinedTable)
+        {
+            _former.AskAgain();
+            throw;
+        }
     }
 
     private void AddEvents(NpgsqlBatch statements, IReadOnlyList<NewEvent> batch)
@@ -125,7 +156,7 @@ internal sealed class AccountStore(StoreServers servers, IOptions<EventStoreOpti
         for (var i = 0; i < batch.Count; i++)
         {
             var (streamId, version) = (batch[i].Recorded.StreamId, batch[i].After.Version);
-            ids[i] = Guid.CreateVersion7(time.GetUtcNow());
+            ids[i] = batch[i].Id?.EventId ?? Guid.CreateVersion7(time.GetUtcNow());
             streamIds[i] = streamId;
             versions[i] = version;
             (types[i], dotnetTypes[i], bodies[i]) = EventTypes.Write(batch[i].Fact);
@@ -135,19 +166,6 @@ internal sealed class AccountStore(StoreServers servers, IOptions<EventStoreOpti
             statements, _append,
             Texts([.. streams.Keys]), Values(streams.Values.Select(s => s.Before).ToArray()), Values(streams.Values.Select(s => s.After).ToArray()),
             Values(ids), Texts(streamIds), Values(versions), Texts(types), Texts(dotnetTypes), Texts(bodies));
-    }
-
-    private void AddReceipts(NpgsqlBatch statements, IReadOnlyList<NewEvent> batch)
-    {
-        var payments = batch.Where(e => e.Recorded.TransactionId.Length > 0).ToList();
-        if (payments.Count > 0)
-        {
-            Add(
-                statements,
-                $"insert into {EventStoreSchema.Receipts(_options.Schema)} (transaction_id, event) select * from unnest($1, $2)",
-                Values(payments.Select(e => Guid.Parse(e.Recorded.TransactionId)).ToArray()),
-                Values(payments.Select(e => e.Recorded.ToByteArray()).ToArray()));
-        }
     }
 
     private void AddSnapshots(NpgsqlBatch statements, IReadOnlyList<NewEvent> batch)
@@ -191,7 +209,7 @@ internal sealed class AccountStore(StoreServers servers, IOptions<EventStoreOpti
         Values(owned.Select(o => o.Epoch).ToArray()),
     ];
 
-    private static NpgsqlParameter<T[]> Values<T>(T[] values) => new() { TypedValue = values };
+    internal static NpgsqlParameter<T[]> Values<T>(T[] values) => new() { TypedValue = values };
 
     private static NpgsqlParameter<string?[]> Texts(string?[] values) =>
         new() { TypedValue = values, NpgsqlDbType = NpgsqlDbType.Array | NpgsqlDbType.Varchar };

@@ -31,13 +31,14 @@ internal static class EventStoreFailure
     public static bool IsEpochOver(Exception failure) =>
         failure.GetBaseException() is PostgresException { SqlState: StoredFunction.EpochEnded };
 
-    /// <summary>Whether an append failed because a transaction id already has a receipt.</summary>
-    public static bool IsReceiptCollision(Exception failure) => IsTaken(failure, EventStoreSchema.ReceiptsTable);
+    /// <summary>Whether an append failed because a command already has a receipt.</summary>
+    public static bool IsReceiptCollision(Exception failure) =>
+        failure.GetBaseException() is PostgresException { ConstraintName: EventStoreSchema.OneEventForEachCommand };
 
     /// <summary>Whether an append failed because its sequence number already belongs to a tombstone; a retry gets the next
     /// number. A server that crashes forgets the numbers given to uncommitted transactions and assigns them again, but
     /// Marten remembers them, and fills them with tombstones when the server is back.</summary>
-    public static bool IsSequenceNumberTaken(Exception failure) => !IsConflict(failure) && IsTaken(failure, "mt_events");
+    public static bool IsSequenceNumberTaken(Exception failure) => !IsReceiptCollision(failure) && IsTaken(failure, "mt_events");
 
     /// <summary>Whether PostgreSQL, or the connection to it, failed for a reason that is not in the data: it cannot be reached,
     /// is read-only after a failover, has no disk space, refuses the role, has lost a table. However long that lasts, the

@@ -7,9 +7,9 @@ using Npgsql;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>Creates the schema: Marten's tables, three more tables, and the functions that an append calls. Receipts hold, for each
-/// transaction id, the event that answered it; snapshots hold accounts as of some version, so that a long stream need not be
-/// read from its start; epochs number the owners of each partition, so that a former one cannot append.</summary>
+/// <summary>Creates the schema: Marten's tables, with a constraint by which a command has one event; two more tables, and the functions that
+/// an append calls. Snapshots hold accounts as of some version, so that a long stream need not be read from its start; epochs number the
+/// owners of each partition, so that a former one cannot append.</summary>
 public sealed class EventStoreSchema(
     IDocumentStore store, StoreServers servers, IOptions<EventStoreOptions> options, TimeProvider time)
 {
@@ -17,16 +17,24 @@ public sealed class EventStoreSchema(
     private const long SchemaLock = 0x42494C4C;
 
     // While a change of a table waits for its lock, appends wait behind it; so it waits briefly (EventStoreOptions), and again later.
+    private static readonly TimeSpan TurnDelay = TimeSpan.FromMilliseconds(100);
     private static readonly TimeSpan LockedDelay = TimeSpan.FromSeconds(10);
     private static readonly TimeSpan LockedMax = TimeSpan.FromMinutes(5);
 
-    internal const string ReceiptsTable = "payment_receipts";
+    /// <summary>The constraint by which a command has at most one event (<see cref="CommandId.EventId"/>). It is none of Marten's: with
+    /// an index of Marten's, the first start of this release would hold up all appends until the index is built; and an index that is no
+    /// constraint would be dropped by a backend of an earlier release that starts again.</summary>
+    internal const string OneEventForEachCommand = "mt_events_command";
 
-    /// <summary>The qualified name of the table of receipts.</summary>
-    public static string Receipts(string schema) => schema + "." + ReceiptsTable;
+    internal const string SnapshotsTable = "account_snapshots";
+
+    internal const string FormerReceiptsTable = "payment_receipts";
+
+    /// <summary>The qualified name of a table that only stores of earlier releases have.</summary>
+    public static string FormerReceipts(string schema) => schema + "." + FormerReceiptsTable;
 
     /// <summary>The qualified name of the table of snapshots.</summary>
-    public static string Snapshots(string schema) => schema + ".account_snapshots";
+    public static string Snapshots(string schema) => schema + "." + SnapshotsTable;
 
     internal static string Epochs(string schema) => schema + ".partition_epochs";
 
@@ -49,9 +57,9 @@ public sealed class EventStoreSchema(
                 }
             }
             var start = time.GetTimestamp();
-            while (!await TryCreateAsync(mark, sql, start, cancellationToken))
+            while (await TryCreateAsync(mark, sql, start, cancellationToken) is { } wait)
             {
-                await Task.Delay(LockedDelay, time, cancellationToken);
+                await Task.Delay(wait, time, cancellationToken);
             }
         }
         catch (Exception e) when (e is NpgsqlException or MartenException)
@@ -62,8 +70,9 @@ public sealed class EventStoreSchema(
         }
     }
 
-    // Returns false if another session holds the lock of a table, and there is time to try again.
-    private async Task<bool> TryCreateAsync(SchemaMark mark, string sql, long start, CancellationToken cancellationToken)
+    // Returns how long to wait until the next try: if it is another service's turn; or if another session holds the lock of a table, and
+    // there is time to try again.
+    private async Task<TimeSpan?> TryCreateAsync(SchemaMark mark, string sql, long start, CancellationToken cancellationToken)
     {
         try
         {
@@ -72,30 +81,68 @@ public sealed class EventStoreSchema(
             await using var connection = new NpgsqlConnection(options.Value.UnpooledConnectionString);
             await connection.OpenAsync(cancellationToken);
             await using var transaction = await connection.BeginTransactionAsync(cancellationToken);
-            // Held until the transaction ends. Whoever holds it may have many tables to create; nothing waits behind those who wait for it.
-            await ExecuteAsync(
-                connection,
-                $"set local lock_timeout = '1min'; select pg_advisory_xact_lock({SchemaLock}); set local lock_timeout = '{EventStoreOptions.LockTimeout}'",
-                cancellationToken);
+            // Held until the transaction ends. A statement that waited for it would have a snapshot, for whose end the index would wait.
+            await using var turn = new NpgsqlCommand($"select pg_try_advisory_xact_lock({SchemaLock})", connection);
+            if (await turn.ExecuteScalarAsync(cancellationToken) is not true)
+            {
+                return TurnDelay;
+            }
             if (!await mark.IsThereAsync(connection, cancellationToken))
             {
                 await store.Storage.ApplyAllConfiguredChangesToDatabaseAsync(AutoCreate.CreateOrUpdate);
+                // Which also ends the snapshot of the statement before it: the index waits for the end of all older ones.
+                await ExecuteAsync(connection, $"set local lock_timeout = '{EventStoreOptions.LockTimeout}'", cancellationToken);
+                await IndexEventIdsAsync(cancellationToken);
                 await ExecuteAsync(connection, sql, cancellationToken);
                 await mark.SetAsync(connection, cancellationToken);
             }
             await transaction.CommitAsync(cancellationToken);
-            return true;
+            return null;
         }
         catch (Exception e) when (e.GetBaseException() is PostgresException { SqlState: PostgresErrorCodes.LockNotAvailable }
             && time.GetElapsedTime(start) < LockedMax)
         {
-            return false;
+            return LockedDelay;
+        }
+    }
+
+    // Without holding up appends, and so not within a transaction. It takes as long as the events take to read; a build that was
+    // interrupted leaves an index that is not valid.
+    private async Task IndexEventIdsAsync(CancellationToken cancellationToken)
+    {
+        var (schema, name) = (options.Value.Schema, OneEventForEachCommand);
+        await using var connection = new NpgsqlConnection(options.Value.UnpooledConnectionString);
+        await connection.OpenAsync(cancellationToken);
+        await using var question = new NpgsqlCommand($"""
+            select indisvalid, exists (select from pg_constraint where conindid = indexrelid)
+            from pg_index where indexrelid = to_regclass('{schema}.{name}')
+            """, connection);
+        var (isValid, isConstraint) = (false, false);
+        await using (var rows = await question.ExecuteReaderAsync(cancellationToken))
+        {
+            if (await rows.ReadAsync(cancellationToken))
+            {
+                (isValid, isConstraint) = (rows.GetBoolean(0), rows.GetBoolean(1));
+            }
+        }
+        if (!isValid)
+        {
+            await ExecuteAsync(connection, "set lock_timeout = '1min'", cancellationToken);
+            await ExecuteAsync(connection, $"drop index concurrently if exists {schema}.{name}", cancellationToken);
+            await ExecuteAsync(connection, $"create unique index concurrently {name} on {schema}.mt_events (id)", cancellationToken);
+        }
+        if (!isConstraint)
+        {
+            await ExecuteAsync(
+                connection,
+                $"set lock_timeout = '{EventStoreOptions.LockTimeout}'; alter table {schema}.mt_events add constraint {name} unique using index {name}",
+                cancellationToken);
         }
     }
 
     private static async Task ExecuteAsync(NpgsqlConnection connection, string sql, CancellationToken cancellationToken)
     {
-        // The server bounds the waits for locks; the client's own bound, 30 s, would end that for the turn.
+        // The server bounds the waits for locks; the client's own bound, 30 s, would end the building of a large index.
         await using var command = new NpgsqlCommand(sql, connection) { CommandTimeout = 0 };
         await command.ExecuteNonQueryAsync(cancellationToken);
     }
@@ -130,10 +177,6 @@ public sealed class EventStoreSchema(
 
     private static string Sql(string schema) => string.Join(
         Environment.NewLine,
-        Missing(Receipts(schema), """
-            transaction_id uuid primary key,
-            event bytea not null
-            """),
         Missing(Snapshots(schema), """
             stream_id varchar primary key,
             version bigint not null,
@@ -147,6 +190,7 @@ public sealed class EventStoreSchema(
             epoch bigint not null,
             primary key (topic, number)
             """),
+        $"insert into {schema}.mt_streams (id, version) values ('{EventTypes.TombstoneStream}', 0) on conflict do nothing;",
         StoredFunction.AppendEvents.Sql(schema),
         StoredFunction.HoldEpochs.Sql(schema));
 

@@ -27,6 +27,7 @@ public static class EventTypes
         options.DisableNpgsqlLogging = true;
         options.Events.StreamIdentity = StreamIdentity.AsString;
         options.Events.AppendMode = EventAppendMode.Quick;
+        options.Events.IgnoreIndex(EventStoreSchema.OneEventForEachCommand);
         foreach (var (name, kind) in Kinds)
         {
             options.Events.MapEventType(kind.Shape, name);

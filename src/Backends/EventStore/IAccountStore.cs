@@ -11,8 +11,19 @@ public readonly record struct PartitionEpoch(SourcePartition Partition, long Epo
 /// <summary>One event to be appended.</summary>
 /// <param name="Fact">The event.</param>
 /// <param name="After">The account after it; its version is the event's.</param>
-/// <param name="Recorded">The event as the wire contract states it: what the receipt holds.</param>
-public readonly record struct NewEvent(AccountEvent Fact, Account After, Wire.V1.Event Recorded);
+/// <param name="Recorded">The event as the wire contract states it.</param>
+public readonly record struct NewEvent(AccountEvent Fact, Account After, Wire.V1.Event Recorded)
+{
+    /// <summary>The command that it records; null for an event of the time before such commands had an id.</summary>
+    public CommandId? Id => Fact.TransactionId == Guid.Empty ? null : new CommandId(Fact.TransactionId, Recorded.StreamId);
+
+    /// <summary>The next event of an account.</summary>
+    public static NewEvent Of(string streamId, AccountEvent fact, Account before)
+    {
+        var after = before.Apply(fact);
+        return new NewEvent(fact, after, RecordedEvent.ToWire(streamId, fact, after));
+    }
+}
 
 /// <summary>The event store as the billing platform uses it: every call is one round trip or one transaction, however many
 /// accounts it touches. <see cref="EventStoreFailure"/> classifies its failures.</summary>
@@ -32,14 +43,15 @@ public interface IAccountStore
     /// <returns>The streams of the next accounts; fewer than the limit if there are no more.</returns>
     Task<string[]> ListAsync(string after, int limit, CancellationToken cancellationToken);
 
-    /// <summary>Finds the receipts of transactions.</summary>
-    /// <returns>The recorded event of each transaction id that has one; an event without a fact for an id that is closed.</returns>
-    Task<Dictionary<Guid, Wire.V1.Event>> FindReceiptsAsync(Guid[] transactionIds, CancellationToken cancellationToken);
+    /// <summary>Finds the receipts of commands: the events that record them.</summary>
+    /// <returns>The event of each command that is recorded; an event without a fact for one that is closed.</returns>
+    Task<Dictionary<CommandId, Wire.V1.Event>> FindReceiptsAsync(
+        IReadOnlyCollection<CommandId> commands, CancellationToken cancellationToken);
 
-    /// <summary>Closes transaction ids without a receipt, for ever: no event can be recorded under them any more, whoever tries it.
-    /// </summary>
+    /// <summary>Closes commands without a receipt, for ever: no event can be recorded for them any more, whoever tries it.</summary>
     /// <returns>The receipts of all of them, as <see cref="FindReceiptsAsync"/> would find them.</returns>
-    Task<Dictionary<Guid, Wire.V1.Event>> CloseAsync(Guid[] transactionIds, CancellationToken cancellationToken);
+    Task<Dictionary<CommandId, Wire.V1.Event>> CloseAsync(
+        IReadOnlyCollection<CommandId> commands, CancellationToken cancellationToken);
 
     /// <summary>Begins a new epoch of partitions. Afterwards no append under an earlier epoch can be committed any more, and whatever
     /// was committed under one is visible.</summary>
@@ -49,11 +61,11 @@ public interface IAccountStore
     Task<Dictionary<SourcePartition, long>> BeginEpochsAsync(
         IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken);
 
-    /// <summary>Appends the events of a batch, with a receipt for each transaction, in one transaction.</summary>
+    /// <summary>Appends the events of a batch in one transaction.</summary>
     /// <param name="batch">Events in order; each stream's versions follow one another.</param>
     /// <param name="owned">The epochs under which the batch is appended: if one has ended, nothing is.</param>
     /// <param name="cancellationToken">Ends the wait; whether the batch was committed by then is unknown.</param>
-    /// <exception cref="Exception">A stream's version has changed, a transaction id already has a receipt, an epoch has ended, or
+    /// <exception cref="Exception">A stream's version has changed, a command already has a receipt, an epoch has ended, or
     /// the store failed; see <see cref="EventStoreFailure"/>. Nothing of the batch is stored, unless the connection broke during the
     /// commit.</exception>
     Task AppendAsync(

@@ -12,21 +12,29 @@ public static class RecordedEvent
     private static readonly long DecidedUnixUsMax = UnixTime.Microseconds(DateTimeOffset.MaxValue);
 
     /// <summary>The wire event for a domain event and the account after it.</summary>
-    public static Event ToWire(string streamId, AccountEvent fact, Account after)
+    public static Event ToWire(string streamId, AccountEvent fact, Account after) =>
+        ToWire(streamId, after.Version, fact, after.Balance, after.Currency);
+
+    /// <summary>The wire event for a stored event that states the account's balance.</summary>
+    internal static Event ToWire(string streamId, long version, AccountEvent fact) => fact.Balance is { } balance
+        ? ToWire(streamId, version, fact, balance, fact.AccountCurrency)
+        : throw new ArgumentException($"Version {version} of {streamId} does not state the balance.", nameof(fact));
+
+    private static Event ToWire(string streamId, long version, AccountEvent fact, decimal balance, string? currency)
     {
         var recorded = new Event
         {
             StreamId = streamId,
-            Version = after.Version,
+            Version = version,
             TransactionId = fact.TransactionId == Guid.Empty ? "" : fact.TransactionId.ToString(),
             DecidedUnixUs = UnixTime.Microseconds(fact.DecidedAt),
-            Balance = after.Balance.ToMoney(after.Currency ?? ""),
+            Balance = balance.ToMoney(currency ?? ""),
         };
         WriteKinds.Of(fact).Write(fact, recorded);
         return recorded;
     }
 
-    /// <summary>The domain event for a wire event; the reverse of <see cref="ToWire"/>.</summary>
+    /// <summary>The domain event for a wire event; the reverse of <see cref="ToWire(string, AccountEvent, Account)"/>.</summary>
     /// <returns>Null if this program does not know the event's type, or no backend would have written such an event.</returns>
     internal static AccountEvent? ToFact(this Event recorded)
     {

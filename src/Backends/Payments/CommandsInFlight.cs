@@ -1,15 +1,15 @@
+using Billing.Backends.EventStore;
 using Billing.Backends.Telemetry;
 using Billing.Messaging;
 using Billing.Messaging.Requests;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>The commands this backend works on, by transaction id and account, so that copies of a request that arrive
-/// meanwhile join the first instead of racing it. An id that is used for two accounts makes two commands: each keeps its place
-/// in the order of its own account.</summary>
+/// <summary>The commands this backend works on, so that copies of a request that arrive meanwhile join the first instead of
+/// racing it.</summary>
 internal sealed class CommandsInFlight
 {
-    private readonly Dictionary<(Guid TransactionId, string StreamId), PendingCommand> _commands = [];
+    private readonly Dictionary<CommandId, PendingCommand> _commands = [];
     private readonly Lock _gate = new();
 
     /// <returns>The commands that were not in flight before, and the questions about payments that are not in flight.</returns>
@@ -21,7 +21,7 @@ internal sealed class CommandsInFlight
             foreach (var delivery in deliveries)
             {
                 var streamId = CommandRoute.Of(delivery.Command).StreamId;
-                var id = (Guid.Parse(delivery.Command.TransactionId), streamId);
+                var id = new CommandId(Guid.Parse(delivery.Command.TransactionId), streamId);
                 if (_commands.TryGetValue(id, out var first))
                 {
                     first.Join(delivery, now);
@@ -50,7 +50,7 @@ internal sealed class CommandsInFlight
         {
             foreach (var command in commands.Where(c => !c.IsStatusQuery))
             {
-                var id = (command.Command.TransactionId, command.StreamId);
+                var id = command.Id;
                 var left = command.TakeOpen(nowUnixUs);
                 open.AddRange(left);
                 if (left is [{ IsStatusQuery: false } copy])

@@ -127,7 +127,7 @@ internal sealed partial class PaymentProcessor(
         var repeated = new List<PendingCommand>();
         foreach (var command in fresh)
         {
-            if (receipts.TryGetValue(command.Command.TransactionId, out var receipt))
+            if (receipts.TryGetValue(command.Id, out var receipt))
             {
                 command.Record(receipt);
                 repeated.Add(command);
@@ -152,7 +152,7 @@ internal sealed partial class PaymentProcessor(
 
     /// <summary>The receipts of commands; null if they could not be read for all together, in which case the commands have been
     /// handled in parts.</summary>
-    private async Task<Dictionary<Guid, Event>?> ReceiptsAsync(List<PendingCommand> fresh, CancellationToken cancellationToken)
+    private async Task<Dictionary<CommandId, Event>?> ReceiptsAsync(List<PendingCommand> fresh, CancellationToken cancellationToken)
     {
         using var span = Tracing.StartJoint("receipts", fresh.Select(c => c.Processing));
         var since = BackendMetrics.Now;
@@ -190,13 +190,13 @@ internal sealed partial class PaymentProcessor(
         }
     }
 
-    private async Task<Dictionary<Guid, Event>> FindOrCloseAsync(List<PendingCommand> fresh, CancellationToken cancellationToken)
+    private async Task<Dictionary<CommandId, Event>> FindOrCloseAsync(List<PendingCommand> fresh, CancellationToken cancellationToken)
     {
         await recorder.TakeOverAsync(fresh, cancellationToken);
-        var found = await store.FindReceiptsAsync([.. fresh.Select(c => c.Command.TransactionId)], cancellationToken);
+        var found = await store.FindReceiptsAsync([.. fresh.Select(c => c.Id)], cancellationToken);
         var now = time.Microseconds();
         // That a payment is not in flight here and has no receipt does not mean that it will never have one. This makes sure.
-        var failed = fresh.Where(c => c.IsStatusQuery && !c.IsEarly(now)).Select(c => c.Command.TransactionId)
+        var failed = fresh.Where(c => c.IsStatusQuery && !c.IsEarly(now)).Select(c => c.Id)
             .Where(id => !found.ContainsKey(id)).Distinct().ToArray();
         return failed.Length == 0 ? found : found.Concat(await store.CloseAsync(failed, cancellationToken)).ToDictionary();
     }
@@ -317,9 +317,7 @@ internal sealed partial class PaymentProcessor(
                         replier.Reject(delivery, reason, reply);
                     }
                     break;
-                // An event of another account that used the same id is published by the backend that serves that account, in that
-                // account's order.
-                case CommandResult.Recorded { Event: var recorded } when !command.IsStatusQuery && recorded.StreamId == command.StreamId:
+                case CommandResult.Recorded { Event: var recorded } when !command.IsStatusQuery:
                     answers.AddRange(Answers(command, now));
                     events.Add(recorded);
                     break;

@@ -8,7 +8,7 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>Decides a batch of commands and stores their events and receipts in one transaction. Afterwards every command
+/// <summary>Decides a batch of commands and stores their events in one transaction. Afterwards every command
 /// of the batch has its result, or is one of <see cref="NotRecordable"/>. Not thread-safe: one call at a time.</summary>
 internal sealed partial class PaymentRecorder(
     IAccountStore store, EventStoreRetry retry, IOptions<BackendOptions> options, TimeProvider time, ILogger<PaymentRecorder> logger)
@@ -121,10 +121,10 @@ internal sealed partial class PaymentRecorder(
     {
         _cache.Remove(batch.Select(c => c.StreamId));
         var open = batch.Where(c => !c.IsDone).ToList();
-        var receipts = await store.FindReceiptsAsync(open.Select(c => c.Command.TransactionId).ToArray(), cancellationToken);
+        var receipts = await store.FindReceiptsAsync(open.ConvertAll(c => c.Id), cancellationToken);
         foreach (var command in open)
         {
-            if (receipts.TryGetValue(command.Command.TransactionId, out var recorded))
+            if (receipts.TryGetValue(command.Id, out var recorded))
             {
                 command.Record(recorded);
             }
@@ -157,7 +157,7 @@ internal sealed partial class PaymentRecorder(
         }
         var accounts = await AccountsAsync(open, cancellationToken);
         var decidedAt = BackendMetrics.Now;
-        var (decided, events, refused, reused) = Decide(open, accounts);
+        var (decided, events, refused) = Decide(open, accounts);
         if (events.Count > 0)
         {
             await store.AppendAsync(events, PartitionEpochs.Of(decided), cancellationToken);
@@ -176,7 +176,6 @@ internal sealed partial class PaymentRecorder(
             decided[i].Record(events[i].Recorded, stored);
             _cache.Set(decided[i].StreamId, accounts[decided[i].StreamId], decided[i].Assignment);
         }
-        reused.ForEach(r => r.Command.Record(events[r.Place].Recorded));
     }
 
     /// <summary>Decides commands one after the other, and applies their events to the accounts.</summary>
@@ -186,28 +185,19 @@ internal sealed partial class PaymentRecorder(
         var decided = new List<PendingCommand>(open.Count);
         var events = new List<NewEvent>(open.Count);
         var refused = new List<(PendingCommand, Account)>();
-        var reused = new List<(PendingCommand, int)>();
-        var places = new Dictionary<Guid, int>(open.Count);
         foreach (var command in open)
         {
-            if (places.TryGetValue(command.Command.TransactionId, out var place))
-            {
-                reused.Add((command, place));
-                continue;
-            }
             var account = accounts[command.StreamId];
             if (command.Command.Decide(account, now) is not { } fact)
             {
                 refused.Add((command, account));
                 continue;
             }
-            var after = account.Apply(fact);
-            accounts[command.StreamId] = after;
-            places.Add(command.Command.TransactionId, events.Count);
             decided.Add(command);
-            events.Add(new NewEvent(fact, after, RecordedEvent.ToWire(command.StreamId, fact, after)));
+            events.Add(NewEvent.Of(command.StreamId, fact, account));
+            accounts[command.StreamId] = events[^1].After;
         }
-        return new Decisions(decided, events, refused, reused);
+        return new Decisions(decided, events, refused);
     }
 
     private async Task<Dictionary<string, Account>> AccountsAsync(List<PendingCommand> open, CancellationToken cancellationToken)
@@ -259,11 +249,8 @@ internal sealed partial class PaymentRecorder(
     /// <param name="Decided">Commands that have an event.</param>
     /// <param name="Events">Their events, in the same order.</param>
     /// <param name="Refused">Commands that do not fit their account.</param>
-    /// <param name="Reused">Commands whose id was used for another account earlier in this batch, each with the place of its event.
-    /// </param>
     private readonly record struct Decisions(
-        List<PendingCommand> Decided, List<NewEvent> Events, List<(PendingCommand Command, Account Account)> Refused,
-        List<(PendingCommand Command, int Place)> Reused);
+        List<PendingCommand> Decided, List<NewEvent> Events, List<(PendingCommand Command, Account Account)> Refused);
 
     [LoggerMessage(210, LogLevel.Warning, "A batch was not stored, attempt {Attempt}: {Reason}")]
     private static partial void Retrying(ILogger logger, int attempt, string reason);

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Billing.Backends.Domain;
+using Billing.Backends.EventStore;
 using Billing.Backends.Telemetry;
 using Billing.Backends.Writes;
 using Billing.Contracts;
@@ -32,6 +33,9 @@ internal sealed class PendingCommand
     public AccountCommand Command { get; }
 
     public string StreamId { get; }
+
+    /// <summary>What it is known by in the event store.</summary>
+    public CommandId Id => new(Command.TransactionId, StreamId);
 
     /// <summary>The kind of the first delivery's request.</summary>
     public WriteKind Kind { get; }
@@ -226,12 +230,12 @@ internal sealed class PendingCommand
     {
         switch (Result)
         {
-            case CommandResult.Recorded { Event: var recorded } when recorded.StreamId == StreamId && kind.IsAnsweredBy(command, recorded):
+            case CommandResult.Recorded { Event: var recorded } when kind.IsAnsweredBy(command, recorded):
                 kind.Answer(reply, recorded);
                 break;
             case CommandResult.Recorded:
                 kind.Answer(reply, Error(StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused,
-                    $"transaction_id {command.TransactionId} was used before with another account, payment type or amount."));
+                    $"transaction_id {command.TransactionId} was used before for this account, with another amount or for another kind of request."));
                 break;
             case CommandResult.Refused { Error: var error }:
                 kind.Answer(reply, error);

@@ -20,8 +20,8 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
     private readonly Lock _gate = new();
     private readonly Dictionary<CardAccount, InMemoryAccount> _accounts = [];
 
-    // The request and the result of each id.
-    private readonly Dictionary<Guid, (object Request, object Result)> _receipts = [];
+    // The request and the result of each id of an account.
+    private readonly Dictionary<(CardAccount, Guid), (object Request, object Result)> _receipts = [];
 
     private readonly Queue<bool> _lost = new();
 
@@ -42,7 +42,7 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
         ArgumentNullException.ThrowIfNull(payment);
         cancellationToken.ThrowIfCancellationRequested();
         return Task.FromResult(Answer<PaymentResult>(
-            payment.Id, payment,
+            (payment.Account, payment.Id), payment,
             () => AccountOf(payment.Account).Pay(payment, _time.GetUtcNow()),
             reused: new PaymentResult.Rejected(payment.Id, RejectionReason.IdReused, "", Reused(payment.Id)),
             lost: new PaymentResult.Unknown(payment.Id, "", Lost)));
@@ -103,7 +103,7 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
         ArgumentNullException.ThrowIfNull(limit);
         cancellationToken.ThrowIfCancellationRequested();
         return Task.FromResult(Answer<CreditLimitResult>(
-            limit.Id, limit,
+            (limit.Account, limit.Id), limit,
             () => AccountOf(limit.Account).Set(limit, _time.GetUtcNow()),
             reused: new CreditLimitResult.Rejected(limit.Id, RejectionReason.IdReused, "", Reused(limit.Id)),
             lost: new CreditLimitResult.Unknown(limit.Id, "", Lost)));
@@ -111,7 +111,7 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
 
     private static string Reused(Guid id) => $"The id {id} was already used for a different request.";
 
-    private T Answer<T>(Guid id, object request, Func<T> decide, T reused, T lost)
+    private T Answer<T>((CardAccount, Guid) id, object request, Func<T> decide, T reused, T lost)
         where T : class
     {
         lock (_gate)
@@ -126,7 +126,7 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
         }
     }
 
-    private T AnswerOnce<T>(Guid id, object request, Func<T> decide, T reused)
+    private T AnswerOnce<T>((CardAccount, Guid) id, object request, Func<T> decide, T reused)
         where T : class
     {
         if (_receipts.TryGetValue(id, out var receipt))

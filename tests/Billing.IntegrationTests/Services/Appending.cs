@@ -85,13 +85,12 @@ public sealed class Appending(EventStoreFixture store)
         var account = await store.AppendAsync(_stream, EventStoreFixture.Facts(3));
         var facts = EventStoreFixture.Facts(2).ToList();
         var stale = New(facts[0], account with { Version = 1 });
-        var fine = EventStoreFixture.Opened.Apply(facts[1]);
 
         AssertConflict(await Record.ExceptionAsync(() => Accounts.AppendAsync(
-            [new NewEvent(facts[1], fine, RecordedEvent.ToWire(other, facts[1], fine)), stale], [], CancellationToken.None)));
+            [NewEvent.Of(other, facts[1], EventStoreFixture.Opened), stale], [], CancellationToken.None)));
 
         Assert.Empty(await RowsAsync(other));
-        Assert.Empty(await Accounts.FindReceiptsAsync([facts[1].TransactionId], CancellationToken.None));
+        Assert.Empty(await Accounts.FindReceiptsAsync([new CommandId(facts[1].TransactionId, other)], CancellationToken.None));
         Assert.Equal(3, (await RowsAsync(_stream)).Count);
     }
 
@@ -140,7 +139,7 @@ public sealed class Appending(EventStoreFixture store)
     }
 
     [Fact]
-    public async Task A_transaction_id_with_a_receipt_is_reported_as_a_receipt_collision_only()
+    public async Task A_command_that_is_recorded_is_reported_as_a_receipt_collision_only()
     {
         var fact = EventStoreFixture.Facts(1).Single();
         var account = await store.AppendAsync(_stream, [fact]);
@@ -157,8 +156,7 @@ public sealed class Appending(EventStoreFixture store)
     public async Task An_append_succeeds_after_a_failed_one()
     {
         var taken = EventStoreFixture.Facts(1).Single();
-        await store.AppendAsync("visa/" + StackFixture.NewAccount(), [taken]);
-        var account = await store.AppendAsync(_stream, EventStoreFixture.Facts(1));
+        var account = await store.AppendAsync(_stream, [taken, .. EventStoreFixture.Facts(1)]);
         await Assert.ThrowsAsync<PostgresException>(
             () => Accounts.AppendAsync([New(taken, account)], [], CancellationToken.None));
 
@@ -212,11 +210,7 @@ public sealed class Appending(EventStoreFixture store)
         return found;
     }
 
-    private NewEvent New(AccountEvent fact, Account before)
-    {
-        var after = before.Apply(fact);
-        return new NewEvent(fact, after, RecordedEvent.ToWire(_stream, fact, after));
-    }
+    private NewEvent New(AccountEvent fact, Account before) => NewEvent.Of(_stream, fact, before);
 
     private static async Task<long> EventsFetchedAsync(ServiceProvider backend)
     {

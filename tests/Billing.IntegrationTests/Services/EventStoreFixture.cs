@@ -89,8 +89,9 @@ public sealed class EventStoreFixture : IAsyncLifetime
     {
         var events = facts.Select(fact =>
         {
-            account = account.Apply(fact);
-            return new NewEvent(fact, account, RecordedEvent.ToWire(streamId, fact, account));
+            var added = NewEvent.Of(streamId, fact, account);
+            account = added.After;
+            return added;
         }).ToList();
         await accounts.AppendAsync(events, [], CancellationToken.None);
         return account;

@@ -25,7 +25,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
 
             var tables = await TablesAsync(database);
             Assert.All(
-                ["account_snapshots", "mt_event_progression", "mt_events", "mt_streams", "partition_epochs", "payment_receipts"],
+                ["account_snapshots", "mt_event_progression", "mt_events", "mt_streams", "partition_epochs"],
                 table => Assert.Contains(table, tables));
             // Releases the pooled connections, because the number of the server's connections is limited.
             await Task.WhenAll(services.Select(service => service.DisposeAsync().AsTask()));
@@ -156,9 +156,9 @@ public sealed class EventStoreStart(EventStoreFixture store)
     }
 
     [Theory]
-    [InlineData("drop table billing.payment_receipts")]
+    [InlineData("drop table billing.partition_epochs")]
     [InlineData("drop table billing.mt_event_progression")]
-    [InlineData("comment on table billing.payment_receipts is 'by another version'; drop table billing.account_snapshots")]
+    [InlineData("comment on table billing.account_snapshots is 'by another version'; drop table billing.partition_epochs")]
     public async Task Dropped_tables_are_recreated_at_the_next_start(string sql)
     {
         var database = await store.NewDatabaseAsync();
@@ -173,7 +173,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
     }
 
     [Theory]
-    [InlineData("alter table billing.payment_receipts add column more int")]
+    [InlineData("alter table billing.partition_epochs add column more int")]
     [InlineData("alter table billing.account_snapshots add check (version > 0)")]
     [InlineData("create function billing.more() returns int language sql as 'select 1'")]
     public async Task Changed_tables_are_checked_again_at_the_next_start(string sql)
@@ -214,7 +214,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
         var database = await store.NewDatabaseAsync();
         await EnsureAsync(database);
         var backend = await GrantAsync(database);
-        await ExecuteAsync(database, "comment on table billing.payment_receipts is 'by another version'");
+        await ExecuteAsync(database, "comment on table billing.account_snapshots is 'by another version'");
 
         await EnsureAsync(backend);
 
@@ -252,7 +252,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
     private static async Task<string?> MarkAsync(string database)
     {
         await using var source = NpgsqlDataSource.Create(database);
-        await using var select = source.CreateCommand("select obj_description('billing.payment_receipts'::regclass, 'pg_class')");
+        await using var select = source.CreateCommand("select obj_description('billing.account_snapshots'::regclass, 'pg_class')");
         return await select.ExecuteScalarAsync() as string;
     }
 

@@ -15,6 +15,8 @@ public sealed class Fencing(EventStoreFixture store)
 
     private static CancellationToken Stop => TestContext.Current.CancellationToken;
 
+    private CommandId Id => new(_id, _stream);
+
     private IAccountStore Accounts => store.Backend.GetRequiredService<IAccountStore>();
 
     [Fact]
@@ -30,10 +32,10 @@ public sealed class Fencing(EventStoreFixture store)
         Assert.True(EventStoreFailure.IsRetryable(refused));
         Assert.False(EventStoreFailure.IsUnavailable(refused));
         Assert.False(EventStoreFailure.IsConflict(refused));
-        Assert.Empty(await Accounts.FindReceiptsAsync([_id], Stop));
+        Assert.Empty(await Accounts.FindReceiptsAsync([Id], Stop));
 
         await AppendAsync(present);
-        Assert.Single(await Accounts.FindReceiptsAsync([_id], Stop));
+        Assert.Single(await Accounts.FindReceiptsAsync([Id], Stop));
     }
 
     [Fact]
@@ -83,24 +85,24 @@ public sealed class Fencing(EventStoreFixture store)
     [Fact]
     public async Task Nothing_can_be_recorded_under_a_closed_id()
     {
-        var closed = await Accounts.CloseAsync([_id], Stop);
-        Assert.Equal(Wire.V1.Event.FactOneofCase.None, closed[_id].FactCase);
+        var closed = await Accounts.CloseAsync([Id], Stop);
+        Assert.Equal(Wire.V1.Event.FactOneofCase.None, closed[Id].FactCase);
 
         var epoch = await BeginAsync(0);
         var refused = await Record.ExceptionAsync(() => AppendAsync(epoch));
 
         Assert.True(EventStoreFailure.IsReceiptCollision(refused!), $"{refused}");
-        Assert.Equal(closed, await Accounts.FindReceiptsAsync([_id], Stop));
+        Assert.Equal(closed, await Accounts.FindReceiptsAsync([Id], Stop));
     }
 
     [Fact]
     public async Task An_id_with_a_receipt_is_not_closed()
     {
         await AppendAsync(await BeginAsync(0));
-        var receipts = await Accounts.FindReceiptsAsync([_id], Stop);
+        var receipts = await Accounts.FindReceiptsAsync([Id], Stop);
 
-        Assert.Equal(receipts, await Accounts.CloseAsync([_id], Stop));
-        Assert.NotEqual(Wire.V1.Event.FactOneofCase.None, receipts[_id].FactCase);
+        Assert.Equal(receipts, await Accounts.CloseAsync([Id], Stop));
+        Assert.NotEqual(Wire.V1.Event.FactOneofCase.None, receipts[Id].FactCase);
     }
 
     [Fact]
@@ -109,19 +111,23 @@ public sealed class Fencing(EventStoreFixture store)
         await using var connection = new NpgsqlConnection(store.Postgres.ConnectionString);
         await connection.OpenAsync(Stop);
         await using var append = await connection.BeginTransactionAsync(Stop);
-        var recorded = new Wire.V1.Event { StreamId = _stream, PaymentAccepted = new Wire.V1.PaymentAccepted() };
-        await using (var insert = new NpgsqlCommand("insert into billing.payment_receipts values ($1, $2)", connection))
+        await using (var insert = new NpgsqlCommand("""
+            with opened as (insert into billing.mt_streams (id, version) values ($2, 1) returning id)
+            insert into billing.mt_events (seq_id, id, stream_id, version, type, timestamp, data)
+            select nextval('billing.mt_events_sequence'), $1, id, 1, 'payment_accepted_v1', now(), $3::jsonb from opened
+            """, connection))
         {
-            insert.Parameters.AddWithValue(_id);
-            insert.Parameters.AddWithValue(Google.Protobuf.MessageExtensions.ToByteArray(recorded));
+            insert.Parameters.AddWithValue(Id.EventId);
+            insert.Parameters.AddWithValue(_stream);
+            insert.Parameters.AddWithValue($$"""{"TransactionId": "{{_id}}", "Amount": 5, "Currency": "USD", "Balance": 5, "DecidedAt": "2026-01-01T00:00:00+00:00"}""");
             await insert.ExecuteNonQueryAsync(Stop);
         }
 
-        var closed = Accounts.CloseAsync([_id], Stop);
+        var closed = Accounts.CloseAsync([Id], Stop);
         await IsBlockedByAsync(connection.ProcessID);
         await append.CommitAsync(Stop);
 
-        Assert.Equal(recorded, (await closed)[_id]);
+        Assert.Equal(5, (await closed)[Id].PaymentAccepted.Amount.Units);
     }
 
     private async Task<long> BeginAsync(long epoch) =>
@@ -129,10 +135,8 @@ public sealed class Fencing(EventStoreFixture store)
 
     private Task AppendAsync(long epoch)
     {
-        var fact = new Billing.Backends.Domain.PaymentAccepted(_id, 5, "USD", DateTimeOffset.UnixEpoch);
-        var after = EventStoreFixture.Opened.Apply(fact);
-        return Accounts.AppendAsync(
-            [new NewEvent(fact, after, RecordedEvent.ToWire(_stream, fact, after))], [new PartitionEpoch(_partition, epoch)], Stop);
+        var fact = new Billing.Backends.Domain.Payment(_id, 5, "USD").Decide(EventStoreFixture.Opened, DateTimeOffset.UnixEpoch);
+        return Accounts.AppendAsync([NewEvent.Of(_stream, fact, EventStoreFixture.Opened)], [new PartitionEpoch(_partition, epoch)], Stop);
     }
 
     /// <summary>Waits until another session waits for a session's locks.</summary>

@@ -71,16 +71,18 @@ public sealed class BackendAllocationTests
 
     private sealed class EmptyStore : IAccountStore
     {
-        private static readonly Task<Dictionary<Guid, Wire.V1.Event>> Nothing = Task.FromResult(new Dictionary<Guid, Wire.V1.Event>());
+        private static readonly Task<Dictionary<CommandId, Wire.V1.Event>> Nothing = Task.FromResult(new Dictionary<CommandId, Wire.V1.Event>());
 
         public Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken) =>
             Task.FromResult(streamIds.ToDictionary(id => id, _ => opened, StringComparer.Ordinal));
 
         public Task<string[]> ListAsync(string after, int limit, CancellationToken cancellationToken) => Task.FromResult<string[]>([]);
 
-        public Task<Dictionary<Guid, Wire.V1.Event>> FindReceiptsAsync(Guid[] transactionIds, CancellationToken cancellationToken) => Nothing;
+        public Task<Dictionary<CommandId, Wire.V1.Event>> FindReceiptsAsync(
+            IReadOnlyCollection<CommandId> commands, CancellationToken cancellationToken) => Nothing;
 
-        public Task<Dictionary<Guid, Wire.V1.Event>> CloseAsync(Guid[] transactionIds, CancellationToken cancellationToken) => Nothing;
+        public Task<Dictionary<CommandId, Wire.V1.Event>> CloseAsync(
+            IReadOnlyCollection<CommandId> commands, CancellationToken cancellationToken) => Nothing;
 
         public Task<Dictionary<SourcePartition, long>> BeginEpochsAsync(
             IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken) =>

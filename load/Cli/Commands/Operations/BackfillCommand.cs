@@ -79,7 +79,6 @@ internal static class BackfillCommand
         var streamId = StreamId.For(PaymentTypes.All[type], RandomRequests.DefaultPrefix + number.ToString(CultureInfo.InvariantCulture));
         var known = new Account(before, before * Amount, DefaultLimit, before == 0 ? null : Currency);
         var fact = new Payment(Guid.CreateVersion7(), Amount, Currency).Decide(known, TimeProvider.System.GetUtcNow());
-        var after = known.Apply(fact);
-        return new NewEvent(fact, after, RecordedEvent.ToWire(streamId, fact, after));
+        return NewEvent.Of(streamId, fact, known);
     }
 }

@@ -86,12 +86,16 @@ public sealed class AccountTests
     }
 
     [Fact]
-    public void A_decision_contains_the_payment_and_the_time()
+    public void A_decision_contains_the_payment_the_time_and_what_the_account_owes_after_it()
     {
         var id = Guid.Parse(Samples.TransactionId);
-        Assert.Equal(new PaymentAccepted(id, 7, "USD", Now), Pay(7).Decide(Account.Opened(10), Now));
+        var account = Account.Opened(10).Apply(new PaymentAccepted(Guid.NewGuid(), 2, "EUR", Now));
+        Assert.Equal(new PaymentAccepted(id, 7, "USD", Now) { Balance = 7 }, Pay(7).Decide(Account.Opened(10), Now));
         Assert.Equal(
-            new PaymentDeclined(id, 11, "USD", DeclineReason.CreditLimitExceeded, Now), Pay(11).Decide(Account.Opened(10), Now));
+            new PaymentDeclined(id, 11, "USD", DeclineReason.CreditLimitExceeded, Now) { Balance = 0 }, Pay(11).Decide(Account.Opened(10), Now));
+        Assert.Equal(
+            new PaymentDeclined(id, 1, "USD", DeclineReason.CurrencyMismatch, Now) { Balance = 2, KeptIn = "EUR" }, Pay(1).Decide(account, Now));
+        Assert.Equal(new CreditLimitChanged(id, 5, "EUR", Now) { Balance = 2 }, new CreditLimitChange(id, 5, "EUR").Decide(account, Now));
     }
 
     [Fact]

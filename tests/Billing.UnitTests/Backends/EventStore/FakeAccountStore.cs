@@ -10,7 +10,7 @@ internal sealed class FakeAccountStore : IAccountStore
 {
     public List<NewEvent> Appended { get; } = [];
 
-    public Dictionary<Guid, Wire.V1.Event> Receipts { get; } = [];
+    public Dictionary<CommandId, Wire.V1.Event> Receipts { get; } = [];
 
     /// <summary>Returns the error with which a batch is not stored; null if it is stored.</summary>
     public Func<IReadOnlyList<NewEvent>, Exception?> Fails { get; set; } = _ => null;
@@ -45,12 +45,13 @@ internal sealed class FakeAccountStore : IAccountStore
         [.. Accounts.Keys.Where(id => string.CompareOrdinal(id, after) > 0).Order(StringComparer.Ordinal).Take(limit)]);
 
     /// <summary>What a search for receipts waits for, with the ids that are searched for.</summary>
-    public Func<IReadOnlyList<Guid>, Task> Searching { get; set; } = _ => Task.CompletedTask;
+    public Func<IReadOnlyCollection<CommandId>, Task> Searching { get; set; } = _ => Task.CompletedTask;
 
-    public async Task<Dictionary<Guid, Wire.V1.Event>> FindReceiptsAsync(Guid[] transactionIds, CancellationToken cancellationToken)
+    public async Task<Dictionary<CommandId, Wire.V1.Event>> FindReceiptsAsync(
+        IReadOnlyCollection<CommandId> commands, CancellationToken cancellationToken)
     {
-        await Searching(transactionIds).WaitAsync(cancellationToken);
-        return transactionIds.Where(Receipts.ContainsKey).ToDictionary(id => id, id => Receipts[id]);
+        await Searching(commands).WaitAsync(cancellationToken);
+        return commands.Where(Receipts.ContainsKey).ToDictionary(id => id, id => Receipts[id]);
     }
 
     public Dictionary<SourcePartition, long> Epochs { get; } = [];
@@ -58,13 +59,14 @@ internal sealed class FakeAccountStore : IAccountStore
     /// <summary>Called when an epoch begins.</summary>
     public Action EpochBegins { get; set; } = () => { };
 
-    public Task<Dictionary<Guid, Wire.V1.Event>> CloseAsync(Guid[] transactionIds, CancellationToken cancellationToken)
+    public Task<Dictionary<CommandId, Wire.V1.Event>> CloseAsync(
+        IReadOnlyCollection<CommandId> commands, CancellationToken cancellationToken)
     {
-        foreach (var id in transactionIds)
+        foreach (var id in commands)
         {
             Receipts.TryAdd(id, new Wire.V1.Event());
         }
-        return Task.FromResult(transactionIds.ToDictionary(id => id, id => Receipts[id]));
+        return Task.FromResult(commands.ToDictionary(id => id, id => Receipts[id]));
     }
 
     public Task<Dictionary<SourcePartition, long>> BeginEpochsAsync(
@@ -96,7 +98,7 @@ internal sealed class FakeAccountStore : IAccountStore
         Appended.AddRange(batch);
         foreach (var added in batch)
         {
-            Receipts.Add(Guid.Parse(added.Recorded.TransactionId), added.Recorded);
+            Receipts.Add(added.Id!.Value, added.Recorded);
         }
     }
 

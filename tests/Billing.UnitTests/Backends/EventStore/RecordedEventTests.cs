@@ -75,6 +75,8 @@ public sealed class RecordedEventTests
 
         public override DateTimeOffset DecidedAt { get; init; }
 
+        internal override string? AccountCurrency => null;
+
         internal override Account ApplyTo(Account account) => account;
     }
 }

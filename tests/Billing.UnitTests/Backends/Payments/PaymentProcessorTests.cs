@@ -162,7 +162,7 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
     {
         var (poison, sound) = (Payment("poison"), Payment("acct-1"));
         var poisonId = Guid.Parse(poison.Command.TransactionId);
-        _store.Searching = ids => ids.Contains(poisonId) ? Task.FromException(new InvalidCastException("unreadable")) : Task.CompletedTask;
+        _store.Searching = ids => ids.Any(id => id.TransactionId == poisonId) ? Task.FromException(new InvalidCastException("unreadable")) : Task.CompletedTask;
         _processor.Accept([poison, sound]);
 
         Assert.Equal(ErrorReasons.ProcessingFailed, (await ReplyOfAsync(poison)).Error.Reason);
@@ -259,7 +259,7 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
     {
         var (bad, sound) = (Payment("bad"), Payment("acct-1"));
         var id = Guid.Parse(bad.Command.TransactionId);
-        _store.Searching = ids => ids.Contains(id)
+        _store.Searching = ids => ids.Any(wanted => wanted.TransactionId == id)
             ? Task.FromException(new PostgresException("invalid page", "ERROR", "ERROR", PostgresErrorCodes.DataCorrupted))
             : Task.CompletedTask;
         _processor.Accept([bad, sound]);

@@ -82,21 +82,15 @@ public sealed class PaymentRecorderTests
             Limit = Samples.Dollars(5),
         };
         var batch = _inFlight.Enter([new RecordingDelivery(payment), new RecordingDelivery(limit)], 0);
-        // Meanwhile another backend has used the payment's id for another account.
+        // Meanwhile the payment has been reported as failed, and its id is closed.
         _store.Fails = events =>
         {
             if (events.All(e => e.Recorded.TransactionId != payment.TransactionId))
             {
                 return null;
             }
-            _store.Receipts[Guid.Parse(payment.TransactionId)] = new Wire.V1.Event
-            {
-                StreamId = "visa/acct-2",
-                Version = 1,
-                PaymentAccepted = new Wire.V1.PaymentAccepted { Amount = payment.Payment.Amount },
-            };
-            return new PostgresException(
-                "taken", "ERROR", "ERROR", PostgresErrorCodes.UniqueViolation, tableName: EventStoreSchema.ReceiptsTable);
+            _store.Receipts[batch[0].Id] = new Wire.V1.Event();
+            return Taken();
         };
 
         await RecordAsync(batch);
@@ -106,16 +100,15 @@ public sealed class PaymentRecorderTests
     }
 
     [Fact]
-    public async Task One_id_for_two_accounts_in_one_batch_is_recorded_once()
+    public async Task One_id_for_two_accounts_is_recorded_for_each()
     {
         var other = Samples.PaymentCommand("acct-2", correlationId: 2);
         var batch = _inFlight.Enter([new RecordingDelivery(Samples.PaymentCommand("acct-1", correlationId: 1)), new RecordingDelivery(other)], 0);
 
         await RecordAsync(batch);
 
-        Assert.Single(_store.Appended);
-        Assert.NotNull(batch[0].Answers(0).Single().Reply!.Payment);
-        Assert.Equal(ErrorReasons.TransactionIdReused, batch[1].Answers(0).Single().Reply!.Error.Reason);
+        Assert.Equal(["visa/acct-1", "visa/acct-2"], _store.Appended.Select(e => e.Recorded.StreamId));
+        Assert.All(batch, command => Assert.NotNull(command.Answers(0).Single().Reply!.Payment));
     }
 
     [Fact]
@@ -157,9 +150,8 @@ public sealed class PaymentRecorderTests
     public async Task Nothing_is_recorded_under_a_closed_id()
     {
         var batch = Enter("acct-1");
-        _store.Receipts[batch[0].Command.TransactionId] = new Wire.V1.Event();
-        _store.Fails = _ => new PostgresException(
-            "taken", "ERROR", "ERROR", PostgresErrorCodes.UniqueViolation, tableName: EventStoreSchema.ReceiptsTable);
+        _store.Receipts[batch[0].Id] = new Wire.V1.Event();
+        _store.Fails = _ => Taken();
 
         await RecordAsync(batch);
 
@@ -215,6 +207,10 @@ public sealed class PaymentRecorderTests
         Assert.Equal(batch, _recorder.NotRecordable);
         Assert.All(batch, command => Assert.False(command.IsDone));
     }
+
+    private static PostgresException Taken() => new(
+        "taken", "ERROR", "ERROR", PostgresErrorCodes.UniqueViolation, tableName: "mt_events",
+        constraintName: EventStoreSchema.OneEventForEachCommand);
 
     private Task RecordAsync(List<PendingCommand> batch) =>
         _time.RunToEndAsync(_recorder.RecordAsync(batch, CancellationToken.None));
