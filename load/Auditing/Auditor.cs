@@ -11,10 +11,16 @@ namespace Billing.Auditing;
 /// the balance, and agree with the snapshots; and
 /// every payment must have been accepted or declined according to the rules, which the auditor implements
 /// independently.</summary>
-/// <param name="connectionString">The connection string of the event store.</param>
+/// <param name="databases">The connection strings of all databases of the event store.</param>
 /// <param name="schema">Its schema.</param>
-public sealed class Auditor(string connectionString, string schema = "billing")
+public sealed class Auditor(IReadOnlyCollection<string> databases, string schema = "billing")
 {
+    /// <summary>Audits an event store with one database.</summary>
+    public Auditor(string connectionString, string schema = "billing")
+        : this([connectionString], schema)
+    {
+    }
+
     /// <summary>Addresses of proxies from which every account's balance is requested; none by default.</summary>
     public IReadOnlyList<string> Proxies { get; init; } = [];
 
@@ -35,14 +41,14 @@ public sealed class Auditor(string connectionString, string schema = "billing")
     /// <param name="journals">The clients' files; entries that are appended during the audit are ignored.</param>
     /// <param name="cancellationToken">Cancels the audit.</param>
     /// <exception cref="FormatException">A file is not a journal; the message contains file and line.</exception>
-    /// <exception cref="AuditException">The database has no event store.</exception>
+    /// <exception cref="AuditException">A database has no event store, or a shard is in none of them or is being moved.</exception>
     /// <exception cref="NpgsqlException">The database cannot be used.</exception>
     public async Task<AuditResult> RunAsync(IEnumerable<string> journals, CancellationToken cancellationToken)
     {
         // The lengths are read before the store: answers up to now must be in the store, later ones may not be.
         var files = journals.Select(path => (Path: path, new FileInfo(path).Length)).ToList();
         var unbalanced = new Findings();
-        await using var store = await StoreScan.OpenAsync(connectionString, schema, Progress, cancellationToken);
+        await using var store = await StoreScans.OpenAsync(databases, schema, Progress, cancellationToken);
         var order = new RealTimeOrder(ClockTolerance);
         var transactions = new TransactionLedger(store.Expected, unbalanced, order);
         var balances = new AnsweredBalances(unbalanced);

@@ -1,11 +1,12 @@
 using System.Data;
+using System.Globalization;
 using Billing.Backends.EventStore;
 using Npgsql;
 
 namespace Billing.Auditing;
 
-/// <summary>Reads the whole event store from one database snapshot, so that a store that is being written to can also be audited.
-/// </summary>
+/// <summary>Reads one database of the event store from one snapshot, so that a store that is being written to can also be audited; of
+/// shards that it does not hold, nothing.</summary>
 internal sealed class StoreScan : IAsyncDisposable
 {
     // Excludes Marten's own stream, which it uses to fill the sequence numbers of a failed save.
@@ -29,6 +30,9 @@ internal sealed class StoreScan : IAsyncDisposable
 
     /// <summary>Number of events according to the versions of the streams.</summary>
     public long Expected { get; private set; }
+
+    /// <summary>The shards that the database holds; null if it is of an earlier release, which has none.</summary>
+    public IReadOnlySet<int>? Held { get; private set; }
 
     /// <summary>Number of events that a repeated command would find.</summary>
     public long Receipts { get; private set; }
@@ -62,13 +66,19 @@ internal sealed class StoreScan : IAsyncDisposable
     {
         await foreach (var row in RowsAsync(_events, $"select id, version from {_schema}.mt_streams where {AccountStream}", cancellationToken))
         {
-            accounts.AddStream(row.GetString(0), row.GetInt64(1));
+            if (IsHeld(row.GetString(0)))
+            {
+                accounts.AddStream(row.GetString(0), row.GetInt64(1));
+            }
         }
         var snapshots = $"select stream_id, version, balance, credit_limit, currency from {EventStoreSchema.Snapshots(_schema)}";
         await foreach (var row in RowsAsync(_events, snapshots, cancellationToken))
         {
-            accounts.AddSnapshot(row.GetString(0), new StoredSnapshot(
-                row.GetInt64(1), row.GetDecimal(2), row.GetDecimal(3), row.IsDBNull(4) ? null : row.GetString(4)));
+            if (IsHeld(row.GetString(0)))
+            {
+                accounts.AddSnapshot(row.GetString(0), new StoredSnapshot(
+                    row.GetInt64(1), row.GetDecimal(2), row.GetDecimal(3), row.IsDBNull(4) ? null : row.GetString(4)));
+            }
         }
     }
 
@@ -83,6 +93,10 @@ internal sealed class StoreScan : IAsyncDisposable
         await foreach (var row in RowsAsync(_events, sql, cancellationToken))
         {
             var (stream, version) = (row.GetString(0), row.GetInt64(1));
+            if (!IsHeld(stream))
+            {
+                continue;
+            }
             var fact = Read(stream, version, row, unbalanced);
             accounts.AddEvent(stream, version, fact);
             counter.Add();
@@ -116,7 +130,26 @@ internal sealed class StoreScan : IAsyncDisposable
         Expected = (long)(await size.ExecuteScalarAsync(cancellationToken))!;
         await using var former = new NpgsqlCommand($"select to_regclass('{EventStoreSchema.FormerReceipts(_schema)}') is not null", _events);
         _isFormer = await former.ExecuteScalarAsync(cancellationToken) is true;
+        await ReadShardsAsync(cancellationToken);
     }
+
+    private async Task ReadShardsAsync(CancellationToken cancellationToken)
+    {
+        await using var question = new NpgsqlCommand($"select to_regclass('{EventStoreSchema.ShardsHere(_schema)}') is not null", _events);
+        if (await question.ExecuteScalarAsync(cancellationToken) is not true)
+        {
+            return;
+        }
+        var held = new HashSet<int>();
+        await foreach (var row in RowsAsync(
+            _events, $"select number from {EventStoreSchema.ShardsHere(_schema)} where is_held and moving_to is null", cancellationToken))
+        {
+            held.Add(row.GetInt32(0));
+        }
+        Held = held;
+    }
+
+    private bool IsHeld(string streamId) => Held is null || Held.Contains(Shard.Of(streamId));
 
     private static async IAsyncEnumerable<NpgsqlDataReader> RowsAsync(
         NpgsqlConnection connection, string sql,
@@ -140,6 +173,87 @@ internal sealed class StoreScan : IAsyncDisposable
         {
             unbalanced.Add($"{stream} version {version} cannot be read: {e.Message}");
             return null;
+        }
+    }
+}
+
+/// <summary>Reads all databases of the event store.</summary>
+internal sealed class StoreScans : IAsyncDisposable
+{
+    private readonly List<StoreScan> _scans = [];
+
+    private StoreScans()
+    {
+    }
+
+    /// <summary>Number of events according to the versions of the streams.</summary>
+    public long Expected => _scans.Sum(scan => scan.Expected);
+
+    /// <summary>Number of events that a repeated command would find.</summary>
+    public long Receipts => _scans.Sum(scan => scan.Receipts);
+
+    /// <summary>Connects and takes the snapshots.</summary>
+    /// <exception cref="AuditException">A database has no event store, or a shard is not in exactly one of them.</exception>
+    public static async Task<StoreScans> OpenAsync(
+        IEnumerable<string> databases, string schema, IProgress<AuditProgress>? progress, CancellationToken cancellationToken)
+    {
+        var all = new StoreScans();
+        try
+        {
+            foreach (var database in databases)
+            {
+                all._scans.Add(await StoreScan.OpenAsync(database, schema, progress, cancellationToken));
+            }
+            all.CheckShards();
+            return all;
+        }
+        catch
+        {
+            await all.DisposeAsync();
+            throw;
+        }
+    }
+
+    /// <summary>Reads the versions of the streams and the account snapshots.</summary>
+    public async Task ReadStreamsAsync(AccountLedger accounts, CancellationToken cancellationToken)
+    {
+        foreach (var scan in _scans)
+        {
+            await scan.ReadStreamsAsync(accounts, cancellationToken);
+        }
+    }
+
+    /// <summary>Reads the events.</summary>
+    /// <returns>The number of events.</returns>
+    public async Task<long> ReadEventsAsync(AccountLedger accounts, Findings unbalanced, CancellationToken cancellationToken)
+    {
+        var read = 0L;
+        foreach (var scan in _scans)
+        {
+            read += await scan.ReadEventsAsync(accounts, unbalanced, cancellationToken);
+        }
+        return read;
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        foreach (var scan in _scans)
+        {
+            await scan.DisposeAsync();
+        }
+    }
+
+    private void CheckShards()
+    {
+        if (_scans is [{ Held: null }])
+        {
+            return;
+        }
+        var wrong = Enumerable.Range(0, Shard.Count).Where(shard => _scans.Count(scan => scan.Held?.Contains(shard) == true) != 1).ToList();
+        if (wrong.Count > 0)
+        {
+            throw new AuditException(
+                $"Of these databases not exactly one holds each of the shards {string.Join(", ", wrong.Select(shard => shard.ToString(CultureInfo.InvariantCulture)))}: name all databases, and audit when no shard is being moved.");
         }
     }
 }

@@ -55,8 +55,8 @@ public class BatchAppend : IDisposable
                 [BackendOptions.Section + ":Role"] = nameof(BackendRole.Payments),
             }).Build())
             .BuildServiceProvider();
-        await _services.GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None);
-        _store = _services.GetRequiredService<IAccountStore>();
+        await _services.EnsureEventStoreAsync(CancellationToken.None);
+        _store = _services.DatabaseOf("visa/");
     }
 
     private async Task CleanUpAsync()

@@ -104,7 +104,7 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
             stack.BootstrapServers!, stack.ConnectionString, PublishBound, time, cancellationToken);
         var letters = await deadLetters.CountAsync(injector.BadRecordsSent, PublishBound, time, cancellationToken);
         // Includes the proxies, because the balances in the backends' memory must also equal the sums of the events.
-        var audit = await new Auditor(stack.ConnectionString) { Proxies = stack.ProxyAddresses, JournalsAreComplete = options.IsAlone }
+        var audit = await new Auditor([.. stack.Databases.Values]) { Proxies = stack.ProxyAddresses, JournalsAreComplete = options.IsAlone }
             .RunAsync([journal, directJournal], cancellationToken);
         return new SoakResult(
             faults, [.. traffic.Calls.LongestOf(Windows(faults)).Select(ticks => time.GetElapsedTime(0, ticks))],

@@ -50,6 +50,12 @@ public sealed class BillingStack : IAsyncDisposable
     /// <summary>The PostgreSQL server that the stack started, if it is a single one.</summary>
     public LocalPostgres? Postgres { get; private set; }
 
+    /// <summary>The servers of the event store's databases after the first one.</summary>
+    public IReadOnlyList<LocalPostgres> MoreDatabases { get; private set; } = [];
+
+    /// <summary>The connection string of each database of the event store, by its name.</summary>
+    public IReadOnlyDictionary<string, string> Databases => FurtherDatabases.Names([ConnectionString, .. MoreDatabases.Select(d => d.ConnectionString)]);
+
     /// <summary>The PostgreSQL servers that the stack started, if there are several.</summary>
     public ReplicatedPostgres? Replicas { get; private set; }
 
@@ -86,6 +92,7 @@ public sealed class BillingStack : IAsyncDisposable
         _services.Select(s => s.Process)
             .Concat(Kafka?.Processes ?? [])
             .Concat(Postgres?.Process is { } postgres ? [postgres] : [])
+            .Concat(MoreDatabases.Select(database => database.Process).OfType<ChildProcess>())
             .Concat(Replicas?.Processes ?? []);
 
     /// <summary>The services of one role.</summary>
@@ -209,21 +216,19 @@ public sealed class BillingStack : IAsyncDisposable
         {
             await service.Process.DisposeAsync();
         }
-        await Task.WhenAll(
-            Kafka?.DisposeAsync().AsTask() ?? Task.CompletedTask, Postgres?.DisposeAsync().AsTask() ?? Task.CompletedTask,
-            Replicas?.DisposeAsync().AsTask() ?? Task.CompletedTask);
+        await Task.WhenAll(Kafka?.DisposeAsync().AsTask() ?? Task.CompletedTask, Postgres?.DisposeAsync().AsTask() ?? Task.CompletedTask,
+            Replicas?.DisposeAsync().AsTask() ?? Task.CompletedTask, Task.WhenAll(MoreDatabases.Select(d => d.DisposeAsync().AsTask())));
         await Folder.DisposeAsync();
         _ports.Dispose();
     }
 
-    private Task<bool[]> StopAllAsync(Func<ServiceProcess, bool> which) =>
-        Task.WhenAll(_services.Where(which).Select(s => s.Process.StopAsync(StopBound)));
+    private Task<bool[]> StopAllAsync(Func<ServiceProcess, bool> which) => Task.WhenAll(_services.Where(which).Select(s => s.Process.StopAsync(StopBound)));
 
     private async Task StartPostgresAsync(IProgress<string> progress, CancellationToken cancellationToken)
     {
+        ConnectionString = _options.Postgres;
         if (_options.Postgres != "auto")
         {
-            ConnectionString = _options.Postgres;
             return;
         }
         if (_options.PostgresReplicas > 1)
@@ -235,8 +240,10 @@ public sealed class BillingStack : IAsyncDisposable
         }
         PostgresDisk = _options.MayBeSlow ? await PreloadedLibrary.CompileAsync(Folder, "slow_disk.c", "SLOW_DISK", cancellationToken) : null;
         Postgres = await LocalPostgres.StartNewAsync(
-            Folder, _ports, _options.Detached, progress, Credentials?.Postgres, _options.PostgresSettings, PostgresDisk?.Settings, cancellationToken);
+            Folder, _ports, _options.Detached, progress, Credentials?.Postgres, _options.PostgresSettings, PostgresDisk?.Settings, cancellationToken: cancellationToken);
         ConnectionString = Postgres.ConnectionString;
+        MoreDatabases = await FurtherDatabases.StartAsync(
+            ConnectionString, _options.Databases, _options.Detached, Folder, _ports, progress, Credentials?.Postgres, _options.PostgresSettings, cancellationToken);
     }
 
     private async Task StartKafkaAsync(IProgress<string> progress, CancellationToken cancellationToken)
@@ -360,16 +367,12 @@ public sealed class BillingStack : IAsyncDisposable
     private Dictionary<string, string?> FrontSettings(int number, ServiceProcess? previous)
     {
         string NewAddress(int port) => $"{(Credentials is null ? "http" : "https")}://127.0.0.1:{port}";
-        var settings = new Dictionary<string, string?>
+        return new((Credentials?.ProxySettings ?? FrozenDictionary<string, string>.Empty)
+            .Select(setting => KeyValuePair.Create(setting.Key, (string?)setting.Value)))
         {
             [ServiceProcess.RestUrl] = previous?.RestAddress ?? NewAddress(_options.RestPort == 0 ? _ports.Take() : _options.RestPort + number - 1),
             [ServiceProcess.AdminUrl] = Credentials is null ? null : previous?.AdminAddress ?? NewAddress(_ports.Take()),
         };
-        foreach (var (name, value) in Credentials?.ProxySettings ?? FrozenDictionary<string, string>.Empty)
-        {
-            settings[name] = value;
-        }
-        return settings;
     }
 
     private Dictionary<string, string?> BackendSettings(ServiceRole role, int number)
@@ -379,9 +382,8 @@ public sealed class BillingStack : IAsyncDisposable
             throw new StackException($"The proxies distribute the accounts over {BackendAddresses.Count} backends; there is no backend {number}.");
         }
         var isEmbedded = role == ServiceRole.Embedded;
-        return new()
+        return new(FurtherDatabases.Settings(Databases))
         {
-            ["Billing__EventStore__ConnectionString"] = ConnectionString,
             ["Billing__EventStore__StartTimeout"] = OwnsEventStore ? StartTimeout : null,
             ["Billing__Jitter__Enabled"] = _options.Jitter ? "true" : "false",
             ["Billing__Direct__Listen"] = role == ServiceRole.DirectBackend ? BackendAddresses[number - 1] : null,

@@ -46,6 +46,9 @@ public sealed record StackOptions
     /// </summary>
     public int PostgresReplicas { get; init; } = 1;
 
+    /// <summary>Number of databases that the stack starts for the event store, each with a server of its own.</summary>
+    public int Databases { get; init; } = 1;
+
     /// <summary>Whether the simulated card network delays its answers.</summary>
     public bool Jitter { get; init; }
 

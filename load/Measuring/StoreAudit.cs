@@ -21,18 +21,18 @@ internal static class StoreAudit
     /// <param name="cancellationToken">Cancels the audit.</param>
     public static Task<AuditCounts> AuditAsync(
         BillingStack stack, IReadOnlyList<Fleet> fleets, IAnsiConsole console, CancellationToken cancellationToken) =>
-        AuditAsync(stack.ConnectionString, isOwn: stack.OwnsEventStore, fleets, console, cancellationToken);
+        AuditAsync([.. stack.Databases.Values], isOwn: stack.OwnsEventStore, fleets, console, cancellationToken);
 
     /// <summary>Audits an event store.</summary>
-    /// <param name="connectionString">Its connection string.</param>
+    /// <param name="databases">The connection strings of its databases.</param>
     /// <param name="isOwn">Whether nobody but the drivers has paid.</param>
     /// <param name="fleets">The drivers.</param>
     /// <param name="console">The console to print to.</param>
     /// <param name="cancellationToken">Cancels the audit.</param>
     public static async Task<AuditCounts> AuditAsync(
-        string connectionString, bool isOwn, IReadOnlyList<Fleet> fleets, IAnsiConsole console, CancellationToken cancellationToken)
+        IReadOnlyCollection<string> databases, bool isOwn, IReadOnlyList<Fleet> fleets, IAnsiConsole console, CancellationToken cancellationToken)
     {
-        var audit = await new Auditor(connectionString)
+        var audit = await new Auditor(databases)
         {
             JournalsAreComplete = isOwn,
             ClockTolerance = fleets.Any(f => f.Hosts.Count > 1) ? ClocksOfHosts : TimeSpan.Zero,

@@ -21,7 +21,7 @@ public sealed class BackendOptions
     [Range(1, 1_000_000)]
     public int InFlightMax { get; set; } = 50_000;
 
-    /// <summary>The most accounts kept in memory. The least recently used ones are dropped, and read again when needed.
+    /// <summary>The most accounts of each database kept in memory. The least recently used ones are dropped, and read again when needed.
     /// </summary>
     [Range(1, 10_000_000)]
     public int CachedAccountsMax { get; set; } = 200_000;

@@ -1,7 +1,7 @@
 namespace Billing.Messaging;
 
 /// <summary>One assignment of a partition to this process, from the moment the group assigns it until the group takes it away. If the
-/// same partition comes back later, that is another assignment. Thread-safe, except <see cref="Epoch"/>.</summary>
+/// same partition comes back later, that is another assignment. Thread-safe.</summary>
 public sealed class PartitionAssignment(SourcePartition partition)
 {
     private volatile bool _isOver;
@@ -13,10 +13,6 @@ public sealed class PartitionAssignment(SourcePartition partition)
 
     /// <summary>The partition.</summary>
     public SourcePartition Partition { get; } = partition;
-
-    /// <summary>The number under which the event store knows this assignment, above those of all earlier owners of the partition; 0
-    /// until it has given one. Belongs to the processor of the commands.</summary>
-    public long Epoch { get; set; }
 
     /// <summary>Whether the partition belongs to another owner now. Whatever is not recorded by then is left to that one.</summary>
     public bool IsOver => _isOver || FencedAt != 0;

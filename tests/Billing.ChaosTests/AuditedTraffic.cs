@@ -35,7 +35,7 @@ internal sealed class AuditedTraffic : IAsyncDisposable
     public async Task<TrafficResult> EndCleanAsync()
     {
         var result = await _traffic.StopAsync(Conditions.Patience);
-        var audit = await new Auditor(_stack.ConnectionString).RunAsync([_journal], CancellationToken.None);
+        var audit = await new Auditor([.. _stack.Stack.Databases.Values]).RunAsync([_journal], CancellationToken.None);
         Assert.Empty(result.Violations);
         Assert.Equal(0, result.Unanswered);
         Assert.Empty(audit.Lost);

@@ -2,12 +2,13 @@ using System.CommandLine;
 using System.CommandLine.Parsing;
 using System.Globalization;
 using System.Numerics;
+using System.Text.RegularExpressions;
 using Billing.Messaging.Kafka.Clients;
 
 namespace Billing.Cli.Arguments;
 
 /// <summary>Options whose errors name the option.</summary>
-internal static class Flags
+internal static partial class Flags
 {
     public static Option<string?> Text(string name, string description, string helpName) =>
         new(name) { Description = description, HelpName = helpName };
@@ -26,8 +27,38 @@ internal static class Flags
     }
 
     /// <summary>Creates the option for the event store of a command that works on one.</summary>
-    public static Option<string?> EventStore() =>
-        Text("--postgres", "Connection string of the event store; that of the stack in the background by default", "CONNECTION");
+    /// <summary>Creates the option for the databases of the event store, each with its connection string by its name.</summary>
+    public static Option<IReadOnlyDictionary<string, string>> EventStore() => new("--postgres")
+    {
+        Description = "Connection string of the event store; of several databases, each as NAME:CONNECTION with a --postgres of its own; those of the stack in the background by default",
+        HelpName = "CONNECTION",
+        AllowMultipleArgumentsPerToken = false,
+        Arity = ArgumentArity.OneOrMore,
+        CustomParser = ReadDatabases,
+    };
+
+    private static SortedDictionary<string, string>? ReadDatabases(ArgumentResult result)
+    {
+        var databases = new SortedDictionary<string, string>(StringComparer.Ordinal);
+        foreach (var token in result.Tokens)
+        {
+            var named = DatabaseName().Match(token.Value);
+            if (!named.Success && result.Tokens.Count > 1)
+            {
+                result.AddError($"--postgres: of several databases each needs a name, as in NAME:Host=localhost; '{token.Value}' has none.");
+                return null;
+            }
+            if (!databases.TryAdd(named.Success ? named.Groups[1].Value : "billing", named.Success ? named.Groups[2].Value : token.Value))
+            {
+                result.AddError($"--postgres: there are two databases of the name '{named.Groups[1].Value}'.");
+                return null;
+            }
+        }
+        return databases;
+    }
+
+    [GeneratedRegex("^([a-z][a-z0-9_]*):(.*)$")]
+    private static partial Regex DatabaseName();
 
     public static Option<int> Number(string name, string description, int fallback, int min, int max) => new(name)
     {

@@ -45,6 +45,9 @@ internal sealed class StackFlags
     private readonly Option<int> _replicas = Flags.Number(
         "--postgres-replicas", "PostgreSQL servers: from 2 on, a commit waits for two disks, and a standby takes over from a lost primary", 1, 1, 3);
 
+    private readonly Option<int> _databases = Flags.Number(
+        "--databases", "Databases of the event store, each with a server of its own; the accounts are spread over them", 1, 1, 16);
+
     private readonly bool _kafkaOnly;
 
     public StackFlags(int brokers = 1, string jitter = "off", bool kafkaOnly = false)
@@ -56,7 +59,7 @@ internal sealed class StackFlags
 
     public IReadOnlyList<Option> Options =>
     [
-        _proxies, _payments, _balances, _brokers, _partitions, _jitter, _kafka, _postgres, _replicas, .. _kafkaOnly ? [] : (Option[])[_transport, _protocol], ProcessorsFlag.Option,
+        _proxies, _payments, _balances, _brokers, _partitions, _jitter, _kafka, _postgres, _replicas, _databases, .. _kafkaOnly ? [] : (Option[])[_transport, _protocol], ProcessorsFlag.Option,
     ];
 
     public void AddTo(Command command)
@@ -70,6 +73,10 @@ internal sealed class StackFlags
             if (HasReplicas(result) && result.GetResult(_postgres) is { Implicit: false, Tokens: [{ Value: not "auto" }] })
             {
                 result.AddError("--postgres-replicas starts servers and cannot be combined with --postgres: name the running servers there, e.g. 'Host=one,two'.");
+            }
+            if (result.GetValue(_databases) > 1 && (HasReplicas(result) || result.GetResult(_postgres) is { Implicit: false, Tokens: [{ Value: not "auto" }] }))
+            {
+                result.AddError("--databases starts servers and cannot be combined with --postgres or --postgres-replicas.");
             }
         });
         if (_kafkaOnly)
@@ -106,6 +113,7 @@ internal sealed class StackFlags
         Kafka = parsed.GetValue(_kafka)!,
         Postgres = parsed.GetValue(_postgres)!,
         PostgresReplicas = parsed.GetValue(_replicas),
+        Databases = parsed.GetValue(_databases),
     };
 
     private static bool IsConnectionString(string value)

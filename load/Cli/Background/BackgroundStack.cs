@@ -111,7 +111,10 @@ internal sealed class BackgroundStack(IAnsiConsole console)
             console.WriteLine($"Operators  {string.Join(',', state.Admin)}");
             console.WriteLine($"CA file    {Path.Combine(StackState.Credentials, "ca.pem")} (./billing token --help)");
         }
-        console.WriteLine($"PostgreSQL {state.ConnectionString}");
+        foreach (var (name, connection) in state.Databases)
+        {
+            console.WriteLine($"PostgreSQL {connection}{(state.Databases.Count > 1 ? $" ({name})" : "")}");
+        }
         console.WriteLine($"Logs       {state.Logs}");
     }
 }

@@ -6,9 +6,10 @@ using Billing.LocalStack.Processes;
 namespace Billing.Cli.Background;
 
 /// <summary>The stack that <c>up</c> started, as stored in the state file for <c>status</c> and <c>down</c>.</summary>
+/// <param name="Databases">The connection string of each database of the event store, by its name.</param>
 /// <param name="Processes">The processes, in the order in which they must be stopped.</param>
 internal sealed record StackState(
-    string Folder, string Transport, string? Protocol, string? BootstrapServers, string ConnectionString, IReadOnlyList<string> Proxies,
+    string Folder, string Transport, string? Protocol, string? BootstrapServers, IReadOnlyDictionary<string, string> Databases, IReadOnlyList<string> Proxies,
     IReadOnlyList<string> Rest, IReadOnlyList<string> Admin, IReadOnlyList<StackProcess> Processes)
 {
     [JsonIgnore]
@@ -26,12 +27,13 @@ internal sealed record StackState(
     public static string Credentials => Path.Combine(Path.GetDirectoryName(File)!, "credentials");
 
     public static StackState Of(BillingStack stack) => new(
-        stack.Folder.FullName, stack.Transport, stack.Protocol, stack.BootstrapServers, stack.ConnectionString,
+        stack.Folder.FullName, stack.Transport, stack.Protocol, stack.BootstrapServers, stack.Databases,
         stack.ProxyAddresses, stack.RestAddresses, stack.AdminAddresses,
         [
             .. stack.Services.Select(s => new StackProcess(s.Process.Name, s.Process.Identity, Signal.Terminate, s.Address, s.Process.Started)),
             .. (stack.Kafka?.Processes ?? []).Select(p => new StackProcess(p.Name, p.Identity, Signal.Terminate, null)),
             .. stack.Postgres?.Process is { } p ? [new StackProcess(p.Name, p.Identity, Signal.Interrupt, null)] : Array.Empty<StackProcess>(),
+            .. stack.MoreDatabases.Select(d => d.Process).OfType<ChildProcess>().Select(p => new StackProcess(p.Name, p.Identity, Signal.Interrupt, null)),
             // As on a machine, something must start them again when they end: they are what repairs the servers.
             .. (stack.Replicas?.Processes ?? []).Select(p => new StackProcess(p.Name, p.Identity, Signal.Terminate, null, p.Started)),
         ]);
@@ -59,9 +61,9 @@ internal sealed record StackState(
         System.IO.File.Move(part, File, overwrite: true);
     }
 
-    /// <summary>Returns the connection string that is given, or that of the stack in the background.</summary>
-    public static async Task<string> ConnectionStringAsync(string? given) => given ?? (await ReadAsync())?.ConnectionString
-        ?? throw new StackException("--postgres is missing, and no stack is running.");
+    /// <summary>Returns the databases of the event store that are given, or those of the stack in the background.</summary>
+    public static async Task<IReadOnlyDictionary<string, string>> DatabasesAsync(IReadOnlyDictionary<string, string>? given) =>
+        given is { Count: > 0 } ? given : (await ReadAsync())?.Databases ?? throw new StackException("--postgres is missing, and no stack is running.");
 
     public static void Delete()
     {

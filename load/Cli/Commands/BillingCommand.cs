@@ -20,7 +20,7 @@ internal static class BillingCommand
             Run(console), ChaosCommand.Create(console), SimulateCommand.Create(console), MutantsCommand.Create(console),
             Up(console), Status(console), Logs(), Down(console), TokenCommand.Create(), Keep(console),
             AuditCommand.Create(console),
-            RebuildCommand.Create(console), BackfillCommand.Create(console), SchemaCommand.Create(console), TopicsCommand.Create(console),
+            RebuildCommand.Create(console), BackfillCommand.Create(console), SchemaCommand.Create(console), ShardsCommand.Create(console), TopicsCommand.Create(console),
             DeadLettersCommand.Create(console),
             new HelpOption(),
             new VersionOption(),

@@ -11,6 +11,8 @@ namespace Billing.LocalStack.Postgres;
 public sealed class LocalPostgres : IAsyncDisposable
 {
     private const string ServerName = "postgres";
+
+    private readonly string _name;
     private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(20);
     private static readonly TimeSpan RetryInterval = TimeSpan.FromMilliseconds(100);
 
@@ -26,16 +28,16 @@ public sealed class LocalPostgres : IAsyncDisposable
     private readonly NpgsqlConnectionStringBuilder _connection;
 
     private LocalPostgres(
-        StackFolder folder, FreePorts ports, bool detached, ServerCertificate? certificate, IReadOnlyDictionary<string, string> settings,
+        string name, StackFolder folder, FreePorts ports, bool detached, ServerCertificate? certificate, IReadOnlyDictionary<string, string> settings,
         IReadOnlyDictionary<string, string> environment)
     {
-        (_settings, _environment) = (settings, environment);
+        (_name, _settings, _environment) = (name, settings, environment);
         _certificate = certificate;
         _programs = PostgresPrograms.FindFolder();
         _account = ServiceAccount.ForPostgres();
-        _data = folder.CreateDataFolder("postgres", _account);
+        _data = folder.CreateDataFolder(name, _account);
         _cluster = Path.Combine(_data, "data");
-        _logFile = folder.LogFile(ServerName);
+        _logFile = folder.LogFile(name);
         _detached = detached;
         _connection = PostgresSettings.NewConnection(certificate);
         (_connection.Host, _connection.Port) = ("127.0.0.1", ports.Take());
@@ -56,6 +58,7 @@ public sealed class LocalPostgres : IAsyncDisposable
     /// </param>
     /// <param name="settings">Further settings, by the names of postgresql.conf; none if absent.</param>
     /// <param name="environment">Environment variables of the server; none if absent.</param>
+    /// <param name="name">The name of its process, folder and log.</param>
     /// <exception cref="StackException">PostgreSQL 14 or newer is missing, or does not start.</exception>
     public static async Task<LocalPostgres> StartNewAsync(
         StackFolder folder,
@@ -65,11 +68,12 @@ public sealed class LocalPostgres : IAsyncDisposable
         ServerCertificate? certificate = null,
         IReadOnlyDictionary<string, string>? settings = null,
         IReadOnlyDictionary<string, string>? environment = null,
+        string name = ServerName,
         CancellationToken cancellationToken = default)
     {
         progress?.Report("Starting PostgreSQL");
         var none = FrozenDictionary<string, string>.Empty;
-        var postgres = new LocalPostgres(folder, ports, detached, certificate, settings ?? none, environment ?? none);
+        var postgres = new LocalPostgres(name, folder, ports, detached, certificate, settings ?? none, environment ?? none);
         try
         {
             await postgres.CreateClusterAsync(cancellationToken);
@@ -212,7 +216,7 @@ public sealed class LocalPostgres : IAsyncDisposable
     }
 
     private ChildProcessStart ServerStart() =>
-        new(ServerName, Path.Combine(_programs, "postgres"), ["-D", _cluster], _logFile)
+        new(_name, Path.Combine(_programs, "postgres"), ["-D", _cluster], _logFile)
         {
             Account = _account,
             WorkingDirectory = "/",

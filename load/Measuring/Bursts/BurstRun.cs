@@ -66,7 +66,7 @@ internal sealed class BurstRun(RunOptions options, IAnsiConsole console, TimePro
             console.WriteLine("Not audited: --postgres names the event store of the proxies; or run ./billing audit with these journals.");
             return await ConcludeAsync(result);
         }
-        return await ConcludeAsync(result with { Audit = await StoreAudit.AuditAsync(system.Stack.Postgres, isOwn: false, [fleet], console, cancellationToken) });
+        return await ConcludeAsync(result with { Audit = await StoreAudit.AuditAsync([system.Stack.Postgres], isOwn: false, [fleet], console, cancellationToken) });
     }
 
     private async Task<LoadFigures> SendAsync(Fleet fleet, IReadOnlyList<string> proxies, bool setsLimits, CancellationToken cancellationToken)

@@ -28,7 +28,7 @@ internal sealed class LoadRun(LoadPlan plan, IAnsiConsole console)
         var summary = await MeasureAsync(stack.ProxyAddresses, stack.Transport, journal, cancellationToken);
         var audit = summary.Interrupted
             ? null
-            : await new Auditor(stack.ConnectionString) { JournalsAreComplete = stack.OwnsEventStore }
+            : await new Auditor([.. stack.Databases.Values]) { JournalsAreComplete = stack.OwnsEventStore }
                 .RunAsync(File.Exists(journal) ? [journal] : [], cancellationToken);
         return await ConcludeAsync(summary, audit);
     }

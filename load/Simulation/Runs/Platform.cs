@@ -26,7 +26,7 @@ internal sealed class Platform
         _dice = dice;
         _trace = trace;
         Brokers = new Brokers(scheduler, dice, settings.Partitions) { LatencyMs = settings.LatencyMs };
-        Store = new StoreServer(scheduler, dice);
+        Store = new StoreServers(scheduler, dice, settings.Databases, settings.Seed);
         _proxies = [.. Enumerable.Range(0, settings.Proxies).Select(NewProxy)];
         _payments = [.. Enumerable.Range(0, settings.PaymentBackends).Select(NewPayments)];
         _balances = [.. Enumerable.Range(0, settings.BalanceBackends).Select(NewBalances)];
@@ -34,7 +34,7 @@ internal sealed class Platform
 
     public Brokers Brokers { get; }
 
-    public StoreServer Store { get; }
+    public StoreServers Store { get; }
 
     public IReadOnlyList<ProxyNode> Proxies => _proxies;
 
@@ -160,11 +160,11 @@ internal sealed class Platform
 
     private PaymentBackendNode NewPayments(int number) => Start(
         "payments", number, () => CrashPayments(number, RestartDelay),
-        node => new PaymentBackendNode(node, Brokers, Store, _settings));
+        node => new PaymentBackendNode(node, Brokers, Store.All, _settings));
 
     private BalanceBackendNode NewBalances(int number) => Start(
         "balances", number, () => CrashBalances(number, RestartDelay),
-        node => new BalanceBackendNode(node, Brokers, Store, _settings));
+        node => new BalanceBackendNode(node, Brokers, Store.All, _settings));
 
     private T Start<T>(string role, int number, Action crash, Func<Node, T> start)
         where T : class

@@ -11,7 +11,7 @@ namespace Billing.Simulation.Runs;
 /// <summary>An independent record that checks the platform: the requests, the answers, and the state that each account must have
 /// after each of its events, by a second implementation of the rules. Throws a <see cref="SimulationException"/> at the first
 /// wrong answer or event.</summary>
-internal sealed class ReferenceModel(StoreServer store)
+internal sealed class ReferenceModel(StoreHistory store)
 {
     private readonly Dictionary<CommandId, HashSet<(decimal Amount, string Currency)>> _asked = [];
     private readonly Dictionary<CommandId, MakePaymentResponse> _paid = [];

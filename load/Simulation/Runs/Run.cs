@@ -24,6 +24,7 @@ internal sealed class Run
     // By then, whatever other faults have delayed has been answered.
     private static readonly TimeSpan DamagedUntil = TimeSpan.FromSeconds(40);
 
+    private static readonly TimeSpan Moving = TimeSpan.FromSeconds(5);
     private static readonly TimeSpan Settling = TimeSpan.FromSeconds(5);
 
     private readonly Schedule _schedule;
@@ -47,10 +48,10 @@ internal sealed class Run
         if (keepsTrace)
         {
             _platform.Brokers.Appended = TraceRecord;
-            _platform.Store.Appended = stored =>
+            _platform.Store.History.Appended = stored =>
                 _trace.Write("event store", $"{stored.StreamId}@{stored.Version}", Guid.Parse(stored.Recorded.TransactionId));
         }
-        _model = new ReferenceModel(_platform.Store);
+        _model = new ReferenceModel(_platform.Store.History);
         _world = new Node("clients", _scheduler);
         _clients = new Clients(_world, _scheduler, _model, () => _platform.Proxies, _trace)
         {
@@ -94,6 +95,7 @@ internal sealed class Run
         {
             _scheduler.After(TimeSpan.FromMilliseconds(fault.AtMs), null, () => Inject(fault));
         }
+        _platform.Store.MoveShards(Clients.Streams, Moving);
         var end = _schedule.Faults.Count == 0 ? TimeSpan.Zero : Healed;
         _scheduler.RunUntil(end.Ticks, () => Failure is not null);
         _scheduler.RunUntil((end + Patience).Ticks, () => Failure is not null || (_clients.Open == 0 && IsAtRest()));
@@ -149,14 +151,14 @@ internal sealed class Run
             FaultKind.EventsDeleted => DeleteEvents,
             FaultKind.RequestsStartAgain => StartRequestsAgain,
             FaultKind.BadRecords => InjectBadRecords,
-            FaultKind.StoreAway => () => _platform.Store.AwayUntil = until,
-            FaultKind.StoreReadOnly => () => _platform.Store.ReadOnlyUntil = until,
-            FaultKind.StoreUnsure => () => _platform.Store.UnsureUntil = until,
-            FaultKind.StoreSlow => () => _platform.Store.SlowUntil = until,
-            FaultKind.CommitsStall => () => _platform.Store.StallUntil = until,
-            FaultKind.AccountDamaged => () => _platform.Store.Damaged = (Clients.Stream(fault.Target), until),
+            FaultKind.StoreAway => () => _platform.Store.Of(fault.Target).AwayUntil = until,
+            FaultKind.StoreReadOnly => () => _platform.Store.Of(fault.Target).ReadOnlyUntil = until,
+            FaultKind.StoreUnsure => () => _platform.Store.Of(fault.Target).UnsureUntil = until,
+            FaultKind.StoreSlow => () => _platform.Store.Of(fault.Target).SlowUntil = until,
+            FaultKind.CommitsStall => () => _platform.Store.Of(fault.Target).StallUntil = until,
+            FaultKind.AccountDamaged => () => _platform.Store.Damage(Clients.Stream(fault.Target), until),
             FaultKind.AccountDamagedForLong => () => DamageForLong(fault.Target),
-            FaultKind.ReceiptsDamaged => () => _platform.Store.ReceiptsDamagedUntil = until,
+            FaultKind.ReceiptsDamaged => () => _platform.Store.Of(fault.Target).ReceiptsDamagedUntil = until,
             FaultKind.OlderRelease => () => _platform.MakeOlder(payments, lasts),
             FaultKind.CutFromStore => () => _platform.Payments[payments].Node.ToStore.Cut(lasts, TimeSpan.Zero),
             FaultKind.CutFromBrokers => () => _platform.CutFromBrokers(_platform.Payments[payments].Node, lasts, TimeSpan.Zero),
@@ -188,14 +190,14 @@ internal sealed class Run
 
     private void DamageForLong(int account)
     {
-        _platform.Store.Damaged = (Clients.Stream(account), DamagedUntil.Ticks);
+        _platform.Store.Damage(Clients.Stream(account), DamagedUntil.Ticks);
         if (_schedule.Settings.InFlightMax < Settings.InFlightUsual)
         {
             // The commands of the account fill the backend.
             return;
         }
         _scheduler.At(DamagedUntil.Ticks, new Due(null, () => ReferenceModel.Require(
-            !_clients.IsOpen(except: _platform.Store.Damaged.StreamId), "other accounts wait for one under which the disk is damaged: " + Unrest())));
+            !_clients.IsOpen(except: _platform.Store.All[0].Damaged.StreamId), "other accounts wait for one under which the disk is damaged: " + Unrest())));
     }
 
     private void FillPaymentsQueue(int number, long until)
@@ -306,13 +308,13 @@ internal sealed class Run
         {
             var asked = commands.Where(c => CommandRoute.Of(c).StreamId == stream).GroupBy(c => c.TransactionId, StringComparer.Ordinal)
                 .Where(copies => _schedule.Settings.ClockSkewMs == 0 || copies.Count() == 1).Select(copies => copies.Key).ToList();
-            var stored = _platform.Store.Stream(stream).Select(e => e.Recorded.TransactionId).Where(asked.Contains).ToList();
+            var stored = _platform.Store.History.Stream(stream).Select(e => e.Recorded.TransactionId).Where(asked.Contains).ToList();
             ReferenceModel.Require(
                 asked.Where(stored.Contains).SequenceEqual(stored), $"the events of {stream} are not in the order of its commands");
         }
         foreach (var (stream, ids) in _clients.InTurn)
         {
-            var stored = _platform.Store.Stream(stream).Select(e => e.Recorded.TransactionId).Where(ids.Contains);
+            var stored = _platform.Store.History.Stream(stream).Select(e => e.Recorded.TransactionId).Where(ids.Contains);
             ReferenceModel.Require(stored.SequenceEqual(ids), $"payments of {stream} were made in turn and stored in another order");
         }
     }
@@ -351,7 +353,7 @@ internal sealed class Run
         }
         foreach (var account in Clients.Streams)
         {
-            foreach (var stored in _platform.Store.Stream(account))
+            foreach (var stored in _platform.Store.History.Stream(account))
             {
                 ReferenceModel.Require(all.Contains((account, stored.Version)), $"{account}@{stored.Version} was not published");
             }

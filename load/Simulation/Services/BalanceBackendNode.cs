@@ -2,6 +2,7 @@ using Billing.Backends.Balances;
 using Billing.Backends.CardNetwork;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Backends.EventStore.Shards;
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Billing.Messaging.Kafka.Clients;
@@ -15,6 +16,7 @@ namespace Billing.Simulation.Services;
 internal sealed class BalanceBackendNode : BackendNode
 {
     private readonly BalanceReadModel _model;
+    private readonly ShardMap _map;
     private readonly EventReader _reader;
     private readonly ModelConsumer _events;
     private readonly TurnLoop _following;
@@ -23,16 +25,16 @@ internal sealed class BalanceBackendNode : BackendNode
     private bool _follows;
     private bool _joined;
 
-    public BalanceBackendNode(Node node, Brokers brokers, StoreServer store, Settings settings)
+    public BalanceBackendNode(Node node, Brokers brokers, IReadOnlyList<StoreServer> databases, Settings settings)
         : base(node, brokers)
     {
-        var client = new StoreClient(node, store);
-        var retry = new EventStoreRetry(node.Time, new Random(brokers.Dice.Seed()));
+        _map = StoreClient.MapOf(node, databases);
+        var retries = databases.Select(_ => new EventStoreRetry(node.Time, new Random(brokers.Dice.Seed()))).ToList();
         View = new BalanceView(Account.Opened(Settings.DefaultCreditLimit), settings.ViewAccountsMax, node.Time);
         _model = new BalanceReadModel(
-            View, client, retry, settings.Backend, node.Supervisor, node.Time, PointLog<BalanceReadModel>.Instance);
+            View, _map, retries, settings.Backend, node.Supervisor, node.Time, PointLog<BalanceReadModel>.Instance);
         var balances = new BalanceProcessor(
-            View, client, new SimulatedCardNetwork(settings.CardNetwork, node.Time), Replier, retry, settings.Backend, node.Supervisor,
+            View, _map, new SimulatedCardNetwork(settings.CardNetwork, node.Time), Replier, retries[0], settings.Backend, node.Supervisor,
             node.Time, PointLog<BalanceProcessor>.Instance);
         var processor = new ReadProcessor([balances], Replier, node.Supervisor);
         Start(_model);
@@ -50,6 +52,7 @@ internal sealed class BalanceBackendNode : BackendNode
 
     private async Task FollowAsync()
     {
+        await _map.RefreshAsync();
         while (!TryNoteEnds())
         {
             await Task.Delay(TimeSpan.FromSeconds(1), Node.Time);

@@ -11,14 +11,18 @@ namespace Billing.Simulation.Services;
 /// <summary>A payment backend.</summary>
 internal sealed class PaymentBackendNode : BackendNode
 {
-    public PaymentBackendNode(Node node, Brokers brokers, StoreServer store, Settings settings)
+    public PaymentBackendNode(Node node, Brokers brokers, IReadOnlyList<StoreServer> databases, Settings settings)
         : base(node, brokers)
     {
-        var client = new StoreClient(node, store);
-        var retry = new EventStoreRetry(node.Time, new Random(brokers.Dice.Seed()));
-        var recorder = new PaymentRecorder(client, retry, settings.Backend, node.Time, PointLog<PaymentRecorder>.Instance);
+        var lanes = databases.Select(database =>
+        {
+            var client = new StoreClient(node, database);
+            var retry = new EventStoreRetry(node.Time, new Random(brokers.Dice.Seed()));
+            var recorder = new PaymentRecorder(client, retry, settings.Backend, node.Time, PointLog<PaymentRecorder>.Instance);
+            return new PaymentLane(client, recorder, retry, settings.Backend, node.Time, PointLog<PaymentLane>.Instance);
+        }).ToList();
         var processor = new PaymentProcessor(
-            client, recorder, new SimulatedCardNetwork(settings.CardNetwork, node.Time), Replier, retry, settings.Backend,
+            lanes, StoreClient.MapOf(node, databases), new SimulatedCardNetwork(settings.CardNetwork, node.Time), Replier, settings.Backend,
             node.Supervisor, node.Time, PointLog<PaymentProcessor>.Instance);
         Start(processor);
         Join(Topics.AllPayments, Groups.Payments, settings.InFlightMax, processor);

@@ -21,6 +21,9 @@ internal sealed record Settings(
     /// <summary>The most accounts in a view of the balances.</summary>
     public int ViewAccountsMax => Seed % 3 == 0 ? 3 : 1000;
 
+    /// <summary>Number of databases of the event store.</summary>
+    public int Databases => Seed % 2 == 0 ? 1 : 2 + (Seed / 2 % 2);
+
     /// <summary>The limit of commands in flight that no run reaches.</summary>
     public const int InFlightUsual = 50_000;
 
@@ -28,7 +31,7 @@ internal sealed record Settings(
     public const decimal DefaultCreditLimit = 100;
 
     public override string ToString() => string.Create(CultureInfo.InvariantCulture,
-        $"{Proxies} proxies, {PaymentBackends} payment backends, {BalanceBackends} balance backends, {Partitions} partitions, batches of {BatchMax}, {InFlightMax} in flight, {CachedAccountsMax} cached and {ViewAccountsMax} viewed accounts, jitter {(Jitter ? "on" : "off")}, {LatencyMs} ms to the brokers, clocks up to {ClockSkewMs} ms off");
+        $"{Proxies} proxies, {PaymentBackends} payment backends, {BalanceBackends} balance backends, {Partitions} partitions, batches of {BatchMax}, {InFlightMax} in flight, {CachedAccountsMax} cached and {ViewAccountsMax} viewed accounts, jitter {(Jitter ? "on" : "off")}, {LatencyMs} ms to the brokers, clocks up to {ClockSkewMs} ms off, {Databases} databases");
 
     public IOptions<BackendOptions> Backend => Options.Create(new BackendOptions
     {

@@ -1,5 +1,6 @@
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Backends.EventStore.Shards;
 using Billing.Messaging;
 
 namespace Billing.Simulation.Store;
@@ -7,6 +8,13 @@ namespace Billing.Simulation.Store;
 /// <summary>The event store as one process sees it.</summary>
 internal sealed class StoreClient(Node node, StoreServer server) : IAccountStore
 {
+    /// <summary>What a process knows of where the shards are.</summary>
+    public static ShardMap MapOf(Node node, IReadOnlyList<StoreServer> databases) =>
+        new([.. databases.Select(database => new StoreClient(node, database))], node.Time);
+
+    public Task<IReadOnlyDictionary<int, long>> HeldShardsAsync(CancellationToken cancellationToken) =>
+        server.AskAsync(node, new StoreRequest(Writes: false), server.Held);
+
     public async Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken)
     {
         var (accounts, hasNewer) = await server.AskAsync(

@@ -5,26 +5,16 @@ using Npgsql;
 
 namespace Billing.Simulation.Store;
 
-/// <summary>One event in the model of the event store.</summary>
-internal sealed record Stored(string StreamId, long Version, AccountEvent Fact, Wire.V1.Event Recorded);
-
-/// <summary>A model of the event store: streams, receipts, and the ways in which PostgreSQL may fail. A request continues in the
-/// store even if the process that sent it has crashed.</summary>
-internal sealed class StoreServer(Scheduler scheduler, Dice dice)
+/// <summary>A model of a database of the event store, and the ways in which PostgreSQL may fail. A request continues in the store even if the
+/// process that sent it has crashed. What belongs to shards of other databases is not there.</summary>
+internal sealed class StoreServer(Scheduler scheduler, Dice dice, StoreHistory history, IEnumerable<int> shards)
 {
     // As in the settings of the sessions.
     private static readonly TimeSpan LockTimeout = TimeSpan.FromSeconds(5);
 
-    private readonly Dictionary<string, List<Stored>> _streams = new(StringComparer.Ordinal);
-    private readonly Dictionary<CommandId, Wire.V1.Event> _receipts = [];
+    private readonly Dictionary<int, long> _shards = shards.ToDictionary(shard => shard, _ => 1L);
     private readonly Dictionary<SourcePartition, long> _epochs = [];
     private readonly List<StoreRequest> _stalled = [];
-
-    /// <summary>Called with every appended event, for a trace.</summary>
-    public Action<Stored>? Appended { get; set; }
-
-    /// <summary>All events, in the order of their sequence numbers.</summary>
-    public List<Stored> Events { get; } = [];
 
     public long AwayUntil { get; set; }
 
@@ -36,7 +26,22 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
     /// <summary>Until when every request takes up to two seconds.</summary>
     public long SlowUntil { get; set; }
 
-    public IReadOnlyList<Stored> Stream(string streamId) => _streams.TryGetValue(streamId, out var stream) ? stream : [];
+    /// <summary>Whether the server answers, and no transaction is under way.</summary>
+    public bool CanChangeShards => AwayUntil <= scheduler.Now && ReadOnlyUntil <= scheduler.Now && _stalled.Count == 0;
+
+    public bool Holds(int shard) => _shards.ContainsKey(shard);
+
+    /// <summary>Gives a shard away.</summary>
+    /// <returns>How often it has changed its database.</returns>
+    public long Release(int shard)
+    {
+        _shards.Remove(shard, out var epoch);
+        return epoch;
+    }
+
+    public void Take(int shard, long epoch) => _shards[shard] = epoch;
+
+    public IReadOnlyDictionary<int, long> Held() => new Dictionary<int, long>(_shards);
 
     /// <summary>Until when half of the commits stall: their connections break, and much later they take effect, or are rolled back.
     /// </summary>
@@ -128,9 +133,10 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
     /// <summary>Closes commands that have no receipt.</summary>
     public Dictionary<CommandId, Wire.V1.Event> Close(IReadOnlyCollection<CommandId> commands)
     {
+        Require(commands.Select(id => id.StreamId));
         foreach (var id in commands)
         {
-            _receipts.TryAdd(id, new Wire.V1.Event());
+            history.Receipts.TryAdd(id, new Wire.V1.Event());
         }
         return Find(commands);
     }
@@ -149,18 +155,19 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
     /// <summary>Appends a batch as one transaction.</summary>
     public bool Append(IReadOnlyList<NewEvent> batch, IReadOnlyCollection<PartitionEpoch> owned)
     {
+        Require(batch.Select(e => e.Recorded.StreamId));
         if (owned.Any(o => o.Epoch != _epochs.GetValueOrDefault(o.Partition)))
         {
             throw new PostgresException("a later owner", "ERROR", "ERROR", StoredFunction.EpochEnded);
         }
         foreach (var stream in batch.GroupBy(e => e.Recorded.StreamId, StringComparer.Ordinal))
         {
-            if (Stream(stream.Key).Count != stream.First().After.Version - 1)
+            if (history.Stream(stream.Key).Count != stream.First().After.Version - 1)
             {
                 throw new PostgresException("the stream has moved on", "ERROR", "ERROR", StoredFunction.StreamMoved);
             }
         }
-        if (batch.Any(e => e.Id is { } id && _receipts.ContainsKey(id)) || batch.GroupBy(e => e.Id).Any(g => g.Key is not null && g.Count() > 1))
+        if (batch.Any(e => e.Id is { } id && history.Receipts.ContainsKey(id)) || batch.GroupBy(e => e.Id).Any(g => g.Key is not null && g.Count() > 1))
         {
             throw new PostgresException(
                 "duplicate key", "ERROR", "ERROR", PostgresErrorCodes.UniqueViolation, tableName: "mt_events",
@@ -168,31 +175,33 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
         }
         foreach (var added in batch)
         {
-            if (!_streams.TryGetValue(added.Recorded.StreamId, out var stream))
-            {
-                _streams[added.Recorded.StreamId] = stream = [];
-            }
-            // The version is the store's own count, whatever version the batch states.
-            var stored = new Stored(added.Recorded.StreamId, stream.Count + 1, added.Fact, added.Recorded.Clone());
-            stream.Add(stored);
-            Events.Add(stored);
-            Appended?.Invoke(stored);
-            if (added.Id is { } id)
-            {
-                _receipts[id] = stored.Recorded;
-            }
+            history.Add(added);
         }
         return true;
     }
 
+    public IReadOnlyList<Stored> Stream(string streamId) => Holds(Shard.Of(streamId)) ? history.Stream(streamId) : [];
+
     public Dictionary<string, Account> Load(string[] streamIds, Account opened) => streamIds.ToDictionary(
         id => id, id => Stream(id).Aggregate(opened, (account, stored) => account.Apply(stored.Fact)), StringComparer.Ordinal);
 
-    public Dictionary<CommandId, Wire.V1.Event> Find(IReadOnlyCollection<CommandId> commands) => commands.Distinct()
-        .Where(_receipts.ContainsKey).ToDictionary(id => id, id => _receipts[id].Clone());
+    public Dictionary<CommandId, Wire.V1.Event> Find(IReadOnlyCollection<CommandId> commands)
+    {
+        Require(commands.Select(id => id.StreamId));
+        return commands.Distinct().Where(history.Receipts.ContainsKey).ToDictionary(id => id, id => history.Receipts[id].Clone());
+    }
 
     public string[] List(string after, int limit) =>
-        [.. _streams.Keys.Where(id => string.CompareOrdinal(id, after) > 0).Order(StringComparer.Ordinal).Take(limit)];
+        [.. history.Streams.Where(id => Holds(Shard.Of(id)) && string.CompareOrdinal(id, after) > 0).Order(StringComparer.Ordinal).Take(limit)];
+
+    private void Require(IEnumerable<string> streamIds)
+    {
+        var elsewhere = Shard.Of(streamIds).Where(shard => !Holds(shard)).ToList();
+        if (elsewhere.Count > 0)
+        {
+            throw new PostgresException("elsewhere: " + string.Join(',', elsewhere), "ERROR", "ERROR", StoredFunction.ShardElsewhere);
+        }
+    }
 
     private T Do<T>(StoreRequest request, Func<T> work)
     {

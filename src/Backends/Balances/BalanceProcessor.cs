@@ -3,6 +3,7 @@ using System.Threading.Channels;
 using Billing.Backends.CardNetwork;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Telemetry;
 using Billing.Contracts;
 using Billing.Hosting;
@@ -21,15 +22,19 @@ namespace Billing.Backends.Balances;
 /// up the others; if the version does not arrive in time, or the view does not know the account, the event store is read, once for
 /// all such checks.</summary>
 internal sealed partial class BalanceProcessor(
-    BalanceView view, IAccountStore store, SimulatedCardNetwork network, Replier replier, EventStoreRetry retry,
+    BalanceView view, ShardMap map, SimulatedCardNetwork network, Replier replier, EventStoreRetry retry,
     IOptions<BackendOptions> options, Supervisor supervisor, TimeProvider time, ILogger<BalanceProcessor> logger) : IReadKind
 {
     private readonly Channel<Delivery> _ready =
         Channel.CreateUnbounded<Delivery>(new UnboundedChannelOptions { SingleReader = true });
 
-    private readonly Channel<Delivery> _unknown =
-        Channel.CreateUnbounded<Delivery>(new UnboundedChannelOptions { SingleReader = true });
+    // One for each database, and one for accounts in none: one that is away holds up no others.
+    private readonly Channel<Delivery>[] _unknown =
+    [
+        .. Enumerable.Range(0, map.Databases.Count + 1).Select(_ => Channel.CreateUnbounded<Delivery>(new UnboundedChannelOptions { SingleReader = true })),
+    ];
 
+    private readonly ShardedReader _reader = new(map);
     private readonly BackendOptions _options = options.Value;
     private readonly EventStoreRetry.Retries _retry = retry.Limited((e, attempt) => Waiting(logger, attempt, e.Message));
 
@@ -39,8 +44,7 @@ internal sealed partial class BalanceProcessor(
 
     // None of these ends by itself: the first one to end was cancelled or has failed.
     public async Task RunAsync(CancellationToken stopping) => await await Task.WhenAny(
-        AnswerAsync(_ready, FromView, stopping),
-        AnswerAsync(_unknown, batch => FromStoreAsync(batch, stopping), stopping));
+        [AnswerAsync(_ready, FromView, stopping), .. _unknown.Select(queue => AnswerAsync(queue, batch => FromStoreAsync(batch, stopping), stopping))]);
 
     private async Task EnquireAsync(Delivery delivery)
     {
@@ -81,7 +85,7 @@ internal sealed partial class BalanceProcessor(
             else if (view.Find(Stream(command)) is not { } account)
             {
                 BackendMetrics.ViewMisses.Add(1);
-                _unknown.Writer.TryWrite(delivery);
+                ReadLater(delivery);
             }
             else if (account.Version >= command.Balance.MinVersion)
             {
@@ -107,7 +111,20 @@ internal sealed partial class BalanceProcessor(
             wait = TimeSpan.FromMicroseconds(halfLeftUs);
         }
         var reached = await view.WaitAsync(Stream(command), command.Balance.MinVersion, wait);
-        (reached ? _ready : _unknown).Writer.TryWrite(delivery);
+        if (reached)
+        {
+            _ready.Writer.TryWrite(delivery);
+        }
+        else
+        {
+            ReadLater(delivery);
+        }
+    }
+
+    private void ReadLater(Delivery delivery)
+    {
+        var place = map.Find(Shard.Of(Stream(delivery.Command)));
+        _unknown[place == ShardMap.Nowhere ? map.Databases.Count : place].Writer.TryWrite(delivery);
     }
 
     private async ValueTask<List<(Delivery, Reply?)>> FromStoreAsync(List<Delivery> batch, CancellationToken cancellationToken)
@@ -118,7 +135,7 @@ internal sealed partial class BalanceProcessor(
             var asOf = time.GetUtcNow();
             var streamIds = batch.Select(d => Stream(d.Command)).Distinct(StringComparer.Ordinal).ToArray();
             var accounts = await _retry.ExecuteAsync(
-                async token => await view.ReadAsync(store, streamIds, token), cancellationToken);
+                async token => await view.ReadAsync(_reader, streamIds, token), cancellationToken);
             return batch.ConvertAll<(Delivery, Reply?)>(d => (d, FromStore(d.Command, accounts[Stream(d.Command)], asOf)));
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested && batch.Count > 1 && EventStoreFailure.IsOfSomeRows(e))

@@ -125,6 +125,16 @@ internal sealed class BalanceView
         }
     }
 
+    /// <summary>Drops an account that has missed an event and cannot be read at present.</summary>
+    public void Forget(string streamId)
+    {
+        lock (_gate)
+        {
+            _accounts.TryRemove(streamId);
+            (_hasMissed, _isComplete) = (true, false);
+        }
+    }
+
     /// <summary>Applies published events.</summary>
     /// <returns>The streams of the accounts that should be read from the event store, without duplicates: one is not held and there is
     /// room for it, or an event is missing, contradicts a known one, or does not lead to the balance that it states.</returns>
@@ -145,7 +155,7 @@ internal sealed class BalanceView
     /// <returns>What was read: every account, by its stream id.</returns>
     /// <exception cref="Exception">The event store failed.</exception>
     public async Task<Dictionary<string, Account>> ReadAsync(
-        IAccountStore store, string[] streamIds, CancellationToken cancellationToken)
+        IAccountReader reader, string[] streamIds, CancellationToken cancellationToken)
     {
         var read = new HashSet<string>(streamIds, StringComparer.Ordinal);
         lock (_gate)
@@ -154,7 +164,7 @@ internal sealed class BalanceView
         }
         try
         {
-            var accounts = await store.LoadAsync(streamIds, _opened, cancellationToken);
+            var accounts = await reader.LoadAsync(streamIds, _opened, cancellationToken);
             lock (_gate)
             {
                 // One account may be dropped for another of them.

@@ -1,5 +1,6 @@
 using System.Threading.Channels;
 using Billing.Backends.EventStore;
+using Billing.Backends.EventStore.Shards;
 using Billing.Contracts;
 using Billing.Messaging;
 using Billing.Messaging.Requests;
@@ -11,13 +12,14 @@ namespace Billing.Backends.Balances;
 /// <summary>Answers requests for statements separately from the balance checks, with several readers at a time, so that a
 /// long statement holds up neither balance checks nor the other readers.</summary>
 internal sealed partial class StatementProcessor(
-    StatementReader reader, Replier replier, EventStoreRetry retry, TimeProvider time, ILogger<StatementProcessor> logger) : IReadKind
+    IReadOnlyList<StatementReader> readers, ShardMap map, Replier replier, EventStoreRetry retry, TimeProvider time, ILogger<StatementProcessor> logger) : IReadKind
 {
     private const int ReadersMax = 4;
 
     private static readonly TimeSpan LongestRead = TimeSpan.FromHours(1);
 
     private readonly Channel<Delivery> _accepted = Channel.CreateUnbounded<Delivery>();
+    private readonly ShardedReader _reader = new(map);
     private readonly EventStoreRetry.Retries _retry = retry.Limited((e, attempt) => Waiting(logger, attempt, e.Message));
 
     public Command.RequestOneofCase Field => Command.RequestOneofCase.Statement;
@@ -52,7 +54,8 @@ internal sealed partial class StatementProcessor(
         try
         {
             var page = await _retry.ExecuteAsync(
-                async token => await reader.ReadAsync(command.Statement, token), either.Token);
+                async token => await _reader.ReadAsync(
+                    CommandRoute.Of(command).StreamId, place => readers[place].ReadAsync(command.Statement, token), token), either.Token);
             replier.Publish([(delivery, new Reply { CorrelationId = command.CorrelationId, Statement = page })], []);
         }
         catch (Exception) when (!cancellationToken.IsCancellationRequested && deadline.IsCancellationRequested)

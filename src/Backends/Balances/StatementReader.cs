@@ -5,20 +5,22 @@ using Billing.Backends.Writes;
 using Billing.Contracts;
 using Billing.V1;
 using Google.Protobuf.WellKnownTypes;
-using Microsoft.Extensions.Options;
 
 namespace Billing.Backends.Balances;
 
 /// <summary>Reads statements from Marten's tables. With an opening state in the request, only the page's own entries are read.
 /// Without one, the account is folded from its last snapshot before the page, or from its first event; only the page is held
 /// in memory.</summary>
-internal sealed class StatementReader(
-    StoreServers servers, IAccountStore accounts, IOptions<EventStoreOptions> store, IOptions<BackendOptions> backend)
+/// <param name="servers">The database.</param>
+/// <param name="accounts">The accounts in it.</param>
+/// <param name="schema">Its schema.</param>
+/// <param name="backend">The settings of the backend.</param>
+internal sealed class StatementReader(StoreServers servers, IAccountReader accounts, string schema, BackendOptions backend)
 {
-    private readonly string _streams = store.Value.Schema + ".mt_streams";
-    private readonly string _events = store.Value.Schema + ".mt_events";
-    private readonly string _snapshots = EventStoreSchema.Snapshots(store.Value.Schema);
-    private readonly Account _opened = Account.Opened(backend.Value.DefaultCreditLimit);
+    private readonly string _streams = schema + ".mt_streams";
+    private readonly string _events = schema + ".mt_events";
+    private readonly string _snapshots = EventStoreSchema.Snapshots(schema);
+    private readonly Account _opened = Account.Opened(backend.DefaultCreditLimit);
 
     /// <summary>Reads a page; the page of an account without events is empty.</summary>
     public async Task<Wire.V1.StatementPage> ReadAsync(Wire.V1.StatementPageRequest request, CancellationToken cancellationToken)

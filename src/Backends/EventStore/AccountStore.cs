@@ -9,8 +9,11 @@ namespace Billing.Backends.EventStore;
 /// <summary>Reads and appends the accounts' events in Marten's tables, with the accounts' snapshots.</summary>
 internal sealed class AccountStore(StoreServers servers, IOptions<EventStoreOptions> options, TimeProvider time) : IAccountStore
 {
+    /// <summary>The member of a tombstone that names the stream whose command it closes.</summary>
+    internal const string TombstoneStreamId = "StreamId";
+
     private readonly EventStoreOptions _options = options.Value;
-    private readonly string _hold = StoredFunction.HoldEpochs.Call(options.Value.Schema);
+    private readonly string _hold = StoredFunction.Hold.Call(options.Value.Schema);
     private readonly string _append = StoredFunction.AppendEvents.Call(options.Value.Schema);
     private readonly FormerReceipts _former = new(servers, options.Value.Schema);
 
@@ -42,6 +45,19 @@ internal sealed class AccountStore(StoreServers servers, IOptions<EventStoreOpti
         return accounts;
     }
 
+    public async Task<IReadOnlyDictionary<int, long>> HeldShardsAsync(CancellationToken cancellationToken)
+    {
+        var held = new Dictionary<int, long>(Shard.Count);
+        await using var command = servers.Primary.CreateCommand(
+            $"select number, epoch from {EventStoreSchema.ShardsHere(_options.Schema)} where is_held and moving_to is null");
+        await using var rows = await command.ExecuteReaderAsync(cancellationToken);
+        while (await rows.ReadAsync(cancellationToken))
+        {
+            held.Add(rows.GetInt32(0), rows.GetInt64(1));
+        }
+        return held;
+    }
+
     public async Task<string[]> ListAsync(string after, int limit, CancellationToken cancellationToken)
     {
         await using var command = servers.Primary.CreateCommand(
@@ -56,11 +72,14 @@ internal sealed class AccountStore(StoreServers servers, IOptions<EventStoreOpti
     {
         var wanted = commands.Distinct().ToDictionary(c => c.EventId);
         var found = new Dictionary<CommandId, Wire.V1.Event>();
-        await using (var command = servers.Primary.CreateCommand(
-            $"select id, stream_id, version, type, data from {_options.Schema}.mt_events where id = any($1)"))
+        await using (var statements = servers.Primary.CreateBatch())
         {
-            command.Parameters.Add(Values(wanted.Keys.ToArray()));
-            await using var rows = await command.ExecuteReaderAsync(cancellationToken);
+            Add(
+                statements, $"select id, stream_id, version, type, data from {_options.Schema}.mt_events where id = any($1)",
+                Values(wanted.Keys.ToArray()));
+            // After the look-up: what is not found is not recorded only if it would be in this database.
+            AddHold(statements, commands.Select(c => c.StreamId), []);
+            await using var rows = await statements.ExecuteReaderAsync(cancellationToken);
             while (await rows.ReadAsync(cancellationToken))
             {
                 var (id, streamId) = (wanted[rows.GetGuid(0)], rows.GetString(1));
@@ -70,6 +89,7 @@ internal sealed class AccountStore(StoreServers servers, IOptions<EventStoreOpti
                     ? RecordedEvent.ToWire(streamId, rows.GetInt64(2), fact)
                     : new Wire.V1.Event());
             }
+            await rows.NextResultAsync(cancellationToken);
         }
         await _former.FindAsync(commands, found, cancellationToken);
         return found;
@@ -81,15 +101,17 @@ internal sealed class AccountStore(StoreServers servers, IOptions<EventStoreOpti
         IReadOnlyCollection<CommandId> commands, CancellationToken cancellationToken)
     {
         await using var statements = servers.Primary.CreateBatch();
+        AddHold(statements, commands.Select(c => c.StreamId), []);
         Add(
             statements,
             $"""
             insert into {_options.Schema}.mt_events (seq_id, id, stream_id, version, data, type, timestamp)
-            select c.seq, c.id, '{EventTypes.TombstoneStream}', -c.seq, '{"{}"}', 'tombstone', now()
-            from (select id, nextval('{_options.Schema}.mt_events_sequence') as seq from unnest($1) as id order by id) as c
+            select c.seq, c.id, '{EventTypes.TombstoneStream}', -c.seq, jsonb_build_object('{TombstoneStreamId}', c.stream_id), 'tombstone', now()
+            from (select id, stream_id, nextval('{_options.Schema}.mt_events_sequence') as seq
+                from unnest($1, $2) as a(id, stream_id) order by id) as c
             on conflict on constraint {EventStoreSchema.OneEventForEachCommand} do nothing
             """,
-            Values(commands.Select(c => c.EventId).ToArray()));
+            Values(commands.Select(c => c.EventId).ToArray()), Texts([.. commands.Select(c => c.StreamId)]));
         await ExecuteAsync(statements, commands.Select(c => (c.TransactionId, new Wire.V1.Event())), cancellationToken);
         return await FindReceiptsAsync(commands, cancellationToken);
     }
@@ -120,10 +142,7 @@ internal sealed class AccountStore(StoreServers servers, IOptions<EventStoreOpti
         IReadOnlyList<NewEvent> batch, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken)
     {
         await using var statements = servers.Primary.CreateBatch();
-        if (owned.Count > 0)
-        {
-            Add(statements, _hold, Columns(owned));
-        }
+        AddHold(statements, batch.Select(e => e.Recorded.StreamId), owned);
         AddEvents(statements, batch);
         AddSnapshots(statements, batch);
         await ExecuteAsync(
@@ -147,6 +166,9 @@ internal sealed class AccountStore(StoreServers servers, IOptions<EventStoreOpti
             throw;
         }
     }
+
+    private void AddHold(NpgsqlBatch statements, IEnumerable<string> streamIds, IReadOnlyCollection<PartitionEpoch> owned) =>
+        Add(statements, _hold, [Values(Shard.Of(streamIds)), .. Columns(owned)]);
 
     private void AddEvents(NpgsqlBatch statements, IReadOnlyList<NewEvent> batch)
     {

@@ -1,14 +1,18 @@
 using System.ComponentModel.DataAnnotations;
 using System.Data.Common;
+using System.Text.RegularExpressions;
 using Npgsql;
 
 namespace Billing.Backends.EventStore;
 
 /// <summary>The PostgreSQL database that holds the events; section <c>Billing:EventStore</c>.</summary>
-public sealed class EventStoreOptions
+public sealed partial class EventStoreOptions
 {
     /// <summary>The configuration section.</summary>
     public const string Section = "Billing:EventStore";
+
+    /// <summary>The name of the database where there is only one.</summary>
+    internal const string OnlyDatabase = "billing";
 
     /// <summary>How long a session waits for a lock, in PostgreSQL's format.</summary>
     internal const string LockTimeout = "5s";
@@ -42,8 +46,12 @@ public sealed class EventStoreOptions
     /// <c>Host=localhost;Database=billing;Username=billing</c>. <c>Host=one,two:5433</c> names several servers that replicate, of which the
     /// primary is used; <c>Target Session Attributes</c> can only be <c>primary</c> then. A <c>Timezone</c> in it is ignored: sessions are always in UTC,
     /// since Marten stores the database's time of an event without a time zone.</summary>
-    [Required(ErrorMessage = "is missing; set it to PostgreSQL's connection string, e.g. Host=localhost;Database=billing;Username=billing.")]
     public string ConnectionString { get; set; } = "";
+
+    /// <summary>Several databases instead of one: the connection string of each, by a name that never changes. Accounts are in the databases
+    /// by shards, of which each database knows its own: a name may be added at any time, and removed when its database holds no
+    /// shard. A name is lower-case letters, digits and underscores, for environment variables.</summary>
+    public IDictionary<string, string> Databases { get; } = new SortedDictionary<string, string>(StringComparer.Ordinal);
 
     /// <summary>The schema that holds every table of the event store.</summary>
     [RegularExpression("[a-z_][a-z0-9_]{0,62}", ErrorMessage = "must be a lower-case PostgreSQL name.")]
@@ -61,6 +69,35 @@ public sealed class EventStoreOptions
     /// account. A snapshot in every batch would cost one more row written for each payment.</summary>
     [Range(1, 100_000)]
     public int SnapshotEvery { get; set; } = 100;
+
+    /// <summary>The settings of each database, in the order of their names.</summary>
+    internal IEnumerable<(string Name, EventStoreOptions Settings)> Each() => Databases.Count == 0
+        ? [(OnlyDatabase, this)]
+        : Databases.OrderBy(database => database.Key, StringComparer.Ordinal).Select(database => (database.Key, With(database.Value)));
+
+    /// <summary>One message for each invalid setting or combination of settings, naming it.</summary>
+    internal IEnumerable<string> ValidationErrors()
+    {
+        if (Databases.Count > 0 && ConnectionString.Length > 0)
+        {
+            yield return "Billing:EventStore:ConnectionString and Billing:EventStore:Databases are both set; name the database of the former in the latter.";
+        }
+        if (Databases.Count == 0 && ConnectionString.Length == 0)
+        {
+            yield return "Billing:EventStore:ConnectionString is missing; set it to PostgreSQL's connection string, e.g. Host=localhost;Database=billing;Username=billing.";
+        }
+        foreach (var name in Databases.Keys.Where(name => !DatabaseName().IsMatch(name)))
+        {
+            yield return $"Billing:EventStore:Databases: '{name}' must be a name of lower-case letters, digits and underscores, beginning with a letter.";
+        }
+        foreach (var (setting, connection) in Databases.Select(database => ("Databases:" + database.Key, database.Value)).Append(("ConnectionString", ConnectionString)))
+        {
+            if (Problem(connection) is { } problem)
+            {
+                yield return $"Billing:EventStore:{setting}{problem}";
+            }
+        }
+    }
 
     /// <summary><see cref="ConnectionString"/> as the services use it: in UTC, with session settings, with statements kept
     /// prepared, and without a reset between two uses, since the services leave no state behind in a session. Values that the
@@ -113,6 +150,33 @@ public sealed class EventStoreOptions
     }
 
     internal bool HasSeveralServers => new NpgsqlConnectionStringBuilder(ConnectionString).Host?.Contains(',', StringComparison.Ordinal) == true;
+
+    [GeneratedRegex("^[a-z][a-z0-9_]{0,62}$")]
+    private static partial Regex DatabaseName();
+
+    private EventStoreOptions With(string connectionString) => new()
+    {
+        ConnectionString = connectionString,
+        Schema = Schema,
+        SessionSettings = SessionSettings,
+        StartTimeout = StartTimeout,
+        SnapshotEvery = SnapshotEvery,
+    };
+
+    private static string? Problem(string connectionString)
+    {
+        try
+        {
+            var connection = new NpgsqlConnectionStringBuilder(connectionString);
+            return connection.TargetSessionAttributes is { } wanted and not ("primary" or "read-write")
+                ? $": Target Session Attributes must be primary; it is {wanted}: backends write."
+                : null;
+        }
+        catch (ArgumentException e)
+        {
+            return $" is not a connection string: {e.Message}";
+        }
+    }
 
     private void AddSettings(NpgsqlConnectionStringBuilder sessions, string settings)
     {

@@ -7,9 +7,9 @@ using Npgsql;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>Creates the schema: Marten's tables, with a constraint by which a command has one event; two more tables, and the functions that
-/// an append calls. Snapshots hold accounts as of some version, so that a long stream need not be read from its start; epochs number the
-/// owners of each partition, so that a former one cannot append.</summary>
+/// <summary>Creates the schema: Marten's tables, with a constraint by which a command has one event; three more tables, and the functions
+/// that an append calls. Snapshots hold accounts as of some version, so that a long stream need not be read from its start; epochs number the
+/// owners of each partition, so that a former one cannot append; and shards are the groups of accounts that this database holds.</summary>
 public sealed class EventStoreSchema(
     IDocumentStore store, StoreServers servers, IOptions<EventStoreOptions> options, TimeProvider time)
 {
@@ -35,6 +35,9 @@ public sealed class EventStoreSchema(
 
     /// <summary>The qualified name of the table of snapshots.</summary>
     public static string Snapshots(string schema) => schema + "." + SnapshotsTable;
+
+    /// <summary>The qualified name of the table of the shards that the database holds, or has held.</summary>
+    public static string ShardsHere(string schema) => schema + ".shards";
 
     internal static string Epochs(string schema) => schema + ".partition_epochs";
 
@@ -192,7 +195,21 @@ public sealed class EventStoreSchema(
             """),
         $"insert into {schema}.mt_streams (id, version) values ('{EventTypes.TombstoneStream}', 0) on conflict do nothing;",
         StoredFunction.AppendEvents.Sql(schema),
-        StoredFunction.HoldEpochs.Sql(schema));
+        Missing(ShardsHere(schema), """
+            number integer primary key,
+            epoch bigint not null,
+            is_held boolean not null,
+            moving_to varchar
+            """),
+        $"""
+        do $do$ begin
+            if to_regprocedure('{schema}.{Shard.Function}(varchar)') is null then
+                create function {schema}.{Shard.Function}(stream varchar) returns integer language sql immutable strict parallel safe
+                as $body${Shard.FunctionBody}$body$;
+            end if;
+        end $do$;
+        """,
+        StoredFunction.Hold.Sql(schema));
 
     // Not "if not exists": that requires the right to create tables even if the table exists, and a backend's role need not
     // have that right.

@@ -25,9 +25,9 @@ public readonly record struct NewEvent(AccountEvent Fact, Account After, Wire.V1
     }
 }
 
-/// <summary>The event store as the billing platform uses it: every call is one round trip or one transaction, however many
-/// accounts it touches. <see cref="EventStoreFailure"/> classifies its failures.</summary>
-public interface IAccountStore
+/// <summary>The accounts as they are stored: every call is one round trip, however many accounts it touches.
+/// <see cref="EventStoreFailure"/> classifies its failures.</summary>
+public interface IAccountReader
 {
     /// <summary>Reads the current state of accounts, all as of one moment.</summary>
     /// <param name="streamIds">The accounts' streams, each once.</param>
@@ -35,6 +35,15 @@ public interface IAccountStore
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <returns>Every requested account, by its stream id.</returns>
     Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken);
+}
+
+/// <summary>One database of the event store as the billing platform uses it: every call is one round trip or one transaction, however
+/// many accounts it touches. <see cref="EventStoreFailure"/> classifies its failures.</summary>
+public interface IAccountStore : IAccountReader
+{
+    /// <summary>Reads which shards the database holds.</summary>
+    /// <returns>The number of each, and how often it has changed its database.</returns>
+    Task<IReadOnlyDictionary<int, long>> HeldShardsAsync(CancellationToken cancellationToken);
 
     /// <summary>Lists accounts with events, in a fixed order.</summary>
     /// <param name="after">The stream of the last account that is known already; empty to begin.</param>
@@ -65,7 +74,7 @@ public interface IAccountStore
     /// <param name="batch">Events in order; each stream's versions follow one another.</param>
     /// <param name="owned">The epochs under which the batch is appended: if one has ended, nothing is.</param>
     /// <param name="cancellationToken">Ends the wait; whether the batch was committed by then is unknown.</param>
-    /// <exception cref="Exception">A stream's version has changed, a command already has a receipt, an epoch has ended, or
+    /// <exception cref="Exception">A shard is not in this database, a stream's version has changed, a command already has a receipt, an epoch has ended, or
     /// the store failed; see <see cref="EventStoreFailure"/>. Nothing of the batch is stored, unless the connection broke during the
     /// commit.</exception>
     Task AppendAsync(

@@ -14,6 +14,14 @@ internal sealed record StoredFunction(string Name, (string Name, string Type)[] 
     /// <summary>The SQLSTATE of an append under an epoch that has ended, likewise.</summary>
     public const string EpochEnded = "23B02";
 
+    /// <summary>The SQLSTATE of an append to a shard that is not in this database, likewise; the message ends with a list of such
+    /// shards.</summary>
+    public const string ShardElsewhere = "23B04";
+
+    /// <summary>The key of the advisory lock that whoever changes the shards of a database takes, and appends share; any constant
+    /// will do.</summary>
+    internal const long ShardLock = 0x42494C53;
+
     /// <summary>The SQLSTATE of an append to an archived stream, likewise.</summary>
     public const string StreamArchived = "23B03";
 
@@ -61,24 +69,35 @@ internal sealed record StoredFunction(string Name, (string Name, string Type)[] 
         end
         """);
 
-    /// <summary>An append calls this first: it fails if an epoch has ended, and otherwise keeps it from ending before the transaction
-    /// does. So after a new owner of a partition has begun its epoch, nothing that a former owner does can be stored any more, however
-    /// late it comes: the fencing token of M. Kleppmann, Designing Data-Intensive Applications, chapter 8.</summary>
-    public static StoredFunction HoldEpochs { get; } = new(
-        "hold_epochs",
-        [("topics", "varchar[]"), ("numbers", "integer[]"), ("epochs", "bigint[]")],
+    /// <summary>Appends and whatever else records something call this first. It fails if a shard is not in this database, or if an epoch has ended,
+    /// and otherwise keeps both from changing before the transaction ends. So once a shard is closed, or a new owner of a partition has
+    /// begun its epoch, nothing that a former owner does can be stored any more, however late it comes: the fencing token of
+    /// M. Kleppmann, Designing Data-Intensive Applications, chapter 8. One lock for all shards, since a row that many transactions lock
+    /// at once costs each of them a write.</summary>
+    public static StoredFunction Hold { get; } = new(
+        "hold",
+        [("shards", "integer[]"), ("topics", "varchar[]"), ("numbers", "integer[]"), ("epochs", "bigint[]")],
         schema => $"""
 
         declare
             held bigint;
+            elsewhere text;
         begin
-            perform from {EventStoreSchema.Epochs(schema)} p join unnest(topics, numbers, epochs) as o(topic, number, epoch)
-                on p.topic = o.topic and p.number = o.number and p.epoch = o.epoch
-            order by p.topic, p.number
-            for share of p;
-            get diagnostics held = row_count;
-            if held < cardinality(topics) then
-                raise exception 'A partition has a later owner.' using errcode = '{EpochEnded}';
+            perform pg_advisory_xact_lock_shared({ShardLock});
+            select string_agg(s.number::text, ',') into elsewhere from unnest(shards) as s(number)
+            where not exists (select from {EventStoreSchema.ShardsHere(schema)} h where h.number = s.number and h.is_held and h.moving_to is null);
+            if elsewhere is not null then
+                raise exception 'Not in this database: the shards %', elsewhere using errcode = '{ShardElsewhere}';
+            end if;
+            if cardinality(topics) > 0 then
+                perform from {EventStoreSchema.Epochs(schema)} p join unnest(topics, numbers, epochs) as o(topic, number, epoch)
+                    on p.topic = o.topic and p.number = o.number and p.epoch = o.epoch
+                order by p.topic, p.number
+                for share of p;
+                get diagnostics held = row_count;
+                if held < cardinality(topics) then
+                    raise exception 'A partition has a later owner.' using errcode = '{EpochEnded}';
+                end if;
             end if;
         end
         """);

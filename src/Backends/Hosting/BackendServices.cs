@@ -2,16 +2,14 @@ using Billing.Backends.Balances;
 using Billing.Backends.CardNetwork;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Payments;
 using Billing.Backends.Telemetry;
 using Billing.Hosting;
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Billing.Messaging.Kafka.Clients;
-using JasperFx;
-using Marten;
 using Microsoft.Extensions.Options;
-using Npgsql;
 
 namespace Billing.Backends.Hosting;
 
@@ -22,28 +20,17 @@ public static class BackendServices
     /// </summary>
     public static IServiceCollection AddBackendCore(this IServiceCollection services, IConfiguration configuration)
     {
-        services.AddSettings<EventStoreOptions>(configuration, EventStoreOptions.Section, ConnectionStringProblems);
+        services.AddSettings<EventStoreOptions>(configuration, EventStoreOptions.Section, options => options.ValidationErrors());
         services.AddSettings<BackendOptions>(configuration, BackendOptions.Section, options => options.ValidationErrors());
         services.AddSettings<JitterOptions>(configuration, JitterOptions.Section, options => options.ValidationErrors());
         services.AddServiceTime();
-        services.AddSingleton<StoreServers>();
-        services.AddMarten(provider =>
-        {
-            var options = new StoreOptions();
-            options.Connection(provider.GetRequiredService<StoreServers>().ForSchema);
-            EventTypes.Configure(options, provider.GetRequiredService<IOptions<EventStoreOptions>>().Value.Schema);
-            // The tables are created at startup only: Marten must not check them again before the first append.
-            options.AutoCreateSchemaObjects = AutoCreate.None;
-            return options;
-        });
         return services
-            .AddSingleton<EventStoreSchema>()
-            .AddSingleton<IAccountStore, AccountStore>()
-            .AddSingleton<EventStoreRetry>()
+            .AddSingleton<EventStoreDatabases>()
+            .AddSingleton(provider => provider.GetRequiredService<EventStoreDatabases>().Map)
+            .AddSingleton(provider => new EventStoreRetry(provider.GetRequiredService<TimeProvider>()))
             .AddSingleton<SimulatedCardNetwork>()
             .AddSingleton(NewView)
-            .AddSingleton<BalanceReadModel>()
-            .AddSingleton<StatementReader>()
+            .AddSingleton(provider => provider.New<BalanceReadModel>([provider.Databases().Select(database => database.Retry).ToArray()]))
             .AddHostedService<SchemaAtStart>();
     }
 
@@ -71,6 +58,23 @@ public static class BackendServices
         return services.AddSingleton<CommandConsumer>().AddAs<IReadyPart, CommandConsumer>().AddHosted<CommandConsumer>();
     }
 
+    /// <summary>Creates the tables of the event store that are missing.</summary>
+    /// <param name="services">The services of <see cref="AddBackendCore"/>.</param>
+    /// <param name="cancellationToken">Ends it.</param>
+    /// <exception cref="StartupException">They could not be created.</exception>
+    public static Task EnsureEventStoreAsync(this IServiceProvider services, CancellationToken cancellationToken) =>
+        services.GetRequiredService<EventStoreDatabases>().EnsureAsync(cancellationToken);
+
+    /// <summary>The database that holds an account, after <see cref="EnsureEventStoreAsync"/>.</summary>
+    /// <param name="services">The services of <see cref="AddBackendCore"/>.</param>
+    /// <param name="streamId">The account's stream.</param>
+    /// <exception cref="ArgumentOutOfRangeException">No database that answers holds it.</exception>
+    public static IAccountStore DatabaseOf(this IServiceProvider services, string streamId)
+    {
+        var map = services.GetRequiredService<ShardMap>();
+        return map.Databases[map.Find(Shard.Of(streamId))];
+    }
+
     /// <summary>Fills the view of the balances from the event store, as a balance backend does after its start.</summary>
     /// <param name="services">The services of <see cref="AddBackendCore"/>.</param>
     /// <param name="report">Receives the number of accounts in the view after each page.</param>
@@ -80,14 +84,21 @@ public static class BackendServices
         services.GetRequiredService<BalanceReadModel>().FillAsync(report, cancellationToken);
 
     /// <summary>The write side, which publishes its answers with a publisher of its own.</summary>
-    internal static PaymentProcessor NewPaymentProcessor(this IServiceProvider provider, IAnswerPublisher publisher) =>
-        provider.New<PaymentProcessor>(provider.New<PaymentRecorder>(), provider.New<Replier>(publisher));
+    internal static PaymentProcessor NewPaymentProcessor(this IServiceProvider provider, IAnswerPublisher publisher)
+    {
+        var lanes = provider.Databases().Select(database => provider.New<PaymentLane>(
+            database.Store, provider.New<PaymentRecorder>(database.Store, database.Retry), database.Retry)).ToArray();
+        return provider.New<PaymentProcessor>(lanes, provider.New<Replier>(publisher));
+    }
 
     /// <summary>The read side, with every kind of request that reads.</summary>
     internal static ReadProcessor NewReadProcessor(this IServiceProvider provider, IAnswerPublisher publisher)
     {
         var replier = provider.New<Replier>(publisher);
-        IReadKind[] kinds = [provider.New<BalanceProcessor>(replier), provider.New<StatementProcessor>(replier)];
+        var backend = provider.GetRequiredService<IOptions<BackendOptions>>().Value;
+        var statements = provider.Databases()
+            .Select(database => new StatementReader(database.Servers, database.Store, database.Settings.Schema, backend)).ToArray();
+        IReadKind[] kinds = [provider.New<BalanceProcessor>(replier), provider.New<StatementProcessor>(statements, replier)];
         return provider.New<ReadProcessor>(kinds, replier);
     }
 
@@ -107,30 +118,15 @@ public static class BackendServices
         where TService : class
         where T : class, TService => services.AddSingleton<TService>(provider => provider.GetRequiredService<T>());
 
-    private static IEnumerable<string> ConnectionStringProblems(EventStoreOptions options)
-    {
-        string? problem = null;
-        try
-        {
-            var connection = new NpgsqlConnectionStringBuilder(options.ConnectionString);
-            if (connection.TargetSessionAttributes is { } wanted and not ("primary" or "read-write"))
-            {
-                problem = $"Billing:EventStore:ConnectionString: Target Session Attributes must be primary; it is {wanted}: backends write.";
-            }
-        }
-        catch (ArgumentException e)
-        {
-            problem = $"Billing:EventStore:ConnectionString is not a connection string: {e.Message}";
-        }
-        return problem is null ? [] : [problem];
-    }
+    private static IReadOnlyList<EventStoreDatabase> Databases(this IServiceProvider provider) =>
+        provider.GetRequiredService<EventStoreDatabases>().All;
 
-    private sealed class SchemaAtStart(EventStoreSchema schema) : IHostedService
+    private sealed class SchemaAtStart(EventStoreDatabases databases) : IHostedService
     {
         public Task StartAsync(CancellationToken cancellationToken)
         {
             BackendMetrics.Begin();
-            return schema.EnsureAsync(cancellationToken);
+            return databases.EnsureAsync(cancellationToken);
         }
 
         public Task StopAsync(CancellationToken cancellationToken) => Task.CompletedTask;

@@ -66,13 +66,13 @@ internal sealed class CommandsInFlight
         return open;
     }
 
-    /// <summary>Takes the deliveries that have waited since a moment or longer, and whose callers have not been answered yet.
-    /// </summary>
-    public List<Delivery> AnswerWaiting(long since)
+    /// <summary>Takes the deliveries of some of the commands that have waited since a moment or longer, and whose callers have not been
+    /// answered yet.</summary>
+    public List<Delivery> AnswerWaiting(long since, Func<PendingCommand, bool> isOf)
     {
         lock (_gate)
         {
-            return [.. _commands.Values.SelectMany(command => command.AnswerWaiting(since))];
+            return [.. _commands.Values.Where(isOf).SelectMany(command => command.AnswerWaiting(since))];
         }
     }
 }

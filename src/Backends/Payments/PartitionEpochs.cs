@@ -3,22 +3,24 @@ using Billing.Messaging;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>The epochs of the partitions that this backend owns: with them the event store tells it from the owners before and after it.
-/// Not thread-safe: one call at a time.</summary>
+/// <summary>The epochs of the partitions that this backend owns, in one database: with them it tells this backend from the owners before and
+/// after it. Not thread-safe: one call at a time.</summary>
 internal sealed class PartitionEpochs(IAccountStore store, TimeProvider time)
 {
+    private readonly Dictionary<PartitionAssignment, long> _epochs = [];
+
     /// <summary>Begins an epoch for each assignment that has none. What former owners of the partitions may still do is over when this
     /// returns.</summary>
     public Task BeginAsync(IReadOnlyList<PendingCommand> commands, CancellationToken cancellationToken) =>
-        AskAsync(AssignmentsOf(commands).FindAll(a => a.Epoch == 0), cancellationToken);
+        AskAsync(AssignmentsOf(commands).FindAll(a => !_epochs.ContainsKey(a)), cancellationToken);
 
     /// <summary>Begins another epoch for each assignment. What this backend itself did before, and of which it does not know whether
     /// it was committed, is decided when this returns. Assignments whose partition has a later owner are fenced.</summary>
     public Task RenewAsync(IReadOnlyList<PendingCommand> commands, CancellationToken cancellationToken) =>
         AskAsync(AssignmentsOf(commands), cancellationToken);
 
-    public static List<PartitionEpoch> Of(IReadOnlyList<PendingCommand> commands) =>
-        AssignmentsOf(commands).ConvertAll(a => new PartitionEpoch(a.Partition, a.Epoch));
+    /// <summary>The epochs under which commands are recorded.</summary>
+    public List<PartitionEpoch> Of(IReadOnlyList<PendingCommand> commands) => AssignmentsOf(commands).ConvertAll(Present);
 
     private async Task AskAsync(List<PartitionAssignment> assignments, CancellationToken cancellationToken)
     {
@@ -28,13 +30,16 @@ internal sealed class PartitionEpochs(IAccountStore store, TimeProvider time)
         {
             return;
         }
-        var begun = await store.BeginEpochsAsync(
-            assignments.ConvertAll(a => new PartitionEpoch(a.Partition, a.Epoch)), cancellationToken);
+        foreach (var over in _epochs.Keys.Where(a => a.IsOver).ToList())
+        {
+            _epochs.Remove(over);
+        }
+        var begun = await store.BeginEpochsAsync(assignments.ConvertAll(Present), cancellationToken);
         foreach (var assignment in assignments)
         {
             if (begun.TryGetValue(assignment.Partition, out var epoch))
             {
-                assignment.Epoch = epoch;
+                _epochs[assignment] = epoch;
             }
             else
             {
@@ -42,6 +47,9 @@ internal sealed class PartitionEpochs(IAccountStore store, TimeProvider time)
             }
         }
     }
+
+    private PartitionEpoch Present(PartitionAssignment assignment) =>
+        new(assignment.Partition, _epochs.GetValueOrDefault(assignment));
 
     private static List<PartitionAssignment> AssignmentsOf(IReadOnlyList<PendingCommand> commands)
     {

@@ -1,8 +1,7 @@
 using System.Collections.Concurrent;
 using System.Diagnostics;
-using System.Threading.Channels;
 using Billing.Backends.CardNetwork;
-using Billing.Backends.EventStore;
+using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Telemetry;
 using Billing.Contracts;
 using Billing.Hosting;
@@ -14,48 +13,25 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>The write side, for payments and changes of credit limits: takes deliveries, and publishes answers and events. A
-/// single loop works in turns; each turn takes whatever has accumulated during the previous one, so batches grow with the load,
-/// and the fixed cost of a batch is shared by more payments. The steps of a turn are the methods in this order: deduplicate,
-/// authorise, record, answer. A step that fails for several commands together is tried for parts of them, down to each alone. A command
-/// that fails alone as well goes to the dead letters; if the event store is at fault, it is set aside and tried again.</summary>
+/// <summary>The write side, for payments and changes of credit limits: takes deliveries, and publishes answers and events. Commands go to
+/// the lane of the database that their account is in, where they are deduplicated, come back to be authorised by the card network,
+/// go to the lane again to be recorded, and come back to be answered.</summary>
 internal sealed partial class PaymentProcessor(
-    IAccountStore store, PaymentRecorder recorder, SimulatedCardNetwork network, Replier replier, EventStoreRetry retry,
+    IReadOnlyList<PaymentLane> lanes, ShardMap map, SimulatedCardNetwork network, Replier replier,
     IOptions<BackendOptions> options, Supervisor supervisor, TimeProvider time, ILogger<PaymentProcessor> logger)
-    : Worker(supervisor), ICommandHandler, IReadyPart
+    : Worker(supervisor), ICommandHandler, IReadyPart, ICommandFlow
 {
     private static readonly TimeSpan WatchInterval = TimeSpan.FromMilliseconds(250);
 
-    // A try holds up the others, for less than a tenth of a second.
-    private static readonly TimeSpan SetAsideInterval = TimeSpan.FromSeconds(2);
-
-    private readonly Channel<IReadOnlyList<PendingCommand>> _accepted =
-        Channel.CreateUnbounded<IReadOnlyList<PendingCommand>>(new UnboundedChannelOptions { SingleReader = true });
-
-    private readonly Channel<PendingCommand> _authorised =
-        Channel.CreateUnbounded<PendingCommand>(new UnboundedChannelOptions { SingleReader = true });
-
-    // Written to after every write to either queue; an item in it wakes the loop, which then drains both.
-    private readonly Channel<bool> _work = Channel.CreateBounded<bool>(
-        new BoundedChannelOptions(1) { SingleReader = true, FullMode = BoundedChannelFullMode.DropWrite });
-
     private readonly ConcurrentDictionary<string, PendingCommand> _lastOfAccount = new(StringComparer.Ordinal);
     private readonly CommandsInFlight _inFlight = new();
-    private readonly CommandsSetAside _setAside = new();
+    private readonly CommandRouter _router = new(lanes, map, options.Value.StoreUnavailableMax, time);
     private readonly BackendOptions _options = options.Value;
     private readonly Supervisor _supervisor = supervisor;
-    private readonly EventStoreRetry.Retries _retry = retry.Together(EventStoreFailure.IsRetryable, (e, attempt) =>
-    {
-        BackendMetrics.StoreRetries.Add(1);
-        Waiting(logger, attempt, e.Message);
-    });
-
-    private readonly StoreAccess _access = new(time, options.Value.StoreUnavailableMax);
-    private long _triedSetAside;
 
     public int InFlight => replier.InFlight;
 
-    public string? NotReadyReason => _access.NotReadyReason;
+    public string? NotReadyReason => lanes.Select(lane => lane.Access.NotReadyReason).FirstOrDefault(reason => reason is not null) ?? _router.NotReadyReason;
 
     public void Accept(IReadOnlyList<Delivery> deliveries)
     {
@@ -63,19 +39,16 @@ internal sealed partial class PaymentProcessor(
         NoteConsumed(deliveries);
         // First look among the commands in flight, then for receipts: the other way round, a command that is recorded between
         // the two would be found in neither.
-        Enter(_inFlight.Enter(deliveries, time.GetTimestamp()));
+        _router.Enter(_inFlight.Enter(deliveries, time.GetTimestamp()));
     }
 
-    public override async Task RunAsync(CancellationToken stopping) =>
-        await await Task.WhenAny(TakeTurnsAsync(stopping), WatchStoreAsync(stopping));
+    public override async Task RunAsync(CancellationToken stopping) => await await Task.WhenAny(
+        [.. lanes.Select(lane => lane.RunAsync(this, stopping)), _router.RunAsync(stopping), WatchStoreAsync(stopping)]);
 
-    private void Enter(List<PendingCommand> fresh)
+    void ICommandFlow.Return(PaymentLane lane, List<PendingCommand> misplaced)
     {
-        if (fresh.Count > 0)
-        {
-            _accepted.Writer.TryWrite(fresh);
-            _work.Writer.TryWrite(true);
-        }
+        Misplaced(misplaced.Count, string.Join(", ", misplaced.Select(c => c.Shard).Distinct().Order()));
+        _router.Return(lane, misplaced);
     }
 
     private void NoteConsumed(IReadOnlyList<Delivery> deliveries)
@@ -89,133 +62,21 @@ internal sealed partial class PaymentProcessor(
         }
     }
 
-    private async Task TakeTurnsAsync(CancellationToken cancellationToken)
-    {
-        while (await _work.Reader.WaitToReadAsync(cancellationToken))
-        {
-            _work.Reader.TryRead(out _);
-            var fresh = new List<PendingCommand>();
-            while (_accepted.Reader.TryRead(out var commands))
-            {
-                fresh.AddRange(commands);
-            }
-            _retry.Begin();
-            await DeduplicateAsync(fresh, cancellationToken);
-            await RecordAsync(cancellationToken);
-            await TrySetAsideAsync(cancellationToken);
-        }
-    }
-
-    private async Task TrySetAsideAsync(CancellationToken cancellationToken)
-    {
-        if (!_setAside.IsEmpty && time.GetElapsedTime(_triedSetAside) >= SetAsideInterval)
-        {
-            _triedSetAside = time.GetTimestamp();
-            await DeduplicateAsync(_setAside.Take(), cancellationToken);
-            await RecordAsync(cancellationToken);
-        }
-    }
-
-    /// <summary>Answers commands that have a receipt, and questions about payments; the other commands are authorised.</summary>
-    private async Task DeduplicateAsync(List<PendingCommand> commands, CancellationToken cancellationToken)
-    {
-        var fresh = _setAside.AddLater(commands);
-        if (fresh.Count == 0 || await ReceiptsAsync(fresh, cancellationToken) is not { } receipts)
-        {
-            return;
-        }
-        var repeated = new List<PendingCommand>();
-        foreach (var command in fresh)
-        {
-            if (receipts.TryGetValue(command.Id, out var receipt))
-            {
-                command.Record(receipt);
-                repeated.Add(command);
-            }
-            else if (command.IsStatusQuery)
-            {
-                command.RefuseAsEarly();
-                repeated.Add(command);
-            }
-            else if (command.IsAuthorised)
-            {
-                _authorised.Writer.TryWrite(command);
-            }
-            else
-            {
-                Authorise(command, cancellationToken);
-            }
-        }
-        BackendMetrics.AnsweredFromReceipt(repeated.Count);
-        Answer(repeated);
-    }
-
-    /// <summary>The receipts of commands; null if they could not be read for all together, in which case the commands have been
-    /// handled in parts.</summary>
-    private async Task<Dictionary<CommandId, Event>?> ReceiptsAsync(List<PendingCommand> fresh, CancellationToken cancellationToken)
-    {
-        using var span = Tracing.StartJoint("receipts", fresh.Select(c => c.Processing));
-        var since = BackendMetrics.Now;
-        _access.Begin();
-        try
-        {
-            var receipts = await _retry.ExecuteAsync(token => FindOrCloseAsync(fresh, token), cancellationToken);
-            BackendMetrics.Took("receipts", since);
-            return receipts;
-        }
-        catch (Exception e) when (!cancellationToken.IsCancellationRequested && fresh.Count > 1)
-        {
-            ReceiptsUnreadable(e, fresh.Count);
-            foreach (var half in fresh.Chunk((fresh.Count + 1) / 2))
-            {
-                await DeduplicateAsync([.. half], cancellationToken);
-            }
-            return null;
-        }
-        catch (Exception e) when (!cancellationToken.IsCancellationRequested)
-        {
-            ReceiptUnreadable(e, fresh[0].Command.TransactionId);
-            if (EventStoreFailure.IsRetryable(e))
-            {
-                SetAside(fresh);
-                return null;
-            }
-            fresh[0].Reject("its receipt cannot be read: " + e.Message);
-            Answer(fresh);
-            return null;
-        }
-        finally
-        {
-            _access.End();
-        }
-    }
-
-    private async Task<Dictionary<CommandId, Event>> FindOrCloseAsync(List<PendingCommand> fresh, CancellationToken cancellationToken)
-    {
-        await recorder.TakeOverAsync(fresh, cancellationToken);
-        var found = await store.FindReceiptsAsync([.. fresh.Select(c => c.Id)], cancellationToken);
-        var now = time.Microseconds();
-        // That a payment is not in flight here and has no receipt does not mean that it will never have one. This makes sure.
-        var failed = fresh.Where(c => c.IsStatusQuery && !c.IsEarly(now)).Select(c => c.Id)
-            .Where(id => !found.ContainsKey(id)).Distinct().ToArray();
-        return failed.Length == 0 ? found : found.Concat(await store.CloseAsync(failed, cancellationToken)).ToDictionary();
-    }
-
     /// <summary>Starts the card-network call. All calls run concurrently, but the commands of one account are recorded in the
     /// order in which they arrived.</summary>
-    private void Authorise(PendingCommand command, CancellationToken cancellationToken)
+    bool ICommandFlow.Authorise(PendingCommand command, CancellationToken cancellationToken)
     {
         var authorised = command.Kind.IsAuthorised ? network.AuthoriseAsync(cancellationToken) : Task.CompletedTask;
         var before = _lastOfAccount.GetValueOrDefault(command.StreamId)?.Turn ?? Task.CompletedTask;
         if (authorised.IsCompletedSuccessfully && before.IsCompletedSuccessfully)
         {
-            _authorised.Writer.TryWrite(command);
-            return;
+            return true;
         }
         _lastOfAccount[command.StreamId] = command;
         command.Turn = TakeTurnAsync(
             command, authorised.IsCompletedSuccessfully ? authorised : MeasuredAsync(command, authorised), before);
         _supervisor.Watch("Authorising", command.Turn);
+        return false;
     }
 
     private static async Task MeasuredAsync(PendingCommand command, Task authorised)
@@ -231,58 +92,13 @@ internal sealed partial class PaymentProcessor(
     {
         await authorised;
         await before;
-        _authorised.Writer.TryWrite(command);
+        _router.EnterAuthorised(command);
         _lastOfAccount.TryRemove(KeyValuePair.Create(command.StreamId, command));
-        _work.Writer.TryWrite(true);
-    }
-
-    /// <summary>Records the commands that are authorised by now, in transactions of up to the largest batch.</summary>
-    private async Task RecordAsync(CancellationToken cancellationToken)
-    {
-        while (_authorised.Reader.TryPeek(out _))
-        {
-            var batch = new List<PendingCommand>();
-            while (batch.Count < _options.BatchMax && _authorised.Reader.TryRead(out var command))
-            {
-                command.IsAuthorised = true;
-                batch.Add(command);
-            }
-            for (batch = _setAside.AddLater(batch); batch.Count > 0; batch = _setAside.AddLater(batch))
-            {
-                _access.Begin();
-                await recorder.RecordAsync(batch, cancellationToken);
-                _access.End();
-                SetAsideNotRecordable(batch);
-                // Repeats of expired commands arrived before the unrecorded commands of the same account, so they are recorded
-                // first. If versions were in a different order than commands, events that have to be published again would be
-                // out of order too.
-                batch = Answer(batch);
-            }
-        }
-    }
-
-    private void SetAsideNotRecordable(List<PendingCommand> batch)
-    {
-        if (recorder.NotRecordable.Count > 0)
-        {
-            batch.RemoveAll(c => !c.IsDone);
-            SetAside(recorder.NotRecordable);
-        }
-    }
-
-    /// <summary>Sets commands aside, but leaves those of other owners to them: they may never be readable here.</summary>
-    private void SetAside(List<PendingCommand> commands)
-    {
-        var ours = commands.FindAll(c => !c.Assignment.IsOver);
-        _setAside.Add(ours);
-        var others = commands.FindAll(c => c.Assignment.IsOver);
-        others.ForEach(c => c.Abandon());
-        Answer(others);
     }
 
     /// <summary>Answers commands that have their result.</summary>
     /// <returns>The commands that still have to be recorded, because they were requested again meanwhile.</returns>
-    private List<PendingCommand> Answer(List<PendingCommand> done)
+    List<PendingCommand> ICommandFlow.Answer(List<PendingCommand> done)
     {
         if (done.Count == 0)
         {
@@ -291,7 +107,7 @@ internal sealed partial class PaymentProcessor(
         using var span = Tracing.StartJoint("reply", done.Select(c => c.Processing));
         var now = time.Microseconds();
         var open = _inFlight.Leave(done, now);
-        Enter(open.FindAll(c => c.IsStatusQuery));
+        _router.Enter(open.FindAll(c => c.IsStatusQuery));
         Publish(done, now);
         PendingCommand.CountOutcomes(done);
         return open.FindAll(c => !c.IsStatusQuery);
@@ -350,21 +166,28 @@ internal sealed partial class PaymentProcessor(
         }
     }
 
-    /// <summary>While the event store is unavailable, answers the callers that have waited too long; the loop of turns cannot,
-    /// since it waits for the store. Their commands are recorded or dropped when the store is back.</summary>
+    /// <summary>Answers the callers that have waited too long for a database that is away, or for a shard that is in none; their commands
+    /// are recorded or dropped when there is one. The loops of the lanes cannot, since they wait for their databases.</summary>
     private async Task WatchStoreAsync(CancellationToken cancellationToken)
     {
         using var timer = new PeriodicTimer(WatchInterval, time);
         while (await timer.WaitForNextTickAsync(cancellationToken))
         {
-            if (_access.IsAway)
+            foreach (var lane in lanes)
             {
-                AnswerUnavailable(_inFlight.AnswerWaiting(_access.PatienceBegan));
+                if (lane.Access.IsAway)
+                {
+                    AnswerUnavailable(_inFlight.AnswerWaiting(lane.Access.PatienceBegan, command => _router.LaneOf(command) == lane));
+                }
+                else if (!lane.SetAsideCommands.IsEmpty)
+                {
+                    AnswerUnavailable(lane.SetAsideCommands.AnswerWaiting(lane.Access.PatienceBegan));
+                    lane.Wake();
+                }
             }
-            else if (!_setAside.IsEmpty)
+            if (_router.IsAway)
             {
-                AnswerUnavailable(_setAside.AnswerWaiting(_access.PatienceBegan));
-                _work.Writer.TryWrite(true);
+                AnswerUnavailable(_inFlight.AnswerWaiting(_router.PatienceBegan, command => _router.LaneOf(command) is null));
             }
         }
     }
@@ -381,18 +204,12 @@ internal sealed partial class PaymentProcessor(
             "The event store cannot record this at the moment; retry with the same transaction_id."))));
     }
 
-    [LoggerMessage(220, LogLevel.Warning, "Receipts could not be read, attempt {Attempt}: {Reason}")]
-    private static partial void Waiting(ILogger logger, int attempt, string reason);
-
-    [LoggerMessage(222, LogLevel.Error, "The receipts of {Count} commands cannot be read together; trying halves of them")]
-    private partial void ReceiptsUnreadable(Exception e, int count);
-
-    [LoggerMessage(223, LogLevel.Error, "The receipt of transaction {TransactionId} cannot be read")]
-    private partial void ReceiptUnreadable(Exception e, Guid transactionId);
-
     [LoggerMessage(224, LogLevel.Error, "The answer to transaction {TransactionId} cannot be built")]
     private partial void Unanswerable(Exception e, Guid transactionId);
 
     [LoggerMessage(221, LogLevel.Error, "The event store does not respond, or cannot record their commands: answered {Count} callers that have waited for {Seconds} s with UNAVAILABLE")]
     private partial void AnsweredUnavailable(int count, double seconds);
+
+    [LoggerMessage(225, LogLevel.Information, "{Count} commands of the shards {Shards} are in another database now")]
+    private partial void Misplaced(int count, string shards);
 }

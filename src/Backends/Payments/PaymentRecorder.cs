@@ -98,23 +98,35 @@ internal sealed partial class PaymentRecorder(
         await _retry.ExecuteAsync(
             async token =>
             {
-                if (_retry.Attempts == 1)
+                try
                 {
-                    // Commands that are tried again may have been delivered once more under another assignment.
-                    await _epochs.BeginAsync(batch, token);
+                    await TryRecordAsync(batch, token);
                 }
-                else
+                catch (Exception e) when (EventStoreFailure.Elsewhere(e) is { } shards)
                 {
-                    // It is unknown whether the failed attempt was committed, or still will be: the connection may break during
-                    // the commit.
-                    await _epochs.RenewAsync(batch.Where(c => !c.IsDone).ToList(), token);
-                    await FindRecordedAsync(batch, token);
+                    PendingCommand.Misplace(batch, shards);
+                    throw;
                 }
-                LeaveToOthers(batch);
-                RefuseExpired(batch);
-                await DecideAndAppendAsync(batch.Where(p => !p.IsDone).ToList(), token);
             },
             cancellationToken);
+    }
+
+    private async Task TryRecordAsync(IReadOnlyList<PendingCommand> batch, CancellationToken cancellationToken)
+    {
+        if (_retry.Attempts == 1)
+        {
+            // Commands that are tried again may have been delivered once more under another assignment.
+            await _epochs.BeginAsync(batch, cancellationToken);
+        }
+        else
+        {
+            // It is unknown whether the failed attempt was committed, or still will be: the connection may break during the commit.
+            await _epochs.RenewAsync(batch.Where(c => !c.IsDone).ToList(), cancellationToken);
+            await FindRecordedAsync(batch, cancellationToken);
+        }
+        LeaveToOthers(batch);
+        RefuseExpired(batch);
+        await DecideAndAppendAsync(batch.Where(p => !p.IsDone).ToList(), cancellationToken);
     }
 
     private async Task FindRecordedAsync(IReadOnlyList<PendingCommand> batch, CancellationToken cancellationToken)
@@ -160,7 +172,7 @@ internal sealed partial class PaymentRecorder(
         var (decided, events, refused) = Decide(open, accounts);
         if (events.Count > 0)
         {
-            await store.AppendAsync(events, PartitionEpochs.Of(decided), cancellationToken);
+            await store.AppendAsync(events, _epochs.Of(decided), cancellationToken);
             BackendMetrics.Took("append", decidedAt);
         }
         // Refused only now: until the batch is stored, the account state that contradicts the command may never exist.

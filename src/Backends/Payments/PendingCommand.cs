@@ -26,6 +26,7 @@ internal sealed class PendingCommand
         Kind = waiters[0].Kind;
         Processing = waiters[0].Delivery.Processing;
         StreamId = streamId;
+        Shard = EventStore.Shard.Of(streamId);
         Command = command;
     }
 
@@ -33,6 +34,9 @@ internal sealed class PendingCommand
     public AccountCommand Command { get; }
 
     public string StreamId { get; }
+
+    /// <summary>The shard of its account.</summary>
+    public int Shard { get; }
 
     /// <summary>What it is known by in the event store.</summary>
     public CommandId Id => new(Command.TransactionId, StreamId);
@@ -143,6 +147,18 @@ internal sealed class PendingCommand
 
     /// <summary>Ends the command here: the partition has another owner, which gets the command again.</summary>
     public void Abandon() => Result = new CommandResult.Abandoned();
+
+    /// <summary>Ends commands in a lane whose database does not hold their shards.</summary>
+    public static void Misplace(IEnumerable<PendingCommand> commands, IReadOnlySet<int> shards)
+    {
+        foreach (var command in commands.Where(c => !c.IsDone && shards.Contains(c.Shard)))
+        {
+            command.Result = new CommandResult.Misplaced();
+        }
+    }
+
+    /// <summary>Opens a misplaced command again, for another lane.</summary>
+    public void TakeBack() => Result = null;
 
     public void Refuse(StatusCode status, string reason, string message, string field = "") =>
         Result = new CommandResult.Refused(Error(status, reason, message, field));
@@ -295,6 +311,9 @@ internal abstract record CommandResult
 
     /// <summary>It cannot be processed, and goes to the dead letters with the reason, which its callers do not get.</summary>
     public sealed record Rejected(Error Error, string Reason) : Refused(Error);
+
+    /// <summary>Its account is in another database: it is neither recorded nor answered in this lane.</summary>
+    public sealed record Misplaced : CommandResult;
 
     /// <summary>It is left to the next owner of its partition: neither recorded nor answered here.</summary>
     public sealed record Abandoned : CommandResult;

@@ -99,7 +99,7 @@ public sealed class MeasuredPayments(EmbeddedStack stack) : IClassFixture<Embedd
     }
 
     private Task<Auditing.AuditCounts> AuditAsync(Fleet fleet) => StoreAudit.AuditAsync(
-        stack.ConnectionString, isOwn: false, [fleet], AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(TextWriter.Null) }),
+        [stack.ConnectionString], isOwn: false, [fleet], AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(TextWriter.Null) }),
         TestContext.Current.CancellationToken);
 
     // Deletes the last payment of an account.

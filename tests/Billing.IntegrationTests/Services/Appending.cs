@@ -1,5 +1,6 @@
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Backends.Hosting;
 using JasperFx;
 using Marten;
 using Microsoft.Extensions.DependencyInjection;
@@ -13,7 +14,7 @@ public sealed class Appending(EventStoreFixture store)
 {
     private readonly string _stream = "visa/" + StackFixture.NewAccount();
 
-    private IAccountStore Accounts => store.Backend.GetRequiredService<IAccountStore>();
+    private AccountStore Accounts => store.Backend.Database().Store;
 
     [Theory]
     [InlineData("")]
@@ -24,8 +25,8 @@ public sealed class Appending(EventStoreFixture store)
         var name = new NpgsqlConnectionStringBuilder(database).Database;
         await store.ExecuteAsync($"alter database {name} set timezone to 'Asia/Tokyo'");
         var backend = store.NewBackend($"{database};{setting}");
-        await backend.GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None);
-        var accounts = backend.GetRequiredService<IAccountStore>();
+        await backend.EnsureEventStoreAsync(CancellationToken.None);
+        var accounts = backend.Database().Store;
         var facts = EventStoreFixture.Facts(2).ToList();
         var first = New(facts[0], EventStoreFixture.Opened);
 
@@ -43,8 +44,8 @@ public sealed class Appending(EventStoreFixture store)
     {
         // One session, so that what it has counted can be read after it.
         var backend = store.NewBackend($"{await store.NewDatabaseAsync()};Maximum Pool Size=1");
-        await backend.GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None);
-        var accounts = backend.GetRequiredService<IAccountStore>();
+        await backend.EnsureEventStoreAsync(CancellationToken.None);
+        var accounts = backend.Database().Store;
         var expected = new Dictionary<string, Account>();
         foreach (var stream in (string[])["visa/a", "visa/b", "visa/c"])
         {
@@ -105,7 +106,7 @@ public sealed class Appending(EventStoreFixture store)
         await session.SaveChangesAsync();
 
         Assert.Equal(await RowsAsync(martens), await RowsAsync(_stream));
-        await using var reader = store.Backend.GetRequiredService<IDocumentStore>().QuerySession();
+        await using var reader = store.Backend.Database().Documents.QuerySession();
         Assert.Equal(facts, (await reader.Events.FetchStreamAsync(_stream)).Select(e => e.Data));
     }
 
@@ -171,7 +172,7 @@ public sealed class Appending(EventStoreFixture store)
     public async Task An_unreachable_server_is_reported_as_unavailable_only()
     {
         var nowhere = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString) { Port = 1 };
-        var accounts = store.NewBackend(nowhere.ConnectionString).GetRequiredService<IAccountStore>();
+        var accounts = store.NewBackend(nowhere.ConnectionString).Database().Store;
 
         var failure = await Record.ExceptionAsync(() => accounts.AppendAsync(
             [New(EventStoreFixture.Facts(1).Single(), EventStoreFixture.Opened)], [], CancellationToken.None));
@@ -190,7 +191,7 @@ public sealed class Appending(EventStoreFixture store)
         Assert.False(EventStoreFailure.IsUnavailable(failure));
     }
 
-    private IDocumentSession Sessions() => store.Backend.GetRequiredService<IDocumentStore>().LightweightSession();
+    private IDocumentSession Sessions() => store.Backend.Database().Documents.LightweightSession();
 
     /// <summary>Returns the rows of a stream and its events without ids, sequence numbers and times.</summary>
     private async Task<List<string>> RowsAsync(string stream)
@@ -214,7 +215,7 @@ public sealed class Appending(EventStoreFixture store)
 
     private static async Task<long> EventsFetchedAsync(ServiceProvider backend)
     {
-        var database = backend.GetRequiredService<StoreServers>().Primary;
+        var database = backend.Database().Servers.Primary;
         await using var flush = database.CreateCommand("select pg_stat_force_next_flush()");
         await flush.ExecuteNonQueryAsync();
         await using var count = database.CreateCommand("select idx_tup_fetch from pg_stat_user_tables where relname = 'mt_events'");

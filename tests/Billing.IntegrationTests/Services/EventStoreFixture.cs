@@ -1,6 +1,7 @@
 using Billing.Backends;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Hosting;
 using Billing.Hosting;
 using Billing.LocalStack.Postgres;
@@ -31,7 +32,7 @@ public sealed class EventStoreFixture : IAsyncLifetime
     public async ValueTask InitializeAsync()
     {
         _postgres = await LocalPostgres.StartNewAsync(_folder, _ports);
-        await NewBackend().GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None);
+        await NewBackend().EnsureEventStoreAsync(CancellationToken.None);
     }
 
     public async ValueTask DisposeAsync()
@@ -80,7 +81,7 @@ public sealed class EventStoreFixture : IAsyncLifetime
     /// <summary>Appends facts to a new stream.</summary>
     /// <returns>The account after them.</returns>
     public Task<Account> AppendAsync(string streamId, IEnumerable<AccountEvent> facts) =>
-        AppendAsync(Backend.GetRequiredService<IAccountStore>(), streamId, Opened, facts);
+        AppendAsync(Backend.Database().Store, streamId, Opened, facts);
 
     /// <summary>Appends facts to an account's stream.</summary>
     /// <returns>The account after them.</returns>
@@ -118,4 +119,10 @@ public sealed class EventStoreFixture : IAsyncLifetime
             };
         }
     }
+}
+
+/// <summary>The only database of a backend.</summary>
+internal static class OnlyDatabase
+{
+    public static EventStoreDatabase Database(this IServiceProvider backend) => backend.GetRequiredService<EventStoreDatabases>().All.Single();
 }

@@ -1,8 +1,8 @@
 using Billing.Auditing;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Backends.Hosting;
 using Billing.Hosting;
-using Microsoft.Extensions.DependencyInjection;
 using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
@@ -21,7 +21,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
             var services = Enumerable.Range(0, 8).Select(_ => store.NewBackend(database)).ToArray();
 
             await Task.WhenAll(services.Select(service => Task.Run(
-                () => service.GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None))));
+                () => service.EnsureEventStoreAsync(CancellationToken.None))));
 
             var tables = await TablesAsync(database);
             Assert.All(
@@ -38,7 +38,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
         var database = await store.NewDatabaseAsync();
         var pool = new NpgsqlConnectionStringBuilder(database) { MaxPoolSize = 1, Timeout = (int)Patience.TotalSeconds };
 
-        await store.NewBackend(pool.ConnectionString).GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None);
+        await store.NewBackend(pool.ConnectionString).EnsureEventStoreAsync(CancellationToken.None);
 
         Assert.Contains("mt_events", await TablesAsync(database));
     }
@@ -55,7 +55,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
         var database = new NpgsqlConnectionStringBuilder(await store.NewDatabaseAsync()) { Options = options };
         await using var sessions = store.NewBackend(database.ConnectionString);
 
-        await using var show = sessions.GetRequiredService<StoreServers>().Primary.CreateCommand("show " + setting);
+        await using var show = sessions.Database().Servers.Primary.CreateCommand("show " + setting);
 
         Assert.Equal(expected, await show.ExecuteScalarAsync());
     }
@@ -68,7 +68,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
         string given, int prepared, bool kept, string readsWholeTables)
     {
         await using var sessions = store.NewBackend($"{await store.NewDatabaseAsync()};{given}");
-        var source = sessions.GetRequiredService<StoreServers>().Primary;
+        var source = sessions.Database().Servers.Primary;
 
         await using var show = source.CreateCommand("show enable_seqscan");
 
@@ -90,7 +90,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
         var nobody = new NpgsqlConnectionStringBuilder(database) { Username = "nobody_much", Password = "secret" };
 
         var failure = await Assert.ThrowsAsync<StartupException>(() => store.NewBackend(nobody.ConnectionString)
-            .GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None));
+            .EnsureEventStoreAsync(CancellationToken.None));
 
         Assert.StartsWith(
             "Billing:EventStore: the tables could not be created in the schema 'billing': 42501: permission denied for ",
@@ -102,11 +102,11 @@ public sealed class EventStoreStart(EventStoreFixture store)
     public async Task A_role_without_create_rights_can_start_and_store_if_the_tables_exist()
     {
         var database = await store.NewDatabaseAsync();
-        await store.NewBackend(database).GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None);
+        await store.NewBackend(database).EnsureEventStoreAsync(CancellationToken.None);
         var backend = store.NewBackend(await GrantAsync(database));
 
-        await backend.GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None);
-        var accounts = backend.GetRequiredService<IAccountStore>();
+        await backend.EnsureEventStoreAsync(CancellationToken.None);
+        var accounts = backend.Database().Store;
         // Twice, and with enough events for a snapshot, so that existing rows are updated too.
         var account = await EventStoreFixture.AppendAsync(accounts, "visa/a", EventStoreFixture.Opened, EventStoreFixture.Facts(150));
         account = await EventStoreFixture.AppendAsync(accounts, "visa/a", account, EventStoreFixture.Facts(150));
@@ -125,7 +125,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
     {
         var database = await store.NewDatabaseAsync();
         var backend = store.NewBackend(database);
-        await backend.GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None);
+        await backend.EnsureEventStoreAsync(CancellationToken.None);
         await using var source = NpgsqlDataSource.Create(database);
         await using var modify = source.CreateCommand("""
             do $do$ begin
@@ -133,11 +133,11 @@ public sealed class EventStoreStart(EventStoreFixture store)
             end $do$
             """);
         await modify.ExecuteNonQueryAsync(TestContext.Current.CancellationToken);
-        var accounts = backend.GetRequiredService<IAccountStore>();
+        var accounts = backend.Database().Store;
         Task<Account> AppendAsync() => EventStoreFixture.AppendAsync(accounts, "visa/a", EventStoreFixture.Opened, EventStoreFixture.Facts(3));
         Assert.NotNull(await Record.ExceptionAsync(AppendAsync));
 
-        await store.NewBackend(database).GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None);
+        await store.NewBackend(database).EnsureEventStoreAsync(CancellationToken.None);
 
         Assert.Equal(3, (await AppendAsync()).Version);
     }
@@ -195,7 +195,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
         var database = await store.NewDatabaseAsync();
         await EnsureAsync(database);
         await ExecuteAsync(database, "alter table billing.mt_streams drop column compacted_version");
-        var accounts = store.NewBackend(database).GetRequiredService<IAccountStore>();
+        var accounts = store.NewBackend(database).Database().Store;
 
         var account = await EventStoreFixture.AppendAsync(accounts, "visa/a", EventStoreFixture.Opened, EventStoreFixture.Facts(3));
         await EnsureAsync(database);
@@ -240,7 +240,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
     }
 
     private Task EnsureAsync(string database) =>
-        store.NewBackend(database).GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None);
+        store.NewBackend(database).EnsureEventStoreAsync(CancellationToken.None);
 
     private static async Task ExecuteAsync(string database, string sql)
     {

@@ -1,6 +1,5 @@
 using Billing.Backends.EventStore;
 using Billing.Messaging;
-using Microsoft.Extensions.DependencyInjection;
 using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
@@ -17,7 +16,7 @@ public sealed class Fencing(EventStoreFixture store)
 
     private CommandId Id => new(_id, _stream);
 
-    private IAccountStore Accounts => store.Backend.GetRequiredService<IAccountStore>();
+    private AccountStore Accounts => store.Backend.Database().Store;
 
     [Fact]
     public async Task A_former_owner_cannot_append_and_learns_why()
@@ -66,7 +65,7 @@ public sealed class Fencing(EventStoreFixture store)
         await using var connection = new NpgsqlConnection(store.Postgres.ConnectionString);
         await connection.OpenAsync(Stop);
         await using var append = await connection.BeginTransactionAsync(Stop);
-        await using (var hold = new NpgsqlCommand("select billing.hold_epochs(array[$1], array[$2], array[$3])", connection))
+        await using (var hold = new NpgsqlCommand("select billing.hold('{}', array[$1], array[$2], array[$3])", connection))
         {
             hold.Parameters.AddWithValue(_partition.Topic);
             hold.Parameters.AddWithValue(_partition.Number);

@@ -1,6 +1,7 @@
 using Billing.Auditing;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Backends.Hosting;
 using Google.Protobuf;
 using Microsoft.Extensions.DependencyInjection;
 using Npgsql;
@@ -110,8 +111,8 @@ public sealed class FormerStore(EventStoreFixture store) : IAsyncLifetime
     private async Task<IAccountStore> StartAsync()
     {
         var backend = store.NewBackend(_database);
-        await backend.GetRequiredService<EventStoreSchema>().EnsureAsync(Stop);
-        return backend.GetRequiredService<IAccountStore>();
+        await backend.EnsureEventStoreAsync(Stop);
+        return backend.Database().Store;
     }
 
     private async Task AddReceiptAsync(Guid id, byte[] recorded)

@@ -1,7 +1,6 @@
-using Billing.Backends.EventStore;
+using Billing.Backends.Hosting;
 using Billing.LocalStack.Postgres;
 using Billing.LocalStack.Processes;
-using Microsoft.Extensions.DependencyInjection;
 using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
@@ -27,12 +26,12 @@ public sealed class ManagedDatabase(EventStoreFixture store) : IClassFixture<Eve
         await RunAsync("master", "roles.sql");
         await RunAsync("master", "roles.sql");
         await ExecuteAsync(As("master"), $"alter role billing_owner password '{Password}'; alter role billing_backend password '{Password}'");
-        await store.NewBackend(As("billing_owner")).GetRequiredService<EventStoreSchema>().EnsureAsync(Token);
+        await store.NewBackend(As("billing_owner")).EnsureEventStoreAsync(Token);
         await RunAsync("billing_owner", "grants.sql");
         var backend = store.NewBackend(As("billing_backend"));
-        await backend.GetRequiredService<EventStoreSchema>().EnsureAsync(Token);
+        await backend.EnsureEventStoreAsync(Token);
         var account = await EventStoreFixture.AppendAsync(
-            backend.GetRequiredService<IAccountStore>(), "visa/a", EventStoreFixture.Opened, EventStoreFixture.Facts(3));
+            backend.Database().Store, "visa/a", EventStoreFixture.Opened, EventStoreFixture.Facts(3));
 
         Assert.Equal(3, account.Version);
 

@@ -1,10 +1,10 @@
 using System.Net;
 using System.Net.Sockets;
 using Billing.Backends.EventStore;
+using Billing.Backends.Hosting;
 using Billing.Chaos.Network;
 using Billing.LocalStack.Postgres;
 using Billing.LocalStack.Processes;
-using Microsoft.Extensions.DependencyInjection;
 using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
@@ -19,10 +19,10 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
     {
         var connection = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString) { Host = $"127.0.0.1:1,127.0.0.1:{store.Postgres.Port}" };
         var backend = store.NewBackend(connection.ConnectionString);
-        await backend.GetRequiredService<EventStoreSchema>().EnsureAsync(Token);
+        await backend.EnsureEventStoreAsync(Token);
 
         var account = await EventStoreFixture.AppendAsync(
-            backend.GetRequiredService<IAccountStore>(), "visa/" + StackFixture.NewAccount(), EventStoreFixture.Opened, EventStoreFixture.Facts(3));
+            backend.Database().Store, "visa/" + StackFixture.NewAccount(), EventStoreFixture.Opened, EventStoreFixture.Facts(3));
 
         Assert.Equal(3, account.Version);
     }
@@ -37,7 +37,7 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
             // Nothing but the end of the connection ends a command.
             CommandTimeout = 0,
         };
-        var servers = store.NewBackend(connection.ConnectionString).GetRequiredService<StoreServers>();
+        var servers = store.NewBackend(connection.ConnectionString).Database().Servers;
         await using var wait = servers.Primary.CreateCommand("select pg_sleep(100)");
         var waiting = wait.ExecuteNonQueryAsync(Token);
         await using var busy = NpgsqlDataSource.Create(store.Postgres.ConnectionString);
@@ -63,7 +63,7 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
         {
             Host = $"127.0.0.1:{((IPEndPoint)silent.LocalEndpoint).Port},127.0.0.1:{store.Postgres.Port}",
         };
-        var servers = store.NewBackend(connection.ConnectionString).GetRequiredService<StoreServers>();
+        var servers = store.NewBackend(connection.ConnectionString).Database().Servers;
 
         await servers.LookForPrimaryAsync(Token);
         while (silent.Pending())
@@ -86,7 +86,7 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
         using var ports = new FreePorts();
         await using var away = await LocalPostgres.StartNewAsync(folder, ports, cancellationToken: Token);
         var connection = new NpgsqlConnectionStringBuilder(away.ConnectionString) { Host = $"127.0.0.1:1,127.0.0.1:{away.Port}" };
-        var servers = store.NewBackend(connection.ConnectionString).GetRequiredService<StoreServers>();
+        var servers = store.NewBackend(connection.ConnectionString).Database().Servers;
         await away.StopAsync();
 
         var looking = servers.LookForPrimaryAsync(Token);
@@ -102,7 +102,7 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
     {
         var connection = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString) { Host = $"127.0.0.1:{store.Postgres.Port}", Port = 1 };
 
-        await store.NewBackend(connection.ConnectionString).GetRequiredService<EventStoreSchema>().EnsureAsync(Token);
+        await store.NewBackend(connection.ConnectionString).EnsureEventStoreAsync(Token);
     }
 
     [Fact]
@@ -111,7 +111,7 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
         var connection = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString) { Host = "127.0.0.1:1,127.0.0.1:2" };
         var backend = store.NewBackend(connection.ConnectionString, ("StartTimeout", "00:00:01"));
 
-        var failure = await Record.ExceptionAsync(() => backend.GetRequiredService<EventStoreSchema>().EnsureAsync(Token));
+        var failure = await Record.ExceptionAsync(() => backend.EnsureEventStoreAsync(Token));
 
         Assert.Contains("PostgreSQL at 127.0.0.1:1,127.0.0.1:2, database 'billing', cannot be used", failure?.Message, StringComparison.Ordinal);
     }
@@ -124,7 +124,7 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
         await using var postgres = await LocalPostgres.StartNewAsync(
             folder, ports, settings: new Dictionary<string, string> { ["wal_level"] = "replica", ["max_wal_senders"] = "2" }, cancellationToken: Token);
         var backend = store.NewBackend(new NpgsqlConnectionStringBuilder(postgres.ConnectionString) { CommandTimeout = 1 }.ConnectionString);
-        await backend.GetRequiredService<EventStoreSchema>().EnsureAsync(Token);
+        await backend.EnsureEventStoreAsync(Token);
         await using (var source = NpgsqlDataSource.Create(postgres.ConnectionString))
         {
             await using var batch = source.CreateCommand("alter system set synchronous_standby_names = 'nobody'");
@@ -134,7 +134,7 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
         }
 
         var failure = await Record.ExceptionAsync(() => EventStoreFixture.AppendAsync(
-            backend.GetRequiredService<IAccountStore>(), "visa/" + StackFixture.NewAccount(), EventStoreFixture.Opened, EventStoreFixture.Facts(1)));
+            backend.Database().Store, "visa/" + StackFixture.NewAccount(), EventStoreFixture.Opened, EventStoreFixture.Facts(1)));
 
         Assert.NotNull(failure);
         Assert.True(EventStoreFailure.IsUnavailable(failure), $"{failure}");

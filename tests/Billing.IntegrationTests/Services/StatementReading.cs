@@ -1,3 +1,4 @@
+using Billing.Backends;
 using Billing.Backends.Balances;
 using Billing.Contracts;
 using Billing.V1;
@@ -89,7 +90,7 @@ public sealed class StatementReading(EventStoreFixture store)
     }
 
     private Task<StatementPage> ReadAsync(string account, long afterVersion, int limit, AccountState? opening = null) =>
-        store.Backend.GetRequiredService<StatementReader>().ReadAsync(
+        new StatementReader(store.Backend.Database().Servers, store.Backend.Database().Store, "billing", new BackendOptions()).ReadAsync(
             new StatementPageRequest
             {
                 AccountId = account,

@@ -3,6 +3,7 @@ using Billing.Backends;
 using Billing.Backends.CardNetwork;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Payments;
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
@@ -37,9 +38,10 @@ public sealed class BackendAllocationTests
         var store = new EmptyStore();
         var retry = new EventStoreRetry(time);
         var replier = new Replier(publisher, supervisor, NullLogger<Replier>.Instance);
+        var recorder = new PaymentRecorder(store, retry, options, time, NullLogger<PaymentRecorder>.Instance);
+        var lane = new PaymentLane(store, recorder, retry, options, time, NullLogger<PaymentLane>.Instance);
         using var processor = new PaymentProcessor(
-            store, new PaymentRecorder(store, retry, options, time, NullLogger<PaymentRecorder>.Instance), network, replier, retry, options, supervisor,
-            time, NullLogger<PaymentProcessor>.Instance);
+            [lane], new ShardMap([store], time), network, replier, options, supervisor, time, NullLogger<PaymentProcessor>.Instance);
         var rounds = Enumerable.Range(0, 200).Select(_ => Deliveries(Math.Max(64, batchSize), batchSize)).ToList();
         Task? running = null;
         thread.Run(() => running = processor.RunAsync(stopping.Token));
@@ -72,6 +74,9 @@ public sealed class BackendAllocationTests
     private sealed class EmptyStore : IAccountStore
     {
         private static readonly Task<Dictionary<CommandId, Wire.V1.Event>> Nothing = Task.FromResult(new Dictionary<CommandId, Wire.V1.Event>());
+
+        public Task<IReadOnlyDictionary<int, long>> HeldShardsAsync(CancellationToken cancellationToken) =>
+            Task.FromResult<IReadOnlyDictionary<int, long>>(Enumerable.Range(0, Shard.Count).ToDictionary(shard => shard, _ => 1L));
 
         public Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken) =>
             Task.FromResult(streamIds.ToDictionary(id => id, _ => opened, StringComparer.Ordinal));

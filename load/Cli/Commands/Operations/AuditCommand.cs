@@ -40,8 +40,8 @@ internal static class AuditCommand
             {
                 throw new StackException($"journals: there is no file '{missing}'.");
             }
-            var connection = await StackState.ConnectionStringAsync(parsed.GetValue(postgres));
-            var auditor = new Auditor(connection)
+            var databases = await StackState.DatabasesAsync(parsed.GetValue(postgres));
+            var auditor = new Auditor([.. databases.Values])
             {
                 Proxies = parsed.GetValue(proxies) ?? [],
                 OpeningLimit = parsed.GetValue(openingLimit),

@@ -3,6 +3,7 @@ using System.Globalization;
 using Billing.Backends;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Backends.Hosting;
 using Billing.Cli.Arguments;
 using Billing.Cli.Background;
 using Billing.Contracts;
@@ -35,30 +36,39 @@ internal static class BackfillCommand
         };
         return command.Does(async (parsed, cancellationToken) =>
         {
-            var connection = new NpgsqlConnectionStringBuilder(await StackState.ConnectionStringAsync(parsed.GetValue(postgres)));
-            connection.Options = $"-c synchronous_commit=off {connection.Options}".TrimEnd();
-            await using var services = SchemaCommand.Services(connection.ConnectionString);
-            await services.GetRequiredService<EventStoreSchema>().EnsureAsync(cancellationToken);
+            var databases = (await StackState.DatabasesAsync(parsed.GetValue(postgres))).ToDictionary(database => database.Key, database => Hasty(database.Value));
+            await using var services = SchemaCommand.Services(databases);
+            await services.EnsureEventStoreAsync(cancellationToken);
             var start = TimeProvider.System.GetTimestamp();
             var (count, over) = (parsed.GetValue(events), parsed.GetValue(accounts));
             await console.Progress().StartAsync(async progress =>
             {
                 var bar = progress.AddTask("Payments", maxValue: count);
-                await StoreAsync(services.GetRequiredService<IAccountStore>(), count, over, bar.Increment, cancellationToken);
+                await StoreAsync(services, count, over, bar.Increment, cancellationToken);
             });
-            await using var database = NpgsqlDataSource.Create(connection);
-            await using var vacuum = database.CreateCommand("vacuum (analyze)");
-            vacuum.CommandTimeout = 0;
-            await vacuum.ExecuteNonQueryAsync(cancellationToken);
+            foreach (var connection in databases.Values)
+            {
+                await using var database = NpgsqlDataSource.Create(connection);
+                await using var vacuum = database.CreateCommand("vacuum (analyze)");
+                vacuum.CommandTimeout = 0;
+                await vacuum.ExecuteNonQueryAsync(cancellationToken);
+            }
             var seconds = TimeProvider.System.GetElapsedTime(start).TotalSeconds;
             console.WriteLine($"{count:N0} payments of {Math.Min(count, over):N0} accounts in {seconds:0} s, {count / seconds:N0} a second.");
             return 0;
         });
     }
 
+    private static string Hasty(string connectionString)
+    {
+        var connection = new NpgsqlConnectionStringBuilder(connectionString);
+        connection.Options = $"-c synchronous_commit=off {connection.Options}".TrimEnd();
+        return connection.ConnectionString;
+    }
+
     // Every account gets its next payment before any gets the one after it: as in years of use, an account's events lie far apart.
     private static async Task StoreAsync(
-        IAccountStore store, int events, int accounts, Action<double> stored, CancellationToken cancellationToken)
+        ServiceProvider services, int events, int accounts, Action<double> stored, CancellationToken cancellationToken)
     {
         for (var first = 0L; first < events; first += accounts)
         {
@@ -67,7 +77,10 @@ internal static class BackfillCommand
                 Enumerable.Range(0, round).Chunk(BatchMax), cancellationToken,
                 async (chunk, token) =>
                 {
-                    await store.AppendAsync([.. chunk.Select(account => Payment(account, before))], [], token);
+                    foreach (var batch in chunk.Select(account => Payment(account, before)).GroupBy(added => services.DatabaseOf(added.Recorded.StreamId)))
+                    {
+                        await batch.Key.AppendAsync([.. batch], [], token);
+                    }
                     stored(chunk.Length);
                 });
         }

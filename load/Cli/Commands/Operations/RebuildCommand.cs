@@ -16,8 +16,8 @@ internal static class RebuildCommand
         var command = new Command("rebuild", "Fills the view of the balances from the event store, as a balance backend does after its start, and prints the time and memory that it takes.") { postgres };
         return command.Does(async (parsed, cancellationToken) =>
         {
-            var connection = await StackState.ConnectionStringAsync(parsed.GetValue(postgres));
-            await using var services = SchemaCommand.Services(connection);
+            await using var services = SchemaCommand.Services(await StackState.DatabasesAsync(parsed.GetValue(postgres)));
+            await services.EnsureEventStoreAsync(cancellationToken);
             var before = GC.GetTotalMemory(forceFullCollection: true);
             var start = TimeProvider.System.GetTimestamp();
             var accounts = await console.Status().StartAsync(

@@ -1,9 +1,9 @@
 using System.CommandLine;
 using Billing.Backends;
-using Billing.Backends.EventStore;
 using Billing.Backends.Hosting;
 using Billing.Cli.Arguments;
 using Billing.Hosting;
+using Billing.LocalStack.Postgres;
 using Microsoft.Extensions.Hosting.Internal;
 using Spectre.Console;
 
@@ -15,31 +15,27 @@ internal static class SchemaCommand
 {
     public static Command Create(IAnsiConsole console)
     {
-        var postgres = new Option<string>("--postgres")
-        {
-            Description = "Connection string of a role that may create tables",
-            HelpName = "CONNECTION",
-            Required = true,
-        };
+        var postgres = Flags.EventStore();
+        (postgres.Description, postgres.Required) = ("Connection string of a role that may create tables; of several databases, each as NAME:CONNECTION with a --postgres of its own", true);
         var command = new Command("schema", "Creates the missing tables of the event store.") { postgres };
         return command.Does(async (parsed, cancellationToken) =>
         {
             await using var services = Services(parsed.GetRequiredValue(postgres));
-            await services.GetRequiredService<EventStoreSchema>().EnsureAsync(cancellationToken);
+            await services.EnsureEventStoreAsync(cancellationToken);
             console.WriteLine("The tables of the event store exist.");
             return 0;
         });
     }
 
-    /// <summary>Returns a backend's services for the event store, configured with a database only.</summary>
-    internal static ServiceProvider Services(string connection) => new ServiceCollection()
+    /// <summary>Returns a backend's services for the event store, configured with its databases only.</summary>
+    internal static ServiceProvider Services(IReadOnlyDictionary<string, string> databases) => new ServiceCollection()
         .AddLogging()
         .AddSingleton<IHostApplicationLifetime, ApplicationLifetime>()
         .AddSingleton<Supervisor>()
         .AddBackendCore(new ConfigurationBuilder().AddInMemoryCollection(new Dictionary<string, string?>
         {
-            [EventStoreOptions.Section + ":ConnectionString"] = connection,
             [BackendOptions.Section + ":Role"] = nameof(BackendRole.Balances),
-        }).Build())
+        }).AddInMemoryCollection(FurtherDatabases.Settings(databases).Select(
+            setting => KeyValuePair.Create(setting.Key.Replace("__", ":", StringComparison.Ordinal), setting.Value))).Build())
         .BuildServiceProvider();
 }

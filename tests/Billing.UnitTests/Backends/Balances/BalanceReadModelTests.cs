@@ -2,6 +2,7 @@ using Billing.Backends;
 using Billing.Backends.Balances;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Backends.EventStore.Shards;
 using Billing.UnitTests.Backends.EventStore;
 using Billing.UnitTests.Testing;
 using Microsoft.Extensions.Logging.Abstractions;
@@ -10,7 +11,7 @@ using Npgsql;
 
 namespace Billing.UnitTests.Backends.Balances;
 
-public sealed class BalanceReadModelTests : IDisposable
+public sealed class BalanceReadModelTests : IAsyncLifetime
 {
     private const string Stream = "visa/acct-42";
 
@@ -21,21 +22,26 @@ public sealed class BalanceReadModelTests : IDisposable
     private readonly CancellationTokenSource _stop = new();
     private readonly FakeAccountStore _store = new();
     private readonly BalanceView _view;
+    private readonly ShardMap _map;
     private readonly BalanceReadModel _model;
 
     public BalanceReadModelTests()
     {
         _store.Accounts[Stream] = Stored;
         _view = new BalanceView(Opened, capacity: 10, _time);
+        _map = new ShardMap([_store], _time);
         _model = new BalanceReadModel(
-            _view, _store, new EventStoreRetry(_time), Options.Create(new BackendOptions { BatchMax = 4 }), Supervision.New(), _time,
+            _view, _map, [new EventStoreRetry(_time)], Options.Create(new BackendOptions { BatchMax = 4 }), Supervision.New(), _time,
             NullLogger<BalanceReadModel>.Instance);
     }
 
-    public void Dispose()
+    public async ValueTask InitializeAsync() => await _map.RefreshAsync();
+
+    public ValueTask DisposeAsync()
     {
         _model.Dispose();
         _stop.Dispose();
+        return ValueTask.CompletedTask;
     }
 
     [Fact]

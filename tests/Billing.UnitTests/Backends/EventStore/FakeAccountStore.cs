@@ -27,6 +27,12 @@ internal sealed class FakeAccountStore : IAccountStore
     /// <summary>What a read of accounts waits for after they were read.</summary>
     public Func<Task> Answering { get; set; } = () => Task.CompletedTask;
 
+    /// <summary>The shards that this database holds.</summary>
+    public Dictionary<int, long> Shards { get; } = Enumerable.Range(0, Shard.Count).ToDictionary(shard => shard, _ => 1L);
+
+    public Task<IReadOnlyDictionary<int, long>> HeldShardsAsync(CancellationToken cancellationToken) =>
+        Task.FromResult<IReadOnlyDictionary<int, long>>(new Dictionary<int, long>(Shards));
+
     public async Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken)
     {
         if (Loading(streamIds) is { } failure)
@@ -81,6 +87,11 @@ internal sealed class FakeAccountStore : IAccountStore
     public Task AppendAsync(
         IReadOnlyList<NewEvent> batch, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken)
     {
+        if (Shard.Of(batch.Select(e => e.Recorded.StreamId)).Where(shard => !Shards.ContainsKey(shard)).ToList() is { Count: > 0 } elsewhere)
+        {
+            return Task.FromException(new PostgresException(
+                "elsewhere: " + string.Join(',', elsewhere), "ERROR", "ERROR", StoredFunction.ShardElsewhere));
+        }
         if (!owned.All(IsPresent))
         {
             return Task.FromException(new PostgresException("later owner", "ERROR", "ERROR", StoredFunction.EpochEnded));

@@ -209,9 +209,9 @@ public sealed class CommandsInFlightTests
     {
         var command = Assert.Single(_inFlight.Enter([Deliver(1, deadline: 100)], 10));
         _inFlight.Enter([Deliver(2, deadline: 100)], 20);
-        Assert.Empty(_inFlight.AnswerWaiting(since: 9));
-        Assert.Equal(1UL, Assert.Single(_inFlight.AnswerWaiting(since: 15)).Command.CorrelationId);
-        Assert.Empty(_inFlight.AnswerWaiting(since: 15));
+        Assert.Empty(_inFlight.AnswerWaiting(since: 9, _ => true));
+        Assert.Equal(1UL, Assert.Single(_inFlight.AnswerWaiting(since: 15, _ => true)).Command.CorrelationId);
+        Assert.Empty(_inFlight.AnswerWaiting(since: 15, _ => true));
         command.Record(Accepted(10));
         Assert.Equal([null, 2UL], command.Answers(0).Select(a => a.Reply?.CorrelationId));
     }
@@ -220,7 +220,7 @@ public sealed class CommandsInFlightTests
     public void A_command_whose_callers_were_all_answered_has_expired()
     {
         var command = Assert.Single(_inFlight.Enter([Deliver(1, deadline: 100)], 10));
-        _inFlight.AnswerWaiting(since: 10);
+        _inFlight.AnswerWaiting(since: 10, _ => true);
         Assert.True(command.IsExpired(0));
         _inFlight.Enter([Deliver(2, deadline: 100)], 20);
         Assert.False(command.IsExpired(0));

@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using Billing.Backends;
 using Billing.Backends.CardNetwork;
 using Billing.Backends.EventStore;
+using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Payments;
 using Billing.Contracts;
 using Billing.Messaging;
@@ -341,9 +342,11 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
         var supervisor = Supervision.New();
         var retry = new EventStoreRetry(_time);
         var options = Options.Create(new BackendOptions { DefaultCreditLimit = 100 });
+        var recorder = new PaymentRecorder(_store, retry, options, _time, NullLogger<PaymentRecorder>.Instance);
+        var lane = new PaymentLane(_store, recorder, retry, options, _time, NullLogger<PaymentLane>.Instance);
         return new PaymentProcessor(
-            _store, new PaymentRecorder(_store, retry, options, _time, NullLogger<PaymentRecorder>.Instance), network,
-            new Replier(_answers, supervisor, NullLogger<Replier>.Instance), retry, options, supervisor, _time, NullLogger<PaymentProcessor>.Instance);
+            [lane], new ShardMap([_store], _time), network, new Replier(_answers, supervisor, NullLogger<Replier>.Instance), options, supervisor, _time,
+            NullLogger<PaymentProcessor>.Instance);
     }
 
     private RecordingDelivery Payment(string account = "acct-42", long units = 10, PartitionAssignment? assignment = null)

@@ -1,0 +1,117 @@
+using Billing.Hosting;
+using Microsoft.Extensions.Options;
+using Npgsql;
+
+namespace Billing.Backends.EventStore.Shards;
+
+/// <summary>All databases of the event store, and which shards each of them holds.</summary>
+internal sealed partial class EventStoreDatabases : IAsyncDisposable
+{
+    // How long a start waits for databases beside one that can be used.
+    private static readonly TimeSpan LateMax = TimeSpan.FromSeconds(5);
+
+    private readonly TimeProvider _time;
+    private readonly ILogger _logger;
+
+    public EventStoreDatabases(IOptions<EventStoreOptions> options, TimeProvider time, ILogger<EventStoreDatabases> logger)
+    {
+        (_time, _logger) = (time, logger);
+        All = [.. options.Value.Each().Select(each => new EventStoreDatabase(each.Name, each.Settings, time))];
+        Map = new ShardMap([.. All.Select(database => database.Store)], time);
+    }
+
+    /// <summary>The databases, in the order of their names.</summary>
+    public IReadOnlyList<EventStoreDatabase> All { get; }
+
+    public ShardMap Map { get; }
+
+    /// <summary>Creates the tables that are missing; a new store has all shards in the first database. Of several databases, one that cannot
+    /// be used holds up no others: its shards wait until it can.</summary>
+    /// <exception cref="StartupException">No database can be used, or tables or shards cannot be created.</exception>
+    public async Task EnsureAsync(CancellationToken cancellationToken)
+    {
+        var ensuring = All.Select(database => FailureAsync(database, cancellationToken)).ToList();
+        while (!ensuring.Exists(IsUsable) && ensuring.Exists(task => !task.IsCompleted))
+        {
+            await Task.WhenAny(ensuring.Where(task => !task.IsCompleted));
+        }
+        await Task.WhenAny(Task.WhenAll(ensuring), Task.Delay(LateMax, _time, cancellationToken));
+        if (ensuring.TrueForAll(task => task.IsCompleted && !IsUsable(task)))
+        {
+            throw (await ensuring[0])!;
+        }
+        await Map.RefreshAsync();
+        if (Enumerable.Range(0, Shard.Count).All(shard => Map.Find(shard) == ShardMap.Nowhere))
+        {
+            await BeginAsync(await Task.WhenAll(ensuring), cancellationToken);
+            await Map.RefreshAsync();
+        }
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask DisposeAsync()
+    {
+        foreach (var database in All)
+        {
+            await database.DisposeAsync();
+        }
+    }
+
+    private static bool IsUsable(Task<StartupException?> ensuring) => ensuring is { IsCompletedSuccessfully: true, Result: null };
+
+    private async Task<StartupException?> FailureAsync(EventStoreDatabase database, CancellationToken cancellationToken)
+    {
+        try
+        {
+            await database.Schema.EnsureAsync(cancellationToken);
+            return null;
+        }
+        catch (StartupException e)
+        {
+            Unusable(e, database.Name);
+            return e;
+        }
+    }
+
+    // A database that has ever held a shard knows, so only a new store has none anywhere.
+    private async Task BeginAsync(StartupException?[] failures, CancellationToken cancellationToken)
+    {
+        if (Array.Find(failures, failure => failure is not null) is { } failure)
+        {
+            throw new StartupException($"No database that answers holds a shard, so all databases have to answer: {failure.Message}", failure);
+        }
+        try
+        {
+            if (await HasShardsAsync(cancellationToken))
+            {
+                throw new StartupException("Billing:EventStore:Databases lacks the databases that hold the shards.");
+            }
+            await using var insert = All[0].Servers.Primary.CreateCommand($"""
+                insert into {EventStoreSchema.ShardsHere(All[0].Settings.Schema)} (number, epoch, is_held)
+                select number, 1, true from generate_series(0, {Shard.Count - 1}) as number on conflict do nothing
+                """);
+            await insert.ExecuteNonQueryAsync(cancellationToken);
+        }
+        catch (NpgsqlException e)
+        {
+            throw new StartupException($"Billing:EventStore: the shards of a new store could not be created; run billing schema as the owner of the tables: {e.Message}", e);
+        }
+    }
+
+    private async Task<bool> HasShardsAsync(CancellationToken cancellationToken)
+    {
+        foreach (var database in All)
+        {
+            await using var question = database.Servers.Primary.CreateCommand(
+                $"select exists (select from {EventStoreSchema.ShardsHere(database.Settings.Schema)})");
+            if (await question.ExecuteScalarAsync(cancellationToken) is true)
+            {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    [LoggerMessage(260, LogLevel.Error, "The database {Name} of the event store cannot be used; its shards wait until it can")]
+    private partial void Unusable(Exception e, string name);
+}

@@ -1,0 +1,151 @@
+using System.Globalization;
+using Npgsql;
+using NpgsqlTypes;
+
+namespace Billing.Backends.EventStore.Shards;
+
+/// <summary>Copies the rows of a shard from one database to another: events, streams, snapshots, and the tombstones of closed commands. Rows
+/// travel as JSON with all their columns. Each is read back and compared; copying one again changes nothing.</summary>
+/// <param name="from">A session of the database that holds the shard, of a role that may read and write all tables.</param>
+/// <param name="to">A session of the other database, likewise.</param>
+/// <param name="fromSchema">The schema in the former.</param>
+/// <param name="toSchema">The schema in the latter.</param>
+/// <param name="shard">The shard.</param>
+internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, string fromSchema, string toSchema, int shard)
+{
+    private const int BatchMax = 2000;
+    private const string Tombstones = EventTypes.TombstoneStream;
+
+    private readonly string _streams = $"select * from {fromSchema}.mt_streams where {fromSchema}.{Shard.Function}(id) = {shard} and id <> '{Tombstones}'";
+    private readonly string _events = $"""
+        select * from {fromSchema}.mt_events where {fromSchema}.{Shard.Function}(
+            case when stream_id = '{Tombstones}' then data->>'{AccountStore.TombstoneStreamId}' else stream_id end) = {shard}
+        """;
+
+    /// <summary>Copies all streams of the shard, and the snapshots of their accounts, as they are now.</summary>
+    public async Task CopyStreamsAsync(CancellationToken cancellationToken)
+    {
+        for (var last = ""; last is not null;)
+        {
+            last = await CopyStreamsAsync($"{_streams} and id > $1 order by id limit {BatchMax}", new NpgsqlParameter<string> { TypedValue = last }, cancellationToken);
+        }
+    }
+
+    /// <summary>Copies the events with sequence numbers above one and up to another, with their streams and snapshots.</summary>
+    /// <returns>The number of events.</returns>
+    public async Task<int> CopyEventsAsync(long after, long upTo, CancellationToken cancellationToken)
+    {
+        var copied = 0;
+        while (true)
+        {
+            var (rows, last, count) = await ReadAsync(
+                $"{_events} and seq_id > $1 and seq_id <= $2 order by seq_id limit {BatchMax}", "max(seq_id)::text", cancellationToken,
+                new NpgsqlParameter<long> { TypedValue = after }, new NpgsqlParameter<long> { TypedValue = upTo });
+            if (last is null)
+            {
+                return copied;
+            }
+            await CopyStreamsAsync(
+                $"select * from {fromSchema}.mt_streams where id <> '{Tombstones}' and id in (select r->>'stream_id' from jsonb_array_elements($1) r)",
+                Json(rows), cancellationToken);
+            await WriteAsync("mt_events", rows, $"""
+                insert into {toSchema}.mt_events
+                select (jsonb_populate_record(e, jsonb_build_object('seq_id', nextval('{toSchema}.mt_events_sequence')))).*
+                from jsonb_populate_recordset(null::{toSchema}.mt_events, $1) e
+                on conflict on constraint {EventStoreSchema.OneEventForEachCommand} do nothing
+                """, "t.id = (r->>'id')::uuid", cancellationToken);
+            (copied, after) = (copied + count, long.Parse(last, CultureInfo.InvariantCulture));
+        }
+    }
+
+    /// <summary>Deletes the shard's rows from the database that no longer holds it, after comparing them once more with those of the one that
+    /// does.</summary>
+    /// <exception cref="StoreCopyException">A row is missing there.</exception>
+    public async Task DeleteAsync(CancellationToken cancellationToken)
+    {
+        for (var after = 0L; ;)
+        {
+            var (rows, last, _) = await ReadAsync(
+                $"{_events} and seq_id > $1 order by seq_id limit {BatchMax}", "max(seq_id)::text", cancellationToken, new NpgsqlParameter<long> { TypedValue = after });
+            if (last is null)
+            {
+                break;
+            }
+            after = long.Parse(last, CultureInfo.InvariantCulture);
+            await CompareAsync("mt_events", rows, "t.id = (r->>'id')::uuid", cancellationToken);
+            await ExecuteAsync(
+                from, $"delete from {fromSchema}.mt_events where seq_id in (select (r->>'seq_id')::bigint from jsonb_array_elements($1) r)", cancellationToken, Json(rows));
+        }
+        await ExecuteAsync(from, $"delete from {EventStoreSchema.Snapshots(fromSchema)} where {fromSchema}.{Shard.Function}(stream_id) = {shard}", cancellationToken);
+        await ExecuteAsync(from, $"delete from {fromSchema}.mt_streams where {fromSchema}.{Shard.Function}(id) = {shard} and id <> '{Tombstones}'", cancellationToken);
+    }
+
+    // Returns the last stream; null if there was none.
+    private async Task<string?> CopyStreamsAsync(string select, NpgsqlParameter which, CancellationToken cancellationToken)
+    {
+        var (rows, last, _) = await ReadAsync(select, "max(id)", cancellationToken, which);
+        if (last is not null)
+        {
+            await WriteAsync("mt_streams", rows, $"""
+                insert into {toSchema}.mt_streams select * from jsonb_populate_recordset(null::{toSchema}.mt_streams, $1)
+                on conflict (id) do update set version = excluded.version, timestamp = excluded.timestamp, is_archived = excluded.is_archived
+                """, "t.id = r->>'id'", cancellationToken);
+            var (snapshots, any, _) = await ReadAsync(
+                $"select * from {EventStoreSchema.Snapshots(fromSchema)} where stream_id in (select r->>'id' from jsonb_array_elements($1) r)",
+                "max(stream_id)", cancellationToken, Json(rows));
+            if (any is not null)
+            {
+                await WriteAsync(EventStoreSchema.SnapshotsTable, snapshots, $"""
+                    insert into {EventStoreSchema.Snapshots(toSchema)} select * from jsonb_populate_recordset(null::{EventStoreSchema.Snapshots(toSchema)}, $1)
+                    on conflict (stream_id) do update set version = excluded.version, balance = excluded.balance,
+                        credit_limit = excluded.credit_limit, currency = excluded.currency
+                    """, "t.stream_id = r->>'stream_id'", cancellationToken);
+            }
+        }
+        return last;
+    }
+
+    private async Task<(string Rows, string? Last, int Count)> ReadAsync(
+        string select, string last, CancellationToken cancellationToken, params NpgsqlParameter[] parameters)
+    {
+        await using var command = new NpgsqlCommand(
+            $"select coalesce(jsonb_agg(to_jsonb(t)), '[]')::text, {last}, count(*)::int from ({select}) t", from)
+        { CommandTimeout = 0 };
+        command.Parameters.AddRange(parameters);
+        await using var rows = await command.ExecuteReaderAsync(cancellationToken);
+        await rows.ReadAsync(cancellationToken);
+        return (rows.GetString(0), await rows.IsDBNullAsync(1, cancellationToken) ? null : rows.GetString(1), rows.GetInt32(2));
+    }
+
+    private async Task WriteAsync(string table, string rows, string insert, string isSame, CancellationToken cancellationToken)
+    {
+        await ExecuteAsync(to, insert, cancellationToken, Json(rows));
+        await CompareAsync(table, rows, isSame, cancellationToken);
+    }
+
+    // Sequence numbers belong to a database.
+    private async Task CompareAsync(string table, string rows, string isSame, CancellationToken cancellationToken)
+    {
+        await using var command = new NpgsqlCommand(
+            $"select max(r::text) from jsonb_array_elements($1) r where not exists (select from {toSchema}.{table} t where {isSame} and to_jsonb(t) - 'seq_id' = r - 'seq_id')",
+            to)
+        { CommandTimeout = 0 };
+        command.Parameters.Add(Json(rows));
+        if (await command.ExecuteScalarAsync(cancellationToken) is string different)
+        {
+            throw new StoreCopyException($"A row of {table} in '{to.Database}' is not as it is in '{from.Database}': {different}");
+        }
+    }
+
+    private static async Task ExecuteAsync(NpgsqlConnection session, string sql, CancellationToken cancellationToken, params NpgsqlParameter[] parameters)
+    {
+        await using var command = new NpgsqlCommand(sql, session) { CommandTimeout = 0 };
+        command.Parameters.AddRange(parameters);
+        await command.ExecuteNonQueryAsync(cancellationToken);
+    }
+
+    private static NpgsqlParameter<string> Json(string rows) => new() { TypedValue = rows, NpgsqlDbType = NpgsqlDbType.Jsonb };
+}
+
+/// <summary>What was copied differs from what it is a copy of.</summary>
+public sealed class StoreCopyException(string message) : Exception(message);

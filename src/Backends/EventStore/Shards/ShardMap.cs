@@ -1,0 +1,64 @@
+using Npgsql;
+
+namespace Billing.Backends.EventStore.Shards;
+
+/// <summary>Which database each shard is in, as far as this process knows. The databases themselves know: what this says may be out of
+/// date, and a database refuses to record what belongs elsewhere. Thread-safe.</summary>
+internal sealed class ShardMap(IReadOnlyList<IAccountStore> databases, TimeProvider time)
+{
+    /// <summary>Stands for a database in <see cref="Find(int)"/>: no database that answers holds the shard.</summary>
+    public const int Nowhere = -1;
+
+    // A database that does not answer keeps the shards that it held.
+    private static readonly TimeSpan AskingMax = TimeSpan.FromSeconds(1);
+
+    private readonly Lock _gate = new();
+    private volatile int[] _places = [.. Enumerable.Repeat(Nowhere, Shard.Count)];
+    private Task _asking = Task.CompletedTask;
+
+    /// <summary>The databases; elsewhere they are known by their place in this list.</summary>
+    public IReadOnlyList<IAccountStore> Databases => databases;
+
+    /// <summary>The database of a shard.</summary>
+    public int Find(int shard) => _places[shard];
+
+    /// <summary>Asks all databases which shards they hold. Calls at the same time share the answers.</summary>
+    public Task RefreshAsync()
+    {
+        lock (_gate)
+        {
+            return _asking.IsCompleted ? _asking = AskAsync() : _asking;
+        }
+    }
+
+    private async Task AskAsync()
+    {
+        var answers = await Task.WhenAll(databases.Select(AskAsync));
+        var (places, epochs, former) = (new int[Shard.Count], new long[Shard.Count], _places);
+        for (var shard = 0; shard < Shard.Count; shard++)
+        {
+            places[shard] = former[shard] is var known and not Nowhere && answers[known] is null ? known : Nowhere;
+            for (var database = 0; database < answers.Length; database++)
+            {
+                if (answers[database] is { } held && held.TryGetValue(shard, out var epoch) && epoch > epochs[shard])
+                {
+                    (places[shard], epochs[shard]) = (database, epoch);
+                }
+            }
+        }
+        _places = places;
+    }
+
+    private async Task<IReadOnlyDictionary<int, long>?> AskAsync(IAccountStore database)
+    {
+        using var bound = new CancellationTokenSource(AskingMax, time);
+        try
+        {
+            return await database.HeldShardsAsync(bound.Token);
+        }
+        catch (Exception e) when (bound.IsCancellationRequested || e is NpgsqlException)
+        {
+            return null;
+        }
+    }
+}

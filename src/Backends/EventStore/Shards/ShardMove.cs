@@ -1,0 +1,179 @@
+using System.Diagnostics;
+using System.Globalization;
+using Npgsql;
+
+namespace Billing.Backends.EventStore.Shards;
+
+/// <summary>Moves a shard from the database that holds it to another one while payments go on: copies it, copies what has come meanwhile until
+/// that is little, closes it, copies the rest, opens it in the other database, and deletes what is left. It can be started again after it
+/// was interrupted anywhere; no more than one database ever takes appends of a shard, whatever happens: each change of its database has a
+/// number, and a database never opens a shard under a number that it has seen.</summary>
+internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, int shard) : IAsyncDisposable
+{
+    // Together with the shard's number the key of the advisory lock that two moves of one shard compete for; any constant will do.
+    private const int MoveLock = 0x42494C4D;
+
+    // What remains to be copied while the shard is closed.
+    private const int RestMax = 500;
+    private const int PassesMax = 20;
+
+    // Appends queue behind whoever waits to close a shard, so that waits briefly, and again later.
+    private static readonly TimeSpan CloseDelay = TimeSpan.FromMilliseconds(500);
+    private const int CloseAttempts = 60;
+
+    private readonly NpgsqlConnection _from = Session(from);
+    private readonly NpgsqlConnection _to = Session(to);
+    private readonly string _fromShards = EventStoreSchema.ShardsHere(from.Settings.Schema);
+    private readonly string _toShards = EventStoreSchema.ShardsHere(to.Settings.Schema);
+
+    /// <summary>Moves it.</summary>
+    /// <param name="report">Receives what is being done.</param>
+    /// <param name="cancellationToken">Ends it; the shard may be closed then, until it is moved again.</param>
+    /// <returns>The number of its events that were copied, and for how long its accounts had to wait.</returns>
+    /// <exception cref="StoreCopyException">It cannot be moved; the message says why.</exception>
+    /// <exception cref="NpgsqlException">A database failed; move it again.</exception>
+    public async Task<(int Events, TimeSpan Closed)> RunAsync(Action<string> report, CancellationToken cancellationToken)
+    {
+        await _from.OpenAsync(cancellationToken);
+        await _to.OpenAsync(cancellationToken);
+        await BeginAsync(cancellationToken);
+        var copy = new ShardCopy(_from, _to, from.Settings.Schema, to.Settings.Schema, shard);
+        report("copying accounts");
+        await copy.CopyStreamsAsync(cancellationToken);
+        var (after, events, copied) = (0L, 0, int.MaxValue);
+        for (var pass = 1; copied > RestMax && pass <= PassesMax; pass++)
+        {
+            report(string.Create(CultureInfo.InvariantCulture, $"copying events, pass {pass}"));
+            var last = await WithoutAppendsAsync("", cancellationToken);
+            copied = await copy.CopyEventsAsync(after, last, cancellationToken);
+            (after, events) = (last, events + copied);
+        }
+        report("closing it");
+        var closed = Stopwatch.GetTimestamp();
+        var end = await WithoutAppendsAsync(
+            $"update {_fromShards} set moving_to = '{to.Name}' where number = {shard};", cancellationToken);
+        events += await copy.CopyEventsAsync(after, end, cancellationToken);
+        await SwitchAsync(cancellationToken);
+        var wait = Stopwatch.GetElapsedTime(closed);
+        report("deleting what is left");
+        await copy.DeleteAsync(cancellationToken);
+        return (events, wait);
+    }
+
+    /// <summary>Opens a shard again that an interrupted move to the other database has closed: that one gets a number under which it can no longer
+    /// open the shard, and this one opens it under the next.</summary>
+    /// <param name="cancellationToken">Ends it; it can be started again.</param>
+    public async Task UndoAsync(CancellationToken cancellationToken)
+    {
+        await _from.OpenAsync(cancellationToken);
+        await _to.OpenAsync(cancellationToken);
+        await LockAsync(cancellationToken);
+        var epoch = (long)(await ScalarAsync(
+            _from, $"select epoch from {_fromShards} where number = {shard} and is_held and moving_to = '{to.Name}'", cancellationToken)
+            ?? throw new StoreCopyException($"Shard {shard} was moved by somebody else meanwhile."));
+        if (await ScalarAsync(_to, $"""
+            insert into {_toShards} as known (number, epoch, is_held) values ({shard}, {epoch + 1}, false)
+            on conflict (number) do update set epoch = greatest(known.epoch, excluded.epoch) where not known.is_held
+            returning true
+            """, cancellationToken) is not true)
+        {
+            throw new StoreCopyException($"The database {to.Name} holds shard {shard} already: move it there to complete that.");
+        }
+        await ExecuteAsync(_from, $"update {_fromShards} set moving_to = null, epoch = {epoch + 2} where number = {shard}", cancellationToken);
+    }
+
+    /// <summary>Deletes what an interrupted move has left in the database that held the shard.</summary>
+    /// <param name="cancellationToken">Ends it; it can be started again.</param>
+    /// <exception cref="StoreCopyException">Something is missing where the shard is now.</exception>
+    public async Task CleanAsync(CancellationToken cancellationToken)
+    {
+        await _from.OpenAsync(cancellationToken);
+        await _to.OpenAsync(cancellationToken);
+        await LockAsync(cancellationToken);
+        await ExecuteAsync(_from, $"update {_fromShards} set is_held = false, moving_to = null where number = {shard}", cancellationToken);
+        await new ShardCopy(_from, _to, from.Settings.Schema, to.Settings.Schema, shard).DeleteAsync(cancellationToken);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _from.DisposeAsync();
+        await _to.DisposeAsync();
+    }
+
+    private async Task LockAsync(CancellationToken cancellationToken)
+    {
+        foreach (var session in (NpgsqlConnection[])[_from, _to])
+        {
+            if (await ScalarAsync(session, $"select pg_try_advisory_lock({MoveLock}, {shard})", cancellationToken) is not true)
+            {
+                throw new StoreCopyException($"Shard {shard} is being moved already.");
+            }
+        }
+    }
+
+    private async Task BeginAsync(CancellationToken cancellationToken)
+    {
+        await LockAsync(cancellationToken);
+        if (await ScalarAsync(_from, $"select to_regclass('{EventStoreSchema.FormerReceipts(from.Settings.Schema)}') is not null", cancellationToken) is true)
+        {
+            throw new StoreCopyException(
+                $"The database {from.Name} has receipts of an earlier release, which belong to no shard; drop the table payment_receipts when no caller needs them any more (docs/operations.md).");
+        }
+        if (await ScalarAsync(_from, $"select true from {_fromShards} where number = {shard} and is_held and moving_to is null", cancellationToken) is not true)
+        {
+            throw new StoreCopyException($"The database {from.Name} does not hold shard {shard} any more.");
+        }
+    }
+
+    // Waits until no append is under way, does something, and returns the last sequence number of the events that are there then.
+    private async Task<long> WithoutAppendsAsync(string action, CancellationToken cancellationToken)
+    {
+        for (var attempt = 1; ; attempt++)
+        {
+            try
+            {
+                await using var transaction = await _from.BeginTransactionAsync(cancellationToken);
+                await ExecuteAsync(
+                    _from, $"set local lock_timeout = '1s'; select pg_advisory_xact_lock({StoredFunction.ShardLock}); {action}", cancellationToken);
+                var last = (long)(await ScalarAsync(_from, $"select last_value from {from.Settings.Schema}.mt_events_sequence", cancellationToken))!;
+                await transaction.CommitAsync(cancellationToken);
+                return last;
+            }
+            catch (PostgresException e) when (e.SqlState == PostgresErrorCodes.LockNotAvailable && attempt < CloseAttempts)
+            {
+                await Task.Delay(CloseDelay, cancellationToken);
+            }
+        }
+    }
+
+    private async Task SwitchAsync(CancellationToken cancellationToken)
+    {
+        var epoch = (long)(await ScalarAsync(
+            _from, $"select epoch from {_fromShards} where number = {shard} and is_held and moving_to = '{to.Name}'", cancellationToken)
+            ?? throw new StoreCopyException($"Shard {shard} was moved by somebody else meanwhile."));
+        if (await ScalarAsync(_to, $"""
+            insert into {_toShards} as known (number, epoch, is_held) values ({shard}, {epoch + 1}, true)
+            on conflict (number) do update set epoch = excluded.epoch, is_held = true, moving_to = null where known.epoch < excluded.epoch
+            returning true
+            """, cancellationToken) is not true)
+        {
+            throw new StoreCopyException($"Shard {shard} has been in {to.Name} under a later number: move it again.");
+        }
+        await ExecuteAsync(
+            _from, $"update {_fromShards} set is_held = false, moving_to = null, epoch = {epoch + 1} where number = {shard}", cancellationToken);
+    }
+
+    private static NpgsqlConnection Session(EventStoreDatabase database) => new(database.Settings.UnpooledConnectionString);
+
+    private static async Task<object?> ScalarAsync(NpgsqlConnection session, string sql, CancellationToken cancellationToken)
+    {
+        await using var command = new NpgsqlCommand(sql, session);
+        return await command.ExecuteScalarAsync(cancellationToken) is { } value and not DBNull ? value : null;
+    }
+
+    private static async Task ExecuteAsync(NpgsqlConnection session, string sql, CancellationToken cancellationToken)
+    {
+        await using var command = new NpgsqlCommand(sql, session);
+        await command.ExecuteNonQueryAsync(cancellationToken);
+    }
+}

@@ -1,0 +1,57 @@
+using Billing.Backends.Domain;
+using Npgsql;
+
+namespace Billing.Backends.EventStore.Shards;
+
+/// <summary>Reads accounts from whichever database each of them is in. A read from a database that turns out not to hold a shard fails
+/// as one from a database that is away, so that it is tried again.</summary>
+internal sealed class ShardedReader(ShardMap map) : IAccountReader
+{
+    /// <inheritdoc/>
+    public async Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken)
+    {
+        var parts = await Task.WhenAll((await PlacesAsync(streamIds)).Select(part => ReadAsync(
+            part.Key, [.. part], () => map.Databases[part.Key].LoadAsync([.. part], opened, cancellationToken), cancellationToken)));
+        return parts.Length == 1 ? parts[0] : parts.SelectMany(part => part).ToDictionary(StringComparer.Ordinal);
+    }
+
+    /// <summary>Reads something of an account from the database that holds it.</summary>
+    /// <param name="streamId">The account.</param>
+    /// <param name="read">Reads it from the database in this place.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    public async Task<T> ReadAsync<T>(string streamId, Func<int, Task<T>> read, CancellationToken cancellationToken)
+    {
+        var place = (await PlacesAsync([streamId])).Single().Key;
+        return await ReadAsync(place, [streamId], () => read(place), cancellationToken);
+    }
+
+    private async Task<T> ReadAsync<T>(
+        int place, IEnumerable<string> streamIds, Func<Task<T>> read, CancellationToken cancellationToken)
+    {
+        var result = await read();
+        // After the read: what the database holds now, it held then.
+        var held = await map.Databases[place].HeldShardsAsync(cancellationToken);
+        var moved = Array.FindAll(Shard.Of(streamIds), shard => !held.ContainsKey(shard));
+        if (moved.Length > 0)
+        {
+            await map.RefreshAsync();
+            throw Away(moved[0]);
+        }
+        return result;
+    }
+
+    private async Task<ILookup<int, string>> PlacesAsync(string[] streamIds)
+    {
+        var places = Places(streamIds);
+        if (places.Contains(ShardMap.Nowhere))
+        {
+            await map.RefreshAsync();
+            places = Places(streamIds);
+        }
+        return places.Contains(ShardMap.Nowhere) ? throw Away(Shard.Of(places[ShardMap.Nowhere].First())) : places;
+    }
+
+    private ILookup<int, string> Places(string[] streamIds) => streamIds.ToLookup(id => map.Find(Shard.Of(id)));
+
+    private static NpgsqlException Away(int shard) => new($"No database that answers holds shard {shard}.");
+}

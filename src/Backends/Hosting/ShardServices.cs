@@ -1,0 +1,84 @@
+using Billing.Backends.EventStore;
+using Billing.Backends.EventStore.Shards;
+using Npgsql;
+
+namespace Billing.Backends.Hosting;
+
+/// <summary>What operators do with the shards of the event store.</summary>
+public static class ShardServices
+{
+    /// <summary>Lists the databases with the shards that each of them holds.</summary>
+    /// <param name="services">The services of <see cref="BackendServices.AddBackendCore"/>, with all databases.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <exception cref="NpgsqlException">A database does not answer.</exception>
+    public static async Task<IReadOnlyList<(string Name, IReadOnlyList<int> Shards)>> ListShardsAsync(
+        this IServiceProvider services, CancellationToken cancellationToken)
+    {
+        var found = new List<(string, IReadOnlyList<int>)>();
+        foreach (var database in services.GetRequiredService<EventStoreDatabases>().All)
+        {
+            found.Add((database.Name, [.. (await database.Store.HeldShardsAsync(cancellationToken)).Keys.Order()]));
+        }
+        return found;
+    }
+
+    /// <summary>Moves a shard to a database while payments go on; its accounts wait for the last part of it. If it was interrupted, it is started again
+    /// with the same arguments.</summary>
+    /// <param name="services">The services of <see cref="BackendServices.AddBackendCore"/>, with all databases, as a role that owns the tables.</param>
+    /// <param name="shard">The shard.</param>
+    /// <param name="name">The database.</param>
+    /// <param name="report">Receives what is being done.</param>
+    /// <param name="cancellationToken">Ends it; the shard's accounts may have to wait then until it is moved again.</param>
+    /// <returns>The number of events that were moved, and for how long the accounts had to wait.</returns>
+    /// <exception cref="StoreCopyException">It cannot be moved; the message says why.</exception>
+    /// <exception cref="NpgsqlException">A database failed; move it again.</exception>
+    public static async Task<(int Events, TimeSpan Closed)> MoveShardAsync(
+        this IServiceProvider services, int shard, string name, Action<string> report, CancellationToken cancellationToken)
+    {
+        var databases = services.GetRequiredService<EventStoreDatabases>();
+        var to = databases.All.FirstOrDefault(database => database.Name == name)
+            ?? throw new StoreCopyException($"There is no database '{name}'; there are {string.Join(", ", databases.All.Select(database => database.Name))}.");
+        await databases.EnsureAsync(cancellationToken);
+        if ((await to.Store.HeldShardsAsync(cancellationToken)).ContainsKey(shard))
+        {
+            foreach (var former in databases.All.Where(database => database != to))
+            {
+                await using var rest = new ShardMove(former, to, shard);
+                await rest.CleanAsync(cancellationToken);
+            }
+            return (0, TimeSpan.Zero);
+        }
+        // While a shard is closed, no database says that it holds it.
+        var (from, movingTo) = await HolderAsync(databases.All, shard, cancellationToken)
+            ?? throw new StoreCopyException($"No database holds shard {shard}: name all databases.");
+        if (movingTo.Length > 0)
+        {
+            var other = databases.All.FirstOrDefault(database => database.Name == movingTo)
+                ?? throw new StoreCopyException($"Shard {shard} was being moved to the database {movingTo}: name that, too.");
+            await using var undone = new ShardMove(from, other, shard);
+            await undone.UndoAsync(cancellationToken);
+        }
+        if (from == to)
+        {
+            return (0, TimeSpan.Zero);
+        }
+        await using var move = new ShardMove(from, to, shard);
+        return await move.RunAsync(report, cancellationToken);
+    }
+
+    private static async Task<(EventStoreDatabase Database, string MovingTo)?> HolderAsync(
+        IEnumerable<EventStoreDatabase> databases, int shard, CancellationToken cancellationToken)
+    {
+        foreach (var database in databases)
+        {
+            await using var question = database.Servers.Primary.CreateCommand(
+                $"select coalesce(moving_to, '') from {EventStoreSchema.ShardsHere(database.Settings.Schema)} where number = $1 and is_held");
+            question.Parameters.AddWithValue(shard);
+            if (await question.ExecuteScalarAsync(cancellationToken) is string movingTo)
+            {
+                return (database, movingTo);
+            }
+        }
+        return null;
+    }
+}

@@ -1,0 +1,177 @@
+using System.Globalization;
+using System.Threading.Channels;
+using Billing.Backends.EventStore;
+using Billing.Backends.EventStore.Shards;
+
+namespace Billing.Backends.Payments;
+
+/// <summary>Passes commands to the lane of the database that holds their shard, in the order in which they come. While a shard is in no known
+/// database, or its former lane still has commands of it, its commands wait here. Thread-safe.</summary>
+internal sealed class CommandRouter(IReadOnlyList<PaymentLane> lanes, ShardMap map, TimeSpan patience, TimeProvider time)
+{
+    // While a shard is being moved, its commands wait for as long as this longer than needed.
+    private static readonly TimeSpan AskingInterval = TimeSpan.FromMilliseconds(50);
+
+    private readonly Place[] _places = [.. Enumerable.Range(0, Shard.Count).Select(_ => new Place())];
+    private readonly StoreAccess _access = new(time, patience);
+    private readonly Lock _gate = new();
+    private readonly Channel<bool> _work = Channel.CreateBounded<bool>(
+        new BoundedChannelOptions(1) { SingleReader = true, FullMode = BoundedChannelFullMode.DropWrite });
+
+    /// <summary>Whether commands wait here for longer than callers do.</summary>
+    public bool IsAway => _access.IsAway;
+
+    /// <summary>Whoever has waited since this moment has waited long enough.</summary>
+    public long PatienceBegan => _access.PatienceBegan;
+
+    /// <summary>Names the shards for which commands have waited too long.</summary>
+    public string? NotReadyReason => _access.IsAway
+        ? $"no database that answers holds the shards {string.Join(", ", WaitedFor().Select(shard => shard.ToString(CultureInfo.InvariantCulture)))}"
+        : null;
+
+    /// <summary>The lane of a command; null if it waits here.</summary>
+    public PaymentLane? LaneOf(PendingCommand command)
+    {
+        lock (_gate)
+        {
+            return _places[command.Shard].Lane;
+        }
+    }
+
+    /// <summary>Takes commands that are not in any lane.</summary>
+    public void Enter(List<PendingCommand> commands)
+    {
+        if (commands.Count == 0)
+        {
+            return;
+        }
+        lock (_gate)
+        {
+            for (var next = 0; next < commands.Count;)
+            {
+                var (first, lane) = (next, _places[commands[next].Shard].Lane);
+                while (next < commands.Count && _places[commands[next].Shard].Lane == lane)
+                {
+                    next++;
+                }
+                Enter(lane, next - first == commands.Count ? commands : commands[first..next]);
+            }
+        }
+    }
+
+    private void Enter(PaymentLane? lane, List<PendingCommand> commands)
+    {
+        if (lane is not null)
+        {
+            lane.Accept(commands);
+            return;
+        }
+        commands.ForEach(command => _places[command.Shard].Waiting.Add(command));
+        _work.Writer.TryWrite(true);
+    }
+
+    /// <summary>Takes a command that is to be recorded only.</summary>
+    public void EnterAuthorised(PendingCommand command)
+    {
+        lock (_gate)
+        {
+            if (_places[command.Shard].Lane is { } lane)
+            {
+                lane.AcceptAuthorised(command);
+                return;
+            }
+            command.IsAuthorised = true;
+            _places[command.Shard].Waiting.Add(command);
+            _work.Writer.TryWrite(true);
+        }
+    }
+
+    /// <summary>Takes commands back from a lane whose database does not hold their shards. They come before those that have come since.
+    /// </summary>
+    public void Return(PaymentLane lane, List<PendingCommand> misplaced)
+    {
+        lock (_gate)
+        {
+            foreach (var command in misplaced)
+            {
+                var place = _places[command.Shard];
+                if (place.Lane == lane)
+                {
+                    (place.Lane, place.Drained) = (null, lane.DrainAsync());
+                }
+                command.TakeBack();
+                place.Returned.Add(command);
+            }
+            _work.Writer.TryWrite(true);
+        }
+    }
+
+    /// <summary>Finds the databases of the shards for which commands wait.</summary>
+    public async Task RunAsync(CancellationToken cancellationToken)
+    {
+        while (await _work.Reader.WaitToReadAsync(cancellationToken))
+        {
+            _work.Reader.TryRead(out _);
+            _access.Begin();
+            await map.RefreshAsync();
+            while (!TryPlace())
+            {
+                await Task.Delay(AskingInterval, time, cancellationToken);
+                await map.RefreshAsync();
+            }
+            _access.End();
+        }
+    }
+
+    // Returns whether no commands wait any more.
+    private bool TryPlace()
+    {
+        lock (_gate)
+        {
+            var placed = new Dictionary<PaymentLane, List<PendingCommand>>();
+            foreach (var shard in WaitedFor())
+            {
+                var place = _places[shard];
+                if (place.Lane is null && map.Find(shard) is not ShardMap.Nowhere and var database && place.Drained.IsCompleted)
+                {
+                    place.Lane = lanes[database];
+                }
+                if (place.Lane is { } lane)
+                {
+                    placed.TryAdd(lane, []);
+                    placed[lane].AddRange([.. place.Returned, .. place.Waiting]);
+                    place.Returned.Clear();
+                    place.Waiting.Clear();
+                }
+            }
+            foreach (var (lane, commands) in placed)
+            {
+                lane.Accept(commands);
+            }
+            return WaitedFor().Count == 0;
+        }
+    }
+
+    private List<int> WaitedFor()
+    {
+        lock (_gate)
+        {
+            return [.. Enumerable.Range(0, Shard.Count).Where(shard => _places[shard] is { HasCommands: true })];
+        }
+    }
+
+    private sealed class Place
+    {
+        public PaymentLane? Lane { get; set; }
+
+        /// <summary>Completes when the former lane has no commands of the shard any more.</summary>
+        public Task Drained { get; set; } = Task.CompletedTask;
+
+        /// <summary>Commands that came back from the former lane.</summary>
+        public List<PendingCommand> Returned { get; } = [];
+
+        public List<PendingCommand> Waiting { get; } = [];
+
+        public bool HasCommands => Returned.Count + Waiting.Count > 0;
+    }
+}

@@ -1,0 +1,279 @@
+using System.Collections.Concurrent;
+using System.Threading.Channels;
+using Billing.Backends.EventStore;
+using Billing.Backends.Telemetry;
+using Billing.Contracts;
+using Billing.Hosting.Telemetry;
+using Billing.Wire.V1;
+using Microsoft.Extensions.Options;
+
+namespace Billing.Backends.Payments;
+
+/// <summary>What a lane leaves to the processor of which it is a part.</summary>
+internal interface ICommandFlow
+{
+    /// <summary>Starts the card-network call of a command that is not recorded yet.</summary>
+    /// <returns>Whether the command is authorised already; otherwise it comes back when it is.</returns>
+    bool Authorise(PendingCommand command, CancellationToken cancellationToken);
+
+    /// <summary>Answers commands that have their result.</summary>
+    /// <returns>The commands that still have to be recorded, because they were requested again meanwhile.</returns>
+    List<PendingCommand> Answer(List<PendingCommand> done);
+
+    /// <summary>Takes commands back whose accounts are in another database.</summary>
+    void Return(PaymentLane lane, List<PendingCommand> misplaced);
+}
+
+/// <summary>The part of the write side that records commands in one database, so that a database that is away holds up no others. A
+/// single loop works in turns; each turn takes whatever has accumulated during the previous one, so batches grow with the load, and the
+/// fixed cost of a batch is shared by more payments. The steps of a turn are the methods in this order: deduplicate, record. A step that
+/// fails for several commands together is tried for parts of them, down to each alone. A command that fails alone as well goes to the dead
+/// letters; if the event store is at fault, it is set aside and tried again.</summary>
+internal sealed partial class PaymentLane(
+    IAccountStore store, PaymentRecorder recorder, EventStoreRetry retry, IOptions<BackendOptions> options, TimeProvider time,
+    ILogger<PaymentLane> logger)
+{
+    // A try holds up the others, for less than a tenth of a second.
+    private static readonly TimeSpan SetAsideInterval = TimeSpan.FromSeconds(2);
+
+    private readonly Channel<IReadOnlyList<PendingCommand>> _accepted =
+        Channel.CreateUnbounded<IReadOnlyList<PendingCommand>>(new UnboundedChannelOptions { SingleReader = true });
+
+    private readonly Channel<PendingCommand> _authorised =
+        Channel.CreateUnbounded<PendingCommand>(new UnboundedChannelOptions { SingleReader = true });
+
+    // Written to after every write to either queue; an item in it wakes the loop, which then drains both.
+    private readonly Channel<bool> _work = Channel.CreateBounded<bool>(
+        new BoundedChannelOptions(1) { SingleReader = true, FullMode = BoundedChannelFullMode.DropWrite });
+
+    private readonly ConcurrentQueue<TaskCompletionSource> _awaited = new();
+    private readonly int _batchMax = options.Value.BatchMax;
+    private readonly EventStoreRetry.Retries _retry = retry.Together(EventStoreFailure.IsRetryable, (e, attempt) =>
+    {
+        BackendMetrics.StoreRetries.Add(1);
+        Waiting(logger, attempt, e.Message);
+    });
+
+    private long _triedSetAside;
+
+    /// <summary>The commands that the database cannot record at present although it records others.</summary>
+    public CommandsSetAside SetAsideCommands { get; } = new();
+
+    /// <summary>How long the pending access to the database has taken.</summary>
+    public StoreAccess Access { get; } = new(time, options.Value.StoreUnavailableMax);
+
+    /// <summary>Takes commands of shards that the database is known to hold.</summary>
+    public void Accept(IReadOnlyList<PendingCommand> commands)
+    {
+        _accepted.Writer.TryWrite(commands);
+        Wake();
+    }
+
+    /// <summary>Takes a command that was authorised meanwhile.</summary>
+    public void AcceptAuthorised(PendingCommand command)
+    {
+        _authorised.Writer.TryWrite(command);
+        Wake();
+    }
+
+    /// <summary>Has the loop take another turn, whether or not there are commands.</summary>
+    public void Wake() => _work.Writer.TryWrite(true);
+
+    /// <summary>Completes when every command that the lane has now is answered, returned, set aside or being authorised.</summary>
+    public Task DrainAsync()
+    {
+        var drained = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        _awaited.Enqueue(drained);
+        Wake();
+        return drained.Task;
+    }
+
+    /// <summary>Takes turns.</summary>
+    public async Task RunAsync(ICommandFlow flow, CancellationToken cancellationToken)
+    {
+        while (await _work.Reader.WaitToReadAsync(cancellationToken))
+        {
+            _work.Reader.TryRead(out _);
+            var awaited = _awaited.IsEmpty ? [] : _awaited.ToArray();
+            var fresh = new List<PendingCommand>();
+            while (_accepted.Reader.TryRead(out var commands))
+            {
+                fresh.AddRange(commands);
+            }
+            _retry.Begin();
+            await DeduplicateAsync(flow, fresh, cancellationToken);
+            await RecordAsync(flow, cancellationToken);
+            await TrySetAsideAsync(flow, cancellationToken);
+            foreach (var drained in awaited)
+            {
+                _awaited.TryDequeue(out _);
+                drained.SetResult();
+            }
+        }
+    }
+
+    private async Task TrySetAsideAsync(ICommandFlow flow, CancellationToken cancellationToken)
+    {
+        if (!SetAsideCommands.IsEmpty && time.GetElapsedTime(_triedSetAside) >= SetAsideInterval)
+        {
+            _triedSetAside = time.GetTimestamp();
+            await DeduplicateAsync(flow, SetAsideCommands.Take(), cancellationToken);
+            await RecordAsync(flow, cancellationToken);
+        }
+    }
+
+    /// <summary>Answers commands that have a receipt, and questions about payments; the other commands are authorised.</summary>
+    private async Task DeduplicateAsync(ICommandFlow flow, List<PendingCommand> commands, CancellationToken cancellationToken)
+    {
+        var fresh = SetAsideCommands.AddLater(commands);
+        if (fresh.Count == 0 || await ReceiptsAsync(flow, fresh, cancellationToken) is not { } receipts)
+        {
+            return;
+        }
+        var repeated = new List<PendingCommand>();
+        ReturnMisplaced(flow, fresh);
+        foreach (var command in fresh)
+        {
+            if (receipts.TryGetValue(command.Id, out var receipt))
+            {
+                command.Record(receipt);
+                repeated.Add(command);
+            }
+            else if (command.IsStatusQuery)
+            {
+                command.RefuseAsEarly();
+                repeated.Add(command);
+            }
+            else if (command.IsAuthorised || flow.Authorise(command, cancellationToken))
+            {
+                _authorised.Writer.TryWrite(command);
+            }
+        }
+        BackendMetrics.AnsweredFromReceipt(repeated.Count);
+        flow.Answer(repeated);
+    }
+
+    /// <summary>The receipts of commands; null if they could not be read for all together, in which case the commands have been
+    /// handled in parts.</summary>
+    private async Task<Dictionary<CommandId, Event>?> ReceiptsAsync(
+        ICommandFlow flow, List<PendingCommand> fresh, CancellationToken cancellationToken)
+    {
+        using var span = Tracing.StartJoint("receipts", fresh.Select(c => c.Processing));
+        var since = BackendMetrics.Now;
+        Access.Begin();
+        try
+        {
+            var receipts = await _retry.ExecuteAsync(token => FindOrCloseAsync(fresh, token), cancellationToken);
+            BackendMetrics.Took("receipts", since);
+            return receipts;
+        }
+        catch (Exception e) when (!cancellationToken.IsCancellationRequested && fresh.Count > 1)
+        {
+            ReceiptsUnreadable(e, fresh.Count);
+            foreach (var half in fresh.Chunk((fresh.Count + 1) / 2))
+            {
+                await DeduplicateAsync(flow, [.. half], cancellationToken);
+            }
+            return null;
+        }
+        catch (Exception e) when (!cancellationToken.IsCancellationRequested)
+        {
+            ReceiptUnreadable(e, fresh[0].Command.TransactionId);
+            if (EventStoreFailure.IsRetryable(e))
+            {
+                SetAside(flow, fresh);
+                return null;
+            }
+            fresh[0].Reject("its receipt cannot be read: " + e.Message);
+            flow.Answer(fresh);
+            return null;
+        }
+        finally
+        {
+            Access.End();
+        }
+    }
+
+    private async Task<Dictionary<CommandId, Event>> FindOrCloseAsync(List<PendingCommand> fresh, CancellationToken cancellationToken)
+    {
+        try
+        {
+            var here = fresh.Exists(c => c.IsDone) ? fresh.FindAll(c => !c.IsDone) : fresh;
+            await recorder.TakeOverAsync(here, cancellationToken);
+            var found = await store.FindReceiptsAsync(here.ConvertAll(c => c.Id), cancellationToken);
+            var now = time.Microseconds();
+            // That a payment is not in flight here and has no receipt does not mean that it will never have one. This makes sure.
+            var failed = here.Where(c => c.IsStatusQuery && !c.IsEarly(now)).Select(c => c.Id).Where(id => !found.ContainsKey(id)).Distinct().ToArray();
+            return failed.Length == 0 ? found : found.Concat(await store.CloseAsync(failed, cancellationToken)).ToDictionary();
+        }
+        catch (Exception e) when (EventStoreFailure.Elsewhere(e) is { } shards)
+        {
+            PendingCommand.Misplace(fresh, shards);
+            throw;
+        }
+    }
+
+    /// <summary>Records the commands that are authorised by now, in transactions of up to the largest batch.</summary>
+    private async Task RecordAsync(ICommandFlow flow, CancellationToken cancellationToken)
+    {
+        while (_authorised.Reader.TryPeek(out _))
+        {
+            var batch = new List<PendingCommand>();
+            while (batch.Count < _batchMax && _authorised.Reader.TryRead(out var command))
+            {
+                command.IsAuthorised = true;
+                batch.Add(command);
+            }
+            for (batch = SetAsideCommands.AddLater(batch); batch.Count > 0; batch = SetAsideCommands.AddLater(batch))
+            {
+                Access.Begin();
+                await recorder.RecordAsync(batch, cancellationToken);
+                Access.End();
+                ReturnMisplaced(flow, batch);
+                SetAsideNotRecordable(flow, batch);
+                // Repeats of expired commands arrived before the unrecorded commands of the same account, so they are recorded
+                // first. If versions were in a different order than commands, events that have to be published again would be
+                // out of order too.
+                batch = flow.Answer(batch);
+            }
+        }
+    }
+
+    private void SetAsideNotRecordable(ICommandFlow flow, List<PendingCommand> batch)
+    {
+        if (recorder.NotRecordable.Count > 0)
+        {
+            batch.RemoveAll(c => !c.IsDone);
+            SetAside(flow, recorder.NotRecordable);
+        }
+    }
+
+    /// <summary>Sets commands aside, but leaves those of other owners to them: they may never be readable here.</summary>
+    private void SetAside(ICommandFlow flow, List<PendingCommand> commands)
+    {
+        var ours = commands.FindAll(c => !c.Assignment.IsOver);
+        SetAsideCommands.Add(ours);
+        var others = commands.FindAll(c => c.Assignment.IsOver);
+        others.ForEach(c => c.Abandon());
+        flow.Answer(others);
+    }
+
+    private void ReturnMisplaced(ICommandFlow flow, List<PendingCommand> commands)
+    {
+        if (commands.Exists(c => c.Result is CommandResult.Misplaced))
+        {
+            var misplaced = commands.FindAll(c => c.Result is CommandResult.Misplaced);
+            commands.RemoveAll(c => c.Result is CommandResult.Misplaced);
+            flow.Return(this, misplaced);
+        }
+    }
+
+    [LoggerMessage(220, LogLevel.Warning, "Receipts could not be read, attempt {Attempt}: {Reason}")]
+    private static partial void Waiting(ILogger logger, int attempt, string reason);
+
+    [LoggerMessage(222, LogLevel.Error, "The receipts of {Count} commands cannot be read together; trying halves of them")]
+    private partial void ReceiptsUnreadable(Exception e, int count);
+
+    [LoggerMessage(223, LogLevel.Error, "The receipt of transaction {TransactionId} cannot be read")]
+    private partial void ReceiptUnreadable(Exception e, Guid transactionId);
+}
