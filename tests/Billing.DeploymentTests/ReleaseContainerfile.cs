@@ -36,7 +36,7 @@ public sealed partial class ReleaseContainerfile
         }
         if (!Regex.IsMatch(User().Matches(text).LastOrDefault()?.Groups[1].Value ?? "", @"^[1-9]\d*:[1-9]\d*$"))
         {
-            yield return "no user by number, so that Kubernetes cannot verify that it is not root";
+            yield return "no user by number, so that an engine cannot verify that it is not root";
         }
         // A signal would end the shell and not reach the program.
         if (!text.Contains("\nENTRYPOINT [", StringComparison.Ordinal))
