@@ -48,7 +48,7 @@ internal static class ComposeRules
             yield return $"{name}: no health check";
         }
         // Podman does not restart a container whose dependency is not running.
-        if (service.At("depends_on") is not null)
+        if (service.At("depends_on") is not null && service.Text("restart") == "always")
         {
             yield return $"{name}: it depends on another's start (depends_on)";
         }
