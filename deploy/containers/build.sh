@@ -4,9 +4,9 @@ set -euo pipefail
 
 usage() {
   cat <<'HELP'
-Usage: deploy/containers/build.sh [options] [proxy|backend|client|cli]...
+Usage: deploy/containers/build.sh [options] [proxy|backend|cli|servers]...
 
-Builds billing-SERVICE:VERSION for the given services, by default for all four.
+Builds billing-SERVICE:VERSION for the given services, by default for all four; servers are the brokers and the database.
 
   --release FOLDER   output of ./billing package; default: the newest in artifacts/release
   --base IMAGE       base image; default: that of the Containerfile
@@ -52,14 +52,14 @@ while (($#)); do
       printf -v "${1#--}" '%s' "$2"
       shift 2
       ;;
-    proxy | backend | client | cli)
+    proxy | backend | cli | servers)
       services+=("$1")
       shift
       ;;
     *) die "unknown argument '$1'; see --help" ;;
   esac
 done
-((${#services[@]})) || services=(proxy backend client cli)
+((${#services[@]})) || services=(proxy backend cli servers)
 if [[ -z $release ]]; then
   release=$(find "$here/../../artifacts/release" -mindepth 2 -maxdepth 2 -name SHA256SUMS -printf '%T@ %h\n' 2>/dev/null |
     sort -rn | head -n 1 | cut -d ' ' -f 2-)
@@ -80,11 +80,16 @@ else
   can_build "$builder" || die "--builder: $builder is not available"
 fi
 
-declare -A programs=([proxy]=Billing.Proxy [backend]=Billing.Backends [client]=Billing.Driver [cli]=Billing.Cli)
+declare -A programs=([proxy]=Billing.Proxy [backend]=Billing.Backends [cli]=Billing.Cli)
 for service in "${services[@]}"; do
-  [[ -f $release/billing-$service-$version-$runtime.tar.gz ]] || die "$release has no billing-$service for $runtime"
-  "$builder" build -f "$here/Containerfile" -t "billing-$service:$version" ${base:+--build-arg "BASE=$base"} \
-    --build-arg "SERVICE=$service" --build-arg "PROGRAM=${programs[$service]}" --build-arg "VERSION=$version" \
-    --build-arg "RUNTIME=$runtime" "$release"
+  if [[ $service == servers ]]; then
+    file=Containerfile.servers arguments=()
+  else
+    [[ -f $release/billing-$service-$version-$runtime.tar.gz ]] || die "$release has no billing-$service for $runtime"
+    file=Containerfile
+    arguments=(--build-arg "SERVICE=$service" --build-arg "PROGRAM=${programs[$service]}" --build-arg "RUNTIME=$runtime")
+  fi
+  "$builder" build -f "$here/$file" -t "billing-$service:$version" ${base:+--build-arg "BASE=$base"} --build-arg "VERSION=$version" \
+    "${arguments[@]}" "$release"
   printf 'build.sh: billing-%s:%s\n' "$service" "$version" >&2
 done

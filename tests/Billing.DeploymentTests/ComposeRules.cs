@@ -1,12 +1,23 @@
 using System.Globalization;
 using System.Text.Json.Nodes;
+using Billing.LocalStack.Credentials;
 
 namespace Billing.DeploymentTests;
 
 /// <summary>The rules for the Compose file beyond the schema: each rule returns a line for each violation.</summary>
 internal static class ComposeRules
 {
+    private const string Admin = "Billing__Admin__Url";
+    private const string SecretsFolder = "/run/secrets/";
+
     private static readonly string[] Limits = ["cpus", "memory"];
+
+    // What a proxy needs so that strangers get nothing; the issuer and the audience are those of `./billing token`.
+    private static readonly (string Variable, string? Value)[] Secured =
+    [
+        (Admin, null), ("Billing__Tls__CertificateFile", null), ("Billing__Auth__JwksFile", null),
+        ("Billing__Auth__Issuer", TokenIssuer.Issuer), ("Billing__Auth__Audience", TokenIssuer.Audience),
+    ];
 
     /// <summary>Returns the violations of all rules in the file.</summary>
     public static IEnumerable<string> Problems(JsonNode file)
@@ -15,9 +26,14 @@ internal static class ComposeRules
         return
         [
             .. services.SelectMany(service => Service(service.Name, service.Is)),
-            .. services.Where(service => IsOurs(service.Is)).SelectMany(service => Ours(service.Name, service.Is)),
-            .. services.SelectMany(one => services.Where(other => MayNotMeet(one.Name, other.Name) && Networks(one.Is).Intersect(Networks(other.Is)).Any())
-                .Select(other => $"{one.Name} and {other.Name} share a network, but deploy/README.md allows no connection between them")),
+            .. services.SelectMany(service => Secrets(file, service.Name, service.Is)),
+            .. services.Where(service => Tier(service.Name) == "proxy").SelectMany(service => Proxy(service.Name, service.Is)),
+            .. file.Entries("networks").SelectMany(network => Network(
+                [.. services.Where(service => service.Is.Items("networks").Any(one => one!.ToString() == network.Key)).Select(service => service.Name)])),
+            .. file.Entries("networks").Where(network => network.Key != "callers" && network.Value.Text("internal") != "true")
+                .Select(network => $"the network {network.Key} is not internal: others on this machine reach it"),
+            .. services.SelectMany(service => Published(service.Is)).GroupBy(port => port.Host).Where(port => port.Count() > 1)
+                .Select(port => $"port {port.Key} of this machine is published twice"),
         ];
     }
 
@@ -27,26 +43,15 @@ internal static class ComposeRules
         {
             yield return $"{name}: no limit of {limit}";
         }
-        if (service.At("healthcheck.test") is null && service.At("profiles") is null)
+        if (service.At("healthcheck.test") is null && service.Text("restart") == "always")
         {
             yield return $"{name}: no health check";
         }
-        foreach (var (variable, value) in service.Entries("environment"))
+        // Podman does not restart a container whose dependency is not running.
+        if (service.At("depends_on") is not null && service.Text("restart") == "always")
         {
-            var text = value?.ToString() ?? "";
-            if (variable.Contains("PASSWORD", StringComparison.OrdinalIgnoreCase) || text.Contains("Password=", StringComparison.OrdinalIgnoreCase))
-            {
-                // ${NAME:?...}: without the variable, Compose stops with a message.
-                if (!text.Contains("${BILLING_POSTGRES_PASSWORD:?", StringComparison.Ordinal))
-                {
-                    yield return $"{name}: {variable} holds a password, or does not require the variable";
-                }
-            }
+            yield return $"{name}: it depends on another's start (depends_on)";
         }
-    }
-
-    private static IEnumerable<string> Ours(string name, JsonNode service)
-    {
         var version = (service.Text("image") ?? "").Split(':')[^1];
         if (version != ReleaseContract.Version)
         {
@@ -69,38 +74,87 @@ internal static class ComposeRules
         {
             yield return $"{name}: stop_grace_period is not longer than stopping takes";
         }
-        foreach (var port in Ports(service).Where(port => !(ReleaseContract.Ports.GetValueOrDefault(name)?.Contains(port) ?? false)))
+        var ports = Published(service).Select(port => port.Container).Concat(Urls(service).Where(url => url.Variable != Admin).Select(url => url.Address.Port));
+        foreach (var port in ports.Where(port => port != AdminPort(service) && !(ReleaseContract.Ports.GetValueOrDefault(Tier(name))?.Contains(port) ?? false)))
         {
             yield return $"{name}: port {port} is not one of its tier's";
         }
     }
 
-    private static bool IsOurs(JsonNode service) => service.Text("image")?.StartsWith("billing-", StringComparison.Ordinal) ?? false;
+    private static IEnumerable<string> Secrets(JsonNode file, string name, JsonNode service)
+    {
+        var mounted = service.Items("secrets").Select(secret => (Name: secret.Text("source") ?? secret!.ToString(), Target: secret.Text("target") ?? secret!.ToString())).ToList();
+        foreach (var (secret, _) in mounted.Where(secret => file.At("secrets")?[secret.Name].Text("file")?.StartsWith("./credentials/", StringComparison.Ordinal) != true))
+        {
+            yield return $"{name}: the secret {secret} is no file of ./credentials";
+        }
+        foreach (var (variable, value) in service.Entries("environment").Select(variable => (variable.Key, variable.Value?.ToString() ?? "")))
+        {
+            if ((variable + value).Contains("password", StringComparison.OrdinalIgnoreCase))
+            {
+                yield return $"{name}: {variable} holds a password";
+            }
+            if (value.StartsWith(SecretsFolder, StringComparison.Ordinal) && mounted.TrueForAll(secret => SecretsFolder + secret.Target != value))
+            {
+                yield return $"{name}: {variable} is none of its secrets";
+            }
+        }
+    }
 
-    // kafka-2 belongs to the tier kafka.
-    private static string Tier(string name) => name.StartsWith("kafka-", StringComparison.Ordinal) ? "kafka" : name;
+    private static IEnumerable<string> Proxy(string name, JsonNode service)
+    {
+        foreach (var (variable, value) in Secured)
+        {
+            var text = service.Text($"environment.{variable}");
+            if (string.IsNullOrEmpty(text) || (value ?? text) != text)
+            {
+                yield return $"{name}: {variable} is missing, or not {value ?? "set"}";
+            }
+        }
+        if (service.At("environment.Billing__Insecure") is not null)
+        {
+            yield return $"{name}: Billing__Insecure lets everybody do everything";
+        }
+        foreach (var (variable, address) in Urls(service).Where(url => url.Address.Scheme != Uri.UriSchemeHttps))
+        {
+            yield return $"{name}: {variable} has no TLS";
+        }
+        if (Urls(service).Any(url => url.Variable != Admin && url.Address.Port == AdminPort(service)))
+        {
+            yield return $"{name}: the admin address is also one for callers";
+        }
+        foreach (var port in Published(service).Where(port => port.Container == AdminPort(service) && port.Address != "127.0.0.1"))
+        {
+            yield return $"{name}: the admin address is published at {port.Address}:{port.Host}, for others than this machine";
+        }
+    }
+
+    // kafka-2 belongs to the tier kafka. The topics are created from the monitoring machine.
+    private static string Tier(string name) => name == "topics" ? "monitoring" : name.TrimEnd('1', '2', '3').TrimEnd('-');
 
     // Services that call the same third service may share its network.
-    private static bool MayNotMeet(string one, string other) =>
-        string.CompareOrdinal(one, other) < 0
-        && !Calls(Tier(one), Tier(other))
-        && !Called(Tier(one)).Append(Tier(one)).Intersect(Called(Tier(other)).Append(Tier(other))).Any();
+    private static IEnumerable<string> Network(string[] members) =>
+        from one in members
+        from other in members
+        where string.CompareOrdinal(one, other) < 0 && !Calls(one, other) && !Array.Exists(members, third => Calls(one, third) && Calls(third, other))
+        select $"{one} and {other} share a network, but deploy/README.md allows no connection between them";
 
-    private static bool Calls(string one, string other) =>
-        ReleaseContract.Arrows.Any(arrow => (arrow.From == one && arrow.To == other) || (arrow.From == other && arrow.To == one));
+    private static bool Calls(string one, string other) => Tier(one) == Tier(other)
+        || ReleaseContract.Arrows.Any(arrow => (arrow.From, arrow.To) == (Tier(one), Tier(other)) || (arrow.From, arrow.To) == (Tier(other), Tier(one)));
 
-    private static IEnumerable<string> Called(string tier) =>
-        ReleaseContract.Arrows.Where(arrow => arrow.From == tier).Select(arrow => arrow.To).Distinct();
+    // [ADDRESS:]HOST:CONTAINER.
+    private static IEnumerable<(string Address, int Host, int Container)> Published(JsonNode service) =>
+        from port in service.Items("ports")
+        let parts = port.ToString().Split(':')
+        select (parts.Length > 2 ? parts[0] : "0.0.0.0", Number(parts[^2]), Number(parts[^1]));
 
-    private static IEnumerable<string> Networks(JsonNode service) => service.Items("networks").Select(network => network!.ToString());
+    private static IEnumerable<(string Variable, Uri Address)> Urls(JsonNode service) => service.Entries("environment")
+        .Where(variable => variable.Key.EndsWith("Url", StringComparison.Ordinal) || variable.Key == "Urls")
+        .Select(variable => (variable.Key, new Uri(variable.Value!.ToString())));
 
-    // The ports that a program listens on, and those that are forwarded to it: HOST:CONTAINER.
-    private static IEnumerable<int> Ports(JsonNode service) =>
-    [
-        .. service.Items("ports").Select(port => int.Parse(port!.ToString().Split(':')[^1], CultureInfo.InvariantCulture)),
-        .. service.Entries("environment").Where(variable => variable.Key.EndsWith("Url", StringComparison.Ordinal) || variable.Key == "Urls")
-            .Select(variable => new Uri(variable.Value!.ToString()).Port),
-    ];
+    private static int? AdminPort(JsonNode service) => service.Text($"environment.{Admin}") is { } url ? new Uri(url).Port : null;
+
+    private static int Number(string text) => int.Parse(text, CultureInfo.InvariantCulture);
 
     private static double Seconds(string? period) =>
         period is not null && period.EndsWith('s') ? double.Parse(period[..^1], CultureInfo.InvariantCulture) : 10;

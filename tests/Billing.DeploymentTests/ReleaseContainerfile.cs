@@ -1,14 +1,21 @@
 using System.Text.RegularExpressions;
+using Billing.LocalStack.Kafka;
 
 namespace Billing.DeploymentTests;
 
-/// <summary>Checks of the Containerfile that need no build.</summary>
+/// <summary>Checks of the Containerfiles that need no build.</summary>
 public sealed partial class ReleaseContainerfile
 {
-    private static readonly string Text = File.ReadAllText(Path.Combine(Repository.Root, "deploy/containers/Containerfile"));
+    private static readonly string Text = Read("Containerfile");
+
+    [Theory]
+    [InlineData("Containerfile")]
+    [InlineData("Containerfile.servers")]
+    public void The_Containerfiles_follow_our_rules(string file) => Assert.Empty(Problems(Read(file)));
 
     [Fact]
-    public void The_Containerfile_follows_our_rules() => Assert.Empty(Problems(Text));
+    public void The_servers_have_the_Kafka_of_the_release() =>
+        Assert.Contains($"ADD kafka-{KafkaPrograms.Version}.tar.gz", Read("Containerfile.servers"), StringComparison.Ordinal);
 
     [Theory]
     [InlineData("debian:bookworm-slim", "debian:latest", "its base is not pinned")]
@@ -26,9 +33,11 @@ public sealed partial class ReleaseContainerfile
         Assert.Contains(Problems(Text.Replace(there, planted, StringComparison.Ordinal)), problem => problem.Contains(found, StringComparison.Ordinal));
     }
 
+    private static string Read(string file) => File.ReadAllText(Path.Combine(Repository.Root, "deploy/containers", file));
+
     private static IEnumerable<string> Problems(string text)
     {
-        var builder = File.ReadAllText(Path.Combine(Repository.Root, "deploy/containers/build.sh"));
+        var builder = Read("build.sh");
         var arguments = Argument().Matches(text).Select(match => match.Groups[1].Value).ToHashSet();
         if (!Regex.IsMatch(text, @"^ARG BASE=\S+:(?!latest)\S+$", RegexOptions.Multiline))
         {
@@ -36,7 +45,7 @@ public sealed partial class ReleaseContainerfile
         }
         if (!Regex.IsMatch(User().Matches(text).LastOrDefault()?.Groups[1].Value ?? "", @"^[1-9]\d*:[1-9]\d*$"))
         {
-            yield return "no user by number, so that Kubernetes cannot verify that it is not root";
+            yield return "no user by number, so that an engine cannot verify that it is not root";
         }
         // A signal would end the shell and not reach the program.
         if (!text.Contains("\nENTRYPOINT [", StringComparison.Ordinal))

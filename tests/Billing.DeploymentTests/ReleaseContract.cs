@@ -22,12 +22,15 @@ internal static partial class ReleaseContract
         from port in Numbers(row[2])
         select (caller, called, port)).ToHashSet();
 
-    /// <summary>Whether an environment variable is one of the platform's settings.</summary>
+    /// <summary>Whether an environment variable is one of the platform's settings, or of a machine's.</summary>
     public static bool IsSetting(string variable)
     {
         var key = variable.Replace("__", ":", StringComparison.Ordinal);
-        return Settings.Contains(key) || key.StartsWith("Billing:Kafka:Properties:", StringComparison.Ordinal);
+        return Settings.Contains(key) || Machine.Contains(variable) || key.StartsWith("Billing:Kafka:Properties:", StringComparison.Ordinal);
     }
+
+    private static HashSet<string> Machine { get; } =
+        [.. Rows("deploy/README.md", "| variable | example | meaning |").Select(row => row[0].Trim('`'))];
 
     private static HashSet<string> Settings { get; } =
     [

@@ -30,10 +30,6 @@ internal static class ReleaseYaml
     /// <summary>Returns the text at a path, with or without quotes in the file; null if there is none.</summary>
     public static string? Text(this JsonNode? node, string path) => node.At(path)?.ToString();
 
-    /// <summary>Returns the number at a path; null if there is none.</summary>
-    public static double? Number(this JsonNode? node, string path) =>
-        double.TryParse(node.Text(path), CultureInfo.InvariantCulture, out var number) ? number : null;
-
     /// <summary>Returns the items of the list at a path; none if there is no list.</summary>
     public static IEnumerable<JsonNode?> Items(this JsonNode? node, string path) => node.At(path) as JsonArray ?? [];
 

@@ -22,7 +22,7 @@ install_tier() {
   fi
   settings=$(kafka_properties)
   put_file "$kafka_settings_file" root:kafka 640 <<<"$settings"
-  [[ -f /var/lib/billing-kafka/meta.properties ]] || format_storage
+  [[ -f /var/lib/billing-kafka/meta.properties ]] || format_storage runuser -u kafka --
   local restarts=$changed
   put_file /usr/local/sbin/billing-kafka root:root 755 <"$BILLING_BOOTSTRAP/kafka/tool.sh"
   changed=$restarts
@@ -31,14 +31,15 @@ install_tier() {
   retry billing-kafka broker-api-versions >/dev/null
 }
 
-# The programs' accounts are created with the storage, so that a broker is never open to everyone.
+# format_storage [COMMAND...]: COMMAND runs the tool under the brokers' account. The programs' accounts are created with the storage, so that
+# a broker is never open to everyone.
 format_storage() {
   local principal password arguments=()
   for principal in "${kafka_principals[@]}"; do
     password=$(secret "kafka/$principal")
     arguments+=(--add-scram "SCRAM-SHA-512=[name=\"$principal\",password=\"$password\"]")
   done
-  runuser -u kafka -- java -Xmx96m -cp '/opt/billing/kafka/libs/*' kafka.tools.StorageTool format \
+  "$@" java -Xmx96m -cp '/opt/billing/kafka/libs/*' kafka.tools.StorageTool format \
     --cluster-id "$kafka_cluster" --config "$kafka_settings_file" "${arguments[@]}"
 }
 

@@ -3,7 +3,7 @@ using Spectre.Console;
 
 namespace Billing.Cli.Background;
 
-/// <summary>Restarts services of the stack in the background when they end, as systemd or Kubernetes would: a service that cannot
+/// <summary>Restarts services of the stack in the background when they end, as systemd would: a service that cannot
 /// continue logs the reason, ends, and relies on the restart. A service that ends repeatedly is restarted with a growing
 /// back-off.</summary>
 internal sealed class Keeper(IAnsiConsole console, TimeProvider time)

@@ -7,14 +7,15 @@ namespace Billing.LocalStack.Credentials;
 /// <summary>A certificate authority for a stack on this machine. Its key exists only in this object.</summary>
 public sealed class CertificateAuthority : IDisposable
 {
-    private static readonly TimeSpan Lifetime = TimeSpan.FromDays(30);
-
     private readonly X509Certificate2 _own;
     private readonly DateTimeOffset _from;
+    private readonly TimeSpan _lifetime;
 
     /// <summary>Creates an authority with a new key.</summary>
-    public CertificateAuthority(string name, TimeProvider time)
+    /// <param name="lifetime">The lifetime of its certificates; by default 30 days.</param>
+    public CertificateAuthority(string name, TimeProvider time, TimeSpan? lifetime = null)
     {
+        _lifetime = lifetime ?? TimeSpan.FromDays(30);
         // Valid from the past, so that it is also valid by clocks that are slow.
         _from = time.GetUtcNow() - TimeSpan.FromHours(1);
         using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
@@ -22,20 +23,32 @@ public sealed class CertificateAuthority : IDisposable
         request.CertificateExtensions.Add(new X509BasicConstraintsExtension(true, true, 0, true));
         request.CertificateExtensions.Add(new X509KeyUsageExtension(X509KeyUsageFlags.KeyCertSign | X509KeyUsageFlags.CrlSign, true));
         request.CertificateExtensions.Add(new X509SubjectKeyIdentifierExtension(request.PublicKey, false));
-        _own = request.CreateSelfSigned(_from, _from + Lifetime);
+        _own = request.CreateSelfSigned(_from, _from + _lifetime);
     }
 
     /// <summary>Its certificate in PEM.</summary>
     public string Pem => _own.ExportCertificatePem();
 
     /// <summary>Issues a certificate for a server on this machine: <c>localhost</c> and the loopback addresses.</summary>
+    /// <param name="further">Further names or addresses of the server.</param>
     /// <returns>The certificate followed by its key, in PEM (PKCS #8).</returns>
-    public string Server(string name) => Sign(name, "1.3.6.1.5.5.7.3.1", request =>
+    public string Server(string name, params IEnumerable<string> further) => Sign(name, "1.3.6.1.5.5.7.3.1", request =>
     {
         var names = new SubjectAlternativeNameBuilder();
         names.AddDnsName("localhost");
         names.AddIpAddress(IPAddress.Loopback);
         names.AddIpAddress(IPAddress.IPv6Loopback);
+        foreach (var other in further)
+        {
+            if (IPAddress.TryParse(other, out var address))
+            {
+                names.AddIpAddress(address);
+            }
+            else
+            {
+                names.AddDnsName(other);
+            }
+        }
         request.CertificateExtensions.Add(names.Build());
     });
 
@@ -55,7 +68,7 @@ public sealed class CertificateAuthority : IDisposable
         request.CertificateExtensions.Add(new X509EnhancedKeyUsageExtension([new Oid(usage)], false));
         request.CertificateExtensions.Add(X509AuthorityKeyIdentifierExtension.CreateFromCertificate(_own, true, false));
         extend(request);
-        using var signed = request.Create(_own, _from, _from + Lifetime, RandomNumberGenerator.GetBytes(16));
+        using var signed = request.Create(_own, _from, _from + _lifetime, RandomNumberGenerator.GetBytes(16));
         return $"{signed.ExportCertificatePem()}\n{key.ExportPkcs8PrivateKeyPem()}\n";
     }
 }

@@ -18,10 +18,12 @@ public sealed class StackCredentials
     private const string Jwks = "jwks.json";
     private const string TokenKey = "tokens.pem";
 
+    // The principals of deploy/bootstrap/kafka/access.txt.
+    private static readonly string[] Accounts = ["proxy", "payment-backend", "balance-backend", "operator"];
+
     private readonly string _folder;
 
-    // The principals of deploy/bootstrap/kafka/access.txt.
-    private readonly Dictionary<string, string> _passwords = new[] { "proxy", "payment-backend", "balance-backend", "operator" }
+    private readonly Dictionary<string, string> _passwords = Accounts
         .ToDictionary(user => user, _ => RandomNumberGenerator.GetHexString(32, lowercase: true));
 
     private StackCredentials(string folder) => _folder = folder;
@@ -69,6 +71,43 @@ public sealed class StackCredentials
         var credentials = new StackCredentials(folder);
         credentials.WriteSecrets();
         return credentials;
+    }
+
+    /// <summary>Creates what a deployment with Compose needs in a folder: certificates, and, unless they are there, the key of tokens and
+    /// the passwords of brokers and database, which are in use.</summary>
+    /// <param name="names">The names or addresses by which callers reach the proxies, besides <c>localhost</c>.</param>
+    /// <param name="lifetime">The lifetime of the certificates.</param>
+    public static void CreateForDeployment(string folder, IEnumerable<string> names, TimeSpan lifetime, TimeProvider time)
+    {
+        StackFolder.CreatePrivate(folder);
+        var key = Path.Combine(folder, TokenKey);
+        using var authority = new CertificateAuthority("Billing CA", time, lifetime);
+        using var tokens = File.Exists(key) ? TokenIssuer.Of(File.ReadAllText(key), time) : TokenIssuer.New(time);
+        Share(Ca, authority.Pem);
+        Share(Server, authority.Server("billing-proxy", names));
+        Share(Jwks, tokens.Jwks);
+        File.WriteAllText(key, tokens.Pem);
+        foreach (var account in Accounts.Append("admin"))
+        {
+            Keep("kafka-" + account, PostgresSettings.NewPassword());
+        }
+        Keep("postgres", $"Host=postgres;Database=billing;Username=billing;Password={PostgresSettings.NewPassword()}");
+
+        void Keep(string name, string text)
+        {
+            if (!File.Exists(Path.Combine(folder, name)))
+            {
+                Share(name, text);
+            }
+        }
+
+        // Containers run under other accounts. On this machine, only the folder's owner can open it.
+        void Share(string name, string text)
+        {
+            var path = Path.Combine(folder, name);
+            File.WriteAllText(path, text);
+            File.SetUnixFileMode(path, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.GroupRead | UnixFileMode.OtherRead);
+        }
     }
 
     /// <summary>Returns the credentials in a folder; null if it contains none.</summary>

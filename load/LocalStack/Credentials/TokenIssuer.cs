@@ -8,7 +8,7 @@ namespace Billing.LocalStack.Credentials;
 public sealed class TokenIssuer : IDisposable
 {
     /// <summary>The <c>iss</c> claim of the tokens.</summary>
-    public const string Issuer = "billing-development";
+    public const string Issuer = "billing";
 
     /// <summary>The <c>aud</c> claim of the tokens.</summary>
     public const string Audience = "billing";
