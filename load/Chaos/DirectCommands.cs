@@ -74,26 +74,35 @@ internal sealed class DirectCommands : IAsyncDisposable
 
     /// <summary>Waits until each acknowledged command is in the event store.</summary>
     /// <returns>The transaction ids of those that are still missing at the end of the bound.</returns>
-    public async Task<IReadOnlyList<string>> MissingAsync(string connectionString, TimeSpan bound, CancellationToken cancellationToken)
+    public async Task<IReadOnlyList<string>> MissingAsync(IReadOnlyList<string> databases, TimeSpan bound, CancellationToken cancellationToken)
     {
         var missing = _acknowledged.Distinct().ToDictionary(id => id.EventId, id => id.TransactionId);
-        await using var database = NpgsqlDataSource.Create(connectionString);
         var start = _time.GetTimestamp();
         using var poll = new PeriodicTimer(PollInterval, _time);
         while (true)
         {
-            await using var command = database.CreateCommand("select id from billing.mt_events where id = any($1)");
-            command.Parameters.AddWithValue(missing.Keys.ToArray());
-            await using var rows = await command.ExecuteReaderAsync(cancellationToken);
-            while (await rows.ReadAsync(cancellationToken))
+            foreach (var connectionString in databases)
             {
-                missing.Remove(rows.GetGuid(0));
+                await RemoveRecordedAsync(connectionString, missing, cancellationToken);
             }
             if (missing.Count == 0 || _time.GetElapsedTime(start) > bound)
             {
                 return [.. missing.Values.Select(id => id.ToString())];
             }
             await poll.WaitForNextTickAsync(cancellationToken);
+        }
+    }
+
+    private static async Task RemoveRecordedAsync(
+        string connectionString, Dictionary<Guid, Guid> missing, CancellationToken cancellationToken)
+    {
+        await using var database = NpgsqlDataSource.Create(connectionString);
+        await using var command = database.CreateCommand("select id from billing.mt_events where id = any($1)");
+        command.Parameters.AddWithValue(missing.Keys.ToArray());
+        await using var rows = await command.ExecuteReaderAsync(cancellationToken);
+        while (await rows.ReadAsync(cancellationToken))
+        {
+            missing.Remove(rows.GetGuid(0));
         }
     }
 

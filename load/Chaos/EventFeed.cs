@@ -19,15 +19,15 @@ public static class EventFeed
 
     /// <summary>Reads the topic until every event of the store was read.</summary>
     /// <param name="bootstrapServers">The brokers.</param>
-    /// <param name="connectionString">The event store.</param>
+    /// <param name="databases">The connection strings of the event store's databases.</param>
     /// <param name="bound">The time limit for missing events; they are published when their commands are delivered again.</param>
     /// <param name="time">The clock.</param>
     /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>The events that were not published, as <c>stream@version</c>.</returns>
     public static async Task<IReadOnlyList<string>> MissingAsync(
-        string bootstrapServers, string connectionString, TimeSpan bound, TimeProvider time, CancellationToken cancellationToken)
+        string bootstrapServers, IEnumerable<string> databases, TimeSpan bound, TimeProvider time, CancellationToken cancellationToken)
     {
-        var missing = await RecordedAsync(connectionString, cancellationToken);
+        var missing = await RecordedAsync(databases, cancellationToken);
         await Task.Run(() => RemovePublished(missing, bootstrapServers, bound, time, cancellationToken), cancellationToken);
         return [.. missing.Select(e => string.Create(CultureInfo.InvariantCulture, $"{e.Stream}@{e.Version}")).Order(StringComparer.Ordinal)];
     }
@@ -79,16 +79,19 @@ public static class EventFeed
     }
 
     private static async Task<HashSet<(string Stream, long Version)>> RecordedAsync(
-        string connectionString, CancellationToken cancellationToken)
+        IEnumerable<string> databases, CancellationToken cancellationToken)
     {
         var recorded = new HashSet<(string, long)>();
-        await using var database = NpgsqlDataSource.Create(connectionString);
-        await using var command = database.CreateCommand(
-            $"select stream_id, version from billing.mt_events where stream_id <> '{EventTypes.TombstoneStream}'");
-        await using var rows = await command.ExecuteReaderAsync(cancellationToken);
-        while (await rows.ReadAsync(cancellationToken))
+        foreach (var connectionString in databases)
         {
-            recorded.Add((rows.GetString(0), rows.GetInt64(1)));
+            await using var database = NpgsqlDataSource.Create(connectionString);
+            await using var command = database.CreateCommand(
+                $"select stream_id, version from billing.mt_events where stream_id <> '{EventTypes.TombstoneStream}'");
+            await using var rows = await command.ExecuteReaderAsync(cancellationToken);
+            while (await rows.ReadAsync(cancellationToken))
+            {
+                recorded.Add((rows.GetString(0), rows.GetInt64(1)));
+            }
         }
         return recorded;
     }

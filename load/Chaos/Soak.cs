@@ -99,9 +99,9 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
             stack.BootstrapServers!, Math.Max(1, options.Rate / DirectDivisor), options.Seed, directJournal, time);
         _start = time.GetTimestamp();
         var (faults, callers) = await UnderFaultsAsync(schedule, injector, traffic, direct, cancellationToken);
-        var forgotten = await direct.MissingAsync(stack.ConnectionString, PublishBound, cancellationToken);
+        var forgotten = await direct.MissingAsync([.. stack.Databases.Values], PublishBound, cancellationToken);
         var unpublished = await EventFeed.MissingAsync(
-            stack.BootstrapServers!, stack.ConnectionString, PublishBound, time, cancellationToken);
+            stack.BootstrapServers!, [.. stack.Databases.Values], PublishBound, time, cancellationToken);
         var letters = await deadLetters.CountAsync(injector.BadRecordsSent, PublishBound, time, cancellationToken);
         // Includes the proxies, because the balances in the backends' memory must also equal the sums of the events.
         var audit = await new Auditor([.. stack.Databases.Values]) { Proxies = stack.ProxyAddresses, JournalsAreComplete = options.IsAlone }
@@ -126,6 +126,8 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
         using var stopWatching = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         var sending = direct.RunAsync(stopSending.Token);
         var watching = injector.WatchAsync(stopWatching.Token);
+        var mover = new ShardMover(stack, options.Seed, time);
+        var moving = mover.RunAsync(stopSending.Token);
         try
         {
             IReadOnlyList<InjectedFault> faults;
@@ -137,6 +139,11 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
             {
                 await stopSending.CancelAsync();
                 await sending;
+                await moving;
+            }
+            if (mover.Moves > 0)
+            {
+                Say($"{mover.Moves} shards were moved");
             }
             Say("all faults are repaired; waiting for the workers to finish");
             return (faults, await traffic.StopAsync(FinishBound));

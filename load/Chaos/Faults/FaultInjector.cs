@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using Billing.Chaos.Network;
 using Billing.LocalStack;
+using Billing.LocalStack.Postgres;
 using Billing.LocalStack.Processes;
 
 namespace Billing.Chaos.Faults;
@@ -140,9 +141,9 @@ public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, T
                 await FreezeAsync(() => network!.CutStore(Cut.Both), () => network!.CutStore(Cut.None), fault, cancellationToken);
                 break;
             case FaultKind.CrashPostgres:
-                await stack.Postgres!.CrashAsync();
+                await Database(fault).CrashAsync();
                 await WaitAsync(fault, cancellationToken);
-                await stack.Postgres.StartAsync(cancellationToken);
+                await Database(fault).StartAsync(cancellationToken);
                 break;
             case FaultKind.SlowPostgres:
                 await FreezeAsync(() => stack.PostgresDisk!.Set(SlowSyncMs), () => stack.PostgresDisk!.Set(0), fault, cancellationToken);
@@ -151,7 +152,7 @@ public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, T
                 await KillSlowPostgresAsync(fault, cancellationToken);
                 break;
             case FaultKind.FreezePostgres:
-                await FreezeAsync(stack.Postgres!.Pause, stack.Postgres!.Resume, fault, cancellationToken);
+                await FreezeAsync(Database(fault).Pause, Database(fault).Resume, fault, cancellationToken);
                 break;
             case FaultKind.BadRecords:
                 Interlocked.Add(ref _badRecords, await BadRecords.SendAsync(stack.BootstrapServers!, cancellationToken));
@@ -163,6 +164,8 @@ public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, T
                 throw new ArgumentOutOfRangeException(nameof(fault), fault.Kind, "There is no such fault.");
         }
     }
+
+    private LocalPostgres Database(Fault fault) => fault.Target == 1 ? stack.Postgres! : stack.MoreDatabases[fault.Target - 2];
 
     // It is a fault of the brokers' pool, and takes PostgreSQL as well.
     private async Task LosePowerAsync(Fault fault, CancellationToken cancellationToken)

@@ -34,9 +34,10 @@ public sealed record Fault(TimeSpan At, FaultKind Kind, int Target, TimeSpan Las
 /// <param name="SlowDisk">Whether PostgreSQL's disk can be made slow.</param>
 /// <param name="Network">Whether the first payment backend can be cut off.</param>
 /// <param name="Replicas">Whether there are several PostgreSQL servers.</param>
+/// <param name="Databases">Number of databases of the event store, each with a server of its own.</param>
 public sealed record FaultTargets(
     int Proxies, int PaymentBackends, int BalanceBackends, int Brokers, bool Power = false, bool SlowDisk = false, bool Network = false,
-    bool Replicas = false)
+    bool Replicas = false, int Databases = 1)
 {
     /// <summary>Whether there are targets for a kind of fault.</summary>
     public bool Allow(FaultKind kind) => In(FaultProfile.Of(kind).Pool) > 0 && kind switch
@@ -55,6 +56,7 @@ public sealed record FaultTargets(
         FaultPool.PaymentBackends => PaymentBackends,
         FaultPool.BalanceBackends => BalanceBackends,
         FaultPool.Brokers => Brokers < 3 ? 0 : Brokers,
+        FaultPool.Postgres => Databases,
         _ => 1,
     };
 }

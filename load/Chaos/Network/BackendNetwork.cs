@@ -1,4 +1,5 @@
 using Billing.LocalStack;
+using Billing.LocalStack.Postgres;
 using Npgsql;
 
 namespace Billing.Chaos.Network;
@@ -44,7 +45,7 @@ public sealed class BackendNetwork : IAsyncDisposable
         return new Dictionary<string, string>
         {
             ["Billing__Kafka__BootstrapServers"] = string.Join(',', BrokerPorts.Select(port => $"127.0.0.1:{port}")),
-            ["Billing__EventStore__ConnectionString"] = store.ConnectionString,
+            [FurtherDatabases.Settings(stack.Databases).Keys.First()] = store.ConnectionString,
         };
     }
 

@@ -74,7 +74,7 @@ internal sealed class StackFlags
             {
                 result.AddError("--postgres-replicas starts servers and cannot be combined with --postgres: name the running servers there, e.g. 'Host=one,two'.");
             }
-            if (result.GetValue(_databases) > 1 && (HasReplicas(result) || result.GetResult(_postgres) is { Implicit: false, Tokens: [{ Value: not "auto" }] }))
+            if (HasDatabases(result) && (HasReplicas(result) || result.GetResult(_postgres) is { Implicit: false, Tokens: [{ Value: not "auto" }] }))
             {
                 result.AddError("--databases starts servers and cannot be combined with --postgres or --postgres-replicas.");
             }
@@ -99,6 +99,9 @@ internal sealed class StackFlags
 
     /// <summary>Whether several PostgreSQL servers are wanted; also true for a number that is refused.</summary>
     public bool HasReplicas(CommandResult result) => result.GetResult(_replicas) is { Implicit: false, Tokens: [{ Value: not "1" }] };
+
+    /// <summary>Whether several databases are wanted.</summary>
+    public bool HasDatabases(CommandResult result) => result.GetValue(_databases) > 1;
 
     public StackOptions Read(ParseResult parsed) => new()
     {

@@ -30,6 +30,10 @@ internal static class ChaosCommand
         stack.AddTo(command);
         command.Validators.Add(result =>
         {
+            if (result.GetValue(power) && stack.HasDatabases(result))
+            {
+                result.AddError("--power-loss takes the disk of one PostgreSQL; it cannot be combined with --databases.");
+            }
             if (result.GetValue(power) && stack.HasReplicas(result))
             {
                 result.AddError("--power-loss takes the disk of one PostgreSQL; it cannot be combined with --postgres-replicas, with which primary and standby burn.");

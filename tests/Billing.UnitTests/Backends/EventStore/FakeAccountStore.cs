@@ -30,8 +30,14 @@ internal sealed class FakeAccountStore : IAccountStore
     /// <summary>The shards that this database holds.</summary>
     public Dictionary<int, long> Shards { get; } = Enumerable.Range(0, Shard.Count).ToDictionary(shard => shard, _ => 1L);
 
-    public Task<IReadOnlyDictionary<int, long>> HeldShardsAsync(CancellationToken cancellationToken) =>
-        Task.FromResult<IReadOnlyDictionary<int, long>>(new Dictionary<int, long>(Shards));
+    /// <summary>Called when it is asked for its shards.</summary>
+    public Action ShardsAsked { get; set; } = () => { };
+
+    public Task<IReadOnlyDictionary<int, long>> HeldShardsAsync(CancellationToken cancellationToken)
+    {
+        ShardsAsked();
+        return Task.FromResult<IReadOnlyDictionary<int, long>>(new Dictionary<int, long>(Shards));
+    }
 
     public async Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken)
     {

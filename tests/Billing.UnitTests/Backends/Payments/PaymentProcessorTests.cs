@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Globalization;
 using Billing.Backends;
 using Billing.Backends.CardNetwork;
 using Billing.Backends.EventStore;
@@ -333,6 +334,53 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
         Assert.True(question.IsSettled);
         Assert.False(lost.IsSettled);
         await processor.StopAsync(CancellationToken.None);
+    }
+
+    [Fact]
+    public async Task While_no_database_holds_a_shard_its_commands_are_answered_unavailable_and_the_shard_is_named()
+    {
+        _store.Shards.Remove(Shard.Of("visa/acct-42"));
+        var (payment, other) = (Payment(), Payment("acct-43"));
+        _processor.Accept([payment, other]);
+
+        Assert.Equal(PaymentOutcome.Accepted, (await ReplyOfAsync(other)).Payment.Outcome);
+        Assert.Equal(ErrorReasons.EventStoreUnavailable, (await ReplyOfAsync(payment)).Error.Reason);
+        Assert.Equal(
+            string.Create(CultureInfo.InvariantCulture, $"no database that answers holds the shards {Shard.Of("visa/acct-42")}"), _processor.NotReadyReason);
+
+        _store.Shards[Shard.Of("visa/acct-42")] = 2;
+        var copy = CopyOf(payment);
+        _processor.Accept([copy]);
+
+        Assert.Equal(PaymentOutcome.Accepted, (await ReplyOfAsync(copy)).Payment.Outcome);
+        await _time.RunToEndAsync(Task.WhenAll(payment.Ended, copy.Ended));
+        Assert.Equal(2, _store.Appended.Count);
+    }
+
+    [Fact]
+    public async Task Commands_of_a_shard_that_has_moved_wait_in_their_order_for_the_database_that_holds_it_next()
+    {
+        var first = Payment();
+        _processor.Accept([first]);
+        await ReplyOfAsync(first);
+        _store.Shards.Clear();
+        var asked = 0;
+        _store.ShardsAsked = () =>
+        {
+            if (++asked == 3)
+            {
+                _store.Shards[Shard.Of("visa/acct-42")] = 2;
+            }
+        };
+
+        var (second, third) = (Payment(), Payment());
+        _processor.Accept([second]);
+        _processor.Accept([third]);
+        await _time.RunToEndAsync(Task.WhenAll(second.Ended, third.Ended));
+
+        Assert.True(asked >= 3);
+        Assert.Equal(
+            new[] { first, second, third }.Select(delivery => delivery.Command.TransactionId), _store.Appended.Select(e => e.Recorded.TransactionId));
     }
 
     private SimulatedCardNetwork NewNetwork(bool jitter) => new(Options.Create(new JitterOptions { Enabled = jitter, Seed = 5 }), _time);
