@@ -3,7 +3,6 @@ using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Hosting;
 using Billing.LocalStack;
 using Billing.LocalStack.Postgres;
-using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Npgsql;
 
@@ -31,8 +30,7 @@ public sealed class ShardMover(BillingStack stack, int seed, TimeProvider time)
         var random = new Random(seed);
         await using var services = new ServiceCollection()
             .AddLogging()
-            .AddBackendCore(new ConfigurationBuilder().AddInMemoryCollection(FurtherDatabases.Settings(stack.Databases).Select(
-                setting => KeyValuePair.Create(setting.Key.Replace("__", ":", StringComparison.Ordinal), setting.Value))).Build())
+            .AddBackendCore(FurtherDatabases.Configuration(stack.Databases))
             .BuildServiceProvider();
         var names = stack.Databases.Keys.Order(StringComparer.Ordinal).ToArray();
         while (!cancellationToken.IsCancellationRequested)

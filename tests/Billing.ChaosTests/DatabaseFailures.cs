@@ -3,7 +3,6 @@ using Billing.Backends.Hosting;
 using Billing.LocalStack;
 using Billing.LocalStack.Postgres;
 using Billing.V1;
-using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 
 namespace Billing.ChaosTests;
@@ -82,7 +81,6 @@ public sealed class DatabaseFailures(TwoDatabaseStack stack) : StackFailures(sta
 
     private ServiceProvider EventStore() => new ServiceCollection()
         .AddLogging()
-        .AddBackendCore(new ConfigurationBuilder().AddInMemoryCollection(FurtherDatabases.Settings(Stack.Databases).Select(
-            setting => KeyValuePair.Create(setting.Key.Replace("__", ":", StringComparison.Ordinal), setting.Value))).Build())
+        .AddBackendCore(FurtherDatabases.Configuration(Stack.Databases))
         .BuildServiceProvider();
 }

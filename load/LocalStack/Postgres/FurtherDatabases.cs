@@ -20,6 +20,12 @@ public static class FurtherDatabases
         ? new Dictionary<string, string?> { ["Billing__EventStore__ConnectionString"] = databases.Values.Single() }
         : databases.ToDictionary(database => "Billing__EventStore__Databases__" + database.Key, string? (database) => database.Value);
 
+    /// <summary>The settings of a program that uses the event store and no transport.</summary>
+    /// <param name="databases">The connection string of each database, by its name.</param>
+    public static IConfiguration Configuration(IReadOnlyDictionary<string, string> databases) => new ConfigurationBuilder()
+        .AddInMemoryCollection(Settings(databases).Select(setting => KeyValuePair.Create(setting.Key.Replace("__", ":", StringComparison.Ordinal), setting.Value)))
+        .Build();
+
     // All shards of a new event store are in its first database.
     private static async Task SpreadAsync(IReadOnlyDictionary<string, string> databases, CancellationToken cancellationToken)
     {
@@ -29,8 +35,7 @@ public static class FurtherDatabases
         }
         await using var services = new ServiceCollection()
             .AddLogging()
-            .AddBackendCore(new ConfigurationBuilder().AddInMemoryCollection(Settings(databases).Select(
-                setting => KeyValuePair.Create(setting.Key.Replace("__", ":", StringComparison.Ordinal), setting.Value))).Build())
+            .AddBackendCore(Configuration(databases))
             .BuildServiceProvider();
         await services.EnsureEventStoreAsync(cancellationToken);
         for (var shard = 0; shard < Shard.Count; shard++)

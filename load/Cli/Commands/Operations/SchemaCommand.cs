@@ -1,5 +1,4 @@
 using System.CommandLine;
-using Billing.Backends;
 using Billing.Backends.Hosting;
 using Billing.Cli.Arguments;
 using Billing.Hosting;
@@ -32,10 +31,6 @@ internal static class SchemaCommand
         .AddLogging()
         .AddSingleton<IHostApplicationLifetime, ApplicationLifetime>()
         .AddSingleton<Supervisor>()
-        .AddBackendCore(new ConfigurationBuilder().AddInMemoryCollection(new Dictionary<string, string?>
-        {
-            [BackendOptions.Section + ":Role"] = nameof(BackendRole.Balances),
-        }).AddInMemoryCollection(FurtherDatabases.Settings(databases).Select(
-            setting => KeyValuePair.Create(setting.Key.Replace("__", ":", StringComparison.Ordinal), setting.Value))).Build())
+        .AddBackendCore(FurtherDatabases.Configuration(databases))
         .BuildServiceProvider();
 }
