@@ -12,6 +12,9 @@ internal sealed record StackState(
     string Folder, string Transport, string? Protocol, string? BootstrapServers, IReadOnlyDictionary<string, string> Databases, IReadOnlyList<string> Proxies,
     IReadOnlyList<string> Rest, IReadOnlyList<string> Admin, IReadOnlyList<StackProcess> Processes)
 {
+    /// <summary>The connection string of the first database, for programs that read the state file and know of one only.</summary>
+    public string ConnectionString => Databases.Values.First();
+
     [JsonIgnore]
     public string Logs => StackFolder.LogsIn(Folder);
 
