@@ -84,9 +84,10 @@ internal sealed record StoredFunction(string Name, (string Name, string Type)[] 
             elsewhere text;
         begin
             perform pg_advisory_xact_lock_shared({ShardLock});
-            select string_agg(s.number::text, ',') into elsewhere from unnest(shards) as s(number)
-            where not exists (select from {EventStoreSchema.ShardsHere(schema)} h where h.number = s.number and h.is_held and h.moving_to is null);
-            if elsewhere is not null then
+            select count(*) into held from {EventStoreSchema.ShardsHere(schema)} h where h.number = any(shards) and h.is_held and h.moving_to is null;
+            if held < cardinality(shards) then
+                select string_agg(s.number::text, ',') into elsewhere from unnest(shards) as s(number)
+                where not exists (select from {EventStoreSchema.ShardsHere(schema)} h where h.number = s.number and h.is_held and h.moving_to is null);
                 raise exception 'Not in this database: the shards %', elsewhere using errcode = '{ShardElsewhere}';
             end if;
             if cardinality(topics) > 0 then
