@@ -62,9 +62,14 @@ internal sealed partial class BalanceReadModel(
     /// <returns>The number of accounts in the view.</returns>
     public async Task<int> FillAsync(Action<int> report, CancellationToken cancellationToken)
     {
+        await map.RefreshAsync();
         foreach (var loader in _loaders)
         {
             await loader.FillAsync(report, cancellationToken);
+        }
+        if (!view.IsFull)
+        {
+            view.Complete();
         }
         return view.Count;
     }

@@ -2,6 +2,7 @@ using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Contracts;
 using Billing.V1;
+using JasperFx;
 using JasperFx.Events;
 using Marten;
 
@@ -35,6 +36,7 @@ public sealed class EventSchemaEvolution(EmbeddedStack stack)
         using var store = DocumentStore.For(options =>
         {
             options.Connection(stack.ConnectionString);
+            options.AutoCreateSchemaObjects = AutoCreate.None;
             EventTypes.Configure(options, "billing");
         });
         await using var session = store.QuerySession();
@@ -50,6 +52,7 @@ public sealed class EventSchemaEvolution(EmbeddedStack stack)
         using var store = DocumentStore.For(options =>
         {
             options.Connection(stack.ConnectionString);
+            options.AutoCreateSchemaObjects = AutoCreate.None;
             options.DatabaseSchemaName = "billing";
             options.Events.StreamIdentity = StreamIdentity.AsString;
             options.Events.AppendMode = EventAppendMode.Quick;

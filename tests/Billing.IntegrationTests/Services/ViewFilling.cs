@@ -54,6 +54,7 @@ public sealed class ViewFilling(EventStoreFixture store) : IClassFixture<EventSt
         var stream = NewStream();
         var account = await store.AppendAsync(stream, EventStoreFixture.Facts(3));
         var backend = store.NewBackend();
+        await backend.EnsureEventStoreAsync(CancellationToken.None);
         var (model, view) = (backend.GetRequiredService<BalanceReadModel>(), backend.GetRequiredService<BalanceView>());
         await model.StartAsync(CancellationToken.None);
         var waiting = view.WaitAsync(stream, 3, Patience);

@@ -68,7 +68,10 @@ internal sealed partial class EventStoreDatabases : IAsyncDisposable
         }
         catch (StartupException e)
         {
-            Unusable(e, database.Name);
+            if (All.Count > 1)
+            {
+                Unusable(database.Name, e.Message);
+            }
             return e;
         }
     }
@@ -112,6 +115,6 @@ internal sealed partial class EventStoreDatabases : IAsyncDisposable
         return false;
     }
 
-    [LoggerMessage(260, LogLevel.Error, "The database {Name} of the event store cannot be used; its shards wait until it can")]
-    private partial void Unusable(Exception e, string name);
+    [LoggerMessage(260, LogLevel.Error, "The database {Name} of the event store cannot be used; its shards wait until it can: {Reason}")]
+    private partial void Unusable(string name, string reason);
 }

@@ -104,7 +104,12 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
     {
         foreach (var session in (NpgsqlConnection[])[_from, _to])
         {
-            if (await ScalarAsync(session, $"select pg_try_advisory_lock({MoveLock}, {shard})", cancellationToken) is not true)
+            try
+            {
+                // A server takes a moment to notice that the session of an interrupted move has ended.
+                await ExecuteAsync(session, $"set lock_timeout = '2s'; select pg_advisory_lock({MoveLock}, {shard})", cancellationToken);
+            }
+            catch (PostgresException e) when (e.SqlState == PostgresErrorCodes.LockNotAvailable)
             {
                 throw new StoreCopyException($"Shard {shard} is being moved already.");
             }
