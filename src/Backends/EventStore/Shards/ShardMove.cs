@@ -34,8 +34,6 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
     /// <exception cref="NpgsqlException">A database failed; move it again.</exception>
     public async Task<(int Events, TimeSpan Closed)> RunAsync(Action<string> report, CancellationToken cancellationToken)
     {
-        await _from.OpenAsync(cancellationToken);
-        await _to.OpenAsync(cancellationToken);
         await BeginAsync(cancellationToken);
         var copy = new ShardCopy(_from, _to, from.Settings.Schema, to.Settings.Schema, shard);
         report("copying accounts");
@@ -65,12 +63,8 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
     /// <param name="cancellationToken">Ends it; it can be started again.</param>
     public async Task UndoAsync(CancellationToken cancellationToken)
     {
-        await _from.OpenAsync(cancellationToken);
-        await _to.OpenAsync(cancellationToken);
-        await LockAsync(cancellationToken);
-        var epoch = (long)(await ScalarAsync(
-            _from, $"select epoch from {_fromShards} where number = {shard} and is_held and moving_to = '{to.Name}'", cancellationToken)
-            ?? throw new StoreCopyException($"Shard {shard} was moved by somebody else meanwhile."));
+        await OpenAsync(cancellationToken);
+        var epoch = await ClosedEpochAsync(cancellationToken);
         if (await ScalarAsync(_to, $"""
             insert into {_toShards} as known (number, epoch, is_held) values ({shard}, {epoch + 1}, false)
             on conflict (number) do update set epoch = greatest(known.epoch, excluded.epoch) where not known.is_held
@@ -87,9 +81,7 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
     /// <exception cref="StoreCopyException">Something is missing where the shard is now.</exception>
     public async Task CleanAsync(CancellationToken cancellationToken)
     {
-        await _from.OpenAsync(cancellationToken);
-        await _to.OpenAsync(cancellationToken);
-        await LockAsync(cancellationToken);
+        await OpenAsync(cancellationToken);
         await ExecuteAsync(_from, $"update {_fromShards} set is_held = false, moving_to = null where number = {shard}", cancellationToken);
         await new ShardCopy(_from, _to, from.Settings.Schema, to.Settings.Schema, shard).DeleteAsync(cancellationToken);
     }
@@ -100,10 +92,12 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
         await _to.DisposeAsync();
     }
 
-    private async Task LockAsync(CancellationToken cancellationToken)
+    // Keeps other moves of the shard away for as long as the sessions last.
+    private async Task OpenAsync(CancellationToken cancellationToken)
     {
         foreach (var session in (NpgsqlConnection[])[_from, _to])
         {
+            await session.OpenAsync(cancellationToken);
             try
             {
                 // A server takes a moment to notice that the session of an interrupted move has ended.
@@ -118,7 +112,7 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
 
     private async Task BeginAsync(CancellationToken cancellationToken)
     {
-        await LockAsync(cancellationToken);
+        await OpenAsync(cancellationToken);
         if (await ScalarAsync(_from, $"select to_regclass('{EventStoreSchema.FormerReceipts(from.Settings.Schema)}') is not null", cancellationToken) is true)
         {
             throw new StoreCopyException(
@@ -153,9 +147,7 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
 
     private async Task SwitchAsync(CancellationToken cancellationToken)
     {
-        var epoch = (long)(await ScalarAsync(
-            _from, $"select epoch from {_fromShards} where number = {shard} and is_held and moving_to = '{to.Name}'", cancellationToken)
-            ?? throw new StoreCopyException($"Shard {shard} was moved by somebody else meanwhile."));
+        var epoch = await ClosedEpochAsync(cancellationToken);
         if (await ScalarAsync(_to, $"""
             insert into {_toShards} as known (number, epoch, is_held) values ({shard}, {epoch + 1}, true)
             on conflict (number) do update set epoch = excluded.epoch, is_held = true, moving_to = null where known.epoch < excluded.epoch
@@ -167,6 +159,11 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
         await ExecuteAsync(
             _from, $"update {_fromShards} set is_held = false, moving_to = null, epoch = {epoch + 1} where number = {shard}", cancellationToken);
     }
+
+    // The number of the shard while it is closed for this move.
+    private async Task<long> ClosedEpochAsync(CancellationToken cancellationToken) => (long)(await ScalarAsync(
+        _from, $"select epoch from {_fromShards} where number = {shard} and is_held and moving_to = '{to.Name}'", cancellationToken)
+        ?? throw new StoreCopyException($"Shard {shard} was moved by somebody else meanwhile."));
 
     private static NpgsqlConnection Session(EventStoreDatabase database) => new(database.Settings.UnpooledConnectionString);
 
