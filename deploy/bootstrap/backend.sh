@@ -4,18 +4,17 @@
 
 # install_backend ROLE PRINCIPAL
 install_backend() {
-  local store settings
+  local name servers store settings
   # A connection to a machine that is gone breaks after five or six seconds, whether it waits or sends (the fifth time-out of 200 ms,
   # each twice the last), instead of fifteen minutes: the backend then looks for another primary.
   put_file /etc/sysctl.d/billing.conf root:root 644 <<<$'net.ipv4.tcp_retries2 = 3\nnet.ipv4.tcp_keepalive_probes = 3'
   sysctl -q -p /etc/sysctl.d/billing.conf
   install_program backend
-  store=$(postgres_connection backend)
-  settings=(
-    Urls "http://$BILLING_ADDRESS:5001"
-    Billing:Backend:Role "$1"
-    Billing:EventStore:ConnectionString "$store"
-  )
+  settings=(Urls "http://$BILLING_ADDRESS:5001" Billing:Backend:Role "$1")
+  while read -r name servers; do
+    store=$(postgres_connection backend "$servers")
+    settings+=("Billing:EventStore:Databases:$name" "$store")
+  done < <(databases)
   kafka_settings "$2"
   put_settings backend billing
   run_service billing-backend.service

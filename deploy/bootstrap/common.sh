@@ -79,6 +79,12 @@ fetch() {
   esac
 }
 
+# set_variable NAME VALUE: changes a variable in host.env.
+set_variable() {
+  sed -i "/^$1=/d" /etc/billing/host.env
+  printf "%s='%s'\n" "$1" "$2" >>/etc/billing/host.env
+}
+
 # install_archive NAME ARCHIVE: unpacks an archive of the release to NAME-RELEASE below the programs' folder and makes NAME
 # point there. The archive must match SHA256SUMS, which is part of this script's archive. Sets `changed`. The previous release
 # stays for a rollback.
@@ -243,13 +249,22 @@ kafka_settings() {
   )
 }
 
-# postgres_connection ROLE: prints the Npgsql connection string of billing_ROLE.
+# databases: prints a line for each database: its name, and its servers separated by commas. The only one may have no name in BILLING_POSTGRES.
+databases() {
+  local database
+  for database in $BILLING_POSTGRES; do
+    [[ $database == *=* ]] || database=billing=$database
+    printf '%s %s\n' "${database%%=*}" "${database#*=}"
+  done
+}
+
+# postgres_connection ROLE SERVERS: prints the Npgsql connection string of billing_ROLE.
 postgres_connection() {
   local password
   password=$(secret "postgres/$1")
-  printf 'Host=%s;Database=billing;Username=%s;Password=%s' "$BILLING_POSTGRES" "billing_$1" "$password"
+  printf 'Host=%s;Database=billing;Username=%s;Password=%s' "$2" "billing_$1" "$password"
   # Npgsql refuses it with one server.
-  [[ $BILLING_POSTGRES != *,* ]] || printf ';Target Session Attributes=primary'
+  [[ $2 != *,* ]] || printf ';Target Session Attributes=primary'
 }
 
 # put_settings FOLDER GROUP: writes FOLDER/appsettings.json below the settings' folder, readable by root and the group only.

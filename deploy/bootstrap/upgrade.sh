@@ -22,7 +22,8 @@ main() {
   work=$(mktemp -d)
   fetch "billing-bootstrap-$version.tar.gz" "$work/bootstrap.tar.gz"
   echo "$hash  $work/bootstrap.tar.gz" | sha256sum --check --quiet || die "the bootstrap archive in $BILLING_RELEASE does not have the SHA-256 $hash"
-  sed -i -e "s|^BILLING_VERSION=.*|BILLING_VERSION='$version'|" -e "s|^BILLING_RELEASE=.*|BILLING_RELEASE='$BILLING_RELEASE'|" /etc/billing/host.env
+  set_variable BILLING_VERSION "$version"
+  set_variable BILLING_RELEASE "$BILLING_RELEASE"
   tar -xzf "$work/bootstrap.tar.gz" -C "$BILLING_BOOTSTRAP" --no-same-owner
   rm -rf -- "$work"
   exec bash "$BILLING_BOOTSTRAP/install.sh"

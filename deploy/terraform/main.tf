@@ -52,22 +52,23 @@ locals {
 module "topology" {
   source = "./modules/topology"
 
-  network_cidr     = var.network_cidr
-  zones            = local.zones
-  tiers            = var.tiers
-  instance_type    = var.instance_type
-  volume_gib       = var.volume_gib
-  kafka_bootstrap  = var.kafka_bootstrap
-  postgres_own     = var.postgres == "machine"
-  postgres_host    = var.postgres == "rds" ? module.database[0].host : var.postgres_host
-  postgres_port    = var.postgres == "rds" ? 5432 : var.postgres_port
-  partitions       = var.partitions
-  backup           = "s3://${local.backup}"
-  release          = var.release != "" ? var.release : "s3://${local.bucket}/${var.release_version}"
-  release_version  = var.release_version
-  bootstrap_sha256 = var.bootstrap_sha256
-  secrets          = "ssm:${var.secrets_prefix}"
-  aws_region       = var.region
+  network_cidr      = var.network_cidr
+  zones             = local.zones
+  tiers             = var.tiers
+  instance_type     = var.instance_type
+  volume_gib        = var.volume_gib
+  kafka_bootstrap   = var.kafka_bootstrap
+  postgres_own      = var.postgres == "machine"
+  postgres_host     = var.postgres == "rds" ? module.database[0].host : var.postgres_host
+  postgres_port     = var.postgres == "rds" ? 5432 : var.postgres_port
+  further_databases = var.further_databases
+  partitions        = var.partitions
+  backup            = "s3://${local.backup}"
+  release           = var.release != "" ? var.release : "s3://${local.bucket}/${var.release_version}"
+  release_version   = var.release_version
+  bootstrap_sha256  = var.bootstrap_sha256
+  secrets           = "ssm:${var.secrets_prefix}"
+  aws_region        = var.region
 }
 
 module "network" {

@@ -142,6 +142,12 @@ variable "postgres_networks" {
   }
 }
 
+variable "further_databases" {
+  description = "Names of further databases on machines of the platform, for example [\"two\", \"three\"]; accounts are moved to them with billing shards."
+  type        = list(string)
+  default     = []
+}
+
 variable "rds_version" {
   description = "The version of PostgreSQL on RDS."
   type        = string

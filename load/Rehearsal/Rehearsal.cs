@@ -32,7 +32,7 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
             await DeployAsync(platform!, cancellationToken);
             await MeasureAsync(platform!, cancellationToken);
             await OperateAsync(platform!, next, cancellationToken);
-            await BurnAsync(platform!, cancellationToken);
+            await BurnAsync(platform!, next, cancellationToken);
             await ConcludeAsync(platform!, cancellationToken);
         }
         catch (StackException e)
@@ -132,15 +132,18 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
         });
     }
 
-    private async Task BurnAsync(Platform platform, CancellationToken cancellationToken)
+    private async Task BurnAsync(Platform platform, Release next, CancellationToken cancellationToken)
     {
         var experiment = new Experiment(options, platform);
+        await StepAsync("add two databases and move two thirds of the accounts to them while payments continue", async () => Add(await experiment.PayingAsync(
+            "databases", 541, platform.Tier("client"),
+            () => Sharding.RunAsync(platform, next, what => console.WriteLine("    " + what), cancellationToken), cancellationToken)));
         await StepAsync("replace every secret while payments continue", async () => Add(await experiment.PayingAsync(
             "rotation", 551, platform.Tier("client"),
             () => Rotation.RunAsync(platform, what => console.WriteLine("    " + what), cancellationToken), cancellationToken)));
-        await BurnAsync("the primary of the database", "primary", 601, DatabaseMachines.PrimaryAsync);
+        await BurnAsync("the primary of the first database", "primary", 601, DatabaseMachines.PrimaryAsync);
         await BurnAsync("its standby", "standby", 701, DatabaseMachines.StandbyAsync);
-        await StepAsync("lose all machines of the database with their disks, and restore it on new ones", () => RestoreDrill.LoseAllAsync(platform, cancellationToken));
+        await StepAsync("lose all machines of the first database with their disks, and restore it on new ones", () => RestoreDrill.LoseAllAsync(platform, cancellationToken));
         await StepAsync("payments on what was restored", async () => Add(await experiment.PayingAsync(
             "lost", 801, platform.Tier("client"), () => Task.Delay(RestoredFor, cancellationToken), cancellationToken)));
 

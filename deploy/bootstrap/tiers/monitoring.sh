@@ -60,14 +60,26 @@ write_operator_settings() {
   put_settings admin root
 }
 
+# All databases at once: to one that it is given alone, `schema` gives the shards of a new store.
 make_tables() {
-  local owner password hosts IFS=,
-  read -ra hosts <<<"$BILLING_POSTGRES"
-  owner=$(postgres_connection owner)
+  local name servers owner options=()
+  while read -r name servers; do
+    owner=$(postgres_connection owner "$servers")
+    options+=(--postgres "$name:$owner")
+  done < <(databases)
+  /opt/billing/cli/Billing.Cli schema "${options[@]}" || return
+  while read -r name servers; do
+    grant_rights "$servers" || return
+  done < <(databases)
+}
+
+# grant_rights SERVERS
+grant_rights() {
+  local password hosts IFS=,
+  read -ra hosts <<<"$1"
   password=$(secret postgres/owner)
-  /opt/billing/cli/Billing.Cli schema --postgres "$owner" &&
-    PGPASSWORD=$password PGTARGETSESSIONATTRS=read-write psql -q -v ON_ERROR_STOP=1 -h "${hosts[*]%:*}" -p "${hosts[*]##*:}" \
-      -U billing_owner -d billing -f "$BILLING_BOOTSTRAP/postgres/grants.sql"
+  PGPASSWORD=$password PGTARGETSESSIONATTRS=read-write psql -q -v ON_ERROR_STOP=1 -h "${hosts[*]%:*}" -p "${hosts[*]##*:}" \
+    -U billing_owner -d billing -f "$BILLING_BOOTSTRAP/postgres/grants.sql"
 }
 
 make_topics() {

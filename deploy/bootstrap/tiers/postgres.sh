@@ -67,20 +67,21 @@ pg1-path=$data
 END
 }
 
+# A further database has a folder of its own there.
 backup_place() {
-  local place region
-  case $BILLING_BACKUP in
+  local place=$BILLING_BACKUP${BILLING_DATABASE:+/$BILLING_DATABASE} region
+  case $place in
     s3://*)
       need_packages awscli >&2
       region=$(aws configure get region) || die "BILLING_BACKUP=$BILLING_BACKUP: set the bucket's region with \`aws configure set region NAME\`"
-      place=${BILLING_BACKUP#s3://}
+      place=${place#s3://}
       printf 'repo1-type=s3\nrepo1-s3-bucket=%s\nrepo1-s3-region=%s\nrepo1-s3-endpoint=s3.%s.amazonaws.com\nrepo1-s3-key-type=auto\n' "${place%%/*}" "$region" "$region"
       [[ $place == */* ]] || place+=/
       printf 'repo1-path=/%s\n' "${place#*/}"
       ;;
     /*)
-      install -d -o postgres -g postgres -m 750 "$BILLING_BACKUP"
-      printf 'repo1-path=%s\n' "$BILLING_BACKUP"
+      install -d -o postgres -g postgres -m 750 "$BILLING_BACKUP" "$place"
+      printf 'repo1-path=%s\n' "$place"
       ;;
     *) die "BILLING_BACKUP=$BILLING_BACKUP: must be s3://BUCKET or a folder on a disk that outlives this machine's" ;;
   esac
@@ -129,6 +130,7 @@ patroni_settings() {
   access=$(sed -e "s|NETWORK|$BILLING_NETWORK|; /^#/d; s/^/    - /" "$BILLING_BOOTSTRAP/postgres/pg_hba.conf")
   cat <<END
 scope: billing
+namespace: /${BILLING_DATABASE:-service}
 name: $BILLING_NAME
 restapi:
   listen: $BILLING_ADDRESS:8008

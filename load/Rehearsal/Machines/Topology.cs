@@ -7,6 +7,9 @@ namespace Billing.Rehearsal.Machines;
 /// <param name="Environment">The variables of its <c>/etc/billing/host.env</c>.</param>
 internal sealed record Machine(string Name, string Tier, string Zone, string Address, IReadOnlyDictionary<string, string> Environment)
 {
+    /// <summary>Of a machine of a further database, that database's name; empty for all others.</summary>
+    public string Database => Environment.GetValueOrDefault("BILLING_DATABASE", "");
+
     /// <summary>The proxies that it calls, separated by commas.</summary>
     public string Proxies => string.Join(',', Environment["BILLING_PROXIES"].Split(',').Select(address => "http://" + address));
 }

@@ -9,25 +9,23 @@ internal sealed record DiskUse(string What, long Bytes, double BytesPerPayment)
     [
         ("postgres", "database", Query("select pg_database_size('billing')")),
         ("postgres", "write-ahead log", Query("select pg_current_wal_lsn() - '0/0'")),
-        ("postgres", "write-ahead log as archived", "find /srv/billing/shared/backup/archive -type f -exec cat {} + | wc -c"),
+        ("archive", "write-ahead log as archived", "find /srv/billing/shared/backup -path '*/archive/*' -type f -exec cat {} + | wc -c"),
         ("kafka", "payment topics on all brokers", Topics("billing.payments.*")),
         ("kafka", "event topic on all brokers", Topics("billing.events-*")),
         ("kafka", "reply topics on all brokers", Topics("billing.replies.*")),
     ];
 
-    /// <summary>Reads the sizes, those of the brokers summed over all of them; a standby has a copy of the database.</summary>
+    /// <summary>Reads the sizes, those of databases and brokers summed over all of them; each standby has a copy of its database.</summary>
     public static async Task<IReadOnlyList<DiskUse>> OfAllAsync(Platform platform, CancellationToken cancellationToken)
     {
-        var primary = await DatabaseMachines.PrimaryAsync(platform, cancellationToken);
-        var payments = await NumberAsync(primary, Query("select count(*) from billing.mt_events where version > 0"), cancellationToken);
+        var primaries = await DatabaseMachines.PrimariesAsync(platform, cancellationToken);
+        var payments = await SumAsync(primaries, Query("select count(*) from billing.mt_events where version > 0"), cancellationToken);
         var uses = new List<DiskUse>();
         foreach (var (tier, what, command) in Sizes)
         {
-            var bytes = 0L;
-            foreach (var machine in tier == "postgres" ? [primary] : platform.Tier(tier))
-            {
-                bytes += await NumberAsync(machine, command, cancellationToken);
-            }
+            // All databases archive to one folder.
+            var machines = tier switch { "archive" => [primaries[0]], "postgres" => primaries, _ => platform.Tier(tier) };
+            var bytes = await SumAsync(machines, command, cancellationToken);
             uses.Add(new DiskUse(what, bytes, (double)bytes / payments));
         }
         return uses;
@@ -38,6 +36,13 @@ internal sealed record DiskUse(string What, long Bytes, double BytesPerPayment)
     // A broker may have no replica of any of them.
     private static string Topics(string pattern) => $"find /var/lib/billing-kafka -path '*/{pattern}/*.log' -exec cat {{}} + | wc -c";
 
-    private static async Task<long> NumberAsync(Machines.RunningMachine machine, string command, CancellationToken cancellationToken) =>
-        long.Parse(await machine.RunAsync(command, cancellationToken));
+    private static async Task<long> SumAsync(IReadOnlyList<Machines.RunningMachine> machines, string command, CancellationToken cancellationToken)
+    {
+        var sum = 0L;
+        foreach (var machine in machines)
+        {
+            sum += long.Parse(await machine.RunAsync(command, cancellationToken));
+        }
+        return sum;
+    }
 }

@@ -6,6 +6,9 @@ namespace Billing.Rehearsal.Steps;
 /// <summary>Adds a backend, a broker and partitions while the platform runs.</summary>
 internal static class Growth
 {
+    /// <summary>How many machines the tiers have afterwards, as the topology's variable.</summary>
+    public static readonly Dictionary<string, object> Tiers = new() { ["payment-backend"] = new { count = 4 }, ["kafka"] = new { count = 4 } };
+
     private const int Partitions = 4;
     private const string Group = "billing-payments";
 
@@ -15,11 +18,7 @@ internal static class Growth
     public static async Task<(int Members, int Working)> RunAsync(Platform platform, Release release, CancellationToken cancellationToken)
     {
         await platform.GrowAsync(
-            await platform.PlanAsync(
-                release,
-                new() { ["tiers"] = new Dictionary<string, object> { ["payment-backend"] = new { count = 4 }, ["kafka"] = new { count = 4 } } },
-                cancellationToken),
-            cancellationToken);
+            await platform.PlanAsync(release, new() { ["tiers"] = Tiers }, cancellationToken), cancellationToken);
         var broker = platform["kafka-1"];
         foreach (var topic in Topics.AllPayments)
         {

@@ -37,8 +37,9 @@ internal sealed class Platform : IAsyncDisposable
 
     public RunningMachine this[string name] => _machines[name];
 
-    /// <summary>All machines, in the order of the topology.</summary>
-    public IEnumerable<RunningMachine> Machines => Topology.Machines.Select(machine => _machines[machine.Name]);
+    /// <summary>All machines that were booted, in the order of the topology.</summary>
+    public IEnumerable<RunningMachine> Machines =>
+        from machine in Topology.Machines where _machines.ContainsKey(machine.Name) select _machines[machine.Name];
 
     public IReadOnlyList<RunningMachine> Tier(string tier) => [.. Topology.Tier(tier).Select(machine => _machines[machine.Name])];
 

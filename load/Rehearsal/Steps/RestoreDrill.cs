@@ -42,11 +42,11 @@ internal static class RestoreDrill
         await DatabaseMachines.StandbyAsync(platform, cancellationToken);
     }
 
-    /// <summary>Loses all machines of the database with their disks and restores it on new ones. Everything was archived before.</summary>
+    /// <summary>Loses all machines of the first database with their disks and restores it on new ones. Everything was archived before.</summary>
     public static async Task LoseAllAsync(Platform platform, CancellationToken cancellationToken)
     {
         await (await PrimaryAsync(platform, cancellationToken)).RunAsync("runuser -u postgres -- pgbackrest --stanza=billing check", cancellationToken);
-        var lost = platform.Tier("postgres");
+        var lost = DatabaseMachines.OfFirst(platform);
         foreach (var machine in lost)
         {
             await platform.BurnAsync(machine, cancellationToken);

@@ -23,14 +23,14 @@ internal static class Rotation
         await BrokersAsync("brokers use the new one");
         progress("accounts on the brokers");
         await brokers[0].RunAsync("billing-kafka accounts", cancellationToken);
-        var primary = await DatabaseMachines.PrimaryAsync(platform, cancellationToken);
-        foreach (var machine in platform.Tier("postgres").OrderBy(machine => machine != primary).Concat(Programs.SelectMany(platform.Tier)))
+        var primaries = await DatabaseMachines.PrimariesAsync(platform, cancellationToken);
+        foreach (var machine in platform.Tier("postgres").OrderBy(machine => !primaries.Contains(machine)).Concat(Programs.SelectMany(platform.Tier)))
         {
             progress(machine.Machine.Name);
             await machine.RunAsync(Install, cancellationToken);
         }
         await BrokersAsync("brokers accept only the new one");
-        var (exitCode, _, _) = await primary.Shell().TryAsync([$"PGPASSWORD={old} psql -h 127.0.0.1 -U billing_audit -d billing -c 'select 1'"], cancellationToken);
+        var (exitCode, _, _) = await primaries[0].Shell().TryAsync([$"PGPASSWORD={old} psql -h 127.0.0.1 -U billing_audit -d billing -c 'select 1'"], cancellationToken);
         if (exitCode == 0)
         {
             throw new StackException("The database accepts the password of before.");

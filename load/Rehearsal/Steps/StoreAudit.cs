@@ -14,18 +14,18 @@ internal static class StoreAudit
     {
         var machine = platform.Tier("monitoring")[0];
         return AuditAsync(
-            machine, machine.Machine.Environment["BILLING_POSTGRES"], "/srv/billing/shared/*.csv",
+            machine, platform.Topology[machine.Machine.Name].Environment["BILLING_POSTGRES"], "/srv/billing/shared/*.csv",
             "--proxies " + machine.Machine.Proxies,
             cancellationToken);
     }
 
-    /// <summary>Compares journals with a database.</summary>
-    /// <param name="postgres">The database's servers, host:port separated by commas.</param>
+    /// <summary>Compares journals with databases.</summary>
+    /// <param name="databases">As in <c>BILLING_POSTGRES</c>.</param>
     public static async Task<(bool IsClean, string Printed)> AuditAsync(
-        RunningMachine machine, string postgres, string journals, string flags, CancellationToken cancellationToken)
+        RunningMachine machine, string databases, string journals, string flags, CancellationToken cancellationToken)
     {
         var (exitCode, output, errors) = await machine.Shell().TryAsync(
-            [$"/opt/billing/cli/Billing.Cli audit --postgres \"Host={postgres};{(postgres.Contains(',', StringComparison.Ordinal) ? "Target Session Attributes=primary;" : "")}Database=billing;Username=billing_audit;Password=$(</etc/billing/secrets/postgres/audit)\" {Journals} {flags} {journals}"],
+            [$"/opt/billing/cli/Billing.Cli audit {DatabaseMachines.Options(databases, "audit")} {Journals} {flags} {journals}"],
             cancellationToken);
         return (exitCode == 0, (output + errors).TrimEnd());
     }

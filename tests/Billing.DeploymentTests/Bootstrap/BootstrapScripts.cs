@@ -83,6 +83,45 @@ public sealed class BootstrapScripts : IDisposable
     }
 
     [Theory]
+    [InlineData("10.0.0.1:5432", "billing 10.0.0.1:5432\n")]
+    [InlineData("10.0.0.1:5432,10.0.1.1:5432", "billing 10.0.0.1:5432,10.0.1.1:5432\n")]
+    [InlineData("billing=10.0.0.1:5432 two=10.0.1.2:5432,10.0.2.2:5432", "billing 10.0.0.1:5432\ntwo 10.0.1.2:5432,10.0.2.2:5432\n")]
+    public async Task Databases_have_names_and_the_only_one_needs_none(string variable, string expected) =>
+        Assert.Equal(expected, (await RunAsync($"BILLING_POSTGRES='{variable}'; databases")).Succeeded().Output);
+
+    [Fact]
+    public async Task A_backend_is_given_all_databases_by_name()
+    {
+        var result = (await RunAsync("""
+            . "$BILLING_BOOTSTRAP/backend.sh"
+            put_file() { cat >/dev/null; }
+            sysctl() { :; }
+            install_program() { :; }
+            kafka_settings() { :; }
+            put_settings() { printf '%s\n' "${settings[@]}"; }
+            run_service() { :; }
+            wait_until_ready() { :; }
+            BILLING_SECRETS=file:$PWD; BILLING_ADDRESS=10.0.0.9; mkdir postgres; echo -n secret-of-backend >postgres/backend
+            BILLING_POSTGRES='billing=10.0.0.1:5432 two=10.0.1.2:5432,10.0.2.2:5432'
+            install_backend Payments payment-backend
+            """)).Succeeded();
+
+        Assert.Contains("Billing:EventStore:Databases:billing\nHost=10.0.0.1:5432;Database=billing;Username=billing_backend;Password=secret-of-backend\n", result.Output, StringComparison.Ordinal);
+        Assert.Contains(
+            "Billing:EventStore:Databases:two\nHost=10.0.1.2:5432,10.0.2.2:5432;Database=billing;Username=billing_backend;Password=secret-of-backend;Target Session Attributes=primary\n",
+            result.Output, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("BILLING_POSTGRES=a'b")]
+    [InlineData("BILLING_POSTGRES")]
+    [InlineData("PATH=/tmp")]
+    public async Task A_variable_that_would_break_the_machines_settings_is_rejected(string variable) =>
+        AssertRefused(
+            Environment.IsPrivilegedProcess ? "must be BILLING_NAME=VALUE" : "configure.sh needs root",
+            await RunAsync($"bash \"$BILLING_BOOTSTRAP/configure.sh\" BILLING_ZONE=a \"{variable}\""));
+
+    [Theory]
     [InlineData(false)]
     [InlineData(true)]
     public async Task An_archive_is_installed_only_if_its_checksum_matches(bool isChanged)
@@ -128,6 +167,8 @@ public sealed class BootstrapScripts : IDisposable
     [Theory]
     [InlineData("s3://billing-backup", "billing-backup", "/")]
     [InlineData("s3://billing-backup/of/one", "billing-backup", "/of/one")]
+    [InlineData("s3://billing-backup BILLING_DATABASE=two", "billing-backup", "/two")]
+    [InlineData("s3://billing-backup/of/one BILLING_DATABASE=two", "billing-backup", "/of/one/two")]
     public async Task Backups_go_to_a_bucket_of_the_machines_region(string place, string bucket, string path)
     {
         var settings = (await RunAsync($$"""

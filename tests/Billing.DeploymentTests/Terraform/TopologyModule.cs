@@ -1,3 +1,4 @@
+using System.Text.Json;
 using System.Text.Json.Nodes;
 
 namespace Billing.DeploymentTests.Terraform;
@@ -33,6 +34,34 @@ public sealed class TopologyModule
         var addresses = plan.Output("hosts").EnumerateArray().Select(host => host.GetProperty("address").GetString()).ToList();
         Assert.Equal(9 + (4 * 30) + 3, addresses.Distinct().Count());
         Assert.Equal(addresses.Count, addresses.Distinct().Count());
+    }
+
+    [Fact]
+    public async Task Further_databases_have_machines_of_their_own_and_change_none_of_the_others()
+    {
+        await using var copy = TerraformCopy.Make();
+
+        var one = (await copy.PlanAsync(Module)).Output("hosts").EnumerateArray().ToDictionary(Name);
+        var two = (await copy.PlanAsync(Module, "further_databases=[\"two\",\"three\"]")).Output("hosts").EnumerateArray().ToDictionary(Name);
+        var more = (await copy.PlanAsync(
+            Module, "further_databases=[\"two\",\"three\"]", "tiers={postgres={count=3}}")).Output("hosts").EnumerateArray().ToDictionary(Name);
+
+        Assert.Equal(["postgres-three-1", "postgres-three-2", "postgres-two-1", "postgres-two-2"], two.Keys.Except(one.Keys).Order());
+        Assert.All(one.Keys, name => Assert.Equal(Address(one[name]), Address(two[name])));
+        Assert.All(two.Keys, name => Assert.Equal(Address(two[name]), Address(more[name])));
+        Assert.Equal(more.Count, more.Values.Select(Address).Distinct().Count());
+        Assert.Equal(["a", "b"], two.Values.Where(host => Name(host).StartsWith("postgres-", StringComparison.Ordinal) && Name(host).Length == 10).Select(Zone).Order());
+        Assert.Equal("c", Zone(two["postgres-three-1"]));
+        Assert.Equal("two", Variable(two["postgres-two-1"], "BILLING_DATABASE"));
+        Assert.Equal(
+            "billing=10.20.0.21:5432,10.20.1.21:5432 two=10.20.1.22:5432,10.20.2.22:5432 three=10.20.2.23:5432,10.20.0.23:5432",
+            Variable(two["payment-backend-1"], "BILLING_POSTGRES"));
+        Assert.Equal("10.20.0.21:5432,10.20.1.21:5432", Variable(one["payment-backend-1"], "BILLING_POSTGRES"));
+
+        static string Name(JsonElement host) => host.GetProperty("name").GetString()!;
+        static string Address(JsonElement host) => host.GetProperty("address").GetString()!;
+        static string Zone(JsonElement host) => host.GetProperty("zone").GetString()!;
+        static string Variable(JsonElement host, string name) => host.GetProperty("environment").GetProperty(name).GetString()!;
     }
 
     [Fact]
@@ -76,6 +105,9 @@ public sealed class TopologyModule
     [InlineData("kafka_bootstrap=broker", "kafka_bootstrap must be host:port")]
     [InlineData("postgres_own=false", "postgres_host must name the database")]
     [InlineData("postgres_port=70000", "postgres_port must be")]
+    [InlineData("further_databases=[\"Two\"]", "further_databases must be names")]
+    [InlineData("further_databases=[\"billing\"]", "further_databases must be names")]
+    [InlineData("further_databases=[\"two\",\"two\"]", "further_databases must be at most nine different names")]
     [InlineData("partitions=-1", "partitions must be")]
     [InlineData("release=ftp://host/folder", "release must be")]
     [InlineData("release=https://host/it's", "release must be")]

@@ -37,17 +37,35 @@ locals {
     }
   ]
 
-  # In the order of the table in deploy/README.md; the machines of a tier alternate through the zones.
+  # Where the machines of a tier are, and their names. They alternate through the zones; each further database begins with the next zone,
+  # and has the next address in each, so that none of its machines changes if another database gets more of them.
+  places = {
+    for tier, it in local.tiers : tier => tier != "postgres" ? [
+      for index in range(it.count) : { name = "${tier}-${index + 1}", subnet = index % 3, number = it.first + floor(index / 3), database = "" }
+      ] : flatten([
+        for order, database in concat([""], var.further_databases) : [
+          for index in range(it.count) : {
+            name     = join("-", compact([tier, database, index + 1]))
+            subnet   = (order + index) % 3
+            number   = it.first + order
+            database = database
+          }
+        ]
+    ])
+  }
+
+  # In the order of the table in deploy/README.md.
   machines = flatten([
     for tier in ["kafka", "postgres", "proxy", "payment-backend", "balance-backend", "client", "monitoring"] : [
-      for index in range(local.tiers[tier].count) : {
-        name          = "${tier}-${index + 1}"
+      for place in local.places[tier] : {
+        name          = place.name
         tier          = tier
-        zone          = local.subnets[index % 3].zone
-        subnet        = local.subnets[index % 3].cidr
-        address       = cidrhost(local.subnets[index % 3].cidr, local.tiers[tier].first + floor(index / 3))
+        zone          = local.subnets[place.subnet].zone
+        subnet        = local.subnets[place.subnet].cidr
+        address       = cidrhost(local.subnets[place.subnet].cidr, place.number)
         instance_type = local.tiers[tier].instance_type
         volume_gib    = local.tiers[tier].volume_gib
+        database      = place.database
       }
     ]
   ])
@@ -58,13 +76,21 @@ locals {
 
   addresses = { for tier in keys(local.tiers) : tier => [for machine in local.machines : machine.address if machine.tier == tier] }
 
+  # The servers of each database; only where there are several do they need names.
+  databases = [
+    for database in concat([""], var.further_databases) : join("=", compact([
+      length(var.further_databases) == 0 ? "" : coalesce(database, "billing"),
+      join(",", [for machine in local.machines : "${machine.address}:5432" if machine.tier == "postgres" && machine.database == database])
+    ]))
+  ]
+
   shared = {
     BILLING_VERSION      = var.release_version
     BILLING_RELEASE      = var.release
     BILLING_SECRETS      = var.secrets
     BILLING_KAFKA        = local.kafka_own ? join(",", [for address in local.addresses.kafka : "${address}:9092"]) : var.kafka_bootstrap
     BILLING_KAFKA_NODES  = join(",", [for index, address in local.addresses.kafka : "${index + 1}@${address}"])
-    BILLING_POSTGRES     = var.postgres_own ? join(",", [for address in local.addresses.postgres : "${address}:5432"]) : "${var.postgres_host}:${var.postgres_port}"
+    BILLING_POSTGRES     = var.postgres_own ? join(" ", local.databases) : "${var.postgres_host}:${var.postgres_port}"
     BILLING_POSTGRES_OWN = tostring(var.postgres_own)
     BILLING_BACKUP       = var.postgres_own ? var.backup : ""
     BILLING_ETCD         = join(",", local.etcd)
@@ -81,7 +107,7 @@ locals {
         BILLING_TIER    = machine.tier
         BILLING_ZONE    = machine.zone
         BILLING_ADDRESS = machine.address
-      })
+      }, machine.database == "" ? {} : { BILLING_DATABASE = machine.database })
     })
   ]
 }

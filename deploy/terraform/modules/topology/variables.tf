@@ -139,6 +139,23 @@ variable "postgres_port" {
   }
 }
 
+variable "further_databases" {
+  description = "Names of further databases, each on as many machines as the first one. They are only added at the end."
+  type        = list(string)
+  default     = []
+  nullable    = false
+
+  validation {
+    condition     = length(var.further_databases) <= 9 && length(distinct(var.further_databases)) == length(var.further_databases)
+    error_message = "further_databases must be at most nine different names."
+  }
+
+  validation {
+    condition     = alltrue([for name in var.further_databases : can(regex("^[a-z][a-z0-9]{0,14}$", name)) && name != "billing"])
+    error_message = "further_databases must be names of up to 15 lower-case letters and digits that begin with a letter; billing is the first one's."
+  }
+}
+
 variable "backup" {
   description = "Where the backups of the platform's own database are: s3://BUCKET, or a folder on a disk that outlives the machines."
   type        = string
