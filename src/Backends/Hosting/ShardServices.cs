@@ -39,16 +39,6 @@ public static class ShardServices
         var to = databases.All.FirstOrDefault(database => database.Name == name)
             ?? throw new StoreCopyException($"There is no database '{name}'; there are {string.Join(", ", databases.All.Select(database => database.Name))}.");
         await databases.EnsureAsync(cancellationToken);
-        if ((await to.Store.HeldShardsAsync(cancellationToken)).ContainsKey(shard))
-        {
-            foreach (var former in databases.All.Where(database => database != to))
-            {
-                await using var rest = new ShardMove(former, to, shard);
-                await rest.CleanAsync(cancellationToken);
-            }
-            return (0, TimeSpan.Zero);
-        }
-        // While a shard is closed, no database says that it holds it.
         var (from, movingTo) = await HolderAsync(databases.All, shard, cancellationToken)
             ?? throw new StoreCopyException($"No database holds shard {shard}: name all databases.");
         if (movingTo.Length > 0)
@@ -60,25 +50,33 @@ public static class ShardServices
         }
         if (from == to)
         {
+            foreach (var former in databases.All.Where(database => database != to))
+            {
+                await using var rest = new ShardMove(former, to, shard);
+                await rest.CleanAsync(cancellationToken);
+            }
             return (0, TimeSpan.Zero);
         }
         await using var move = new ShardMove(from, to, shard);
         return await move.RunAsync(report, cancellationToken);
     }
 
+    // While a shard is closed, no database says that it holds it. One that was restored to a time before a move does, under a former number.
     private static async Task<(EventStoreDatabase Database, string MovingTo)?> HolderAsync(
         IEnumerable<EventStoreDatabase> databases, int shard, CancellationToken cancellationToken)
     {
+        var found = new List<(EventStoreDatabase Database, string MovingTo, long Epoch)>();
         foreach (var database in databases)
         {
             await using var question = database.Servers.Primary.CreateCommand(
-                $"select coalesce(moving_to, '') from {EventStoreSchema.ShardsHere(database.Settings.Schema)} where number = $1 and is_held");
+                $"select coalesce(moving_to, ''), epoch from {EventStoreSchema.ShardsHere(database.Settings.Schema)} where number = $1 and is_held");
             question.Parameters.AddWithValue(shard);
-            if (await question.ExecuteScalarAsync(cancellationToken) is string movingTo)
+            await using var row = await question.ExecuteReaderAsync(cancellationToken);
+            if (await row.ReadAsync(cancellationToken))
             {
-                return (database, movingTo);
+                found.Add((database, row.GetString(0), row.GetInt64(1)));
             }
         }
-        return null;
+        return found.OrderByDescending(holder => holder.Epoch).Select(holder => ((EventStoreDatabase, string)?)(holder.Database, holder.MovingTo)).FirstOrDefault();
     }
 }

@@ -26,7 +26,7 @@ internal sealed class CommandRouter(IReadOnlyList<PaymentLane> lanes, ShardMap m
 
     /// <summary>Names the shards for which commands have waited too long.</summary>
     public string? NotReadyReason => _access.IsAway
-        ? $"no database that answers holds the shards {string.Join(", ", WaitedFor().Select(shard => shard.ToString(CultureInfo.InvariantCulture)))}"
+        ? $"no database that answers, or more than one, holds the shards {string.Join(", ", WaitedFor().Select(shard => shard.ToString(CultureInfo.InvariantCulture)))}"
         : null;
 
     /// <summary>The lane of a command; null if it waits here.</summary>

@@ -175,6 +175,34 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Two_databases_that_were_each_begun_as_a_store_are_not_used_as_one()
+    {
+        var other = await store.NewDatabaseAsync();
+        await store.NewBackend(other).EnsureEventStoreAsync(Stop);
+
+        var refused = await Assert.ThrowsAsync<Hosting.StartupException>(() => store.NewBackend("", ("Databases:one", _connections[0]), ("Databases:a", other)).EnsureEventStoreAsync(Stop));
+
+        Assert.Contains("a and one both hold shard", refused.Message, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("two")]
+    [InlineData("one")]
+    public async Task A_database_that_was_restored_to_a_time_before_a_move_takes_no_accounts_back_by_itself(string to)
+    {
+        await MoveAsync("two");
+        await ExecuteAsync(0, $"update billing.shards set is_held = true, epoch = 1 where number = {TheShard}");
+
+        await _services.EnsureEventStoreAsync(Stop);
+
+        Assert.Equal(1, _services.GetRequiredService<EventStoreDatabases>().Map.Find(TheShard));
+        await MoveAsync(to);
+        Assert.Equal(to == "one", (await Databases[0].Store.HeldShardsAsync(Stop)).ContainsKey(TheShard));
+        Assert.Equal(to == "two", (await Databases[1].Store.HeldShardsAsync(Stop)).ContainsKey(TheShard));
+        await AuditAsync();
+    }
+
+    [Fact]
     public async Task A_backend_that_lacks_the_database_with_the_shards_does_not_begin_a_new_store()
     {
         for (var shard = 0; shard < Shard.Count; shard++)

@@ -33,11 +33,16 @@ internal static class ShardsCommand
                 console.WriteLine($"{name}  {shards.Count} shards: {Ranges(shards)}");
             }
             var homeless = Enumerable.Range(0, Shard.Count).Except(databases.SelectMany(database => database.Shards)).ToList();
+            var twice = databases.SelectMany(database => database.Shards).CountBy(shard => shard).Where(held => held.Value > 1).Select(held => held.Key).Order().ToList();
+            if (twice.Count > 0)
+            {
+                console.WriteLine($"In more than one of them: {Ranges(twice)}. One may have been restored to a time before a move, or been begun as a store of its own.");
+            }
             if (homeless.Count > 0)
             {
                 console.WriteLine($"In none of them: {Ranges(homeless)}. Their accounts wait. If a move was interrupted, start it again.");
             }
-            return homeless.Count == 0 ? 0 : 1;
+            return homeless.Count + twice.Count == 0 ? 0 : 1;
         });
     }
 

@@ -27,7 +27,8 @@ internal sealed partial class EventStoreDatabases : IAsyncDisposable
 
     /// <summary>Creates the tables that are missing; a new store has all shards in the first database. Of several databases, one that cannot
     /// be used holds up no others: its shards wait until it can.</summary>
-    /// <exception cref="StartupException">No database can be used, or tables or shards cannot be created.</exception>
+    /// <exception cref="StartupException">No database can be used, or tables or shards cannot be created, or two databases hold the same
+    /// shards.</exception>
     public async Task EnsureAsync(CancellationToken cancellationToken)
     {
         var ensuring = All.Select(database => FailureAsync(database, cancellationToken)).ToList();
@@ -41,6 +42,11 @@ internal sealed partial class EventStoreDatabases : IAsyncDisposable
             throw (await ensuring[0])!;
         }
         await Map.RefreshAsync();
+        if (Map.Conflict is var (shard, one, other))
+        {
+            throw new StartupException(
+                $"Billing:EventStore:Databases: {All[one].Name} and {All[other].Name} both hold shard {shard} as in a new store; see docs/operations.md, Several databases.");
+        }
         if (Enumerable.Range(0, Shard.Count).All(shard => Map.Find(shard) == ShardMap.Nowhere))
         {
             await BeginAsync(await Task.WhenAll(ensuring), cancellationToken);

@@ -6,7 +6,8 @@ namespace Billing.Backends.EventStore.Shards;
 /// date, and a database refuses to record what belongs elsewhere. Thread-safe.</summary>
 internal sealed class ShardMap(IReadOnlyList<IAccountStore> databases, TimeProvider time)
 {
-    /// <summary>Stands for a database in <see cref="Find(int)"/>: no database that answers holds the shard.</summary>
+    /// <summary>Stands for a database in <see cref="Find(int)"/>: no database that answers holds the shard, or several hold it under one number.
+    /// </summary>
     public const int Nowhere = -1;
 
     // A database that does not answer keeps the shards that it held.
@@ -22,6 +23,9 @@ internal sealed class ShardMap(IReadOnlyList<IAccountStore> databases, TimeProvi
     /// <summary>The database of a shard.</summary>
     public int Find(int shard) => _places[shard];
 
+    /// <summary>A shard that several databases hold under one number, and two of these; null if there is none.</summary>
+    public (int Shard, int One, int Other)? Conflict { get; private set; }
+
     /// <summary>Asks all databases which shards they hold. Calls at the same time share the answers.</summary>
     public Task RefreshAsync()
     {
@@ -34,19 +38,28 @@ internal sealed class ShardMap(IReadOnlyList<IAccountStore> databases, TimeProvi
     private async Task AskAsync()
     {
         var answers = await Task.WhenAll(databases.Select(AskAsync));
-        var (places, epochs, former) = (new int[Shard.Count], new long[Shard.Count], _places);
+        var (places, former) = (new int[Shard.Count], _places);
+        (int, int, int)? conflict = null;
         for (var shard = 0; shard < Shard.Count; shard++)
         {
             places[shard] = former[shard] is var known and not Nowhere && answers[known] is null ? known : Nowhere;
-            for (var database = 0; database < answers.Length; database++)
+            var holders = (
+                from database in Enumerable.Range(0, answers.Length)
+                let epoch = answers[database]?.GetValueOrDefault(shard) ?? 0
+                where epoch > 0
+                orderby epoch descending
+                select (Database: database, Epoch: epoch)).ToList();
+            // One with a former number was restored to a time before a move. No two moves have the same number.
+            if (holders is [var one, var other, ..] && one.Epoch == other.Epoch)
             {
-                if (answers[database] is { } held && held.TryGetValue(shard, out var epoch) && epoch > epochs[shard])
-                {
-                    (places[shard], epochs[shard]) = (database, epoch);
-                }
+                (places[shard], conflict) = (Nowhere, (shard, one.Database, other.Database));
+            }
+            else if (holders is [var only, ..])
+            {
+                places[shard] = only.Database;
             }
         }
-        _places = places;
+        (_places, Conflict) = (places, conflict);
     }
 
     private async Task<IReadOnlyDictionary<int, long>?> AskAsync(IAccountStore database)

@@ -54,7 +54,7 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
         await SwitchAsync(cancellationToken);
         var wait = Stopwatch.GetElapsedTime(closed);
         report("deleting what is left");
-        await copy.DeleteAsync(cancellationToken);
+        await DeleteAsync(copy, cancellationToken);
         return (events, wait);
     }
 
@@ -76,14 +76,18 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
         await ExecuteAsync(_from, $"update {_fromShards} set moving_to = null, epoch = {epoch + 2} where number = {shard}", cancellationToken);
     }
 
-    /// <summary>Deletes what an interrupted move has left in the database that held the shard.</summary>
+    /// <summary>Deletes what an interrupted move has left in the database that held the shard, if there was one.</summary>
     /// <param name="cancellationToken">Ends it; it can be started again.</param>
     /// <exception cref="StoreCopyException">Something is missing where the shard is now.</exception>
     public async Task CleanAsync(CancellationToken cancellationToken)
     {
         await OpenAsync(cancellationToken);
-        await ExecuteAsync(_from, $"update {_fromShards} set is_held = false, moving_to = null where number = {shard}", cancellationToken);
-        await new ShardCopy(_from, _to, from.Settings.Schema, to.Settings.Schema, shard).DeleteAsync(cancellationToken);
+        if (await ScalarAsync(_from, $"""
+            update {_fromShards} set is_held = false, moving_to = '{to.Name}' where number = {shard} and (is_held or moving_to is not null) returning true
+            """, cancellationToken) is true)
+        {
+            await DeleteAsync(new ShardCopy(_from, _to, from.Settings.Schema, to.Settings.Schema, shard), cancellationToken);
+        }
     }
 
     public async ValueTask DisposeAsync()
@@ -156,8 +160,14 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
         {
             throw new StoreCopyException($"Shard {shard} has been in {to.Name} under a later number: move it again.");
         }
-        await ExecuteAsync(
-            _from, $"update {_fromShards} set is_held = false, moving_to = null, epoch = {epoch + 1} where number = {shard}", cancellationToken);
+        await ExecuteAsync(_from, $"update {_fromShards} set is_held = false, epoch = {epoch + 1} where number = {shard}", cancellationToken);
+    }
+
+    // Until that is done, the database that held the shard says where it has gone.
+    private async Task DeleteAsync(ShardCopy copy, CancellationToken cancellationToken)
+    {
+        await copy.DeleteAsync(cancellationToken);
+        await ExecuteAsync(_from, $"update {_fromShards} set moving_to = null where number = {shard}", cancellationToken);
     }
 
     // The number of the shard while it is closed for this move.
