@@ -26,7 +26,10 @@ internal static partial class Flags
         return option.Refuse(text => values.Contains(text) ? null : $"{name} must be {string.Join(", ", values[..^1])} or {values[^1]}; it is {text}.");
     }
 
-    /// <summary>Creates the option for the event store of a command that works on one.</summary>
+    /// <summary>Creates the option for the number of databases that a command starts.</summary>
+    public static Option<int> Databases() => Number(
+        "--databases", "Databases of the event store, each with a server of its own; the accounts are spread over them", 1, 1, 16);
+
     /// <summary>Creates the option for the databases of the event store, each with its connection string by its name.</summary>
     public static Option<IReadOnlyDictionary<string, string>> EventStore() => new("--postgres")
     {

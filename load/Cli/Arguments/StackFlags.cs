@@ -45,8 +45,7 @@ internal sealed class StackFlags
     private readonly Option<int> _replicas = Flags.Number(
         "--postgres-replicas", "PostgreSQL servers: from 2 on, a commit waits for two disks, and a standby takes over from a lost primary", 1, 1, 3);
 
-    private readonly Option<int> _databases = Flags.Number(
-        "--databases", "Databases of the event store, each with a server of its own; the accounts are spread over them", 1, 1, 16);
+    private readonly Option<int> _databases = Flags.Databases();
 
     private readonly bool _kafkaOnly;
 

@@ -42,6 +42,7 @@ internal sealed class PaymentProfile(ProfileOptions options, Measurement measure
         Proxies = options.Stack.Proxies,
         PaymentBackends = options.Stack.PaymentBackends,
         BalanceBackends = options.Stack.BalanceBackends,
+        Databases = options.Stack.Databases,
         Partitions = options.Stack.Partitions > 0 ? options.Stack.Partitions : options.Stack.FewestPartitions,
         Missing = _missing,
         Cases = _cases,
@@ -59,7 +60,7 @@ internal sealed class PaymentProfile(ProfileOptions options, Measurement measure
                 Settings = new Dictionary<string, string>([ClientWaits.Setting]),
             },
             console, cancellationToken);
-        var statements = new StatementTimes(stack.ConnectionString);
+        var statements = new StatementTimes(stack.Databases.Values);
         if (await statements.EnableAsync(cancellationToken) is { } missing)
         {
             _missing.Add(missing);

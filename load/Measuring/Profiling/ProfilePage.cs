@@ -23,7 +23,7 @@ internal static class ProfilePage
         Facts =
         [
             .. Facts.Of(result.Run), StoreAudit.Fact(result.Audits),
-            new Fact("Stack", $"{result.Proxies} proxies, {result.PaymentBackends} payment backends, {result.BalanceBackends} balance backends, {result.Partitions} partitions per topic, one broker"),
+            new Fact("Stack", $"{result.Proxies} proxies, {result.PaymentBackends} payment backends, {result.BalanceBackends} balance backends, {result.Partitions} partitions per topic, one broker, {(result.Databases == 1 ? "one database" : $"{result.Databases} databases")}"),
             new Fact("Method", "unary payments in a closed loop, over two connections to each proxy; one payment in sixteen is timed; all costs are per payment"),
             .. result.Missing.Select(missing => new Fact("Not measured", missing)),
         ],

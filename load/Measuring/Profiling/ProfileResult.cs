@@ -18,6 +18,7 @@ internal sealed record ProfileResult : IResults
     public required int PaymentBackends { get; init; }
     public required int BalanceBackends { get; init; }
     public required int Partitions { get; init; }
+    public int Databases { get; init; } = 1;
 
     /// <summary>The figures that could not be measured, with the reasons.</summary>
     public IReadOnlyList<string> Missing { get; init; } = [];

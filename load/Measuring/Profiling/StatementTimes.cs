@@ -4,7 +4,7 @@ using Npgsql;
 
 namespace Billing.Measuring.Profiling;
 
-/// <summary>The work of PostgreSQL between two readings.</summary>
+/// <summary>The work of PostgreSQL between two readings, of several databases together.</summary>
 /// <param name="Writes">Number of transactions that wrote something, committed or not: each waits for the disk once.</param>
 /// <param name="LogBytes">Bytes written to the write-ahead log.</param>
 /// <param name="Statements">Statements, those with the most time first; empty if they are not counted.</param>
@@ -14,6 +14,15 @@ internal sealed record DatabaseUse(double Writes, double LogBytes, IReadOnlyList
     public DatabaseUse Per(double payments) => new(
         Writes / payments, LogBytes / payments,
         [.. Statements.Select(s => s with { Calls = s.Calls / payments, Us = s.Us / payments, Rows = s.Rows / payments })]);
+
+    /// <summary>Adds the work of several databases up.</summary>
+    public static DatabaseUse Sum(IReadOnlyCollection<DatabaseUse> databases) => new(
+        databases.Sum(database => database.Writes), databases.Sum(database => database.LogBytes),
+        [
+            .. databases.SelectMany(database => database.Statements).GroupBy(s => s.Text, StringComparer.Ordinal)
+                .Select(same => new StatementUse(same.Key, same.Sum(s => s.Calls), same.Sum(s => s.Us), same.Sum(s => s.Rows)))
+                .OrderByDescending(s => s.Us),
+        ]);
 }
 
 /// <summary>The counts of one statement.</summary>
@@ -25,13 +34,19 @@ internal sealed record StatementUse(string Text, double Calls, double Us, double
 
 /// <summary>Reads pg_stat_statements, if the server has it, and the positions of the write-ahead log and of the transaction ids.
 /// These are exact at any moment, unlike the counts in pg_stat_database, which sessions report with a delay.</summary>
-internal sealed class StatementTimes(string connectionString)
+internal sealed class StatementTimes
 {
     private const string Module = "pg_stat_statements";
     private static readonly string[] ModuleFolders = ["lib", "lib/postgresql"];
 
+    private readonly NpgsqlDataSource[] _databases;
     private bool _countsStatements;
-    private (long Transaction, decimal Log) _before;
+    private (long Transaction, decimal Log)[] _before = [];
+
+    public StatementTimes(IEnumerable<string> connectionStrings) =>
+        // Sessions that end after their query, so that they are not part of the measurement.
+        _databases = [.. connectionStrings.Select(database => NpgsqlDataSource.Create(
+            new NpgsqlConnectionStringBuilder(database) { Pooling = false, MaxAutoPrepare = 0 }.ConnectionString))];
 
     /// <summary>Returns the server settings that enable the counting of statements; empty if the server lacks the module, because
     /// it would not start with them.</summary>
@@ -43,11 +58,13 @@ internal sealed class StatementTimes(string connectionString)
     /// <returns>Why statements are not counted; null if they are.</returns>
     public async Task<string?> EnableAsync(CancellationToken cancellationToken)
     {
-        await using var source = NpgsqlDataSource.Create(Own());
         try
         {
-            await using var create = source.CreateCommand($"CREATE EXTENSION IF NOT EXISTS {Module}; SELECT count(*) FROM {Module}");
-            await create.ExecuteNonQueryAsync(cancellationToken);
+            foreach (var database in _databases)
+            {
+                await using var create = database.CreateCommand($"CREATE EXTENSION IF NOT EXISTS {Module}; SELECT count(*) FROM {Module}");
+                await create.ExecuteNonQueryAsync(cancellationToken);
+            }
             _countsStatements = true;
             return null;
         }
@@ -60,24 +77,25 @@ internal sealed class StatementTimes(string connectionString)
     /// <summary>Resets the counts.</summary>
     public async Task BeginAsync(CancellationToken cancellationToken)
     {
-        await using var source = NpgsqlDataSource.Create(Own());
-        if (_countsStatements)
+        foreach (var database in _countsStatements ? _databases : [])
         {
-            await using var reset = source.CreateCommand($"SELECT {Module}_reset()");
+            await using var reset = database.CreateCommand($"SELECT {Module}_reset()");
             await reset.ExecuteNonQueryAsync(cancellationToken);
         }
-        _before = await PositionAsync(source, cancellationToken);
+        _before = await Task.WhenAll(_databases.Select(database => PositionAsync(database, cancellationToken)));
     }
 
     /// <summary>Returns the counts since <see cref="BeginAsync"/>.</summary>
-    public async Task<DatabaseUse> EndAsync(CancellationToken cancellationToken)
+    public async Task<DatabaseUse> EndAsync(CancellationToken cancellationToken) => DatabaseUse.Sum(
+        await Task.WhenAll(_databases.Zip(_before, (database, before) => EndAsync(database, before, cancellationToken))));
+
+    private async Task<DatabaseUse> EndAsync(NpgsqlDataSource database, (long Transaction, decimal Log) before, CancellationToken cancellationToken)
     {
-        await using var source = NpgsqlDataSource.Create(Own());
-        var (transaction, log) = await PositionAsync(source, cancellationToken);
+        var (transaction, log) = await PositionAsync(database, cancellationToken);
         var statements = new List<StatementUse>();
         if (_countsStatements)
         {
-            await using var command = source.CreateCommand(
+            await using var command = database.CreateCommand(
                 $"""
                 SELECT query, sum(calls)::float8, sum(total_exec_time)::float8 * 1000, sum(rows)::float8 FROM {Module}
                 WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
@@ -90,7 +108,7 @@ internal sealed class StatementTimes(string connectionString)
                 statements.Add(new StatementUse(OneLine(rows.GetString(0)), rows.GetDouble(1), rows.GetDouble(2), rows.GetDouble(3)));
             }
         }
-        return new DatabaseUse(transaction - _before.Transaction, (double)(log - _before.Log), statements);
+        return new DatabaseUse(transaction - before.Transaction, (double)(log - before.Log), statements);
     }
 
     /// <summary>Returns a statement without its line breaks.</summary>
@@ -107,7 +125,4 @@ internal sealed class StatementTimes(string connectionString)
 
     // The module folders of Debian's packages and of PostgreSQL's own installation.
     private static bool HasModule(string programs) => ModuleFolders.Any(folder => File.Exists(Path.Combine(programs, "..", folder, Module + ".so")));
-
-    // A session that ends after its query, so that it is not part of the measurement.
-    private string Own() => new NpgsqlConnectionStringBuilder(connectionString) { Pooling = false, MaxAutoPrepare = 0 }.ConnectionString;
 }

@@ -16,12 +16,13 @@ internal static class ProfileCommand
         var payments = Flags.Number("--payment-backends", "Payment backends", 3, 1, 100);
         var balances = Flags.Number("--balance-backends", "Balance backends", 3, 1, 100);
         var partitions = Flags.Number("--partitions", "Partitions of each topic; 0 for enough to assign one to every backend", 0, 0, 1000);
+        var databases = Flags.Databases();
         var during = DurationFlag.During("Duration of the measurement of each number in flight", TimeSpan.FromSeconds(15));
         var warmUp = DurationFlag.WarmUp("Duration of the warm-up before each measurement", TimeSpan.FromSeconds(10));
         var folder = MeasurementFlags.Folder();
         var command = new Command("profile", "Breaks down the time, CPU, requests and allocations of one payment.")
         {
-            inFlight, proxies, payments, balances, partitions, during, warmUp, folder,
+            inFlight, proxies, payments, balances, partitions, databases, during, warmUp, folder,
         };
         command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(() => new PaymentProfile(
             new ProfileOptions
@@ -32,6 +33,7 @@ internal static class ProfileCommand
                     PaymentBackends = parsed.GetValue(payments),
                     BalanceBackends = parsed.GetValue(balances),
                     Partitions = parsed.GetValue(partitions),
+                    Databases = parsed.GetValue(databases),
                 },
                 InFlight = parsed.GetRequiredValue(inFlight),
                 During = parsed.GetValue(during),
