@@ -8,7 +8,7 @@ namespace Billing.Rehearsal.Machines;
 internal sealed record Machine(string Name, string Tier, string Zone, string Address, IReadOnlyDictionary<string, string> Environment)
 {
     /// <summary>Of a machine of a further database, that database's name; empty for all others.</summary>
-    public string Database => Environment.GetValueOrDefault("BILLING_DATABASE", "");
+    public string Database => Environment["BILLING_DATABASE"];
 
     /// <summary>The proxies that it calls, separated by commas.</summary>
     public string Proxies => string.Join(',', Environment["BILLING_PROXIES"].Split(',').Select(address => "http://" + address));

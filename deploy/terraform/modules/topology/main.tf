@@ -103,11 +103,12 @@ locals {
   hosts = [
     for machine in local.machines : merge(machine, {
       environment = merge(local.shared, {
-        BILLING_NAME    = machine.name
-        BILLING_TIER    = machine.tier
-        BILLING_ZONE    = machine.zone
-        BILLING_ADDRESS = machine.address
-      }, machine.database == "" ? {} : { BILLING_DATABASE = machine.database })
+        BILLING_NAME     = machine.name
+        BILLING_TIER     = machine.tier
+        BILLING_ZONE     = machine.zone
+        BILLING_ADDRESS  = machine.address
+        BILLING_DATABASE = machine.database
+      })
     })
   ]
 }
