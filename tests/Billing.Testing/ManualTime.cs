@@ -81,7 +81,11 @@ public sealed class ManualTime : TimeProvider
     /// <summary>Advances the clock in steps of one second until the work is done. Between two steps there is time for what does not
     /// follow this clock, such as a network.</summary>
     /// <exception cref="TimeoutException">After six hours on this clock it was not.</exception>
-    public async Task RunToEndAsync(Task work)
+    public Task RunToEndAsync(Task work) => RunToEndAsync(work, TimeSpan.FromSeconds(1));
+
+    /// <summary>Does the same in steps of another length.</summary>
+    /// <exception cref="TimeoutException">After six hours on this clock it was not done.</exception>
+    public async Task RunToEndAsync(Task work, TimeSpan step)
     {
         var end = GetUtcNow().AddHours(6);
         while (!work.IsCompleted)
@@ -90,7 +94,7 @@ public sealed class ManualTime : TimeProvider
             {
                 throw new TimeoutException("The work does not end.");
             }
-            Advance(TimeSpan.FromSeconds(1));
+            Advance(step);
             await Task.WhenAny(work, Task.Delay(TimeSpan.FromMilliseconds(1)));
         }
         await work;
