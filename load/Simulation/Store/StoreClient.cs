@@ -8,6 +8,8 @@ namespace Billing.Simulation.Store;
 /// <summary>The event store as one process sees it.</summary>
 internal sealed class StoreClient(Node node, StoreServer server) : IAccountStore
 {
+    public string Name => "simulated";
+
     /// <summary>What a process knows of where the shards are.</summary>
     public static ShardMap MapOf(Node node, IReadOnlyList<StoreServer> databases) =>
         new([.. databases.Select(database => new StoreClient(node, database))], node.Time);

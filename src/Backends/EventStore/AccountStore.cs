@@ -7,8 +7,11 @@ using NpgsqlTypes;
 namespace Billing.Backends.EventStore;
 
 /// <summary>Reads and appends the accounts' events in Marten's tables, with the accounts' snapshots.</summary>
-internal sealed class AccountStore(StoreServers servers, IOptions<EventStoreOptions> options, TimeProvider time) : IAccountStore
+internal sealed class AccountStore(string name, StoreServers servers, IOptions<EventStoreOptions> options, TimeProvider time) : IAccountStore
 {
+    /// <inheritdoc/>
+    public string Name => name;
+
     /// <summary>The member of a tombstone that names the stream whose command it closes.</summary>
     internal const string TombstoneStreamId = "StreamId";
 

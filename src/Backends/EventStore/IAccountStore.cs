@@ -41,6 +41,9 @@ public interface IAccountReader
 /// many accounts it touches. <see cref="EventStoreFailure"/> classifies its failures.</summary>
 public interface IAccountStore : IAccountReader
 {
+    /// <summary>The name of its database, in the settings.</summary>
+    string Name { get; }
+
     /// <summary>Reads which shards the database holds.</summary>
     /// <returns>The number of each, and how often it has changed its database.</returns>
     Task<IReadOnlyDictionary<int, long>> HeldShardsAsync(CancellationToken cancellationToken);

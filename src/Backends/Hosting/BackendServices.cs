@@ -125,7 +125,7 @@ public static class BackendServices
     {
         public Task StartAsync(CancellationToken cancellationToken)
         {
-            BackendMetrics.Begin();
+            BackendMetrics.Begin(databases.All.Select(database => database.Name));
             return databases.EnsureAsync(cancellationToken);
         }
 

@@ -13,7 +13,7 @@ internal sealed class CommandRouter(IReadOnlyList<PaymentLane> lanes, ShardMap m
     private static readonly TimeSpan AskingInterval = TimeSpan.FromMilliseconds(50);
 
     private readonly Place[] _places = [.. Enumerable.Range(0, Shard.Count).Select(_ => new Place())];
-    private readonly StoreAccess _access = new(time, patience);
+    private readonly StoreAccess _access = new(time, patience, "");
     private readonly Lock _gate = new();
     private readonly Channel<bool> _work = Channel.CreateBounded<bool>(
         new BoundedChannelOptions(1) { SingleReader = true, FullMode = BoundedChannelFullMode.DropWrite });

@@ -50,8 +50,8 @@ internal sealed partial class PaymentLane(
     private readonly int _batchMax = options.Value.BatchMax;
     private readonly EventStoreRetry.Retries _retry = retry.Together(EventStoreFailure.IsRetryable, (e, attempt) =>
     {
-        BackendMetrics.StoreRetries.Add(1);
-        Waiting(logger, attempt, e.Message);
+        BackendMetrics.Retried(store.Name);
+        Waiting(logger, store.Name, attempt, e.Message);
     });
 
     private long _triedSetAside;
@@ -60,7 +60,7 @@ internal sealed partial class PaymentLane(
     public CommandsSetAside SetAsideCommands { get; } = new();
 
     /// <summary>How long the pending access to the database has taken.</summary>
-    public StoreAccess Access { get; } = new(time, options.Value.StoreUnavailableMax);
+    public StoreAccess Access { get; } = new(time, options.Value.StoreUnavailableMax, store.Name);
 
     /// <summary>Takes commands of shards that the database is known to hold.</summary>
     public void Accept(IReadOnlyList<PendingCommand> commands)
@@ -268,8 +268,8 @@ internal sealed partial class PaymentLane(
         }
     }
 
-    [LoggerMessage(220, LogLevel.Warning, "Receipts could not be read, attempt {Attempt}: {Reason}")]
-    private static partial void Waiting(ILogger logger, int attempt, string reason);
+    [LoggerMessage(220, LogLevel.Warning, "Receipts could not be read from the database {Database}, attempt {Attempt}: {Reason}")]
+    private static partial void Waiting(ILogger logger, string database, int attempt, string reason);
 
     [LoggerMessage(222, LogLevel.Error, "The receipts of {Count} commands cannot be read together; trying halves of them")]
     private partial void ReceiptsUnreadable(Exception e, int count);

@@ -18,8 +18,8 @@ internal sealed partial class PaymentRecorder(
     private readonly Account _opened = Account.Opened(options.Value.DefaultCreditLimit);
     private readonly EventStoreRetry.Retries _retry = retry.Together(EventStoreFailure.IsRetryable, (e, attempt) =>
     {
-        BackendMetrics.StoreRetries.Add(1);
-        Retrying(logger, attempt, e.GetBaseException().Message);
+        BackendMetrics.Retried(store.Name);
+        Retrying(logger, store.Name, attempt, e.GetBaseException().Message);
     });
 
     private int _cached;
@@ -51,7 +51,7 @@ internal sealed partial class PaymentRecorder(
         _retry.Begin();
         NotRecordable.Clear();
         await RecordTogetherAsync(batch, cancellationToken);
-        BackendMetrics.Recorded(batch.Count, since);
+        BackendMetrics.Recorded(store.Name, batch.Count, since);
         NoteCached();
     }
 
@@ -264,8 +264,8 @@ internal sealed partial class PaymentRecorder(
     private readonly record struct Decisions(
         List<PendingCommand> Decided, List<NewEvent> Events, List<(PendingCommand Command, Account Account)> Refused);
 
-    [LoggerMessage(210, LogLevel.Warning, "A batch was not stored, attempt {Attempt}: {Reason}")]
-    private static partial void Retrying(ILogger logger, int attempt, string reason);
+    [LoggerMessage(210, LogLevel.Warning, "A batch was not stored in the database {Database}, attempt {Attempt}: {Reason}")]
+    private static partial void Retrying(ILogger logger, string database, int attempt, string reason);
 
     [LoggerMessage(211, LogLevel.Error, "A batch of {Count} commands cannot be recorded; trying its halves")]
     private partial void BatchFailed(Exception e, int count);

@@ -2,8 +2,8 @@ using System.Globalization;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>How long the pending access to the event store has taken, and for how long callers wait for one.</summary>
-internal sealed class StoreAccess(TimeProvider time, TimeSpan patience)
+/// <summary>How long the pending access to a database of the event store has taken, and for how long callers wait for one.</summary>
+internal sealed class StoreAccess(TimeProvider time, TimeSpan patience, string database)
 {
     // When the pending access began; 0 if none is pending.
     private long _began;
@@ -16,7 +16,7 @@ internal sealed class StoreAccess(TimeProvider time, TimeSpan patience)
 
     /// <summary>Not ready from the moment callers are answered that the store is unavailable until it responds.</summary>
     public string? NotReadyReason => Takes is var takes && takes >= patience
-        ? string.Create(CultureInfo.InvariantCulture, $"the event store has not answered for {takes.TotalSeconds:0} s")
+        ? string.Create(CultureInfo.InvariantCulture, $"the database {database} of the event store has not answered for {takes.TotalSeconds:0} s")
         : null;
 
     private TimeSpan Takes => Volatile.Read(ref _began) is not 0 and var began ? time.GetElapsedTime(began) : TimeSpan.Zero;

@@ -37,7 +37,7 @@ internal static class BackendMetrics
     public static readonly Counter<long> ViewMisses = Meter.CreateCounter<long>(
         "billing.balance_view.misses", "{command}", "Balance checks of accounts that the view did not hold, answered from the event store.");
 
-    public static readonly Counter<long> StoreRetries = Meter.CreateCounter<long>(
+    private static readonly Counter<long> StoreRetries = Meter.CreateCounter<long>(
         "billing.event_store.retries", "{attempt}", "Retries because the event store was unavailable or the version of a stream had changed.");
 
     private static readonly Histogram<int> BatchSizes = Meter.CreateHistogram(
@@ -60,7 +60,8 @@ internal static class BackendMetrics
         "billing.account_cache.requests", "{request}", "Lookups of accounts in the cache, by result.");
 
     /// <summary>Reports zero for every counter, so that each time series exists from the start.</summary>
-    public static void Begin()
+    /// <param name="databases">The names of the databases.</param>
+    public static void Begin(IEnumerable<string> databases)
     {
         foreach (var outcome in (string[])[.. WriteKinds.Events.Select(kind => kind.Outcome), Refused, Failed])
         {
@@ -75,7 +76,10 @@ internal static class BackendMetrics
         ViewAccounts.Add(0);
         ViewGaps.Add(0);
         ViewMisses.Add(0);
-        StoreRetries.Add(0);
+        foreach (var database in databases)
+        {
+            StoreRetries.Add(0, Of(database));
+        }
     }
 
     /// <summary>The current timestamp, for <see cref="Took"/> and <see cref="Recorded"/>; 0 if nobody listens.</summary>
@@ -92,14 +96,18 @@ internal static class BackendMetrics
         }
     }
 
-    public static void Recorded(int commands, long since)
+    /// <summary>Records the size of a batch, and how long it took.</summary>
+    public static void Recorded(string database, int commands, long since)
     {
-        BatchSizes.Record(commands);
+        BatchSizes.Record(commands, Of(database));
         if (since != 0 && BatchDurations.Enabled)
         {
-            BatchDurations.Record(Stopwatch.GetElapsedTime(since).TotalSeconds);
+            BatchDurations.Record(Stopwatch.GetElapsedTime(since).TotalSeconds, Of(database));
         }
     }
+
+    /// <summary>Counts an attempt after the first.</summary>
+    public static void Retried(string database) => StoreRetries.Add(1, Of(database));
 
     public static void CountOutcomes(string outcome, int count) =>
         Commands.Add(count, new KeyValuePair<string, object?>("billing.outcome", outcome));
@@ -121,6 +129,8 @@ internal static class BackendMetrics
         CacheRequests.Add(hits, new KeyValuePair<string, object?>("billing.cache.result", "hit"));
         CacheRequests.Add(misses, new KeyValuePair<string, object?>("billing.cache.result", "miss"));
     }
+
+    private static KeyValuePair<string, object?> Of(string database) => new("db.namespace", database);
 
     private static KeyValuePair<string, object?> FromReceipt => new("billing.repeat.answered_from", "receipt");
 

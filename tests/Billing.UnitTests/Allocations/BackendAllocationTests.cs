@@ -73,6 +73,8 @@ public sealed class BackendAllocationTests
 
     private sealed class EmptyStore : IAccountStore
     {
+        public string Name => "one";
+
         private static readonly Task<Dictionary<CommandId, Wire.V1.Event>> Nothing = Task.FromResult(new Dictionary<CommandId, Wire.V1.Event>());
 
         public Task<IReadOnlyDictionary<int, long>> HeldShardsAsync(CancellationToken cancellationToken) =>

@@ -8,6 +8,8 @@ namespace Billing.UnitTests.Backends.EventStore;
 /// <summary>An event store in memory that fails or waits as configured.</summary>
 internal sealed class FakeAccountStore : IAccountStore
 {
+    public string Name => "one";
+
     public List<NewEvent> Appended { get; } = [];
 
     public Dictionary<CommandId, Wire.V1.Event> Receipts { get; } = [];
