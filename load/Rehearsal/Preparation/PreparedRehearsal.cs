@@ -15,16 +15,18 @@ internal sealed class PreparedRehearsal(Workspace workspace)
     private const string OwnNetworks = "mkdir -p /run/netns && mount -t tmpfs tmpfs /run/netns && exec \"$@\"";
 
     /// <param name="arguments">The command line, to which the paths of what was prepared are added.</param>
-    public async Task<int> RunAsync(IEnumerable<string> arguments, CancellationToken cancellationToken)
+    /// <param name="former">The folder of a release that is installed first; null for one of the present sources.</param>
+    /// <param name="cancellationToken">Ends it.</param>
+    public async Task<int> RunAsync(IEnumerable<string> arguments, string? former, CancellationToken cancellationToken)
     {
         if (!Environment.IsPrivilegedProcess)
         {
             throw new StackException("rehearse needs root: it creates network namespaces, control groups and containers");
         }
+        var installed = former is null ? null : Release.Read(former);
         await SettleNeedsAsync(cancellationToken);
         var image = await new MachineImage(workspace).EnsureAsync(cancellationToken);
-        var release = await BuildReleaseAsync(version: null, cancellationToken);
-        // The same sources with another version number: the rehearsal needs two releases that run, not different content.
+        var release = installed ?? Release.Read((await BuildReleaseAsync(version: null, cancellationToken)).Output);
         var next = await BuildReleaseAsync(NextVersion(release.Version), cancellationToken);
 
         await using var folder = TemporaryFolder.In(Path.GetTempPath());
@@ -33,7 +35,7 @@ internal sealed class PreparedRehearsal(Workspace workspace)
         return await new Tool("unshare", "--mount", "--propagation", "private", "sh", "-euc", OwnNetworks, "sh").PassThroughAsync(
             [
                 DotnetProgram.Launcher, DotnetProgram.FileOf("Billing.Rehearsal"), .. arguments,
-                "--folder", folder.Path, "--image", image, "--release", release.Output, "--next-release", next.Output,
+                "--folder", folder.Path, "--image", image, "--release", release.Folder, "--next-release", next.Output,
             ],
             cancellationToken);
     }

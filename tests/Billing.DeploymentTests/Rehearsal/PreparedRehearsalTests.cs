@@ -1,4 +1,6 @@
 using System.CommandLine;
+using Billing.Cli.Setup;
+using Billing.LocalStack.Processes;
 using Billing.Rehearsal;
 using Billing.Rehearsal.Preparation;
 using Spectre.Console;
@@ -13,6 +15,17 @@ public sealed class PreparedRehearsalTests
     [InlineData("1.2.3-rc.1", "1.2.4")]
     public void The_second_release_has_the_next_version(string version, string next) =>
         Assert.Equal(next, PreparedRehearsal.NextVersion(version));
+
+    [Fact]
+    public async Task A_former_release_that_is_none_is_refused_before_anything_is_built()
+    {
+        Assert.SkipUnless(Environment.IsPrivilegedProcess, "rehearse needs root");
+
+        var refused = await Assert.ThrowsAsync<StackException>(() => new PreparedRehearsal(new Workspace("", "", "", ""))
+            .RunAsync([], Path.GetTempPath(), TestContext.Current.CancellationToken));
+
+        Assert.Contains("contains no release", refused.Message, StringComparison.Ordinal);
+    }
 
     [Fact]
     public async Task Wrong_flags_are_refused_before_anything_else()
