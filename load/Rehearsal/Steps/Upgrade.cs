@@ -7,15 +7,16 @@ namespace Billing.Rehearsal.Steps;
 /// In the meantime, the old and the new release run side by side.</summary>
 internal static class Upgrade
 {
-    // Who reads comes before who writes: balance backends before payment backends, which may store new types of events, and backends before
+    // The monitoring host creates the tables that the next release has in addition. Who reads comes before who writes: balance backends before payment backends, which may store new types of events, and backends before
     // proxies, which may send new kinds of requests.
-    private static readonly string[] Order = ["balance-backend", "payment-backend", "proxy", "monitoring"];
+    private static readonly string[] Order = ["monitoring", "postgres", "balance-backend", "payment-backend", "proxy"];
 
     /// <summary>Upgrades every machine that runs one of the platform's programs.</summary>
     public static async Task RunAsync(Platform platform, Release next, Action<string> progress, CancellationToken cancellationToken)
     {
         await platform.OfferAsync(next, cancellationToken);
-        foreach (var machine in Order.SelectMany(platform.Tier))
+        var primary = await DatabaseMachines.PrimaryAsync(platform, cancellationToken);
+        foreach (var machine in Order.SelectMany(tier => platform.Tier(tier).OrderBy(machine => machine == primary)))
         {
             progress(machine.Machine.Name);
             await machine.RunAsync(
@@ -26,7 +27,7 @@ internal static class Upgrade
 
     private static async Task CheckAsync(RunningMachine machine, string version, CancellationToken cancellationToken)
     {
-        var program = machine.Machine.Tier switch { "proxy" => "proxy", "monitoring" => "cli", _ => "backend" };
+        var program = machine.Machine.Tier switch { "proxy" => "proxy", "monitoring" or "postgres" => "cli", _ => "backend" };
         var running = (await machine.RunAsync(
             program == "cli"
                 ? "cat /opt/billing/cli/VERSION"
