@@ -68,6 +68,9 @@ public static class ErrorReasons
     /// <summary>UNAVAILABLE: the proxy ended a stream that was idle for too long; open another one.</summary>
     public const string StreamIdle = "STREAM_IDLE";
 
+    /// <summary>UNAVAILABLE: the proxy ended a stream at its greatest age; open another one.</summary>
+    public const string StreamTooOld = "STREAM_TOO_OLD";
+
     /// <summary>UNAVAILABLE: the command could not be published.</summary>
     public const string BrokerUnavailable = "BROKER_UNAVAILABLE";
 

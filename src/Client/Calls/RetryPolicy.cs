@@ -1,3 +1,4 @@
+using Billing.Contracts;
 using Billing.V1;
 using Grpc.Core;
 using Polly;
@@ -20,9 +21,10 @@ internal sealed class RetryPolicy(BillingClientOptions options, TimeProvider tim
         IsTransient(failure.StatusCode) || ProxyFailure.IsBrokenConnection(failure.Status);
 
     /// <summary>Returns whether a stream is continued on another proxy, also after the failures of a connection that breaks during
-    /// a stream. The requests in flight are sent again with the same ids, so nothing is processed twice.</summary>
+    /// a stream, and with another token after that of the stream has expired. The requests in flight are sent again with the same ids, so nothing is processed twice.</summary>
     public static bool IsRetriedStream(RpcException failure) =>
-        IsTransient(failure.StatusCode) || failure.StatusCode is StatusCode.Internal or StatusCode.Unknown or StatusCode.Cancelled or StatusCode.Aborted;
+        IsTransient(failure.StatusCode) || failure.StatusCode is StatusCode.Internal or StatusCode.Unknown or StatusCode.Cancelled or StatusCode.Aborted
+        || ProxyFailure.Reason(failure) is ErrorReasons.TokenExpired;
 
     public bool Handles(RpcException failure) => options.RetriesMax > 0 && handles(failure);
 

@@ -24,9 +24,10 @@ internal sealed class BillingService(RequestHandler handler, Admission admission
     {
         var call = IncomingCall.Of(context, time);
         using var places = new StreamPlaces(admission, call.Caller, options.Value.StreamWindow);
-        using var responses = new DrainingWriter<MakePaymentResponse>(responseStream, time, admission.Closing);
+        using var end = admission.EndOf(call.Caller);
+        using var responses = new DrainingWriter<MakePaymentResponse>(responseStream, time, end);
         using var stream = new PaymentStream(
-            handler, call, requestStream, responses, places, options.Value.StreamIdleMax, time, admission.Closing);
+            handler, call, requestStream, responses, places, options.Value.StreamIdleMax, time, end);
         await stream.RunAsync();
     }
 
@@ -40,8 +41,9 @@ internal sealed class BillingService(RequestHandler handler, Admission admission
     {
         var call = IncomingCall.Of(context, time);
         using var place = handler.Admit(request, FieldRules.Check(request), request.AccountId, call.Caller, isTimed: false).Value;
-        using var responses = new DrainingWriter<StatementEntry>(responseStream, time, admission.Closing);
-        await new StatementStream(handler, call, responses, place, admission.Closing).RunAsync(request);
+        using var end = admission.EndOf(call.Caller);
+        using var responses = new DrainingWriter<StatementEntry>(responseStream, time, end);
+        await new StatementStream(handler, call, responses, place, end).RunAsync(request);
     }
 }
 

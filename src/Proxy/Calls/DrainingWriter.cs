@@ -4,11 +4,11 @@ using Grpc.Core;
 
 namespace Billing.Proxy.Calls;
 
-/// <summary>Writes the answers of one stream, one at a time. A caller that does not read may block its own stream for any time,
-/// but not the shutdown of the proxy: once that has begun, a write that takes too long ends the call.</summary>
-internal sealed class DrainingWriter<T>(IServerStreamWriter<T> stream, TimeProvider time, CancellationToken closing) : IDisposable
+/// <summary>Writes the answers of one stream, one at a time. A caller that does not read may block its own stream until it has to end, and no
+/// longer: then a write that takes too long ends the call.</summary>
+internal sealed class DrainingWriter<T>(IServerStreamWriter<T> stream, TimeProvider time, StreamEnd end) : IDisposable
 {
-    /// <summary>How long a write may take while the proxy shuts down.</summary>
+    /// <summary>How long a write may take once the stream has to end.</summary>
     public static readonly TimeSpan Grace = TimeSpan.FromSeconds(2);
 
     private static readonly WriteOptions Buffered = new(WriteFlags.BufferHint);
@@ -16,7 +16,7 @@ internal sealed class DrainingWriter<T>(IServerStreamWriter<T> stream, TimeProvi
     private readonly CancellationTokenSource _abandoned = new();
 
     /// <summary>Writes an answer; completes when the transport has room for more. Without a flush, it may wait for the next one.</summary>
-    /// <exception cref="FailureException">UNAVAILABLE: the proxy is shutting down and the caller does not read.</exception>
+    /// <exception cref="FailureException">The stream has to end, and the caller does not read.</exception>
     public async ValueTask WriteAsync(T answer, bool flush)
     {
         stream.WriteOptions = flush ? null : Buffered;
@@ -34,9 +34,9 @@ internal sealed class DrainingWriter<T>(IServerStreamWriter<T> stream, TimeProvi
     {
         try
         {
-            await write.WaitAsync(closing);
+            await write.WaitAsync(end.Token);
         }
-        catch (OperationCanceledException) when (closing.IsCancellationRequested)
+        catch (OperationCanceledException) when (end.Token.IsCancellationRequested)
         {
             // The write may have completed in the meantime.
             if (!write.IsCompleted)
@@ -57,7 +57,7 @@ internal sealed class DrainingWriter<T>(IServerStreamWriter<T> stream, TimeProvi
             await _abandoned.CancelAsync();
             await write.ContinueWith(
                 _ => { }, CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
-            throw new FailureException(Admission.Closed());
+            throw new FailureException(end.Failure);
         }
     }
 }

@@ -13,7 +13,7 @@ namespace Billing.Proxy.Calls;
 /// back-pressure. If the caller goes, each payment in flight keeps its place until it is answered.</summary>
 internal sealed class PaymentStream(
     RequestHandler handler, IncomingCall call, IAsyncStreamReader<MakePaymentRequest> requests,
-    DrainingWriter<MakePaymentResponse> responses, StreamPlaces places, TimeSpan idleMax, TimeProvider time, CancellationToken closing) : IDisposable
+    DrainingWriter<MakePaymentResponse> responses, StreamPlaces places, TimeSpan idleMax, TimeProvider time, StreamEnd end) : IDisposable
 {
     // A flush for each answer costs more than the answer: up to this many waiting answers are flushed together.
     private const int FlushEvery = 64;
@@ -34,8 +34,7 @@ internal sealed class PaymentStream(
     private long _lastUsed = time.GetTimestamp();
 
     /// <summary>Answers every payment until the caller has no more.</summary>
-    /// <exception cref="FailureException">UNAVAILABLE: the proxy is shutting down, or the stream was idle for too long; the payments
-    /// already read have been answered.</exception>
+    /// <exception cref="FailureException">The stream has to end, or was idle for too long; the payments already read have been answered.</exception>
     public async Task RunAsync()
     {
         _watch = time.CreateTimer(_ => EndIfIdle(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
@@ -45,7 +44,7 @@ internal sealed class PaymentStream(
         await Task.WhenAll(reading, writing);
         if (!await reading)
         {
-            throw new FailureException(closing.IsCancellationRequested ? Admission.Closed() : Idle());
+            throw new FailureException(end.Token.IsCancellationRequested ? end.Failure : Idle());
         }
     }
 
@@ -69,10 +68,10 @@ internal sealed class PaymentStream(
         }
     }
 
-    /// <summary>Reads the requests; false if it stopped because the proxy is shutting down or the stream was idle.</summary>
+    /// <summary>Reads the requests; false if it stopped because the stream has to end or was idle.</summary>
     private async Task<bool> ReadAsync()
     {
-        using var stop = CancellationTokenSource.CreateLinkedTokenSource(_ended.Token, closing, _unused.Token);
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(_ended.Token, end.Token, _unused.Token);
         var free = 0;
         try
         {

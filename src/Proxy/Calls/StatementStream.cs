@@ -9,7 +9,7 @@ namespace Billing.Proxy.Calls;
 /// <summary>One GetStatement call: requests page after page, each only when the previous one is written, so that a slow caller
 /// slows the reads down.</summary>
 internal sealed class StatementStream(
-    RequestHandler handler, IncomingCall call, DrainingWriter<StatementEntry> responses, Admission.Admitted place, CancellationToken closing)
+    RequestHandler handler, IncomingCall call, DrainingWriter<StatementEntry> responses, Admission.Admitted place, StreamEnd end)
 {
     private const int PageMax = 500;
 
@@ -38,8 +38,8 @@ internal sealed class StatementStream(
     }
 
     private async Task<StatementPage> PageAsync(StatementPageRequest request) =>
-        closing.IsCancellationRequested
-            ? throw new FailureException(Admission.Closed())
+        end.Token.IsCancellationRequested
+            ? throw new FailureException(end.Failure)
             : (await handler.SendAsync(RequestKinds.Statement, request, call, place)).Value;
 
     private async Task WriteAsync(StatementPage page)

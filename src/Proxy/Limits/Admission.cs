@@ -36,6 +36,9 @@ internal sealed class Admission(IOptions<ProxyOptions> options, IOptions<LimitOp
     /// <summary>Cancelled when the proxy begins to shut down: a stream then answers the payments it has read, and ends.</summary>
     public CancellationToken Closing => _closing.Token;
 
+    /// <summary>When a stream of a caller that is opened now has to end.</summary>
+    public StreamEnd EndOf(Caller caller) => new(caller.Until, limits.Value.StreamAgeMax, time, Closing);
+
     public int OfStreams => Volatile.Read(ref _ofStreams);
 
     /// <summary>Admits a call; dispose of the result when the call ends. Its duration counts towards the latency target if it is timed:

@@ -30,6 +30,10 @@ internal sealed class LimitOptions
     /// <summary>How long a connection may be open without a call; above zero.</summary>
     public TimeSpan ConnectionIdleMax { get; set; } = TimeSpan.FromSeconds(130);
 
+    /// <summary>How long a stream may be open, of payments, of a statement or of the live page, above zero: its caller opens another one, perhaps
+    /// at another proxy, and has its token checked again.</summary>
+    public TimeSpan StreamAgeMax { get; set; } = TimeSpan.FromHours(1);
+
     /// <summary>How long a caller may take to send the headers of a request; above zero.</summary>
     public TimeSpan HeadersTimeout { get; set; } = TimeSpan.FromSeconds(15);
 
@@ -42,6 +46,8 @@ internal sealed class LimitOptions
         Burst > 0 && RequestsPerSecond == 0 ? $"{Section}:Burst needs {Section}:RequestsPerSecond." : null,
         ConnectionIdleMax <= TimeSpan.Zero || ConnectionIdleMax > TimeBound
             ? $"{Section}:ConnectionIdleMax ({ConnectionIdleMax}) must be above zero and at most {TimeBound}." : null,
+        StreamAgeMax <= TimeSpan.Zero || StreamAgeMax > TimeBound
+            ? $"{Section}:StreamAgeMax ({StreamAgeMax}) must be above zero and at most {TimeBound}." : null,
         HeadersTimeout <= TimeSpan.Zero || HeadersTimeout > TimeBound
             ? $"{Section}:HeadersTimeout ({HeadersTimeout}) must be above zero and at most {TimeBound}." : null,
     }.OfType<string>();

@@ -2,6 +2,7 @@ using System.Text.Json;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Limits;
 using Billing.Proxy.Rest;
+using Billing.Proxy.Security;
 using Microsoft.AspNetCore.Http.Features;
 using Microsoft.Extensions.Options;
 
@@ -13,7 +14,7 @@ internal sealed class LiveFront(
     /// <summary>The response header with the steps of a payment, as JSON.</summary>
     public const string StepsHeader = "billing-steps";
 
-    /// <summary>Sends the events, second by second, until the page is closed or the proxy shuts down.</summary>
+    /// <summary>Sends the events, second by second, until the page is closed or has to ask for them again.</summary>
     public async Task WatchAsync(HttpContext http)
     {
         using var watcher = watchers.TryEnter(http.Features.GetRequiredFeature<IHttpRequestLifetimeFeature>().Abort);
@@ -26,14 +27,15 @@ internal sealed class LiveFront(
         http.Response.ContentType = "text/event-stream";
         http.Response.Headers.CacheControl = "no-store";
         http.Features.Get<IHttpResponseBodyFeature>()?.DisableBuffering();
-        using var end = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, admission.Closing);
+        using var ending = admission.EndOf(Caller.Of(http));
+        using var end = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, ending.Token);
         try
         {
             await WriteEventsAsync(http.Response, watcher, end.Token);
         }
         catch (OperationCanceledException) when (end.IsCancellationRequested)
         {
-            // The page is closed or was cut off, or the proxy shuts down.
+            // The page is closed or was cut off, or has to open another stream.
         }
     }
 

@@ -20,10 +20,10 @@ internal sealed class Caller : ClaimsIdentity
 
     /// <summary>Creates an authenticated caller, which may access the accounts: account ids, or prefixes of ids followed by <c>*</c>.
     /// </summary>
-    public Caller(string scheme, string id, IEnumerable<string> scopes, IEnumerable<string> accounts)
+    public Caller(string scheme, string id, IEnumerable<string> scopes, IEnumerable<string> accounts, DateTimeOffset? until = null)
         : base(scheme)
     {
-        Id = id;
+        (Id, Until) = (id, until);
         _scopes.UnionWith(scopes);
         foreach (var account in accounts)
         {
@@ -40,6 +40,9 @@ internal sealed class Caller : ClaimsIdentity
 
     /// <summary>What identifies the caller; the same in all of its tokens.</summary>
     public string Id { get; }
+
+    /// <summary>When its token expires, on the wall clock; null for never.</summary>
+    public DateTimeOffset? Until { get; }
 
     public static Caller Of(HttpContext http) =>
         http.User.Identity as Caller ?? http.Features.Get<Caller>() ?? Nobody;

@@ -122,7 +122,7 @@ internal sealed class TokenCallers(
             return Task.CompletedTask;
         }
         var caller = new Caller(
-            JwtBearerDefaults.AuthenticationScheme, id, Words(token, "scope").Concat(Words(token, "scp")), Words(token, _options.AccountClaim));
+            JwtBearerDefaults.AuthenticationScheme, id, Words(token, "scope").Concat(Words(token, "scp")), Words(token, _options.AccountClaim), Expiry(token));
         validated.Principal = new ClaimsPrincipal(caller);
         Remember(validated.Request.Headers.Authorization.ToString(), validated.Principal, token);
         return Task.CompletedTask;
@@ -135,9 +135,11 @@ internal sealed class TokenCallers(
             _remembered.Clear();
         }
         var until = Now + RememberedFor;
-        var expires = new DateTimeOffset(token.ValidTo, TimeSpan.Zero) + _options.ClockSkew;
+        var expires = Expiry(token);
         _remembered[header] = new Remembered(principal, until < expires ? until : expires);
     }
+
+    private DateTimeOffset Expiry(JsonWebToken token) => new DateTimeOffset(token.ValidTo, TimeSpan.Zero) + _options.ClockSkew;
 
     private static string? Text(JsonWebToken token, string claim) =>
         token.TryGetPayloadValue<string>(claim, out var text) && text.Length > 0 ? text : null;

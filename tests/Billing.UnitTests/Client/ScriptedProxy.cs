@@ -13,7 +13,8 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.UnitTests.Client;
 
-/// <summary>A proxy on its own port that answers with the given failures first, and then accepts all payments.</summary>
+/// <summary>A proxy on its own port that answers with the given failures first, and then accepts all payments. On a stream, each failure
+/// comes after an answer.</summary>
 internal sealed class ScriptedProxy : V1.Billing.BillingBase, IAsyncDisposable
 {
     private readonly ConcurrentQueue<MakePaymentRequest> _requests = new();
@@ -92,6 +93,10 @@ internal sealed class ScriptedProxy : V1.Billing.BillingBase, IAsyncDisposable
         await foreach (var request in requestStream.ReadAllAsync(context.CancellationToken))
         {
             await responseStream.WriteAsync(Answer(request));
+            if (_failures.TryDequeue(out var failure))
+            {
+                throw failure;
+            }
         }
     }
 

@@ -1,4 +1,5 @@
 using Billing.Client;
+using Billing.Contracts;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using Grpc.Core;
@@ -44,6 +45,19 @@ public sealed class SecurityTests : IDisposable
 
         // The first call has two attempts.
         Assert.Equal(["Bearer token-1", "Bearer token-1", "Bearer token-2"], proxy.HeadersOf("authorization"));
+    }
+
+    [Fact]
+    public async Task A_stream_whose_token_has_expired_is_continued_with_another_token()
+    {
+        await using var proxy = await ScriptedProxy.StartAsync(ScriptedProxy.Failure(StatusCode.Unauthenticated, ErrorReasons.TokenExpired));
+        var calls = 0;
+        using var client = Client(proxy.Address, options => options.TokenProvider = _ => ValueTask.FromResult($"token-{++calls}"));
+
+        var results = await client.PayAllAsync(new[] { NewPayment(), NewPayment(), NewPayment() }.ToAsyncEnumerable()).ToListAsync(TestContext.Current.CancellationToken);
+
+        Assert.All(results, result => Assert.IsType<PaymentResult.Accepted>(result));
+        Assert.Equal(["Bearer token-1", "Bearer token-2"], proxy.HeadersOf("authorization"));
     }
 
     [Fact]

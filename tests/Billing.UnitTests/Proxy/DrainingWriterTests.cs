@@ -1,4 +1,5 @@
 using Billing.Proxy.Calls;
+using Billing.Proxy.Limits;
 using Grpc.Core;
 
 namespace Billing.UnitTests.Proxy;
@@ -15,7 +16,8 @@ public sealed class DrainingWriterTests
         {
             using var closing = new CancellationTokenSource();
             var stream = new HeldStream();
-            using var writer = new DrainingWriter<int>(stream, TimeProvider.System, closing.Token);
+            using var end = new StreamEnd(until: null, TimeSpan.FromHours(1), TimeProvider.System, closing.Token);
+            using var writer = new DrainingWriter<int>(stream, TimeProvider.System, end);
             var written = writer.WriteAsync(i, flush: true).AsTask();
 
             // Callbacks are called in reverse order of registration.
