@@ -53,8 +53,15 @@ public sealed class CertificateAuthority : IDisposable
     });
 
     /// <summary>Issues a certificate for a caller.</summary>
+    /// <param name="issuedAt">Where it says that its issuer's certificate is to be had; null if it says nothing.</param>
     /// <returns>The certificate followed by its key, in PEM (PKCS #8).</returns>
-    public string Client(string name) => Sign(name, "1.3.6.1.5.5.7.3.2", _ => { });
+    public string Client(string name, Uri? issuedAt = null) => Sign(name, "1.3.6.1.5.5.7.3.2", request =>
+    {
+        if (issuedAt is not null)
+        {
+            request.CertificateExtensions.Add(new X509AuthorityInformationAccessExtension([], [issuedAt.AbsoluteUri]));
+        }
+    });
 
     /// <inheritdoc/>
     public void Dispose() => _own.Dispose();

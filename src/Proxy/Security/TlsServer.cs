@@ -50,7 +50,13 @@ internal sealed class TlsServer
             handshake.ServerCertificateContext = _own.Value;
             if (_clientCa is not null)
             {
-                var trusted = new X509ChainPolicy { TrustMode = X509ChainTrustMode.CustomRootTrust, RevocationMode = X509RevocationMode.NoCheck };
+                var trusted = new X509ChainPolicy
+                {
+                    TrustMode = X509ChainTrustMode.CustomRootTrust,
+                    RevocationMode = X509RevocationMode.NoCheck,
+                    // A stranger's certificate would name the address, and hold a thread for as long as nothing answers there.
+                    DisableCertificateDownloads = true,
+                };
                 trusted.CustomTrustStore.AddRange(_clientCa.Value);
                 trusted.ApplicationPolicy.Add(new Oid("1.3.6.1.5.5.7.3.2", "Client authentication"));
                 handshake.CertificateChainPolicy = trusted;

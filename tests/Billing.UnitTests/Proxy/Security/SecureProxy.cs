@@ -86,7 +86,9 @@ internal sealed class SecureProxy : IAsyncDisposable
         };
         if (clientPem is not null)
         {
-            handler.SslOptions.ClientCertificates = [X509Certificate2.CreateFromPem(clientPem, clientPem)];
+            // Offline: it does not look for the issuers of its certificate either.
+            handler.SslOptions.ClientCertificateContext = SslStreamCertificateContext.Create(
+                X509Certificate2.CreateFromPem(clientPem, clientPem), additionalCertificates: null, offline: true);
         }
         return handler;
     }

@@ -1,3 +1,5 @@
+using System.Net;
+using System.Net.Sockets;
 using System.Security.Cryptography.X509Certificates;
 using Billing.Contracts;
 using Billing.LocalStack.Credentials;
@@ -38,6 +40,21 @@ public sealed class TlsTests
 
         Assert.All([none, foreign, ofServer], e => Assert.Contains(e.StatusCode, (StatusCode[])[StatusCode.Internal, StatusCode.Unavailable]));
         Assert.Single(proxy.Backend.Commands);
+    }
+
+    [Fact]
+    public async Task Nothing_is_downloaded_from_where_a_strangers_certificate_says()
+    {
+        await using var proxy = await SecureProxy.StartAsync();
+        using var stranger = new CertificateAuthority("Another CA", TimeProvider.System);
+        using var listener = new TcpListener(IPAddress.Loopback, 0);
+        listener.Start();
+        var address = new Uri($"http://{listener.LocalEndpoint}/issuer.crt");
+
+        await Assert.ThrowsAsync<RpcException>(
+            () => proxy.Client(clientPem: stranger.Client("shop", address)).MakePaymentAsync(Samples.Payment()).ResponseAsync);
+
+        Assert.False(listener.Pending());
     }
 
     [Fact]
