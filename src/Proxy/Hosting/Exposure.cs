@@ -3,7 +3,7 @@ using Billing.Proxy.Security;
 
 namespace Billing.Proxy.Hosting;
 
-/// <summary>Refuses to expose a proxy without authentication or TLS at addresses that other machines can reach.</summary>
+/// <summary>Who can reach a proxy: refuses to expose it without authentication or TLS at addresses that other machines can reach.</summary>
 internal static class Exposure
 {
     /// <summary>One message for each address at which the proxy must not listen, naming the setting.</summary>
@@ -19,6 +19,13 @@ internal static class Exposure
         (_, true) => "does not authenticate its callers",
         _ => "has no TLS and does not authenticate its callers",
     };
+
+    /// <summary>The names under which the proxy may be asked. Where only this machine reaches it, these are the machine's own: otherwise a
+    /// web page in its browser could call it under the page's own name, once that name has been changed to this machine's address.</summary>
+    public static IList<string> Hosts(IConfiguration configuration) =>
+        configuration["AllowedHosts"] is { Length: > 0 } names ? Split(names)
+        : Addresses(configuration).All(a => ServiceAddresses.IsLoopback(a.Url)) ? ["localhost", "127.0.0.1", "[::1]"]
+        : ["*"];
 
     /// <summary>The addresses at which the proxy is configured to listen, each with its setting.</summary>
     public static IEnumerable<(string Setting, string Url)> Addresses(IConfiguration configuration) =>

@@ -32,6 +32,7 @@ internal static class ProxyServices
     /// failures into answers, and what may refuse it.</summary>
     public static void MapProxy(this WebApplication app)
     {
+        app.UseHostFiltering();
         // Anonymous, since metrics collectors have no token: the admin address is for the operators' network only.
         app.MapTelemetry()?.AllowAnonymous().ForOperators();
         app.Use(app.Services.GetRequiredService<CallMetrics>().InvokeAsync);

@@ -28,6 +28,7 @@ internal static class SecurityServices
         {
             builder.AlsoListen(url);
         }
+        services.AddHostFiltering(filter => filter.AllowedHosts = Exposure.Hosts(configuration));
         services.AddSingleton<TlsServer>();
         if (tls.IsOn)
         {

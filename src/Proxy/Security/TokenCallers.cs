@@ -1,8 +1,10 @@
-using System.Collections.Concurrent;
 using System.Security.Claims;
+using System.Security.Cryptography;
+using System.Text;
 using System.Text.Json;
 using Billing.Hosting;
 using Microsoft.AspNetCore.Authentication.JwtBearer;
+using Microsoft.Extensions.Caching.Memory;
 using Microsoft.Extensions.Options;
 using Microsoft.IdentityModel.JsonWebTokens;
 using Microsoft.IdentityModel.Tokens;
@@ -12,12 +14,13 @@ namespace Billing.Proxy.Security;
 /// <summary>Configures the validation of tokens, and caches valid tokens for a short time: the check of a signature costs more
 /// than everything else that a proxy does for a call.</summary>
 internal sealed class TokenCallers(
-    IOptions<AuthOptions> options, TimeProvider time, ILogger<TokenCallers> logger)
+    IOptions<AuthOptions> options, TimeProvider time, ILogger<TokenCallers> logger) : IDisposable
 {
     // So long may a token still be accepted after its key was removed from the key set.
     private static readonly TimeSpan RememberedFor = TimeSpan.FromSeconds(60);
 
-    private const int RememberedMax = 10_000;
+    // What is known of a token takes about as much memory as the token, which may be as long as all headers together.
+    private const long RememberedBytesMax = 16 * 1024 * 1024;
 
     private static readonly string[] Algorithms =
     [
@@ -27,10 +30,13 @@ internal sealed class TokenCallers(
     ];
 
     private readonly AuthOptions _options = options.Value;
-    private readonly ConcurrentDictionary<string, Remembered> _remembered = new(StringComparer.Ordinal);
+    private readonly MemoryCache _remembered = new(new MemoryCacheOptions { SizeLimit = RememberedBytesMax });
 
     private readonly ReloadedFiles<JsonWebKeySet>? _keys = options.Value.JwksFile.Length == 0 ? null
         : new ReloadedFiles<JsonWebKeySet>([options.Value.JwksFile], ReadKeys, time, logger);
+
+    /// <summary>Number of tokens that are remembered.</summary>
+    public int Remembering => _remembered.Count;
 
     /// <summary>Reads the key set for the first time, if it is in a file.</summary>
     /// <exception cref="StartupException">It cannot be used.</exception>
@@ -64,6 +70,8 @@ internal sealed class TokenCallers(
         bearer.Events = new JwtBearerEvents { OnMessageReceived = Recall, OnTokenValidated = Accept };
     }
 
+    public void Dispose() => _remembered.Dispose();
+
     private DateTimeOffset Now => time.WallClock().GetUtcNow();
 
     private static JsonWebKeySet ReadKeys(IReadOnlyList<byte[]> files)
@@ -96,18 +104,10 @@ internal sealed class TokenCallers(
 
     private Task Recall(MessageReceivedContext received)
     {
-        string? header = received.Request.Headers.Authorization;
-        if (header is not null && _remembered.TryGetValue(header, out var known))
+        if (received.Request.Headers.Authorization is [{ } header] && _remembered.TryGetValue(KeyOf(header), out Remembered? known) && Now < known!.Until)
         {
-            if (Now < known.Until)
-            {
-                received.Principal = known.Principal;
-                received.Success();
-            }
-            else
-            {
-                _remembered.TryRemove(header, out _);
-            }
+            received.Principal = known.Principal;
+            received.Success();
         }
         return Task.CompletedTask;
     }
@@ -130,14 +130,15 @@ internal sealed class TokenCallers(
 
     private void Remember(string header, ClaimsPrincipal principal, JsonWebToken token)
     {
-        if (_remembered.Count >= RememberedMax)
-        {
-            _remembered.Clear();
-        }
         var until = Now + RememberedFor;
         var expires = Expiry(token);
-        _remembered[header] = new Remembered(principal, until < expires ? until : expires);
+        _remembered.Set(
+            KeyOf(header), new Remembered(principal, until < expires ? until : expires),
+            new MemoryCacheEntryOptions { Size = header.Length, AbsoluteExpirationRelativeToNow = RememberedFor });
     }
+
+    // Of the token alone: the header may have any number of spaces before it.
+    private static string KeyOf(string header) => Convert.ToBase64String(SHA256.HashData(Encoding.UTF8.GetBytes(header.Split(' ', 2)[^1].Trim())));
 
     private DateTimeOffset Expiry(JsonWebToken token) => new DateTimeOffset(token.ValidTo, TimeSpan.Zero) + _options.ClockSkew;
 

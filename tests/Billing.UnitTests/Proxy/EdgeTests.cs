@@ -1,3 +1,4 @@
+using System.Net;
 using System.Net.Sockets;
 using Billing.Contracts;
 using Billing.Messaging.Requests;
@@ -57,6 +58,29 @@ public sealed class EdgeTests
         Assert.Equal(Filled<MakePaymentRequest>(), RequestKinds.Payment.KnownFields(Filled<MakePaymentRequest>()));
         Assert.Equal(Filled<CheckBalanceRequest>(), RequestKinds.Balance.KnownFields(Filled<CheckBalanceRequest>()));
         Assert.Equal(Filled<SetCreditLimitRequest>(), RequestKinds.CreditLimit.KnownFields(Filled<SetCreditLimitRequest>()));
+    }
+
+    [Theory]
+    [InlineData("localhost", null, HttpStatusCode.OK)]
+    [InlineData("page.example", null, HttpStatusCode.BadRequest)]
+    [InlineData("page.example", "page.example", HttpStatusCode.OK)]
+    [InlineData("localhost", "page.example", HttpStatusCode.BadRequest)]
+    public async Task Where_only_this_machine_reaches_it_a_proxy_answers_to_this_machines_names_or_to_those_it_is_given(
+        string host, string? allowed, HttpStatusCode status)
+    {
+        await using var proxy = await ProxyHost.StartAsync(_backend, settings: new Dictionary<string, string?> { ["AllowedHosts"] = allowed });
+        using var http = new HttpClient();
+        using var request = new HttpRequestMessage(HttpMethod.Post, new Uri(proxy.Address + "/grpc.health.v1.Health/Check"))
+        {
+            Version = HttpVersion.Version20,
+            VersionPolicy = HttpVersionPolicy.RequestVersionExact,
+            Headers = { Host = host },
+            Content = new ByteArrayContent(new byte[5]) { Headers = { { "Content-Type", "application/grpc" } } },
+        };
+
+        using var answer = await http.SendAsync(request, TestContext.Current.CancellationToken);
+
+        Assert.Equal(status, answer.StatusCode);
     }
 
     [Fact]

@@ -41,6 +41,8 @@ internal sealed class ProxyHost : IAsyncDisposable
     /// <summary>A plain gRPC client of the operators' API.</summary>
     public V1.BillingAdmin.BillingAdminClient Admin => new(_channel);
 
+    public IServiceProvider Services => _app.Services;
+
     public Admission Admission => _app.Services.GetRequiredService<Admission>();
 
     /// <summary>The routes that it serves.</summary>

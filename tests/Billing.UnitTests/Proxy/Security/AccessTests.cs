@@ -4,10 +4,12 @@ using System.Text;
 using System.Text.Json;
 using Billing.Contracts;
 using Billing.LocalStack.Credentials;
+using Billing.Proxy.Security;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using Grpc.Core;
 using Grpc.Health.V1;
+using Microsoft.Extensions.DependencyInjection;
 using Xunit.Sdk;
 
 namespace Billing.UnitTests.Proxy.Security;
@@ -30,6 +32,20 @@ public sealed class AccessTests : IAsyncLifetime
         await client.MakePaymentAsync(Samples.Payment());
 
         Assert.Equal(2, _proxy.Backend.Commands.Count);
+    }
+
+    [Fact]
+    public async Task A_token_is_remembered_once_however_many_spaces_come_before_it()
+    {
+        var token = _proxy.Token("payments:write", "acct-*");
+
+        foreach (var spaces in (string[])["", " ", "   "])
+        {
+            await _proxy.Client(spaces + token).MakePaymentAsync(Samples.Payment());
+        }
+
+        Assert.Equal(3, _proxy.Backend.Commands.Count);
+        Assert.Equal(1, _proxy.Host.Services.GetRequiredService<TokenCallers>().Remembering);
     }
 
     [Fact]

@@ -19,9 +19,9 @@ public sealed class TokenCallersTests
     {
         using var provider = new Provider(_asked, $$"""{"issuer":"{{authority}}","jwks_uri":"{{keys}}"}""");
         var bearer = new JwtBearerOptions { BackchannelHttpHandler = provider };
-        new TokenCallers(
-            Options.Create(new AuthOptions { Authority = authority, Audience = "a" }), TimeProvider.System, NullLogger<TokenCallers>.Instance)
-            .Configure(bearer);
+        using var callers = new TokenCallers(
+            Options.Create(new AuthOptions { Authority = authority, Audience = "a" }), TimeProvider.System, NullLogger<TokenCallers>.Instance);
+        callers.Configure(bearer);
         new JwtBearerPostConfigureOptions().PostConfigure(JwtBearerDefaults.AuthenticationScheme, bearer);
 
         var failure = await Record.ExceptionAsync(() => bearer.ConfigurationManager!.GetConfigurationAsync(CancellationToken.None));
