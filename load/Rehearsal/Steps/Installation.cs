@@ -14,14 +14,8 @@ internal static class Installation
         .. from tier in (string[])["kafka", "postgres", "proxy", "payment-backend", "balance-backend", "client"] select (tier, 9100),
     ];
 
-    public static Task RunAsync(Platform platform, CancellationToken cancellationToken)
-    {
-        // All at once, since they wait for each other; the failure of one cancels the others.
-        var machines = platform.Topology.Machines;
-        return Parallel.ForEachAsync(
-            machines, new ParallelOptions { MaxDegreeOfParallelism = machines.Count, CancellationToken = cancellationToken },
-            async (machine, token) => await platform.InstallAsync(platform.Topology, machine.Name, token));
-    }
+    public static Task RunAsync(Platform platform, CancellationToken cancellationToken) =>
+        platform.InstallAsync(platform.Topology.Machines, cancellationToken);
 
     public static Task<AccessFindings> TryAccessAsync(Platform platform, CancellationToken cancellationToken) =>
         AccessProbe.RunAsync(platform.Topology, Listening, cancellationToken);

@@ -89,13 +89,18 @@ internal sealed class Platform : IAsyncDisposable
     public Task<Topology> PlanAsync(Release release, Dictionary<string, object> variables, CancellationToken cancellationToken) =>
         PlanAsync(_options, Site.PathOf($"plan-{++_plans}"), release, variables, cancellationToken);
 
-    /// <summary>Runs a machine's user data, as a cloud does at the first start.</summary>
+    /// <summary>Runs the user data of machines, as a cloud does at the first start: of all at once, since they wait for each other; the
+    /// failure of one cancels the others.</summary>
     /// <exception cref="StackException">It failed; the message contains the last lines of the machine's journal.</exception>
-    public async Task InstallAsync(Topology topology, string name, CancellationToken cancellationToken)
+    public Task InstallAsync(IReadOnlyCollection<Machine> machines, CancellationToken cancellationToken) => Parallel.ForEachAsync(
+        machines, new ParallelOptions { MaxDegreeOfParallelism = Math.Max(1, machines.Count), CancellationToken = cancellationToken },
+        async (machine, token) => await InstallAsync(machine.Name, token));
+
+    private async Task InstallAsync(string name, CancellationToken cancellationToken)
     {
         var machine = _machines[name];
         var log = Path.Combine(Site.Logs, name + ".install.log");
-        var (exitCode, output, errors) = await machine.Shell().TryAsync(["bash -s"], cancellationToken, topology.UserData[name]);
+        var (exitCode, output, errors) = await machine.Shell().TryAsync(["bash -s"], cancellationToken, Topology.UserData[name]);
         var journal = await machine.JournalAsync(200, cancellationToken);
         await File.AppendAllTextAsync(log, output + errors + journal, cancellationToken);
         if (exitCode != 0)
@@ -127,8 +132,8 @@ internal sealed class Platform : IAsyncDisposable
         {
             await Site.Network.AddAsync(machine, cancellationToken);
             _machines[machine.Name] = await RunningMachine.BootAsync(machine, Site, cancellationToken);
-            await InstallAsync(topology, machine.Name, cancellationToken);
         }
+        await InstallAsync(added, cancellationToken);
     }
 
     /// <summary>Ends a machine at once, without a word to those that are connected to it, and deletes its disk.</summary>
@@ -145,7 +150,7 @@ internal sealed class Platform : IAsyncDisposable
     {
         await Site.Network.ReconnectAsync([machine], cancellationToken);
         _machines[machine.Name] = await RunningMachine.BootAsync(machine, Site, cancellationToken);
-        await InstallAsync(Topology, machine.Name, cancellationToken);
+        await InstallAsync(machine.Name, cancellationToken);
     }
 
     public async ValueTask DisposeAsync()
