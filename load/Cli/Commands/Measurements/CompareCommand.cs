@@ -63,16 +63,18 @@ internal static class CompareCommand
     {
         var backends = ListFlags.Numbers("--backends", "Numbers of payment backends", [1, 2, 4, 8], 1, 64);
         var replicas = ListFlags.Numbers("--replicas", "Numbers of balance replicas", [1, 2, 4, 8, 12], 1, 64);
+        var databases = ListFlags.Numbers("--databases", "Numbers of databases, over which the accounts are spread", [1, 2, 4], 1, 16);
         var rounds = Rounds();
         var during = DurationFlag.During("Duration of each measurement", TimeSpan.FromSeconds(8));
         var rate = Flags.Number("--write-rate", "Payments per second for every number of payment backends", 4000, 1, 100_000);
         var thesis = new Option<bool>("--thesis") { Description = "Loads that rise for 5 minutes and stay for 10, of which the last 5 are measured: takes hours" };
         return Running(
-            new Command("scale", "Throughput and latency by the number of backends and replicas, and the cost of each stage.") { backends, replicas, rounds, during, rate, thesis },
+            new Command("scale", "Throughput and latency by the number of backends, replicas and databases, and the cost of each stage.") { backends, replicas, databases, rounds, during, rate, thesis },
             console, needsKafka: true,
             parsed => ScaleExperiment.Plan(
                 new ScaleExperiment.Options(
                     [.. parsed.GetRequiredValue(backends).Distinct().Order()], [.. parsed.GetRequiredValue(replicas).Distinct().Order()],
+                    [.. parsed.GetRequiredValue(databases).Distinct().Order()],
                     parsed.GetValue(rounds), parsed.GetValue(during), parsed.GetValue(rate), parsed.GetValue(thesis)),
                 console));
     }

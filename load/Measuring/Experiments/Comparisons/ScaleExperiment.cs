@@ -13,6 +13,7 @@ internal static class ScaleExperiment
     private const string Reads = "Reads by number of balance replicas";
     private const string Writes = "Writes by number of payment backends";
     private const string Costs = "Cost of a request, and the model of more machines";
+    private const string Databases = "Payments by number of databases";
     private const string Platform = "platform";
     private const string MeasuredPhase = "measured";
     private const int Connections = 4;
@@ -23,20 +24,24 @@ internal static class ScaleExperiment
     private const int ReadsAtATime = 8;
     private const int WriteMs = 100;
 
+    // Enough for a lane of each database to fill its batches.
+    private const int DatabasesCallers = 400;
+
     private static readonly int[] CostCallers = [4, 50, 400];
     private static readonly string[] Stages = ["proxy", "kafka", "payments", "balances", "postgres"];
     private static readonly Figure PerMachine = new("model_per_machine", "Whole system on n 2-core machines", "/s per machine", 0);
-    private static readonly Figure PostgresLimit = new("model_postgres_limit", "Limit of 8 cores for PostgreSQL alone", "/s", 0);
+    private static readonly Figure PostgresLimit = new("model_postgres_limit", "Limit of 8 cores for each PostgreSQL alone", "/s", 0);
 
     /// <summary>The options of the experiment.</summary>
     /// <param name="Backends">Numbers of payment backends, ascending.</param>
     /// <param name="Replicas">Numbers of balance replicas, ascending.</param>
+    /// <param name="Databases">Numbers of databases, ascending.</param>
     /// <param name="Rounds">Number of measured rounds.</param>
     /// <param name="During">Duration of each measurement.</param>
     /// <param name="WriteRate">Payments per second for every number of backends.</param>
     /// <param name="IsAsInThesis">Whether the load rises for five minutes, stays for ten, and only the last five are measured.</param>
     public sealed record Options(
-        IReadOnlyList<int> Backends, IReadOnlyList<int> Replicas, int Rounds, TimeSpan During, int WriteRate, bool IsAsInThesis);
+        IReadOnlyList<int> Backends, IReadOnlyList<int> Replicas, IReadOnlyList<int> Databases, int Rounds, TimeSpan During, int WriteRate, bool IsAsInThesis);
 
     public static Experiment Plan(Options options, IAnsiConsole console) => new()
     {
@@ -65,8 +70,12 @@ internal static class ScaleExperiment
             {
                 Charted = Figure.CpuUs,
             },
+            new SectionPlan(Databases, "Databases", [Figure.PerSecond, .. Stages.Select(Figure.CpuOf), Figure.CpuUs, PostgresLimit])
+            {
+                Chart = ChartKind.Lines, Charted = Figure.CpuOf("postgres"),
+            },
         ],
-        Parts = [CostsPart(options, console), StepsPart(options, isReads: true, console), StepsPart(options, isReads: false, console)],
+        Parts = [CostsPart(options, console), .. options.Databases.Select(count => DatabasesPart(options, count, console)), StepsPart(options, isReads: true, console), StepsPart(options, isReads: false, console)],
     };
 
     private static Part CostsPart(Options options, IAnsiConsole console) => new(
@@ -80,13 +89,28 @@ internal static class ScaleExperiment
         ],
         options.Rounds);
 
-    private static Measured Modelled(Measured measured)
+    // The accounts are spread evenly over the databases, each of which has a server of its own.
+    private static Part DatabasesPart(Options options, int count, IAnsiConsole console) => new(
+        [StackSide.Plan(Platform, new StackOptions { Proxies = 1, PaymentBackends = 1, BalanceBackends = 1, Databases = count }, console)],
+        [
+            Case.Of(Databases, count.ToString(CultureInfo.InvariantCulture), async (side, cancellationToken) => Modelled(
+                Measured.Of(await side.LoadAsync(
+                    Spec(new LoadShape.Closed(DatabasesCallers, options.During.TotalSeconds), isReads: false) with { WarmUp = new LoadShape.Closed(DatabasesCallers, 2) },
+                    1, cancellationToken)),
+                count)) with
+            {
+                Position = count,
+            },
+        ],
+        options.Rounds);
+
+    private static Measured Modelled(Measured measured, int databases = 1)
     {
         var figures = new Dictionary<string, double>(measured.Figures);
         figures[PerMachine.Id] = 2e6 / figures[Figure.CpuUs.Id];
         if (figures.GetValueOrDefault(Figure.CpuOf("postgres").Id) is > 1 and var postgres)
         {
-            figures[PostgresLimit.Id] = 8e6 / postgres;
+            figures[PostgresLimit.Id] = databases * 8e6 / postgres;
         }
         return measured with { Figures = figures };
     }

@@ -79,7 +79,7 @@ public sealed class ExperimentPageTests : IDisposable
         Experiment[] plans =
         [
             PaperExperiment.Plan([5_000], 5, 1000, AnsiConsole.Console),
-            ScaleExperiment.Plan(new ScaleExperiment.Options([1, 8], [1, 12], 5, TimeSpan.FromSeconds(5), 4000, IsAsInThesis: false), AnsiConsole.Console),
+            ScaleExperiment.Plan(new ScaleExperiment.Options([1, 8], [1, 12], [1, 2], 5, TimeSpan.FromSeconds(5), 4000, IsAsInThesis: false), AnsiConsole.Console),
             EdaExperiment.Plan(new EdaExperiment.Options("grpc", [100], HasStudyRates: false, 5, 500, TimeSpan.FromSeconds(5), 15_000, 3), AnsiConsole.Console),
             RpcExperiment.Plan(RpcExperiment.Grid.Default),
         ];
