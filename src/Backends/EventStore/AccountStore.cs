@@ -15,17 +15,60 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
     /// <summary>The member of a tombstone that names the stream whose command it closes.</summary>
     internal const string TombstoneStreamId = "StreamId";
 
+    /// <summary>The condition for an event that sets a credit limit, word for word that of its index.</summary>
+    internal static string SetsCreditLimit { get; } = $"type in ({string.Join(", ", EventTypes.CreditLimits.Select(name => $"'{name}'"))})";
+
     private readonly EventStoreOptions _options = options.Value;
     private readonly string _hold = StoredFunction.Hold.Call(options.Value.Schema);
     private readonly string _append = StoredFunction.AppendEvents.Call(options.Value.Schema);
     private readonly FormerReceipts _former = new(servers, options.Value.Schema);
 
-    // Reads the last snapshots and the events after them in one statement, and so as of one moment. The version to begin after stands
-    // in the condition of the join, for the index to begin there: as a filter it would have all of an account's events read.
+    // An event states the account's balance and currency, so the last one says all but the credit limit, which the last event says that has set
+    // it: two events are read, however many there are. One statement, and so as of one moment.
     public async Task<Dictionary<string, Account>> LoadAsync(
         string[] streamIds, Account opened, CancellationToken cancellationToken)
     {
         var accounts = streamIds.ToDictionary(id => id, _ => opened, StringComparer.Ordinal);
+        var former = new List<string>();
+        await using (var command = servers.Primary.CreateCommand($"""
+            select wanted.id, e.version, e.type, e.data, k.credit_limit, c.type, c.data
+            from unnest($1) as wanted(id)
+            cross join lateral (
+                select version, type, data from {_options.Schema}.mt_events where stream_id = wanted.id order by version desc limit 1) e
+            left join {EventStoreSchema.Snapshots(_options.Schema)} k on k.stream_id = wanted.id
+            left join lateral (
+                select type, data from {_options.Schema}.mt_events
+                where stream_id = wanted.id and version > coalesce(k.version, 0) and {SetsCreditLimit} order by version desc limit 1) c on true
+            """))
+        {
+            command.Parameters.Add(Texts(streamIds));
+            await using var rows = await command.ExecuteReaderAsync(cancellationToken);
+            while (await rows.ReadAsync(cancellationToken))
+            {
+                var (id, last) = (rows.GetString(0), EventTypes.Read(rows.GetString(2), rows.GetFieldValue<byte[]>(3)));
+                if (last.Balance is not { } balance)
+                {
+                    former.Add(id);
+                    continue;
+                }
+                var limit = !rows.IsDBNull(5) ? opened.Apply(EventTypes.Read(rows.GetString(5), rows.GetFieldValue<byte[]>(6))).CreditLimit
+                    : !rows.IsDBNull(4) ? rows.GetDecimal(4)
+                    : opened.CreditLimit;
+                accounts[id] = new Account(rows.GetInt64(1), balance, limit, last.AccountCurrency);
+            }
+        }
+        await FoldAsync(former, accounts, cancellationToken);
+        return accounts;
+    }
+
+    // Accounts whose last event was recorded before events stated the balance: from their last snapshot on, in one statement. The version to
+    // begin after stands in the condition of the join, for the index to begin there: as a filter it would have all of an account's events read.
+    private async Task FoldAsync(List<string> streamIds, Dictionary<string, Account> accounts, CancellationToken cancellationToken)
+    {
+        if (streamIds.Count == 0)
+        {
+            return;
+        }
         await using var command = servers.Primary.CreateCommand($"""
             with known as materialized (
                 select wanted.id, s.version, s.balance, s.credit_limit, s.currency
@@ -36,7 +79,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
             from known k join {_options.Schema}.mt_events e on e.stream_id = k.id and e.version > coalesce(k.version, 0)
             order by id, version
             """);
-        command.Parameters.Add(Texts(streamIds));
+        command.Parameters.Add(Texts([.. streamIds]));
         await using var rows = await command.ExecuteReaderAsync(cancellationToken);
         while (await rows.ReadAsync(cancellationToken))
         {
@@ -45,7 +88,6 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
                 ? new Account(rows.GetInt64(1), rows.GetDecimal(2), rows.GetDecimal(3), rows.IsDBNull(4) ? null : rows.GetString(4))
                 : accounts[id].Apply(EventTypes.Read(rows.GetString(5), rows.GetFieldValue<byte[]>(6)));
         }
-        return accounts;
     }
 
     public async Task<IReadOnlyDictionary<int, long>> HeldShardsAsync(CancellationToken cancellationToken)

@@ -26,6 +26,10 @@ public sealed class EventStoreSchema(
     /// constraint would be dropped by a backend of an earlier release that starts again.</summary>
     internal const string OneEventForEachCommand = "mt_events_command";
 
+    /// <summary>The index of the events that set credit limits, of which an account has few (<see cref="AccountStore.LoadAsync"/>). Its name is
+    /// that of the present one, since a new one needs another index.</summary>
+    internal static string CreditLimitEvents { get; } = "mt_events_" + EventTypes.CreditLimits[0];
+
     internal const string SnapshotsTable = "account_snapshots";
 
     internal const string FormerReceiptsTable = "payment_receipts";
@@ -95,7 +99,7 @@ public sealed class EventStoreSchema(
                 await store.Storage.ApplyAllConfiguredChangesToDatabaseAsync(AutoCreate.CreateOrUpdate);
                 // Which also ends the snapshot of the statement before it: the index waits for the end of all older ones.
                 await ExecuteAsync(connection, $"set local lock_timeout = '{EventStoreOptions.LockTimeout}'", cancellationToken);
-                await IndexEventIdsAsync(cancellationToken);
+                await IndexEventsAsync(cancellationToken);
                 await ExecuteAsync(connection, sql, cancellationToken);
                 await mark.SetAsync(connection, cancellationToken);
             }
@@ -111,35 +115,37 @@ public sealed class EventStoreSchema(
 
     // Without holding up appends, and so not within a transaction. It takes as long as the events take to read; a build that was
     // interrupted leaves an index that is not valid.
-    private async Task IndexEventIdsAsync(CancellationToken cancellationToken)
+    private async Task IndexEventsAsync(CancellationToken cancellationToken)
     {
-        var (schema, name) = (options.Value.Schema, OneEventForEachCommand);
+        var schema = options.Value.Schema;
         await using var connection = new NpgsqlConnection(options.Value.UnpooledConnectionString);
         await connection.OpenAsync(cancellationToken);
-        await using var question = new NpgsqlCommand($"""
-            select indisvalid, exists (select from pg_constraint where conindid = indexrelid)
-            from pg_index where indexrelid = to_regclass('{schema}.{name}')
-            """, connection);
-        var (isValid, isConstraint) = (false, false);
-        await using (var rows = await question.ExecuteReaderAsync(cancellationToken))
-        {
-            if (await rows.ReadAsync(cancellationToken))
-            {
-                (isValid, isConstraint) = (rows.GetBoolean(0), rows.GetBoolean(1));
-            }
-        }
-        if (!isValid)
-        {
-            await ExecuteAsync(connection, "set lock_timeout = '1min'", cancellationToken);
-            await ExecuteAsync(connection, $"drop index concurrently if exists {schema}.{name}", cancellationToken);
-            await ExecuteAsync(connection, $"create unique index concurrently {name} on {schema}.mt_events (id)", cancellationToken);
-        }
-        if (!isConstraint)
+        await IndexAsync(
+            CreditLimitEvents, $"create index concurrently {CreditLimitEvents} on {schema}.mt_events (stream_id, version) where {AccountStore.SetsCreditLimit}");
+        if (!await IndexAsync(
+            OneEventForEachCommand, $"create unique index concurrently {OneEventForEachCommand} on {schema}.mt_events (id)"))
         {
             await ExecuteAsync(
                 connection,
-                $"set lock_timeout = '{EventStoreOptions.LockTimeout}'; alter table {schema}.mt_events add constraint {name} unique using index {name}",
+                $"set lock_timeout = '{EventStoreOptions.LockTimeout}'; alter table {schema}.mt_events add constraint {OneEventForEachCommand} unique using index {OneEventForEachCommand}",
                 cancellationToken);
+        }
+
+        // Returns whether it belongs to a constraint.
+        async Task<bool> IndexAsync(string name, string create)
+        {
+            await using var question = new NpgsqlCommand($"""
+                select exists (select from pg_constraint where conindid = indexrelid)
+                from pg_index where indexrelid = to_regclass('{schema}.{name}') and indisvalid
+                """, connection);
+            if (await question.ExecuteScalarAsync(cancellationToken) is bool isConstraint)
+            {
+                return isConstraint;
+            }
+            await ExecuteAsync(connection, "set lock_timeout = '1min'", cancellationToken);
+            await ExecuteAsync(connection, $"drop index concurrently if exists {schema}.{name}", cancellationToken);
+            await ExecuteAsync(connection, create, cancellationToken);
+            return false;
         }
     }
 

@@ -20,6 +20,13 @@ public static class EventTypes
     private static readonly Dictionary<string, FormerShape> Former =
         WriteKinds.Events.SelectMany(kind => kind.Former).ToDictionary(shape => shape.Name, StringComparer.Ordinal);
 
+    /// <summary>The names of the events that set an account's credit limit, the present one first.</summary>
+    internal static IReadOnlyList<string> CreditLimits { get; } =
+    [
+        .. WriteKinds.Events.Where(kind => kind.Shape == typeof(CreditLimitChanged))
+            .SelectMany(kind => (string[])[kind.Name, .. kind.Former.Select(shape => shape.Name)]),
+    ];
+
     /// <summary>Tells Marten how and where events are stored.</summary>
     internal static void Configure(StoreOptions options, string schema)
     {
@@ -28,6 +35,7 @@ public static class EventTypes
         options.Events.StreamIdentity = StreamIdentity.AsString;
         options.Events.AppendMode = EventAppendMode.Quick;
         options.Events.IgnoreIndex(EventStoreSchema.OneEventForEachCommand);
+        options.Events.IgnoreIndex(EventStoreSchema.CreditLimitEvents);
         foreach (var (name, kind) in Kinds)
         {
             options.Events.MapEventType(kind.Shape, name);

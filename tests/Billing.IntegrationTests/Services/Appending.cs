@@ -39,8 +39,13 @@ public sealed class Appending(EventStoreFixture store)
         Assert.InRange((double)(await select.ExecuteScalarAsync())!, 0, 3600);
     }
 
-    [Fact]
-    public async Task Of_accounts_with_snapshots_only_the_events_after_them_are_read()
+    [Theory]
+    [InlineData(0, 950, 2)]
+    [InlineData(949, 1, 2)]
+    // As an earlier release has recorded them.
+    [InlineData(950, 0, 2 + 50)]
+    public async Task Of_an_account_its_last_event_and_its_last_credit_limit_are_read_or_what_follows_its_snapshot_if_it_states_no_balance(
+        int former, int stating, int read)
     {
         // One session, so that what it has counted can be read after it.
         var backend = store.NewBackend($"{await store.NewDatabaseAsync()};Maximum Pool Size=1");
@@ -49,14 +54,33 @@ public sealed class Appending(EventStoreFixture store)
         var expected = new Dictionary<string, Account>();
         foreach (var stream in (string[])["visa/a", "visa/b", "visa/c"])
         {
-            expected[stream] = await EventStoreFixture.AppendAsync(accounts, stream, EventStoreFixture.Opened, EventStoreFixture.Facts(950));
+            var account = await EventStoreFixture.AppendAsync(accounts, stream, EventStoreFixture.Opened, EventStoreFixture.Facts(former));
+            expected[stream] = await EventStoreFixture.AppendAsync(accounts, stream, account, EventStoreFixture.Facts(stating), areStating: true);
         }
         var before = await EventsFetchedAsync(backend);
 
         var loaded = await accounts.LoadAsync([.. expected.Keys], EventStoreFixture.Opened, CancellationToken.None);
 
         Assert.Equal(expected, loaded);
-        Assert.Equal(3 * 50, await EventsFetchedAsync(backend) - before);
+        Assert.Equal(3 * read, await EventsFetchedAsync(backend) - before);
+    }
+
+    [Fact]
+    public async Task An_account_is_read_as_the_sum_of_its_events_whatever_the_last_one_is()
+    {
+        var expected = new Dictionary<string, Account> { ["visa/unused"] = EventStoreFixture.Opened };
+        for (var count = 1; count <= 12; count++)
+        {
+            var (stream, account) = ($"{_stream}-{count}", EventStoreFixture.Opened);
+            foreach (var fact in EventStoreFixture.Facts(count))
+            {
+                account = await EventStoreFixture.AppendAsync(Accounts, stream, account, [fact], areStating: true);
+            }
+            expected[stream] = account;
+        }
+
+        Assert.Equal(expected, await Accounts.LoadAsync([.. expected.Keys], EventStoreFixture.Opened, CancellationToken.None));
+        Assert.Equal(3, expected.Values.Select(account => account.CreditLimit).Distinct().Take(3).Count());
     }
 
     [Fact]

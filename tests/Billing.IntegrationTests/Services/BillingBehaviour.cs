@@ -97,7 +97,7 @@ public abstract class BillingBehaviour
     }
 
     [Fact]
-    public async Task An_account_is_read_from_its_snapshot_and_the_events_after_it()
+    public async Task Many_payments_at_once_are_recorded_one_after_the_other_with_a_snapshot()
     {
         var client = _stack.Client();
         var account = StackFixture.NewAccount();

@@ -83,13 +83,18 @@ public sealed class EventStoreFixture : IAsyncLifetime
     public Task<Account> AppendAsync(string streamId, IEnumerable<AccountEvent> facts) =>
         AppendAsync(Backend.Database().Store, streamId, Opened, facts);
 
-    /// <summary>Appends facts to an account's stream.</summary>
+    /// <summary>Appends facts to an account's stream, which state the account's balance or, as those of an earlier release, do not.</summary>
     /// <returns>The account after them.</returns>
     public static async Task<Account> AppendAsync(
-        IAccountStore accounts, string streamId, Account account, IEnumerable<AccountEvent> facts)
+        IAccountStore accounts, string streamId, Account account, IEnumerable<AccountEvent> facts, bool areStating = false)
     {
         var events = facts.Select(fact =>
         {
+            if (areStating)
+            {
+                fact = fact with { Balance = account.Apply(fact).Balance };
+                fact = fact is PaymentDeclined declined ? declined with { KeptIn = account.Currency } : fact;
+            }
             var added = NewEvent.Of(streamId, fact, account);
             account = added.After;
             return added;
