@@ -28,11 +28,12 @@ internal sealed class CommandPublisher(ProducerPair producers, PendingReplies pe
             Value = request.ToCommand(correlationId, replyTopic).ToByteArray(),
             Headers = WireHeaders.For(span),
         };
+        var producer = producers.Begin(message.Key);
         try
         {
-            producers.Begin(message.Key).Produce(topic, message, report =>
+            producer.Produce(topic, message, report =>
             {
-                Sent(correlationId, topic, since, span, report.Error);
+                Sent(producer, correlationId, topic, since, span, report.Error);
                 if (!report.Error.IsError)
                 {
                     stored?.Invoke();
@@ -41,14 +42,15 @@ internal sealed class CommandPublisher(ProducerPair producers, PendingReplies pe
         }
         catch (KafkaException e)
         {
-            Sent(correlationId, topic, since, span, e.Error);
+            Sent(producer, correlationId, topic, since, span, e.Error);
         }
         return reply;
     }
 
-    private void Sent(ulong correlationId, string topic, long since, Activity? span, Confluent.Kafka.Error error)
+    private void Sent(
+        IProducer<string, byte[]> producer, ulong correlationId, string topic, long since, Activity? span, Confluent.Kafka.Error error)
     {
-        producers.End();
+        producers.End(producer, error.IsError);
         var why = error.IsError ? error.Code.ToString() : null;
         Tracing.End(span, why);
         MessagingMetrics.Sent(topic, since, why);

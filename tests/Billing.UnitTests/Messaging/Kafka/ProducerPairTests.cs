@@ -9,6 +9,7 @@ public sealed class ProducerPairTests : IDisposable
     private readonly ModelProducer _batching;
     private readonly ModelProducer _prompt;
     private readonly ProducerPair _pair;
+    private readonly ManualTime _time = new();
 
     public ProducerPairTests()
     {
@@ -17,7 +18,7 @@ public sealed class ProducerPairTests : IDisposable
         var brokers = new Brokers(scheduler, dice, partitions: 1);
         var node = new Billing.Simulation.Node("proxy", scheduler);
         (_batching, _prompt) = (new ModelProducer(brokers, node, TimeSpan.Zero), new ModelProducer(brokers, node, TimeSpan.Zero));
-        _pair = new ProducerPair(_batching, _prompt);
+        _pair = new ProducerPair(_batching, _prompt, _time);
     }
 
     public void Dispose() => _pair.Dispose();
@@ -27,21 +28,40 @@ public sealed class ProducerPairTests : IDisposable
     {
         Assert.Same(_prompt, _pair.Begin("one"));
         Assert.Same(_batching, _pair.Begin("two"));
-        _pair.End();
+        _pair.End(_prompt, hasFailed: false);
         Assert.Same(_batching, _pair.Begin("three"));
-        _pair.End();
-        _pair.End();
+        _pair.End(_batching, hasFailed: false);
+        _pair.End(_batching, hasFailed: false);
         Assert.Same(_prompt, _pair.Begin("three"));
     }
 
     [Fact]
-    public void All_records_with_one_key_use_one_producer_until_none_is_in_flight()
+    public void Records_with_one_key_use_one_producer_while_one_of_them_is_in_flight()
     {
         Assert.Same(_prompt, _pair.Begin("one"));
         Assert.Same(_batching, _pair.Begin("two"));
         Assert.Same(_prompt, _pair.Begin("one"));
-        _pair.End();
+        _pair.End(_prompt, hasFailed: false);
         Assert.Same(_batching, _pair.Begin("two"));
         Assert.Same(_prompt, _pair.Begin("one"));
+        _pair.End(_prompt, hasFailed: false);
+        _pair.End(_prompt, hasFailed: false);
+        // The others are still in flight: under load there is always one.
+        Assert.Same(_batching, _pair.Begin("one"));
+    }
+
+    [Fact]
+    public void After_the_prompt_producer_has_failed_to_send_a_record_no_other_has_to_wait_for_it_for_a_minute()
+    {
+        Assert.Same(_prompt, _pair.Begin("one"));
+        _pair.End(_prompt, hasFailed: true);
+
+        Assert.Same(_batching, _pair.Begin("one"));
+        _pair.End(_batching, hasFailed: true);
+        _time.Advance(TimeSpan.FromSeconds(59));
+        Assert.Same(_batching, _pair.Begin("two"));
+        _pair.End(_batching, hasFailed: false);
+        _time.Advance(TimeSpan.FromSeconds(1));
+        Assert.Same(_prompt, _pair.Begin("two"));
     }
 }
