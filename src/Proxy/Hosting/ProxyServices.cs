@@ -33,6 +33,7 @@ internal static class ProxyServices
     public static void MapProxy(this WebApplication app)
     {
         app.UseHostFiltering();
+        app.UseRateLimiter();
         // Anonymous, since metrics collectors have no token: the admin address is for the operators' network only.
         app.MapTelemetry()?.AllowAnonymous().ForOperators();
         app.Use(app.Services.GetRequiredService<CallMetrics>().InvokeAsync);
@@ -40,8 +41,8 @@ internal static class ProxyServices
         app.Use(app.Services.GetRequiredService<CallErrors>().InvokeAsync);
         app.MapGrpcService<BillingService>();
         app.MapGrpcService<BillingAdminService>().ForOperators();
-        app.MapGrpcHealthChecksService().AllowAnonymous();
-        app.MapGrpcReflectionService().AllowAnonymous();
+        app.MapGrpcHealthChecksService().AllowAnonymous().RequireRateLimiting(AnonymousCalls.Name);
+        app.MapGrpcReflectionService().AllowAnonymous().RequireRateLimiting(AnonymousCalls.Name);
         app.MapRest();
         app.UseSecurity();
     }

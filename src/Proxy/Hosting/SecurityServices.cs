@@ -29,6 +29,7 @@ internal static class SecurityServices
             builder.AlsoListen(url);
         }
         services.AddHostFiltering(filter => filter.AllowedHosts = Exposure.Hosts(configuration));
+        services.AddRateLimiter(limiter => limiter.AddPolicy<string, AnonymousCalls>(AnonymousCalls.Name));
         services.AddSingleton<TlsServer>();
         if (tls.IsOn)
         {

@@ -27,6 +27,11 @@ internal sealed class LimitOptions
     [Range(1, 1_000_000)]
     public int ConnectionsPerAddress { get; set; } = 1_000;
 
+    /// <summary>The most calls of health and reflection that an address may have open at once; anyone may make them, and they may stay open for
+    /// ever.</summary>
+    [Range(1, 1_000_000)]
+    public int AnonymousCallsPerAddress { get; set; } = 100;
+
     /// <summary>How long a connection may be open without a call; above zero.</summary>
     public TimeSpan ConnectionIdleMax { get; set; } = TimeSpan.FromSeconds(130);
 

@@ -1,3 +1,6 @@
+using Billing.Contracts;
+using Billing.UnitTests.Testing;
+using Billing.V1;
 using Grpc.Core;
 using Grpc.Health.V1;
 using Grpc.Net.Client;
@@ -25,6 +28,34 @@ public sealed class HealthTests
         await proxy.StopAsync();
 
         Assert.Equal((ServingStatus.Serving, ServingStatus.NotServing), (first, await reading));
+    }
+
+    [Fact]
+    public async Task An_address_has_so_many_watches_open_and_no_more_and_its_payments_go_on()
+    {
+        await using var proxy = await ProxyHost.StartAsync(
+            new FakeBackend(), settings: new Dictionary<string, string?> { ["Billing:Limits:AnonymousCallsPerAddress"] = "3" });
+        using var channel = GrpcChannel.ForAddress(proxy.Address);
+        var health = new Health.HealthClient(channel);
+        var watches = Enumerable.Range(0, 3).Select(_ => health.Watch(new HealthCheckRequest())).ToList();
+        foreach (var watch in watches)
+        {
+            Assert.True(await watch.ResponseStream.MoveNext(CancellationToken.None));
+        }
+
+        using var late = health.Watch(new HealthCheckRequest());
+        var refused = await Assert.ThrowsAsync<RpcException>(() => late.ResponseStream.MoveNext(CancellationToken.None));
+        var check = await Assert.ThrowsAsync<RpcException>(() => health.CheckAsync(new HealthCheckRequest()).ResponseAsync);
+
+        Assert.All([refused, check], e => Assert.Equal(
+            (StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached), (e.StatusCode, e.Trailers.GetValue(Trailers.Reason))));
+        Assert.Equal(PaymentOutcome.Accepted, (await proxy.Client.MakePaymentAsync(Samples.Payment())).Outcome);
+        watches.ForEach(watch => watch.Dispose());
+        while (await Record.ExceptionAsync(() => health.CheckAsync(new HealthCheckRequest()).ResponseAsync) is not null)
+        {
+            // The proxy learns of the end of the watches a little later.
+            await Task.Yield();
+        }
     }
 
     [Fact]
