@@ -273,7 +273,7 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     {
         var id = Guid.NewGuid();
         await AddLimitAsync(6, "credit_limit_changed_v1", "");
-        await AddLimitAsync(7, "credit_limit_changed_v2", $""", "TransactionId": "{id}" """);
+        await AddLimitAsync(7, "credit_limit_changed_v2", $""", "TransactionId": "{id}", "Balance": 10 """);
 
         var without = await AuditAsync();
         await ExecuteAsync($"update {{s}}.mt_events set id = '{new CommandId(id, Short).EventId}' where stream_id = '{{short}}' and version = 7");

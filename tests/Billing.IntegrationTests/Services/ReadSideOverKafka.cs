@@ -160,7 +160,7 @@ public sealed class ReadSideOverKafka(ThreeReplicas stack) : ReadSideBehaviour(s
         await using var append = database.CreateCommand("""
             with moved as (update billing.mt_streams set version = 2 where id = $1)
             insert into billing.mt_events (seq_id, id, stream_id, version, data, type, mt_dotnet_type)
-            select nextval('billing.mt_events_sequence'), gen_random_uuid(), stream_id, 2, data, type, mt_dotnet_type
+            select nextval('billing.mt_events_sequence'), gen_random_uuid(), stream_id, 2, jsonb_set(data, '{Balance}', to_jsonb(2 * (data->>'Amount')::numeric)), type, mt_dotnet_type
             from billing.mt_events where stream_id = $1 and version = 1
             """);
         append.Parameters.AddWithValue(streamId);

@@ -4,6 +4,8 @@ using Billing.Backends.EventStore;
 using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Hosting;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging.Abstractions;
+using Microsoft.Extensions.Options;
 using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
@@ -215,6 +217,17 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
         Assert.Contains("Billing:EventStore:Databases lacks", failure.Message, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task A_database_that_answers_slowly_is_not_taken_for_one_without_shards()
+    {
+        await using var databases = new EventStoreDatabases(
+            Options.Create(new EventStoreOptions { ConnectionString = _connections[0] }), new ImpatientTime(), NullLogger<EventStoreDatabases>.Instance);
+
+        await databases.EnsureAsync(Stop);
+
+        Assert.Equal(ShardMap.Nowhere, databases.Map.Find(TheShard));
+    }
+
     private static void Interrupt(bool now)
     {
         if (now)
@@ -231,19 +244,7 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
     private async Task<Account> AppendAsync(int place, string stream, IEnumerable<AccountEvent> facts)
     {
         var account = (await Databases[place].Store.LoadAsync([stream], EventStoreFixture.Opened, Stop))[stream];
-        return await EventStoreFixture.AppendAsync(Databases[place].Store, stream, account, WithBalances(account, facts));
-    }
-
-    // As a backend decides them: each states the balance after it.
-    private static List<AccountEvent> WithBalances(Account account, IEnumerable<AccountEvent> facts)
-    {
-        var stated = new List<AccountEvent>();
-        foreach (var fact in facts)
-        {
-            account = account.Apply(fact);
-            stated.Add((fact is PaymentDeclined declined ? declined with { KeptIn = account.Currency } : fact) with { Balance = account.Balance });
-        }
-        return stated;
+        return await EventStoreFixture.AppendAsync(Databases[place].Store, stream, account, facts, areStating: true);
     }
 
     private async Task AppendWhereItIsAsync()
@@ -282,5 +283,15 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
         await using var database = NpgsqlDataSource.Create(_connections[place]);
         await using var command = database.CreateCommand(sql);
         await command.ExecuteNonQueryAsync(Stop);
+    }
+
+    /// <summary>A clock for which every time is over at once.</summary>
+    private sealed class ImpatientTime : TimeProvider
+    {
+        public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
+        {
+            callback(state);
+            return base.CreateTimer(callback, state, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        }
     }
 }

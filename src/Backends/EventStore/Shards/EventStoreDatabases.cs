@@ -32,9 +32,9 @@ internal sealed partial class EventStoreDatabases : IAsyncDisposable
     public async Task EnsureAsync(CancellationToken cancellationToken)
     {
         var ensuring = All.Select(database => FailureAsync(database, cancellationToken)).ToList();
-        while (!ensuring.Exists(IsUsable) && ensuring.Exists(task => !task.IsCompleted))
+        while (!ensuring.Exists(IsUsable) && ensuring.FindAll(task => !task.IsCompleted) is { Count: > 0 } pending)
         {
-            await Task.WhenAny(ensuring.Where(task => !task.IsCompleted));
+            await Task.WhenAny(pending);
         }
         await Task.WhenAny(Task.WhenAll(ensuring), Task.Delay(LateMax, _time, cancellationToken));
         if (ensuring.TrueForAll(task => task.IsCompleted && !IsUsable(task)))
@@ -91,9 +91,14 @@ internal sealed partial class EventStoreDatabases : IAsyncDisposable
         }
         try
         {
-            if (await HasShardsAsync(cancellationToken))
+            if (await AreHeldAsync(cancellationToken) is { } areHeld)
             {
-                throw new StartupException("Billing:EventStore:Databases lacks the databases that hold the shards.");
+                if (!areHeld)
+                {
+                    throw new StartupException("Billing:EventStore:Databases lacks the databases that hold the shards.");
+                }
+                // Another service has begun the store meanwhile, or a slow database has answered.
+                return;
             }
             await using var insert = All[0].Servers.Primary.CreateCommand($"""
                 insert into {EventStoreSchema.ShardsHere(All[0].Settings.Schema)} (number, epoch, is_held)
@@ -107,18 +112,20 @@ internal sealed partial class EventStoreDatabases : IAsyncDisposable
         }
     }
 
-    private async Task<bool> HasShardsAsync(CancellationToken cancellationToken)
+    // Whether a database holds a shard; null if none has ever held one.
+    private async Task<bool?> AreHeldAsync(CancellationToken cancellationToken)
     {
+        bool? areHeld = null;
         foreach (var database in All)
         {
             await using var question = database.Servers.Primary.CreateCommand(
-                $"select exists (select from {EventStoreSchema.ShardsHere(database.Settings.Schema)})");
-            if (await question.ExecuteScalarAsync(cancellationToken) is true)
+                $"select bool_or(is_held) from {EventStoreSchema.ShardsHere(database.Settings.Schema)}");
+            if (await question.ExecuteScalarAsync(cancellationToken) is bool here)
             {
-                return true;
+                areHeld = here || areHeld is true;
             }
         }
-        return false;
+        return areHeld;
     }
 
     [LoggerMessage(260, LogLevel.Error, "The database {Name} of the event store cannot be used; its shards wait until it can: {Reason}")]

@@ -137,7 +137,7 @@ public sealed class RestFrontTests
         foreach (var id in ids)
         {
             requests.Append(CultureInfo.InvariantCulture,
-                $"PUT /v1/payments/{id} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {Body.Length}\r\n\r\n{Body}");
+                $"PUT /v1/payments/{id} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {Body.Length}\r\n\r\n{Body}");
         }
 
         await stream.WriteAsync(Encoding.ASCII.GetBytes(requests.ToString()));
