@@ -10,6 +10,8 @@ internal sealed partial class EventStoreDatabases : IAsyncDisposable
     // How long a start waits for databases beside one that can be used.
     private static readonly TimeSpan LateMax = TimeSpan.FromSeconds(5);
 
+    private static readonly TimeSpan TryAgainDelay = TimeSpan.FromMilliseconds(250);
+
     private readonly TimeProvider _time;
     private readonly ILogger _logger;
 
@@ -89,28 +91,46 @@ internal sealed partial class EventStoreDatabases : IAsyncDisposable
         {
             throw new StartupException($"No database that answers holds a shard, so all databases have to answer: {failure.Message}", failure);
         }
-        try
+        for (var start = _time.GetTimestamp(); ;)
         {
-            if (await AreHeldAsync(cancellationToken) is { } areHeld)
+            try
             {
-                if (!areHeld)
-                {
-                    throw new StartupException("Billing:EventStore:Databases lacks the databases that hold the shards.");
-                }
-                // Another service has begun the store meanwhile, or a slow database has answered.
+                await BeginAsync(cancellationToken);
                 return;
             }
-            await using var insert = All[0].Servers.Primary.CreateCommand($"""
-                insert into {EventStoreSchema.ShardsHere(All[0].Settings.Schema)} (number, epoch, is_held)
-                select number, 1, true from generate_series(0, {Shard.Count - 1}) as number on conflict do nothing
-                """);
-            await insert.ExecuteNonQueryAsync(cancellationToken);
-        }
-        catch (NpgsqlException e)
-        {
-            throw new StartupException($"Billing:EventStore: the shards of a new store could not be created; run billing schema as the owner of the tables: {e.Message}", e);
+            // A server that is no longer the primary, or not yet.
+            catch (NpgsqlException e) when (IsPassing(e) && _time.GetElapsedTime(start) < All[0].Settings.StartTimeout)
+            {
+                await All[0].Servers.LookForPrimaryAsync(cancellationToken);
+                await Task.Delay(TryAgainDelay, _time, cancellationToken);
+            }
+            catch (NpgsqlException e)
+            {
+                throw new StartupException($"Billing:EventStore: the shards of a new store could not be created; run billing schema as the owner of the tables: {e.Message}", e);
+            }
         }
     }
+
+    private async Task BeginAsync(CancellationToken cancellationToken)
+    {
+        if (await AreHeldAsync(cancellationToken) is { } areHeld)
+        {
+            if (!areHeld)
+            {
+                throw new StartupException("Billing:EventStore:Databases lacks the databases that hold the shards.");
+            }
+            // Another service has begun the store meanwhile, or a slow database has answered.
+            return;
+        }
+        await using var insert = All[0].Servers.Primary.CreateCommand($"""
+            insert into {EventStoreSchema.ShardsHere(All[0].Settings.Schema)} (number, epoch, is_held)
+            select number, 1, true from generate_series(0, {Shard.Count - 1}) as number on conflict do nothing
+            """);
+        await insert.ExecuteNonQueryAsync(cancellationToken);
+    }
+
+    private static bool IsPassing(NpgsqlException failure) =>
+        failure.IsTransient || failure is PostgresException { SqlState: PostgresErrorCodes.ReadOnlySqlTransaction };
 
     // Whether a database holds a shard; null if none has ever held one.
     private async Task<bool?> AreHeldAsync(CancellationToken cancellationToken)

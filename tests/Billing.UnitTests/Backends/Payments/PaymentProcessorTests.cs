@@ -283,7 +283,10 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
         var payment = Payment();
         var deadline = _time.Microseconds() + 1_000_000;
 
-        var early = await ReplyToAsync(QuestionAbout(payment, deadline));
+        var question = QuestionAbout(payment, deadline);
+        var early = await ReplyToAsync(question);
+        // Until then another one would join it and get its answer.
+        await question.Ended;
         _time.Advance(TimeSpan.FromMinutes(1));
         var late = await ReplyToAsync(QuestionAbout(payment, deadline));
 
