@@ -32,7 +32,7 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
             await DeployAsync(platform!, cancellationToken);
             await MeasureAsync(platform!, cancellationToken);
             await OperateAsync(platform!, next, cancellationToken);
-            await BurnAsync(platform!, next, cancellationToken);
+            await BurnAsync(platform!, cancellationToken);
             await ConcludeAsync(platform!, cancellationToken);
         }
         catch (StackException e)
@@ -58,7 +58,7 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
 
     private async Task DeployAsync(Platform platform, CancellationToken cancellationToken)
     {
-        await StepAsync($"run the user data of {platform.Topology.Machines.Count} machines", () => Installation.RunAsync(platform, cancellationToken));
+        await StepAsync($"run the user data of {platform.Topology.Machines.Count} machines", () => platform.InstallAsync(platform.Topology.Machines, cancellationToken));
         await StepAsync("try every connection between machines", async () =>
         {
             _report.Access = await Installation.TryAccessAsync(platform, cancellationToken);
@@ -130,14 +130,14 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
             console.WriteLine(printed);
             Expect(isClean, "the audit of what followed the replacement of the database is not clean");
         });
-    }
-
-    private async Task BurnAsync(Platform platform, Release next, CancellationToken cancellationToken)
-    {
-        var experiment = new Experiment(options, platform);
         await StepAsync("add two databases and move two thirds of the accounts to them while payments continue", async () => Add(await experiment.PayingAsync(
             "databases", 541, platform.Tier("client"),
             () => Sharding.RunAsync(platform, next, what => console.WriteLine("    " + what), cancellationToken), cancellationToken)));
+    }
+
+    private async Task BurnAsync(Platform platform, CancellationToken cancellationToken)
+    {
+        var experiment = new Experiment(options, platform);
         await StepAsync("replace every secret while payments continue", async () => Add(await experiment.PayingAsync(
             "rotation", 551, platform.Tier("client"),
             () => Rotation.RunAsync(platform, what => console.WriteLine("    " + what), cancellationToken), cancellationToken)));

@@ -3,7 +3,7 @@ using Billing.Rehearsal.Network;
 
 namespace Billing.Rehearsal.Steps;
 
-/// <summary>The first start of all machines at once, as after <c>terraform apply</c>, and the checks after it.</summary>
+/// <summary>The checks after the first start of all machines.</summary>
 internal static class Installation
 {
     // The ports of the tiers' services after the installation. Brokers have separate ports for each other.
@@ -13,9 +13,6 @@ internal static class Installation
         ("payment-backend", 5001), ("balance-backend", 5001),
         .. from tier in (string[])["kafka", "postgres", "proxy", "payment-backend", "balance-backend", "client"] select (tier, 9100),
     ];
-
-    public static Task RunAsync(Platform platform, CancellationToken cancellationToken) =>
-        platform.InstallAsync(platform.Topology.Machines, cancellationToken);
 
     public static Task<AccessFindings> TryAccessAsync(Platform platform, CancellationToken cancellationToken) =>
         AccessProbe.RunAsync(platform.Topology, Listening, cancellationToken);

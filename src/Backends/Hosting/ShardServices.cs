@@ -65,18 +65,19 @@ public static class ShardServices
     private static async Task<(EventStoreDatabase Database, string MovingTo)?> HolderAsync(
         IEnumerable<EventStoreDatabase> databases, int shard, CancellationToken cancellationToken)
     {
-        var found = new List<(EventStoreDatabase Database, string MovingTo, long Epoch)>();
+        (EventStoreDatabase, string)? holder = null;
+        var last = 0L;
         foreach (var database in databases)
         {
             await using var question = database.Servers.Primary.CreateCommand(
                 $"select coalesce(moving_to, ''), epoch from {EventStoreSchema.ShardsHere(database.Settings.Schema)} where number = $1 and is_held");
             question.Parameters.AddWithValue(shard);
             await using var row = await question.ExecuteReaderAsync(cancellationToken);
-            if (await row.ReadAsync(cancellationToken))
+            if (await row.ReadAsync(cancellationToken) && row.GetInt64(1) > last)
             {
-                found.Add((database, row.GetString(0), row.GetInt64(1)));
+                (holder, last) = ((database, row.GetString(0)), row.GetInt64(1));
             }
         }
-        return found.OrderByDescending(holder => holder.Epoch).Select(holder => ((EventStoreDatabase, string)?)(holder.Database, holder.MovingTo)).FirstOrDefault();
+        return holder;
     }
 }

@@ -32,8 +32,9 @@ internal static class ShardsCommand
             {
                 console.WriteLine($"{name}  {shards.Count} shards: {Ranges(shards)}");
             }
-            var homeless = Enumerable.Range(0, Shard.Count).Except(databases.SelectMany(database => database.Shards)).ToList();
-            var twice = databases.SelectMany(database => database.Shards).CountBy(shard => shard).Where(held => held.Value > 1).Select(held => held.Key).Order().ToList();
+            var held = databases.SelectMany(database => database.Shards).ToList();
+            var homeless = Enumerable.Range(0, Shard.Count).Except(held).ToList();
+            var twice = held.CountBy(shard => shard).Where(shard => shard.Value > 1).Select(shard => shard.Key).Order().ToList();
             if (twice.Count > 0)
             {
                 console.WriteLine($"In more than one of them: {Ranges(twice)}. One may have been restored to a time before a move, or been begun as a store of its own.");
