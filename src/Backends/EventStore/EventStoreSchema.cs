@@ -30,6 +30,8 @@ public sealed class EventStoreSchema(
     /// that of the present one, since a new one needs another index.</summary>
     internal static string CreditLimitEvents { get; } = "mt_events_" + EventTypes.CreditLimits[0];
 
+    private const int StreamsFillFactor = 80;
+
     internal const string SnapshotsTable = "account_snapshots";
 
     internal const string FormerReceiptsTable = "payment_receipts";
@@ -200,6 +202,15 @@ public sealed class EventStoreSchema(
             primary key (topic, number)
             """),
         $"insert into {schema}.mt_streams (id, version) values ('{EventTypes.TombstoneStream}', 0) on conflict do nothing;",
+        // Each append updates its stream's row: where its page has room for the new version of the row, the index needs no entry for it
+        // (docs/experiments/2026-11-25-years.md). A fill factor that an administrator has set is kept.
+        $"""
+        do $do$ begin
+            if not exists (select from pg_class, unnest(reloptions) o where oid = '{schema}.mt_streams'::regclass and o like 'fillfactor=%') then
+                alter table {schema}.mt_streams set (fillfactor = {StreamsFillFactor});
+            end if;
+        end $do$;
+        """,
         StoredFunction.AppendEvents.Sql(schema),
         Missing(ShardsHere(schema), """
             number integer primary key,

@@ -208,6 +208,23 @@ public sealed class EventStoreStart(EventStoreFixture store)
         Assert.Equal(0L, await select.ExecuteScalarAsync(TestContext.Current.CancellationToken));
     }
 
+    /// <summary>So that an update of a row finds room in its page.</summary>
+    [Theory]
+    [InlineData("alter table billing.mt_streams reset (fillfactor)", "{fillfactor=80}")]
+    [InlineData("alter table billing.mt_streams set (fillfactor = 60)", "{fillfactor=60}")]
+    public async Task Pages_of_streams_are_not_filled_unless_an_administrator_says_how_far(string before, string expected)
+    {
+        var database = await store.NewDatabaseAsync();
+        await EnsureAsync(database);
+        await ExecuteAsync(database, before + "; comment on table billing.account_snapshots is 'by another version'");
+
+        await EnsureAsync(database);
+
+        await using var source = NpgsqlDataSource.Create(database);
+        await using var select = source.CreateCommand("select reloptions::text from pg_class where oid = 'billing.mt_streams'::regclass");
+        Assert.Equal(expected, await select.ExecuteScalarAsync(TestContext.Current.CancellationToken));
+    }
+
     [Fact]
     public async Task A_role_without_create_rights_starts_on_tables_of_another_version()
     {
