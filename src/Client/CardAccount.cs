@@ -57,7 +57,18 @@ public sealed record StatementLine(
     long Version, StatementEntryType Type, Guid? Id, DateTimeOffset DecidedAt, Amount Amount, Amount Balance,
     DeclineReason DeclineReason = DeclineReason.Unspecified)
 {
+    /// <summary>The subject of the token with which the payment or the change was sent. Null unless the client has the scope admin, and
+    /// callers were authenticated then.</summary>
+    public string? Subject { get; init; }
+
+    /// <summary>The client id of that token; null if it had none.</summary>
+    public string? ClientId { get; init; }
+
     internal static StatementLine Of(StatementEntry entry) => new(
         entry.Version, entry.Type, Guid.TryParse(entry.TransactionId, out var id) ? id : null,
-        entry.DecidedAt?.ToDateTimeOffset() ?? default, Amount.Of(entry.Amount), Amount.Of(entry.Balance), entry.DeclineReason);
+        entry.DecidedAt?.ToDateTimeOffset() ?? default, Amount.Of(entry.Amount), Amount.Of(entry.Balance), entry.DeclineReason)
+    {
+        Subject = entry.Principal?.Subject,
+        ClientId = entry.Principal is { ClientId.Length: > 0 } by ? by.ClientId : null,
+    };
 }

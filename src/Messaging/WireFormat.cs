@@ -17,6 +17,9 @@ public static class WireFormat
     /// <summary>This contract's major version.</summary>
     public const int Version = 1;
 
+    /// <summary>The most characters of a principal's name: those of a subject in OpenID Connect Core 1.0, section 2.</summary>
+    public const int NameMax = 255;
+
     /// <summary>The header with the W3C trace context.</summary>
     internal const string TraceParentHeader = "traceparent";
 
@@ -52,6 +55,10 @@ public static class WireFormat
         return refusal is null;
     }
 
+    /// <summary>Whether a text can name the sender of a command: everything that is recorded or shown with it, and PostgreSQL's JSON, can hold it.
+    /// </summary>
+    public static bool IsName(string text) => text.Length is > 0 and <= NameMax && !text.Any(char.IsControl);
+
     /// <summary>Returns why a command must not be processed, on any transport; null if it is valid.</summary>
     public static string? Refusal(Command command)
     {
@@ -62,6 +69,10 @@ public static class WireFormat
         if (command.Timing is { } timing && !(UnixTime.IsDate(timing.SentUnixUs) && UnixTime.IsDate(command.ReceivedUnixUs)))
         {
             return "timing.sent_unix_us or received_unix_us is not a time";
+        }
+        if (command.Principal is { } by && !(IsName(by.Subject) && (by.ClientId.Length == 0 || IsName(by.ClientId))))
+        {
+            return $"principal names nobody: its texts have 1 to {NameMax} characters, and no control characters";
         }
         return RequestKinds.Of(command) is { } kind ? kind.Refusal(command) : "the command holds no request";
     }

@@ -56,21 +56,27 @@ public sealed class TokenIssuer : IDisposable
     /// <param name="accounts">The accounts that its bearer may access, in the format of the proxies'
     /// <c>Billing:Auth:AccountClaim</c>.</param>
     /// <param name="lifetime">Its lifetime from now; negative for an expired token.</param>
-    public string Issue(string subject, IEnumerable<string> scopes, IEnumerable<string> accounts, TimeSpan lifetime)
+    /// <param name="clientId">The program that its subject uses; null to leave the claim out.</param>
+    public string Issue(string subject, IEnumerable<string> scopes, IEnumerable<string> accounts, TimeSpan lifetime, string? clientId = null)
     {
         var now = _time.GetUtcNow().UtcDateTime;
+        var claims = new Dictionary<string, object>
+        {
+            ["sub"] = subject,
+            ["scope"] = string.Join(' ', scopes),
+            ["billing_accounts"] = accounts.ToArray(),
+        };
+        if (clientId is not null)
+        {
+            claims["client_id"] = clientId;
+        }
         return new JsonWebTokenHandler { SetDefaultTimesOnTokenCreation = false }.CreateToken(new SecurityTokenDescriptor
         {
             Issuer = Issuer,
             Audience = Audience,
             IssuedAt = lifetime > TimeSpan.Zero ? now : now + lifetime,
             Expires = now + lifetime,
-            Claims = new Dictionary<string, object>
-            {
-                ["sub"] = subject,
-                ["scope"] = string.Join(' ', scopes),
-                ["billing_accounts"] = accounts.ToArray(),
-            },
+            Claims = claims,
             SigningCredentials = new SigningCredentials(new ECDsaSecurityKey(_key) { KeyId = KeyId }, SecurityAlgorithms.EcdsaSha256)
             {
                 // The shared cache would outlive the key.

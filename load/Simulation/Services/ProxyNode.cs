@@ -36,7 +36,7 @@ internal sealed class ProxyNode
         _handler = new RequestHandler(
             new CommandPublisher(new ProducerPair(Producer, Producer.Another()), Pending, ReplyTopic),
             new Admission(Settings.Proxy, Settings.Limits, node.Time),
-            Settings.Proxy, node.Time, () => new Guid(++_queries, 0, 0, new byte[8]).ToString());
+            Settings.Proxy, node.Time, newId: () => new Guid(++_queries, 0, 0, new byte[8]).ToString());
         _replies = new ReplyReader(Pending, PointLog<ProxyNode>.Instance);
         _turns = new TurnLoop(brokers.Scheduler, brokers.Dice, node, RunTurn);
         _consumer = new ModelConsumer(brokers, node, _turns.Wake);

@@ -60,7 +60,7 @@ internal sealed class StatementReader(StoreServers servers, IAccountReader accou
             account = account.Apply(fact);
             if (version > request.AfterVersion)
             {
-                page.Entries.Add(Entry(fact, account));
+                page.Entries.Add(Entry(fact, account, request.WithPrincipals));
             }
         }
         page.Closing = ToState(account);
@@ -90,7 +90,7 @@ internal sealed class StatementReader(StoreServers servers, IAccountReader accou
                 await rows.IsDBNullAsync(3, cancellationToken) ? null : rows.GetString(3));
     }
 
-    private static StatementEntry Entry(AccountEvent fact, Account after)
+    private static StatementEntry Entry(AccountEvent fact, Account after, bool withPrincipal)
     {
         var kind = WriteKinds.Of(fact);
         var entry = new StatementEntry
@@ -100,6 +100,7 @@ internal sealed class StatementReader(StoreServers servers, IAccountReader accou
             TransactionId = fact.TransactionId == Guid.Empty ? "" : fact.TransactionId.ToString(),
             DecidedAt = fact.DecidedAt.ToTimestamp(),
             Balance = after.Balance.ToMoney(after.Currency ?? ""),
+            Principal = withPrincipal && fact.By is { } by ? new V1.Principal { Subject = by.Subject, ClientId = by.ClientId ?? "" } : null,
         };
         kind.Write(fact, entry);
         return entry;

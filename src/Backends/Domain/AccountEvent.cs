@@ -14,6 +14,9 @@ public abstract record AccountEvent
     /// </summary>
     public decimal? Balance { get; init; }
 
+    /// <summary>Who sent the command that it records; null if that is not known.</summary>
+    public Sender? By { get; init; }
+
     /// <summary>The currency that the account is kept in after it; null if none is fixed yet.</summary>
     internal abstract string? AccountCurrency { get; }
 

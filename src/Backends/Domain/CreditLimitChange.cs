@@ -13,7 +13,7 @@ public sealed record CreditLimitChange(Guid TransactionId, decimal Limit, string
     public override AccountEvent? Decide(Account account, DateTimeOffset now) =>
         account.Currency is { } currency && currency != Currency
             ? null
-            : new CreditLimitChanged(TransactionId, Limit, Currency, now, TraceId) { Balance = account.Balance };
+            : new CreditLimitChanged(TransactionId, Limit, Currency, now, TraceId) { Balance = account.Balance, By = By };
 }
 
 /// <summary>The account's credit limit was changed.</summary>

@@ -22,11 +22,11 @@ public sealed record Payment(
         }
         return Amount > account.CreditLimit - account.Balance
             ? Decline(DeclineReason.CreditLimitExceeded, account, now)
-            : new PaymentAccepted(TransactionId, Amount, Currency, now, Times, TraceId) { Balance = account.Balance + Amount };
+            : new PaymentAccepted(TransactionId, Amount, Currency, now, Times, TraceId) { Balance = account.Balance + Amount, By = By };
     }
 
     private PaymentDeclined Decline(DeclineReason reason, Account account, DateTimeOffset now) =>
-        new(TransactionId, Amount, Currency, reason, now, Times, TraceId) { Balance = account.Balance, KeptIn = account.Currency };
+        new(TransactionId, Amount, Currency, reason, now, Times, TraceId) { Balance = account.Balance, KeptIn = account.Currency, By = By };
 }
 
 /// <summary>A payment was charged to the account.</summary>

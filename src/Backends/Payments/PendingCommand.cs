@@ -267,7 +267,10 @@ internal sealed class PendingCommand
         var times = command.Timing is not { } timing ? null : new RequestTimes(
             UnixTime.FromMicroseconds(timing.SentUnixUs), UnixTime.FromMicroseconds(command.ReceivedUnixUs),
             UnixTime.FromMicroseconds(delivery.ConsumedUnixUs));
-        return WriteKinds.Of(command).ToDomain(command, times, delivery.Processing?.TraceId.ToHexString());
+        var domain = WriteKinds.Of(command).ToDomain(command, times, delivery.Processing?.TraceId.ToHexString());
+        return command.Principal is { } by
+            ? domain with { By = new Sender(by.Subject, by.ClientId.Length > 0 ? by.ClientId : null) }
+            : domain;
     }
 
     private static Error Error(StatusCode status, string reason, string message, string field = "") =>

@@ -31,10 +31,14 @@ public sealed record Request
     /// otherwise.</summary>
     public long? SentUnixUs { get; init; }
 
+    /// <summary>Who sent it; null where callers are not authenticated.</summary>
+    public Principal? Principal { get; init; }
+
     /// <summary>A request that was checked, without fields that are not of the contract, with the times of the properties above.
     /// <paramref name="newId"/> creates the transaction id of a request that has none of its own.</summary>
     public static Request Of<TRequest, TAnswer>(
-        RequestKind<TRequest, TAnswer> kind, TRequest request, Func<string> newId, long receivedUnixUs, long deadlineUnixUs, long? sentUnixUs)
+        RequestKind<TRequest, TAnswer> kind, TRequest request, Func<string> newId, long receivedUnixUs, long deadlineUnixUs, long? sentUnixUs,
+        Principal? principal)
         where TRequest : class, IMessage<TRequest>
         where TAnswer : class =>
         new(kind, kind.KnownFields(request), kind.RouteOf(request), kind.TransactionIdOf(request) ?? newId())
@@ -42,6 +46,7 @@ public sealed record Request
             ReceivedUnixUs = receivedUnixUs,
             DeadlineUnixUs = deadlineUnixUs,
             SentUnixUs = sentUnixUs,
+            Principal = principal,
         };
 
     /// <summary>The request in a valid command, for a transport that passes it on.</summary>
@@ -53,6 +58,7 @@ public sealed record Request
             ReceivedUnixUs = command.ReceivedUnixUs,
             DeadlineUnixUs = command.DeadlineUnixUs,
             SentUnixUs = command.Timing?.SentUnixUs,
+            Principal = command.Principal,
         };
     }
 
@@ -70,6 +76,7 @@ public sealed record Request
             ReceivedUnixUs = ReceivedUnixUs,
             DeadlineUnixUs = DeadlineUnixUs,
             TraceParent = traceParent,
+            Principal = Principal,
             Timing = SentUnixUs is { } sent ? new Timing { SentUnixUs = sent } : null,
         };
         Kind.Write(command, _body);

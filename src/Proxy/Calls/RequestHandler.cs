@@ -15,7 +15,8 @@ namespace Billing.Proxy.Calls;
 /// it as a command that expires at the caller's deadline, and turns the reply into an answer or a failure. Requests that have no
 /// transaction id get one from <paramref name="newId"/>, or else a random UUID.</summary>
 internal sealed class RequestHandler(
-    IRequestTransport transport, Admission admission, IOptions<ProxyOptions> options, TimeProvider time, Func<string>? newId = null)
+    IRequestTransport transport, Admission admission, IOptions<ProxyOptions> options, TimeProvider time, SecurityLog? log = null,
+    Func<string>? newId = null)
 {
     private readonly ProxyOptions _options = options.Value;
     private readonly Func<string> _newId = newId ?? (() => Guid.NewGuid().ToString());
@@ -90,9 +91,16 @@ internal sealed class RequestHandler(
                 ? new Failure(StatusCode.InvalidArgument, ErrorReasons.RequestTooLarge,
                     $"The request has {size} bytes; Billing:Proxy:RequestBytesMax allows {_options.RequestBytesMax}.")
             : violation is not null ? Failure.BadField(violation)
-            // The failure does not reveal whether the account exists.
             : caller.MayAccess(accountId) ? null
-            : new Failure(StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed, "The caller's token does not include this account.");
+            : NotAllowed(accountId, caller);
+    }
+
+    // The failure does not reveal whether the account exists.
+    private Failure NotAllowed(string accountId, Caller caller)
+    {
+        var failure = new Failure(StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed, "The caller's token does not include this account.");
+        log?.Refused(caller, failure, accountId);
+        return failure;
     }
 
     // Whether or not the caller still waits, the command holds the call's place until it is answered.
@@ -111,7 +119,7 @@ internal sealed class RequestHandler(
         where TAnswer : class
     {
         var now = time.Microseconds();
-        return Request.Of(kind, request, _newId, now, now + WaitMicroseconds(call.Deadline), call.SentUnixUs);
+        return Request.Of(kind, request, _newId, now, now + WaitMicroseconds(call.Deadline), call.SentUnixUs, call.Caller.Principal);
     }
 
     private static Outcome<TAnswer> AnswerOf<TRequest, TAnswer>(

@@ -1,6 +1,7 @@
 using Billing.Messaging.Requests;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Limits;
+using Billing.Proxy.Security;
 using Billing.V1;
 using Billing.Wire.V1;
 
@@ -21,6 +22,7 @@ internal sealed class StatementStream(
             AccountId = request.AccountId,
             PaymentType = request.PaymentType,
             AfterVersion = request.AfterVersion,
+            WithPrincipals = call.Caller.Has(Scopes.Admin),
         };
         while (left > 0)
         {

@@ -31,6 +31,7 @@ internal static class SecurityServices
         services.AddHostFiltering(filter => filter.AllowedHosts = Exposure.Hosts(configuration));
         services.AddRateLimiter(limiter => limiter.AddPolicy<string, AnonymousCalls>(AnonymousCalls.Name));
         services.AddSingleton<TlsServer>();
+        services.AddSingleton<SecurityLog>();
         if (tls.IsOn)
         {
             builder.WebHost.UseKestrelHttpsConfiguration();

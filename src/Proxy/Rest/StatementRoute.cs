@@ -33,6 +33,7 @@ internal sealed class StatementRoute(RequestHandler handler, TimeProvider time) 
             PaymentType = RestRequest.PaymentType(paymentType),
             AfterVersion = RestRequest.Number(AfterVersion, afterVersion, 0),
             Limit = (int)Math.Clamp(RestRequest.Number(Limit, limit, LimitDefault), int.MinValue, int.MaxValue),
+            WithPrincipals = call.Caller.Has(Scopes.Admin),
         };
         var page = (await handler.HandleAsync(RequestKinds.Statement, request, call)).Value;
         return new JsonAnswer<StatementAnswer>(StatementAnswer.Of(page), RestJson.Default.StatementAnswer);
@@ -79,6 +80,9 @@ internal sealed class StatementEntryJson
     /// <summary>What the account owes after the event.</summary>
     public MoneyJson? Balance { get; init; }
 
+    /// <summary>Who sent the payment or the change; only for callers with the scope admin.</summary>
+    public PrincipalJson? Principal { get; init; }
+
     public static StatementEntryJson Of(StatementEntry entry) => new()
     {
         Version = entry.Version,
@@ -88,5 +92,16 @@ internal sealed class StatementEntryJson
         Amount = entry.Amount.ToJson(),
         DeclineReason = Names.Of(entry.DeclineReason),
         Balance = entry.Balance.ToJson(),
+        Principal = entry.Principal is { } by ? new PrincipalJson { Subject = by.Subject, ClientId = by.ClientId.OrNull() } : null,
     };
+}
+
+/// <summary>Who sent a request, as the proxy authenticated the sender.</summary>
+internal sealed class PrincipalJson
+{
+    /// <summary>The subject of its token, or else the client id; of a client certificate, certificate: and its common name.</summary>
+    public required string Subject { get; init; }
+
+    /// <summary>The client id of its token, if the token has one.</summary>
+    public string? ClientId { get; init; }
 }

@@ -1,4 +1,5 @@
 using System.Security.Claims;
+using Billing.V1;
 
 namespace Billing.Proxy.Security;
 
@@ -20,10 +21,12 @@ internal sealed class Caller : ClaimsIdentity
 
     /// <summary>Creates an authenticated caller, which may access the accounts: account ids, or prefixes of ids followed by <c>*</c>.
     /// </summary>
-    public Caller(string scheme, string id, IEnumerable<string> scopes, IEnumerable<string> accounts, DateTimeOffset? until = null)
+    public Caller(
+        string scheme, string id, IEnumerable<string> scopes, IEnumerable<string> accounts, DateTimeOffset? until = null, string? clientId = null)
         : base(scheme)
     {
         (Id, Until) = (id, until);
+        Principal = new Principal { Subject = id, ClientId = clientId ?? "" };
         _scopes.UnionWith(scopes);
         foreach (var account in accounts)
         {
@@ -43,6 +46,9 @@ internal sealed class Caller : ClaimsIdentity
 
     /// <summary>When its token expires, on the wall clock; null for never.</summary>
     public DateTimeOffset? Until { get; }
+
+    /// <summary>How its commands name it; null without authentication. Not to be changed.</summary>
+    public Principal? Principal { get; }
 
     public static Caller Of(HttpContext http) =>
         http.User.Identity as Caller ?? http.Features.Get<Caller>() ?? Nobody;

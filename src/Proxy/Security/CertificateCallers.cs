@@ -1,6 +1,7 @@
 using System.Security.Claims;
 using System.Security.Cryptography.X509Certificates;
 using System.Text.Encodings.Web;
+using Billing.Messaging;
 using Microsoft.AspNetCore.Authentication;
 using Microsoft.Extensions.Options;
 
@@ -15,6 +16,8 @@ internal sealed class CertificateCallers(
     /// <summary>The scheme's name.</summary>
     public const string SchemeName = "Certificate";
 
+    private const string Prefix = "certificate:";
+
     private static readonly string[] AllAccounts = ["*"];
 
     protected override Task<AuthenticateResult> HandleAuthenticateAsync()
@@ -24,8 +27,12 @@ internal sealed class CertificateCallers(
             return Task.FromResult(AuthenticateResult.NoResult());
         }
         var name = certificate.GetNameInfo(X509NameType.SimpleName, forIssuer: false);
+        if (!WireFormat.IsName(Prefix + name))
+        {
+            return Task.FromResult(AuthenticateResult.Fail("The certificate's common name is too long, or has control characters."));
+        }
         var scopes = auth.Value.CertificateScopes.Split(' ', StringSplitOptions.RemoveEmptyEntries);
-        var caller = new Caller(SchemeName, "certificate:" + name, scopes, AllAccounts);
+        var caller = new Caller(SchemeName, Prefix + name, scopes, AllAccounts);
         return Task.FromResult(AuthenticateResult.Success(new AuthenticationTicket(new ClaimsPrincipal(caller), SchemeName)));
     }
 }

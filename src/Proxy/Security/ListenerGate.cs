@@ -5,20 +5,22 @@ using Grpc.Core;
 namespace Billing.Proxy.Security;
 
 /// <summary>Serves the endpoints for operators only at the admin addresses.</summary>
-internal sealed class ListenerGate(RequestDelegate next, IReadOnlyCollection<int> adminPorts)
+internal sealed class ListenerGate(RequestDelegate next, IReadOnlyCollection<int> adminPorts, SecurityLog log)
 {
     private const string Message = "This is served only at the proxy's admin address (Billing:Admin).";
 
     /// <summary>Lets a request pass, or answers that the endpoint is not served at this address.</summary>
     public Task InvokeAsync(HttpContext http)
     {
-        if (http.GetEndpoint()?.Metadata.GetMetadata<OperatorEndpoint>() is null || adminPorts.Contains(http.Connection.LocalPort))
+        if (http.GetEndpoint() is not { } endpoint || endpoint.Metadata.GetMetadata<OperatorEndpoint>() is null || adminPorts.Contains(http.Connection.LocalPort))
         {
             return next(http);
         }
+        var failure = new Failure(StatusCode.Unimplemented, ErrorReasons.NotServedHere, Message);
+        log.Refused(Caller.Of(http), failure, endpoint.DisplayName ?? "");
         if (Refusals.IsGrpc(http.Request))
         {
-            Refusals.Answer(http, new Failure(StatusCode.Unimplemented, ErrorReasons.NotServedHere, Message));
+            Refusals.Answer(http, failure);
         }
         else
         {

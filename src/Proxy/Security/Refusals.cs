@@ -10,7 +10,7 @@ using Microsoft.Net.Http.Headers;
 namespace Billing.Proxy.Security;
 
 /// <summary>Answers unauthenticated and unauthorized requests with an error, in the format of gRPC or REST.</summary>
-internal sealed class Refusals : IAuthorizationMiddlewareResultHandler
+internal sealed class Refusals(SecurityLog log) : IAuthorizationMiddlewareResultHandler
 {
     public async Task HandleAsync(
         RequestDelegate next, HttpContext context, AuthorizationPolicy policy, PolicyAuthorizationResult authorizeResult)
@@ -20,7 +20,10 @@ internal sealed class Refusals : IAuthorizationMiddlewareResultHandler
             await next(context);
             return;
         }
-        Answer(context, authorizeResult.Challenged ? Unknown(await context.AuthenticateAsync()) : Forbidden(context));
+        var failure = authorizeResult.Challenged ? Unknown(await context.AuthenticateAsync()) : Forbidden(context);
+        // Not the path, which is whatever the caller wrote.
+        log.Refused(Caller.Of(context), failure, context.GetEndpoint()?.DisplayName ?? "");
+        Answer(context, failure);
     }
 
     /// <summary>Answers a request with an error.</summary>

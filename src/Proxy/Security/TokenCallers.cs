@@ -3,6 +3,7 @@ using System.Security.Cryptography;
 using System.Text;
 using System.Text.Json;
 using Billing.Hosting;
+using Billing.Messaging;
 using Microsoft.AspNetCore.Authentication.JwtBearer;
 using Microsoft.Extensions.Caching.Memory;
 using Microsoft.Extensions.Options;
@@ -115,14 +116,16 @@ internal sealed class TokenCallers(
     private Task Accept(TokenValidatedContext validated)
     {
         var token = (JsonWebToken)validated.SecurityToken;
-        var id = token.Subject is { Length: > 0 } subject ? subject : Text(token, "client_id") ?? Text(token, "azp");
-        if (id is null)
+        var client = Text(token, "client_id") ?? Text(token, "azp");
+        var id = token.Subject is { Length: > 0 } subject ? subject : client;
+        if (id is null || !WireFormat.IsName(id) || (client is not null && !WireFormat.IsName(client)))
         {
-            validated.Fail("The token does not identify a caller: it has none of the claims sub, client_id and azp.");
+            validated.Fail($"The token does not identify a caller: of the claims sub, client_id and azp it has none, or one of more than {WireFormat.NameMax} characters or with control characters.");
             return Task.CompletedTask;
         }
         var caller = new Caller(
-            JwtBearerDefaults.AuthenticationScheme, id, Words(token, "scope").Concat(Words(token, "scp")), Words(token, _options.AccountClaim), Expiry(token));
+            JwtBearerDefaults.AuthenticationScheme, id, Words(token, "scope").Concat(Words(token, "scp")), Words(token, _options.AccountClaim), Expiry(token),
+            client);
         validated.Principal = new ClaimsPrincipal(caller);
         Remember(validated.Request.Headers.Authorization.ToString(), validated.Principal, token);
         return Task.CompletedTask;

@@ -68,6 +68,8 @@ public sealed class CommandLine : IAsyncLifetime
     [Theory]
     [InlineData("--nonsense", "run", "--nonsense")]
     [InlineData("there is no file 'missing.csv'", "audit", "missing.csv")]
+    [InlineData("Name journals to audit, or an account with --who.", "audit")]
+    [InlineData("--who: 'acct-42' is no account", "audit", "--who", "acct-42", "--postgres", "Host=127.0.0.1")]
     public async Task Invalid_input_is_named_in_the_error(string named, params string[] arguments)
     {
         var (exitCode, output) = await RunAsync(arguments);

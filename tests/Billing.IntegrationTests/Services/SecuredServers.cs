@@ -54,6 +54,27 @@ public sealed class SecuredServers(SecuredStack stack)
         Assert.Equal(1, await EncryptedSessionsAsync(minimum: 1));
     }
 
+    [Fact]
+    public async Task Who_sent_a_payment_is_recorded_and_told_to_administrators_and_by_the_audit()
+    {
+        var client = new V1.Billing.BillingClient(_stack.Channel());
+        var payment = StackFixture.Payment();
+        await client.MakePaymentAsync(payment, _stack.Bearer("payments:write", "test-*"));
+        var request = new GetStatementRequest { AccountId = payment.AccountId, PaymentType = payment.PaymentType };
+
+        var told = await EntryAsync(client, request, _stack.Bearer("balances:read admin", "test-*"));
+        var untold = await EntryAsync(client, request, _stack.Bearer("balances:read", "test-*"));
+        var (exitCode, output) = await CommandRun.ToEndAsync(
+            _stack.Stack.Folder,
+            ["audit", "--who", $"{payment.PaymentType}/{payment.AccountId}", "--postgres", _stack.ConnectionString]);
+
+        Assert.Equal((payment.TransactionId, new Principal { Subject = "somebody" }), (told.TransactionId, told.Principal));
+        Assert.Equal((payment.TransactionId, null), (untold.TransactionId, untold.Principal));
+        Assert.Equal(0, exitCode);
+        Assert.Contains($"{payment.TransactionId}  somebody", output, StringComparison.Ordinal);
+        Assert.Contains($"1 events of {payment.PaymentType}/{payment.AccountId}.", output, StringComparison.Ordinal);
+    }
+
     [Theory]
     [InlineData("operator", "billing.replies.")]
     [InlineData("operator", "billing.dead-letters")]
@@ -131,6 +152,13 @@ public sealed class SecuredServers(SecuredStack stack)
         Assert.True(output.Count > 8);
         Assert.All(secrets, secret => Assert.True(secret.Length > 20));
         Assert.DoesNotContain(output, text => text.Contains("PRIVATE KEY", StringComparison.Ordinal) || Array.Exists(secrets, secret => text.Contains(secret, StringComparison.Ordinal)));
+    }
+
+    private static async Task<StatementEntry> EntryAsync(V1.Billing.BillingClient client, GetStatementRequest request, Metadata headers)
+    {
+        using var call = client.GetStatement(request, headers);
+        Assert.True(await call.ResponseStream.MoveNext(TestContext.Current.CancellationToken));
+        return call.ResponseStream.Current;
     }
 
     // The name of a reply topic contains its proxy's id, so only its beginning is known.

@@ -2,6 +2,7 @@ using Billing.Contracts;
 using Billing.Messaging;
 using Billing.Messaging.Requests;
 using Billing.UnitTests.Testing;
+using Billing.V1;
 using Billing.Wire.V1;
 using FsCheck.Fluent;
 using Google.Protobuf;
@@ -28,6 +29,22 @@ public sealed class WireFormatTests
             Assert.NotEmpty(refusal!);
         },
         tries: 2000);
+
+    [Theory]
+    [InlineData("", "web", false)]
+    [InlineData("a\0b", "", false)]
+    [InlineData("alice", "line\nend", false)]
+    [InlineData("alice", "", true)]
+    public void A_command_is_refused_if_its_principal_has_a_name_that_cannot_be_stored(string subject, string clientId, bool isRead)
+    {
+        var command = Samples.PaymentCommand();
+        command.Principal = new Principal { Subject = subject, ClientId = clientId };
+        var longer = Samples.PaymentCommand();
+        longer.Principal = new Principal { Subject = new string('a', WireFormat.NameMax + 1) };
+
+        Assert.Equal(isRead, WireFormat.Refusal(command) is null);
+        Assert.StartsWith("principal ", WireFormat.Refusal(longer), StringComparison.Ordinal);
+    }
 
     [Fact]
     public void A_damaged_command_is_read_or_refused_without_an_exception()

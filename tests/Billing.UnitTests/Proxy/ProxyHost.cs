@@ -50,11 +50,15 @@ internal sealed class ProxyHost : IAsyncDisposable
         _app.Services.GetServices<EndpointDataSource>().SelectMany(source => source.Endpoints).OfType<RouteEndpoint>().Distinct();
 
     public static async Task<ProxyHost> StartAsync(IRequestTransport backend, Action<ProxyOptions>? configure = null, bool withRest = false, TimeProvider? time = null,
-        IReadOnlyDictionary<string, string?>? settings = null, Interceptor? interceptor = null)
+        IReadOnlyDictionary<string, string?>? settings = null, Interceptor? interceptor = null, ILoggerProvider? logs = null)
     {
         using var ports = new FreePorts();
         var builder = Service.CreateBuilder([]);
         builder.Logging.ClearProviders();
+        if (logs is not null)
+        {
+            builder.Logging.AddProvider(logs);
+        }
         builder.WebHost.UseUrls("http://127.0.0.1:0");
         builder.Configuration["Billing:Rest:Url"] = withRest ? $"http://127.0.0.1:{ports.Take()}" : "";
         foreach (var (name, value) in settings ?? new Dictionary<string, string?>())

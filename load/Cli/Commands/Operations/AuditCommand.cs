@@ -2,9 +2,11 @@ using System.CommandLine;
 using System.CommandLine.Parsing;
 using System.Globalization;
 using Billing.Auditing;
+using Billing.Auditing.Accounts;
 using Billing.Backends;
 using Billing.Cli.Arguments;
 using Billing.Cli.Background;
+using Billing.Contracts;
 using Billing.LocalStack.Processes;
 using Billing.Measuring;
 using Spectre.Console;
@@ -27,15 +29,31 @@ internal static class AuditCommand
         };
         var complete = new Option<bool>("--complete") { Description = "The journals hold every payment that was made: report recorded payments that are in none" };
         var tolerance = Flags.Number("--clock-tolerance", "Milliseconds by which the clocks of the clients' machines may differ; calls this close have no order", 0, 0, 60_000);
-        var journals = new Argument<string[]>("journals") { Description = "Journals written by clients (--journal)", Arity = ArgumentArity.OneOrMore };
+        var who = new Option<string?>("--who")
+        {
+            Description = "Instead of auditing, list who sent the payments and changes of an account, e.g. visa/acct-42",
+            HelpName = "ACCOUNT",
+        };
+        var journals = new Argument<string[]>("journals") { Description = "Journals written by clients (--journal)", Arity = ArgumentArity.ZeroOrMore };
         journals.AcceptLegalFilePathsOnly();
         var command = new Command("audit", "Compares clients' journals with the event store, and recomputes every balance from the events.")
         {
-            postgres, proxies, openingLimit, complete, tolerance, journals,
+            postgres, proxies, openingLimit, complete, tolerance, who, journals,
         };
+        command.Validators.Add(result =>
+        {
+            if (result.GetResult(journals) is null or { Tokens.Count: 0 } == result.GetResult(who) is null)
+            {
+                result.AddError("Name journals to audit, or an account with --who.");
+            }
+        });
         return command.Does(async (parsed, cancellationToken) =>
         {
-            var files = parsed.GetRequiredValue(journals);
+            if (parsed.GetValue(who) is { } account)
+            {
+                return await ListAsync(console, await StackState.DatabasesAsync(parsed.GetValue(postgres)), account, cancellationToken);
+            }
+            var files = parsed.GetValue(journals) ?? [];
             if (Array.Find(files, f => !File.Exists(f)) is { } missing)
             {
                 throw new StackException($"journals: there is no file '{missing}'.");
@@ -52,6 +70,25 @@ internal static class AuditCommand
             AuditTable.Print(console, audit);
             return audit.IsClean ? 0 : 1;
         });
+    }
+
+    // Lines as they are read, since an account may have millions of events.
+    private static async Task<int> ListAsync(
+        IAnsiConsole console, IReadOnlyDictionary<string, string> databases, string account, CancellationToken cancellationToken)
+    {
+        if (account.Split('/') is not [var type, var id] || id.Length == 0 || !FieldRules.TryReadPaymentType(type, out var network))
+        {
+            throw new StackException($"--who: '{account}' is no account; name it as visa/acct-42, with {PaymentTypes.Listed}.");
+        }
+        var count = 0;
+        await foreach (var e in AccountHistory.ReadAsync(databases.Values, StreamId.For(network, id), cancellationToken: cancellationToken))
+        {
+            count++;
+            console.Profile.Out.Writer.WriteLine(string.Create(CultureInfo.InvariantCulture,
+                $"{e.Version,8}  {e.DecidedAt.UtcDateTime:yyyy-MM-dd HH:mm:ss.fff}Z  {e.Kind,-12} {e.Amount,18} {e.Currency}  {e.TransactionId}  {e.Subject ?? "unknown"}{(e.ClientId is { } client ? $" ({client})" : "")}"));
+        }
+        console.WriteLine(count == 0 ? $"{account} has no events." : $"{count} events of {account}.");
+        return 0;
     }
 
     private static decimal? ParseLimit(ArgumentResult result)

@@ -23,7 +23,8 @@ public sealed class EventTypesTests
             new PaymentDeclined(id, value, amount.CurrencyCode, DeclineReason.CreditLimitExceeded, time),
             new PaymentDeclined(id, value, amount.CurrencyCode, DeclineReason.CurrencyMismatch, time),
             new CreditLimitChanged(id, value, amount.CurrencyCode, time))
-        select fact;
+        from sender in Gen.Elements<Sender?>(null, new Sender("alice"), new Sender("Zoë \"\\\U0001F4B3", "web"))
+        select fact with { By = sender };
 
     private readonly StoreOptions _options = new();
 

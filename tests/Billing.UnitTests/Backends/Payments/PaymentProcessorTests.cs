@@ -59,6 +59,19 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
         Assert.True(payment.IsSettled);
     }
 
+    [Theory]
+    [InlineData(10, "web", "web")]
+    [InlineData(101, "", null)]
+    public async Task The_event_says_who_sent_the_payment(long units, string clientId, string? expected)
+    {
+        var payment = Payment(units: units);
+        payment.Command.Principal = new V1.Principal { Subject = "alice", ClientId = clientId };
+
+        await ReplyToAsync(payment);
+
+        Assert.Equal(new Billing.Backends.Domain.Sender("alice", expected), Assert.Single(_store.Appended).Fact.By);
+    }
+
     [Fact]
     public async Task A_payment_above_the_limit_is_declined_and_recorded()
     {

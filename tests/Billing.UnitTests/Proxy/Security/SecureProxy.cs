@@ -4,6 +4,7 @@ using System.Security.Cryptography.X509Certificates;
 using Billing.LocalStack.Credentials;
 using Billing.LocalStack.Processes;
 using Grpc.Net.Client;
+using Microsoft.Extensions.Logging;
 
 namespace Billing.UnitTests.Proxy.Security;
 
@@ -34,7 +35,7 @@ internal sealed class SecureProxy : IAsyncDisposable
     public Uri Admin { get; private set; } = new("https://localhost");
 
     public static async Task<SecureProxy> StartAsync(
-        Dictionary<string, string?>? settings = null, TimeProvider? time = null, bool tokens = true)
+        Dictionary<string, string?>? settings = null, TimeProvider? time = null, bool tokens = true, ILoggerProvider? logs = null)
     {
         var proxy = new SecureProxy();
         using var ports = new FreePorts();
@@ -62,7 +63,7 @@ internal sealed class SecureProxy : IAsyncDisposable
         {
             all[name] = value;
         }
-        proxy._host = await ProxyHost.StartAsync(proxy.Backend, time: time, settings: all);
+        proxy._host = await ProxyHost.StartAsync(proxy.Backend, time: time, settings: all, logs: logs);
         return proxy;
     }
 
