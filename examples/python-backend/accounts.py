@@ -77,6 +77,24 @@ class Account:
         response.as_of.FromMicroseconds(as_of)
         return response
 
+    def payment(self, transaction_id):
+        """The payment with this id; None if it is not among the events yet."""
+        for event in self._events:
+            fact = event.WhichOneof("fact")
+            if event.transaction_id == transaction_id.lower() and fact in ("payment_accepted", "payment_declined"):
+                is_declined = fact == "payment_declined"
+                found = billing_pb2.RecordedPayment(
+                    transaction_id=event.transaction_id,
+                    outcome=billing_pb2.DECLINED if is_declined else billing_pb2.ACCEPTED,
+                    decline_reason=event.payment_declined.reason,
+                    amount=getattr(event, fact).amount,
+                    balance=event.balance,
+                    version=event.version,
+                )
+                found.decided_at.FromMicroseconds(event.decided_unix_us)
+                return found
+        return None
+
     def page(self, request):
         """The answer to a request for a page of a statement."""
         first = min(request.after_version, self.version)

@@ -183,9 +183,13 @@ class BalanceBackend:
         account = self._accounts.get(request.account_id)
         if account.is_unknown or account.has_gap or (kind == "balance" and account.version < request.min_version):
             return False
+        if kind == "lookup" and not account.payment(request.transaction_id):
+            return False
         reply = wire_pb2.Reply(correlation_id=command.correlation_id)
         if kind == "balance":
             reply.balance.CopyFrom(account.balance(now_us()))
+        elif kind == "lookup":
+            reply.lookup.CopyFrom(account.payment(request.transaction_id))
         else:
             reply.statement.CopyFrom(account.page(request))
         self._ready.append((place, command, reply))

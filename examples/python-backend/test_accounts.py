@@ -54,6 +54,14 @@ class AccountTests(unittest.TestCase):
     def test_a_fact_of_an_unknown_kind_leaves_the_account_unknown(self):
         self.assertTrue(self.account(wire_pb2.Event(stream_id="amex/a", version=1, balance=dollars(1))).is_unknown)
 
+    def test_a_payment_is_found_by_its_id(self):
+        payment = paid(2, 7)
+        payment.transaction_id = "6a0d2a5e-1f0b-4a5c-8b1e-000000000001"
+        account = self.account(limited(1, 50), payment)
+        found = account.payment(payment.transaction_id.upper())
+        self.assertEqual((found.version, found.outcome, found.amount.units, found.balance.units), (2, billing_pb2.ACCEPTED, 1, 7))
+        self.assertIsNone(account.payment("6a0d2a5e-1f0b-4a5c-8b1e-000000000002"))
+
     def test_pages_are_consecutive_and_close_with_the_account_as_of_their_last_event(self):
         account = self.account(paid(1, 5), limited(2, 50, balance=5), paid(3, 9))
         first = account.page(wire_pb2.StatementPageRequest(limit=2))

@@ -60,7 +60,7 @@ def problem_of(command, key, topic, payment_type):
     kind = command.WhichOneof("request")
     if not is_uuid(command.transaction_id):
         return "transaction_id is not a UUID"
-    if kind not in ("balance", "statement"):
+    if kind not in ("balance", "statement", "lookup"):
         return "the command holds no request" if kind is None else f"a {kind} does not belong on {topic}"
     request = getattr(command, kind)
     if not 0 < len(request.account_id) <= 64 or not ID_CHARACTERS.issuperset(request.account_id):
@@ -71,6 +71,8 @@ def problem_of(command, key, topic, payment_type):
         return "the record's key is not the account_id"
     if kind == "balance":
         return "min_version must not be negative" if request.min_version < 0 else None
+    if kind == "lookup":
+        return None if is_uuid(request.transaction_id) else "transaction_id is not a UUID"
     if request.after_version < 0:
         return "after_version must not be negative"
     if not 1 <= request.limit <= STATEMENT_PAGE_MAX:

@@ -28,6 +28,9 @@ public static class ErrorReasons
     /// <summary>FAILED_PRECONDITION: the account's currency differs from the new limit's.</summary>
     public const string CurrencyMismatch = "CURRENCY_MISMATCH";
 
+    /// <summary>NOT_FOUND: the account has no payment under that transaction id.</summary>
+    public const string PaymentNotFound = "PAYMENT_NOT_FOUND";
+
     /// <summary>OUT_OF_RANGE: the account's stream has not reached the requested version.</summary>
     public const string VersionNotReached = "VERSION_NOT_REACHED";
 

@@ -44,6 +44,12 @@ public static class FieldRules
         ?? CheckPaymentType(request.PaymentType)
         ?? CheckNotNegative(request.MinVersion, "min_version");
 
+    /// <summary>The first rule that a look-up of a payment breaks, or null.</summary>
+    public static FieldViolation? Check(GetPaymentRequest request) =>
+        CheckTransactionId(request.TransactionId)
+        ?? CheckAccountId(request.AccountId)
+        ?? CheckPaymentType(request.PaymentType);
+
     /// <summary>The first rule that a change of a credit limit breaks, or null.</summary>
     public static FieldViolation? Check(SetCreditLimitRequest request) =>
         CheckTransactionId(request.TransactionId)

@@ -96,6 +96,17 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel mod
         var answer = (await CallAsync(operation, copy, RequestKinds.Payment, request, _ => false))!;
         model.Paid(id, answer);
         Know(Stream(account), answer.Version);
+        if (operation.Seed % 5 == 0)
+        {
+            await LookUpAsync(operation, request);
+        }
+    }
+
+    private async Task LookUpAsync(Operation operation, MakePaymentRequest payment)
+    {
+        var request = new GetPaymentRequest { TransactionId = payment.TransactionId, AccountId = payment.AccountId, PaymentType = payment.PaymentType };
+        var found = await CallAsync(operation, 4, RequestKinds.Lookup, request, refusal => refusal.Status == StatusCode.NotFound);
+        model.LookedUp(new CommandId(operation.TransactionId, StreamId.For(payment.PaymentType, payment.AccountId)), payment.Amount, found);
     }
 
     private async Task PayAndLeaveAsync(Operation operation)
@@ -147,6 +158,7 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel mod
             model.Failed(id, status.Error);
             var again = await CallAsync(operation, 3, RequestKinds.Payment, request, IsTaken);
             ReferenceModel.Require(again is null, "a payment that was called failed was sent again and answered");
+            await LookUpAsync(operation, request);
         }
     }
 

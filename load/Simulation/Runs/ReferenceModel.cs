@@ -51,6 +51,25 @@ internal sealed class ReferenceModel(StoreHistory store)
         _failed.Add(id);
     }
 
+    /// <summary>Checks the answer to a look-up of a payment that was answered, or that was called failed.</summary>
+    public void LookedUp(CommandId id, Money amount, RecordedPayment? found)
+    {
+        Require(found is null == _failed.Contains(id), $"a payment was {(found is null ? "not found" : "found")} by its id after it had been {(found is null ? "answered" : "called failed")}");
+        if (found is not null)
+        {
+            Require(found.Amount.Equals(amount), $"a payment of {amount} was found with the amount {found.Amount}");
+            Paid(id, new MakePaymentResponse
+            {
+                TransactionId = found.TransactionId,
+                Outcome = found.Outcome,
+                DeclineReason = found.DeclineReason,
+                Message = _paid[id].Message,
+                Balance = found.Balance,
+                Version = found.Version,
+            });
+        }
+    }
+
     /// <summary>Checks the answer to a change of a limit.</summary>
     public void Limited(CommandId id, SetCreditLimitResponse answer)
     {

@@ -8,6 +8,7 @@ using Billing.Messaging.Kafka;
 using Billing.Messaging.Kafka.Clients;
 using Billing.Simulation.Kafka;
 using Billing.Simulation.Store;
+using Billing.Wire.V1;
 using Confluent.Kafka;
 
 namespace Billing.Simulation.Services;
@@ -36,7 +37,10 @@ internal sealed class BalanceBackendNode : BackendNode
         var balances = new BalanceProcessor(
             View, _map, new SimulatedCardNetwork(settings.CardNetwork, node.Time), Replier, retries[0], settings.Backend, node.Supervisor,
             node.Time, PointLog<BalanceProcessor>.Instance);
-        var processor = new ReadProcessor([balances], Replier, node.Supervisor);
+        var lookups = new StoredReads(
+            Command.RequestOneofCase.Lookup, (place, command, token) => PaymentLookup.AnswerAsync(_map.Databases[place], command, token), _map, Replier,
+            retries[0], node.Time, PointLog<StoredReads>.Instance);
+        var processor = new ReadProcessor([balances, lookups], Replier, node.Supervisor);
         Start(_model);
         Start(processor);
         _partitions = [.. brokers.Find(Topics.Events)!.Select(log => log.Partition)];

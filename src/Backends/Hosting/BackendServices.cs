@@ -9,6 +9,7 @@ using Billing.Hosting;
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Billing.Messaging.Kafka.Clients;
+using Billing.Wire.V1;
 using Microsoft.Extensions.Options;
 
 namespace Billing.Backends.Hosting;
@@ -98,8 +99,17 @@ public static class BackendServices
         var backend = provider.GetRequiredService<IOptions<BackendOptions>>().Value;
         var statements = provider.Databases()
             .Select(database => new StatementReader(database.Servers, database.Store, database.Settings.Schema, backend)).ToArray();
-        IReadKind[] kinds = [provider.New<BalanceProcessor>(replier), provider.New<StatementProcessor>(statements, replier)];
+        var databases = provider.Databases();
+        IReadKind[] kinds =
+        [
+            provider.New<BalanceProcessor>(replier),
+            Stored(Command.RequestOneofCase.Statement, async (place, command, token) => new Reply { Statement = await statements[place].ReadAsync(command.Statement, token) }),
+            Stored(Command.RequestOneofCase.Lookup, (place, command, token) => PaymentLookup.AnswerAsync(databases[place].Store, command, token)),
+        ];
         return provider.New<ReadProcessor>(kinds, replier);
+
+        StoredReads Stored(Command.RequestOneofCase kind, Func<int, Command, CancellationToken, Task<Reply>> read) =>
+            provider.New<StoredReads>(kind, read, replier);
     }
 
     private static BalanceView NewView(IServiceProvider provider)

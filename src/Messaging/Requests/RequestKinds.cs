@@ -14,6 +14,7 @@ public static partial class RequestKinds
         Command.RequestOneofCase.PaymentStatus => PaymentStatus,
         Command.RequestOneofCase.Balance => Balance,
         Command.RequestOneofCase.Statement => Statement,
+        Command.RequestOneofCase.Lookup => Lookup,
         _ => null,
     };
 

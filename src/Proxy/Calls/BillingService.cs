@@ -36,6 +36,10 @@ internal sealed class BillingService(RequestHandler handler, Admission admission
         (await handler.HandleAsync(RequestKinds.Balance, request, IncomingCall.Of(context, time))).Value;
 
     [Authorize(Scopes.BalancesRead)]
+    public override async Task<RecordedPayment> GetPayment(GetPaymentRequest request, ServerCallContext context) =>
+        (await handler.HandleAsync(RequestKinds.Lookup, request, IncomingCall.Of(context, time))).Value;
+
+    [Authorize(Scopes.BalancesRead)]
     public override async Task GetStatement(
         GetStatementRequest request, IServerStreamWriter<StatementEntry> responseStream, ServerCallContext context)
     {

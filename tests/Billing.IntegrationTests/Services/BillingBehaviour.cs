@@ -43,6 +43,53 @@ public abstract class BillingBehaviour
         Assert.NotNull(balance.AsOf);
     }
 
+    [Theory]
+    [InlineData(12.34, PaymentOutcome.Accepted, DeclineReason.Unspecified)]
+    [InlineData(10_000.01, PaymentOutcome.Declined, DeclineReason.CreditLimitExceeded)]
+    public async Task A_payment_is_found_by_its_id_as_it_was_answered(double amount, PaymentOutcome outcome, DeclineReason reason)
+    {
+        var proxy = _stack.Proxy();
+        var request = StackFixture.Payment(amount: (decimal)amount);
+        var paid = await proxy.MakePaymentAsync(request);
+        await proxy.MakePaymentAsync(StackFixture.Payment(request.AccountId));
+
+        var found = await proxy.GetPaymentAsync(Lookup(request));
+
+        Assert.Equal((outcome, reason), (found.Outcome, found.DeclineReason));
+        Assert.Equal((paid.TransactionId, paid.Balance, paid.Version), (found.TransactionId, found.Balance, found.Version));
+        Assert.Equal(request.Amount, found.Amount);
+        Assert.True(found.DecidedAt.ToDateTimeOffset() > DateTimeOffset.UnixEpoch);
+    }
+
+    [Fact]
+    public async Task A_payment_of_another_account_or_none_at_all_is_not_found()
+    {
+        var proxy = _stack.Proxy();
+        var request = StackFixture.Payment();
+        await proxy.MakePaymentAsync(request);
+        var limit = new SetCreditLimitRequest
+        {
+            TransactionId = Guid.NewGuid().ToString(),
+            AccountId = request.AccountId,
+            PaymentType = request.PaymentType,
+            Limit = request.Amount,
+        };
+        await _stack.Client().SetCreditLimitAsync(limit);
+        GetPaymentRequest[] lookups =
+        [
+            Lookup(StackFixture.Payment(request.AccountId)),
+            Lookup(request, r => r.AccountId = StackFixture.NewAccount()),
+            Lookup(request, r => r.PaymentType = PaymentType.Amex),
+            Lookup(request, r => r.TransactionId = limit.TransactionId),
+        ];
+
+        foreach (var lookup in lookups)
+        {
+            var failure = await Assert.ThrowsAsync<RpcException>(() => proxy.GetPaymentAsync(lookup).ResponseAsync);
+            Assert.Equal((StatusCode.NotFound, ErrorReasons.PaymentNotFound), (failure.StatusCode, failure.Trailers.GetValue(Trailers.Reason)));
+        }
+    }
+
     [Fact]
     public async Task An_account_without_events_has_a_balance_of_zero()
     {
@@ -244,12 +291,11 @@ public abstract class BillingBehaviour
         await using var delete = database.CreateCommand("delete from billing.mt_events where seq_id = -1");
         await delete.ExecuteNonQueryAsync();
     }
+
+    private static GetPaymentRequest Lookup(MakePaymentRequest payment, Action<GetPaymentRequest>? change = null)
+    {
+        var lookup = new GetPaymentRequest { TransactionId = payment.TransactionId, AccountId = payment.AccountId, PaymentType = payment.PaymentType };
+        change?.Invoke(lookup);
+        return lookup;
+    }
 }
-
-/// <summary>Over Kafka.</summary>
-[Collection(OverKafka.Name)]
-public sealed class BillingOverKafka(KafkaStack stack) : BillingBehaviour(stack);
-
-/// <summary>In one process.</summary>
-[Collection(InOneProcess.Name)]
-public sealed class BillingEmbedded(EmbeddedStack stack) : BillingBehaviour(stack);

@@ -50,6 +50,25 @@ public sealed class RestApi : IDisposable
         Assert.False(statement.Json.TryGetProperty("next", out _));
     }
 
+    [Fact]
+    public async Task A_payment_is_found_by_its_id_with_the_account_in_the_body()
+    {
+        var (account, id) = (StackFixture.NewAccount(), Guid.NewGuid().ToString());
+        var paid = await PayAsync(id, account, "12", 340_000_000);
+        var body = $$"""{"account_id":"{{account}}","payment_type":"visa"}""";
+
+        var found = await PostAsync($"/v1/payments/{id}/lookup", body);
+
+        Assert.Equal(HttpStatusCode.OK, found.Status);
+        Assert.Equal(("ACCEPTED", id), (Text(found.Json, "outcome"), Text(found.Json, "transaction_id")));
+        AssertMoney(12.34m, found.Json.GetProperty("amount"));
+        Assert.Equal(paid.Json.GetProperty("version").GetInt64(), found.Json.GetProperty("version").GetInt64());
+        AssertProblem(
+            await PostAsync($"/v1/payments/{Guid.NewGuid()}/lookup", body), HttpStatusCode.NotFound, ErrorReasons.PaymentNotFound, null);
+        AssertProblem(await PostAsync($"/v1/payments/{id}/lookup", "{}"), HttpStatusCode.BadRequest, ErrorReasons.InvalidField, "account_id");
+        AssertProblem(await PostAsync("/v1/payments/1/lookup", body), HttpStatusCode.BadRequest, ErrorReasons.InvalidField, "transaction_id");
+    }
+
     [Theory]
     [InlineData("/health/live", "live")]
     [InlineData("/health/ready", "ready")]
@@ -253,9 +272,13 @@ public sealed class RestApi : IDisposable
         "/v1/payments/" + id,
         $$$"""{"account_id":"{{{account}}}","payment_type":"{{{type}}}","amount":{"currency_code":"USD","units":{{{units}}},"nanos":{{{nanos}}}}}""");
 
-    private async Task<(HttpStatusCode Status, JsonElement Json)> PutAsync(string path, string body)
+    private Task<(HttpStatusCode Status, JsonElement Json)> PutAsync(string path, string body) => SendAsync(HttpMethod.Put, path, body);
+
+    private Task<(HttpStatusCode Status, JsonElement Json)> PostAsync(string path, string body) => SendAsync(HttpMethod.Post, path, body);
+
+    private async Task<(HttpStatusCode Status, JsonElement Json)> SendAsync(HttpMethod method, string path, string body)
     {
-        using var request = new HttpRequestMessage(HttpMethod.Put, path)
+        using var request = new HttpRequestMessage(method, path)
         {
             Content = new StringContent(body, new MediaTypeHeaderValue("application/json")),
         };

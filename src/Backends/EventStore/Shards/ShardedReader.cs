@@ -28,7 +28,16 @@ internal sealed class ShardedReader(ShardMap map) : IAccountReader
     private async Task<T> ReadAsync<T>(
         int place, IEnumerable<string> streamIds, Func<Task<T>> read, CancellationToken cancellationToken)
     {
-        var result = await read();
+        T result;
+        try
+        {
+            result = await read();
+        }
+        catch (Exception e) when (EventStoreFailure.Elsewhere(e) is { } elsewhere)
+        {
+            await map.RefreshAsync();
+            throw Away(elsewhere.First());
+        }
         // After the read: what the database holds now, it held then.
         var held = await map.Databases[place].HeldShardsAsync(cancellationToken);
         var moved = Array.FindAll(Shard.Of(streamIds), shard => !held.ContainsKey(shard));

@@ -9,10 +9,11 @@ using Grpc.Core;
 
 namespace Billing.Backends.Balances;
 
-/// <summary>Answers requests for statements separately from the balance checks, with several readers at a time, so that a
-/// long statement holds up neither balance checks nor the other readers.</summary>
-internal sealed partial class StatementProcessor(
-    IReadOnlyList<StatementReader> readers, ShardMap map, Replier replier, EventStoreRetry retry, TimeProvider time, ILogger<StatementProcessor> logger) : IReadKind
+/// <summary>Answers requests of one kind from the event store, several at a time, so that a long one holds up neither requests of other
+/// kinds nor all of its own. An answer is read from the database in a place of the map.</summary>
+internal sealed partial class StoredReads(
+    Command.RequestOneofCase kind, Func<int, Command, CancellationToken, Task<Reply>> read,
+    ShardMap map, Replier replier, EventStoreRetry retry, TimeProvider time, ILogger<StoredReads> logger) : IReadKind
 {
     private const int ReadersMax = 4;
 
@@ -22,7 +23,7 @@ internal sealed partial class StatementProcessor(
     private readonly ShardedReader _reader = new(map);
     private readonly EventStoreRetry.Retries _retry = retry.Limited((e, attempt) => Waiting(logger, attempt, e.Message));
 
-    public Command.RequestOneofCase Field => Command.RequestOneofCase.Statement;
+    public Command.RequestOneofCase Field => kind;
 
     public void Accept(Delivery delivery) => _accepted.Writer.TryWrite(delivery);
 
@@ -53,10 +54,10 @@ internal sealed partial class StatementProcessor(
         using var either = CancellationTokenSource.CreateLinkedTokenSource(deadline.Token, cancellationToken);
         try
         {
-            var page = await _retry.ExecuteAsync(
-                async token => await _reader.ReadAsync(
-                    CommandRoute.Of(command).StreamId, place => readers[place].ReadAsync(command.Statement, token), token), either.Token);
-            replier.Publish([(delivery, new Reply { CorrelationId = command.CorrelationId, Statement = page })], []);
+            var reply = await _retry.ExecuteAsync(
+                async token => await _reader.ReadAsync(CommandRoute.Of(command).StreamId, place => read(place, command, token), token), either.Token);
+            reply.CorrelationId = command.CorrelationId;
+            replier.Publish([(delivery, reply)], []);
         }
         catch (Exception) when (!cancellationToken.IsCancellationRequested && deadline.IsCancellationRequested)
         {
@@ -69,10 +70,10 @@ internal sealed partial class StatementProcessor(
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested)
         {
-            Failed(e, CommandRoute.Of(command).StreamId);
-            replier.Reject(delivery, "The statement could not be read: " + e.Message, Replies.Error(
+            Failed(e, kind, CommandRoute.Of(command).StreamId);
+            replier.Reject(delivery, "The account could not be read: " + e.Message, Replies.Error(
                 command.CorrelationId, StatusCode.Internal, ErrorReasons.ProcessingFailed,
-                "The statement could not be read; the request is kept for the operators."));
+                "The account could not be read; the request is kept for the operators."));
         }
     }
 
@@ -84,9 +85,9 @@ internal sealed partial class StatementProcessor(
         return new CancellationTokenSource(left, time);
     }
 
-    [LoggerMessage(250, LogLevel.Warning, "A statement could not be read, attempt {Attempt}: {Reason}")]
+    [LoggerMessage(250, LogLevel.Warning, "An account could not be read, attempt {Attempt}: {Reason}")]
     private static partial void Waiting(ILogger logger, int attempt, string reason);
 
-    [LoggerMessage(251, LogLevel.Error, "The statement of {StreamId} could not be read")]
-    private partial void Failed(Exception e, string streamId);
+    [LoggerMessage(251, LogLevel.Error, "A request of the kind {Kind} about {StreamId} could not be answered")]
+    private partial void Failed(Exception e, Command.RequestOneofCase kind, string streamId);
 }

@@ -1,0 +1,18 @@
+using Billing.Contracts;
+using Billing.V1;
+
+namespace Billing.Messaging.Requests;
+
+public static partial class RequestKinds
+{
+    /// <summary>The look-up of a payment. Its transaction id is that of the payment, and is none of the command's own.</summary>
+    public static RequestKind<GetPaymentRequest, RecordedPayment> Lookup { get; } = new()
+    {
+        Check = FieldRules.Check,
+        KnownFields = request => new() { TransactionId = request.TransactionId, AccountId = request.AccountId, PaymentType = request.PaymentType },
+        AccountOf = request => (request.PaymentType, request.AccountId),
+        RequestIn = command => command.Lookup,
+        WriteTo = (command, request) => command.Lookup = request,
+        AnswerIn = reply => reply.Lookup,
+    };
+}

@@ -1,0 +1,80 @@
+using System.ComponentModel;
+using Billing.Messaging.Requests;
+using Billing.Proxy.Calls;
+using Billing.Proxy.Security;
+using Billing.V1;
+using Microsoft.AspNetCore.Mvc;
+using Microsoft.Extensions.Options;
+
+namespace Billing.Proxy.Rest;
+
+/// <summary>The look-up of a payment. The account is in the body, since addresses end up in logs of whatever is on the way.</summary>
+internal sealed class LookupRoute(RequestHandler handler, IOptions<ProxyOptions> options, TimeProvider time) : IRestRoute
+{
+    public void Map(IEndpointRouteBuilder routes) => routes.MapPost("/v1/payments/{transaction_id}/lookup", FindAsync)
+        .WithName("GetPayment").Accepts<LookupBody>("application/json").Answers<LookupAnswer>(Scopes.BalancesRead);
+
+    [EndpointSummary("Finds a payment by its transaction id")]
+    [EndpointDescription("404 if the account has no such payment; it may still be under way then, if its caller has had no answer.")]
+    public async Task<IResult> FindAsync(
+        [FromRoute(Name = "transaction_id"), Description("The payment's id.")] string transactionId, HttpContext http)
+    {
+        var call = RestRequest.CallOf(http, time);
+        RestRequest.CheckQuery(http);
+        var body = await RestRequest.BodyAsync(http, RestJson.Default.LookupBody, options.Value.RequestBytesMax);
+        var request = new GetPaymentRequest
+        {
+            TransactionId = transactionId,
+            AccountId = body.AccountId ?? "",
+            PaymentType = RestRequest.PaymentType(body.PaymentType),
+        };
+        var payment = (await handler.HandleAsync(RequestKinds.Lookup, request, call)).Value;
+        return new JsonAnswer<LookupAnswer>(LookupAnswer.Of(payment), RestJson.Default.LookupAnswer);
+    }
+}
+
+/// <summary>The body of a look-up.</summary>
+internal sealed class LookupBody
+{
+    /// <summary>The payment's account: 1 to 64 of the characters A-Z a-z 0-9 . _ -</summary>
+    public string? AccountId { get; set; }
+
+    /// <summary>The card network: VISA, MASTERCARD, DISCOVER or AMEX, in any case.</summary>
+    public string? PaymentType { get; set; }
+}
+
+/// <summary>A payment as it is recorded.</summary>
+internal sealed class LookupAnswer
+{
+    /// <summary>The payment's id.</summary>
+    public required string TransactionId { get; init; }
+
+    /// <summary>ACCEPTED or DECLINED.</summary>
+    public required string Outcome { get; init; }
+
+    /// <summary>If declined, the reason: CREDIT_LIMIT_EXCEEDED or CURRENCY_MISMATCH.</summary>
+    public string? DeclineReason { get; init; }
+
+    /// <summary>The payment's amount.</summary>
+    public MoneyJson? Amount { get; init; }
+
+    /// <summary>What the account owed after the payment.</summary>
+    public MoneyJson? Balance { get; init; }
+
+    /// <summary>When it was decided.</summary>
+    public DateTime? DecidedAt { get; init; }
+
+    /// <summary>The version of the account that records the payment.</summary>
+    public required long Version { get; init; }
+
+    public static LookupAnswer Of(RecordedPayment payment) => new()
+    {
+        TransactionId = payment.TransactionId,
+        Outcome = Names.Of(payment.Outcome),
+        DeclineReason = Names.Of(payment.DeclineReason),
+        Amount = payment.Amount.ToJson(),
+        Balance = payment.Balance.ToJson(),
+        DecidedAt = payment.DecidedAt?.ToDateTime(),
+        Version = payment.Version,
+    };
+}
