@@ -8,22 +8,23 @@ namespace Billing.Client;
 public sealed record Amount
 {
     /// <summary>Creates an amount.</summary>
-    /// <param name="value">At most nine decimal places, between -10^15 and 10^15.</param>
-    /// <param name="currency">ISO 4217: three capital letters, e.g. <c>USD</c>.</param>
-    /// <exception cref="ArgumentException">The currency is not three capital letters.</exception>
+    /// <param name="value">Between -10^15 and 10^15, with at most the currency's decimal places.</param>
+    /// <param name="currency">One of <see cref="Currencies"/>, e.g. <c>USD</c>.</param>
+    /// <exception cref="ArgumentException">There is no such currency.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The value has more decimal places, or is out of range.</exception>
     public Amount(decimal value, string currency)
         : this(currency, value)
     {
         ArgumentNullException.ThrowIfNull(currency);
-        if (currency.Length != 3 || currency.AsSpan().IndexOfAnyExceptInRange('A', 'Z') >= 0)
+        if (Currencies.DecimalsOf(currency) is not { } decimals)
         {
-            throw new ArgumentException($"'{currency}' is not an ISO 4217 code of three capital letters.", nameof(currency));
+            throw new ArgumentException($"'{currency}' is not a currency of ISO 4217 that is in use.", nameof(currency));
         }
         ArgumentOutOfRangeException.ThrowIfGreaterThan(decimal.Abs(value), FieldRules.LimitUnitsMax, nameof(value));
-        if (decimal.Round(value, 9) != value)
+        if (decimal.Round(value, decimals) != value)
         {
-            throw new ArgumentOutOfRangeException(nameof(value), value, "An amount has at most nine decimal places.");
+            throw new ArgumentOutOfRangeException(nameof(value), value,
+                string.Create(CultureInfo.InvariantCulture, $"An amount in {currency} has at most {decimals} decimal places."));
         }
     }
 

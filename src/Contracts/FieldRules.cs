@@ -29,10 +29,17 @@ public static class FieldRules
     private static readonly SearchValues<char> AccountIdCharacters =
         SearchValues.Create("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");
 
+    // By the number of decimals: the nanos of the last one.
+    private static readonly int[] NanosOfDecimal = [1_000_000_000, 100_000_000, 10_000_000, 1_000_000, 100_000];
+
     private static readonly SearchValues<char> UuidCharacters = SearchValues.Create("0123456789ABCDEFabcdef-");
 
     /// <summary>The first rule that a payment breaks, or null.</summary>
-    public static FieldViolation? Check(MakePaymentRequest request) =>
+    public static FieldViolation? Check(MakePaymentRequest request) => CheckCommand(request) ?? CheckCurrency(request.Amount, "amount");
+
+    /// <summary>The first rule that a payment in a command breaks, or null. A command may be of a proxy of another release, with another
+    /// list of currencies or none, and what a proxy accepted has to be processed: its currency may be any three letters.</summary>
+    public static FieldViolation? CheckCommand(MakePaymentRequest request) =>
         CheckTransactionId(request.TransactionId)
         ?? CheckAccountId(request.AccountId)
         ?? CheckPaymentType(request.PaymentType)
@@ -51,7 +58,10 @@ public static class FieldRules
         ?? CheckPaymentType(request.PaymentType);
 
     /// <summary>The first rule that a change of a credit limit breaks, or null.</summary>
-    public static FieldViolation? Check(SetCreditLimitRequest request) =>
+    public static FieldViolation? Check(SetCreditLimitRequest request) => CheckCommand(request) ?? CheckCurrency(request.Limit, "limit");
+
+    /// <summary>The first rule that a change of a credit limit in a command breaks, or null; see the payment's.</summary>
+    public static FieldViolation? CheckCommand(SetCreditLimitRequest request) =>
         CheckTransactionId(request.TransactionId)
         ?? CheckAccountId(request.AccountId)
         ?? CheckPaymentType(request.PaymentType)
@@ -152,6 +162,19 @@ public static class FieldRules
         money.Units > unitsMax || (money.Units == unitsMax && money.Nanos > 0)
             ? new FieldViolation(field + ".units", Invariant($"must be at most {unitsMax}; it is {money.Units}"))
             : null;
+
+    private static FieldViolation? CheckCurrency(Money money, string field)
+    {
+        if (Currencies.DecimalsOf(money.CurrencyCode) is not { } decimals)
+        {
+            return new FieldViolation(field + ".currency_code", $"must be a currency of ISO 4217 that is in use; it is '{money.CurrencyCode}'");
+        }
+        var smallest = NanosOfDecimal[decimals];
+        return money.Nanos % smallest == 0
+            ? null
+            : new FieldViolation(field + ".nanos",
+                Invariant($"must be a multiple of {smallest}, since {money.CurrencyCode} has {decimals} decimals; it is {money.Nanos}"));
+    }
 
     private static FieldViolation? CheckNotNegative(long value, string field) =>
         value < 0 ? new FieldViolation(field, Invariant($"must not be negative; it is {value}")) : null;

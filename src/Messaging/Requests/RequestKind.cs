@@ -29,8 +29,11 @@ public sealed class RequestKind<TRequest, TAnswer> : RequestKind
     where TRequest : class, IMessage<TRequest>
     where TAnswer : class
 {
-    /// <summary>The first rule that a request breaks, or null.</summary>
+    /// <summary>The first rule that a caller's request breaks, or null.</summary>
     public required Func<TRequest, FieldViolation?> Check { get; init; }
+
+    /// <summary>The first rule that a request in a command breaks, or null; without it, the rules are those for callers.</summary>
+    public Func<TRequest, FieldViolation?>? CheckCommand { get; init; }
 
     /// <summary>Copies a request that was checked, with the fields of the contract and no others. Unknown fields that a caller adds
     /// would otherwise be published, and be kept and stored by everything behind the proxy. Each kind names its fields, because protobuf
@@ -69,7 +72,7 @@ public sealed class RequestKind<TRequest, TAnswer> : RequestKind
     internal override string? Refusal(Command command)
     {
         var request = RequestIn(command);
-        return Check(request)?.ToString()
+        return (CheckCommand ?? Check)(request)?.ToString()
             ?? (TransactionIdOf(request) is { } id && id != command.TransactionId ? TransactionIdField + " is not the command's transaction_id" : null);
     }
 

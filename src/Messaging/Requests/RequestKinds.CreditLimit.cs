@@ -10,6 +10,7 @@ public static partial class RequestKinds
     {
         IsWrite = true,
         Check = FieldRules.Check,
+        CheckCommand = FieldRules.CheckCommand,
         KnownFields = request => new()
         {
             TransactionId = request.TransactionId,

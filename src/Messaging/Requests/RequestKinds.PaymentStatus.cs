@@ -9,7 +9,8 @@ public static partial class RequestKinds
     public static RequestKind<PaymentStatusRequest, PaymentStatus> PaymentStatus { get; } = new()
     {
         IsWrite = true,
-        Check = request => request.Payment is null ? new FieldViolation("payment_status.payment", "is missing") : FieldRules.Check(request.Payment),
+        // Whatever a proxy of any release accepted can be asked about.
+        Check = request => request.Payment is null ? new FieldViolation("payment_status.payment", "is missing") : FieldRules.CheckCommand(request.Payment),
         KnownFields = request => new() { Payment = Payment.KnownFields(request.Payment), DeadlineUnixUs = request.DeadlineUnixUs },
         AccountOf = request => (request.Payment.PaymentType, request.Payment.AccountId),
         TransactionIdOf = request => request.Payment.TransactionId,

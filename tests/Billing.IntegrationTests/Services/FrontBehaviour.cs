@@ -31,7 +31,10 @@ public abstract class FrontBehaviour
     [InlineData("amount.units", null, "acct", 1, 1_000_000_001, 0, "USD")]
     [InlineData("amount.nanos", null, "acct", 1, 1, -1, "USD")]
     [InlineData("amount.nanos", null, "acct", 1, 1, 1_000_000_000, "USD")]
+    [InlineData("amount.nanos", null, "acct", 1, 1, 5_000_000, "USD")]
+    [InlineData("amount.nanos", null, "acct", 1, 1, 500_000_000, "JPY")]
     [InlineData("amount.currency_code", null, "acct", 1, 1, 0, "usd")]
+    [InlineData("amount.currency_code", null, "acct", 1, 1, 0, "USE")]
     public async Task An_invalid_field_is_rejected_with_its_name(
         string field, string? transactionId, string account, int type, long units, int nanos, string currency)
     {

@@ -13,14 +13,20 @@ public sealed class ValuesTests
     [InlineData("US")]
     [InlineData("")]
     [InlineData("U$D")]
-    public void A_currency_is_three_capital_letters(string currency) =>
+    [InlineData("USE")]
+    [InlineData("XAU")]
+    public void A_currency_is_one_of_ISO_4217(string currency) =>
         Assert.Equal("currency", Assert.Throws<ArgumentException>(() => new Amount(1, currency)).ParamName);
 
     [Fact]
-    public void An_amount_has_at_most_nine_decimal_places_and_sixteen_digits_before_them()
+    public void An_amount_has_at_most_the_decimal_places_of_its_currency_and_sixteen_digits_before_them()
     {
-        Assert.Equal(0.000000001m, new Amount(0.000000001m, "USD").Value);
-        Assert.Throws<ArgumentOutOfRangeException>(() => new Amount(0.0000000001m, "USD"));
+        Assert.Equal(0.01m, new Amount(0.01m, "USD").Value);
+        Assert.Equal(0.001m, new Amount(0.001m, "KWD").Value);
+        Assert.Equal(5, new Amount(5.00m, "JPY").Value);
+        var refused = Assert.Throws<ArgumentOutOfRangeException>(() => new Amount(0.001m, "USD"));
+        Assert.Contains("USD has at most 2 decimal places", refused.Message, StringComparison.Ordinal);
+        Assert.Throws<ArgumentOutOfRangeException>(() => new Amount(0.5m, "JPY"));
         Assert.Equal(-1e15m, new Amount(-1e15m, "USD").Value);
         Assert.Throws<ArgumentOutOfRangeException>(() => new Amount(1e15m + 1, "USD"));
     }

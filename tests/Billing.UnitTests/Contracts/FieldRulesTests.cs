@@ -1,19 +1,44 @@
 using Billing.Contracts;
 using Billing.UnitTests.Testing;
 using Billing.V1;
+using FsCheck.Fluent;
 
 namespace Billing.UnitTests.Contracts;
 
 public sealed class FieldRulesTests
 {
     [Fact]
-    public void Valid_requests_pass() => Generate.Command.Holds(command =>
+    public void Valid_requests_pass() => (
+        from command in Generate.Command
+        from amount in Generate.CallersAmount
+        select (command, amount)).Holds(sample =>
     {
-        var violation = command.Payment is { } payment
-            ? FieldRules.Check(payment)
-            : FieldRules.Check(command.Balance);
-        Assert.Null(violation);
+        var (command, amount) = sample;
+        if (command.Payment is not { } payment)
+        {
+            Assert.Null(FieldRules.Check(command.Balance));
+            return;
+        }
+        payment.Amount = amount;
+        Assert.Null(FieldRules.Check(payment));
+        Assert.Null(FieldRules.Check(LimitOf(amount)));
     });
+
+    // Proxies of other releases take other currencies, and what they took has to be processed.
+    [Theory]
+    [InlineData("USE", 1, 0)]
+    [InlineData("BGN", 1, 0)]
+    [InlineData("JPY", 0, 1)]
+    public void A_command_may_be_in_a_currency_that_callers_may_not_use(string currency, long units, int nanos)
+    {
+        var amount = new Money { CurrencyCode = currency, Units = units, Nanos = nanos };
+        var payment = Samples.Payment();
+        payment.Amount = amount;
+        Assert.NotNull(FieldRules.Check(payment));
+        Assert.Null(FieldRules.CheckCommand(payment));
+        Assert.NotNull(FieldRules.Check(LimitOf(amount)));
+        Assert.Null(FieldRules.CheckCommand(LimitOf(amount)));
+    }
 
     [Theory]
     [InlineData("")]
@@ -95,6 +120,37 @@ public sealed class FieldRulesTests
         var request = Samples.Payment();
         request.Amount.CurrencyCode = currency;
         AssertViolation("amount.currency_code", "three capital letters", FieldRules.Check(request));
+        AssertViolation("amount.currency_code", "three capital letters", FieldRules.CheckCommand(request));
+    }
+
+    [Theory]
+    [InlineData("USE")]
+    [InlineData("HRK")] // withdrawn
+    [InlineData("CHE")] // a fund
+    [InlineData("XAU")] // gold
+    [InlineData("XTS")] // reserved for tests
+    [InlineData("XXX")] // no currency
+    public void A_currency_must_be_one_of_ISO_4217_that_is_in_use(string currency)
+    {
+        var request = Samples.Payment();
+        request.Amount.CurrencyCode = currency;
+        AssertViolation("amount.currency_code", $"in use; it is '{currency}'", FieldRules.Check(request));
+        AssertViolation("limit.currency_code", "in use", FieldRules.Check(LimitOf(request.Amount)));
+    }
+
+    [Theory]
+    [InlineData("JPY", 0, 500_000_000, "multiple of 1000000000, since JPY has 0 decimals; it is 500000000")]
+    [InlineData("USD", 2, 5_000_000, "multiple of 10000000, since USD has 2 decimals; it is 5000000")]
+    [InlineData("KWD", 3, 500_000, "multiple of 1000000, since KWD has 3 decimals; it is 500000")]
+    [InlineData("UYW", 4, 50_000, "multiple of 100000, since UYW has 4 decimals; it is 50000")]
+    public void An_amount_must_have_no_more_decimals_than_its_currency(string currency, int decimals, int nanos, string problem)
+    {
+        var request = Samples.Payment();
+        request.Amount = new Money { CurrencyCode = currency, Units = 1, Nanos = nanos };
+        AssertViolation("amount.nanos", problem, FieldRules.Check(request));
+        AssertViolation("limit.nanos", problem, FieldRules.Check(LimitOf(request.Amount)));
+        request.Amount = (1 + (decimal)Math.Pow(10, -decimals)).ToMoney(currency);
+        Assert.Null(FieldRules.Check(request));
     }
 
     [Theory]
@@ -118,9 +174,9 @@ public sealed class FieldRulesTests
     }
 
     [Theory]
-    [InlineData(0, 1)]
+    [InlineData(0, 10_000_000)]
     [InlineData(1_000_000_000, 0)]
-    [InlineData(999_999_999, 999_999_999)]
+    [InlineData(999_999_999, 990_000_000)]
     public void The_smallest_and_the_largest_amounts_pass(long units, int nanos)
     {
         var request = Samples.Payment();
@@ -151,6 +207,14 @@ public sealed class FieldRulesTests
         var request = new MakePaymentRequest();
         Assert.Equal("transaction_id is missing; it must be a UUID", FieldRules.Check(request)?.ToString());
     }
+
+    private static SetCreditLimitRequest LimitOf(Money limit) => new()
+    {
+        TransactionId = Samples.TransactionId,
+        AccountId = "acct-42",
+        PaymentType = PaymentType.Visa,
+        Limit = limit,
+    };
 
     private static void AssertViolation(string field, string problem, FieldViolation? violation)
     {

@@ -170,6 +170,26 @@ public sealed class WireFormatTests
     }
 
     [Fact]
+    public void A_command_of_a_release_that_took_other_currencies_is_read()
+    {
+        var payment = Samples.PaymentCommand();
+        payment.Payment.Amount = new Money { CurrencyCode = "USE", Units = 1, Nanos = 1 };
+        var limit = Samples.PaymentCommand();
+        limit.CreditLimit = new SetCreditLimitRequest
+        {
+            TransactionId = Samples.TransactionId,
+            AccountId = "acct-42",
+            PaymentType = PaymentType.Visa,
+            Limit = payment.Payment.Amount,
+        };
+        var status = Samples.PaymentCommand();
+        status.PaymentStatus = new PaymentStatusRequest { Payment = payment.Payment };
+
+        Assert.Equal([null, null, null], ((Command[])[payment, limit, status]).Select(WireFormat.Refusal));
+        Assert.Null(RequestKinds.PaymentStatus.Check(status.PaymentStatus));
+    }
+
+    [Fact]
     public void The_version_header_is_the_contracts_major_version() =>
         Assert.Equal(WireFormat.Version.ToString(System.Globalization.CultureInfo.InvariantCulture), System.Text.Encoding.ASCII.GetString(WireFormat.VersionBytes.Span));
 

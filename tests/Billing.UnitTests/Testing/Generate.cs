@@ -29,16 +29,18 @@ internal static class Generate
 
     public static Gen<string> Currency { get; } = Gen.Elements("USD", "EUR", "CHF");
 
-    /// <summary>A valid amount of a payment.</summary>
-    public static Gen<Money> Amount { get; } =
-        from currency in Currency
-        from units in Gen.Choose(0, 999_999_999)
-        from nanos in Gen.Choose(1, 999_999_999)
-        select new Money { CurrencyCode = currency, Units = units, Nanos = nanos };
+    /// <summary>An amount that a payment of any release may have: any nine decimals.</summary>
+    public static Gen<Money> Amount { get; } = AmountOf(Currency, 0, Gen.Choose(1, 999_999_999));
+
+    /// <summary>Valid amounts of a payment in currencies of 0, 2 and 3 decimals.</summary>
+    public static Gen<Money> CallersAmount { get; } = Gen.OneOf(
+        AmountOf(Gen.Elements("JPY", "KRW"), 1, Gen.Constant(0)),
+        AmountOf(Currency, 0, Gen.Choose(1, 99).Select(cents => cents * 10_000_000)),
+        AmountOf(Gen.Elements("KWD", "TND"), 0, Gen.Choose(1, 999).Select(mils => mils * 1_000_000)));
 
     public static Gen<byte[]> Bytes { get; } = Gen.Choose(0, 255).Select(b => (byte)b).ArrayOf();
 
-    /// <summary>A valid command.</summary>
+    /// <summary>A valid command, as a proxy of any release may have sent it.</summary>
     public static Gen<Command> Command { get; } =
         from id in TransactionId
         from proxy in AccountId
@@ -57,6 +59,12 @@ internal static class Generate
                 DeadlineUnixUs = deadline,
             },
             isPayment, account, type, amount);
+
+    private static Gen<Money> AmountOf(Gen<string> currencies, int leastUnits, Gen<int> nanos) =>
+        from currency in currencies
+        from units in Gen.Choose(leastUnits, 999_999_999)
+        from fraction in nanos
+        select new Money { CurrencyCode = currency, Units = units, Nanos = fraction };
 
     private static Command With(Command command, bool isPayment, string account, PaymentType type, Money amount)
     {
