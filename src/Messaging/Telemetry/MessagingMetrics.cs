@@ -24,7 +24,7 @@ public static class MessagingMetrics
     public static IReadOnlyList<double> DurationBounds { get; } =
         [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 
-    private static readonly KeyValuePair<string, object?> Kafka = new("messaging.system", "kafka");
+    private static readonly KeyValuePair<string, object?> Kafka = new("messaging.system.name", "kafka");
     private static readonly KeyValuePair<string, object?> SendName = new("messaging.operation.name", "send");
     private static readonly KeyValuePair<string, object?> SendType = new("messaging.operation.type", "send");
     private static readonly KeyValuePair<string, object?> PollName = new("messaging.operation.name", "poll");

@@ -3,6 +3,7 @@ using Billing.Contracts;
 using Billing.Messaging.Requests;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Limits;
+using Billing.Proxy.Telemetry;
 using Billing.V1;
 using Grpc.Core;
 
@@ -125,7 +126,13 @@ internal sealed class PaymentStream(
     private async Task<MakePaymentResponse> PayAsync(MakePaymentRequest request)
     {
         var outcome = await handler.HandleInStreamAsync(RequestKinds.Payment, request, call);
-        return outcome.Failure is not { } failure ? outcome.Value : new MakePaymentResponse
+        if (outcome.Failure is not { } failure)
+        {
+            StreamMetrics.Answered(outcome.Value.Outcome);
+            return outcome.Value;
+        }
+        StreamMetrics.Answered(failure);
+        return new MakePaymentResponse
         {
             TransactionId = request.TransactionId,
             Outcome = PaymentOutcome.Failed,

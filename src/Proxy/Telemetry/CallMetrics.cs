@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Diagnostics.Metrics;
+using Billing.Contracts;
 using Billing.Messaging.Telemetry;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Limits;
@@ -18,7 +19,6 @@ internal sealed class CallMetrics : IDisposable
     private const string OtherMethod = "_OTHER";
 
     private static readonly KeyValuePair<string, object?> SystemName = new("rpc.system.name", "grpc");
-    private static readonly string[] StatusNames = StatusNamesByCode();
 
     private readonly Meter _meter;
     private readonly Histogram<double> _durations;
@@ -60,7 +60,8 @@ internal sealed class CallMetrics : IDisposable
         finally
         {
             var status = StatusOf(http, thrown is not null);
-            Record(method, status, thrown ?? (status == StatusNames[0] ? null : status), since);
+            var isError = Errors.IsError(status, GrpcFailure.TrailerOf(http, Trailers.Reason));
+            Record(method, Errors.NameOf(status), isError ? thrown ?? Errors.NameOf(status) : null, since);
         }
     }
 
@@ -90,19 +91,19 @@ internal sealed class CallMetrics : IDisposable
         _durations.Record(Stopwatch.GetElapsedTime(since).TotalSeconds, tags);
     }
 
-    private static string StatusOf(HttpContext http, bool failed)
+    private static StatusCode StatusOf(HttpContext http, bool failed)
     {
-        if (int.TryParse(GrpcFailure.TrailerOf(http, "grpc-status"), System.Globalization.CultureInfo.InvariantCulture, out var code) && code >= 0 && code < StatusNames.Length)
+        if (int.TryParse(GrpcFailure.TrailerOf(http, "grpc-status"), System.Globalization.CultureInfo.InvariantCulture, out var code) && Errors.IsStatus(code))
         {
-            return StatusNames[code];
+            return (StatusCode)code;
         }
-        return http.RequestAborted.IsCancellationRequested ? StatusNames[(int)StatusCode.Cancelled]
-            : failed ? StatusNames[(int)StatusCode.Unknown]
+        return http.RequestAborted.IsCancellationRequested ? StatusCode.Cancelled
+            : failed ? StatusCode.Unknown
             : OfHttp(http.Response.StatusCode);
     }
 
     /// <summary>The gRPC status that clients derive from an HTTP status if there is no gRPC status.</summary>
-    private static string OfHttp(int status) => StatusNames[(int)(status switch
+    private static StatusCode OfHttp(int status) => status switch
     {
         StatusCodes.Status400BadRequest => StatusCode.Internal,
         StatusCodes.Status401Unauthorized => StatusCode.Unauthenticated,
@@ -111,10 +112,5 @@ internal sealed class CallMetrics : IDisposable
         StatusCodes.Status429TooManyRequests or StatusCodes.Status502BadGateway or StatusCodes.Status503ServiceUnavailable
             or StatusCodes.Status504GatewayTimeout => StatusCode.Unavailable,
         _ => StatusCode.Unknown,
-    })];
-
-    // As in the gRPC specification: RESOURCE_EXHAUSTED, not ResourceExhausted.
-    private static string[] StatusNamesByCode() =>
-        [.. Enum.GetValues<StatusCode>().Order().Select(code => string.Concat(
-            code.ToString().Select((c, i) => i > 0 && char.IsUpper(c) ? "_" + c : char.ToUpperInvariant(c).ToString())).Replace("O_K", "OK", StringComparison.Ordinal))];
+    };
 }

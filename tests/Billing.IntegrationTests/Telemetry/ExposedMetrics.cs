@@ -47,6 +47,20 @@ public sealed class ExposedMetrics(KafkaStack stack)
     }
 
     [Fact]
+    public async Task A_call_over_REST_is_counted_with_the_route_and_the_status_that_the_rules_look_for()
+    {
+        Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
+        using var http = new HttpClient { BaseAddress = new Uri(stack.Stack.RestAddresses[0]) };
+        using var answer = await http.GetAsync(new Uri("/v1/accounts/VISA/a%20b/balance", UriKind.Relative), TestContext.Current.CancellationToken);
+
+        Assert.Equal(System.Net.HttpStatusCode.BadRequest, answer.StatusCode);
+        await OtlpReceiver.WaitAsync(
+            ScrapeAsync, scraped => scraped.Any(series => series.StartsWith("http_server_request_duration_seconds_count{", StringComparison.Ordinal)
+                && series.Contains("http_route=\"/v1/", StringComparison.Ordinal) && series.Contains("http_response_status_code=\"400\"", StringComparison.Ordinal)),
+            _ => "no series counts the call");
+    }
+
+    [Fact]
     public async Task Promtool_finds_no_problem_in_the_platforms_own_metrics()
     {
         Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
@@ -122,6 +136,13 @@ public sealed class ExposedMetrics(KafkaStack stack)
         var paid = await proxy.MakePaymentAsync(payment);
         await proxy.MakePaymentAsync(payment);
         await proxy.CheckBalanceAsync(new CheckBalanceRequest { AccountId = payment.AccountId, PaymentType = payment.PaymentType, MinVersion = paid.Version });
+        using var stream = proxy.MakePayments();
+        await stream.RequestStream.WriteAsync(payment);
+        await stream.RequestStream.CompleteAsync();
+        while (await stream.ResponseStream.MoveNext(CancellationToken.None))
+        {
+            Assert.Equal(payment.TransactionId, stream.ResponseStream.Current.TransactionId);
+        }
         using var http = new HttpClient { BaseAddress = new Uri(stack.Stack.RestAddresses[0]) };
         await http.GetStringAsync(new Uri($"/v1/accounts/VISA/{payment.AccountId}/balance", UriKind.Relative));
         await ProduceAsync(Topics.Payments(PaymentType.Visa), traceParent: null);

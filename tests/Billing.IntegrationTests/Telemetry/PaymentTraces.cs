@@ -110,10 +110,10 @@ public sealed class KafkaTraces(KafkaStack stack) : PaymentTraces(
             () => stack.Telemetry.SpansOf(trace).Where(s => s.Span.Name == "process billing.payments.visa").ToList(),
             found => found.Count > 0, _ => "no such span")).Single();
 
-        Assert.Equal("kafka", process.Tag("messaging.system"));
+        Assert.Equal("kafka", process.Tag("messaging.system.name"));
         Assert.Equal("process", process.Tag("messaging.operation.type"));
         Assert.Equal("billing.payments.visa", process.Tag("messaging.destination.name"));
-        Assert.Matches("^[0-9]+$", process.Tag("messaging.kafka.offset"));
+        Assert.Matches("^[0-9]+$", process.Tag("kafka.offset"));
         Assert.Equal("billing-backend", process.Service);
     }
 

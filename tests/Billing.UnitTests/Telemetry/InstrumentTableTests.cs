@@ -58,7 +58,7 @@ public sealed class InstrumentTableTests
         listener.Start();
         using var clock = new ClockWatch(TimeProvider.System, Supervision.New());
         _ = clock.RunAsync(new CancellationToken(canceled: true));
-        foreach (var holder in (Type[])[typeof(MessagingMetrics), typeof(PartitionMetrics), typeof(BackendMetrics)])
+        foreach (var holder in (Type[])[typeof(MessagingMetrics), typeof(PartitionMetrics), typeof(BackendMetrics), typeof(StreamMetrics)])
         {
             RuntimeHelpers.RunClassConstructor(holder.TypeHandle);
         }

@@ -29,7 +29,7 @@ internal static class KafkaTracing
         if (span is { IsAllDataRequested: true })
         {
             span.SetTag(MessagingMetrics.Partition, record.Partition.Value.ToString(CultureInfo.InvariantCulture));
-            span.SetTag("messaging.kafka.offset", record.Offset.Value);
+            span.SetTag("kafka.offset", record.Offset.Value);
         }
         return span;
     }
@@ -44,7 +44,7 @@ internal static class KafkaTracing
         var span = Tracing.Start($"{operation} {name}", kind, parent);
         if (span is { IsAllDataRequested: true })
         {
-            span.SetTag("messaging.system", "kafka");
+            span.SetTag("messaging.system.name", "kafka");
             span.SetTag("messaging.operation.name", operation);
             span.SetTag("messaging.operation.type", operation);
             span.SetTag(MessagingMetrics.Destination, topic);
