@@ -11,6 +11,12 @@ namespace Billing.Cli.Testing;
 /// <param name="ask">Asks a person a question; null if there is no terminal.</param>
 internal sealed class TestPrograms(Workspace workspace, Installer installer, bool installsBrowser, Func<string, string?>? ask)
 {
+    private static readonly (string Jar, string Package)[] JavaLibraries =
+    [
+        ("grpc-netty", "libgrpc-java"), ("protobuf-util", "libprotobuf-java"), ("proto-google-common-protos", "libgoogle-common-protos-java"),
+        ("netty-codec-http2", "libnetty-java"), ("guava", "libguava-java"), ("perfmark-api", "libperfmark-java"), ("geronimo-annotation-1.3-spec", "libgeronimo-annotation-1.3-spec-java"),
+    ];
+
     private SystemPrograms Machine => installer.Machine;
 
     public async Task InstallAsync(IReadOnlyCollection<string> names, CancellationToken cancellationToken)
@@ -24,6 +30,7 @@ internal sealed class TestPrograms(Workspace workspace, Installer installer, boo
                 (!Path.Exists("/usr/lib/python3/dist-packages/google/protobuf"), "python3-protobuf"),
                 (Lacks("protoc"), "protobuf-compiler"),
                 (!File.Exists("/usr/include/google/protobuf/timestamp.proto"), "libprotobuf-dev"));
+            await JavaLibrariesAsync(cancellationToken);
         }
         if (names.Contains("Billing.ChaosTests"))
         {
@@ -46,6 +53,19 @@ internal sealed class TestPrograms(Workspace workspace, Installer installer, boo
         if (names.Contains("Billing.DeploymentTests") || names.Contains("Billing.IntegrationTests"))
         {
             await UnpackAsync(LocalPrometheus.FolderVariable, UnpackedPackage.Prometheus(installer, workspace.Cache), cancellationToken);
+        }
+    }
+
+    // Some 8 MB; a compiler for Java, which is ten times as large, is not installed for one test.
+    private async Task JavaLibrariesAsync(CancellationToken cancellationToken)
+    {
+        if (!Lacks("javac"))
+        {
+            await TryAsync("a client in Java", "to test a client in Java", cancellationToken,
+                [
+                    (Lacks("grpc_java_plugin"), "protobuf-compiler-grpc-java-plugin"),
+                    .. JavaLibraries.Select(library => (!File.Exists($"/usr/share/java/{library.Jar}.jar"), library.Package)),
+                ]);
         }
     }
 
