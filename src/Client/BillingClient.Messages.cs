@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Runtime.CompilerServices;
 using Billing.Contracts;
 using Billing.V1;
 using Grpc.Core;
@@ -42,8 +43,15 @@ public sealed partial class BillingClient
         IAsyncEnumerable<MakePaymentRequest> requests, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(requests);
-        return new BulkPayments(Streams("billing.v1.Billing/MakePayments"), _budget, _options.StreamWindow, _time)
-            .RunAsync(requests, cancellationToken);
+        return MessagesAsync(cancellationToken);
+
+        async IAsyncEnumerable<MakePaymentResponse> MessagesAsync([EnumeratorCancellation] CancellationToken enumeration)
+        {
+            await foreach (var (answer, _) in Bulk().RunAsync(requests, enumeration))
+            {
+                yield return answer;
+            }
+        }
     }
 
     /// <summary>Reads an account's balance.</summary>
@@ -84,6 +92,8 @@ public sealed partial class BillingClient
     private static UnaryCall<SetCreditLimitRequest, SetCreditLimitResponse> SetCreditLimit(SetCreditLimitRequest request) => new(
         "billing.v1.BillingAdmin/SetCreditLimit", request,
         static (proxy, request, options) => proxy.Admin.SetCreditLimitAsync(request, options).ResponseAsync);
+
+    private BulkPayments Bulk() => new(Streams("billing.v1.Billing/MakePayments"), _budget, _options.StreamWindow, _time);
 
     private StreamCalls Streams(string method) => new(method, _proxies, _streamRetries, _token, _telemetry);
 

@@ -36,7 +36,8 @@ public sealed partial class BillingClient : IBillingClient, IDisposable
         _token = new BearerToken(options);
         _proxies = new ProxyPool(options, _time);
         _calls = new UnaryCalls(options, _time, _proxies, _budget, _token, _telemetry);
-        _streamRetries = new RetryPolicy(options, _time, _budget, RetryPolicy.IsRetriedStream);
+        var renewsToken = options.TokenProvider is not null;
+        _streamRetries = new RetryPolicy(options, _time, _budget, e => RetryPolicy.IsRetriedStream(e, renewsToken));
         _telemetry.Observe(_proxies.All);
     }
 
@@ -68,10 +69,10 @@ public sealed partial class BillingClient : IBillingClient, IDisposable
         IAsyncEnumerable<Payment> payments, [EnumeratorCancellation] CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(payments);
-        var answers = Translated(MakePaymentsAsync(MessagesOf(payments, cancellationToken), cancellationToken), cancellationToken);
-        await foreach (var answer in answers)
+        var answers = Translated(Bulk().RunAsync(MessagesOf(payments, cancellationToken), cancellationToken), cancellationToken);
+        await foreach (var (answer, isFirstTry) in answers)
         {
-            yield return Outcomes.Of(Guid.Parse(answer.TransactionId), answer);
+            yield return Outcomes.Of(Guid.Parse(answer.TransactionId), answer, isFirstTry);
         }
     }
 

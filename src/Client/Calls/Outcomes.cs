@@ -7,14 +7,16 @@ namespace Billing.Client;
 /// <summary>Converts answers and failures of the wire to the results of the SDK.</summary>
 internal static class Outcomes
 {
-    public static PaymentResult Of(Guid paymentId, MakePaymentResponse answer) => answer.Outcome switch
+    /// <param name="paymentId">The payment's id.</param>
+    /// <param name="answer">The answer of a call or, possibly failed, of a stream.</param>
+    /// <param name="isFirstTry">Whether no earlier sending of the payment may have been recorded.</param>
+    public static PaymentResult Of(Guid paymentId, MakePaymentResponse answer, bool isFirstTry = true) => answer.Outcome switch
     {
         PaymentOutcome.Accepted => new PaymentResult.Accepted(paymentId, Amount.Of(answer.Balance), answer.Version),
         PaymentOutcome.Declined => new PaymentResult.Declined(
             paymentId, answer.DeclineReason, answer.Message, Amount.Of(answer.Balance), answer.Version),
-        // Of a stream: it may have been sent more than once.
         PaymentOutcome.Failed when answer.Error is { } error =>
-            RejectionOf((StatusCode)error.StatusCode, error.Reason, isFirstTry: false) is { } reason
+            RejectionOf((StatusCode)error.StatusCode, error.Reason, isFirstTry) is { } reason
                 ? new PaymentResult.Rejected(paymentId, reason, error.Field, error.Message)
                 : new PaymentResult.Unknown(paymentId, error.Reason, error.Message),
         // Of a platform that is newer than this client.
@@ -42,6 +44,16 @@ internal static class Outcomes
         RejectionOf(failure, isFirstTry: true) is { } reason
             ? new BillingException(reason, ProxyFailure.Field(failure), failure.Status.Detail, failure)
             : new BillingException(ProxyFailure.Reason(failure), failure.Status.Detail, ProxyFailure.RetryAfter(failure), failure);
+
+    /// <summary>Returns the status of the unanswered payments of a stream that failed. A stream that is invalid says nothing of them: one
+    /// request may be, and the others may have been recorded.</summary>
+    public static StatusCode OfPayments(RpcException streamFailure) =>
+        IsRefusal(streamFailure) || RejectionOf(streamFailure, isFirstTry: true) is null ? streamFailure.StatusCode : StatusCode.Unknown;
+
+    /// <summary>Returns whether an attempt failed because of its caller or its method: nothing that was sent with it was processed.
+    /// </summary>
+    public static bool IsRefusal(RpcException failure) =>
+        failure.StatusCode is StatusCode.Unauthenticated or StatusCode.PermissionDenied or StatusCode.Unimplemented;
 
     private static RejectionReason? RejectionOf(RpcException failure, bool isFirstTry) =>
         RejectionOf(failure.StatusCode, ProxyFailure.Reason(failure), isFirstTry);

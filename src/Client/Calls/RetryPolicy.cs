@@ -21,10 +21,11 @@ internal sealed class RetryPolicy(BillingClientOptions options, TimeProvider tim
         IsTransient(failure.StatusCode) || ProxyFailure.IsBrokenConnection(failure.Status);
 
     /// <summary>Returns whether a stream is continued on another proxy, also after the failures of a connection that breaks during
-    /// a stream, and with another token after that of the stream has expired. The requests in flight are sent again with the same ids, so nothing is processed twice.</summary>
-    public static bool IsRetriedStream(RpcException failure) =>
+    /// a stream, and, where there may be another token, after that of the stream has expired. The requests in flight are sent again with
+    /// the same ids, so nothing is processed twice.</summary>
+    public static bool IsRetriedStream(RpcException failure, bool renewsToken) =>
         IsTransient(failure.StatusCode) || failure.StatusCode is StatusCode.Internal or StatusCode.Unknown or StatusCode.Cancelled or StatusCode.Aborted
-        || ProxyFailure.Reason(failure) is ErrorReasons.TokenExpired;
+        || (renewsToken && ProxyFailure.Reason(failure) is ErrorReasons.TokenExpired);
 
     public bool Handles(RpcException failure) => options.RetriesMax > 0 && handles(failure);
 

@@ -12,7 +12,7 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
 
     private uint _turn = streams.NextTurn();
 
-    public async IAsyncEnumerable<MakePaymentResponse> RunAsync(
+    public async IAsyncEnumerable<BulkAnswer> RunAsync(
         IAsyncEnumerable<MakePaymentRequest> requests, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         var payments = new InFlightPayments(streams.Retries);
@@ -93,6 +93,7 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
     private async ValueTask<bool> StreamAsync(InFlightPayments payments, CancellationToken cancellationToken)
     {
         var before = payments.Answered;
+        var isRefused = false;
         using var broken = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         var proxy = streams.Take(ref _turn);
         using var call = proxy.Billing.MakePayments(await streams.OptionsAsync(broken.Token));
@@ -108,6 +109,8 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
         {
             cancellationToken.ThrowIfCancellationRequested();
             await proxy.Circuit.RecordOutcomeAsync(e);
+            // A proxy answers what it has read before it ends a stream so.
+            isRefused = Outcomes.IsRefusal(e);
             if (payments.Answered == before || !streams.Retries.Handles(e))
             {
                 throw;
@@ -118,7 +121,7 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
         {
             await broken.CancelAsync();
             await writing;
-            payments.SendUnansweredAgain();
+            payments.SendUnansweredAgain(mayBeRecorded: !isRefused);
         }
     }
 

@@ -17,9 +17,17 @@ internal sealed class InFlightPayment(long number, MakePaymentRequest request)
     /// <summary>Whether it was sent at least once.</summary>
     public bool WasSent { get; set; }
 
+    /// <summary>Whether a sending before the current one may have been recorded.</summary>
+    public bool MayBeRecorded { get; set; }
+
     /// <summary>Whether it waits for the back-off between such a failure and the retry.</summary>
     public bool IsBackingOff { get; set; }
 }
+
+/// <summary>An answer for the caller.</summary>
+/// <param name="Message">The answer.</param>
+/// <param name="IsFirstTry">Whether no earlier sending of the payment may have been recorded.</param>
+internal readonly record struct BulkAnswer(MakePaymentResponse Message, bool IsFirstTry);
 
 /// <summary>The payments in flight of one bulk run: read from the requests, sent, and kept until they are answered. Thread-safe.
 /// </summary>
@@ -33,8 +41,8 @@ internal sealed class InFlightPayments(RetryPolicy retries)
     private readonly Channel<InFlightPayment> _outbox =
         Channel.CreateUnbounded<InFlightPayment>(new UnboundedChannelOptions { SingleReader = true });
 
-    private readonly Channel<MakePaymentResponse> _answers =
-        Channel.CreateUnbounded<MakePaymentResponse>(new UnboundedChannelOptions { SingleReader = true });
+    private readonly Channel<BulkAnswer> _answers =
+        Channel.CreateUnbounded<BulkAnswer>(new UnboundedChannelOptions { SingleReader = true });
 
     private long _taken;
     private long _answered;
@@ -46,7 +54,7 @@ internal sealed class InFlightPayments(RetryPolicy retries)
 
     /// <summary>Answers for the caller; completes when all payments are answered, with the exception of the requests if there was
     /// one.</summary>
-    public ChannelReader<MakePaymentResponse> Answers => _answers.Reader;
+    public ChannelReader<BulkAnswer> Answers => _answers.Reader;
 
     public long Answered => Interlocked.Read(ref _answered);
 
@@ -79,7 +87,8 @@ internal sealed class InFlightPayments(RetryPolicy retries)
     }
 
     /// <summary>Puts all unanswered payments into the outbox, in the order of the requests, after the end of a stream.</summary>
-    public void SendUnansweredAgain()
+    /// <param name="mayBeRecorded">Whether those that were sent over it may have been recorded.</param>
+    public void SendUnansweredAgain(bool mayBeRecorded)
     {
         lock (_gate)
         {
@@ -90,6 +99,7 @@ internal sealed class InFlightPayments(RetryPolicy retries)
             foreach (var payment in Unanswered())
             {
                 payment.IsBackingOff = false;
+                payment.MayBeRecorded |= payment.WasSent && mayBeRecorded;
                 _outbox.Writer.TryWrite(payment);
             }
         }
@@ -110,6 +120,7 @@ internal sealed class InFlightPayments(RetryPolicy retries)
                 && retries.Handles(error, ++payment.Failures))
             {
                 payment.IsBackingOff = true;
+                payment.MayBeRecorded = true;
                 return payment;
             }
             copies.Remove(payment);
@@ -117,7 +128,7 @@ internal sealed class InFlightPayments(RetryPolicy retries)
             {
                 _unanswered.Remove(answer.TransactionId);
             }
-            Answer(answer);
+            Answer(payment, answer);
             CompleteIfDone();
             return null;
         }
@@ -143,13 +154,13 @@ internal sealed class InFlightPayments(RetryPolicy retries)
         {
             var error = new PaymentError
             {
-                StatusCode = (int)failure.StatusCode,
+                StatusCode = (int)Outcomes.OfPayments(failure),
                 Reason = BillingClient.Reason(failure),
                 Message = failure.Status.Detail,
             };
             foreach (var payment in Unanswered())
             {
-                Answer(new MakePaymentResponse
+                Answer(payment, new MakePaymentResponse
                 {
                     TransactionId = payment.Request.TransactionId,
                     Outcome = PaymentOutcome.Failed,
@@ -166,10 +177,10 @@ internal sealed class InFlightPayments(RetryPolicy retries)
     private IOrderedEnumerable<InFlightPayment> Unanswered() =>
         _unanswered.Values.SelectMany(copies => copies).OrderBy(payment => payment.Number);
 
-    private void Answer(MakePaymentResponse answer)
+    private void Answer(InFlightPayment payment, MakePaymentResponse answer)
     {
         Interlocked.Increment(ref _answered);
-        _answers.Writer.TryWrite(answer);
+        _answers.Writer.TryWrite(new BulkAnswer(answer, !payment.MayBeRecorded));
     }
 
     private void CompleteIfDone()

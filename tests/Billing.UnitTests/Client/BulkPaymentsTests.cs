@@ -13,6 +13,8 @@ namespace Billing.UnitTests.Client;
 
 public sealed class BulkPaymentsTests
 {
+    private static readonly Payment Five = NewFive();
+
     private readonly FakeBackend _backend = new();
 
     [Fact]
@@ -126,6 +128,64 @@ public sealed class BulkPaymentsTests
         var answer = Assert.Single(await ToListAsync(client.MakePaymentsAsync(Requests(Payments(1)))));
         Assert.Equal((int)status, answer.Error.StatusCode);
         Assert.Single(_backend.Commands);
+    }
+
+    [Theory]
+    [InlineData(StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed, RejectionReason.NotAllowed)]
+    [InlineData(StatusCode.Unauthenticated, ErrorReasons.TokenInvalid, RejectionReason.NotAuthenticated)]
+    [InlineData(StatusCode.Unimplemented, ErrorReasons.NotServedHere, RejectionReason.Other)]
+    public async Task A_payment_whose_only_sending_is_refused_is_rejected(StatusCode status, string reason, RejectionReason rejection)
+    {
+        _backend.Answer = _ => Task.FromResult(Replies.Error(0, status, reason, "no"));
+        await using var proxy = await ProxyHost.StartAsync(_backend);
+        using var client = Client(proxy);
+
+        var result = Assert.Single(await ToListAsync(client.PayAllAsync(new[] { Five }.ToAsyncEnumerable())));
+
+        Assert.Equal(new PaymentResult.Rejected(Five.Id, rejection, "", "no"), result);
+    }
+
+    [Fact]
+    public async Task A_payment_that_may_have_been_recorded_before_it_is_refused_is_unknown()
+    {
+        var asked = 0;
+        _backend.Answer = _ => Task.FromResult(Interlocked.Increment(ref asked) == 1
+            ? Replies.Error(0, StatusCode.Unavailable, ErrorReasons.BackendUnavailable, "away")
+            : Replies.Error(0, StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed, "no"));
+        await using var proxy = await ProxyHost.StartAsync(_backend);
+        using var client = Client(proxy);
+
+        var result = Assert.Single(await ToListAsync(client.PayAllAsync(new[] { Five }.ToAsyncEnumerable())));
+
+        Assert.Equal(new PaymentResult.Unknown(Five.Id, ErrorReasons.AccountNotAllowed, "no"), result);
+    }
+
+    /// <summary>A proxy answers what it has read before it ends a stream so.</summary>
+    [Theory]
+    [InlineData(StatusCode.PermissionDenied, ErrorReasons.ScopeMissing)]
+    [InlineData(StatusCode.Unauthenticated, ErrorReasons.TokenExpired)]
+    public async Task The_unanswered_payments_of_a_refused_stream_are_rejected(StatusCode status, string reason)
+    {
+        await using var proxy = await ScriptedProxy.StartAsync(ScriptedProxy.Failure(status, reason));
+        using var client = Client(proxy.Address);
+
+        var results = await ToListAsync(client.PayAllAsync(Enumerable.Range(0, 5).Select(_ => NewFive()).ToAsyncEnumerable()));
+
+        Assert.IsType<PaymentResult.Accepted>(results[0]);
+        Assert.Equal(4, results.Count(result => result is PaymentResult.Rejected));
+        Assert.Single(proxy.HeadersOf("traceparent"));
+    }
+
+    /// <summary>Which of them was invalid, and whether the others were recorded, is not known.</summary>
+    [Fact]
+    public async Task The_unanswered_payments_of_an_invalid_stream_are_unknown()
+    {
+        await using var proxy = await ScriptedProxy.StartAsync(ScriptedProxy.Failure(StatusCode.InvalidArgument, ErrorReasons.RequestTooLarge));
+        using var client = Client(proxy.Address);
+
+        var results = await ToListAsync(client.PayAllAsync(Enumerable.Range(0, 5).Select(_ => NewFive()).ToAsyncEnumerable()));
+
+        Assert.Equal(4, results.Count(result => result is PaymentResult.Unknown { Reason: ErrorReasons.RequestTooLarge }));
     }
 
     [Fact]
@@ -276,6 +336,8 @@ public sealed class BulkPaymentsTests
         Array.ForEach(addresses, options.Proxies.Add);
         return new BillingClient(options, TimeProvider.System);
     }
+
+    private static Payment NewFive() => new(new CardAccount(PaymentType.Visa, "a"), new Amount(5, "USD"));
 
     private static MakePaymentRequest[] Payments(int count) => [.. Enumerable.Range(0, count).Select(n =>
     {

@@ -1,0 +1,88 @@
+using System.Reflection;
+using Billing.Client;
+using Billing.Contracts;
+using Billing.V1;
+using Grpc.Core;
+
+namespace Billing.UnitTests.Client;
+
+/// <summary>The outcome of each reason of the contract, of a call and of a payment on a stream alike: unknown if sending the same payment
+/// again may have another outcome, and otherwise a rejection.</summary>
+public sealed class ReasonTests
+{
+    private static readonly Payment Five = new(new CardAccount(PaymentType.Visa, "a"), new Amount(5, "USD"));
+
+    // The status of each reason, and what the only sending of a payment is told; null for unknown.
+    private static readonly Dictionary<string, (StatusCode Status, RejectionReason? Rejection)> Reasons = new()
+    {
+        [ErrorReasons.InvalidField] = (StatusCode.InvalidArgument, RejectionReason.InvalidField),
+        [ErrorReasons.RequestTooLarge] = (StatusCode.InvalidArgument, RejectionReason.InvalidField),
+        [ErrorReasons.MalformedMessage] = (StatusCode.InvalidArgument, RejectionReason.InvalidField),
+        [ErrorReasons.MalformedBody] = (StatusCode.InvalidArgument, RejectionReason.InvalidField),
+        [ErrorReasons.TransactionIdReused] = (StatusCode.AlreadyExists, RejectionReason.IdReused),
+        [ErrorReasons.CurrencyMismatch] = (StatusCode.FailedPrecondition, RejectionReason.CurrencyMismatch),
+        [ErrorReasons.VersionNotReached] = (StatusCode.OutOfRange, RejectionReason.VersionNotReached),
+        [ErrorReasons.TokenMissing] = (StatusCode.Unauthenticated, RejectionReason.NotAuthenticated),
+        [ErrorReasons.TokenExpired] = (StatusCode.Unauthenticated, RejectionReason.NotAuthenticated),
+        [ErrorReasons.TokenInvalid] = (StatusCode.Unauthenticated, RejectionReason.NotAuthenticated),
+        [ErrorReasons.ScopeMissing] = (StatusCode.PermissionDenied, RejectionReason.NotAllowed),
+        [ErrorReasons.AccountNotAllowed] = (StatusCode.PermissionDenied, RejectionReason.NotAllowed),
+        [ErrorReasons.NotServedHere] = (StatusCode.Unimplemented, RejectionReason.Other),
+        [ErrorReasons.CallerLimitReached] = (StatusCode.ResourceExhausted, null),
+        [ErrorReasons.TooManyInFlight] = (StatusCode.ResourceExhausted, null),
+        [ErrorReasons.NoAnswerInTime] = (StatusCode.DeadlineExceeded, null),
+        [ErrorReasons.CommandExpired] = (StatusCode.DeadlineExceeded, null),
+        [ErrorReasons.ShuttingDown] = (StatusCode.Unavailable, null),
+        [ErrorReasons.StreamIdle] = (StatusCode.Unavailable, null),
+        [ErrorReasons.StreamTooOld] = (StatusCode.Unavailable, null),
+        [ErrorReasons.BrokerUnavailable] = (StatusCode.Unavailable, null),
+        [ErrorReasons.BackendUnavailable] = (StatusCode.Unavailable, null),
+        [ErrorReasons.EventStoreUnavailable] = (StatusCode.Unavailable, null),
+        [ErrorReasons.Unforeseen] = (StatusCode.Internal, null),
+        // The operators may have it processed after all, and then the same payment shows it.
+        [ErrorReasons.ProcessingFailed] = (StatusCode.Internal, null),
+    };
+
+    public static TheoryData<string> All => [.. typeof(ErrorReasons).GetFields(BindingFlags.Public | BindingFlags.Static)
+        .Where(constant => constant.IsLiteral).Select(constant => (string)constant.GetRawConstantValue()!)];
+
+    [Theory]
+    [MemberData(nameof(All))]
+    public void The_only_sending_is_rejected_or_worth_another(string reason)
+    {
+        var (status, rejection) = Reasons[reason];
+
+        Assert.Equal(rejection, RejectionOf(OfCall(status, reason, isFirstTry: true)));
+        Assert.Equal(rejection, RejectionOf(OfStream(status, reason, isFirstTry: true)));
+    }
+
+    /// <summary>An earlier sending may have been recorded: only what the request itself causes is certain.</summary>
+    [Theory]
+    [MemberData(nameof(All))]
+    public void What_is_refused_because_of_its_caller_after_another_sending_is_unknown(string reason)
+    {
+        var (status, rejection) = Reasons[reason];
+        RejectionReason? expected = status is StatusCode.Unauthenticated or StatusCode.PermissionDenied or StatusCode.Unimplemented ? null : rejection;
+
+        Assert.Equal(expected, RejectionOf(OfCall(status, reason, isFirstTry: false)));
+        Assert.Equal(expected, RejectionOf(OfStream(status, reason, isFirstTry: false)));
+    }
+
+    private static PaymentResult OfCall(StatusCode status, string reason, bool isFirstTry) =>
+        Outcomes.Of(Five, ScriptedProxy.Failure(status, reason), isFirstTry);
+
+    private static PaymentResult OfStream(StatusCode status, string reason, bool isFirstTry) => Outcomes.Of(
+        Five.Id,
+        new MakePaymentResponse { Outcome = PaymentOutcome.Failed, Error = new PaymentError { StatusCode = (int)status, Reason = reason } },
+        isFirstTry);
+
+    private static RejectionReason? RejectionOf(PaymentResult result)
+    {
+        if (result is PaymentResult.Rejected rejected)
+        {
+            return rejected.Reason;
+        }
+        Assert.IsType<PaymentResult.Unknown>(result);
+        return null;
+    }
+}
