@@ -95,7 +95,7 @@ public sealed partial class BillingClient
 
     private BulkPayments Bulk() => new(Streams("billing.v1.Billing/MakePayments"), _budget, _options.StreamWindow, _time);
 
-    private StreamCalls Streams(string method) => new(method, _proxies, _streamRetries, _token, _telemetry);
+    private StreamCalls Streams(string method) => new(method, _options, _proxies, _streamRetries, _token, _telemetry);
 
     private async Task<TimedPayment> PayTimedAsync(Proxy proxy, MakePaymentRequest request, CallOptions options)
     {

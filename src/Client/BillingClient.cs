@@ -33,7 +33,7 @@ public sealed partial class BillingClient : IBillingClient, IDisposable
         _time = time ?? TimeProvider.System;
         _telemetry = new ClientTelemetry(_time);
         _budget = new RetryBudget(options.RetryShare, options.RetryReserve, _telemetry.RetryRefused);
-        _token = new BearerToken(options);
+        _token = new BearerToken(options, _time);
         _proxies = new ProxyPool(options, _time);
         _calls = new UnaryCalls(options, _time, _proxies, _budget, _token, _telemetry);
         var renewsToken = options.TokenProvider is not null;

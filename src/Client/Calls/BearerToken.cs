@@ -3,13 +3,37 @@ using Grpc.Core;
 namespace Billing.Client;
 
 /// <summary>The headers that identify the caller.</summary>
-internal sealed class BearerToken(BillingClientOptions options)
+internal sealed class BearerToken(BillingClientOptions options, TimeProvider time)
 {
+    // The longest time that a CancellationTokenSource can be given.
+    private static readonly TimeSpan Longest = TimeSpan.FromMilliseconds(uint.MaxValue - 1);
+
     private readonly Metadata? _fixed = options.Token is { } token ? Headers(token) : null;
 
     /// <summary>Returns the headers of a call; null if there is no token. Waits only for a token provider.</summary>
-    public async ValueTask<Metadata?> HeadersAsync(CancellationToken cancellationToken) =>
-        options.TokenProvider is { } provider ? Headers(await provider(cancellationToken)) : _fixed;
+    /// <param name="max">The longest time to wait for it.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
+    /// <exception cref="RpcException">The provider has returned no token in this time.</exception>
+    public async ValueTask<Metadata?> HeadersAsync(TimeSpan max, CancellationToken cancellationToken)
+    {
+        if (options.TokenProvider is not { } provider)
+        {
+            return _fixed;
+        }
+        using var late = new CancellationTokenSource(TimeSpan.FromTicks(Math.Clamp(max.Ticks, 0, Longest.Ticks)), time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(late.Token, cancellationToken);
+        try
+        {
+            var asked = provider(either.Token);
+            // A provider may ignore its token.
+            return Headers(asked.IsCompleted ? await asked : await asked.AsTask().WaitAsync(either.Token));
+        }
+        catch (OperationCanceledException) when (late.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
+        {
+            throw new RpcException(new Status(
+                StatusCode.DeadlineExceeded, $"The attempt was not sent: Billing:Client:TokenProvider has returned no token within {max}."));
+        }
+    }
 
     private static Metadata Headers(string token) => new() { { "authorization", "Bearer " + token } };
 }

@@ -24,6 +24,10 @@ internal static class ProxyFailure
             ? TimeSpan.FromMilliseconds(milliseconds)
             : null;
 
+    /// <summary>Returns whether the proxy asks for no retry: by a push-back that is negative or no number (gRFC A6).</summary>
+    public static bool ForbidsRetry(RpcException failure) =>
+        failure.Trailers.GetValue(Trailers.RetryPushback) is { } pushback && !(int.TryParse(pushback, out var milliseconds) && milliseconds >= 0);
+
     /// <summary>Returns whether the connection broke. The status is then set by the client side, not by the proxy: if a proxy
     /// stops or is cut off during a call, gRPC reports Internal; if it does not answer the handshake of TLS in time, Cancelled,
     /// and only the cause differs from that of a caller that cancels.</summary>

@@ -27,7 +27,7 @@ internal sealed class RetryPolicy(BillingClientOptions options, TimeProvider tim
         IsTransient(failure.StatusCode) || failure.StatusCode is StatusCode.Internal or StatusCode.Unknown or StatusCode.Cancelled or StatusCode.Aborted
         || (renewsToken && ProxyFailure.Reason(failure) is ErrorReasons.TokenExpired);
 
-    public bool Handles(RpcException failure) => options.RetriesMax > 0 && handles(failure);
+    public bool Handles(RpcException failure) => options.RetriesMax > 0 && IsRetried(failure, handles);
 
     /// <summary>Returns whether a payment that was answered with this error is retried, after this number of failures.</summary>
     public bool Handles(PaymentError error, int failures) =>
@@ -53,7 +53,7 @@ internal sealed class RetryPolicy(BillingClientOptions options, TimeProvider tim
         {
             // Also called after the last attempt, which must not take a retry from the budget.
             ShouldHandle = a => ValueTask.FromResult(
-                a.Outcome.Exception is RpcException e && handles(e) && a.AttemptNumber < options.RetriesMax && budget.TrySpend()),
+                a.Outcome.Exception is RpcException e && IsRetried(e, handles) && a.AttemptNumber < options.RetriesMax && budget.TrySpend()),
             MaxRetryAttempts = options.RetriesMax,
             BackoffType = DelayBackoffType.Exponential,
             Delay = options.RetryDelay,
@@ -64,6 +64,8 @@ internal sealed class RetryPolicy(BillingClientOptions options, TimeProvider tim
         };
         return new ResiliencePipelineBuilder { TimeProvider = time }.AddRetry(retries).Build();
     }
+
+    private static bool IsRetried(RpcException failure, Func<RpcException, bool> handles) => handles(failure) && !ProxyFailure.ForbidsRetry(failure);
 
     private static bool IsTransient(StatusCode status) => status is StatusCode.Unavailable or StatusCode.ResourceExhausted;
 }

@@ -15,12 +15,13 @@ internal sealed class UnaryCalls(
     {
         using var measured = telemetry.Begin(call.Method);
         // One deadline for all attempts, so that retries never exceed the caller's deadline.
-        call.Options = new CallOptions(
-            await token.HeadersAsync(cancellationToken), (time.GetUtcNow() + (deadline ?? options.Deadline)).UtcDateTime, cancellationToken);
+        var left = deadline ?? options.Deadline;
+        var end = time.GetUtcNow() + left;
         call.Turn = proxies.NextTurn();
         budget.AddShare();
         try
         {
+            call.Options = new CallOptions(await token.HeadersAsync(left, cancellationToken), end.UtcDateTime, cancellationToken);
             var answer = await TryAsync(call, cancellationToken);
             measured.Ended(failure: null);
             return answer;

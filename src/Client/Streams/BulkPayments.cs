@@ -95,8 +95,9 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
         var before = payments.Answered;
         var isRefused = false;
         using var broken = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        var options = await streams.OptionsAsync(broken.Token);
         var proxy = streams.Take(ref _turn);
-        using var call = proxy.Billing.MakePayments(await streams.OptionsAsync(broken.Token));
+        using var call = proxy.Billing.MakePayments(options);
         var writing = WriteAsync(call.RequestStream, payments, broken);
         try
         {

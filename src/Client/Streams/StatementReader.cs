@@ -39,12 +39,13 @@ internal sealed class StatementReader : IDisposable
         var isNew = _call is null;
         if (_call is null)
         {
+            var options = await _streams.OptionsAsync(cancellationToken);
             _proxy = _streams.Take(ref _turn);
             if (_again)
             {
                 _streams.CountRetry();
             }
-            _call = _proxy.Billing.GetStatement(_rest, await _streams.OptionsAsync(cancellationToken));
+            _call = _proxy.Billing.GetStatement(_rest, options);
         }
         try
         {

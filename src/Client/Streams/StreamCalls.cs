@@ -3,7 +3,8 @@ using Grpc.Core;
 namespace Billing.Client;
 
 /// <summary>Common settings and services of all streams of one gRPC method, <c>service/method</c>.</summary>
-internal sealed class StreamCalls(string method, ProxyPool proxies, RetryPolicy retries, BearerToken token, ClientTelemetry telemetry)
+internal sealed class StreamCalls(
+    string method, BillingClientOptions options, ProxyPool proxies, RetryPolicy retries, BearerToken token, ClientTelemetry telemetry)
 {
     public RetryPolicy Retries => retries;
 
@@ -18,9 +19,9 @@ internal sealed class StreamCalls(string method, ProxyPool proxies, RetryPolicy 
     }
 
     /// <summary>Returns the options of a stream. They have no deadline: a stream lasts as long as there are messages, and the
-    /// proxy limits the wait for each answer.</summary>
+    /// proxy limits the wait for each answer. The wait for its token is bounded by that of a call.</summary>
     public async ValueTask<CallOptions> OptionsAsync(CancellationToken cancellationToken) =>
-        new(await token.HeadersAsync(cancellationToken), cancellationToken: cancellationToken);
+        new(await token.HeadersAsync(options.Deadline, cancellationToken), cancellationToken: cancellationToken);
 
     public void CountRetry() => telemetry.Retried(method);
 }

@@ -147,13 +147,37 @@ public sealed class BillingClientTests : IAsyncDisposable
         Assert.Equal([700, 1300], _time.Delays.Select(d => d.TotalMilliseconds).Where(ms => ms > 0));
     }
 
+    /// <summary>As gRFC A6 says, which takes what is no number for a negative one.</summary>
     [Theory]
-    [InlineData(null)]
     [InlineData("-1")]
     [InlineData("soon")]
-    public async Task Without_a_valid_retry_pushback_the_first_delay_is_that_of_the_client(string? pushback)
+    public async Task A_negative_retry_pushback_means_no_retry(string pushback)
     {
         await StartAsync([ScriptedProxy.Failure(StatusCode.Unavailable, pushback: pushback)]);
+        using var client = Client();
+
+        await Assert.ThrowsAsync<RpcException>(() => PayAsync(client));
+
+        Assert.Single(_proxies[0].Requests);
+    }
+
+    [Fact]
+    public async Task A_negative_retry_pushback_ends_a_stream()
+    {
+        await StartAsync([ScriptedProxy.Failure(StatusCode.Unavailable, ErrorReasons.ShuttingDown, pushback: "-1")]);
+        using var client = Client();
+        var payments = Enumerable.Range(0, 3).Select(_ => new Payment(new CardAccount(PaymentType.Visa, "a"), new Amount(1, "USD")));
+
+        var results = await client.PayAllAsync(payments.ToAsyncEnumerable()).ToListAsync(TestContext.Current.CancellationToken);
+
+        Assert.Equal(2, results.Count(result => result is PaymentResult.Unknown { Reason: ErrorReasons.ShuttingDown }));
+        Assert.Single(_proxies[0].HeadersOf("traceparent"));
+    }
+
+    [Fact]
+    public async Task Without_a_retry_pushback_the_first_delay_is_that_of_the_client()
+    {
+        await StartAsync([ScriptedProxy.Failure(StatusCode.Unavailable)]);
         using var client = Client();
 
         await PayAsync(client);

@@ -71,6 +71,48 @@ public sealed class SecurityTests : IDisposable
         Assert.Empty(proxy.Requests);
     }
 
+    /// <summary>A provider may hang, whether it observes its token or not.</summary>
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_token_provider_that_returns_nothing_before_the_deadline_has_nothing_sent(bool isObservant)
+    {
+        await using var proxy = await ScriptedProxy.StartAsync();
+        var time = new ManualTime();
+        using var client = Client(proxy.Address, time, options => options.TokenProvider = async token =>
+        {
+            await Task.Delay(Timeout.Infinite, isObservant ? token : CancellationToken.None);
+            return "";
+        });
+
+        var call = client.PayAsync(NewPayment(), TimeSpan.FromMinutes(2));
+        await time.RunToEndAsync(call);
+        var stream = client.PayAllAsync(new[] { NewPayment() }.ToAsyncEnumerable()).ToListAsync(TestContext.Current.CancellationToken).AsTask();
+        await time.RunToEndAsync(stream);
+
+        Assert.Equal(
+            "The attempt was not sent: Billing:Client:TokenProvider has returned no token within 00:02:00.", Assert.IsType<PaymentResult.Unknown>(await call).Message);
+        Assert.Equal(
+            "The attempt was not sent: Billing:Client:TokenProvider has returned no token within 00:00:30.",
+            Assert.IsType<PaymentResult.Unknown>(Assert.Single(await stream)).Message);
+        Assert.Empty(proxy.HeadersOf("authorization"));
+    }
+
+    [Fact]
+    public async Task A_caller_that_cancels_does_not_wait_for_a_token_provider()
+    {
+        await using var proxy = await ScriptedProxy.StartAsync();
+        using var cancelled = new CancellationTokenSource();
+        using var client = Client(proxy.Address, options => options.TokenProvider = async _ =>
+        {
+            await cancelled.CancelAsync();
+            await Task.Delay(Timeout.Infinite, CancellationToken.None);
+            return "";
+        });
+
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => client.PayAsync(NewPayment(), cancellationToken: cancelled.Token));
+    }
+
     [Theory]
     [InlineData("http://localhost:5000", false, true)]
     [InlineData("http://127.0.0.1:5000", false, true)]
@@ -126,10 +168,12 @@ public sealed class SecurityTests : IDisposable
 
     private static Payment NewPayment() => new(Account, new Amount(5, "USD"));
 
-    private static BillingClient Client(string address, Action<BillingClientOptions> configure)
+    private static BillingClient Client(string address, Action<BillingClientOptions> configure) => Client(address, TimeProvider.System, configure);
+
+    private static BillingClient Client(string address, TimeProvider time, Action<BillingClientOptions> configure)
     {
         var options = new BillingClientOptions { Proxies = { address }, RetriesMax = 1, RetryDelay = TimeSpan.Zero };
         configure(options);
-        return new BillingClient(options);
+        return new BillingClient(options, time);
     }
 }
