@@ -16,8 +16,8 @@ public sealed class BillingClientOptions
     /// <summary>Maximum number of retries of a call, each on another proxy; 0 to 100.</summary>
     public int RetriesMax { get; set; } = 8;
 
-    /// <summary>Delay before the first retry; about doubled with each further retry. A delay that the proxy asks for takes
-    /// precedence.</summary>
+    /// <summary>Delay before the first retry, doubled with each further one up to two seconds, each a fifth more or less at random; of calls,
+    /// of streams and of payments on streams. A delay that the proxy asks for takes precedence.</summary>
     public TimeSpan RetryDelay { get; set; } = TimeSpan.FromMilliseconds(50);
 
     /// <summary>Retries that each call adds to the retry budget, 0 to 100: 0.2 limits the retries to a fifth of the calls, so

@@ -8,12 +8,22 @@ namespace Billing.Client;
 
 /// <summary>Which failures are retried (see <see cref="IsRetriedCall"/> and <see cref="IsRetriedStream"/>), how often, and after what
 /// delay.</summary>
-internal sealed class RetryPolicy(BillingClientOptions options, TimeProvider time, RetryBudget budget, Func<RpcException, bool> handles)
+internal sealed class RetryPolicy
 {
     private static readonly TimeSpan DelayMax = TimeSpan.FromSeconds(2);
 
-    private readonly ResiliencePipeline _pipeline =
-        options.RetriesMax == 0 ? ResiliencePipeline.Empty : Pipeline(options, time, budget, handles);
+    private readonly BillingClientOptions _options;
+    private readonly RetryBudget _budget;
+    private readonly Func<RpcException, bool> _handles;
+    private readonly Random _random;
+    private readonly ResiliencePipeline _pipeline;
+
+    public RetryPolicy(BillingClientOptions options, TimeProvider time, RetryBudget budget, Func<RpcException, bool> handles)
+    {
+        (_options, _budget, _handles) = (options, budget, handles);
+        _random = new Random(unchecked((int)time.GetTimestamp()));
+        _pipeline = options.RetriesMax == 0 ? ResiliencePipeline.Empty : Pipeline(time);
+    }
 
     /// <summary>Returns whether a unary call is retried: one that the proxy did not process, or whose outcome is unknown because the
     /// connection broke. The transaction id makes both safe to retry.</summary>
@@ -27,17 +37,21 @@ internal sealed class RetryPolicy(BillingClientOptions options, TimeProvider tim
         IsTransient(failure.StatusCode) || failure.StatusCode is StatusCode.Internal or StatusCode.Unknown or StatusCode.Cancelled or StatusCode.Aborted
         || (renewsToken && ProxyFailure.Reason(failure) is ErrorReasons.TokenExpired);
 
-    public bool Handles(RpcException failure) => options.RetriesMax > 0 && IsRetried(failure, handles);
+    public bool Handles(RpcException failure) => _options.RetriesMax > 0 && IsRetried(failure);
 
     /// <summary>Returns whether a payment that was answered with this error is retried, after this number of failures.</summary>
     public bool Handles(PaymentError error, int failures) =>
-        failures <= options.RetriesMax && IsTransient((StatusCode)error.StatusCode) && budget.TrySpend();
+        failures <= _options.RetriesMax && IsTransient((StatusCode)error.StatusCode) && _budget.TrySpend();
 
-    /// <summary>Returns the delay before the retry of a payment, by its number of failures, from 1.</summary>
+    /// <summary>Returns the delay before a retry, by the number of failures, from 1: the schedule of gRFC A6. A fifth more or less keeps
+    /// callers that failed at the same time from retrying at the same time.</summary>
     public TimeSpan DelayAfter(int failures)
     {
-        var delay = options.RetryDelay * Math.Pow(2, failures - 1);
-        return delay < DelayMax ? delay : DelayMax;
+        var seconds = Math.Min(Math.ScaleB(_options.RetryDelay.TotalSeconds, failures - 1), DelayMax.TotalSeconds);
+        lock (_random)
+        {
+            return TimeSpan.FromSeconds(seconds * (0.8 + (0.4 * _random.NextDouble())));
+        }
     }
 
     /// <summary>Makes attempts until one succeeds or no retry is left.</summary>
@@ -46,26 +60,18 @@ internal sealed class RetryPolicy(BillingClientOptions options, TimeProvider tim
         Func<TState, CancellationToken, ValueTask<T>> attempt, TState state, CancellationToken cancellationToken) =>
         _pipeline.ExecuteAsync(attempt, state, cancellationToken);
 
-    private static ResiliencePipeline Pipeline(
-        BillingClientOptions options, TimeProvider time, RetryBudget budget, Func<RpcException, bool> handles)
-    {
-        var retries = new RetryStrategyOptions
+    private ResiliencePipeline Pipeline(TimeProvider time) =>
+        new ResiliencePipelineBuilder { TimeProvider = time }.AddRetry(new RetryStrategyOptions
         {
             // Also called after the last attempt, which must not take a retry from the budget.
             ShouldHandle = a => ValueTask.FromResult(
-                a.Outcome.Exception is RpcException e && IsRetried(e, handles) && a.AttemptNumber < options.RetriesMax && budget.TrySpend()),
-            MaxRetryAttempts = options.RetriesMax,
-            BackoffType = DelayBackoffType.Exponential,
-            Delay = options.RetryDelay,
-            MaxDelay = DelayMax,
-            UseJitter = true,
-            DelayGenerator = a => ValueTask.FromResult(
-                (a.Outcome.Exception is RpcException e ? ProxyFailure.RetryAfter(e) : null) ?? (a.AttemptNumber == 0 ? options.RetryDelay : null)),
-        };
-        return new ResiliencePipelineBuilder { TimeProvider = time }.AddRetry(retries).Build();
-    }
+                a.Outcome.Exception is RpcException e && IsRetried(e) && a.AttemptNumber < _options.RetriesMax && _budget.TrySpend()),
+            MaxRetryAttempts = _options.RetriesMax,
+            DelayGenerator = a => ValueTask.FromResult<TimeSpan?>(
+                (a.Outcome.Exception is RpcException e ? ProxyFailure.RetryAfter(e) : null) ?? DelayAfter(a.AttemptNumber + 1)),
+        }).Build();
 
-    private static bool IsRetried(RpcException failure, Func<RpcException, bool> handles) => handles(failure) && !ProxyFailure.ForbidsRetry(failure);
+    private bool IsRetried(RpcException failure) => _handles(failure) && !ProxyFailure.ForbidsRetry(failure);
 
     private static bool IsTransient(StatusCode status) => status is StatusCode.Unavailable or StatusCode.ResourceExhausted;
 }

@@ -1,6 +1,8 @@
 using Billing.Client;
 using Billing.Contracts;
 using Billing.LocalStack.Processes;
+using Billing.Messaging;
+using Billing.UnitTests.Proxy;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using Grpc.Core;
@@ -175,14 +177,33 @@ public sealed class BillingClientTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Without_a_retry_pushback_the_first_delay_is_that_of_the_client()
+    public async Task Without_a_retry_pushback_delays_follow_the_schedule_of_the_client()
     {
-        await StartAsync([ScriptedProxy.Failure(StatusCode.Unavailable)]);
+        await StartAsync([.. Enumerable.Repeat(ScriptedProxy.Failure(StatusCode.Unavailable), 8)]);
         using var client = Client();
 
         await PayAsync(client);
 
-        Assert.Equal(50, Assert.Single(_time.Delays).TotalMilliseconds);
+        AssertSchedule([.. _time.Delays]);
+    }
+
+    [Fact]
+    public async Task Payments_on_a_stream_are_retried_by_the_same_schedule()
+    {
+        var backend = new FakeBackend();
+        var asked = 0;
+        backend.Answer = command => Task.FromResult(Interlocked.Increment(ref asked) <= 8
+            ? Replies.Error(0, StatusCode.Unavailable, ErrorReasons.BackendUnavailable, "away")
+            : FakeBackend.Accepted(command));
+        await using var proxy = await ProxyHost.StartAsync(backend);
+        using var client = Client(further: proxy.Address);
+
+        var paying = client.PayAllAsync(new[] { new Payment(new CardAccount(PaymentType.Visa, "a"), new Amount(1, "USD")) }.ToAsyncEnumerable())
+            .ToListAsync(TestContext.Current.CancellationToken).AsTask();
+        await _time.RunToEndAsync(paying);
+
+        Assert.IsType<PaymentResult.Accepted>(Assert.Single(await paying));
+        AssertSchedule([.. _time.Delays]);
     }
 
     [Fact]
@@ -220,6 +241,16 @@ public sealed class BillingClientTests : IAsyncDisposable
 
         Assert.Equal(4, _proxies[0].Requests.Count);
         Assert.Equal(2, client.Retried);
+    }
+
+    /// <summary>Doubled each time up to two seconds, a fifth more or less, and no two alike.</summary>
+    private static void AssertSchedule(TimeSpan[] delays)
+    {
+        double[] schedule = [50, 100, 200, 400, 800, 1600, 2000, 2000];
+        Assert.Equal(schedule.Length, delays.Length);
+        Assert.All(delays.Zip(schedule), d => Assert.InRange(d.First.TotalMilliseconds, d.Second * 0.8, d.Second * 1.2));
+        Assert.NotEqual(delays[6], delays[7]);
+        Assert.DoesNotContain(delays.Zip(schedule), d => d.First.TotalMilliseconds == d.Second);
     }
 
     private async Task StartAsync(params RpcException[][] failures)
