@@ -23,7 +23,7 @@ public static class LowLimits
     /// <returns>The number of low limits.</returns>
     /// <exception cref="RpcException">A limit could not be set.</exception>
     public static async Task<int> SetAsync(
-        BillingClient client, string accountPrefix, int accounts, CancellationToken cancellationToken)
+        BillingAdminClient client, string accountPrefix, int accounts, CancellationToken cancellationToken)
     {
         var requests =
             (from number in Enumerable.Range(0, accounts)
@@ -46,7 +46,7 @@ public static class LowLimits
     // 10 to 100, less than the sum of a few payments; null if the account keeps its own.
     private static decimal? Of(int account) => account % OneIn == 0 ? 10m * (1 + (account / OneIn % 10)) : null;
 
-    private static async Task SetAsync(BillingClient client, SetCreditLimitRequest request, CancellationToken cancellationToken)
+    private static async Task SetAsync(BillingAdminClient client, SetCreditLimitRequest request, CancellationToken cancellationToken)
     {
         try
         {

@@ -14,7 +14,7 @@ public sealed class Traffic : IAsyncDisposable
     private readonly TrafficOptions _options;
     private readonly TimeProvider _time;
     private readonly BillingClient[] _single;
-    private readonly BillingClient _operator;
+    private readonly BillingAdminClient _operator;
     private readonly TrafficRecord _record = new();
     private readonly LoadDriver _driver;
     private readonly CancellationTokenSource _enough = new();
@@ -27,7 +27,7 @@ public sealed class Traffic : IAsyncDisposable
     {
         _options = options;
         _time = time;
-        _operator = Connect(options.Proxies);
+        _operator = new BillingAdminClient(OptionsOf(options.Proxies), time);
         _single = [.. options.Proxies.Select(proxy => Connect([proxy], retriesMax: 0))];
         var load = new LoadSpec
         {
@@ -123,7 +123,9 @@ public sealed class Traffic : IAsyncDisposable
         _giveUp.Dispose();
     }
 
-    private BillingClient Connect(IEnumerable<string> proxies, int? retriesMax = null)
+    private BillingClient Connect(IEnumerable<string> proxies, int? retriesMax = null) => new(OptionsOf(proxies, retriesMax), _time);
+
+    private BillingClientOptions OptionsOf(IEnumerable<string> proxies, int? retriesMax = null)
     {
         // No limit on the share of retries: the faults are intentional, and the proxies need not be protected from retries.
         var options = new BillingClientOptions { Deadline = _options.Deadline, RetryShare = null };
@@ -132,6 +134,6 @@ public sealed class Traffic : IAsyncDisposable
         {
             options.Proxies.Add(proxy);
         }
-        return new BillingClient(options, _time);
+        return options;
     }
 }

@@ -17,13 +17,13 @@ public sealed partial class BillingClient
     /// <returns>Accepted or declined; a declined payment is an answer, not an error.</returns>
     /// <exception cref="RpcException">The call failed; see <see cref="Reason"/>.</exception>
     public Task<MakePaymentResponse> MakePaymentAsync(MakePaymentRequest request, CancellationToken cancellationToken = default) =>
-        _calls.RunAsync(MakePayment(request), deadline: null, cancellationToken);
+        _calls.Unary.RunAsync(MakePayment(request), deadline: null, cancellationToken);
 
     /// <summary>Charges an account, as <see cref="MakePaymentAsync"/> does, and returns the time of each processing step, which
     /// the stored event keeps too. If the call was retried, the times are those of the attempt that was answered.</summary>
     /// <exception cref="RpcException">The call failed; see <see cref="Reason"/>.</exception>
     public Task<TimedPayment> MakeTimedPaymentAsync(MakePaymentRequest request, CancellationToken cancellationToken = default) =>
-        _calls.RunAsync(
+        _calls.Unary.RunAsync(
             new UnaryCall<MakePaymentRequest, TimedPayment>("billing.v1.Billing/MakePayment", request, PayTimedAsync),
             deadline: null, cancellationToken);
 
@@ -47,7 +47,7 @@ public sealed partial class BillingClient
 
         async IAsyncEnumerable<MakePaymentResponse> MessagesAsync([EnumeratorCancellation] CancellationToken enumeration)
         {
-            await foreach (var (answer, _) in Bulk().RunAsync(requests, enumeration))
+            await foreach (var (answer, _) in _calls.Bulk().RunAsync(requests, enumeration))
             {
                 yield return answer;
             }
@@ -57,7 +57,7 @@ public sealed partial class BillingClient
     /// <summary>Reads an account's balance.</summary>
     /// <exception cref="RpcException">The call failed; see <see cref="Reason"/>.</exception>
     public Task<CheckBalanceResponse> CheckBalanceAsync(CheckBalanceRequest request, CancellationToken cancellationToken = default) =>
-        _calls.RunAsync(CheckBalance(request), deadline: null, cancellationToken);
+        _calls.Unary.RunAsync(CheckBalance(request), deadline: null, cancellationToken);
 
     /// <summary>Reads the statement of an account, in order. When the stream breaks, reading continues at the next proxy, after
     /// the last entry received.</summary>
@@ -66,16 +66,8 @@ public sealed partial class BillingClient
         GetStatementRequest request, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(request);
-        return StatementReader.ReadAsync(Streams("billing.v1.Billing/GetStatement"), request, cancellationToken);
+        return StatementReader.ReadAsync(_calls.Streams("billing.v1.Billing/GetStatement"), request, cancellationToken);
     }
-
-    /// <summary>Sets the credit limit of an account. For operators.</summary>
-    /// <param name="request">Its transaction id is the idempotency key, as with a payment.</param>
-    /// <param name="cancellationToken">Cancels the call; the limit may or may not be set.</param>
-    /// <exception cref="RpcException">The call failed; see <see cref="Reason"/>.</exception>
-    public Task<SetCreditLimitResponse> SetCreditLimitAsync(
-        SetCreditLimitRequest request, CancellationToken cancellationToken = default) =>
-        _calls.RunAsync(SetCreditLimit(request), deadline: null, cancellationToken);
 
     /// <summary>Returns the machine-readable reason of a failure, one of <see cref="ErrorReasons"/>; empty if it has none.
     /// </summary>
@@ -88,14 +80,6 @@ public sealed partial class BillingClient
     private static UnaryCall<CheckBalanceRequest, CheckBalanceResponse> CheckBalance(CheckBalanceRequest request) => new(
         "billing.v1.Billing/CheckBalance", request,
         static (proxy, request, options) => proxy.Billing.CheckBalanceAsync(request, options).ResponseAsync);
-
-    private static UnaryCall<SetCreditLimitRequest, SetCreditLimitResponse> SetCreditLimit(SetCreditLimitRequest request) => new(
-        "billing.v1.BillingAdmin/SetCreditLimit", request,
-        static (proxy, request, options) => proxy.Admin.SetCreditLimitAsync(request, options).ResponseAsync);
-
-    private BulkPayments Bulk() => new(Streams("billing.v1.Billing/MakePayments"), _budget, _options.StreamWindow, _time);
-
-    private StreamCalls Streams(string method) => new(method, _options, _proxies, _streamRetries, _token, _telemetry);
 
     private async Task<TimedPayment> PayTimedAsync(Proxy proxy, MakePaymentRequest request, CallOptions options)
     {

@@ -9,14 +9,8 @@ namespace Billing.Client;
 /// program.</summary>
 public sealed partial class BillingClient : IBillingClient, IDisposable
 {
-    private readonly BillingClientOptions _options;
     private readonly TimeProvider _time;
-    private readonly ClientTelemetry _telemetry;
-    private readonly RetryBudget _budget;
-    private readonly BearerToken _token;
-    private readonly ProxyPool _proxies;
-    private readonly UnaryCalls _calls;
-    private readonly RetryPolicy _streamRetries;
+    private readonly ProxyCalls _calls;
 
     /// <summary>Creates a client; connections are opened by the first calls.</summary>
     /// <param name="options">Read by the constructor only; later changes have no effect.</param>
@@ -24,28 +18,15 @@ public sealed partial class BillingClient : IBillingClient, IDisposable
     /// <exception cref="ArgumentException">The options are invalid; the message names them.</exception>
     public BillingClient(BillingClientOptions options, TimeProvider? time = null)
     {
-        ArgumentNullException.ThrowIfNull(options);
-        if (options.ValidationErrors().ToList() is { Count: > 0 } problems)
-        {
-            throw new ArgumentException(string.Join(' ', problems), nameof(options));
-        }
-        _options = options;
         _time = time ?? TimeProvider.System;
-        _telemetry = new ClientTelemetry(_time);
-        _budget = new RetryBudget(options.RetryShare, options.RetryReserve, _telemetry.RetryRefused);
-        _token = new BearerToken(options, _time);
-        _proxies = new ProxyPool(options, _time);
-        _calls = new UnaryCalls(options, _time, _proxies, _budget, _token, _telemetry);
-        var renewsToken = options.TokenProvider is not null;
-        _streamRetries = new RetryPolicy(options, _time, _budget, e => RetryPolicy.IsRetriedStream(e, renewsToken));
-        _telemetry.Observe(_proxies.All);
+        _calls = new ProxyCalls(options, BillingClientOptions.Section, _time);
     }
 
     /// <summary>The name of the client's meter and activity source.</summary>
     public static string TelemetryName => ClientTelemetry.Name;
 
     /// <summary>Number of retries, of calls and of payments on streams.</summary>
-    public long Retried => _telemetry.Retries;
+    public long Retried => _calls.Retried;
 
     /// <inheritdoc/>
     public async Task<PaymentResult> PayAsync(
@@ -55,11 +36,11 @@ public sealed partial class BillingClient : IBillingClient, IDisposable
         var call = MakePayment(payment.Message);
         try
         {
-            return Outcomes.Of(payment.Id, await _calls.RunAsync(call, deadline, cancellationToken));
+            return Outcomes.Of(payment.Id, await _calls.Unary.RunAsync(call, deadline, cancellationToken));
         }
         catch (RpcException e)
         {
-            ThrowIfGivenUp(e, cancellationToken);
+            ProxyCalls.ThrowIfGivenUp(e, cancellationToken);
             return Outcomes.Of(payment, e, isFirstTry: call.Tries == 1);
         }
     }
@@ -69,7 +50,7 @@ public sealed partial class BillingClient : IBillingClient, IDisposable
         IAsyncEnumerable<Payment> payments, [EnumeratorCancellation] CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(payments);
-        var answers = Translated(Bulk().RunAsync(MessagesOf(payments, cancellationToken), cancellationToken), cancellationToken);
+        var answers = Translated(_calls.Bulk().RunAsync(MessagesOf(payments, cancellationToken), cancellationToken), cancellationToken);
         await foreach (var (answer, isFirstTry) in answers)
         {
             yield return Outcomes.Of(Guid.Parse(answer.TransactionId), answer, isFirstTry);
@@ -85,11 +66,11 @@ public sealed partial class BillingClient : IBillingClient, IDisposable
         var question = new CheckBalanceRequest { AccountId = account.Id, PaymentType = account.Type, MinVersion = minVersion };
         try
         {
-            return AccountBalance.Of(await _calls.RunAsync(CheckBalance(question), deadline, cancellationToken));
+            return AccountBalance.Of(await _calls.Unary.RunAsync(CheckBalance(question), deadline, cancellationToken));
         }
         catch (RpcException e)
         {
-            ThrowIfGivenUp(e, cancellationToken);
+            ProxyCalls.ThrowIfGivenUp(e, cancellationToken);
             throw Outcomes.ToException(e);
         }
     }
@@ -109,36 +90,7 @@ public sealed partial class BillingClient : IBillingClient, IDisposable
     }
 
     /// <inheritdoc/>
-    public async Task<CreditLimitResult> SetCreditLimitAsync(
-        CreditLimit limit, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
-    {
-        ArgumentNullException.ThrowIfNull(limit);
-        var call = SetCreditLimit(limit.Message);
-        try
-        {
-            return Outcomes.Of(limit, await _calls.RunAsync(call, deadline, cancellationToken));
-        }
-        catch (RpcException e)
-        {
-            ThrowIfGivenUp(e, cancellationToken);
-            return Outcomes.Of(limit, e, isFirstTry: call.Tries == 1);
-        }
-    }
-
-    /// <inheritdoc/>
-    public void Dispose()
-    {
-        _proxies.Dispose();
-        _telemetry.Dispose();
-    }
-
-    private static void ThrowIfGivenUp(RpcException failure, CancellationToken cancellationToken)
-    {
-        if (failure.StatusCode == StatusCode.Cancelled && cancellationToken.IsCancellationRequested)
-        {
-            throw new OperationCanceledException(failure.Status.Detail, failure, cancellationToken);
-        }
-    }
+    public void Dispose() => _calls.Dispose();
 
     private static async IAsyncEnumerable<MakePaymentRequest> MessagesOf(
         IAsyncEnumerable<Payment> payments, [EnumeratorCancellation] CancellationToken cancellationToken)
@@ -165,7 +117,7 @@ public sealed partial class BillingClient : IBillingClient, IDisposable
             }
             catch (RpcException e)
             {
-                ThrowIfGivenUp(e, cancellationToken);
+                ProxyCalls.ThrowIfGivenUp(e, cancellationToken);
                 throw Outcomes.ToException(e);
             }
             yield return each.Current;

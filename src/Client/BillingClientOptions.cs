@@ -1,6 +1,7 @@
 namespace Billing.Client;
 
-/// <summary>The addresses of the proxies and how to call them; section <c>Billing:Client</c>.</summary>
+/// <summary>The addresses of the proxies and how to call them; section <c>Billing:Client</c>, and <c>Billing:AdminClient</c> for a
+/// <see cref="BillingAdminClient"/>.</summary>
 public sealed class BillingClientOptions
 {
     /// <summary>The configuration section.</summary>
@@ -55,50 +56,51 @@ public sealed class BillingClientOptions
     public TlsOptions Tls { get; } = new();
 
     /// <summary>Returns one message for each invalid setting, with its name.</summary>
-    public IEnumerable<string> ValidationErrors()
+    /// <param name="section">The section that the names begin with.</param>
+    public IEnumerable<string> ValidationErrors(string section = Section)
     {
         string?[] problems =
         [
-            Proxies.Count > 0 ? null : "Billing:Client:Proxies is empty; give at least one address, e.g. http://localhost:5000.",
-            .. Proxies.Select(ProblemOf),
-            Deadline > TimeSpan.Zero ? null : $"Billing:Client:Deadline ({Deadline}) must be above zero.",
-            OutOfRange(nameof(RetriesMax), RetriesMax, 0, 100),
-            OutOfRange(nameof(RetryShare), RetryShare ?? 0, 0, 100),
-            OutOfRange(nameof(RetryReserve), RetryReserve, 1, 1_000_000),
-            OutOfRange(nameof(CircuitCallsMin), CircuitCallsMin, 2, 100_000),
-            OutOfRange(nameof(StreamWindow), StreamWindow, 1, 100_000),
+            Proxies.Count > 0 ? null : $"{section}:Proxies is empty; give at least one address, e.g. http://localhost:5000.",
+            .. Proxies.Select(proxy => ProblemOf(section, proxy)),
+            Deadline > TimeSpan.Zero ? null : $"{section}:Deadline ({Deadline}) must be above zero.",
+            OutOfRange(section, nameof(RetriesMax), RetriesMax, 0, 100),
+            OutOfRange(section, nameof(RetryShare), RetryShare ?? 0, 0, 100),
+            OutOfRange(section, nameof(RetryReserve), RetryReserve, 1, 1_000_000),
+            OutOfRange(section, nameof(CircuitCallsMin), CircuitCallsMin, 2, 100_000),
+            OutOfRange(section, nameof(StreamWindow), StreamWindow, 1, 100_000),
             RetryDelay >= TimeSpan.Zero && RetryDelay <= TimeSpan.FromMinutes(1)
                 ? null
-                : $"Billing:Client:RetryDelay ({RetryDelay}) must be between zero and a minute.",
+                : $"{section}:RetryDelay ({RetryDelay}) must be between zero and a minute.",
             CircuitBreak >= TimeSpan.FromSeconds(0.5) && CircuitBreak <= TimeSpan.FromDays(1)
                 ? null
-                : $"Billing:Client:CircuitBreak ({CircuitBreak}) must be between half a second and a day.",
-            .. Tls.ValidationErrors(),
-            Token is null || TokenProvider is null ? null : "Billing:Client:Token and TokenProvider are both set; set only one of them.",
+                : $"{section}:CircuitBreak ({CircuitBreak}) must be between half a second and a day.",
+            .. Tls.ValidationErrors(section),
+            Token is null || TokenProvider is null ? null : $"{section}:Token and TokenProvider are both set; set only one of them.",
             Token is null || (Token.Length > 0 && !Token.AsSpan().ContainsAnyExceptInRange('!', '~'))
                 ? null
-                : "Billing:Client:Token must consist of visible ASCII characters without spaces and without the prefix 'Bearer'.",
+                : $"{section}:Token must consist of visible ASCII characters without spaces and without the prefix 'Bearer'.",
         ];
         return problems.OfType<string>();
     }
 
-    private static string? OutOfRange(string name, double value, double min, double max) => value >= min && value <= max
+    private static string? OutOfRange(string section, string name, double value, double min, double max) => value >= min && value <= max
         ? null
-        : FormattableString.Invariant($"Billing:Client:{name} ({value}) must be between {min} and {max}.");
+        : FormattableString.Invariant($"{section}:{name} ({value}) must be between {min} and {max}.");
 
-    private string? ProblemOf(string proxy)
+    private string? ProblemOf(string section, string proxy)
     {
         if (!Uri.TryCreate(proxy, UriKind.Absolute, out var address) || address.Scheme is not ("http" or "https"))
         {
-            return $"Billing:Client:Proxies: '{proxy}' is not an address of the form http://host:port.";
+            return $"{section}:Proxies: '{proxy}' is not an address of the form http://host:port.";
         }
         return (Token is not null || TokenProvider is not null) && address.Scheme == "http" && !address.IsLoopback && !AllowTokenOverHttp
-            ? $"Billing:Client:Proxies: '{proxy}' is plain http, where a token can be read in transit; use https, or set Billing:Client:AllowTokenOverHttp."
+            ? $"{section}:Proxies: '{proxy}' is plain http, where a token can be read in transit; use https, or set {section}:AllowTokenOverHttp."
             : null;
     }
 }
 
-/// <summary>Certificates, as PEM files that are read when the client is created; section <c>Billing:Client:Tls</c>.</summary>
+/// <summary>Certificates, as PEM files that are read when the client is created; part <c>Tls</c> of the section.</summary>
 public sealed class TlsOptions
 {
     /// <summary>The only certificate authorities trusted for the proxies' certificates; null for those that the machine trusts.
@@ -111,18 +113,18 @@ public sealed class TlsOptions
     /// <summary>The unencrypted private key of <see cref="CertificateFile"/>.</summary>
     public string? KeyFile { get; set; }
 
-    internal IEnumerable<string> ValidationErrors()
+    internal IEnumerable<string> ValidationErrors(string section)
     {
         foreach (var (name, path) in new[] { (nameof(CaFile), CaFile), (nameof(CertificateFile), CertificateFile), (nameof(KeyFile), KeyFile) })
         {
             if (path is not null && !File.Exists(path))
             {
-                yield return $"Billing:Client:Tls:{name}: there is no file '{path}'.";
+                yield return $"{section}:Tls:{name}: there is no file '{path}'.";
             }
         }
         if (CertificateFile is null != KeyFile is null)
         {
-            yield return "Billing:Client:Tls:CertificateFile and KeyFile must be set together: one is missing.";
+            yield return $"{section}:Tls:CertificateFile and KeyFile must be set together: one is missing.";
         }
     }
 }

@@ -37,11 +37,4 @@ public interface IBillingClient
     /// <exception cref="BillingException">The call failed, possibly after some lines.</exception>
     IAsyncEnumerable<StatementLine> ReadStatementAsync(
         CardAccount account, long afterVersion = 0, int limit = 0, CancellationToken cancellationToken = default);
-
-    /// <summary>Sets the credit limit of an account. For operators.</summary>
-    /// <param name="limit">Keep it until its outcome is known, as with a payment.</param>
-    /// <param name="deadline">The deadline, including all retries; null for <see cref="BillingClientOptions.Deadline"/>.</param>
-    /// <param name="cancellationToken">Cancels the call; the limit may or may not be set.</param>
-    Task<CreditLimitResult> SetCreditLimitAsync(
-        CreditLimit limit, TimeSpan? deadline = null, CancellationToken cancellationToken = default);
 }

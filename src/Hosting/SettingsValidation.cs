@@ -17,7 +17,7 @@ public static class SettingsValidation
     /// </summary>
     public static IReadOnlyList<string> Sections { get; } =
     [
-        "Admin", "Auth", "Backend", "Client", "Direct", "Embedded", "EventStore", "Insecure", "Jitter", "Kafka", "Limits", "Live",
+        "Admin", "AdminClient", "Auth", "Backend", "Client", "Direct", "Embedded", "EventStore", "Insecure", "Jitter", "Kafka", "Limits", "Live",
         "Proxy", "Rest", "SecretsFolder", "Telemetry", "Tls",
     ];
 

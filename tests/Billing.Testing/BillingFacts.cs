@@ -9,6 +9,9 @@ public abstract class BillingFacts
     /// <summary>The platform under test, with an initial credit limit of 10,000.</summary>
     protected abstract IBillingClient Billing { get; }
 
+    /// <summary>The same, for operators.</summary>
+    protected abstract IBillingAdminClient Admin { get; }
+
     [Fact]
     public async Task A_payment_within_the_limit_is_accepted_and_the_balance_includes_it()
     {
@@ -181,5 +184,5 @@ public abstract class BillingFacts
         where T : PaymentResult => Assert.IsType<T>(await Billing.PayAsync(payment, cancellationToken: Token));
 
     private async Task<T> SetAsync<T>(CreditLimit limit)
-        where T : CreditLimitResult => Assert.IsType<T>(await Billing.SetCreditLimitAsync(limit, cancellationToken: Token));
+        where T : CreditLimitResult => Assert.IsType<T>(await Admin.SetCreditLimitAsync(limit, cancellationToken: Token));
 }

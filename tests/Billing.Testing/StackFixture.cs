@@ -65,17 +65,10 @@ public abstract class StackFixture(StackOptions options, Func<Task<ITelemetryRec
     }
 
     /// <summary>Creates the SDK's client with all proxies.</summary>
-    public BillingClient Client(TimeSpan? deadline = null)
-    {
-        var clientOptions = new BillingClientOptions { Deadline = deadline ?? TimeSpan.FromSeconds(60) };
-        foreach (var address in Stack.ProxyAddresses)
-        {
-            clientOptions.Proxies.Add(address);
-        }
-        var client = new BillingClient(clientOptions, TimeProvider.System);
-        _clients.Add(client);
-        return client;
-    }
+    public BillingClient Client(TimeSpan? deadline = null) => Keep(new BillingClient(ClientOptions(deadline), TimeProvider.System));
+
+    /// <summary>Creates the SDK's client for operators, with all proxies.</summary>
+    public BillingAdminClient Admin() => Keep(new BillingAdminClient(ClientOptions(), TimeProvider.System));
 
     /// <summary>Keeps a client until the stack is disposed.</summary>
     protected T Keep<T>(T client)
@@ -83,6 +76,16 @@ public abstract class StackFixture(StackOptions options, Func<Task<ITelemetryRec
     {
         _clients.Add(client);
         return client;
+    }
+
+    private BillingClientOptions ClientOptions(TimeSpan? deadline = null)
+    {
+        var clientOptions = new BillingClientOptions { Deadline = deadline ?? TimeSpan.FromSeconds(60) };
+        foreach (var address in Stack.ProxyAddresses)
+        {
+            clientOptions.Proxies.Add(address);
+        }
+        return clientOptions;
     }
 
     /// <summary>Counts the stored events of an account, for all payment types.</summary>

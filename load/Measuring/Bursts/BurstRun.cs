@@ -115,7 +115,7 @@ internal sealed class BurstRun(RunOptions options, IAnsiConsole console, TimePro
         {
             connections.Proxies.Add(proxy);
         }
-        using var client = new BillingClient(connections, TimeProvider.System);
+        using var client = new BillingAdminClient(connections, TimeProvider.System);
         await LowLimits.SetAsync(client, spec.AccountPrefix, spec.Accounts, cancellationToken);
     }
 

@@ -3,7 +3,7 @@ using Grpc.Core;
 namespace Billing.Client;
 
 /// <summary>The headers that identify the caller.</summary>
-internal sealed class BearerToken(BillingClientOptions options, TimeProvider time)
+internal sealed class BearerToken(BillingClientOptions options, string section, TimeProvider time)
 {
     // The longest time that a CancellationTokenSource can be given.
     private static readonly TimeSpan Longest = TimeSpan.FromMilliseconds(uint.MaxValue - 1);
@@ -31,7 +31,7 @@ internal sealed class BearerToken(BillingClientOptions options, TimeProvider tim
         catch (OperationCanceledException) when (late.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
         {
             throw new RpcException(new Status(
-                StatusCode.DeadlineExceeded, $"The attempt was not sent: Billing:Client:TokenProvider has returned no token within {max}."));
+                StatusCode.DeadlineExceeded, $"The attempt was not sent: {section}:TokenProvider has returned no token within {max}."));
         }
     }
 

@@ -8,16 +8,16 @@ namespace Billing.Client;
 internal static class Certificates
 {
     /// <exception cref="ArgumentException">A file cannot be used; the message names its setting.</exception>
-    public static SslClientAuthenticationOptions Load(TlsOptions options)
+    public static SslClientAuthenticationOptions Load(TlsOptions options, string section)
     {
         var ssl = new SslClientAuthenticationOptions();
         if (options.CaFile is { } ca)
         {
-            ssl.CertificateChainPolicy = Read(nameof(TlsOptions.CaFile), ca, TrustOnly);
+            ssl.CertificateChainPolicy = Read($"{section}:Tls:{nameof(TlsOptions.CaFile)}", ca, TrustOnly);
         }
         if (options is { CertificateFile: { } certificate, KeyFile: { } key })
         {
-            ssl.ClientCertificateContext = Read(nameof(TlsOptions.CertificateFile), certificate, path => Own(path, key));
+            ssl.ClientCertificateContext = Read($"{section}:Tls:{nameof(TlsOptions.CertificateFile)}", certificate, path => Own(path, key));
         }
         return ssl;
     }
@@ -56,7 +56,7 @@ internal static class Certificates
         }
         catch (Exception e) when (e is CryptographicException or IOException or UnauthorizedAccessException)
         {
-            throw new ArgumentException($"Billing:Client:Tls:{setting}: '{path}' cannot be used: {e.Message}", e);
+            throw new ArgumentException($"{setting}: '{path}' cannot be used: {e.Message}", e);
         }
     }
 }

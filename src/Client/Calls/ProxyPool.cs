@@ -4,9 +4,9 @@ using Grpc.Net.Client;
 namespace Billing.Client;
 
 /// <summary>All proxies, selected by round robin. Thread-safe.</summary>
-internal sealed class ProxyPool(BillingClientOptions options, TimeProvider time) : IDisposable
+internal sealed class ProxyPool(BillingClientOptions options, string section, TimeProvider time) : IDisposable
 {
-    private readonly Proxy[] _proxies = [.. options.Proxies.Select(address => Proxy.At(new Uri(address), options, time))];
+    private readonly Proxy[] _proxies = [.. options.Proxies.Select(address => Proxy.At(new Uri(address), options, section, time))];
     private int _turn;
 
     public IReadOnlyList<Proxy> All => _proxies;
@@ -45,7 +45,7 @@ internal sealed class Proxy(Uri address, GrpcChannel channel, Circuit circuit) :
 
     public BillingAdmin.BillingAdminClient Admin { get; } = new(channel);
 
-    public static Proxy At(Uri address, BillingClientOptions options, TimeProvider time)
+    public static Proxy At(Uri address, BillingClientOptions options, string section, TimeProvider time)
     {
         var handler = new SocketsHttpHandler
         {
@@ -60,7 +60,7 @@ internal sealed class Proxy(Uri address, GrpcChannel channel, Circuit circuit) :
             KeepAlivePingTimeout = HungMax,
             // The same for the handshake of TLS, which is the work of the process.
             ConnectTimeout = HungMax,
-            SslOptions = Certificates.Load(options.Tls),
+            SslOptions = Certificates.Load(options.Tls, section),
         };
         var channel = GrpcChannel.ForAddress(address, new GrpcChannelOptions { HttpHandler = handler, DisposeHttpClient = true });
         return new Proxy(address, channel, new Circuit(options, time));

@@ -8,7 +8,7 @@ namespace Billing.Client.Testing;
 /// <param name="creditLimit">The credit limit of accounts that have no limit of their own, in the currency of each account.
 /// </param>
 /// <param name="time">The clock; the system clock if null.</param>
-public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? time = null) : IBillingClient
+public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? time = null) : IBillingClient, IBillingAdminClient
 {
     private const string Lost = "The answer was lost, as requested with LoseNextAnswer.";
 

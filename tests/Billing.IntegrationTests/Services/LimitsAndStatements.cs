@@ -19,12 +19,13 @@ public abstract class LimitsAndStatements
     public async Task A_new_limit_applies_to_later_payments()
     {
         var client = _stack.Client();
+        var admin = _stack.Admin();
         var account = StackFixture.NewAccount();
 
-        var lowered = await client.SetCreditLimitAsync(Limit(account, 50));
+        var lowered = await admin.SetCreditLimitAsync(Limit(account, 50));
         var declined = await client.MakePaymentAsync(StackFixture.Payment(account, 50.01m));
         var accepted = await client.MakePaymentAsync(StackFixture.Payment(account, 50));
-        var raised = await client.SetCreditLimitAsync(Limit(account, 20_000));
+        var raised = await admin.SetCreditLimitAsync(Limit(account, 20_000));
         var large = await client.MakePaymentAsync(StackFixture.Payment(account, 15_000));
         var balance = await client.CheckBalanceAsync(
             new CheckBalanceRequest { AccountId = account, PaymentType = PaymentType.Visa, MinVersion = large.Version });
@@ -44,10 +45,11 @@ public abstract class LimitsAndStatements
     public async Task Payments_are_declined_while_the_limit_is_below_the_balance()
     {
         var client = _stack.Client();
+        var admin = _stack.Admin();
         var account = StackFixture.NewAccount();
         await client.MakePaymentAsync(StackFixture.Payment(account, 100));
 
-        var lowered = await client.SetCreditLimitAsync(Limit(account, 10));
+        var lowered = await admin.SetCreditLimitAsync(Limit(account, 10));
         var declined = await client.MakePaymentAsync(StackFixture.Payment(account, 0.01m));
 
         Assert.Equal(100, lowered.Balance.ToDecimal());
@@ -58,11 +60,12 @@ public abstract class LimitsAndStatements
     public async Task A_repeated_limit_change_gets_the_same_answer_and_stores_one_event()
     {
         var client = _stack.Client();
+        var admin = _stack.Admin();
         var request = Limit(StackFixture.NewAccount(), 50);
 
-        var first = await client.SetCreditLimitAsync(request);
+        var first = await admin.SetCreditLimitAsync(request);
         await client.MakePaymentAsync(StackFixture.Payment(request.AccountId));
-        var again = await client.SetCreditLimitAsync(request);
+        var again = await admin.SetCreditLimitAsync(request);
 
         Assert.Equal(request.TransactionId, first.TransactionId);
         Assert.Equal(first, again);
@@ -73,14 +76,15 @@ public abstract class LimitsAndStatements
     public async Task A_transaction_id_reused_for_another_limit_or_a_payment_is_rejected()
     {
         var client = _stack.Client();
+        var admin = _stack.Admin();
         var request = Limit(StackFixture.NewAccount(), 50);
-        await client.SetCreditLimitAsync(request);
+        await admin.SetCreditLimitAsync(request);
         var other = request.Clone();
         other.Limit.Units++;
         var payment = StackFixture.Payment(request.AccountId);
         payment.TransactionId = request.TransactionId;
 
-        var otherLimit = await Assert.ThrowsAsync<RpcException>(() => client.SetCreditLimitAsync(other));
+        var otherLimit = await Assert.ThrowsAsync<RpcException>(() => admin.SetCreditLimitAsync(other));
         var otherKind = await Assert.ThrowsAsync<RpcException>(() => client.MakePaymentAsync(payment));
 
         foreach (var failure in new[] { otherLimit, otherKind })
@@ -95,10 +99,11 @@ public abstract class LimitsAndStatements
     public async Task A_limit_in_another_currency_is_rejected_with_its_field_and_changes_nothing()
     {
         var client = _stack.Client();
+        var admin = _stack.Admin();
         var account = StackFixture.NewAccount();
         await client.MakePaymentAsync(StackFixture.Payment(account, 5, "EUR"));
 
-        var failure = await Assert.ThrowsAsync<RpcException>(() => client.SetCreditLimitAsync(Limit(account, 50)));
+        var failure = await Assert.ThrowsAsync<RpcException>(() => admin.SetCreditLimitAsync(Limit(account, 50)));
 
         Assert.Equal(StatusCode.FailedPrecondition, failure.StatusCode);
         Assert.Equal(ErrorReasons.CurrencyMismatch, failure.Trailers.GetValue(Trailers.Reason));
@@ -110,12 +115,13 @@ public abstract class LimitsAndStatements
     public async Task A_statement_lists_the_events_of_an_account_in_order_with_the_balance_after_each()
     {
         var client = _stack.Client();
+        var admin = _stack.Admin();
         var account = StackFixture.NewAccount();
         var limit = Limit(account, 100);
         var accepted = StackFixture.Payment(account, 60.5m);
         var declined = StackFixture.Payment(account, 50);
         var last = StackFixture.Payment(account, 39.5m);
-        await client.SetCreditLimitAsync(limit);
+        await admin.SetCreditLimitAsync(limit);
         await client.MakePaymentAsync(accepted);
         await client.MakePaymentAsync(declined);
         await client.MakePaymentAsync(last);

@@ -15,6 +15,8 @@ public sealed class SdkFactsOverKafka : BillingFacts
     }
 
     protected override IBillingClient Billing => _stack.Client();
+
+    protected override IBillingAdminClient Admin => _stack.Admin();
 }
 
 /// <summary>In one process.</summary>
@@ -22,4 +24,6 @@ public sealed class SdkFactsOverKafka : BillingFacts
 public sealed class SdkFactsEmbedded(EmbeddedStack stack) : BillingFacts
 {
     protected override IBillingClient Billing => stack.Client();
+
+    protected override IBillingAdminClient Admin => stack.Admin();
 }

@@ -12,6 +12,8 @@ public sealed class InMemoryBillingTests : BillingFacts
 
     protected override IBillingClient Billing => _billing;
 
+    protected override IBillingAdminClient Admin => _billing;
+
     [Theory]
     [InlineData(true)]
     [InlineData(false)]

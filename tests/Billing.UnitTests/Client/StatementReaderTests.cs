@@ -89,7 +89,7 @@ public sealed class StatementReaderTests
             ? Replies.Error(0, StatusCode.Unavailable, ErrorReasons.BrokerUnavailable, "the broker is down")
             : new Reply { CreditLimit = new SetCreditLimitResponse { TransactionId = command.TransactionId, Version = 7 } });
         await using var proxy = await ProxyHost.StartAsync(_backend);
-        using var client = Client(proxy);
+        using var client = new BillingAdminClient(Options(proxy));
         var response = await client.SetCreditLimitAsync(new SetCreditLimitRequest
         {
             TransactionId = Samples.TransactionId,
@@ -101,14 +101,16 @@ public sealed class StatementReaderTests
         Assert.Equal([Samples.TransactionId, Samples.TransactionId], _backend.Commands.Select(c => c.TransactionId));
     }
 
-    private static BillingClient Client(params ProxyHost[] proxies)
+    private static BillingClient Client(params ProxyHost[] proxies) => new(Options(proxies));
+
+    private static BillingClientOptions Options(params ProxyHost[] proxies)
     {
         var options = new BillingClientOptions { RetriesMax = 3, RetryDelay = TimeSpan.FromMilliseconds(1) };
         foreach (var proxy in proxies)
         {
             options.Proxies.Add(proxy.Address);
         }
-        return new BillingClient(options, TimeProvider.System);
+        return options;
     }
 
     private static GetStatementRequest Request() => new() { AccountId = "acct-42", PaymentType = PaymentType.Visa };

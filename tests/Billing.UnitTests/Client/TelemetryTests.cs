@@ -42,6 +42,8 @@ public sealed class TelemetryTests
         await using var proxy = await ScriptedProxy.StartAsync(
             [.. Enumerable.Range(0, 2).Select(_ => ScriptedProxy.Failure(StatusCode.Unavailable)), ScriptedProxy.Failure(StatusCode.ResourceExhausted)]);
         using var client = Client(proxy, retriesMax: 0);
+        await using var other = await ScriptedProxy.StartAsync();
+        using var admin = new BillingAdminClient(Options(other, retriesMax: 0));
         var ends = new ConcurrentQueue<string>();
         var open = new ConcurrentQueue<int>();
         using var listener = new MeterListener { InstrumentPublished = (instrument, self) => Listen(instrument, self) };
@@ -56,7 +58,7 @@ public sealed class TelemetryTests
         listener.Start();
         listener.RecordObservableInstruments();
 
-        await client.SetCreditLimitAsync(new CreditLimit(Five.Account, new Amount(1, "USD")));
+        await admin.SetCreditLimitAsync(new CreditLimit(Five.Account, new Amount(1, "USD")));
         for (var call = 0; call < 4; call++)
         {
             await client.PayAsync(Five);
@@ -90,11 +92,13 @@ public sealed class TelemetryTests
         return null;
     }
 
-    private static BillingClient Client(ScriptedProxy proxy, int retriesMax = 1) => new(new BillingClientOptions
+    private static BillingClient Client(ScriptedProxy proxy, int retriesMax = 1) => new(Options(proxy, retriesMax));
+
+    private static BillingClientOptions Options(ScriptedProxy proxy, int retriesMax) => new()
     {
         Proxies = { proxy.Address },
         RetriesMax = retriesMax,
         RetryDelay = TimeSpan.Zero,
         CircuitCallsMin = 2,
-    });
+    };
 }

@@ -141,7 +141,7 @@ public sealed class LoadDriverTests : IAsyncLifetime
         _backend.Answer = command => Task.FromResult(new Reply { CreditLimit = new SetCreditLimitResponse { TransactionId = command.TransactionId } });
         var options = new BillingClientOptions();
         options.Proxies.Add(_proxy.Address);
-        using var client = new BillingClient(options, TimeProvider.System);
+        using var client = new BillingAdminClient(options, TimeProvider.System);
 
         var count = await LowLimits.SetAsync(client, "a-", 41, CancellationToken.None);
 

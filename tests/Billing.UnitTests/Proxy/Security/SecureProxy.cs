@@ -28,6 +28,9 @@ internal sealed class SecureProxy : IAsyncDisposable
 
     public string JwksFile => Path.Combine(_folder.FullName, "jwks.json");
 
+    /// <summary>The certificate of its authority.</summary>
+    public string CaFile => Path.Combine(_folder.FullName, "ca.pem");
+
     public Uri Grpc { get; private set; } = new("https://localhost");
 
     public Uri Rest { get; private set; } = new("https://localhost");
@@ -44,14 +47,14 @@ internal sealed class SecureProxy : IAsyncDisposable
         proxy.Admin = new Uri($"https://localhost:{ports.Take()}");
         await File.WriteAllTextAsync(proxy.CertificateFile, proxy._authority.Server("proxy"));
         await File.WriteAllTextAsync(proxy.JwksFile, proxy.Tokens.Jwks);
-        await File.WriteAllTextAsync(Path.Combine(proxy._folder.FullName, "ca.pem"), proxy._authority.Pem);
+        await File.WriteAllTextAsync(proxy.CaFile, proxy._authority.Pem);
         var all = new Dictionary<string, string?>
         {
             ["urls"] = Text(proxy.Grpc),
             ["Billing:Rest:Url"] = Text(proxy.Rest),
             ["Billing:Admin:Url"] = Text(proxy.Admin),
             ["Billing:Tls:CertificateFile"] = proxy.CertificateFile,
-            ["Billing:Tls:ClientCaFile"] = Path.Combine(proxy._folder.FullName, "ca.pem"),
+            ["Billing:Tls:ClientCaFile"] = proxy.CaFile,
         };
         if (tokens)
         {

@@ -1,0 +1,54 @@
+using Billing.V1;
+using Grpc.Core;
+
+namespace Billing.Client;
+
+/// <summary>Calls the operators' part of the billing platform, at the proxies' admin addresses, which alone serve it; with the retries,
+/// circuits and telemetry of <see cref="BillingClient"/>. Thread-safe; keep one instance for the lifetime of the program.</summary>
+public sealed class BillingAdminClient : IBillingAdminClient, IDisposable
+{
+    /// <summary>The configuration section.</summary>
+    public const string Section = "Billing:AdminClient";
+
+    private readonly ProxyCalls _calls;
+
+    /// <summary>Creates a client; connections are opened by the first calls.</summary>
+    /// <param name="options">The admin addresses and how to call them; a caller with the scope <c>admin</c>. Read by the constructor only;
+    /// later changes have no effect.</param>
+    /// <param name="time">The clock; the system clock if null.</param>
+    /// <exception cref="ArgumentException">The options are invalid; the message names them.</exception>
+    public BillingAdminClient(BillingClientOptions options, TimeProvider? time = null) =>
+        _calls = new ProxyCalls(options, Section, time ?? TimeProvider.System);
+
+    /// <inheritdoc/>
+    public async Task<CreditLimitResult> SetCreditLimitAsync(
+        CreditLimit limit, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(limit);
+        var call = SetCreditLimit(limit.Message);
+        try
+        {
+            return Outcomes.Of(limit, await _calls.Unary.RunAsync(call, deadline, cancellationToken));
+        }
+        catch (RpcException e)
+        {
+            ProxyCalls.ThrowIfGivenUp(e, cancellationToken);
+            return Outcomes.Of(limit, e, isFirstTry: call.Tries == 1);
+        }
+    }
+
+    /// <summary>Sets the credit limit of an account with the messages of billing.proto.</summary>
+    /// <param name="request">Its transaction id is the idempotency key, as with a payment.</param>
+    /// <param name="cancellationToken">Cancels the call; the limit may or may not be set.</param>
+    /// <exception cref="RpcException">The call failed; see <see cref="BillingClient.Reason"/>.</exception>
+    public Task<SetCreditLimitResponse> SetCreditLimitAsync(
+        SetCreditLimitRequest request, CancellationToken cancellationToken = default) =>
+        _calls.Unary.RunAsync(SetCreditLimit(request), deadline: null, cancellationToken);
+
+    /// <inheritdoc/>
+    public void Dispose() => _calls.Dispose();
+
+    private static UnaryCall<SetCreditLimitRequest, SetCreditLimitResponse> SetCreditLimit(SetCreditLimitRequest request) => new(
+        "billing.v1.BillingAdmin/SetCreditLimit", request,
+        static (proxy, request, options) => proxy.Admin.SetCreditLimitAsync(request, options).ResponseAsync);
+}
