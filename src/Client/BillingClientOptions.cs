@@ -1,3 +1,5 @@
+using System.Net;
+
 namespace Billing.Client;
 
 /// <summary>The addresses of the proxies and how to call them; section <c>Billing:Client</c>, and <c>Billing:AdminClient</c> for a
@@ -7,8 +9,14 @@ public sealed class BillingClientOptions
     /// <summary>The configuration section.</summary>
     public const string Section = "Billing:Client";
 
-    /// <summary>Addresses of the proxies, e.g. <c>http://localhost:5000</c>; calls go to each in turn.</summary>
+    /// <summary>Addresses of the proxies, e.g. <c>http://localhost:5000</c>; calls go to each in turn. <c>dns:///name:port</c> stands for a
+    /// proxy at each address of the name, such as that of a headless service of Kubernetes: it is looked up again every half a minute, and
+    /// when a proxy is away.</summary>
     public IList<string> Proxies { get; } = [];
+
+    /// <summary>Whether proxies at <c>dns:///</c> addresses are called over plain http. Otherwise they are called over TLS, with a
+    /// certificate for the name.</summary>
+    public bool DnsPlaintext { get; set; }
 
     /// <summary>Default deadline of a call, including all its retries. Streams have no deadline: the proxy limits the wait for
     /// each answer.</summary>
@@ -55,6 +63,8 @@ public sealed class BillingClientOptions
     /// <summary>Certificates, for proxies at https addresses.</summary>
     public TlsOptions Tls { get; } = new();
 
+    internal Func<string, CancellationToken, Task<IPAddress[]>> Resolve { get; set; } = Dns.GetHostAddressesAsync;
+
     /// <summary>Returns one message for each invalid setting, with its name.</summary>
     /// <param name="section">The section that the names begin with.</param>
     public IEnumerable<string> ValidationErrors(string section = Section)
@@ -90,12 +100,14 @@ public sealed class BillingClientOptions
 
     private string? ProblemOf(string section, string proxy)
     {
-        if (!Uri.TryCreate(proxy, UriKind.Absolute, out var address) || address.Scheme is not ("http" or "https"))
+        var isName = ProxyName.Is(proxy);
+        var address = isName ? ProxyName.Parse(proxy, DnsPlaintext) : Uri.TryCreate(proxy, UriKind.Absolute, out var uri) ? uri : null;
+        if (address?.Scheme is not ("http" or "https"))
         {
-            return $"{section}:Proxies: '{proxy}' is not an address of the form http://host:port.";
+            return $"{section}:Proxies: '{proxy}' is not an address of the form http://host:port, https://host:port or dns:///name:port.";
         }
         return (Token is not null || TokenProvider is not null) && address.Scheme == "http" && !address.IsLoopback && !AllowTokenOverHttp
-            ? $"{section}:Proxies: '{proxy}' is plain http, where a token can be read in transit; use https, or set {section}:AllowTokenOverHttp."
+            ? $"{section}:Proxies: '{proxy}' is plain http, where a token can be read in transit; use {(isName ? "TLS" : "https")}, or set {section}:AllowTokenOverHttp."
             : null;
     }
 }

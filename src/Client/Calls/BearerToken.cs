@@ -5,9 +5,6 @@ namespace Billing.Client;
 /// <summary>The headers that identify the caller.</summary>
 internal sealed class BearerToken(BillingClientOptions options, string section, TimeProvider time)
 {
-    // The longest time that a CancellationTokenSource can be given.
-    private static readonly TimeSpan Longest = TimeSpan.FromMilliseconds(uint.MaxValue - 1);
-
     private readonly Metadata? _fixed = options.Token is { } token ? Headers(token) : null;
 
     /// <summary>Returns the headers of a call; null if there is no token. Waits only for a token provider.</summary>
@@ -20,7 +17,7 @@ internal sealed class BearerToken(BillingClientOptions options, string section, 
         {
             return _fixed;
         }
-        using var late = new CancellationTokenSource(TimeSpan.FromTicks(Math.Clamp(max.Ticks, 0, Longest.Ticks)), time);
+        using var late = new CancellationTokenSource(ProxyCalls.TimerOf(max), time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(late.Token, cancellationToken);
         try
         {

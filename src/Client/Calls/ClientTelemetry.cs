@@ -35,10 +35,10 @@ internal sealed class ClientTelemetry : IDisposable
 
     public long Retries => Interlocked.Read(ref _retried);
 
-    public void Observe(IReadOnlyList<Proxy> proxies) => _meter.CreateObservableGauge(
+    public void Observe(Func<IReadOnlyList<Proxy>> proxies) => _meter.CreateObservableGauge(
         "billing.client.circuit.open",
-        () => proxies.Select(proxy => new Measurement<int>(
-            proxy.Circuit.IsOpen ? 1 : 0, new("server.address", proxy.Address.Host), new("server.port", proxy.Address.Port))),
+        () => proxies().Select(proxy => new Measurement<int>(
+            proxy.Circuit.IsOpen ? 1 : 0, new("server.address", proxy.Host), new("server.port", proxy.Port))),
         null, "State of a proxy's circuit breaker: 1 while it is open, otherwise 0.");
 
     public Measured Begin(string method) => new(

@@ -1,10 +1,12 @@
+using System.Net;
 using System.Net.Sockets;
 
 namespace Billing.Client;
 
 /// <summary>Opens the TCP connections to one proxy, and bounds how long its host may be silent: to an attempt to connect, and to
 /// what was sent. A host's kernel answers both however busy its processes are, so a silent host is gone. Thread-safe.</summary>
-internal sealed class Connector
+/// <param name="ip">Where the proxy is; null to look its name up for each connection.</param>
+internal sealed class Connector(IPAddress? ip = null)
 {
     // Four packets. The kernel counts: a timer of this process would also fire where only this process has to wait for a processor.
     private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(5);
@@ -36,7 +38,7 @@ internal sealed class Connector
         try
         {
             BoundSilence(socket, (int)ConnectTimeout.TotalMilliseconds);
-            await socket.ConnectAsync(context.DnsEndPoint, cancellationToken);
+            await socket.ConnectAsync(ip is null ? context.DnsEndPoint : new IPEndPoint(ip, context.DnsEndPoint.Port), cancellationToken);
             BoundSilence(socket, SilentMsMax);
             return new NetworkStream(socket, ownsSocket: true);
         }

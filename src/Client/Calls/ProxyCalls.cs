@@ -33,7 +33,7 @@ internal sealed class ProxyCalls : IDisposable
         Unary = new UnaryCalls(options, time, _proxies, _budget, _token, _telemetry);
         var renewsToken = options.TokenProvider is not null;
         _streamRetries = new RetryPolicy(options, time, _budget, e => RetryPolicy.IsRetriedStream(e, renewsToken));
-        _telemetry.Observe(_proxies.All);
+        _telemetry.Observe(() => _proxies.All);
     }
 
     public UnaryCalls Unary { get; }
@@ -49,6 +49,9 @@ internal sealed class ProxyCalls : IDisposable
             throw new OperationCanceledException(failure.Status.Detail, failure, cancellationToken);
         }
     }
+
+    /// <summary>Returns a wait as a timer takes it, none being longer than seven weeks.</summary>
+    public static TimeSpan TimerOf(TimeSpan wait) => TimeSpan.FromMilliseconds(Math.Clamp(wait.TotalMilliseconds, 0, uint.MaxValue - 1));
 
     public BulkPayments Bulk() => new(Streams("billing.v1.Billing/MakePayments"), _budget, _options.StreamWindow, _time);
 

@@ -1,43 +1,109 @@
+using System.Net;
+using System.Net.Security;
 using Billing.V1;
+using Grpc.Core;
 using Grpc.Net.Client;
 
 namespace Billing.Client;
 
 /// <summary>All proxies, selected by round robin. Thread-safe.</summary>
-internal sealed class ProxyPool(BillingClientOptions options, string section, TimeProvider time) : IDisposable
+internal sealed class ProxyPool : IDisposable
 {
-    private readonly Proxy[] _proxies = [.. options.Proxies.Select(address => Proxy.At(new Uri(address), options, section, time))];
+    private readonly BillingClientOptions _options;
+    private readonly string _section;
+    private readonly TimeProvider _time;
+    private readonly Proxy[] _fixed;
+    private readonly NamedProxies[] _named;
     private int _turn;
 
-    public IReadOnlyList<Proxy> All => _proxies;
+    public ProxyPool(BillingClientOptions options, string section, TimeProvider time)
+    {
+        (_options, _section, _time) = (options, section, time);
+        var ssl = Certificates.Load(options.Tls, section);
+        _fixed = [.. options.Proxies.Where(address => !ProxyName.Is(address)).Select(address => Proxy.At(new Uri(address), null, null, options, ssl, time))];
+        _named = [.. options.Proxies.Where(ProxyName.Is).Select(name =>
+        {
+            var address = ProxyName.Parse(name, options.DnsPlaintext)!;
+            return new NamedProxies(address.IdnHost, options.Resolve, (ip, named) => Proxy.At(address, ip, named, options, ssl, time), time);
+        })];
+    }
+
+    public IReadOnlyList<Proxy> All => _named.Length == 0 ? _fixed : [.. _fixed, .. _named.SelectMany(named => named.All)];
 
     public uint NextTurn() => (uint)Interlocked.Increment(ref _turn);
+
+    /// <summary>Completes when there is a proxy, which takes time only before the first addresses of names are known.</summary>
+    /// <param name="deadline">When to give up; null for the default deadline.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
+    /// <exception cref="RpcException">There is none.</exception>
+    public ValueTask ReadyAsync(DateTime? deadline, CancellationToken cancellationToken) =>
+        _named.Length == 0 ? ValueTask.CompletedTask : LookedUpAsync(deadline, cancellationToken);
 
     /// <summary>Returns the proxy of a turn. Proxies with an open circuit are skipped, which advances the turn. If all circuits
     /// are open, none is skipped: an attempt that may fail is better than none.</summary>
     public Proxy Choose(ref uint turn)
     {
-        for (var skipped = 0u; skipped < _proxies.Length; skipped++)
+        var proxies = All;
+        for (var skipped = 0u; skipped < proxies.Count; skipped++)
         {
-            var proxy = _proxies[(turn + skipped) % (uint)_proxies.Length];
+            var proxy = proxies[(int)((turn + skipped) % (uint)proxies.Count)];
             if (proxy.Circuit.TryAllowCall())
             {
                 turn += skipped;
                 return proxy;
             }
         }
-        return _proxies[turn % (uint)_proxies.Length];
+        return proxies[(int)(turn % (uint)proxies.Count)];
     }
 
-    public void Dispose() => Array.ForEach(_proxies, proxy => proxy.Dispose());
+    public void Dispose()
+    {
+        foreach (var proxy in All)
+        {
+            proxy.Dispose();
+        }
+    }
+
+    private async ValueTask LookedUpAsync(DateTime? deadline, CancellationToken cancellationToken)
+    {
+        var lookUps = Task.WhenAll(_named.Select(named => named.ReadyAsync()));
+        if (All.Count > 0)
+        {
+            return;
+        }
+        var left = deadline is { } end ? end - _time.GetUtcNow().UtcDateTime : _options.Deadline;
+        try
+        {
+            await lookUps.WaitAsync(ProxyCalls.TimerOf(left), _time, cancellationToken);
+        }
+        catch (TimeoutException)
+        {
+            throw new RpcException(new Status(StatusCode.DeadlineExceeded, $"The attempt was not sent: the names in {_section}:Proxies are still being looked up."));
+        }
+        if (All.Count == 0)
+        {
+            throw new RpcException(new Status(
+                StatusCode.Unavailable, $"The attempt was not sent: no name in {_section}:Proxies has an address: {string.Join("; ", _named.Select(named => named.Failure))}"));
+        }
+    }
 }
 
 /// <summary>One proxy: its gRPC services and its circuit breaker.</summary>
-internal sealed class Proxy(Uri address, GrpcChannel channel, Circuit circuit) : IDisposable
+/// <param name="address">Its address, which its certificate has to be for.</param>
+/// <param name="ip">Where it is, if it is one of several behind a name.</param>
+/// <param name="named">They, if so.</param>
+/// <param name="channel">The channel to it.</param>
+/// <param name="circuit">Its circuit breaker.</param>
+internal sealed class Proxy(Uri address, IPAddress? ip, NamedProxies? named, GrpcChannel channel, Circuit circuit) : IDisposable
 {
     private static readonly TimeSpan HungMax = TimeSpan.FromMinutes(1);
 
-    public Uri Address => address;
+    public IPAddress? Ip => ip;
+
+    /// <summary>Its host, as metrics name it.</summary>
+    public string Host => ip?.ToString() ?? address.Host;
+
+    public int Port => address.Port;
 
     public Circuit Circuit => circuit;
 
@@ -45,14 +111,15 @@ internal sealed class Proxy(Uri address, GrpcChannel channel, Circuit circuit) :
 
     public BillingAdmin.BillingAdminClient Admin { get; } = new(channel);
 
-    public static Proxy At(Uri address, BillingClientOptions options, string section, TimeProvider time)
+    public static Proxy At(
+        Uri address, IPAddress? ip, NamedProxies? named, BillingClientOptions options, SslClientAuthenticationOptions ssl, TimeProvider time)
     {
         var handler = new SocketsHttpHandler
         {
             // A burst needs more streams than one connection has.
             EnableMultipleHttp2Connections = true,
             PooledConnectionIdleTimeout = TimeSpan.FromMinutes(5),
-            ConnectCallback = new Connector().ConnectAsync,
+            ConnectCallback = new Connector(ip).ConnectAsync,
             // For a process that hangs, whose kernel still answers, and streams, which have no deadline. Nothing shorter: a busy proxy
             // on a slow machine takes its time, and retries would add to its load.
             KeepAlivePingPolicy = HttpKeepAlivePingPolicy.WithActiveRequests,
@@ -60,10 +127,22 @@ internal sealed class Proxy(Uri address, GrpcChannel channel, Circuit circuit) :
             KeepAlivePingTimeout = HungMax,
             // The same for the handshake of TLS, which is the work of the process.
             ConnectTimeout = HungMax,
-            SslOptions = Certificates.Load(options.Tls, section),
+            SslOptions = ssl,
+            // A proxy of the network would choose the address itself.
+            UseProxy = ip is null,
         };
         var channel = GrpcChannel.ForAddress(address, new GrpcChannelOptions { HttpHandler = handler, DisposeHttpClient = true });
-        return new Proxy(address, channel, new Circuit(options, time));
+        return new Proxy(address, ip, named, channel, new Circuit(options, time));
+    }
+
+    /// <summary>Records the outcome of a call or a stream; null if it was answered.</summary>
+    public ValueTask RecordOutcomeAsync(RpcException? failure)
+    {
+        if (named is not null && failure is not null && ProxyFailure.IsProxySpecific(failure))
+        {
+            named.Doubt();
+        }
+        return circuit.RecordOutcomeAsync(failure);
     }
 
     public void Dispose() => channel.Dispose();

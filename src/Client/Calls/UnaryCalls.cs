@@ -78,6 +78,7 @@ internal sealed class UnaryCall<TRequest, TAnswer>(
     /// <summary>Makes an attempt on the next proxy.</summary>
     public async Task<TAnswer> TryAsync(ProxyPool proxies)
     {
+        await proxies.ReadyAsync(Options.Deadline, Options.CancellationToken);
         // A retry goes to the proxy after the failed one. The shared turn could lead back to the failed proxy, because other
         // calls advance it in between.
         var turn = Tries++ == 0 ? Turn : Turn + 1;
@@ -86,12 +87,12 @@ internal sealed class UnaryCall<TRequest, TAnswer>(
         try
         {
             var answer = await send(proxy, request, Options);
-            await proxy.Circuit.RecordOutcomeAsync(failure: null);
+            await proxy.RecordOutcomeAsync(failure: null);
             return answer;
         }
         catch (RpcException e)
         {
-            await proxy.Circuit.RecordOutcomeAsync(e);
+            await proxy.RecordOutcomeAsync(e);
             throw;
         }
     }

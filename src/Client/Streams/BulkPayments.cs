@@ -109,7 +109,7 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
         catch (RpcException e)
         {
             cancellationToken.ThrowIfCancellationRequested();
-            await proxy.Circuit.RecordOutcomeAsync(e);
+            await proxy.RecordOutcomeAsync(e);
             // A proxy answers what it has read before it ends a stream so.
             isRefused = Outcomes.IsRefusal(e);
             if (payments.Answered == before || !streams.Retries.Handles(e))
@@ -133,7 +133,7 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
         {
             if (first)
             {
-                await proxy.Circuit.RecordOutcomeAsync(failure: null);
+                await proxy.RecordOutcomeAsync(failure: null);
             }
             if (payments.Take(answers.Current) is { } again)
             {

@@ -55,7 +55,7 @@ internal sealed class StatementReader : IDisposable
             }
             if (isNew)
             {
-                await _proxy!.Circuit.RecordOutcomeAsync(failure: null);
+                await _proxy!.RecordOutcomeAsync(failure: null);
             }
             _rest.AfterVersion = _call.ResponseStream.Current.Version;
             // Never reduced to zero, which means no limit; ReadAsync stops after the last entry.
@@ -68,7 +68,7 @@ internal sealed class StatementReader : IDisposable
             _call = null;
             _again = true;
             cancellationToken.ThrowIfCancellationRequested();
-            await _proxy!.Circuit.RecordOutcomeAsync(e);
+            await _proxy!.RecordOutcomeAsync(e);
             throw;
         }
     }

@@ -19,9 +19,13 @@ internal sealed class StreamCalls(
     }
 
     /// <summary>Returns the options of a stream. They have no deadline: a stream lasts as long as there are messages, and the
-    /// proxy limits the wait for each answer. The wait for its token is bounded by that of a call.</summary>
-    public async ValueTask<CallOptions> OptionsAsync(CancellationToken cancellationToken) =>
-        new(await token.HeadersAsync(options.Deadline, cancellationToken), cancellationToken: cancellationToken);
+    /// proxy limits the wait for each answer. The waits for its token and for the first addresses are bounded by that of a call.</summary>
+    public async ValueTask<CallOptions> OptionsAsync(CancellationToken cancellationToken)
+    {
+        var headers = await token.HeadersAsync(options.Deadline, cancellationToken);
+        await proxies.ReadyAsync(deadline: null, cancellationToken);
+        return new CallOptions(headers, cancellationToken: cancellationToken);
+    }
 
     public void CountRetry() => telemetry.Retried(method);
 }

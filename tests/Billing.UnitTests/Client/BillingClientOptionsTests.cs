@@ -7,12 +7,19 @@ public sealed class BillingClientOptionsTests
     [Theory]
     [InlineData("http://localhost:5000")]
     [InlineData("https://billing.example/")]
+    [InlineData("dns:///billing.example:5000")]
+    [InlineData("dns:///billing-headless.billing.svc.cluster.local")]
     public void An_http_or_https_address_is_valid(string address) => Assert.Empty(With(address).ValidationErrors());
 
     [Theory]
     [InlineData("localhost:5000")]
     [InlineData("/relative")]
     [InlineData("ftp://localhost")]
+    [InlineData("dns:///")]
+    [InlineData("dns:billing.example:5000")]
+    [InlineData("dns://10.0.0.53/billing.example:5000")]
+    [InlineData("dns:///billing.example:5000/path")]
+    [InlineData("dns:///billing.example:port")]
     [InlineData("")]
     public void An_invalid_address_is_named(string address)
     {

@@ -39,13 +39,17 @@ internal sealed class ScriptedProxy : V1.Billing.BillingBase, IAsyncDisposable
 
     /// <summary>Starts a proxy over https, for clients with a certificate of the same authority; over http if there is none.
     /// </summary>
-    public static async Task<ScriptedProxy> StartAsync(SelfMadeCertificates? certificate, params RpcException[] failures)
+    public static Task<ScriptedProxy> StartAsync(SelfMadeCertificates? certificate, params RpcException[] failures) =>
+        StartAsync("127.0.0.1:0", certificate, failures);
+
+    /// <summary>Starts a proxy at an address and port of this machine.</summary>
+    public static async Task<ScriptedProxy> StartAsync(string endPoint, SelfMadeCertificates? certificate = null, params RpcException[] failures)
     {
         var proxy = new ScriptedProxy();
         Array.ForEach(failures, proxy._failures.Enqueue);
         var builder = Service.CreateBuilder([]);
         builder.Logging.ClearProviders();
-        builder.WebHost.UseUrls(certificate is null ? "http://127.0.0.1:0" : "https://127.0.0.1:0");
+        builder.WebHost.UseUrls($"{(certificate is null ? "http" : "https")}://{endPoint}");
         builder.WebHost.UseKestrelHttpsConfiguration();
         builder.WebHost.ConfigureKestrel(kestrel =>
         {

@@ -119,11 +119,22 @@ public sealed class SecurityTests : IDisposable
     [InlineData("https://billing.example", false, true)]
     [InlineData("http://billing.example", false, false)]
     [InlineData("http://billing.example", true, true)]
+    [InlineData("dns:///billing.example", false, true)]
     public void A_token_is_sent_to_other_machines_over_https_unless_allowed_otherwise(string address, bool allowed, bool isValid)
     {
         var options = new BillingClientOptions { Proxies = { address }, Token = "abc", AllowTokenOverHttp = allowed };
 
         Assert.Equal(isValid ? [] : [$"Billing:Client:Proxies: '{address}' is plain http"], options.ValidationErrors().Select(p => p.Split(',')[0]));
+    }
+
+    [Fact]
+    public void A_token_is_not_sent_to_a_name_over_plain_http_unless_that_is_allowed()
+    {
+        var options = new BillingClientOptions { Proxies = { "dns:///billing.example:5000" }, DnsPlaintext = true, Token = "abc" };
+
+        Assert.StartsWith("Billing:Client:Proxies: 'dns:///billing.example:5000' is plain http", Assert.Single(options.ValidationErrors()), StringComparison.Ordinal);
+        options.AllowTokenOverHttp = true;
+        Assert.Empty(options.ValidationErrors());
     }
 
     [Fact]

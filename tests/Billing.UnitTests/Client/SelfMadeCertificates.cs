@@ -5,7 +5,7 @@ using Billing.Client;
 
 namespace Billing.UnitTests.Client;
 
-/// <summary>A certificate authority, and the certificates that it has signed for a server at 127.0.0.1 and for a client; also as
+/// <summary>A certificate authority, and the certificates that it has signed for a server at 127.0.0.1 and billing.test, and for a client; also as
 /// files.</summary>
 internal sealed class SelfMadeCertificates : IDisposable
 {
@@ -54,6 +54,7 @@ internal sealed class SelfMadeCertificates : IDisposable
         request.CertificateExtensions.Add(new X509EnhancedKeyUsageExtension([new Oid(purpose)], false));
         var names = new SubjectAlternativeNameBuilder();
         names.AddIpAddress(IPAddress.Loopback);
+        names.AddDnsName("billing.test");
         request.CertificateExtensions.Add(names.Build());
         using var issued = request.Create(Authority, From, From.AddDays(5), Guid.NewGuid().ToByteArray());
         return issued.CopyWithPrivateKey(key);
