@@ -1,4 +1,5 @@
 using System.Net;
+using Grpc.Core.Interceptors;
 
 namespace Billing.Client;
 
@@ -62,6 +63,14 @@ public sealed class BillingClientOptions
 
     /// <summary>Certificates, for proxies at https addresses.</summary>
     public TlsOptions Tls { get; } = new();
+
+    /// <summary>Intercept each attempt of each call and each stream, in this order; for headers, logs or metrics of your own.</summary>
+    public IList<Interceptor> Interceptors { get; } = [];
+
+    /// <summary>Returns the handler of the connections to one proxy: the given one, with other settings, such as a proxy of the network or
+    /// certificates of your own, or a handler that wraps it. Null for the given one as it is. Which address a <c>dns:///</c> name is
+    /// called at cannot be changed.</summary>
+    public Func<SocketsHttpHandler, HttpMessageHandler>? HttpHandler { get; set; }
 
     internal Func<string, CancellationToken, Task<IPAddress[]>> Resolve { get; set; } = Dns.GetHostAddressesAsync;
 

@@ -2,6 +2,7 @@ using System.Net;
 using System.Net.Security;
 using Billing.V1;
 using Grpc.Core;
+using Grpc.Core.Interceptors;
 using Grpc.Net.Client;
 
 namespace Billing.Client;
@@ -19,12 +20,12 @@ internal sealed class ProxyPool : IDisposable
     public ProxyPool(BillingClientOptions options, string section, TimeProvider time)
     {
         (_options, _section, _time) = (options, section, time);
-        var ssl = Certificates.Load(options.Tls, section);
-        _fixed = [.. options.Proxies.Where(address => !ProxyName.Is(address)).Select(address => Proxy.At(new Uri(address), null, null, options, ssl, time))];
+        var tls = Certificates.Load(options.Tls, section);
+        _fixed = [.. options.Proxies.Where(address => !ProxyName.Is(address)).Select(address => Proxy.At(new Uri(address), null, null, options, tls, time))];
         _named = [.. options.Proxies.Where(ProxyName.Is).Select(name =>
         {
             var address = ProxyName.Parse(name, options.DnsPlaintext)!;
-            return new NamedProxies(address.IdnHost, options.Resolve, (ip, named) => Proxy.At(address, ip, named, options, ssl, time), time);
+            return new NamedProxies(address.IdnHost, options.Resolve, (ip, named) => Proxy.At(address, ip, named, options, tls, time), time);
         })];
     }
 
@@ -93,8 +94,9 @@ internal sealed class ProxyPool : IDisposable
 /// <param name="ip">Where it is, if it is one of several behind a name.</param>
 /// <param name="named">They, if so.</param>
 /// <param name="channel">The channel to it.</param>
+/// <param name="calls">Makes calls over the channel.</param>
 /// <param name="circuit">Its circuit breaker.</param>
-internal sealed class Proxy(Uri address, IPAddress? ip, NamedProxies? named, GrpcChannel channel, Circuit circuit) : IDisposable
+internal sealed class Proxy(Uri address, IPAddress? ip, NamedProxies? named, GrpcChannel channel, CallInvoker calls, Circuit circuit) : IDisposable
 {
     private static readonly TimeSpan HungMax = TimeSpan.FromMinutes(1);
 
@@ -107,19 +109,20 @@ internal sealed class Proxy(Uri address, IPAddress? ip, NamedProxies? named, Grp
 
     public Circuit Circuit => circuit;
 
-    public V1.Billing.BillingClient Billing { get; } = new(channel);
+    public V1.Billing.BillingClient Billing { get; } = new(calls);
 
-    public BillingAdmin.BillingAdminClient Admin { get; } = new(channel);
+    public BillingAdmin.BillingAdminClient Admin { get; } = new(calls);
 
     public static Proxy At(
-        Uri address, IPAddress? ip, NamedProxies? named, BillingClientOptions options, SslClientAuthenticationOptions ssl, TimeProvider time)
+        Uri address, IPAddress? ip, NamedProxies? named, BillingClientOptions options, SslClientAuthenticationOptions tls, TimeProvider time)
     {
+        var connect = new Connector(ip).ConnectAsync;
         var handler = new SocketsHttpHandler
         {
             // A burst needs more streams than one connection has.
             EnableMultipleHttp2Connections = true,
             PooledConnectionIdleTimeout = TimeSpan.FromMinutes(5),
-            ConnectCallback = new Connector(ip).ConnectAsync,
+            ConnectCallback = connect,
             // For a process that hangs, whose kernel still answers, and streams, which have no deadline. Nothing shorter: a busy proxy
             // on a slow machine takes its time, and retries would add to its load.
             KeepAlivePingPolicy = HttpKeepAlivePingPolicy.WithActiveRequests,
@@ -127,12 +130,21 @@ internal sealed class Proxy(Uri address, IPAddress? ip, NamedProxies? named, Grp
             KeepAlivePingTimeout = HungMax,
             // The same for the handshake of TLS, which is the work of the process.
             ConnectTimeout = HungMax,
-            SslOptions = ssl,
-            // A proxy of the network would choose the address itself.
-            UseProxy = ip is null,
+            // Each its own: a hook may change them.
+            SslOptions = new SslClientAuthenticationOptions
+            {
+                CertificateChainPolicy = tls.CertificateChainPolicy,
+                ClientCertificateContext = tls.ClientCertificateContext,
+            },
         };
-        var channel = GrpcChannel.ForAddress(address, new GrpcChannelOptions { HttpHandler = handler, DisposeHttpClient = true });
-        return new Proxy(address, ip, named, channel, new Circuit(options, time));
+        var hooked = options.HttpHandler?.Invoke(handler) ?? handler;
+        if (ip is not null)
+        {
+            // A proxy of the network, or another way to connect, would choose another address.
+            (handler.UseProxy, handler.ConnectCallback) = (false, connect);
+        }
+        var channel = GrpcChannel.ForAddress(address, new GrpcChannelOptions { HttpHandler = hooked, DisposeHttpClient = true });
+        return new Proxy(address, ip, named, channel, channel.Intercept([.. options.Interceptors]), new Circuit(options, time));
     }
 
     /// <summary>Records the outcome of a call or a stream; null if it was answered.</summary>

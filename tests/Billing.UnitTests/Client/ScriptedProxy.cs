@@ -28,7 +28,7 @@ internal sealed class ScriptedProxy : V1.Billing.BillingBase, IAsyncDisposable
     /// <summary>The requests received, in order.</summary>
     public IReadOnlyCollection<MakePaymentRequest> Requests => _requests;
 
-    /// <summary>Returns the values of a header of all calls, in order; only for <c>authorization</c> and <c>traceparent</c>.
+    /// <summary>Returns the values of a header of all calls, in order; only for <c>authorization</c>, <c>traceparent</c> and <c>tenant</c>.
     /// </summary>
     public IEnumerable<string?> HeadersOf(string name) => _headers.Where(header => header.Name == name).Select(header => header.Value);
 
@@ -132,7 +132,7 @@ internal sealed class ScriptedProxy : V1.Billing.BillingBase, IAsyncDisposable
 
     private void RecordHeaders(ServerCallContext context)
     {
-        foreach (var name in new[] { "authorization", "traceparent" })
+        foreach (var name in new[] { "authorization", "traceparent", "tenant" })
         {
             _headers.Enqueue((name, context.RequestHeaders.GetValue(name)));
         }
