@@ -9,7 +9,7 @@ public sealed record CreditLimit
     /// <summary>Creates a new limit with a new id.</summary>
     /// <exception cref="ArgumentException">See the other constructor.</exception>
     public CreditLimit(CardAccount account, Amount limit)
-        : this(Guid.CreateVersion7(), account, limit)
+        : this(OrderedId.New(), account, limit)
     {
     }
 

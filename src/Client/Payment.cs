@@ -10,7 +10,7 @@ public sealed record Payment
     /// one time side by side. Keep the payment, or its id, until its outcome is known.</summary>
     /// <exception cref="ArgumentException">See the other constructor.</exception>
     public Payment(CardAccount account, Amount amount)
-        : this(Guid.CreateVersion7(), account, amount)
+        : this(OrderedId.New(), account, amount)
     {
     }
 

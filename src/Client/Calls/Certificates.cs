@@ -41,7 +41,12 @@ internal static class Certificates
         {
             // Schannel does not accept ephemeral keys.
             using var ephemeral = certificate;
-            certificate = X509CertificateLoader.LoadPkcs12(ephemeral.Export(X509ContentType.Pkcs12), password: null);
+            var exported = ephemeral.Export(X509ContentType.Pkcs12);
+#if NET9_0_OR_GREATER
+            certificate = X509CertificateLoader.LoadPkcs12(exported, password: null);
+#else
+            certificate = new X509Certificate2(exported);
+#endif
         }
         var intermediates = new X509Certificate2Collection();
         intermediates.ImportFromPemFile(path);

@@ -12,6 +12,7 @@ public sealed class PackageTests
         Assert.Equal(
             [
                 "Grpc.Net.Client", "Grpc.StatusProto", "Microsoft.Extensions.DependencyInjection.Abstractions", "Microsoft.Extensions.Options", "Polly.Core",
+                "System.Diagnostics.DiagnosticSource",
             ],
             Named("src/Client/Billing.Client.csproj", "PackageReference"));
         Assert.Empty(Named("src/Client/Billing.Client.csproj", "FrameworkReference"));
