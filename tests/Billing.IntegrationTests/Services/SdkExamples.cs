@@ -35,6 +35,32 @@ public sealed class SdkExamples(EmbeddedStack stack) : IAsyncLifetime
         Assert.Equal((0, 1), (paid.ExitCode, declined.ExitCode));
     }
 
+    /// <summary>With the warnings of trimming and of compilation ahead of time as errors.</summary>
+    [Fact]
+    public async Task The_console_program_makes_a_payment_when_it_is_compiled_ahead_of_time()
+    {
+        ExternalTool.Need("gcc");
+        var program = Path.Combine(_folder.FullName, "native");
+        var published = await ExternalTool.RunAsync("dotnet",
+        [
+            "publish", "examples/dotnet/Console", "-c", "Release", "--use-current-runtime", "-o", program, "--disable-build-servers",
+            "-p:PublishAot=true", "-p:CppCompilerAndLinker=gcc", "-p:UseAppHost=true",
+            // Beside ordinary builds, whose lock files have nothing for this and which have run the analyzers.
+            "-p:ArtifactsPath=" + Path.Combine(Repository.Root, "artifacts", "native"), "-p:RunAnalyzers=false",
+            "-p:RestorePackagesWithLockFile=false", "-p:RestoreLockedMode=false", "-p:NuGetLockFilePath=none",
+        ]);
+        Assert.SkipWhen(
+            published.ExitCode != 0 && published.Output.Contains("ILCompiler", StringComparison.Ordinal) && published.Output.Contains("NU110", StringComparison.Ordinal),
+            "the package registry lacks the compiler");
+        published.Succeeded();
+        var account = StackFixture.NewAccount();
+
+        var paid = await ExternalTool.RunAsync(
+            Path.Combine(program, "Billing.Examples.Console"), [string.Join(',', stack.Stack.ProxyAddresses), account, "12.34"]);
+
+        Assert.Equal($"accepted: visa/{account} owes 12.34 USD", paid.Succeeded().Output.Split('\n')[0]);
+    }
+
     [Fact]
     public async Task The_shop_charges_an_order_once_however_often_it_is_sent()
     {
