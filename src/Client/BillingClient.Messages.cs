@@ -59,6 +59,12 @@ public sealed partial class BillingClient
     public Task<CheckBalanceResponse> CheckBalanceAsync(CheckBalanceRequest request, CancellationToken cancellationToken = default) =>
         _calls.Unary.RunAsync(CheckBalance(request), deadline: null, cancellationToken);
 
+    /// <summary>Finds a payment by its transaction id.</summary>
+    /// <exception cref="RpcException">The call failed, with <see cref="ErrorReasons.PaymentNotFound"/> if there is no such payment; see
+    /// <see cref="Reason"/>.</exception>
+    public Task<RecordedPayment> GetPaymentAsync(GetPaymentRequest request, CancellationToken cancellationToken = default) =>
+        _calls.Unary.RunAsync(GetPayment(request), deadline: null, cancellationToken);
+
     /// <summary>Reads the statement of an account, in order. When the stream breaks, reading continues at the next proxy, after
     /// the last entry received.</summary>
     /// <exception cref="RpcException">The call failed; see <see cref="Reason"/>.</exception>
@@ -76,6 +82,10 @@ public sealed partial class BillingClient
     private static UnaryCall<MakePaymentRequest, MakePaymentResponse> MakePayment(MakePaymentRequest request) => new(
         "billing.v1.Billing/MakePayment", request,
         static (proxy, request, options) => proxy.Billing.MakePaymentAsync(request, options).ResponseAsync);
+
+    private static UnaryCall<GetPaymentRequest, RecordedPayment> GetPayment(GetPaymentRequest request) => new(
+        "billing.v1.Billing/GetPayment", request,
+        static (proxy, request, options) => proxy.Billing.GetPaymentAsync(request, options).ResponseAsync);
 
     private static UnaryCall<CheckBalanceRequest, CheckBalanceResponse> CheckBalance(CheckBalanceRequest request) => new(
         "billing.v1.Billing/CheckBalance", request,

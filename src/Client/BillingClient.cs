@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Billing.Contracts;
 using Billing.V1;
 using Grpc.Core;
 
@@ -67,6 +68,27 @@ public sealed partial class BillingClient : IBillingClient, IDisposable
         try
         {
             return AccountBalance.Of(await _calls.Unary.RunAsync(CheckBalance(question), deadline, cancellationToken));
+        }
+        catch (RpcException e)
+        {
+            ProxyCalls.ThrowIfGivenUp(e, cancellationToken);
+            throw Outcomes.ToException(e);
+        }
+    }
+
+    /// <inheritdoc/>
+    public async Task<StatementLine?> FindPaymentAsync(
+        CardAccount account, Guid id, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(account);
+        var question = new GetPaymentRequest { TransactionId = id.ToString(), AccountId = account.Id, PaymentType = account.Type };
+        try
+        {
+            return StatementLine.Of(await _calls.Unary.RunAsync(GetPayment(question), deadline, cancellationToken));
+        }
+        catch (RpcException e) when (Reason(e) == ErrorReasons.PaymentNotFound)
+        {
+            return null;
         }
         catch (RpcException e)
         {

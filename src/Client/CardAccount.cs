@@ -64,6 +64,12 @@ public sealed record StatementLine(
     /// <summary>The client id of that token; null if it had none.</summary>
     public string? ClientId { get; init; }
 
+    internal static StatementLine Of(RecordedPayment payment) => new(
+        payment.Version,
+        payment.Outcome == PaymentOutcome.Accepted ? StatementEntryType.PaymentAccepted : StatementEntryType.PaymentDeclined,
+        Guid.Parse(payment.TransactionId), payment.DecidedAt?.ToDateTimeOffset() ?? default, Amount.Of(payment.Amount), Amount.Of(payment.Balance),
+        payment.DeclineReason);
+
     internal static StatementLine Of(StatementEntry entry) => new(
         entry.Version, entry.Type, Guid.TryParse(entry.TransactionId, out var id) ? id : null,
         entry.DecidedAt?.ToDateTimeOffset() ?? default, Amount.Of(entry.Amount), Amount.Of(entry.Balance), entry.DeclineReason)

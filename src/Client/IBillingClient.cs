@@ -29,6 +29,17 @@ public interface IBillingClient
     Task<AccountBalance> GetBalanceAsync(
         CardAccount account, long minVersion = 0, TimeSpan? deadline = null, CancellationToken cancellationToken = default);
 
+    /// <summary>Finds a payment by its id.</summary>
+    /// <param name="account">The payment's account.</param>
+    /// <param name="id">The payment's id.</param>
+    /// <param name="deadline">The deadline, including all retries; null for <see cref="BillingClientOptions.Deadline"/>.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
+    /// <returns>The line of the statement that records it; null if there is none. A payment whose outcome is
+    /// <see cref="PaymentResult.Unknown"/> may still be recorded then.</returns>
+    /// <exception cref="BillingException">The call failed.</exception>
+    Task<StatementLine?> FindPaymentAsync(
+        CardAccount account, Guid id, TimeSpan? deadline = null, CancellationToken cancellationToken = default);
+
     /// <summary>Reads the statement of an account, in order.</summary>
     /// <param name="account">The account.</param>
     /// <param name="afterVersion">Starts after this version; 0 starts at the beginning.</param>

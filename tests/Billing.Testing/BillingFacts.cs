@@ -40,6 +40,26 @@ public abstract class BillingFacts
     }
 
     [Fact]
+    public async Task A_payment_is_found_by_its_account_and_its_id()
+    {
+        var account = NewAccount();
+        var payment = new Payment(account, new Amount(10_000.01m, "USD"));
+        await PayAsync<PaymentResult.Declined>(payment);
+        var limit = new CreditLimit(account, new Amount(10, "USD"));
+        await Admin.SetCreditLimitAsync(limit, cancellationToken: Token);
+
+        var found = await Billing.FindPaymentAsync(account, payment.Id, cancellationToken: Token);
+
+        Assert.NotNull(found);
+        Assert.Equal(
+            (payment.Id, StatementEntryType.PaymentDeclined, DeclineReason.CreditLimitExceeded, payment.Amount, 1L),
+            (found.Id, found.Type, found.DeclineReason, found.Amount, found.Version));
+        Assert.Null(await Billing.FindPaymentAsync(NewAccount(), payment.Id, cancellationToken: Token));
+        Assert.Null(await Billing.FindPaymentAsync(account, limit.Id, cancellationToken: Token));
+        Assert.Null(await Billing.FindPaymentAsync(account, Guid.NewGuid(), cancellationToken: Token));
+    }
+
+    [Fact]
     public async Task A_payment_in_another_currency_is_declined()
     {
         var account = NewAccount();

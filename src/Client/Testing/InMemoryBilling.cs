@@ -77,6 +77,18 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
     }
 
     /// <inheritdoc/>
+    public Task<StatementLine?> FindPaymentAsync(
+        CardAccount account, Guid id, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(account);
+        cancellationToken.ThrowIfCancellationRequested();
+        lock (_gate)
+        {
+            return Task.FromResult(AccountOf(account).Lines.FirstOrDefault(line => line.Id == id && line.Type != StatementEntryType.CreditLimitChanged));
+        }
+    }
+
+    /// <inheritdoc/>
     public async IAsyncEnumerable<StatementLine> ReadStatementAsync(
         CardAccount account, long afterVersion = 0, int limit = 0, [EnumeratorCancellation] CancellationToken cancellationToken = default)
     {
