@@ -63,6 +63,22 @@ public sealed class CertificateAuthority : IDisposable
         }
     });
 
+    /// <summary>Makes a list of certificates that it has revoked.</summary>
+    /// <param name="revoked">The certificates, in PEM.</param>
+    /// <param name="from">When it was made.</param>
+    /// <param name="until">When the next one is due.</param>
+    /// <returns>The list in DER.</returns>
+    public byte[] RevocationList(IEnumerable<string> revoked, DateTimeOffset from, DateTimeOffset until)
+    {
+        var list = new CertificateRevocationListBuilder();
+        foreach (var pem in revoked)
+        {
+            using var certificate = X509Certificate2.CreateFromPem(pem);
+            list.AddEntry(certificate, from);
+        }
+        return list.Build(_own, crlNumber: 1, until, HashAlgorithmName.SHA256, thisUpdate: from);
+    }
+
     /// <inheritdoc/>
     public void Dispose() => _own.Dispose();
 

@@ -30,7 +30,8 @@ internal static class SecurityServices
         }
         services.AddHostFiltering(filter => filter.AllowedHosts = Exposure.Hosts(configuration));
         services.AddRateLimiter(limiter => limiter.AddPolicy<string, AnonymousCalls>(AnonymousCalls.Name));
-        services.AddSingleton<TlsServer>();
+        services.AddSingleton<TlsServer>().AddSingleton<ClientCertificates>()
+            .AddSingleton<IReadyPart>(provider => provider.GetRequiredService<ClientCertificates>());
         services.AddSingleton<SecurityLog>();
         if (tls.IsOn)
         {

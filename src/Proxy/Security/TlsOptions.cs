@@ -18,6 +18,10 @@ internal sealed class TlsOptions
     /// <summary>The certificates, in PEM, of the authorities that sign client certificates; empty if callers have none.</summary>
     public string ClientCaFile { get; set; } = "";
 
+    /// <summary>The lists of the certificates that these authorities have revoked (RFC 5280), one of each: in PEM, or one in DER; empty if no
+    /// certificate is revoked.</summary>
+    public string ClientCrlFile { get; set; } = "";
+
     /// <summary>Whether a caller without a certificate is refused; otherwise it may authenticate with a token.</summary>
     public bool RequireClientCertificate { get; set; }
 
@@ -30,7 +34,10 @@ internal sealed class TlsOptions
     // The files' contents are checked later, at startup.
     public IEnumerable<string> ValidationErrors()
     {
-        foreach (var (name, file) in (ReadOnlySpan<(string, string)>)[(nameof(CertificateFile), CertificateFile), (nameof(KeyFile), KeyFile), (nameof(ClientCaFile), ClientCaFile)])
+        foreach (var (name, file) in (ReadOnlySpan<(string, string)>)
+        [
+            (nameof(CertificateFile), CertificateFile), (nameof(KeyFile), KeyFile), (nameof(ClientCaFile), ClientCaFile), (nameof(ClientCrlFile), ClientCrlFile),
+        ])
         {
             if (file.Length > 0 && !File.Exists(file))
             {
@@ -44,6 +51,10 @@ internal sealed class TlsOptions
         if (RequireClientCertificate && !KnowsClients)
         {
             return [$"{Section}:RequireClientCertificate needs {Section}:ClientCaFile, the certificates of the authorities that sign client certificates."];
+        }
+        if (ClientCrlFile.Length > 0 && !KnowsClients)
+        {
+            return [$"{Section}:ClientCrlFile needs {Section}:ClientCaFile, the certificates of the authorities that revoke client certificates."];
         }
         return [];
     }

@@ -26,6 +26,9 @@ internal sealed class SecureProxy : IAsyncDisposable
 
     public string CertificateFile => Path.Combine(_folder.FullName, "server.pem");
 
+    /// <summary>Where a list of revoked certificates may be.</summary>
+    public string CrlFile => Path.Combine(_folder.FullName, "crl.pem");
+
     public string JwksFile => Path.Combine(_folder.FullName, "jwks.json");
 
     /// <summary>The certificate of its authority.</summary>
@@ -38,7 +41,8 @@ internal sealed class SecureProxy : IAsyncDisposable
     public Uri Admin { get; private set; } = new("https://localhost");
 
     public static async Task<SecureProxy> StartAsync(
-        Dictionary<string, string?>? settings = null, TimeProvider? time = null, bool tokens = true, ILoggerProvider? logs = null)
+        Dictionary<string, string?>? settings = null, TimeProvider? time = null, bool tokens = true, Func<SecureProxy, byte[]>? revoked = null,
+        ILoggerProvider? logs = null)
     {
         var proxy = new SecureProxy();
         using var ports = new FreePorts();
@@ -56,6 +60,11 @@ internal sealed class SecureProxy : IAsyncDisposable
             ["Billing:Tls:CertificateFile"] = proxy.CertificateFile,
             ["Billing:Tls:ClientCaFile"] = proxy.CaFile,
         };
+        if (revoked is not null)
+        {
+            await File.WriteAllBytesAsync(proxy.CrlFile, revoked(proxy));
+            all["Billing:Tls:ClientCrlFile"] = proxy.CrlFile;
+        }
         if (tokens)
         {
             all["Billing:Auth:JwksFile"] = proxy.JwksFile;
@@ -66,8 +75,16 @@ internal sealed class SecureProxy : IAsyncDisposable
         {
             all[name] = value;
         }
-        proxy._host = await ProxyHost.StartAsync(proxy.Backend, time: time, settings: all, logs: logs);
-        return proxy;
+        try
+        {
+            proxy._host = await ProxyHost.StartAsync(proxy.Backend, time: time, settings: all, logs: logs);
+            return proxy;
+        }
+        catch
+        {
+            await proxy.DisposeAsync();
+            throw;
+        }
     }
 
     /// <summary>A handler that trusts the test's authority and presents the given client certificate, if any.</summary>

@@ -69,6 +69,8 @@ public sealed class SecurityOptionsTests : IDisposable
         Named("Billing:Tls:CertificateFile", new TlsOptions { CertificateFile = "/nowhere" }.ValidationErrors());
         Named("Billing:Tls:KeyFile", new TlsOptions { CertificateFile = _file, KeyFile = "/nowhere" }.ValidationErrors());
         Named("Billing:Tls:ClientCaFile", new TlsOptions { CertificateFile = _file, ClientCaFile = "/nowhere" }.ValidationErrors());
+        Named("Billing:Tls:ClientCrlFile: there is no file '/nowhere'", new TlsOptions { CertificateFile = _file, ClientCaFile = _file, ClientCrlFile = "/nowhere" }.ValidationErrors());
+        Named("Billing:Tls:ClientCrlFile needs Billing:Tls:ClientCaFile", new TlsOptions { CertificateFile = _file, ClientCrlFile = _file }.ValidationErrors());
         Named("Billing:Tls:CertificateFile is missing", new TlsOptions { KeyFile = _file }.ValidationErrors());
         Named("Billing:Tls:RequireClientCertificate", new TlsOptions { CertificateFile = _file, RequireClientCertificate = true }.ValidationErrors());
     }
