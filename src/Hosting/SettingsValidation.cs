@@ -32,7 +32,7 @@ public static class SettingsValidation
         var values = configuration.GetSection(section);
         services.AddOptions<T>().Bind(values).ValidateOnStart();
         services.AddSingleton<IValidateOptions<T>>(new ProblemValidation<T>(options =>
-            Problems(options, section).Concat(UnknownNames(values, NamesOf(typeof(T)))).Concat(problems?.Invoke(options) ?? [])));
+            Problems(options, section).Concat(UnknownNames(values, typeof(T))).Concat(problems?.Invoke(options) ?? [])));
         return values.Get<T>() ?? new T();
     }
 
@@ -64,6 +64,15 @@ public static class SettingsValidation
         section.GetChildren().Select(child => child.Key)
             .Where(name => !known.Contains(name, StringComparer.OrdinalIgnoreCase))
             .Select(name => $"{section.Path}:{name} is not a setting; {section.Path} has {string.Join(", ", known)}.");
+
+    // Also below the names of a section that the operator chooses, such as Billing:Auth:Certificates:NAME.
+    private static IEnumerable<string> UnknownNames(IConfigurationSection section, Type options) =>
+        UnknownNames(section, NamesOf(options)).Concat(
+            from property in options.GetProperties()
+            where property.PropertyType is { IsGenericType: true } type && type.GetGenericTypeDefinition() == typeof(Dictionary<,>)
+            from named in section.GetSection(property.Name).GetChildren()
+            from unknown in UnknownNames(named, NamesOf(property.PropertyType.GenericTypeArguments[1]))
+            select unknown);
 
     // What the binder sets: properties with a setter, and collections that it fills.
     private static List<string> NamesOf(Type options) =>

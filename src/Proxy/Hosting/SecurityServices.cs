@@ -21,7 +21,7 @@ internal static class SecurityServices
         var urls = configuration[WebHostDefaults.ServerUrlsKey];
         var auth = services.AddSettings<AuthOptions>(configuration, AuthOptions.Section, options => options.ValidationErrors());
         var tls = services.AddSettings<TlsOptions>(configuration, TlsOptions.Section, options => options.ValidationErrors()
-            .Concat(HttpsProblems(configuration, options)).Concat(Exposure.ValidationErrors(configuration, KnowsCallers(auth, options))));
+            .Concat(HttpsProblems(configuration, options)).Concat(CertificateProblems(auth, options)).Concat(Exposure.ValidationErrors(configuration, KnowsCallers(auth, options))));
         var admin = services.AddSettings<AdminOptions>(configuration, AdminOptions.Section, options => options.ValidationErrors(urls));
         services.AddSettings<LimitOptions>(configuration, LimitOptions.Section, options => options.ValidationErrors());
         foreach (var url in admin.Addresses)
@@ -95,6 +95,9 @@ internal static class SecurityServices
     }
 
     private static bool KnowsCallers(AuthOptions auth, TlsOptions tls) => auth.TakesTokens || tls.KnowsClients;
+
+    private static IEnumerable<string> CertificateProblems(AuthOptions auth, TlsOptions tls) => auth.Certificates.Count == 0 || tls.KnowsClients ? []
+        : [$"{AuthOptions.Section}:{nameof(AuthOptions.Certificates)} needs {TlsOptions.Section}:{nameof(TlsOptions.ClientCaFile)}."];
 
     private static IEnumerable<string> HttpsProblems(IConfiguration configuration, TlsOptions tls) =>
         tls.IsOn ? [] : Exposure.Addresses(configuration)

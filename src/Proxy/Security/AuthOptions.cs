@@ -32,9 +32,13 @@ internal sealed class AuthOptions
     /// prefix of account ids followed by <c>*</c>, or <c>*</c> for all. A token without the claim gives access to none.</summary>
     public string AccountClaim { get; set; } = "billing_accounts";
 
-    /// <summary>The scopes, separated by spaces, of callers that authenticate with a client certificate only; they may access all
-    /// accounts.</summary>
+    /// <summary>The scopes, separated by spaces, of callers that authenticate with a client certificate only, unless <see cref="Certificates"/>
+    /// says otherwise. If that is empty, they may access all accounts.</summary>
     public string CertificateScopes { get; set; } = $"{Scopes.PaymentsWrite} {Scopes.BalancesRead}";
+
+    /// <summary>What callers may do that authenticate with a client certificate only, by the common name of its subject. As soon as one is
+    /// named here, those that are not may do nothing.</summary>
+    public Dictionary<string, CertificateRights> Certificates { get; set; } = new(StringComparer.Ordinal);
 
     /// <summary>Whether callers may authenticate with tokens.</summary>
     public bool TakesTokens => JwksFile.Length > 0 || Authority.Length > 0;
@@ -51,14 +55,35 @@ internal sealed class AuthOptions
         ClockSkew < TimeSpan.Zero || ClockSkew > ClockSkewBound
             ? $"{Section}:ClockSkew ({ClockSkew}) must be between zero and {ClockSkewBound}." : null,
         AccountClaim.Length == 0 ? $"{Section}:AccountClaim must not be empty." : null,
-        .. CertificateScopes.Split(' ', StringSplitOptions.RemoveEmptyEntries).Where(scope => !Scopes.All.Contains(scope))
-            .Select(scope =>
-                $"{Section}:CertificateScopes: there is no scope '{scope}'; the scopes are {string.Join(", ", Scopes.All)}."),
+        .. UnknownScopes("CertificateScopes", CertificateScopes),
+        .. Certificates.SelectMany(one => UnknownScopes($"Certificates:{one.Key}:Scopes", one.Value.Scopes)),
+        .. Certificates.SelectMany(one => ProblemsOfAccounts($"{Section}:Certificates:{one.Key}:Accounts", one.Value.Accounts)),
     ]).OfType<string>();
+
+    /// <summary>The words of a setting that are separated by spaces.</summary>
+    public static string[] Words(string setting) => setting.Split(' ', StringSplitOptions.RemoveEmptyEntries);
+
+    private static IEnumerable<string> UnknownScopes(string setting, string scopes) => Words(scopes).Where(scope => !Scopes.All.Contains(scope))
+        .Select(scope => $"{Section}:{setting}: there is no scope '{scope}'; the scopes are {string.Join(", ", Scopes.All)}.");
+
+    private static IEnumerable<string> ProblemsOfAccounts(string setting, string accounts) => Words(accounts) is { Length: > 0 } words
+        ? words.Where(word => word.IndexOf('*', StringComparison.Ordinal) is var star && star >= 0 && star < word.Length - 1)
+            .Select(word => $"{setting}: '{word}' is neither an account id nor the beginning of some followed by *.")
+        : [$"{setting} is missing: set it to account ids and beginnings of account ids followed by *, separated by spaces; * for all."];
 
     private static bool IsAuthority(string address) =>
         Uri.TryCreate(address, UriKind.Absolute, out var uri)
         && (uri.Scheme == "https" || (uri.Scheme == "http" && (uri.Host == "localhost" || (IPAddress.TryParse(uri.Host, out var ip) && IPAddress.IsLoopback(ip)))));
+}
+
+/// <summary>What a caller with a certain client certificate may do; section <c>Billing:Auth:Certificates:NAME</c>.</summary>
+internal sealed class CertificateRights
+{
+    /// <summary>The accounts that it may access, separated by spaces: account ids, or prefixes of ids followed by <c>*</c>.</summary>
+    public string Accounts { get; set; } = "";
+
+    /// <summary>Its scopes, separated by spaces; empty for <see cref="AuthOptions.CertificateScopes"/>.</summary>
+    public string Scopes { get; set; } = "";
 }
 
 /// <summary>The permissions of callers, by their names in tokens.</summary>

@@ -18,7 +18,7 @@ internal sealed class CertificateCallers(
 
     private const string Prefix = "certificate:";
 
-    private static readonly string[] AllAccounts = ["*"];
+    private static readonly CertificateRights AllAccounts = new() { Accounts = "*" };
 
     protected override Task<AuthenticateResult> HandleAuthenticateAsync()
     {
@@ -31,8 +31,11 @@ internal sealed class CertificateCallers(
         {
             return Task.FromResult(AuthenticateResult.Fail("The certificate's common name is too long, or has control characters."));
         }
-        var scopes = auth.Value.CertificateScopes.Split(' ', StringSplitOptions.RemoveEmptyEntries);
-        var caller = new Caller(SchemeName, Prefix + name, scopes, AllAccounts);
+        var rights = auth.Value.Certificates.Count == 0 ? AllAccounts : auth.Value.Certificates.GetValueOrDefault(name);
+        var caller = new Caller(SchemeName, Prefix + name, rights is null ? [] : ScopesOf(rights), AuthOptions.Words(rights?.Accounts ?? ""));
         return Task.FromResult(AuthenticateResult.Success(new AuthenticationTicket(new ClaimsPrincipal(caller), SchemeName)));
     }
+
+    private string[] ScopesOf(CertificateRights rights) =>
+        AuthOptions.Words(rights.Scopes.Length > 0 ? rights.Scopes : auth.Value.CertificateScopes);
 }

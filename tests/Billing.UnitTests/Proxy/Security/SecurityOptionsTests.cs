@@ -87,6 +87,9 @@ public sealed class SecurityOptionsTests : IDisposable
         Named("Billing:Auth:ClockSkew", new AuthOptions { ClockSkew = TimeSpan.FromHours(1) }.ValidationErrors());
         Named("Billing:Auth:AccountClaim", new AuthOptions { AccountClaim = "" }.ValidationErrors());
         Named("Billing:Auth:CertificateScopes: there is no scope 'all'", new AuthOptions { CertificateScopes = "admin all" }.ValidationErrors());
+        Named("Billing:Auth:Certificates:shop:Scopes: there is no scope 'all'", Certificate(new() { Accounts = "*", Scopes = "all" }));
+        Named("Billing:Auth:Certificates:shop:Accounts is missing", Certificate(new() { Scopes = "admin" }));
+        Named("Billing:Auth:Certificates:shop:Accounts: '*-1' is neither", Certificate(new() { Accounts = "a* *-1 a-1" }));
     }
 
     [Fact]
@@ -98,6 +101,8 @@ public sealed class SecurityOptionsTests : IDisposable
         Named("Billing:Limits:ConnectionIdleMax", new LimitOptions { ConnectionIdleMax = TimeSpan.Zero }.ValidationErrors());
         Named("Billing:Limits:HeadersTimeout", new LimitOptions { HeadersTimeout = TimeSpan.FromDays(2) }.ValidationErrors());
     }
+
+    private static IEnumerable<string> Certificate(CertificateRights rights) => new AuthOptions { Certificates = { ["shop"] = rights } }.ValidationErrors();
 
     private static void Named(string expected, IEnumerable<string> problems) =>
         Assert.StartsWith(expected, Assert.Single(problems), StringComparison.Ordinal);

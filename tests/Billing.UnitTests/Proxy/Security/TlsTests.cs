@@ -6,6 +6,7 @@ using Billing.LocalStack.Credentials;
 using Billing.UnitTests.Testing;
 using Grpc.Core;
 using Grpc.Net.Client;
+using Microsoft.Extensions.Options;
 
 namespace Billing.UnitTests.Proxy.Security;
 
@@ -22,6 +23,46 @@ public sealed class TlsTests
         var unread = await Assert.ThrowsAsync<RpcException>(() => client.CheckBalanceAsync(Samples.Balance()).ResponseAsync);
 
         Assert.Equal(ErrorReasons.ScopeMissing, unread.Trailers.GetValue(Trailers.Reason));
+    }
+
+    [Fact]
+    public async Task Each_certificate_that_is_named_in_the_settings_has_its_own_accounts_and_scopes_and_others_have_none()
+    {
+        await using var proxy = await SecureProxy.StartAsync(new()
+        {
+            ["Billing:Auth:Certificates:shop:Accounts"] = "acct-1 shop-*",
+            ["Billing:Auth:Certificates:reader:Accounts"] = "*",
+            ["Billing:Auth:Certificates:reader:Scopes"] = "balances:read",
+        });
+        var shop = proxy.Client(clientPem: proxy.Authority.Client("shop"));
+        var reader = proxy.Client(clientPem: proxy.Authority.Client("reader"));
+        var other = proxy.Client(clientPem: proxy.Authority.Client("Shop"));
+
+        await shop.MakePaymentAsync(Of("acct-1"));
+        await shop.MakePaymentAsync(Of("shop-7"));
+
+        Assert.Equal(ErrorReasons.AccountNotAllowed, await ReasonAsync(shop, "acct-11"));
+        Assert.Equal(ErrorReasons.ScopeMissing, await ReasonAsync(reader, "acct-1"));
+        Assert.Equal(ErrorReasons.ScopeMissing, await ReasonAsync(other, "acct-1"));
+        Assert.Equal(2, proxy.Backend.Commands.Count);
+    }
+
+    [Fact]
+    public async Task A_misspelt_setting_of_a_certificate_and_settings_without_an_authority_are_named()
+    {
+        var misspelt = await Assert.ThrowsAsync<OptionsValidationException>(() => SecureProxy.StartAsync(new()
+        {
+            ["Billing:Auth:Certificates:shop:Accounts"] = "*",
+            ["Billing:Auth:Certificates:shop:Scope"] = "admin",
+        }));
+        var useless = await Assert.ThrowsAsync<OptionsValidationException>(() => SecureProxy.StartAsync(new()
+        {
+            ["Billing:Auth:Certificates:shop:Accounts"] = "*",
+            ["Billing:Tls:ClientCaFile"] = "",
+        }));
+
+        Assert.Equal("Billing:Auth:Certificates:shop:Scope is not a setting; Billing:Auth:Certificates:shop has Accounts, Scopes.", Assert.Single(misspelt.Failures));
+        Assert.Equal("Billing:Auth:Certificates needs Billing:Tls:ClientCaFile.", Assert.Single(useless.Failures));
     }
 
     [Fact]
@@ -76,6 +117,16 @@ public sealed class TlsTests
         Assert.Equal(first, kept);
         Assert.Equal(expected.Thumbprint, changed);
     }
+
+    private static V1.MakePaymentRequest Of(string account)
+    {
+        var payment = Samples.Payment();
+        payment.AccountId = account;
+        return payment;
+    }
+
+    private static async Task<string?> ReasonAsync(V1.Billing.BillingClient client, string account) =>
+        (await Assert.ThrowsAsync<RpcException>(() => client.MakePaymentAsync(Of(account)).ResponseAsync)).Trailers.GetValue(Trailers.Reason);
 
     private static async Task<string> ThumbprintAsync(SecureProxy proxy)
     {
