@@ -71,9 +71,13 @@ internal static class SecurityServices
 
     private static void AddCallers(IServiceCollection services, AuthOptions auth)
     {
-        services.AddSingleton<TokenCallers>();
+        services.AddSingleton<TokenCallers>().AddSingleton<InvalidTokens>();
         services.AddOptions<JwtBearerOptions>(JwtBearerDefaults.AuthenticationScheme)
-            .Configure<TokenCallers>((bearer, callers) => callers.Configure(bearer));
+            .Configure<TokenCallers, InvalidTokens>((bearer, callers, invalid) =>
+            {
+                callers.Configure(bearer);
+                invalid.Configure(bearer);
+            });
         services.AddSingleton<IAuthorizationMiddlewareResultHandler, Refusals>();
         services.AddAuthentication(EitherScheme)
             .AddPolicyScheme(EitherScheme, null, either => either.ForwardDefaultSelector = http =>

@@ -32,6 +32,11 @@ internal sealed class LimitOptions
     [Range(1, 1_000_000)]
     public int AnonymousCallsPerAddress { get; set; } = 100;
 
+    /// <summary>The most invalid tokens that an address may send within a minute; then its tokens are refused without a check of their
+    /// signatures, except those that were found valid less than a minute ago.</summary>
+    [Range(1, 1_000_000)]
+    public int InvalidTokensPerMinute { get; set; } = 600;
+
     /// <summary>How long a connection may be open without a call; above zero.</summary>
     public TimeSpan ConnectionIdleMax { get; set; } = TimeSpan.FromSeconds(130);
 

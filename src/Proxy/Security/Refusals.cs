@@ -50,6 +50,7 @@ internal sealed class Refusals(SecurityLog log) : IAuthorizationMiddlewareResult
     {
         null => new(StatusCode.Unauthenticated, ErrorReasons.TokenMissing,
             "The call has no token; send one as authorization: Bearer."),
+        FailureException e => e.Failure,
         SecurityTokenExpiredException => new(StatusCode.Unauthenticated, ErrorReasons.TokenExpired, "The token has expired."),
         _ => new(StatusCode.Unauthenticated, ErrorReasons.TokenInvalid, "The token is invalid: this platform does not trust it."),
     };
