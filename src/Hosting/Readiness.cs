@@ -7,8 +7,8 @@ namespace Billing.Hosting;
 /// <summary>A part of a service that must be ready before the service can accept work.</summary>
 public interface IReadyPart
 {
-    /// <summary>Why no work can be accepted, as text for operators without a full stop, e.g.
-    /// <c>the end of the events is not known yet</c>; null if the part is ready.</summary>
+    /// <summary>Why no work can be accepted, as text without a full stop, e.g. <c>the end of the events is not known yet</c>; null if the part
+    /// is ready. Anybody may ask for it: the text of an exception belongs in the log.</summary>
     string? NotReadyReason { get; }
 }
 

@@ -1,8 +1,10 @@
 using System.Text.Json;
+using Billing.Contracts;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Limits;
 using Billing.Proxy.Rest;
 using Billing.Proxy.Security;
+using Grpc.Core;
 using Microsoft.AspNetCore.Http.Features;
 using Microsoft.Extensions.Options;
 
@@ -17,6 +19,13 @@ internal sealed class LiveFront(
     /// <summary>Sends the events, second by second, until the page is closed or has to ask for them again.</summary>
     public async Task WatchAsync(HttpContext http)
     {
+        var caller = Caller.Of(http);
+        if (!caller.MayAccessAll)
+        {
+            RestFailure.Write(http.Response, new Failure(
+                StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed, "The page shows payments of all accounts, and the caller's token does not include all of them (*)."));
+            return;
+        }
         using var watcher = watchers.TryEnter(http.Features.GetRequiredFeature<IHttpRequestLifetimeFeature>().Abort);
         if (watcher is null)
         {
@@ -27,7 +36,7 @@ internal sealed class LiveFront(
         http.Response.ContentType = "text/event-stream";
         http.Response.Headers.CacheControl = "no-store";
         http.Features.Get<IHttpResponseBodyFeature>()?.DisableBuffering();
-        using var ending = admission.EndOf(Caller.Of(http));
+        using var ending = admission.EndOf(caller);
         using var end = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, ending.Token);
         try
         {

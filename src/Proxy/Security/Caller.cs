@@ -50,6 +50,9 @@ internal sealed class Caller : ClaimsIdentity
     /// <summary>How its commands name it; null without authentication. Not to be changed.</summary>
     public Principal? Principal { get; }
 
+    /// <summary>Whether it may access every account.</summary>
+    public bool MayAccessAll => _mayDoEverything || _beginnings.Contains("");
+
     public static Caller Of(HttpContext http) =>
         http.User.Identity as Caller ?? http.Features.Get<Caller>() ?? Nobody;
 

@@ -205,6 +205,20 @@ public sealed class AccessTests : IAsyncLifetime
         Assert.Equal(HttpStatusCode.NotFound, publicly.StatusCode);
     }
 
+    [Theory]
+    [InlineData(HttpStatusCode.Forbidden, "acct-1", "acct-2*")]
+    [InlineData(HttpStatusCode.OK, "acct-1", "*")]
+    public async Task The_live_page_shows_all_accounts_and_is_shown_only_to_who_may_access_all(HttpStatusCode status, params string[] accounts)
+    {
+        using var http = _proxy.Http(_proxy.Token("admin", accounts));
+
+        using var answer = await http.GetAsync(
+            new Uri(_proxy.Admin, "/live/events"), HttpCompletionOption.ResponseHeadersRead, TestContext.Current.CancellationToken);
+
+        Assert.Equal(status, answer.StatusCode);
+        Assert.True(status == HttpStatusCode.OK || await ReasonAsync(answer) == ErrorReasons.AccountNotAllowed);
+    }
+
     [Fact]
     public async Task Health_and_the_OpenAPI_document_need_no_token()
     {
