@@ -67,6 +67,9 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
             await UntilAsync($"#at-{step} .time", @"^\+[\d.,]+ ms$");
         }
         await UntilAsync("#steps", account + "[^ ]* Amex · Accepted · made here");
+        // Not only by colour.
+        await UntilAsync("#steps .legend", @"1 To Kafka\s+2 In the topic");
+        await UntilAsync("#steps tbody .numbers", @"^1 [\d.,]+\s+2 [\d.,]+\s+3 [\d.,]+\s+4 [\d.,]+\s+5 [\d.,]+\s+6 [\d.,]+$");
         await AssertNoProblemsAsync();
     }
 
@@ -88,6 +91,40 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
 
         Assert.InRange((double)rate!, 1, double.MaxValue);
         await AssertNoProblemsAsync();
+    }
+
+    [Fact]
+    public async Task What_moves_can_be_paused_with_the_keyboard_and_goes_on_from_the_newest_state()
+    {
+        await OpenAsync(new { url = Address, motion = "no-preference" });
+        await UntilAsync("#rate", @"^\d+$");
+        await DoAsync("tabTo", new { selector = "#pause" });
+        await DoAsync("press", new { key = "Enter" });
+        await UntilAsync("#status", "^Paused$");
+        await DoAsync("observe");
+        using var stop = new CancellationTokenSource();
+        var load = LoadAsync(stop.Token);
+
+        await DoAsync("received", new { more = 3 });
+        Assert.Equal(0, (int)(await DoAsync("changes"))!);
+        await DoAsync("press", new { key = "Enter" });
+        await UntilAsync("#status", "^Live$");
+        await DoAsync("untilAtLeast", new { selector = "#rate", value = 1 });
+        await stop.CancelAsync();
+        await load;
+
+        await AssertNoProblemsAsync();
+    }
+
+    [Fact]
+    public async Task An_error_of_the_page_is_called_so_and_not_blamed_on_the_proxy()
+    {
+        await OpenAsync(new { url = Address });
+        await UntilAsync("#status", "^Live$");
+
+        await DoAsync("remove", new { selector = "#rate" });
+
+        Assert.StartsWith("This page has an error, reload it: ", await UntilAsync("#status", "error|respond"), StringComparison.Ordinal);
     }
 
     [Fact]
@@ -172,6 +209,8 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
 
         Assert.True(await proxy.Process.StopAsync(Patience), "an open stream delayed the proxy's shutdown");
         await UntilAsync("#status", "^Connection lost");
+        // Outdated values are still legible.
+        Assert.Empty(Texts((await DoAsync("axe"))!["violations"]));
         proxy = await _stack.Stack.AddAsync(ServiceRole.Proxy, 8, CancellationToken.None);
         await UntilAsync("#status", "^Live$");
         await _stack.Stack.RemoveAsync(proxy);

@@ -16,6 +16,10 @@ const commands = {
     const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, reducedMotion: motion });
     const page = await context.newPage();
     const problems = [];
+    const received = { chunks: 0 };
+    const network = await context.newCDPSession(page);
+    await network.send('Network.enable');
+    network.on('Network.dataReceived', () => received.chunks++);
     page.on('console', message => ['error', 'warning'].includes(message.type()) && problems.push(`console: ${message.text()}`));
     page.on('pageerror', error => problems.push(`error: ${error.message}`));
     page.on('request', request => new URL(request.url()).origin === new URL(url).origin || problems.push(`foreign: ${request.url()}`));
@@ -25,7 +29,7 @@ const commands = {
     }
     page.setDefaultTimeout(patience);
     await page.goto(url);
-    pages.set(name, { page, problems });
+    pages.set(name, { page, problems, received });
   },
 
   async close({ page }) {
@@ -35,6 +39,27 @@ const commands = {
 
   /** Returns the problems of a page since it was opened. */
   problems: ({ page }) => pages.get(page).problems,
+
+  /** Waits until the page has received as many more chunks of data, such as events. */
+  async received({ page, more }) {
+    const { received } = pages.get(page);
+    const enough = received.chunks + more;
+    while (received.chunks < enough) {
+      await on(page).waitForTimeout(50);
+    }
+  },
+
+  /** Starts to count the changes of what is shown. */
+  observe: ({ page }) => on(page).evaluate(() => {
+    window.changes = 0;
+    new MutationObserver(changes => { window.changes += changes.length; })
+      .observe(document.getElementById('main'), { subtree: true, childList: true, characterData: true, attributes: true });
+  }),
+
+  changes: ({ page }) => on(page).evaluate(() => window.changes),
+
+  /** Removes an element, which the page does not expect. */
+  remove: ({ page, selector }) => on(page).evaluate(where => document.querySelector(where).remove(), selector),
 
   /** Waits until an element's text matches, and returns it. */
   async until({ page, selector, matches }) {

@@ -12,7 +12,10 @@ export const token = {
 /** The headers of a request, with the token if there is one. */
 export const headers = (more = {}) => token.get() ? { ...more, Authorization: `Bearer ${token.get()}` } : more;
 
-/** Watches for as long as the page is open: on('hello' | 'snapshot' | 'lost' | 'retry' | 'refused', data). */
+// An error of the page itself, which is not one of the connection.
+class PageError extends Error {}
+
+/** Watches for as long as the page is open: on('hello' | 'snapshot' | 'lost' | 'retry' | 'refused', data). An error of a handler ends it. */
 export async function watch(on) {
   let failures = 0;
   for (;;) {
@@ -25,13 +28,16 @@ export async function watch(on) {
         continue;
       }
       if (!response.ok) {
-        why = (await response.json()).detail;
+        why = await response.json().then(problem => problem.detail, () => `The answer is ${response.status} ${response.statusText}.`);
       } else {
         failures = 0;
         await read(response.body, on);
         why = 'The proxy ended the stream.';
       }
-    } catch {
+    } catch (e) {
+      if (e instanceof PageError) {
+        throw e.cause;
+      }
       why = 'The proxy does not respond.';
     }
     await retry(on, why, waits[Math.min(failures++, waits.length - 1)]);
@@ -51,9 +57,17 @@ async function read(body, on) {
     for (const event of events) {
       const [, name, data] = /^event: (.*)\ndata: (.*)$/.exec(event) ?? [];
       if (name) {
-        on(name, JSON.parse(data));
+        handle(on, name, data);
       }
     }
+  }
+}
+
+function handle(on, name, data) {
+  try {
+    on(name, JSON.parse(data));
+  } catch (e) {
+    throw new PageError(e.message, { cause: e });
   }
 }
 

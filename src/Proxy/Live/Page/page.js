@@ -9,12 +9,14 @@ import * as way from './way.js';
 let hello = null;
 let history = [];
 let lags = [];
+let latest = null;
+let isPaused = false;
 
 function onHello(message) {
   hello = message;
   history = message.history.slice(-seconds);
   lags = [];
-  state('live', 'Live');
+  live();
   say(byId('where'), `${location.host} · ${message.transport}`);
   say(byId('in-flight-max'), count(message.inFlightMax));
   say(byId('window'), `Charts: the last two minutes, recorded since ${clock(message.since)}. Latency: answered calls of the last ten seconds.`);
@@ -24,6 +26,14 @@ function onSnapshot(snapshot) {
   history = [...history.filter(second => second.at < snapshot.second.at), snapshot.second].slice(-seconds);
   const waiting = snapshot.kafka?.topics.length ? sum(snapshot.kafka.topics.map(topic => sum(topic.lags))) : null;
   lags = [...lags, waiting].slice(-seconds);
+  latest = { snapshot, waiting };
+  if (!isPaused) {
+    draw();
+  }
+}
+
+function draw() {
+  const { snapshot, waiting } = latest;
   figures(snapshot, waiting);
   charts(snapshot, waiting);
   kafka(snapshot.kafka, hello.instead);
@@ -62,7 +72,27 @@ function charts({ second, latency, inFlight }, waiting) {
 function state(name, text) {
   byId('status').dataset.state = name;
   say(byId('status-text'), text);
-  document.body.classList.toggle('lost', name !== 'live');
+  document.body.classList.toggle('lost', name !== 'live' && name !== 'paused');
+}
+
+function live() {
+  state(isPaused ? 'paused' : 'live', isPaused ? 'Paused' : 'Live');
+}
+
+// What moves can be stopped, to be read; the events go on to arrive.
+function pause() {
+  isPaused = !isPaused;
+  say(byId('pause'), isPaused ? 'Resume' : 'Pause');
+  if (['live', 'paused'].includes(byId('status').dataset.state)) {
+    live();
+  }
+  if (!isPaused && latest) {
+    draw();
+  }
+}
+
+function broken(message) {
+  state('broken', `This page has an error, reload it: ${message}`);
 }
 
 let why = '';
@@ -97,6 +127,9 @@ const handlers = {
   refused: askForToken,
 };
 
+addEventListener('error', event => broken(event.message));
+addEventListener('unhandledrejection', event => broken(event.reason?.message ?? event.reason));
+byId('pause').addEventListener('click', pause);
 legend();
 way.begin();
 kafka(null, null);

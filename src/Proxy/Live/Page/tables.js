@@ -115,17 +115,18 @@ export function payments(list) {
     }
     const largest = Math.max(...list.map(payment => total(payment.times)));
     return table('Payments, the latest first, with the time of each step', [['Payment', 'third'], ['Steps'], ['ms', 'number']], list.map(payment => {
-      const steps = durations(payment.times).filter(step => step.taken);
+      const steps = durations(payment.times).map((step, index) => ({ ...step, number: index + 1 })).filter(step => step.taken);
       return row(
         [main(payment.account), ' ', detail(`${payment.paymentType} · ${payment.outcome}${payment.fromHere ? ' · made here' : ''}`)],
-        cell('', bar(steps, largest, steps.map(step => `${step.text} ${milliseconds(step.value)} ms`).join(', '))),
+        cell('', bar(steps, largest, steps.map(step => `${step.text} ${milliseconds(step.value)} ms`).join(', ')),
+          make('span', { class: 'numbers', 'aria-hidden': 'true' }, ...steps.map(step => make('span', {}, make('b', {}, `${step.number}`), ` ${milliseconds(step.value)}`)))),
         cell('number', milliseconds(total(payment.times))));
     }));
   });
 }
 
 export function legend() {
-  byId('legend').replaceChildren(...legs.map(leg => make('li', {}, make('span', { class: `swatch ${leg.name}`, 'aria-hidden': 'true' }), leg.text)));
+  byId('legend').replaceChildren(...legs.map((leg, index) => make('li', {}, make('span', { class: `swatch ${leg.name}`, 'aria-hidden': 'true' }), `${index + 1} ${leg.text}`)));
 }
 
 export const sum = values => values.reduce((all, value) => all + value, 0);

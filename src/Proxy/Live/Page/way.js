@@ -52,21 +52,31 @@ async function pay() {
   pending = pending?.text === text ? pending : { text, id: newId() };
   reset(request);
   byId('pay-button').disabled = true;
-  const sent = performance.now();
+  try {
+    const sent = performance.now();
+    const { response, answer } = await send(text);
+    const took = performance.now() - sent;
+    if (!response) {
+      tell('failed', 'No answer arrived. The payment may or may not be recorded. Pay again to find out: it is charged only once.');
+      mark('client', 'failed');
+      return;
+    }
+    pending = response.status < 500 ? null : pending;
+    const steps = JSON.parse(response.headers.get('billing-steps') ?? 'null');
+    await (response.ok ? arrived(answer, steps, took) : refused(response.status, answer));
+  } finally {
+    byId('pay-button').disabled = false;
+  }
+}
+
+async function send(text) {
   try {
     const response = await fetch(`live/payments/${pending.id}`, {
       method: 'PUT', body: text, headers: headers({ 'Content-Type': 'application/json' }),
     });
-    const answer = await response.json();
-    const took = performance.now() - sent;
-    pending = response.status < 500 ? null : pending;
-    const steps = JSON.parse(response.headers.get('billing-steps') ?? 'null');
-    await (response.ok ? arrived(answer, steps, took) : refused(response.status, answer));
+    return { response, answer: await response.json() };
   } catch {
-    tell('failed', 'No answer arrived. The payment may or may not be recorded. Pay again to find out: it is charged only once.');
-    mark('client', 'failed');
-  } finally {
-    byId('pay-button').disabled = false;
+    return {};
   }
 }
 
