@@ -18,7 +18,7 @@ internal static class BillingCommand
         var root = new Command("billing", "The billing platform on this machine.")
         {
             Run(console), ChaosCommand.Create(console), SimulateCommand.Create(console), MutantsCommand.Create(console),
-            Up(console), Status(console), Logs(), Down(console), TokenCommand.Create(), CredentialsCommand.Create(console), Keep(console),
+            Up(console), Status(console), Logs(), DoctorCommand.Create(), Down(console), TokenCommand.Create(), CredentialsCommand.Create(console), Keep(console),
             AuditCommand.Create(console),
             RebuildCommand.Create(console), BackfillCommand.Create(console), SchemaCommand.Create(console), ShardsCommand.Create(console), TopicsCommand.Create(console),
             DeadLettersCommand.Create(console),

@@ -83,6 +83,11 @@ public sealed class KafkaSurvey : IDisposable
         return new DeadLetterSummary(end - starts.Values.Sum(), _letters);
     }
 
+    /// <summary>Returns the number of brokers.</summary>
+    /// <exception cref="KafkaException">The brokers do not answer.</exception>
+    public async Task<int> BrokersAsync() =>
+        (await _admin.DescribeClusterAsync(new DescribeClusterOptions { RequestTimeout = RequestTimeout })).Nodes.Count;
+
     /// <inheritdoc/>
     public void Dispose() => _admin.Dispose();
 

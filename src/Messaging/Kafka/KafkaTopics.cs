@@ -44,22 +44,27 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
     public async Task EnsureSharedAsync()
     {
         using var admin = Connect();
-        List<TopicSpecification> shared =
-        [
-            .. Topics.AllPayments.Select(t => Specification(t, _options.Partitions, PaymentSettings)),
-            .. Topics.AllBalances.Select(t => Specification(t, _options.Partitions)),
-            Specification(Topics.Events, _options.Partitions, Synced),
-            Specification(Topics.DeadLetters, 1, DeadLetterSettings),
-        ];
         var existing = Existing(admin);
-        if (shared.FindAll(t => !existing.ContainsKey(t.Name)) is { Count: > 0 } missing)
+        if (Shared().FindAll(t => !existing.ContainsKey(t.Name)) is { Count: > 0 } missing)
         {
             await CreateAsync(admin, missing);
             existing = Existing(admin);
         }
-        // The brokers may not show a new topic yet.
-        var shown = shared.FindAll(t => existing.GetValueOrDefault(t.Name) > 0).ConvertAll(t => (t, existing[t.Name]));
-        await TopicSettings.CheckAsync(admin, shown, _options.StartTimeout, logger);
+        await CheckAsync(admin, existing);
+    }
+
+    /// <summary>Checks the settings of these topics, as <see cref="EnsureSharedAsync"/> does, and creates none.</summary>
+    /// <exception cref="StartupException">No broker answers, a topic is missing, or one has a setting with which records would be lost or
+    /// refused.</exception>
+    public async Task CheckSharedAsync()
+    {
+        using var admin = Connect();
+        var existing = Existing(admin);
+        await CheckAsync(admin, existing);
+        if (Shared().FindAll(t => !existing.ContainsKey(t.Name)) is { Count: > 0 } missing)
+        {
+            throw new StartupException($"Kafka topic {string.Join(", ", missing.Select(t => t.Name))}: it does not exist.");
+        }
     }
 
     /// <summary>Creates a proxy's reply topic: one partition, with a retention time of ten minutes.</summary>
@@ -101,6 +106,18 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
             KafkaLog.TopicSwept(logger, topic);
         }
     }
+
+    private List<TopicSpecification> Shared() =>
+    [
+        .. Topics.AllPayments.Select(t => Specification(t, _options.Partitions, PaymentSettings)),
+        .. Topics.AllBalances.Select(t => Specification(t, _options.Partitions)),
+        Specification(Topics.Events, _options.Partitions, Synced),
+        Specification(Topics.DeadLetters, 1, DeadLetterSettings),
+    ];
+
+    // The brokers may not show a new topic yet.
+    private Task CheckAsync(IAdminClient admin, Dictionary<string, int> existing) => TopicSettings.CheckAsync(
+        admin, Shared().FindAll(t => existing.GetValueOrDefault(t.Name) > 0).ConvertAll(t => (t, existing[t.Name])), _options.StartTimeout, logger);
 
     private List<string> Silent(List<string> topics, Timestamp since)
     {

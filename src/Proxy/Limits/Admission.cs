@@ -31,6 +31,9 @@ internal sealed class Admission(IOptions<ProxyOptions> options, IOptions<LimitOp
     /// within <see cref="ProxyOptions.LatencyTarget"/>.</summary>
     public int Places => _latency?.Current ?? _options.InFlightMax;
 
+    /// <summary>The calls per second that a caller may make; 0 for any number.</summary>
+    public int CallerRate => limits.Value.RequestsPerSecond;
+
     private int StreamPlaces => Math.Max(1, (int)((long)Places * _options.StreamPercent / 100));
 
     /// <summary>Cancelled when the proxy begins to shut down: a stream then answers the payments it has read, and ends.</summary>

@@ -126,7 +126,7 @@ internal sealed partial class ClientCertificates(IOptions<TlsOptions> options, T
         var authorities = new X509Certificate2Collection();
         authorities.ImportFromPem(Encoding.UTF8.GetString(files[0]));
         return authorities.Count == 0 ? throw new CryptographicException("It holds no certificate.")
-            : new Trust(authorities, files.Count > 1 ? RevocationList.ReadAll(files[1], authorities) : []);
+            : new Trust(authorities, files.Count > 1 ? RevocationList.ReadAll(files[1], [.. authorities]) : []);
     }
 
     [LoggerMessage(1, LogLevel.Warning, "A connection from {Address} is ended: the certificate of {Subject} is revoked")]

@@ -35,6 +35,8 @@ internal sealed class CallMetrics : IDisposable
             "billing.proxy.places.streams", () => admission.OfStreams, "{place}", "Places taken by streams.");
         _meter.CreateObservableGauge(
             "billing.proxy.places.limit", () => admission.Places, "{place}", "The limit on places; calls above it are refused.");
+        _meter.CreateObservableGauge(
+            "billing.proxy.caller.rate.limit", () => admission.CallerRate, "{call}/s", "The calls per second that a caller may make; 0 for any number.");
     }
 
     public void Dispose() => _meter.Dispose();

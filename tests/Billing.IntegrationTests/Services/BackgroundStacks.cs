@@ -133,11 +133,16 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
         var paid = await client.MakePaymentAsync(StackFixture.Payment("acct-1"), headers);
         var nobody = await Assert.ThrowsAsync<RpcException>(() => client.MakePaymentAsync(StackFixture.Payment("acct-1")).ResponseAsync);
         var others = await Assert.ThrowsAsync<RpcException>(() => client.MakePaymentAsync(StackFixture.Payment("other"), headers).ResponseAsync);
+        var doctor = await RunAsync("doctor");
         await RunAsync("down");
         var without = await RunAsync("token", "--scope", "payments:write", "--account", "acct-*");
 
         Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
         Assert.Equal((StatusCode.Unauthenticated, StatusCode.PermissionDenied), (nobody.StatusCode, others.StatusCode));
+        Assert.Equal(0, doctor.ExitCode);
+        Assert.Contains(") has no standby", doctor.Output, StringComparison.Ordinal);
+        Assert.DoesNotContain("has no TLS", doctor.Output, StringComparison.Ordinal);
+        Assert.DoesNotContain("does not know", doctor.Output, StringComparison.Ordinal);
         Assert.False(Directory.Exists(Path.Combine(State, "credentials")));
         Assert.Equal((1, true), (without.ExitCode, without.Output.Contains("./billing up --tls", StringComparison.Ordinal)));
     }
