@@ -10,12 +10,12 @@ program_file() {
   printf '%s' "$BILLING_ROOT/artifacts/bin/$name/release/$name.dll"
 }
 
-# choose_test_projects ARGUMENT...: sets the caller's beside to the named test programs, or all; with --fast those that need no broker. The
+# choose_test_projects ARGUMENT...: sets the caller's beside to the named test programs, or all; with --fast and --fuzz those that need no broker. The
 # program checks the arguments.
 choose_test_projects() {
   local name
   for name in "$@"; do
-    [[ $name != --fast ]] || name=Billing.UnitTests
+    [[ $name != --fast && $name != --fuzz* ]] || name=Billing.UnitTests
     [[ ! -f $BILLING_ROOT/tests/$name/$name.csproj ]] || beside+=("tests/$name/$name.csproj")
   done
   ((${#beside[@]})) || mapfile -t beside < <(cd -- "$BILLING_ROOT" && compgen -G 'tests/*/*Tests.csproj')

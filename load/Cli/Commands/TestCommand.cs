@@ -1,4 +1,5 @@
 using System.CommandLine;
+using System.Globalization;
 using Billing.Cli.Arguments;
 using Billing.Cli.Mutants;
 using Billing.Cli.Setup;
@@ -15,6 +16,7 @@ internal static class TestCommand
         var programs = new Argument<string[]>("programs") { Description = "Test programs, such as Billing.UnitTests; all by default", HelpName = "PROGRAM", Arity = ArgumentArity.ZeroOrMore };
         var fast = new Option<bool>("--fast") { Description = "Only the tests that need no broker" };
         var install = new Option<bool>("--install") { Description = "Also install a browser, about 500 MB, for the tests of the live page; otherwise it asks, and without a terminal skips them" };
+        var fuzz = Flags.Decimal("--fuzz", "Only the fuzzers, each for X minutes: hostile records, frames, tokens and requests", 0.01, 10_000);
         programs.Validators.Add(result =>
         {
             var there = TestRun.ProgramsOf(SourceCopy.Root);
@@ -27,10 +29,22 @@ internal static class TestCommand
             "test",
             "Builds and runs the tests, after installing the small programs that some of them need, if that requires no password; tests whose programs are missing are skipped.")
         {
-            programs, fast, install, ProcessorsFlag.Option,
+            programs, fast, install, fuzz, ProcessorsFlag.Option,
         };
+        command.Validators.Add(result =>
+        {
+            if (result.GetResult(fuzz) is not null && (result.GetResult(programs)?.Tokens.Count > 0 || result.GetResult(fast) is { Implicit: false }))
+            {
+                result.AddError("--fuzz chooses the tests itself: leave out --fast and the programs.");
+            }
+        });
         return command.Does(async (parsed, cancellationToken) =>
         {
+            if (parsed.GetValue(fuzz) is { } minutes)
+            {
+                Environment.SetEnvironmentVariable("BILLING_FUZZ_MINUTES", minutes.ToString(CultureInfo.InvariantCulture));
+                return await new TestRun("-namespace", "Billing.UnitTests.Fuzzing").RunAsync(["Billing.UnitTests"], cancellationToken);
+            }
             var workspace = Workspace.FromEnvironment();
             var chosen = (parsed.GetValue(programs) ?? []).Concat(parsed.GetValue(fast) ? ["Billing.UnitTests"] : []).ToHashSet();
             var names = chosen.Count > 0 ? chosen : [.. TestRun.ProgramsOf(workspace.Root)];

@@ -7,7 +7,7 @@ namespace Billing.Cli.Testing;
 /// <summary>What a test program did.</summary>
 /// <param name="Failed">Number of tests that failed, and of errors outside of tests.</param>
 /// <param name="Classes">The seconds of each test class: the sum of its tests, without what they share (fixtures).</param>
-/// <param name="Notes">What to print even if all is well: why tests were skipped, and which schedules were simulated.</param>
+/// <param name="Notes">What to print even if all is well: why tests were skipped, and what was simulated and fuzzed.</param>
 internal sealed partial record TestReport(
     int Passed, int Failed, int Skipped, IReadOnlyDictionary<string, double> Classes, IReadOnlyList<string> Notes)
 {
@@ -38,16 +38,16 @@ internal sealed partial record TestReport(
         {
             yield return $"  {(string?)test.Attribute("name")} [SKIP]: {reason.Value}";
         }
-        // Which schedules were simulated depends on the day.
-        if (test.Element("output") is { } output && Simulated().Match(output.Value) is { Success: true } simulated)
+        // Which schedules and inputs were tried depends on the day.
+        if (test.Element("output") is { } output && Tried().Match(output.Value) is { Success: true } tried)
         {
-            yield return simulated.Value;
+            yield return tried.Value;
         }
     }
 
     private static int Sum(XElement[] assemblies, string count) =>
         assemblies.Sum(assembly => int.Parse((string?)assembly.Attribute(count) ?? "0"));
 
-    [GeneratedRegex("^Simulated [0-9].*", RegexOptions.Multiline)]
-    private static partial Regex Simulated();
+    [GeneratedRegex("^(?:Simulated|Fuzzed) [0-9].*", RegexOptions.Multiline)]
+    private static partial Regex Tried();
 }

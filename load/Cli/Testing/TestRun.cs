@@ -5,7 +5,8 @@ using Billing.LocalStack.Processes;
 namespace Billing.Cli.Testing;
 
 /// <summary>Runs test programs, as many at a time as the machine has cores, and adds up their counts.</summary>
-internal sealed class TestRun
+/// <param name="filter">The arguments that choose tests of the programs; all without any.</param>
+internal sealed class TestRun(params string[] filter)
 {
     // Two programs that keep all cores busy by themselves; beside other tests they would take longer than one after the other.
     private const string Alone = "Billing.IntegrationTests";
@@ -52,7 +53,7 @@ internal sealed class TestRun
         var log = Path.Combine(folder, name + ".log");
         var report = Path.Combine(folder, name + ".xml");
         await using var program = ChildProcess.Start(new ChildProcessStart(
-            name, Path.ChangeExtension(DotnetProgram.FileOf(name), null), ["-noLogo", "-noColor", "-xml", report], log)
+            name, Path.ChangeExtension(DotnetProgram.FileOf(name), null), ["-noLogo", "-noColor", "-xml", report, .. filter], log)
         {
             StopSignal = Signal.Interrupt,
             OrphanSignal = Signal.Interrupt,

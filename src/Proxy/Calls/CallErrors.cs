@@ -1,6 +1,5 @@
 using Billing.Contracts;
 using Billing.Proxy.Failures;
-using Google.Protobuf;
 using Grpc.Core;
 using Grpc.Core.Interceptors;
 using Microsoft.Extensions.Options;
@@ -87,7 +86,8 @@ internal sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger
     private RpcException Answer(Exception e, ServerCallContext context) => (e switch
     {
         FailureException foreseen => foreseen.Failure,
-        InvalidProtocolBufferException => new Failure(StatusCode.InvalidArgument, ErrorReasons.MalformedMessage, NoMessage),
+        // Which the library throws for what is no message, or no frame with one. A call of this proxy neither reads nor writes anything else.
+        IOException or InvalidDataException => new Failure(StatusCode.InvalidArgument, ErrorReasons.MalformedMessage, NoMessage),
         _ => Unforeseen(e, context.Method),
     }).ToRpcException();
 

@@ -6,6 +6,7 @@ using Billing.Proxy.Live;
 using Billing.Proxy.Rest;
 using Billing.Proxy.Security;
 using Billing.Proxy.Telemetry;
+using Grpc.AspNetCore.Server;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.Extensions.Options;
 using ServiceDescriptor = Google.Protobuf.Reflection.ServiceDescriptor;
@@ -56,6 +57,9 @@ internal static class ProxyServices
             grpc.MaxReceiveMessageSize = MessageBytesMax;
             grpc.Interceptors.Add<CallErrors>();
         });
+        // No limit holds for what a compressed message unpacks to, up to a thousand times as much, and no message of this API is worth
+        // compressing. After all others, since the library adds its providers where there are none.
+        services.PostConfigure<GrpcServiceOptions>(grpc => grpc.CompressionProviders.Clear());
         services.AddGrpcReflection();
         services.AddGrpcHealthChecks(health => PublicServices.ToList().ForEach(service => health.Services.Map(service.FullName, _ => true)))
             .AddCheck<Drain>("drain");

@@ -39,17 +39,23 @@ internal static partial class RestRequest
         while (true)
         {
             var read = await reader.ReadAsync(http.RequestAborted);
-            if (read.Buffer.Length > bytesMax)
+            var isWhole = read.IsCompleted || read.Buffer.Length == length;
+            try
             {
-                throw TooLarge(read.Buffer.Length, bytesMax);
+                if (read.Buffer.Length > bytesMax)
+                {
+                    throw TooLarge(read.Buffer.Length, bytesMax);
+                }
+                if (isWhole)
+                {
+                    return Parse(read.Buffer, type);
+                }
             }
-            if (read.IsCompleted || read.Buffer.Length == length)
+            finally
             {
-                var body = Parse(read.Buffer, type);
-                reader.AdvanceTo(read.Buffer.End);
-                return body;
+                // Also if it is refused: the server could not read the rest otherwise, and would log that as an error.
+                reader.AdvanceTo(isWhole ? read.Buffer.End : read.Buffer.Start, read.Buffer.End);
             }
-            reader.AdvanceTo(read.Buffer.Start, read.Buffer.End);
         }
     }
 

@@ -1,10 +1,8 @@
-using System.Globalization;
 using System.Net;
 using System.Net.Http.Headers;
 using System.Net.Security;
 using System.Net.Sockets;
 using System.Text;
-using System.Text.Json;
 using Billing.Contracts;
 using Billing.V1;
 using Grpc.Core;
@@ -84,33 +82,6 @@ public sealed class Misuse(SecuredStack stack)
     }
 
     [Fact]
-    public async Task Bytes_that_are_no_message_are_rejected()
-    {
-        var before = await EventsAsync();
-        using var http = new HttpClient(_stack.Credentials.Handler()) { DefaultRequestVersion = HttpVersion.Version20, DefaultVersionPolicy = HttpVersionPolicy.RequestVersionExact };
-        http.DefaultRequestHeaders.Authorization = new("Bearer", _stack.Token("payments:write", "*"));
-        var random = new Random(1);
-
-        for (var i = 0; i < 200; i++)
-        {
-            var bytes = new byte[random.Next(0, 64)];
-            random.NextBytes(bytes);
-            // Half of them have the frame that gRPC requires, so that only the message itself is invalid.
-            byte[] sent = i % 2 == 0 ? bytes : [0, 0, 0, 0, (byte)bytes.Length, .. bytes];
-            using var content = new ByteArrayContent(sent);
-            content.Headers.ContentType = new MediaTypeHeaderValue("application/grpc");
-            using var answer = await http.PostAsync(new Uri(_stack.Stack.ProxyAddresses[0] + "/billing.v1.Billing/MakePayment"), content, Cancellation);
-            await answer.Content.ReadAsByteArrayAsync(Cancellation);
-            var status = answer.TrailingHeaders.TryGetValues("grpc-status", out var trailers) ? trailers.Single() : answer.Headers.GetValues("grpc-status").Single();
-            Assert.Contains((StatusCode)int.Parse(status, CultureInfo.InvariantCulture), (StatusCode[])[StatusCode.InvalidArgument, StatusCode.Internal, StatusCode.ResourceExhausted, StatusCode.Unimplemented]);
-        }
-
-        Assert.Equal(before, await EventsAsync());
-        await NotLoggedAsync("InvalidProtocolBuffer", "ErrorExecuting", "Error when executing");
-        await ServesAsync();
-    }
-
-    [Fact]
     public async Task A_request_with_incomplete_headers_times_out()
     {
         await using var connection = await TlsAsync();
@@ -172,30 +143,6 @@ public sealed class Misuse(SecuredStack stack)
         streams.ForEach(stream => stream.Dispose());
 
         Assert.InRange(growth, long.MinValue, GrowthMax);
-    }
-
-    [Fact]
-    public async Task Fuzzed_requests_get_a_status_of_the_OpenAPI_document_and_rejected_ones_store_nothing()
-    {
-        using var http = Http("payments:write balances:read");
-        var document = JsonDocument.Parse(await http.GetStringAsync(new Uri(Rest, "/openapi/v1.json"), Cancellation)).RootElement;
-        var fuzz = new RestFuzz(document, seed: 15);
-        var before = await EventsAsync();
-        var accepted = 0L;
-
-        foreach (var request in fuzz.Requests(400))
-        {
-            using var message = request.ToMessage(Rest);
-            using var answer = await http.SendAsync(message, Cancellation);
-            var body = await answer.Content.ReadAsStringAsync(Cancellation);
-            Assert.True(
-                request.Allows((int)answer.StatusCode) && (int)answer.StatusCode != 500, $"{request}: {(int)answer.StatusCode} {body}");
-            accepted += answer.IsSuccessStatusCode && request.Writes ? 1 : 0;
-        }
-
-        Assert.InRange(await EventsAsync() - before, 0, accepted);
-        Assert.InRange(accepted, 1, 400);
-        await ServesAsync();
     }
 
     private Uri Rest => new(_stack.Stack.RestAddresses[0]);

@@ -1,4 +1,5 @@
 using Billing.Contracts;
+using Billing.Messaging;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using FsCheck.Fluent;
@@ -8,17 +9,12 @@ namespace Billing.UnitTests.Contracts;
 public sealed class FieldRulesTests
 {
     [Fact]
-    public void Valid_requests_pass() => (
-        from command in Generate.Command
-        from amount in Generate.CallersAmount
-        select (command, amount)).Holds(sample =>
+    public void Valid_commands_pass() => Generate.Command.Holds(command => Assert.Null(WireFormat.Refusal(command)));
+
+    [Fact]
+    public void Valid_amounts_of_callers_pass() => Generate.CallersAmount.Holds(amount =>
     {
-        var (command, amount) = sample;
-        if (command.Payment is not { } payment)
-        {
-            Assert.Null(FieldRules.Check(command.Balance));
-            return;
-        }
+        var payment = Samples.Payment();
         payment.Amount = amount;
         Assert.Null(FieldRules.Check(payment));
         Assert.Null(FieldRules.Check(LimitOf(amount)));

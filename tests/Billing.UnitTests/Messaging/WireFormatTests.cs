@@ -4,7 +4,6 @@ using Billing.Messaging.Requests;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using Billing.Wire.V1;
-using FsCheck.Fluent;
 using Google.Protobuf;
 using WireFormat = Billing.Messaging.WireFormat;
 
@@ -20,16 +19,6 @@ public sealed class WireFormatTests
         Assert.Null(refusal);
     });
 
-    [Fact]
-    public void Arbitrary_bytes_are_refused_without_an_exception() => Generate.Bytes.Holds(
-        bytes =>
-        {
-            var accepted = WireFormat.TryReadCommand(bytes, WireFormat.VersionBytes.Span, out _, out var refusal);
-            Assert.False(accepted);
-            Assert.NotEmpty(refusal!);
-        },
-        tries: 2000);
-
     [Theory]
     [InlineData("", "web", false)]
     [InlineData("a\0b", "", false)]
@@ -44,34 +33,6 @@ public sealed class WireFormatTests
 
         Assert.Equal(isRead, WireFormat.Refusal(command) is null);
         Assert.StartsWith("principal ", WireFormat.Refusal(longer), StringComparison.Ordinal);
-    }
-
-    [Fact]
-    public void A_damaged_command_is_read_or_refused_without_an_exception()
-    {
-        var damaged =
-            from command in Generate.Command
-            let bytes = command.ToByteArray()
-            from length in Gen.Choose(0, bytes.Length)
-            from at in Gen.Choose(0, bytes.Length - 1)
-            from value in Gen.Choose(0, 255)
-            select (Bytes: bytes, Length: length, At: at, Value: (byte)value);
-        damaged.Holds(
-            damage =>
-            {
-                var cut = damage.Bytes.AsSpan(0, damage.Length);
-                AssertReadOrRefused(cut);
-                damage.Bytes[damage.At] = damage.Value;
-                AssertReadOrRefused(damage.Bytes);
-            },
-            tries: 2000);
-    }
-
-    private static void AssertReadOrRefused(ReadOnlySpan<byte> bytes)
-    {
-        var accepted = WireFormat.TryReadCommand(bytes, WireFormat.VersionBytes.Span, out var command, out var refusal);
-        Assert.Equal(accepted, refusal is null);
-        Assert.True(!accepted || command is not null);
     }
 
     [Theory]

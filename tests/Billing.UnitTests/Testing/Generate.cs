@@ -1,11 +1,13 @@
+using Billing.Messaging.Requests;
 using Billing.V1;
 using Billing.Wire.V1;
 using FsCheck;
 using FsCheck.Fluent;
+using Google.Protobuf.WellKnownTypes;
 
 namespace Billing.UnitTests.Testing;
 
-/// <summary>Generators of valid values, and of arbitrary bytes.</summary>
+/// <summary>Generators of valid values.</summary>
 internal static class Generate
 {
     public static Gen<int> AnyInt { get; } = Gen.Choose(int.MinValue, int.MaxValue);
@@ -38,9 +40,7 @@ internal static class Generate
         AmountOf(Currency, 0, Gen.Choose(1, 99).Select(cents => cents * 10_000_000)),
         AmountOf(Gen.Elements("KWD", "TND"), 0, Gen.Choose(1, 999).Select(mils => mils * 1_000_000)));
 
-    public static Gen<byte[]> Bytes { get; } = Gen.Choose(0, 255).Select(b => (byte)b).ArrayOf();
-
-    /// <summary>A valid command, as a proxy of any release may have sent it.</summary>
+    /// <summary>A valid command of any kind, as a proxy of any release may have sent it.</summary>
     public static Gen<Command> Command { get; } =
         from id in TransactionId
         from proxy in AccountId
@@ -49,7 +49,8 @@ internal static class Generate
         from account in AccountId
         from type in PaymentType
         from amount in Amount
-        from isPayment in Gen.Elements(true, false)
+        from version in Gen.Choose(0, int.MaxValue)
+        from kind in Gen.Elements<RequestKind>(RequestKinds.Payment, RequestKinds.Balance, RequestKinds.CreditLimit, RequestKinds.Statement, RequestKinds.PaymentStatus)
         select With(
             new Command
             {
@@ -58,7 +59,7 @@ internal static class Generate
                 ProxyTopic = "billing.replies." + proxy,
                 DeadlineUnixUs = deadline,
             },
-            isPayment, account, type, amount);
+            kind, account, type, amount, version);
 
     private static Gen<Money> AmountOf(Gen<string> currencies, int leastUnits, Gen<int> nanos) =>
         from currency in currencies
@@ -66,22 +67,106 @@ internal static class Generate
         from fraction in nanos
         select new Money { CurrencyCode = currency, Units = units, Nanos = fraction };
 
-    private static Command With(Command command, bool isPayment, string account, PaymentType type, Money amount)
+    /// <summary>A reply of any kind, to one of the first two calls of a proxy.</summary>
+    public static Gen<Reply> Reply { get; } =
+        from correlation in Gen.Choose(1, 2)
+        from id in TransactionId
+        from amount in Amount
+        from balance in Amount
+        from version in Gen.Choose(1, int.MaxValue)
+        from kind in Gen.Choose(0, 5)
+        select With(new Reply { CorrelationId = (ulong)correlation }, kind, id.ToString(), amount, balance, version);
+
+    /// <summary>An event of any kind.</summary>
+    public static Gen<Event> Event { get; } =
+        from id in TransactionId
+        from account in Gen.Elements("a", "b", "c")
+        from version in Gen.Choose(1, 5)
+        from amount in Amount
+        from kind in Gen.Choose(0, 2)
+        select With(
+            new Event { StreamId = "visa/" + account, Version = version, TransactionId = id.ToString(), DecidedUnixUs = 1_000_000, Balance = amount },
+            kind, amount);
+
+    private static Command With(Command command, RequestKind kind, string account, PaymentType type, Money amount, long version)
     {
-        if (isPayment)
+        var payment = new MakePaymentRequest { TransactionId = command.TransactionId, AccountId = account, PaymentType = type, Amount = amount };
+        if (kind == RequestKinds.Payment)
         {
-            command.Payment = new MakePaymentRequest
+            command.Payment = payment;
+        }
+        else if (kind == RequestKinds.Balance)
+        {
+            command.Balance = new CheckBalanceRequest { AccountId = account, PaymentType = type, MinVersion = version };
+        }
+        else if (kind == RequestKinds.CreditLimit)
+        {
+            command.CreditLimit = new SetCreditLimitRequest { TransactionId = command.TransactionId, AccountId = account, PaymentType = type, Limit = amount };
+        }
+        else if (kind == RequestKinds.Statement)
+        {
+            command.Statement = new StatementPageRequest
             {
-                TransactionId = command.TransactionId,
                 AccountId = account,
                 PaymentType = type,
-                Amount = amount,
+                AfterVersion = version,
+                Limit = 1 + (int)(version % 1000),
+                Opening = version % 2 == 0 ? new AccountState { Version = version, Balance = amount, CreditLimit = amount } : null,
             };
         }
         else
         {
-            command.Balance = new CheckBalanceRequest { AccountId = account, PaymentType = type };
+            command.PaymentStatus = new PaymentStatusRequest { Payment = payment, DeadlineUnixUs = command.DeadlineUnixUs };
         }
         return command;
+    }
+
+    private static Reply With(Reply reply, int kind, string id, Money amount, Money balance, long version)
+    {
+        var payment = new MakePaymentResponse { TransactionId = id, Outcome = PaymentOutcome.Accepted, Balance = balance, Version = version };
+        switch (kind)
+        {
+            case 0:
+                reply.Payment = payment;
+                break;
+            case 1:
+                reply.Balance = new CheckBalanceResponse { Balance = balance, Available = amount, CreditLimit = amount, Version = version, AsOf = new Timestamp { Seconds = version } };
+                break;
+            case 2:
+                reply.CreditLimit = new SetCreditLimitResponse { TransactionId = id, Limit = amount, Balance = balance, Version = version };
+                break;
+            case 3:
+                reply.Statement = new StatementPage
+                {
+                    Entries = { new StatementEntry { Version = version, Type = StatementEntryType.PaymentAccepted, TransactionId = id, DecidedAt = new Timestamp { Seconds = version }, Amount = amount, Balance = balance } },
+                    HasMore = version % 2 == 0,
+                    Closing = new AccountState { Version = version, Balance = balance, CreditLimit = amount },
+                };
+                break;
+            case 4:
+                reply.PaymentStatus = new PaymentStatus { Payment = payment };
+                break;
+            default:
+                reply.Error = new Error { StatusCode = (int)(version % 17), Reason = "SOME_REASON", Message = "a message", Field = "a.field" };
+                break;
+        }
+        return reply;
+    }
+
+    private static Event With(Event recorded, int kind, Money amount)
+    {
+        switch (kind)
+        {
+            case 0:
+                recorded.PaymentAccepted = new PaymentAccepted { Amount = amount };
+                break;
+            case 1:
+                recorded.PaymentDeclined = new PaymentDeclined { Amount = amount, Reason = DeclineReason.CreditLimitExceeded };
+                break;
+            default:
+                recorded.CreditLimitChanged = new CreditLimitChanged { Limit = amount };
+                break;
+        }
+        return recorded;
     }
 }

@@ -4,10 +4,10 @@ using System.Text;
 using System.Text.Json;
 using System.Text.Json.Nodes;
 
-namespace Billing.IntegrationTests.Services;
+namespace Billing.UnitTests.Fuzzing;
 
 /// <summary>Generates requests from an OpenAPI document: some valid, most with an error.</summary>
-internal sealed class RestFuzz(JsonElement document, int seed)
+internal sealed class OpenApiRequests(JsonElement document)
 {
     private static readonly string[] Texts =
     [
@@ -15,18 +15,20 @@ internal sealed class RestFuzz(JsonElement document, int seed)
         "00000000-0000-4000-8000-000000000000", "x".PadLeft(300, 'x'),
     ];
 
-    private readonly Random _random = new(seed);
+    private Random _random = new(0);
 
-    /// <summary>Returns a number of requests, for all operations in turn.</summary>
-    public IEnumerable<FuzzedRequest> Requests(int count)
+    private readonly List<(string Path, string Method, JsonElement Operation)> _operations =
+    [
+        .. document.GetProperty("paths").EnumerateObject()
+            .SelectMany(path => path.Value.EnumerateObject().Select(operation => (path.Name, operation.Name, operation.Value))),
+    ];
+
+    /// <summary>The request that follows from a seed.</summary>
+    public FuzzedRequest Of(int seed)
     {
-        var operations = document.GetProperty("paths").EnumerateObject()
-            .SelectMany(path => path.Value.EnumerateObject().Select(operation => (Path: path.Name, Method: operation.Name, Operation: operation.Value))).ToList();
-        for (var i = 0; i < count; i++)
-        {
-            var (path, method, operation) = operations[i % operations.Count];
-            yield return Request(path, method, operation);
-        }
+        _random = new Random(seed);
+        var (path, method, operation) = _operations[_random.Next(_operations.Count)];
+        return Request(path, method, operation);
     }
 
     private FuzzedRequest Request(string path, string method, JsonElement operation)
@@ -138,9 +140,6 @@ internal sealed class RestFuzz(JsonElement document, int seed)
 internal sealed record FuzzedRequest(
     string Method, string Path, IReadOnlyList<(string Name, string Value)> Headers, string? Body, string ContentType, IReadOnlySet<string> Statuses)
 {
-    /// <summary>Whether the request may change data.</summary>
-    public bool Writes => Method.Equals("put", StringComparison.OrdinalIgnoreCase);
-
     /// <summary>Whether the document lists a status, or it is the status of a path that is not in the document.</summary>
     public bool Allows(int status) => Statuses.Contains(status.ToString(CultureInfo.InvariantCulture)) || status is 404 or 405;
 

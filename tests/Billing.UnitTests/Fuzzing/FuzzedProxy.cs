@@ -1,0 +1,126 @@
+using System.Net;
+using System.Net.Sockets;
+using Billing.Messaging;
+using Billing.Messaging.Requests;
+using Billing.UnitTests.Proxy;
+using Billing.UnitTests.Testing;
+using Billing.V1;
+using Billing.Wire.V1;
+using Google.Protobuf.WellKnownTypes;
+
+namespace Billing.UnitTests.Fuzzing;
+
+/// <summary>A real proxy with REST and a fake backend that answers every kind of request, and what must hold for it after any input:
+/// nothing was logged as an error, no call is left, and it serves.</summary>
+internal sealed class FuzzedProxy : IAsyncDisposable
+{
+    // Far more than a proxy keeps for the connections and calls of a fuzzer.
+    private const long GrowthMax = 100_000_000;
+
+    private readonly FaultLog _log;
+    private readonly AnsweringBackend _backend;
+    private readonly long _before = GC.GetTotalMemory(forceFullCollection: true);
+
+    private FuzzedProxy(ProxyHost host, FaultLog log, AnsweringBackend backend) => (Host, _log, _backend) = (host, log, backend);
+
+    public ProxyHost Host { get; }
+
+    public Uri Grpc => new(Host.Address);
+
+    /// <summary>Number of commands that its backend got.</summary>
+    public int Commands => _backend.Commands;
+
+    /// <param name="answers">What the backend answers; by default a valid answer to the command.</param>
+    public static async Task<FuzzedProxy> StartAsync(Func<Request, Reply>? answers = null)
+    {
+        var (log, backend) = (new FaultLog(), new AnsweringBackend(answers ?? Answer));
+        return new FuzzedProxy(await ProxyHost.StartAsync(backend, withRest: true, logs: log), log, backend);
+    }
+
+    /// <summary>Fails if an error was logged.</summary>
+    public void AssertNoFaults() => _log.AssertNone();
+
+    /// <summary>Fails unless an ordinary payment is served.</summary>
+    public async Task ServesAsync()
+    {
+        var paid = await Host.Client.MakePaymentAsync(Samples.Payment());
+        Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
+        AssertNoFaults();
+    }
+
+    /// <summary>Fails if a call is left, or memory is kept.</summary>
+    public async Task EndAsync()
+    {
+        await Host.WaitUntilNoRequestRunsAsync().WaitAsync(TimeSpan.FromMinutes(5));
+        AssertNoFaults();
+        Assert.Equal(0, Host.Admission.InFlight);
+        Assert.InRange(GC.GetTotalMemory(forceFullCollection: true) - _before, long.MinValue, GrowthMax);
+    }
+
+    /// <summary>Sends bytes to a port, ends the sending side, and returns all that is answered until the connection ends.</summary>
+    public static async Task<byte[]> ExchangeAsync(int port, byte[] sent)
+    {
+        using var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
+        var answered = new MemoryStream();
+        try
+        {
+            await socket.ConnectAsync(IPAddress.Loopback, port);
+            var sending = SendAsync(socket, sent);
+            var buffer = new byte[8_192];
+            for (int read; (read = await socket.ReceiveAsync(buffer)) > 0;)
+            {
+                answered.Write(buffer, 0, read);
+            }
+            await sending;
+        }
+        catch (SocketException)
+        {
+            // The server may refuse the rest, and what it sent before is lost then.
+        }
+        return answered.ToArray();
+    }
+
+    public ValueTask DisposeAsync() => Host.DisposeAsync();
+
+    private static async Task SendAsync(Socket socket, byte[] sent)
+    {
+        for (ReadOnlyMemory<byte> unsent = sent; unsent.Length > 0;)
+        {
+            unsent = unsent[await socket.SendAsync(unsent)..];
+        }
+        socket.Shutdown(SocketShutdown.Send);
+    }
+
+    private static Reply Answer(Request request) => Answer(request.ToCommand());
+
+    private static Reply Answer(Command command) => command.RequestCase switch
+    {
+        Command.RequestOneofCase.Payment => FakeBackend.Accepted(command),
+        Command.RequestOneofCase.Balance => new Reply
+        {
+            Balance = new CheckBalanceResponse { Balance = Samples.Dollars(1), Available = Samples.Dollars(2), Version = 1, AsOf = new Timestamp { Seconds = 1 } },
+        },
+        Command.RequestOneofCase.CreditLimit => new Reply { CreditLimit = new SetCreditLimitResponse { TransactionId = command.TransactionId, Limit = Samples.Dollars(1), Version = 1 } },
+        Command.RequestOneofCase.Statement => new Reply
+        {
+            Statement = new StatementPage { Entries = { new StatementEntry { Version = 1, Type = StatementEntryType.PaymentAccepted, Amount = Samples.Dollars(1) } } },
+        },
+        _ => new Reply { PaymentStatus = new PaymentStatus { Payment = FakeBackend.Accepted(command).Payment } },
+    };
+
+    private sealed class AnsweringBackend(Func<Request, Reply> answers) : IRequestTransport
+    {
+        private int _commands;
+
+        public int Commands => Volatile.Read(ref _commands);
+
+        public TransportDescription Description { get; } = new("test", "Nothing.", StoresCommands: true, TimesSteps: true);
+
+        public Task<Reply> SendAsync(Request request, Action? stored = null)
+        {
+            Interlocked.Increment(ref _commands);
+            stored?.Invoke();
+            return Task.FromResult(answers(request));
+        }
+    }
+}
