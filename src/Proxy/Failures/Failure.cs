@@ -9,6 +9,8 @@ namespace Billing.Proxy.Failures;
 /// (<see cref="GrpcFailure"/>), of REST (<see cref="RestFailure"/>) or on a stream.</summary>
 internal sealed record Failure(StatusCode Status, string Reason, string Message)
 {
+    private const int WordLengthMax = 200;
+
     /// <summary>The path of the invalid field; empty if there is none.</summary>
     public string Field { get; init; } = "";
 
@@ -19,15 +21,19 @@ internal sealed record Failure(StatusCode Status, string Reason, string Message)
         new(StatusCode.InvalidArgument, ErrorReasons.InvalidField, violation.ToString()) { Field = violation.Field };
 
     /// <summary>The failure that a backend answered. Its status is checked, since an OK would make the call succeed without an
-    /// answer; an invalid one becomes INTERNAL.</summary>
+    /// answer; an invalid one becomes INTERNAL. So are its reason and field, which become headers: what is none is left out.</summary>
     public static Failure From(Error error)
     {
         var status = (StatusCode)error.StatusCode;
-        return new(status is > StatusCode.OK and <= StatusCode.Unauthenticated ? status : StatusCode.Internal, error.Reason, error.Message)
+        return new(
+            status is > StatusCode.OK and <= StatusCode.Unauthenticated ? status : StatusCode.Internal,
+            IsWord(error.Reason) ? error.Reason : ErrorReasons.ProcessingFailed, error.Message)
         {
-            Field = error.Field,
+            Field = IsWord(error.Field) ? error.Field : "",
         };
     }
+
+    private static bool IsWord(string text) => text.Length is > 0 and <= WordLengthMax && !text.AsSpan().ContainsAnyExceptInRange('!', '~');
 
     /// <summary>The failure for a backend's answer that is not one to the request; <paramref name="what"/> completes the sentence.</summary>
     public static Failure InvalidAnswer(string what) => new(StatusCode.Internal, ErrorReasons.ProcessingFailed, $"A backend answered {what}.");

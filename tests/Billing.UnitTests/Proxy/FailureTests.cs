@@ -20,6 +20,18 @@ public sealed class FailureTests
         Assert.Null(e.Trailers.GetValue("grpc-retry-pushback-ms"));
     }
 
+    [Theory]
+    [InlineData("")]
+    [InlineData("two words")]
+    [InlineData("line\nend")]
+    [InlineData("\u00e9")]
+    public void A_reason_and_a_field_of_a_backend_that_cannot_be_headers_are_left_out(string text)
+    {
+        var failure = Failure.From(new Error { StatusCode = 3, Reason = text, Field = text, Message = text });
+
+        Assert.Equal(new Failure(StatusCode.InvalidArgument, ErrorReasons.ProcessingFailed, text), failure);
+    }
+
     [Fact]
     public void The_retry_delay_is_given_in_whole_milliseconds()
     {
