@@ -9,6 +9,10 @@ internal static class RestDescription
 {
     private const string Page = "/docs";
 
+    // The page sets styles of elements, and holds pictures.
+    private const string Policy =
+        "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; object-src 'none'; form-action 'self'; frame-ancestors 'none'";
+
     public static void AddRestDescription(this IServiceCollection services)
     {
         services.ConfigureHttpJsonOptions(json =>
@@ -30,12 +34,21 @@ internal static class RestDescription
 
     public static void UseRestPage(this WebApplication app) => app.UseWhen(
         http => http.Request.Path.StartsWithSegments(Page, StringComparison.Ordinal),
-        page => page.UseSwaggerUI(ui =>
+        page =>
         {
-            ui.RoutePrefix = Page[1..];
-            ui.DocumentTitle = "Billing";
-            ui.SwaggerEndpoint("/openapi/v1.json", "Billing v1");
-        }));
+            page.Use((http, next) =>
+            {
+                http.Response.Headers.XContentTypeOptions = "nosniff";
+                http.Response.Headers.ContentSecurityPolicy = Policy;
+                return next(http);
+            });
+            page.UseSwaggerUI(ui =>
+            {
+                ui.RoutePrefix = Page[1..];
+                ui.DocumentTitle = "Billing";
+                ui.SwaggerEndpoint("/openapi/v1.json", "Billing v1");
+            });
+        });
 
     /// <summary>Describes parameters of the query as numbers. They are read as text, so that an error names the parameter.</summary>
     public static RouteHandlerBuilder HasNumbers(this RouteHandlerBuilder route, params string[] names) =>

@@ -33,6 +33,7 @@ internal sealed class Fuzz(string name, IReadOnlyList<byte[]> corpus, IReadOnlyL
     private readonly Queue<byte[]> _first = new([.. Found(name), .. corpus]);
     private readonly HashSet<string> _kinds = new(StringComparer.Ordinal);
     private readonly Stopwatch _clock = Stopwatch.StartNew();
+    private byte[] _before = [];
     private long _tried;
 
     /// <summary>A seeded source of what a fuzzer decides besides its inputs.</summary>
@@ -85,6 +86,7 @@ internal sealed class Fuzz(string name, IReadOnlyList<byte[]> corpus, IReadOnlyL
 
     private void Note(byte[] input, string kind)
     {
+        _before = input;
         if (_kinds.Count < KindsMax && _kinds.Add(kind))
         {
             _corpus.Add(input);
@@ -100,8 +102,9 @@ internal sealed class Fuzz(string name, IReadOnlyList<byte[]> corpus, IReadOnlyL
             CultureInfo.InvariantCulture, $"Fuzzed {_tried:N0} inputs of {name} in {_clock.Elapsed.TotalSeconds:0} s, with {_kinds.Count} kinds of outcome, from the seed {Seed}."));
     }
 
+    // What an input does to a server may be logged only after its connection has ended, when the next one is tried.
     private InvalidOperationException Finding(byte[] input, Exception e) => new(
-        $"Input {_tried:N0} of {name}, from the seed {Seed}. To try it again, add this line to {Findings}:\n{name} {Convert.ToBase64String(input)}\n{e.Message}", e);
+        $"Input {_tried:N0} of {name}, from the seed {Seed}. To try it and the one before it again, add these lines to {Findings}:\n{name} {Convert.ToBase64String(_before)}\n{name} {Convert.ToBase64String(input)}\n{e.Message}", e);
 
     private static IEnumerable<byte[]> Found(string name) =>
         from line in Repository.Lines(Findings)

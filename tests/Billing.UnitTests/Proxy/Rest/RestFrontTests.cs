@@ -151,6 +151,21 @@ public sealed class RestFrontTests
         Assert.Equal(ids, answered);
     }
 
+    [Fact]
+    public async Task A_chunk_of_a_size_that_no_number_holds_is_refused()
+    {
+        await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);
+        using var socket = new TcpClient();
+        await socket.ConnectAsync(proxy.Rest.Host, proxy.Rest.Port);
+        await using var stream = socket.GetStream();
+
+        await stream.WriteAsync(Encoding.ASCII.GetBytes(
+            $"PUT /v1/payments/{Samples.TransactionId} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n"));
+        using var reader = new StreamReader(stream, Encoding.ASCII);
+
+        Assert.Equal("HTTP/1.1 400 Bad Request", await reader.ReadLineAsync());
+    }
+
     private static async Task<string> ReadAnswerAsync(StreamReader reader)
     {
         Assert.Equal("HTTP/1.1 200 OK", await reader.ReadLineAsync());
