@@ -17,6 +17,8 @@ public sealed class GrpcFuzz
     // It stays open until its caller leaves.
     private const string Endless = "/grpc.health.v1.Health/Watch";
 
+    private const byte Whole = 128;
+
     private static readonly string[] Encodings = ["", "identity", "gzip", "deflate", "br", "x"];
 
     [Fact]
@@ -27,10 +29,11 @@ public sealed class GrpcFuzz
         var methods = Methods(proxy);
         await new Fuzz("grpc", Bodies(methods.Count), [.. Corpus.Words, "\0\0\0\0\0", "\x01\0\0\0\x05", "\0\xff\xff\xff\xff", "\x1f\x8b\x08"], tries: 2_500).RunAsync(async input =>
         {
-            // The first two bytes choose the method and the encoding.
+            // The first two bytes choose the method and the encoding, and whether the rest is a message, in a frame that fits it.
             var method = methods[input.ElementAtOrDefault(0) % methods.Count];
             var encoding = Encodings[input.ElementAtOrDefault(1) % Encodings.Length];
-            var (status, reason) = await CallAsync(http, proxy, method, encoding, input.Skip(2).ToArray());
+            var rest = input.Skip(2).ToArray();
+            var (status, reason) = await CallAsync(http, proxy, method, encoding, input.ElementAtOrDefault(1) < Whole ? rest : Framed(rest, flag: 0));
             Assert.Contains(status, (StatusCode?[])[
                 null, StatusCode.OK, StatusCode.InvalidArgument, StatusCode.Internal, StatusCode.ResourceExhausted, StatusCode.Unimplemented, StatusCode.NotFound, StatusCode.DeadlineExceeded]);
             Assert.NotEqual(ErrorReasons.Unforeseen, reason);
@@ -143,6 +146,7 @@ public sealed class GrpcFuzz
             foreach (var message in messages)
             {
                 bodies.Add([method, 0, .. Framed(message.ToByteArray(), flag: 0)]);
+                bodies.Add([method, Whole, .. message.ToByteArray()]);
                 bodies.Add([method, 2, .. Framed(Packed("gzip", message.ToByteArray()), flag: 1)]);
             }
             bodies.Add([method, 0, .. Framed(messages[0].ToByteArray(), flag: 0), .. Framed(messages[0].ToByteArray(), flag: 0)]);

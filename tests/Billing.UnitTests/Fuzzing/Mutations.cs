@@ -22,15 +22,18 @@ internal sealed class Mutations(Random random, IReadOnlyList<byte[]> words)
     /// <summary>Returns changed bytes of a corpus; now and then some unchanged ones, whose effects the next ones then meet.</summary>
     public byte[] Of(IReadOnlyList<byte[]> corpus)
     {
-        var bytes = new List<byte>(corpus[random.Next(corpus.Count)]);
+        var bytes = corpus[random.Next(corpus.Count)];
+        var keepsLengths = random.Next(2) == 0;
         for (var changes = random.Next(ChangesMax + 1); changes > 0; changes--)
         {
-            Change(bytes, corpus);
+            bytes = (keepsLengths ? ProtobufFields.Change(bytes, random, () => Numbers[random.Next(Numbers.Length)], Text) : null) ?? Changed([.. bytes], corpus);
         }
-        return [.. bytes.Take(BytesMax)];
+        return bytes.Length <= BytesMax ? bytes : bytes[..BytesMax];
     }
 
-    private void Change(List<byte> bytes, IReadOnlyList<byte[]> corpus)
+    private byte[] Text() => words.Count > 0 && random.Next(2) == 0 ? words[random.Next(words.Count)] : Noise();
+
+    private byte[] Changed(List<byte> bytes, IReadOnlyList<byte[]> corpus)
     {
         var at = random.Next(bytes.Count + 1);
         var count = random.Next(Math.Min(bytes.Count - at, 1 << random.Next(8)) + 1);
@@ -75,6 +78,7 @@ internal sealed class Mutations(Random random, IReadOnlyList<byte[]> words)
                 Nest(bytes, at, count);
                 break;
         }
+        return [.. bytes];
     }
 
     private byte[] Noise()
@@ -121,7 +125,8 @@ internal sealed class Mutations(Random random, IReadOnlyList<byte[]> words)
         bytes.InsertRange(at, with);
     }
 
-    private static byte[] Varint(ulong value)
+    /// <summary>Writes a number as protobuf does.</summary>
+    public static byte[] Varint(ulong value)
     {
         var bytes = new List<byte>();
         while (value >= 0x80)

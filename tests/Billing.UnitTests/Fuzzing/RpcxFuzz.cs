@@ -13,7 +13,8 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.UnitTests.Fuzzing;
 
-/// <summary>Hostile frames of RPCX, to a server and from a server.</summary>
+/// <summary>Hostile frames of RPCX, to a server and from a server. Inputs that begin with the number of a kind are the payload of such a
+/// frame, whose length is right; others are all that is sent.</summary>
 public sealed class RpcxFuzz : IBackendService, IDisposable
 {
     private const int FrameBytesMax = 64 * 1024;
@@ -48,7 +49,7 @@ public sealed class RpcxFuzz : IBackendService, IDisposable
         var tried = 0;
         await new Fuzz("rpcx-server", [.. FromClients()], Words, tries: 1_500).RunAsync(async input =>
         {
-            var answered = await FuzzedProxy.ExchangeAsync(server.EndPoint.Port, input);
+            var answered = await FuzzedProxy.ExchangeAsync(server.EndPoint.Port, OfClient(input));
             var kinds = Kinds(answered);
             if (++tried % 100 == 0)
             {
@@ -62,7 +63,7 @@ public sealed class RpcxFuzz : IBackendService, IDisposable
     [Fact]
     public async Task Frames_from_a_server_end_a_call_with_a_reply_or_an_error_of_RPCX()
     {
-        await new Fuzz("rpcx-client", [.. FromServers()], Words, tries: 1_500).RunAsync(async input =>
+        await new Fuzz("rpcx-client", [.. FromServers()], Words, tries: 700).RunAsync(async input =>
         {
             using var listener = new Socket(SocketType.Stream, ProtocolType.Tcp);
             listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
@@ -74,7 +75,7 @@ public sealed class RpcxFuzz : IBackendService, IDisposable
             {
                 // There is no other connection after this one, and when it ends, so do its calls.
                 listener.Dispose();
-                await SendAsync(server, input);
+                await SendAsync(server, OfServer(input));
             }
             var outcomes = await Task.WhenAll(calls);
             _log.AssertNone();
@@ -127,22 +128,47 @@ public sealed class RpcxFuzz : IBackendService, IDisposable
         return string.Join(' ', kinds);
     }
 
+    private static RpcxMethodNames Names { get; } = new()
+    {
+        FirstNumber = 1,
+        Names = { new RpcxMethodName { Service = "billing.wire.v1.Backend", Method = "Execute" }, new RpcxMethodName { Service = "x", Method = "y" } },
+    };
+
+    private static byte[] Hello() => Frame(new FrameHeader(FrameKind.Hello), Greeting.Write(new RpcxHello { FrameBytesMax = FrameBytesMax, Methods = Names }));
+
+    private static byte[] Welcome() => Frame(new FrameHeader(FrameKind.Welcome), new RpcxWelcome { FrameBytesMax = FrameBytesMax, InFlightMax = 100 });
+
+    private static byte[] OfClient(byte[] input) => input is [(byte)FrameKind.Hello, .. var hello] ? Frame(new FrameHeader(FrameKind.Hello), hello)
+        : input is [(byte)FrameKind.Names, .. var names] ? [.. Hello(), .. Frame(new FrameHeader(FrameKind.Names), names)]
+        : input is [(byte)FrameKind.Request, .. var request] ? [.. Hello(), .. Frame(new FrameHeader(FrameKind.Request, 1, 1), request)]
+        : input;
+
+    private static byte[] OfServer(byte[] input) => input is [(byte)FrameKind.Welcome, .. var welcome] ? Frame(new FrameHeader(FrameKind.Welcome), welcome)
+        : input is [(byte)FrameKind.Reply, .. var reply] ? [.. Welcome(), .. Frame(new FrameHeader(FrameKind.Reply, 1), reply)]
+        : input is [(byte)FrameKind.Error, .. var error] ? [.. Welcome(), .. Frame(new FrameHeader(FrameKind.Error, 1), error)]
+        : input;
+
     private static IEnumerable<byte[]> FromClients()
     {
-        var names = new RpcxMethodNames { FirstNumber = 1, Names = { new RpcxMethodName { Service = "billing.wire.v1.Backend", Method = "Execute" }, new RpcxMethodName { Service = "x", Method = "y" } } };
-        var hello = Frame(new FrameHeader(FrameKind.Hello), Greeting.Write(new RpcxHello { FrameBytesMax = FrameBytesMax, Methods = names }));
+        yield return [(byte)FrameKind.Hello, .. Greeting.Write(new RpcxHello { FrameBytesMax = 1, Methods = Names })];
+        yield return [(byte)FrameKind.Names, .. new RpcxMethodNames { FirstNumber = 3, Names = { Names.Names } }.ToByteArray()];
+        yield return [(byte)FrameKind.Request, .. Corpus.Commands[1]];
+        var hello = Hello();
         var late = Frame(new FrameHeader(FrameKind.Hello), Greeting.Write(new RpcxHello { FrameBytesMax = FrameBytesMax }));
         foreach (var command in Corpus.Commands.Take(8))
         {
             var first = Frame(new FrameHeader(FrameKind.Request, 1, 1, 1_000_000), command);
             yield return [.. hello, .. first, .. Frame(new FrameHeader(FrameKind.Request, 2, 2), command), .. Frame(new FrameHeader(FrameKind.Cancel, 2))];
-            yield return [.. late, .. Frame(new FrameHeader(FrameKind.Names), names), .. first, .. Frame(new FrameHeader(FrameKind.Cancel, 1))];
+            yield return [.. late, .. Frame(new FrameHeader(FrameKind.Names), Names), .. first, .. Frame(new FrameHeader(FrameKind.Cancel, 1))];
         }
     }
 
     private static IEnumerable<byte[]> FromServers()
     {
-        var welcome = Frame(new FrameHeader(FrameKind.Welcome), new RpcxWelcome { FrameBytesMax = FrameBytesMax, InFlightMax = 100 });
+        yield return [(byte)FrameKind.Welcome, .. new RpcxWelcome { FrameBytesMax = FrameBytesMax, InFlightMax = 100 }.ToByteArray()];
+        yield return [(byte)FrameKind.Reply, .. Reply.Parser.ParseFrom(Corpus.Replies[0]).ToByteArray()];
+        yield return [(byte)FrameKind.Error, .. new Error { StatusCode = 3, Reason = "X", Message = "m", Field = "f" }.ToByteArray()];
+        var welcome = Welcome();
         var reply = new Reply { CorrelationId = 1 };
         yield return [.. welcome, .. Frame(new FrameHeader(FrameKind.Reply, 1), reply), .. Frame(new FrameHeader(FrameKind.Reply, 2), reply), .. Frame(new FrameHeader(FrameKind.Reply, 3), reply)];
         yield return [.. welcome, .. Frame(new FrameHeader(FrameKind.Error, 1), new Error { StatusCode = 3, Reason = "X", Message = "m" }), .. Frame(new FrameHeader(FrameKind.GoAway)), .. Frame(new FrameHeader(FrameKind.Reply, 2), reply)];

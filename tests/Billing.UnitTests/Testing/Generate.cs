@@ -58,6 +58,8 @@ internal static class Generate
                 TransactionId = id.ToString(),
                 ProxyTopic = "billing.replies." + proxy,
                 DeadlineUnixUs = deadline,
+                ReceivedUnixUs = 1 + version,
+                Timing = version % 2 == 0 ? new Timing { SentUnixUs = 1 + version } : null,
             },
             kind, account, type, amount, version);
 
