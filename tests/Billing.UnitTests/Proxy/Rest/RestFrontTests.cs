@@ -152,6 +152,20 @@ public sealed class RestFrontTests
     }
 
     [Fact]
+    public async Task The_page_to_browse_the_API_cannot_be_framed_and_loads_nothing_from_elsewhere()
+    {
+        await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);
+        using var http = new HttpClient();
+
+        using var page = await http.GetAsync(new Uri(proxy.Rest, "/docs/index.html"));
+
+        var policy = Assert.Single(page.Headers.GetValues("Content-Security-Policy"));
+        Assert.Contains("default-src 'self'", policy, StringComparison.Ordinal);
+        Assert.Contains("frame-ancestors 'none'", policy, StringComparison.Ordinal);
+        Assert.Equal("nosniff", Assert.Single(page.Headers.GetValues("X-Content-Type-Options")));
+    }
+
+    [Fact]
     public async Task A_chunk_of_a_size_that_no_number_holds_is_refused()
     {
         await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);
