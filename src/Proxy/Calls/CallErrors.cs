@@ -12,7 +12,6 @@ namespace Billing.Proxy.Calls;
 internal sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger<CallErrors> logger) : Interceptor
 {
     private const string StatusTrailer = "grpc-status";
-    private const string NoMessage = "The request cannot be parsed as a message of this method.";
 
     private static readonly string UnknownCode = Code(StatusCode.Unknown);
     private static readonly string ExhaustedCode = Code(StatusCode.ResourceExhausted);
@@ -66,20 +65,28 @@ internal sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger
         }
         if (status == UnknownCode)
         {
-            Refuse(trailers, ErrorReasons.MalformedMessage, NoMessage);
+            GrpcFailure.WriteTrailers(trailers, Malformed);
         }
         else if (status == ExhaustedCode)
         {
-            Refuse(trailers, ErrorReasons.RequestTooLarge, $"The request is far larger than Billing:Proxy:RequestBytesMax ({options.Value.RequestBytesMax} bytes) allows.");
+            GrpcFailure.WriteTrailers(trailers, TooLarge);
         }
     }
 
-    private static void Refuse(IHeaderDictionary trailers, string reason, string message) =>
-        GrpcFailure.WriteTrailers(trailers, new Failure(StatusCode.InvalidArgument, reason, message));
+    private static Failure Malformed { get; } =
+        new(StatusCode.InvalidArgument, ErrorReasons.MalformedMessage, "The request cannot be parsed as a message of this method.");
+
+    private Failure TooLarge => new(
+        StatusCode.InvalidArgument, ErrorReasons.RequestTooLarge,
+        $"The request is far larger than Billing:Proxy:RequestBytesMax ({options.Value.RequestBytesMax} bytes) allows.");
 
     // Once the caller is gone, the work for it may end with any exception.
     private static bool HasAnswer(Exception e, ServerCallContext context) =>
-        e is FailureException || (e is not RpcException && !context.CancellationToken.IsCancellationRequested);
+        e is FailureException || IsTooLarge(e) || (e is not RpcException && !context.CancellationToken.IsCancellationRequested);
+
+    // The library's refusal of a message on a stream.
+    private static bool IsTooLarge(Exception e) =>
+        e is RpcException { StatusCode: StatusCode.ResourceExhausted } refusal && refusal.Trailers.Get(Trailers.Reason) is null;
 
     private static string Code(StatusCode status) => ((int)status).ToString(System.Globalization.CultureInfo.InvariantCulture);
 
@@ -87,7 +94,8 @@ internal sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger
     {
         FailureException foreseen => foreseen.Failure,
         // Which the library throws for what is no message, or no frame with one. A call of this proxy neither reads nor writes anything else.
-        IOException or InvalidDataException => new Failure(StatusCode.InvalidArgument, ErrorReasons.MalformedMessage, NoMessage),
+        IOException or InvalidDataException => Malformed,
+        _ when IsTooLarge(e) => TooLarge,
         _ => Unforeseen(e, context.Method),
     }).ToRpcException();
 
