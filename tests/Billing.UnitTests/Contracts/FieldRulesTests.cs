@@ -2,7 +2,6 @@ using Billing.Contracts;
 using Billing.Messaging;
 using Billing.UnitTests.Testing;
 using Billing.V1;
-using FsCheck.Fluent;
 
 namespace Billing.UnitTests.Contracts;
 

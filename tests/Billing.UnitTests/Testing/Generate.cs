@@ -50,7 +50,7 @@ internal static class Generate
         from type in PaymentType
         from amount in Amount
         from version in Gen.Choose(0, int.MaxValue)
-        from kind in Gen.Elements<RequestKind>(RequestKinds.Payment, RequestKinds.Balance, RequestKinds.CreditLimit, RequestKinds.Statement, RequestKinds.PaymentStatus)
+        from kind in Gen.Elements<RequestKind>(RequestKinds.Payment, RequestKinds.Balance, RequestKinds.CreditLimit, RequestKinds.Statement, RequestKinds.PaymentStatus, RequestKinds.Lookup)
         select With(
             new Command
             {
@@ -76,7 +76,7 @@ internal static class Generate
         from amount in Amount
         from balance in Amount
         from version in Gen.Choose(1, int.MaxValue)
-        from kind in Gen.Choose(0, 5)
+        from kind in Gen.Choose(0, 6)
         select With(new Reply { CorrelationId = (ulong)correlation }, kind, id.ToString(), amount, balance, version);
 
     /// <summary>An event of any kind.</summary>
@@ -104,6 +104,10 @@ internal static class Generate
         else if (kind == RequestKinds.CreditLimit)
         {
             command.CreditLimit = new SetCreditLimitRequest { TransactionId = command.TransactionId, AccountId = account, PaymentType = type, Limit = amount };
+        }
+        else if (kind == RequestKinds.Lookup)
+        {
+            command.Lookup = new GetPaymentRequest { TransactionId = command.TransactionId, AccountId = account, PaymentType = type };
         }
         else if (kind == RequestKinds.Statement)
         {
@@ -146,6 +150,9 @@ internal static class Generate
                 };
                 break;
             case 4:
+                reply.Lookup = new RecordedPayment { TransactionId = id, Outcome = PaymentOutcome.Accepted, Amount = amount, Balance = balance, Version = version };
+                break;
+            case 5:
                 reply.PaymentStatus = new PaymentStatus { Payment = payment };
                 break;
             default:
