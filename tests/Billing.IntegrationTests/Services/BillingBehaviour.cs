@@ -74,7 +74,7 @@ public abstract class BillingBehaviour
             PaymentType = request.PaymentType,
             Limit = request.Amount,
         };
-        await _stack.Client().SetCreditLimitAsync(limit);
+        await _stack.Admin().SetCreditLimitAsync(limit);
         GetPaymentRequest[] lookups =
         [
             Lookup(StackFixture.Payment(request.AccountId)),

@@ -109,6 +109,10 @@ internal sealed class FuzzedProxy : IAsyncDisposable
         {
             Statement = new StatementPage { Entries = { new StatementEntry { Version = 1, Type = StatementEntryType.PaymentAccepted, Amount = Samples.Dollars(1) } } },
         },
+        Command.RequestOneofCase.Lookup => new Reply
+        {
+            Lookup = new RecordedPayment { TransactionId = command.Lookup.TransactionId, Outcome = PaymentOutcome.Accepted, Amount = Samples.Dollars(1), Version = 1 },
+        },
         _ => new Reply { PaymentStatus = new PaymentStatus { Payment = FakeBackend.Accepted(command).Payment } },
     };
 
