@@ -256,7 +256,8 @@ public sealed class RestApi : IDisposable
         Assert.Equal(
             [
                 "/v1/accounts/{payment_type}/{account_id}/balance", "/v1/accounts/{payment_type}/{account_id}/credit-limit",
-                "/v1/accounts/{payment_type}/{account_id}/statement", "/v1/payments/{transaction_id}", "/v1/payments/{transaction_id}/status",
+                "/v1/accounts/{payment_type}/{account_id}/statement", "/v1/payments/{transaction_id}",
+                "/v1/payments/{transaction_id}/lookup", "/v1/payments/{transaction_id}/status",
             ],
             document.Json.GetProperty("paths").EnumerateObject().Select(p => p.Name).Order(StringComparer.Ordinal));
         var payment = document.Json.GetProperty("paths").GetProperty("/v1/payments/{transaction_id}").GetProperty("put");

@@ -42,7 +42,7 @@ public sealed class StartupErrors
 
     [Fact]
     public Task A_misspelt_section_is_named_with_the_others() => FailsHereAsync(
-        "Billing.Backends", "Billing:Backends is not a setting; Billing has Admin, Auth, Backend, ", 2,
+        "Billing.Backends", "Billing:Backends is not a setting; Billing has Admin, AdminClient, Auth, Backend, ", 2,
         ("Billing__Backends__Role", "Payments"), ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"));
 
     [Fact]

@@ -21,6 +21,7 @@ public sealed class ReasonTests
         [ErrorReasons.MalformedBody] = (StatusCode.InvalidArgument, RejectionReason.InvalidField),
         [ErrorReasons.TransactionIdReused] = (StatusCode.AlreadyExists, RejectionReason.IdReused),
         [ErrorReasons.CurrencyMismatch] = (StatusCode.FailedPrecondition, RejectionReason.CurrencyMismatch),
+        [ErrorReasons.PaymentNotFound] = (StatusCode.NotFound, RejectionReason.Other),
         [ErrorReasons.VersionNotReached] = (StatusCode.OutOfRange, RejectionReason.VersionNotReached),
         [ErrorReasons.TokenMissing] = (StatusCode.Unauthenticated, RejectionReason.NotAuthenticated),
         [ErrorReasons.TokenExpired] = (StatusCode.Unauthenticated, RejectionReason.NotAuthenticated),

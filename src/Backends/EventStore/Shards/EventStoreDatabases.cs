@@ -98,7 +98,6 @@ internal sealed partial class EventStoreDatabases : IAsyncDisposable
                 await BeginAsync(cancellationToken);
                 return;
             }
-            // A server that is no longer the primary, or not yet.
             catch (NpgsqlException e) when (IsPassing(e) && _time.GetElapsedTime(start) < All[0].Settings.StartTimeout)
             {
                 await All[0].Servers.LookForPrimaryAsync(cancellationToken);
@@ -129,8 +128,9 @@ internal sealed partial class EventStoreDatabases : IAsyncDisposable
         await insert.ExecuteNonQueryAsync(cancellationToken);
     }
 
-    private static bool IsPassing(NpgsqlException failure) =>
-        failure.IsTransient || failure is PostgresException { SqlState: PostgresErrorCodes.ReadOnlySqlTransaction };
+    // What a server that is no longer the primary, or not yet, may answer: the tables, which are there by now, may not have reached it.
+    private static bool IsPassing(NpgsqlException failure) => failure.IsTransient
+        || failure is PostgresException { SqlState: PostgresErrorCodes.ReadOnlySqlTransaction or PostgresErrorCodes.UndefinedTable };
 
     // Whether a database holds a shard; null if none has ever held one.
     private async Task<bool?> AreHeldAsync(CancellationToken cancellationToken)
