@@ -10,8 +10,8 @@ using Microsoft.Extensions.Options;
 namespace Billing.Proxy.Hosting;
 
 /// <summary>Limits the invalid tokens of an address: to check the signature of one costs more than everything else that a proxy does for a
-/// call. Beyond the limit a token is refused unseen, unless it is one that is remembered as valid.</summary>
-internal sealed class InvalidTokens(IOptions<LimitOptions> limits) : IDisposable
+/// call. Beyond the limit a token is refused unseen, unless it was found valid before: many callers may share the address of a gateway.</summary>
+internal sealed class InvalidTokens(TokenCallers callers, IOptions<LimitOptions> limits) : IDisposable
 {
     private static readonly TimeSpan Window = TimeSpan.FromMinutes(1);
 
@@ -29,7 +29,7 @@ internal sealed class InvalidTokens(IOptions<LimitOptions> limits) : IDisposable
         bearer.Events.OnMessageReceived = async received =>
         {
             await recall(received);
-            if (received.Result is null && received.Request.Headers.Authorization.Count > 0 && Refusal(received.HttpContext) is { } refusal)
+            if (received.Result is null && received.Request.Headers.Authorization is [{ } header, ..] && !callers.Knows(header) && Refusal(received.HttpContext) is { } refusal)
             {
                 received.Fail(new FailureException(refusal));
             }

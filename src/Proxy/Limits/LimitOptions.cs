@@ -33,7 +33,7 @@ internal sealed class LimitOptions
     public int AnonymousCallsPerAddress { get; set; } = 100;
 
     /// <summary>The most invalid tokens that an address may send within a minute; then its tokens are refused without a check of their
-    /// signatures, except those that were found valid less than a minute ago.</summary>
+    /// signatures, except those that were found valid before.</summary>
     [Range(1, 1_000_000)]
     public int InvalidTokensPerMinute { get; set; } = 600;
 

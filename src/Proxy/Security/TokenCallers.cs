@@ -71,6 +71,9 @@ internal sealed class TokenCallers(
         bearer.Events = new JwtBearerEvents { OnMessageReceived = Recall, OnTokenValidated = Accept };
     }
 
+    /// <summary>Whether the token in a header was found valid before, and has not expired since. It may have to be validated again.</summary>
+    public bool Knows(string header) => _remembered.TryGetValue(KeyOf(header), out _);
+
     public void Dispose() => _remembered.Dispose();
 
     private DateTimeOffset Now => time.WallClock().GetUtcNow();
@@ -137,7 +140,7 @@ internal sealed class TokenCallers(
         var expires = Expiry(token);
         _remembered.Set(
             KeyOf(header), new Remembered(principal, until < expires ? until : expires),
-            new MemoryCacheEntryOptions { Size = header.Length, AbsoluteExpirationRelativeToNow = RememberedFor });
+            new MemoryCacheEntryOptions { Size = header.Length, AbsoluteExpirationRelativeToNow = expires - Now });
     }
 
     // Of the token alone: the header may have any number of spaces before it.

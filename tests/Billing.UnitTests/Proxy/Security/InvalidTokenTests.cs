@@ -16,12 +16,13 @@ public sealed class InvalidTokenTests : IAsyncLifetime
     private const int Allowed = 3;
 
     private readonly TokenIssuer _stranger = TokenIssuer.New(TimeProvider.System);
+    private readonly ManualTime _time = new();
     private SecureProxy _proxy = null!;
     private int _verified;
 
     public async ValueTask InitializeAsync()
     {
-        _proxy = await SecureProxy.StartAsync(new() { ["Billing:Limits:InvalidTokensPerMinute"] = "3" });
+        _proxy = await SecureProxy.StartAsync(new() { ["Billing:Limits:InvalidTokensPerMinute"] = "3" }, _time);
         var checks = _proxy.Host.Services.GetRequiredService<IOptionsMonitor<JwtBearerOptions>>()
             .Get(JwtBearerDefaults.AuthenticationScheme).TokenValidationParameters;
         var keys = checks.IssuerSigningKeyResolver;
@@ -62,6 +63,23 @@ public sealed class InvalidTokenTests : IAsyncLifetime
         });
         Assert.Equal(verified, Volatile.Read(ref _verified));
         Assert.Equal(2, _proxy.Backend.Commands.Count);
+    }
+
+    [Fact]
+    public async Task A_caller_at_such_an_address_is_served_also_when_its_token_has_to_be_validated_again()
+    {
+        var known = _proxy.Client(_proxy.Token("payments:write", "*"));
+        await known.MakePaymentAsync(Samples.Payment());
+        for (var i = 0; i <= Allowed; i++)
+        {
+            await RefusedAsync(Strange());
+        }
+        var verified = Volatile.Read(ref _verified);
+        _time.Advance(TimeSpan.FromMinutes(2));
+
+        await known.MakePaymentAsync(Samples.Payment());
+
+        Assert.InRange(Volatile.Read(ref _verified), verified + 1, int.MaxValue);
     }
 
     [Fact]
