@@ -26,5 +26,5 @@ internal sealed class AnonymousCalls(IOptions<LimitOptions> limits) : IRateLimit
     };
 
     public RateLimitPartition<string> GetPartition(HttpContext httpContext) => RateLimitPartition.GetConcurrencyLimiter(
-        httpContext.Features.Get<Caller>()?.Id ?? "", _ => new ConcurrencyLimiterOptions { PermitLimit = limits.Value.AnonymousCallsPerAddress });
+        Caller.AddressOf(httpContext), _ => new ConcurrencyLimiterOptions { PermitLimit = limits.Value.AnonymousCallsPerAddress });
 }

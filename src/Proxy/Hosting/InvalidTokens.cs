@@ -16,7 +16,7 @@ internal sealed class InvalidTokens(TokenCallers callers, IOptions<LimitOptions>
     private static readonly TimeSpan Window = TimeSpan.FromMinutes(1);
 
     private readonly PartitionedRateLimiter<HttpContext> _invalid = PartitionedRateLimiter.Create<HttpContext, string>(
-        http => RateLimitPartition.GetFixedWindowLimiter(http.Features.Get<Caller>()?.Id ?? "", _ => new FixedWindowRateLimiterOptions
+        http => RateLimitPartition.GetFixedWindowLimiter(Caller.AddressOf(http), _ => new FixedWindowRateLimiterOptions
         {
             PermitLimit = limits.Value.InvalidTokensPerMinute,
             Window = Window,
@@ -29,7 +29,8 @@ internal sealed class InvalidTokens(TokenCallers callers, IOptions<LimitOptions>
         bearer.Events.OnMessageReceived = async received =>
         {
             await recall(received);
-            if (received.Result is null && received.Request.Headers.Authorization is [{ } header, ..] && !callers.Knows(header) && Refusal(received.HttpContext) is { } refusal)
+            // The limit first: below it no token needs to be known.
+            if (received.Result is null && received.Request.Headers.Authorization is [{ } header, ..] && Refusal(received.HttpContext) is { } refusal && !callers.Knows(header))
             {
                 received.Fail(new FailureException(refusal));
             }

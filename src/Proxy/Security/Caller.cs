@@ -56,6 +56,9 @@ internal sealed class Caller : ClaimsIdentity
     public static Caller Of(HttpContext http) =>
         http.User.Identity as Caller ?? http.Features.Get<Caller>() ?? Nobody;
 
+    /// <summary>The address that a request comes from, for limits that hold whoever its caller is.</summary>
+    public static string AddressOf(HttpContext http) => http.Features.Get<Caller>()?.Id ?? "";
+
     public bool Has(string scope) => _mayDoEverything || _scopes.Contains(scope);
 
     public bool MayAccess(string accountId) => _mayDoEverything || _accounts.Contains(accountId)
