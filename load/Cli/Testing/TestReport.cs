@@ -8,8 +8,9 @@ namespace Billing.Cli.Testing;
 /// <param name="Failed">Number of tests that failed, and of errors outside of tests.</param>
 /// <param name="Classes">The seconds of each test class: the sum of its tests, without what they share (fixtures).</param>
 /// <param name="Notes">What to print even if all is well: why tests were skipped, and what was simulated and fuzzed.</param>
+/// <param name="Failures">Each failed test with its message.</param>
 internal sealed partial record TestReport(
-    int Passed, int Failed, int Skipped, IReadOnlyDictionary<string, double> Classes, IReadOnlyList<string> Notes)
+    int Passed, int Failed, int Skipped, IReadOnlyDictionary<string, double> Classes, IReadOnlyList<string> Notes, IReadOnlyList<string> Failures)
 {
     /// <summary>Reads a program's report. A program that ends badly without a failed test, or without a report, is one failure.</summary>
     public static TestReport Read(string file, int exitCode)
@@ -29,7 +30,11 @@ internal sealed partial record TestReport(
             Sum(assemblies, "passed"), failed == 0 && (exitCode != 0 || assemblies.Length == 0) ? 1 : failed, Sum(assemblies, "skipped"),
             tests.GroupBy(test => (string?)test.Attribute("type") ?? "").ToDictionary(
                 tests => tests.Key, tests => tests.Sum(test => (double?)test.Attribute("time") ?? 0), StringComparer.Ordinal),
-            [.. tests.SelectMany(NotesOf)]);
+            [.. tests.SelectMany(NotesOf)],
+            [
+                .. assemblies.Descendants("failure").Select(failure =>
+                    $"{(string?)failure.Parent!.Attribute("name")}: {((string?)failure.Element("message"))?.Trim()}"),
+            ]);
     }
 
     private static IEnumerable<string> NotesOf(XElement test)

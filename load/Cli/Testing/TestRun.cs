@@ -42,6 +42,11 @@ internal sealed class TestRun(params string[] filter)
             }
         }
         PrintSlowest();
+        // Again, since whoever reads a long log begins at its end.
+        foreach (var failure in _reports.SelectMany(report => report.Failures))
+        {
+            Console.WriteLine(failure);
+        }
         var failed = _reports.Sum(report => report.Failed);
         Console.WriteLine($"{_reports.Sum(report => report.Passed)} passed, {failed} failed, {_reports.Sum(report => report.Skipped)} skipped");
         return failed == 0 ? 0 : 1;
