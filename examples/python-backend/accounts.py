@@ -88,12 +88,18 @@ class Account:
                     outcome=billing_pb2.DECLINED if is_declined else billing_pb2.ACCEPTED,
                     decline_reason=event.payment_declined.reason,
                     amount=getattr(event, fact).amount,
+                    refunded=self._refunded(event),
                     balance=event.balance,
                     version=event.version,
                 )
                 found.decided_at.FromMicroseconds(event.decided_unix_us)
                 return found
         return None
+
+    def _refunded(self, payment):
+        """What has been given back of a payment: the last refund states it."""
+        refunds = [event.payment_refunded for event in self._events if event.payment_refunded.payment_id == payment.transaction_id]
+        return refunds[-1].refunded if refunds else billing_pb2.Money(currency_code=payment.balance.currency_code)
 
     def page(self, request):
         """The answer to a request for a page of a statement."""
@@ -119,6 +125,10 @@ class Account:
             entry.type = billing_pb2.PAYMENT_DECLINED
             entry.amount.CopyFrom(event.payment_declined.amount)
             entry.decline_reason = event.payment_declined.reason
+        elif fact == "payment_refunded":
+            entry.type = billing_pb2.PAYMENT_REFUNDED
+            entry.amount.CopyFrom(event.payment_refunded.amount)
+            entry.payment_id = event.payment_refunded.payment_id
         else:
             entry.type = billing_pb2.CREDIT_LIMIT_CHANGED
             entry.amount.CopyFrom(event.credit_limit_changed.limit)

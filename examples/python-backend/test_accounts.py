@@ -62,6 +62,16 @@ class AccountTests(unittest.TestCase):
         self.assertEqual((found.version, found.outcome, found.amount.units, found.balance.units), (2, billing_pb2.ACCEPTED, 1, 7))
         self.assertIsNone(account.payment("6a0d2a5e-1f0b-4a5c-8b1e-000000000002"))
 
+    def test_a_payment_shows_what_was_given_back_of_it_and_the_statement_its_id(self):
+        payment = paid(1, 1)
+        payment.transaction_id = "6a0d2a5e-1f0b-4a5c-8b1e-000000000001"
+        refund = wire_pb2.Event(stream_id="amex/a", version=2, balance=dollars(0, 400_000_000), payment_refunded=wire_pb2.PaymentRefunded(
+            payment_id=payment.transaction_id, amount=dollars(0, 600_000_000), charged=dollars(1), refunded=dollars(0, 600_000_000)))
+        account = self.account(payment, refund)
+        self.assertEqual(account.payment(payment.transaction_id).refunded.nanos, 600_000_000)
+        entry = account.page(wire_pb2.StatementPageRequest(after_version=1, limit=1)).entries[0]
+        self.assertEqual((entry.type, entry.payment_id), (billing_pb2.PAYMENT_REFUNDED, payment.transaction_id))
+
     def test_pages_are_consecutive_and_close_with_the_account_as_of_their_last_event(self):
         account = self.account(paid(1, 5), limited(2, 50, balance=5), paid(3, 9))
         first = account.page(wire_pb2.StatementPageRequest(limit=2))

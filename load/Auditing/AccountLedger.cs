@@ -93,6 +93,7 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
             Judge(fold, version, fact);
             fold.Account = fold.Account.After(fact);
             CompareStated(fold, version, fact);
+            Refund(fold, version, fact);
             fold.HasLimit |= fact.Kind == TransactionKind.LimitChanged;
             if (fact.TransactionId != Guid.Empty)
             {
@@ -114,6 +115,30 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
         if (!fold.IsUnsure && fold.Account.Fault(fact) is { } fault)
         {
             Misjudged.Add($"{fold.StreamId} version {version}: {fault}; {fact.TransactionId}, {fact.Kind} {fact.Currency} {fact.Amount}");
+        }
+    }
+
+    // Where events are missing, the payment may be among them.
+    private void Refund(Fold fold, long version, StoredFact fact)
+    {
+        if (fact.Payment is not { } stated || fold.IsUnsure)
+        {
+            return;
+        }
+        var payment = transactions.Find(stated.Id, fold.StreamId);
+        var total = (fold.Refunded ??= []).GetValueOrDefault(stated.Id) + fact.Amount;
+        fold.Refunded[stated.Id] = total;
+        if (payment is not { Kind: TransactionKind.Accepted } || payment.Value.Currency != fact.Currency)
+        {
+            Misjudged.Add($"{fold.StreamId} version {version}: a refund of {stated.Id} in {fact.Currency}, which is {(payment is { } other ? $"{other}" : "not there")}");
+        }
+        else if (total > payment.Value.Amount)
+        {
+            Misjudged.Add($"{fold.StreamId} version {version}: refunds of {total} of the payment {stated.Id} of {payment.Value.Amount}");
+        }
+        else if (stated != (stated.Id, payment.Value.Amount, total))
+        {
+            unbalanced.Add($"{fold.StreamId} version {version} states that {stated.Refunded} of {stated.Charged} of {stated.Id} are given back; it is {total} of {payment.Value.Amount}");
         }
     }
 
@@ -173,6 +198,9 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
         public bool IsUnsure { get; set; }
 
         public StoredSnapshot? Snapshot { get; set; }
+
+        /// <summary>What has been given back of the payments with refunds.</summary>
+        public Dictionary<Guid, decimal>? Refunded { get; set; }
 
         /// <summary>Events that were added before earlier ones of the stream, by version.</summary>
         public PriorityQueue<StoredFact?, long>? Early { get; set; }

@@ -2,7 +2,7 @@ namespace Billing.Auditing;
 
 /// <summary>An account as computed by the auditor, with the rules for valid events. Both are implemented from the contract,
 /// independently of the backends: an audit that shared their code would repeat their mistakes.</summary>
-/// <param name="Balance">The sum of the accepted payments.</param>
+/// <param name="Balance">The sum of the accepted payments without what was given back.</param>
 /// <param name="Limit">The credit limit; null if unknown.</param>
 /// <param name="Currency">The currency (ISO 4217); null until the first accepted payment or limit.</param>
 internal readonly record struct AuditedAccount(decimal Balance, decimal? Limit, string? Currency)
@@ -11,6 +11,7 @@ internal readonly record struct AuditedAccount(decimal Balance, decimal? Limit, 
     public AuditedAccount After(StoredFact fact) => fact.Kind switch
     {
         TransactionKind.Accepted => new(Balance + fact.Amount, Limit, Currency ?? fact.Currency),
+        TransactionKind.Refunded => this with { Balance = Balance - fact.Amount },
         TransactionKind.LimitChanged => new(Balance, fact.Amount, Currency ?? fact.Currency),
         _ => this,
     };
@@ -27,7 +28,11 @@ internal readonly record struct AuditedAccount(decimal Balance, decimal? Limit, 
         }
         if (fact.Amount <= 0)
         {
-            return "a payment that is not above zero";
+            return "an amount that is not above zero";
+        }
+        if (fact.Kind == TransactionKind.Refunded)
+        {
+            return IsForeign(fact) ? FormattableString.Invariant($"a refund in another currency than the account's {Currency}") : null;
         }
         if (IsForeign(fact))
         {

@@ -6,7 +6,7 @@ namespace Billing.Auditing;
 /// backends' mistakes and find nothing.</summary>
 /// <param name="Kind">The kind of event.</param>
 /// <param name="TransactionId">The transaction id; empty for a limit change in the old format, which has none.</param>
-/// <param name="Amount">The amount of the payment, or the new limit.</param>
+/// <param name="Amount">The amount of the payment or refund, or the new limit.</param>
 /// <param name="Currency">The currency (ISO 4217).</param>
 /// <param name="Reason">The reason of a declined payment, a number of the contract's DeclineReason; 0 otherwise.</param>
 /// <param name="Balance">The balance of the account after it, as it states it; null if it states none.</param>
@@ -14,6 +14,10 @@ namespace Billing.Auditing;
 internal sealed record StoredFact(
     TransactionKind Kind, Guid TransactionId, decimal Amount, string Currency, int Reason = 0, decimal? Balance = null, string? KeptIn = null)
 {
+    /// <summary>The payment that is refunded, with what the event says was charged for it and given back of it; null unless it is a refund.
+    /// </summary>
+    public (Guid Id, decimal Charged, decimal Refunded)? Payment { get; init; }
+
     /// <summary>The stored number of DeclineReason.CREDIT_LIMIT_EXCEEDED.</summary>
     public const int LimitExceeded = 1;
 
@@ -38,6 +42,10 @@ internal sealed record StoredFact(
                     TransactionKind.Declined, Id(content), Number(content, "Amount"), CurrencyOf(content), Of(content, "Reason").GetInt32()),
                 "credit_limit_changed_v1" => new(TransactionKind.LimitChanged, Guid.Empty, Number(content, "Limit"), CurrencyOf(content)),
                 "credit_limit_changed_v2" => new(TransactionKind.LimitChanged, Id(content), Number(content, "Limit"), CurrencyOf(content)),
+                "payment_refunded_v1" => new(TransactionKind.Refunded, Id(content), Number(content, "Amount"), CurrencyOf(content))
+                {
+                    Payment = (Of(content, "PaymentId").GetGuid(), Number(content, "Charged"), Number(content, "Refunded")),
+                },
                 _ => throw new FormatException($"'{type}' is not an event type that this version of the audit knows."),
             };
             return fact with

@@ -11,6 +11,7 @@ internal enum TransactionKind : byte
     Accepted,
     Declined,
     LimitChanged,
+    Refunded,
 }
 
 /// <summary>One transaction according to an event.</summary>

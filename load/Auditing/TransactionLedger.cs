@@ -63,6 +63,10 @@ internal sealed class TransactionLedger
         }
     }
 
+    /// <summary>The transaction of an event that was added; null if there is none.</summary>
+    public Transaction? Find(Guid id, string streamId) =>
+        _entries.TryGetValue((id, streamId), out var entry) && entry.Has(Sources.Event) ? entry.Transaction : null;
+
     /// <summary>Adds the journal entry of a payment. Call this after all events are added.</summary>
     public void AddAnswer(in JournalEntry answer)
     {

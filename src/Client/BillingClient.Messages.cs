@@ -59,6 +59,11 @@ public sealed partial class BillingClient
     public Task<CheckBalanceResponse> CheckBalanceAsync(CheckBalanceRequest request, CancellationToken cancellationToken = default) =>
         _calls.Unary.RunAsync(CheckBalance(request), deadline: null, cancellationToken);
 
+    /// <summary>Gives back a payment, whole or in part.</summary>
+    /// <exception cref="RpcException">The call failed, or the refund is refused; see <see cref="Reason"/>.</exception>
+    public Task<RefundPaymentResponse> RefundPaymentAsync(RefundPaymentRequest request, CancellationToken cancellationToken = default) =>
+        _calls.Unary.RunAsync(RefundPayment(request), deadline: null, cancellationToken);
+
     /// <summary>Finds a payment by its transaction id.</summary>
     /// <exception cref="RpcException">The call failed, with <see cref="ErrorReasons.PaymentNotFound"/> if there is no such payment; see
     /// <see cref="Reason"/>.</exception>
@@ -82,6 +87,10 @@ public sealed partial class BillingClient
     private static UnaryCall<MakePaymentRequest, MakePaymentResponse> MakePayment(MakePaymentRequest request) => new(
         "billing.v1.Billing/MakePayment", request,
         static (proxy, request, options) => proxy.Billing.MakePaymentAsync(request, options).ResponseAsync);
+
+    private static UnaryCall<RefundPaymentRequest, RefundPaymentResponse> RefundPayment(RefundPaymentRequest request) => new(
+        "billing.v1.Billing/RefundPayment", request,
+        static (proxy, request, options) => proxy.Billing.RefundPaymentAsync(request, options).ResponseAsync);
 
     private static UnaryCall<GetPaymentRequest, RecordedPayment> GetPayment(GetPaymentRequest request) => new(
         "billing.v1.Billing/GetPayment", request,

@@ -47,6 +47,23 @@ public sealed partial class BillingClient : IBillingClient, IDisposable
     }
 
     /// <inheritdoc/>
+    public async Task<RefundResult> RefundAsync(
+        Refund refund, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(refund);
+        var call = RefundPayment(refund.Message);
+        try
+        {
+            return Outcomes.Of(refund, await _calls.Unary.RunAsync(call, deadline, cancellationToken));
+        }
+        catch (RpcException e)
+        {
+            ProxyCalls.ThrowIfGivenUp(e, cancellationToken);
+            return Outcomes.Of(refund, e, isFirstTry: call.Tries == 1);
+        }
+    }
+
+    /// <inheritdoc/>
     public async IAsyncEnumerable<PaymentResult> PayAllAsync(
         IAsyncEnumerable<Payment> payments, [EnumeratorCancellation] CancellationToken cancellationToken = default)
     {
@@ -77,14 +94,14 @@ public sealed partial class BillingClient : IBillingClient, IDisposable
     }
 
     /// <inheritdoc/>
-    public async Task<StatementLine?> FindPaymentAsync(
+    public async Task<FoundPayment?> FindPaymentAsync(
         CardAccount account, Guid id, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(account);
         var question = new GetPaymentRequest { TransactionId = id.ToString(), AccountId = account.Id, PaymentType = account.Type };
         try
         {
-            return StatementLine.Of(await _calls.Unary.RunAsync(GetPayment(question), deadline, cancellationToken));
+            return FoundPayment.Of(await _calls.Unary.RunAsync(GetPayment(question), deadline, cancellationToken));
         }
         catch (RpcException e) when (Reason(e) == ErrorReasons.PaymentNotFound)
         {

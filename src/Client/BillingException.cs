@@ -48,7 +48,7 @@ public enum RejectionReason
     /// <summary>The id was already used for a different request.</summary>
     IdReused,
 
-    /// <summary>The account's currency differs from that of the new limit.</summary>
+    /// <summary>The account's currency differs from that of the new limit, or the payment's from that of the refund.</summary>
     CurrencyMismatch,
 
     /// <summary>The account has not reached the requested version.</summary>
@@ -59,4 +59,13 @@ public enum RejectionReason
 
     /// <summary>The caller has no permission for this operation or this account.</summary>
     NotAllowed,
+
+    /// <summary>The account has no such payment. If the payment's outcome is unknown, it may still be recorded.</summary>
+    PaymentNotFound,
+
+    /// <summary>The payment was declined, so that there is nothing to give back.</summary>
+    PaymentDeclined,
+
+    /// <summary>The amount is more than is left of the payment.</summary>
+    AmountTooLarge,
 }

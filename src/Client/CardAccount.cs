@@ -33,7 +33,7 @@ public sealed record CardAccount
 }
 
 /// <summary>The balance, the available credit and the credit limit of an account.</summary>
-/// <param name="Balance">The amount owed: the sum of the accepted payments.</param>
+/// <param name="Balance">The amount owed: the sum of the accepted payments without what was given back.</param>
 /// <param name="Available">The available credit: the limit less the balance.</param>
 /// <param name="CreditLimit">The maximum balance.</param>
 /// <param name="Version">The version of the account that was read; 0 if the account has no events yet.</param>
@@ -48,33 +48,45 @@ public sealed record AccountBalance(Amount Balance, Amount Available, Amount Cre
 /// <summary>One event of an account.</summary>
 /// <param name="Version">The version of the account after the event, from 1.</param>
 /// <param name="Type">The type of event.</param>
-/// <param name="Id">The id of the payment or of the limit change; null for limit changes recorded before they had ids.</param>
+/// <param name="Id">The id of the payment, of the refund or of the limit change; null for limit changes recorded before they had ids.</param>
 /// <param name="DecidedAt">The time of the decision.</param>
-/// <param name="Amount">The payment's amount, or the new limit.</param>
+/// <param name="Amount">The amount of the payment or refund, or the new limit.</param>
 /// <param name="Balance">The account's balance after the event.</param>
 /// <param name="DeclineReason">Why the payment was declined; unspecified if it was not.</param>
 public sealed record StatementLine(
     long Version, StatementEntryType Type, Guid? Id, DateTimeOffset DecidedAt, Amount Amount, Amount Balance,
     DeclineReason DeclineReason = DeclineReason.Unspecified)
 {
-    /// <summary>The subject of the token with which the payment or the change was sent. Null unless the client has the scope admin, and
+    /// <summary>The id of the payment that was refunded; null unless it is a refund.</summary>
+    public Guid? PaymentId { get; init; }
+
+    /// <summary>The subject of the token with which the payment, the refund or the change was sent. Null unless the client has the scope admin, and
     /// callers were authenticated then.</summary>
     public string? Subject { get; init; }
 
     /// <summary>The client id of that token; null if it had none.</summary>
     public string? ClientId { get; init; }
 
-    internal static StatementLine Of(RecordedPayment payment) => new(
-        payment.Version,
-        payment.Outcome == PaymentOutcome.Accepted ? StatementEntryType.PaymentAccepted : StatementEntryType.PaymentDeclined,
-        Guid.Parse(payment.TransactionId), payment.DecidedAt?.ToDateTimeOffset() ?? default, Amount.Of(payment.Amount), Amount.Of(payment.Balance),
-        payment.DeclineReason);
-
     internal static StatementLine Of(StatementEntry entry) => new(
         entry.Version, entry.Type, Guid.TryParse(entry.TransactionId, out var id) ? id : null,
         entry.DecidedAt?.ToDateTimeOffset() ?? default, Amount.Of(entry.Amount), Amount.Of(entry.Balance), entry.DeclineReason)
     {
+        PaymentId = Guid.TryParse(entry.PaymentId, out var paymentId) ? paymentId : null,
         Subject = entry.Principal?.Subject,
         ClientId = entry.Principal is { ClientId.Length: > 0 } by ? by.ClientId : null,
     };
+}
+
+/// <summary>A payment as it is recorded.</summary>
+/// <param name="Line">The line of the account's statement that records it.</param>
+/// <param name="Refunded">What has been given back of it.</param>
+public sealed record FoundPayment(StatementLine Line, Amount Refunded)
+{
+    internal static FoundPayment Of(RecordedPayment payment) => new(
+        new StatementLine(
+            payment.Version,
+            payment.Outcome == PaymentOutcome.Accepted ? StatementEntryType.PaymentAccepted : StatementEntryType.PaymentDeclined,
+            Guid.Parse(payment.TransactionId), payment.DecidedAt?.ToDateTimeOffset() ?? default, Amount.Of(payment.Amount),
+            Amount.Of(payment.Balance), payment.DeclineReason),
+        Amount.Of(payment.Refunded));
 }

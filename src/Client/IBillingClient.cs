@@ -29,15 +29,22 @@ public interface IBillingClient
     Task<AccountBalance> GetBalanceAsync(
         CardAccount account, long minVersion = 0, TimeSpan? deadline = null, CancellationToken cancellationToken = default);
 
+    /// <summary>Gives back a payment, whole or in part.</summary>
+    /// <param name="refund">Keep it until its outcome is known: a retry with it is always safe.</param>
+    /// <param name="deadline">The deadline, including all retries; null for <see cref="BillingClientOptions.Deadline"/>.</param>
+    /// <param name="cancellationToken">Cancels the call; the refund may or may not be recorded.</param>
+    /// <returns>The outcome; a failure is <see cref="RefundResult.Unknown"/>, not an exception.</returns>
+    Task<RefundResult> RefundAsync(Refund refund, TimeSpan? deadline = null, CancellationToken cancellationToken = default);
+
     /// <summary>Finds a payment by its id.</summary>
     /// <param name="account">The payment's account.</param>
     /// <param name="id">The payment's id.</param>
     /// <param name="deadline">The deadline, including all retries; null for <see cref="BillingClientOptions.Deadline"/>.</param>
     /// <param name="cancellationToken">Cancels the call.</param>
-    /// <returns>The line of the statement that records it; null if there is none. A payment whose outcome is
+    /// <returns>The payment with what has become of it; null if there is none. A payment whose outcome is
     /// <see cref="PaymentResult.Unknown"/> may still be recorded then.</returns>
     /// <exception cref="BillingException">The call failed.</exception>
-    Task<StatementLine?> FindPaymentAsync(
+    Task<FoundPayment?> FindPaymentAsync(
         CardAccount account, Guid id, TimeSpan? deadline = null, CancellationToken cancellationToken = default);
 
     /// <summary>Reads the statement of an account, in order.</summary>

@@ -25,11 +25,17 @@ public static class ErrorReasons
     /// FAILED. Nothing was charged; use another id.</summary>
     public const string TransactionIdReused = "TRANSACTION_ID_REUSED";
 
-    /// <summary>FAILED_PRECONDITION: the account's currency differs from the new limit's.</summary>
+    /// <summary>FAILED_PRECONDITION: the account's currency differs from the new limit's, or the payment's from the refund's.</summary>
     public const string CurrencyMismatch = "CURRENCY_MISMATCH";
 
     /// <summary>NOT_FOUND: the account has no payment under that transaction id.</summary>
     public const string PaymentNotFound = "PAYMENT_NOT_FOUND";
+
+    /// <summary>FAILED_PRECONDITION: the payment was declined, so that there is nothing to give back.</summary>
+    public const string PaymentDeclined = "PAYMENT_DECLINED";
+
+    /// <summary>FAILED_PRECONDITION: the amount is more than is left of the payment.</summary>
+    public const string AmountTooLarge = "AMOUNT_TOO_LARGE";
 
     /// <summary>OUT_OF_RANGE: the account's stream has not reached the requested version.</summary>
     public const string VersionNotReached = "VERSION_NOT_REACHED";

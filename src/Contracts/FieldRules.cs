@@ -40,7 +40,7 @@ public static class FieldRules
     /// <summary>The first rule that a payment in a command breaks, or null. A command may be of a proxy of another release, with another
     /// list of currencies or none, and what a proxy accepted has to be processed: its currency may be any three letters.</summary>
     public static FieldViolation? CheckCommand(MakePaymentRequest request) =>
-        CheckTransactionId(request.TransactionId)
+        CheckId(request.TransactionId, "transaction_id")
         ?? CheckAccountId(request.AccountId)
         ?? CheckPaymentType(request.PaymentType)
         ?? CheckAmount(request.Amount);
@@ -53,16 +53,27 @@ public static class FieldRules
 
     /// <summary>The first rule that a look-up of a payment breaks, or null.</summary>
     public static FieldViolation? Check(GetPaymentRequest request) =>
-        CheckTransactionId(request.TransactionId)
+        CheckId(request.TransactionId, "transaction_id")
         ?? CheckAccountId(request.AccountId)
         ?? CheckPaymentType(request.PaymentType);
+
+    /// <summary>The first rule that a refund breaks, or null.</summary>
+    public static FieldViolation? Check(RefundPaymentRequest request) => CheckCommand(request) ?? CheckCurrency(request.Amount, "amount");
+
+    /// <summary>The first rule that a refund in a command breaks, or null; see the payment's.</summary>
+    public static FieldViolation? CheckCommand(RefundPaymentRequest request) =>
+        CheckId(request.TransactionId, "transaction_id")
+        ?? CheckAccountId(request.AccountId)
+        ?? CheckPaymentType(request.PaymentType)
+        ?? CheckId(request.PaymentId, "payment_id")
+        ?? CheckAmount(request.Amount);
 
     /// <summary>The first rule that a change of a credit limit breaks, or null.</summary>
     public static FieldViolation? Check(SetCreditLimitRequest request) => CheckCommand(request) ?? CheckCurrency(request.Limit, "limit");
 
     /// <summary>The first rule that a change of a credit limit in a command breaks, or null; see the payment's.</summary>
     public static FieldViolation? CheckCommand(SetCreditLimitRequest request) =>
-        CheckTransactionId(request.TransactionId)
+        CheckId(request.TransactionId, "transaction_id")
         ?? CheckAccountId(request.AccountId)
         ?? CheckPaymentType(request.PaymentType)
         ?? CheckLimit(request.Limit);
@@ -94,11 +105,11 @@ public static class FieldRules
         new("payment_type", $"must be {PaymentTypes.Listed}; it is '{Shorten(text)}'");
 
     // Guid's own parser also accepts white space around the UUID and "+" or "0x" inside it.
-    private static FieldViolation? CheckTransactionId(string id) =>
+    private static FieldViolation? CheckId(string id, string field) =>
         id.Length == 36 && id.AsSpan().IndexOfAnyExcept(UuidCharacters) < 0
             && Guid.TryParseExact(id, "D", out var value) && value != Guid.Empty
             ? null
-            : new FieldViolation("transaction_id", id.Length == 0
+            : new FieldViolation(field, id.Length == 0
                 ? "is missing; it must be a UUID"
                 : $"must be a UUID of the form 01234567-89ab-cdef-0123-456789abcdef; it is '{Shorten(id)}'");
 

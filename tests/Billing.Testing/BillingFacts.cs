@@ -53,10 +53,59 @@ public abstract class BillingFacts
         Assert.NotNull(found);
         Assert.Equal(
             (payment.Id, StatementEntryType.PaymentDeclined, DeclineReason.CreditLimitExceeded, payment.Amount, 1L),
-            (found.Id, found.Type, found.DeclineReason, found.Amount, found.Version));
+            (found.Line.Id, found.Line.Type, found.Line.DeclineReason, found.Line.Amount, found.Line.Version));
         Assert.Null(await Billing.FindPaymentAsync(NewAccount(), payment.Id, cancellationToken: Token));
         Assert.Null(await Billing.FindPaymentAsync(account, limit.Id, cancellationToken: Token));
         Assert.Null(await Billing.FindPaymentAsync(account, Guid.NewGuid(), cancellationToken: Token));
+    }
+
+    [Fact]
+    public async Task A_payment_is_given_back_in_parts_and_never_more_than_it_was()
+    {
+        var account = NewAccount();
+        var payment = new Payment(account, new Amount(10, "USD"));
+        await PayAsync<PaymentResult.Accepted>(payment);
+        var refund = new Refund(account, payment.Id, new Amount(4, "USD"));
+
+        var part = await RefundAsync<RefundResult.Refunded>(refund);
+        var again = await RefundAsync<RefundResult.Refunded>(refund);
+        var tooMuch = await RefundAsync<RefundResult.Rejected>(new Refund(account, payment.Id, new Amount(6.01m, "USD")));
+        var rest = await RefundAsync<RefundResult.Refunded>(new Refund(account, payment.Id, new Amount(6, "USD")));
+        var found = await Billing.FindPaymentAsync(account, payment.Id, cancellationToken: Token);
+        var lines = await Billing.ReadStatementAsync(account, cancellationToken: Token).ToListAsync(Token);
+
+        Assert.Equal(part, again);
+        Assert.Equal((new Amount(4, "USD"), new Amount(6, "USD"), 2L), (part.Total, part.Balance, part.Version));
+        Assert.Equal((new Amount(10, "USD"), new Amount(0, "USD"), 3L), (rest.Total, rest.Balance, rest.Version));
+        Assert.Equal((RejectionReason.AmountTooLarge, "amount"), (tooMuch.Reason, tooMuch.Field));
+        Assert.Equal("amount must be at most 6: no more is left of the payment.", tooMuch.Message);
+        Assert.Equal((StatementEntryType.PaymentAccepted, new Amount(10, "USD")), (found!.Line.Type, found.Refunded));
+        Assert.Equal([null, payment.Id, payment.Id], lines.Select(line => line.PaymentId));
+        Assert.Equal((StatementEntryType.PaymentRefunded, refund.Id, refund.Amount), (lines[1].Type, lines[1].Id, lines[1].Amount));
+    }
+
+    [Fact]
+    public async Task A_refund_that_does_not_fit_its_payment_is_rejected_and_its_id_can_be_used_again()
+    {
+        var account = NewAccount();
+        var payment = new Payment(account, new Amount(10, "USD"));
+        var declined = new Payment(account, new Amount(10_000, "USD"));
+        await PayAsync<PaymentResult.Accepted>(payment);
+        await PayAsync<PaymentResult.Declined>(declined);
+        var refund = new Refund(account, declined.Id, new Amount(1, "USD"));
+
+        var ofDeclined = await RefundAsync<RefundResult.Rejected>(refund);
+        var ofNothing = await RefundAsync<RefundResult.Rejected>(new Refund(refund.Id, NewAccount(), payment.Id, new Amount(1, "USD")));
+        var inEuros = await RefundAsync<RefundResult.Rejected>(new Refund(refund.Id, account, payment.Id, new Amount(1, "EUR")));
+        await RefundAsync<RefundResult.Refunded>(new Refund(refund.Id, account, payment.Id, new Amount(1, "USD")));
+        var reused = await RefundAsync<RefundResult.Rejected>(new Refund(refund.Id, account, payment.Id, new Amount(2, "USD")));
+
+        Assert.Equal(
+            [
+                (RejectionReason.PaymentDeclined, "payment_id"), (RejectionReason.PaymentNotFound, "payment_id"),
+                (RejectionReason.CurrencyMismatch, "amount.currency_code"), (RejectionReason.IdReused, ""),
+            ],
+            new[] { ofDeclined, ofNothing, inEuros, reused }.Select(rejected => (rejected.Reason, rejected.Field)));
     }
 
     [Fact]
@@ -202,6 +251,9 @@ public abstract class BillingFacts
 
     private async Task<T> PayAsync<T>(Payment payment)
         where T : PaymentResult => Assert.IsType<T>(await Billing.PayAsync(payment, cancellationToken: Token));
+
+    private async Task<T> RefundAsync<T>(Refund refund)
+        where T : RefundResult => Assert.IsType<T>(await Billing.RefundAsync(refund, cancellationToken: Token));
 
     private async Task<T> SetAsync<T>(CreditLimit limit)
         where T : CreditLimitResult => Assert.IsType<T>(await Admin.SetCreditLimitAsync(limit, cancellationToken: Token));

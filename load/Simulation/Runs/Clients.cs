@@ -96,9 +96,51 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel mod
         var answer = (await CallAsync(operation, copy, RequestKinds.Payment, request, _ => false))!;
         model.Paid(id, answer);
         Know(Stream(account), answer.Version);
-        if (operation.Seed % 5 == 0)
+        if (operation.Seed % 4 == 0 && copy == 0)
+        {
+            await RefundAsync(operation, request);
+        }
+        if (operation.Seed % 5 == 0 && copy == 0)
         {
             await LookUpAsync(operation, request);
+        }
+    }
+
+    // Several refunds at the same time, which are more than the payment together, and the first of them twice.
+    private async Task RefundAsync(Operation operation, MakePaymentRequest payment)
+    {
+        var dice = new Dice(operation.Seed + 17);
+        var cents = (int)(ReferenceModel.Decimal(payment.Amount) * 100);
+        var refunds = Enumerable.Range(0, 3).Select(_ => (Id: dice.Id(), Cents: 1 + dice.Next(cents))).ToList();
+        await Task.WhenAll(refunds.Append(refunds[0]).Select((refund, copy) => RefundAsync(operation, payment, refund.Id, refund.Cents, copy)));
+    }
+
+    private async Task RefundAsync(Operation operation, MakePaymentRequest payment, Guid transactionId, int cents, int copy)
+    {
+        var request = new RefundPaymentRequest
+        {
+            TransactionId = transactionId.ToString(),
+            AccountId = payment.AccountId,
+            PaymentType = payment.PaymentType,
+            PaymentId = payment.TransactionId,
+            Amount = (cents / 100m).ToMoney(payment.Amount.CurrencyCode),
+        };
+        var id = new CommandId(transactionId, StreamId.For(payment.PaymentType, payment.AccountId));
+        var paid = id with { TransactionId = operation.TransactionId };
+        model.Asked(id, request.Amount);
+        var answer = await CallAsync(operation, 5 + copy, RequestKinds.Refund, request, refusal =>
+        {
+            if (refusal.Status == StatusCode.FailedPrecondition)
+            {
+                model.RefundRefused(id, paid, cents / 100m, refusal.Reason);
+                return true;
+            }
+            return false;
+        });
+        if (answer is not null)
+        {
+            model.Refunded(id, paid, answer);
+            Know(id.StreamId, answer.Version);
         }
     }
 

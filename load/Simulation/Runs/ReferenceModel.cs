@@ -17,6 +17,8 @@ internal sealed class ReferenceModel(StoreHistory store)
     private readonly Dictionary<CommandId, MakePaymentResponse> _paid = [];
     private readonly HashSet<CommandId> _failed = [];
     private readonly Dictionary<CommandId, SetCreditLimitResponse> _limited = [];
+    private readonly Dictionary<CommandId, RefundPaymentResponse> _returned = [];
+    private readonly Dictionary<CommandId, decimal> _refunded = [];
     private readonly Dictionary<string, List<State>> _states = new(StringComparer.Ordinal);
 
     /// <summary>Notes a request.</summary>
@@ -51,13 +53,40 @@ internal sealed class ReferenceModel(StoreHistory store)
         _failed.Add(id);
     }
 
-    /// <summary>Checks the answer to a look-up of a payment that was answered, or that was called failed.</summary>
+    /// <summary>Checks the answer to a refund of a payment.</summary>
+    public void Refunded(CommandId id, CommandId payment, RefundPaymentResponse answer)
+    {
+        var state = StateOf(id, answer.Version);
+        Require(
+            answer.TransactionId == id.TransactionId.ToString() && answer.PaymentId == payment.TransactionId.ToString()
+            && Decimal(answer.Balance) == state.Balance && Decimal(answer.Refunded) <= _refunded[payment],
+            $"a refund was answered with {answer}; it is {state}, and {_refunded[payment]} is given back");
+        Require(_returned.TryAdd(id, answer) || _returned[id].Equals(answer), "two answers to one refund differ");
+    }
+
+    /// <summary>Checks that a refund was rightly refused. What is left of a payment only becomes less, so it will never be recorded.</summary>
+    public void RefundRefused(CommandId id, CommandId payment, decimal amount, string? reason)
+    {
+        States(id.StreamId);
+        var charged = Charged(payment);
+        Require(
+            reason == (charged is null ? ErrorReasons.PaymentDeclined : ErrorReasons.AmountTooLarge)
+            && (charged is null || amount > charged - _refunded.GetValueOrDefault(payment)),
+            $"a refund of {amount} of {charged} was refused with {reason}; {_refunded.GetValueOrDefault(payment)} is given back");
+        _failed.Add(id);
+    }
+
+    /// <summary>Checks the answer to a look-up of a payment that was answered, or that was called failed. All its refunds were answered.
+    /// </summary>
     public void LookedUp(CommandId id, Money amount, RecordedPayment? found)
     {
         Require(found is null == _failed.Contains(id), $"a payment was {(found is null ? "not found" : "found")} by its id after it had been {(found is null ? "answered" : "called failed")}");
         if (found is not null)
         {
             Require(found.Amount.Equals(amount), $"a payment of {amount} was found with the amount {found.Amount}");
+            Require(
+                Decimal(found.Refunded) == _refunded.GetValueOrDefault(id),
+                $"a payment was found with refunds of {found.Refunded}; {_refunded.GetValueOrDefault(id)} is given back");
             Paid(id, new MakePaymentResponse
             {
                 TransactionId = found.TransactionId,
@@ -166,6 +195,7 @@ internal sealed class ReferenceModel(StoreHistory store)
             PaymentAccepted accepted => (accepted.Amount, accepted.Currency),
             PaymentDeclined declined => (declined.Amount, declined.Currency),
             CreditLimitChanged changed => (changed.Limit, changed.Currency),
+            PaymentRefunded refunded => (refunded.Amount, refunded.Currency),
             _ => throw new SimulationException("an event is stored that nobody knows"),
         };
         Require(
@@ -179,15 +209,32 @@ internal sealed class ReferenceModel(StoreHistory store)
         {
             PaymentAccepted => before with { Balance = before.Balance + amount, Currency = currency, Declined = null },
             PaymentDeclined declined => before with { Declined = declined.Reason },
+            PaymentRefunded => before with { Balance = before.Balance - amount, Declined = null },
             _ => before with { Limit = amount, Currency = currency, Declined = null },
         };
-        var isRight = stored.Fact is CreditLimitChanged ? fits : after.Declined == reason;
+        var isRight = stored.Fact switch
+        {
+            CreditLimitChanged => fits,
+            PaymentRefunded refund => fits && IsRight(refund, new CommandId(refund.PaymentId, stored.StreamId)),
+            _ => after.Declined == reason,
+        };
         Require(isRight, $"{stored.Fact} is stored at version {stored.Version} of {stored.StreamId}, which was {before}");
         Require(
             stored.Fact.Balance == after.Balance && stored.Recorded.Version == stored.Version && Decimal(stored.Recorded.Balance) == after.Balance,
             $"the event at version {stored.Version} of {stored.StreamId} says version {stored.Recorded.Version}, balance {stored.Recorded.Balance}");
         return after with { Version = stored.Version, TransactionId = stored.Fact.TransactionId };
     }
+
+    private bool IsRight(PaymentRefunded refund, CommandId payment)
+    {
+        var total = _refunded[payment] = _refunded.GetValueOrDefault(payment) + refund.Amount;
+        return Charged(payment) is { } charged && total <= charged && refund.Charged == charged && refund.Refunded == total;
+    }
+
+    // Null for a payment that is not accepted.
+    private decimal? Charged(CommandId payment) =>
+        store.Stream(payment.StreamId).Select(stored => stored.Fact).OfType<PaymentAccepted>()
+            .FirstOrDefault(fact => fact.TransactionId == payment.TransactionId)?.Amount;
 
     private sealed record State(
         long Version, decimal Balance, decimal Limit, string? Currency, Guid TransactionId, DeclineReason? Declined);

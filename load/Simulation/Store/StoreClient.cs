@@ -29,6 +29,10 @@ internal sealed class StoreClient(Node node, StoreServer server) : IAccountStore
         IReadOnlyCollection<CommandId> commands, CancellationToken cancellationToken) =>
         server.AskAsync(node, new StoreRequest(Writes: false) { Receipts = commands }, () => server.Find(commands));
 
+    public Task<Dictionary<CommandId, PaymentFollowUp>> LastFollowUpsAsync(
+        IReadOnlyCollection<CommandId> payments, CancellationToken cancellationToken) =>
+        server.AskAsync(node, new StoreRequest(Writes: false) { Streams = [.. payments.Select(id => id.StreamId)] }, () => server.LastFollowUps(payments));
+
     public Task<Dictionary<CommandId, Wire.V1.Event>> CloseAsync(
         IReadOnlyCollection<CommandId> commands, CancellationToken cancellationToken) =>
         server.AskAsync(node, new StoreRequest(Writes: true) { Receipts = commands }, () => server.Close(commands));

@@ -191,6 +191,14 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice, StoreHistory h
         return commands.Distinct().Where(history.Receipts.ContainsKey).ToDictionary(id => id, id => history.Receipts[id].Clone());
     }
 
+    public Dictionary<CommandId, PaymentFollowUp> LastFollowUps(IReadOnlyCollection<CommandId> payments)
+    {
+        Require(payments.Select(id => id.StreamId));
+        return payments.Select(id => (Id: id, Last: history.Stream(id.StreamId).Select(stored => stored.Fact)
+                .OfType<PaymentFollowUp>().LastOrDefault(fact => fact.PaymentId == id.TransactionId)))
+            .Where(found => found.Last is not null).ToDictionary(found => found.Id, found => found.Last!);
+    }
+
     public string[] List(string after, int limit) =>
         [.. history.Streams.Where(id => Holds(Shard.Of(id)) && string.CompareOrdinal(id, after) > 0).Order(StringComparer.Ordinal).Take(limit)];
 

@@ -17,15 +17,15 @@ internal static class PaymentLookup
     public static async Task<Reply> AnswerAsync(IAccountStore store, Command command, CancellationToken cancellationToken)
     {
         var id = new CommandId(Guid.Parse(command.Lookup.TransactionId), CommandRoute.Of(command).StreamId);
-        var found = (await store.FindReceiptsAsync([id], cancellationToken)).GetValueOrDefault(id);
-        if (found is null || PaymentWrite.AmountOf(found) is not { } amount)
+        var receipts = await store.FindReceiptsAsync([id], cancellationToken);
+        if ((await StoredPayment.FollowUpAsync(store, receipts, cancellationToken)).GetValueOrDefault(id) is not { } payment)
         {
             return Replies.Error(command.CorrelationId, StatusCode.NotFound, ErrorReasons.PaymentNotFound,
-                found?.FactCase == Event.FactOneofCase.None
+                receipts.GetValueOrDefault(id)?.FactCase == Event.FactOneofCase.None
                     ? "Nothing was charged under this transaction_id, and never will be: the payment was reported as failed."
                     : "The account has no recorded payment under this transaction_id.");
         }
-        var response = PaymentWrite.ToResponse(found);
+        var response = PaymentWrite.ToResponse(payment.Recorded);
         return new Reply
         {
             Lookup = new RecordedPayment
@@ -33,9 +33,10 @@ internal static class PaymentLookup
                 TransactionId = response.TransactionId,
                 Outcome = response.Outcome,
                 DeclineReason = response.DeclineReason,
-                Amount = amount,
+                Amount = PaymentWrite.AmountOf(payment.Recorded),
+                Refunded = payment.State.Refunded.ToMoney(payment.State.Currency),
                 Balance = response.Balance,
-                DecidedAt = UnixTime.FromMicroseconds(found.DecidedUnixUs).ToTimestamp(),
+                DecidedAt = UnixTime.FromMicroseconds(payment.Recorded.DecidedUnixUs).ToTimestamp(),
                 Version = response.Version,
             },
         };

@@ -2,7 +2,7 @@ namespace Billing.Backends.Domain;
 
 /// <summary>The state of one card account: the fold of its events.</summary>
 /// <param name="Version">Number of events applied; the version of the account's stream.</param>
-/// <param name="Balance">What the account owes: the sum of its accepted payments.</param>
+/// <param name="Balance">What the account owes: the sum of its accepted payments without what was given back of them.</param>
 /// <param name="CreditLimit">The most it may owe.</param>
 /// <param name="Currency">ISO 4217; null until the first accepted payment or limit fixes it.</param>
 public sealed record Account(long Version, decimal Balance, decimal CreditLimit, string? Currency)

@@ -7,7 +7,12 @@ public abstract record AccountCommand(Guid TransactionId)
     /// <summary>Who sent it; recorded with the event. Null if that is not known.</summary>
     public Sender? By { get; init; }
 
-    /// <summary>Decides the command. The result depends only on the account, the command and the time.</summary>
-    /// <returns>The event; null if the command does not fit the account, so that there is nothing to record.</returns>
-    public abstract AccountEvent? Decide(Account account, DateTimeOffset now);
+    /// <summary>The payment that it follows up; null if it follows up none.</summary>
+    public virtual Guid? PaymentId => null;
+
+    /// <summary>Decides the command. The result depends only on the arguments and the command.</summary>
+    /// <param name="account">The account before it.</param>
+    /// <param name="payment">The payment that it follows up; null if the account has no such payment, or it follows up none.</param>
+    /// <param name="now">The time.</param>
+    public abstract Decision Decide(Account account, PaymentState? payment, DateTimeOffset now);
 }

@@ -9,10 +9,9 @@ public sealed record CreditLimitChange(Guid TransactionId, decimal Limit, string
     : AccountCommand(TransactionId)
 {
     /// <inheritdoc/>
-    /// <returns>The change; null if the account is kept in another currency.</returns>
-    public override AccountEvent? Decide(Account account, DateTimeOffset now) =>
+    public override Decision Decide(Account account, PaymentState? payment, DateTimeOffset now) =>
         account.Currency is { } currency && currency != Currency
-            ? null
+            ? new Refusal.OtherCurrency(currency)
             : new CreditLimitChanged(TransactionId, Limit, Currency, now, TraceId) { Balance = account.Balance, By = By };
 }
 

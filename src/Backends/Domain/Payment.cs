@@ -13,8 +13,10 @@ public sealed record Payment(
     : AccountCommand(TransactionId)
 {
     /// <inheritdoc/>
-    /// <returns>The payment, accepted or declined; never null.</returns>
-    public override AccountEvent Decide(Account account, DateTimeOffset now)
+    public override Decision Decide(Account account, PaymentState? payment, DateTimeOffset now) => Decide(account, now);
+
+    /// <summary>Decides the payment: it is accepted or declined, and never refused.</summary>
+    public AccountEvent Decide(Account account, DateTimeOffset now)
     {
         if (account.Currency is { } currency && currency != Currency)
         {

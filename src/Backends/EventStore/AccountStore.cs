@@ -18,6 +18,9 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
     /// <summary>The condition for an event that sets a credit limit, word for word that of its index.</summary>
     internal static string SetsCreditLimit { get; } = $"type in ({string.Join(", ", EventTypes.CreditLimits.Select(name => $"'{name}'"))})";
 
+    /// <summary>The payment that an event follows up, word for word as in its index; null for an event that follows up none.</summary>
+    internal const string FollowedUpPayment = $"(data ->> '{nameof(PaymentFollowUp.PaymentId)}')";
+
     private readonly EventStoreOptions _options = options.Value;
     private readonly string _hold = StoredFunction.Hold.Call(options.Value.Schema);
     private readonly string _append = StoredFunction.AppendEvents.Call(options.Value.Schema);
@@ -138,6 +141,33 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
         }
         await _former.FindAsync(commands, found, cancellationToken);
         return found;
+    }
+
+    public async Task<Dictionary<CommandId, PaymentFollowUp>> LastFollowUpsAsync(
+        IReadOnlyCollection<CommandId> payments, CancellationToken cancellationToken)
+    {
+        var last = new Dictionary<CommandId, PaymentFollowUp>(payments.Count);
+        await using var statements = servers.Primary.CreateBatch();
+        Add(
+            statements,
+            $"""
+            select wanted.stream_id, e.type, e.data
+            from unnest($1, $2) as wanted(stream_id, payment_id)
+            cross join lateral (
+                select type, data from {_options.Schema}.mt_events
+                where stream_id = wanted.stream_id and {FollowedUpPayment} = wanted.payment_id order by version desc limit 1) e
+            """,
+            Texts([.. payments.Select(p => p.StreamId)]), Texts([.. payments.Select(p => p.TransactionId.ToString())]));
+        // As after the look-up of receipts.
+        AddHold(statements, payments.Select(p => p.StreamId), []);
+        await using var rows = await statements.ExecuteReaderAsync(cancellationToken);
+        while (await rows.ReadAsync(cancellationToken))
+        {
+            var fact = (PaymentFollowUp)EventTypes.Read(rows.GetString(1), rows.GetFieldValue<byte[]>(2));
+            last.Add(new CommandId(fact.PaymentId, rows.GetString(0)), fact);
+        }
+        await rows.NextResultAsync(cancellationToken);
+        return last;
     }
 
     // A closed id is taken by an event without meaning, of the stream that Marten keeps for such events. The insert waits for

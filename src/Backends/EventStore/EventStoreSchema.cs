@@ -30,6 +30,9 @@ public sealed class EventStoreSchema(
     /// that of the present one, since a new one needs another index.</summary>
     internal static string CreditLimitEvents { get; } = "mt_events_" + EventTypes.CreditLimits[0];
 
+    /// <summary>The index of the events that follow up payments, by the payment (<see cref="AccountStore.LastFollowUpsAsync"/>).</summary>
+    internal const string FollowUpEvents = "mt_events_follow_ups";
+
     private const int StreamsFillFactor = 80;
 
     internal const string SnapshotsTable = "account_snapshots";
@@ -124,6 +127,9 @@ public sealed class EventStoreSchema(
         await connection.OpenAsync(cancellationToken);
         await IndexAsync(
             CreditLimitEvents, $"create index concurrently {CreditLimitEvents} on {schema}.mt_events (stream_id, version) where {AccountStore.SetsCreditLimit}");
+        await IndexAsync(
+            FollowUpEvents,
+            $"create index concurrently {FollowUpEvents} on {schema}.mt_events (stream_id, {AccountStore.FollowedUpPayment}, version) where {AccountStore.FollowedUpPayment} is not null");
         if (!await IndexAsync(
             OneEventForEachCommand, $"create unique index concurrently {OneEventForEachCommand} on {schema}.mt_events (id)"))
         {

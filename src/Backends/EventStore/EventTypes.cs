@@ -36,6 +36,7 @@ public static class EventTypes
         options.Events.AppendMode = EventAppendMode.Quick;
         options.Events.IgnoreIndex(EventStoreSchema.OneEventForEachCommand);
         options.Events.IgnoreIndex(EventStoreSchema.CreditLimitEvents);
+        options.Events.IgnoreIndex(EventStoreSchema.FollowUpEvents);
         foreach (var (name, kind) in Kinds)
         {
             options.Events.MapEventType(kind.Shape, name);

@@ -60,6 +60,11 @@ public interface IAccountStore : IAccountReader
     Task<Dictionary<CommandId, Wire.V1.Event>> FindReceiptsAsync(
         IReadOnlyCollection<CommandId> commands, CancellationToken cancellationToken);
 
+    /// <summary>Reads the last event that follows up each of some payments, such as a refund.</summary>
+    /// <returns>The event of each payment that has one.</returns>
+    Task<Dictionary<CommandId, PaymentFollowUp>> LastFollowUpsAsync(
+        IReadOnlyCollection<CommandId> payments, CancellationToken cancellationToken);
+
     /// <summary>Closes commands without a receipt, for ever: no event can be recorded for them any more, whoever tries it.</summary>
     /// <returns>The receipts of all of them, as <see cref="FindReceiptsAsync"/> would find them.</returns>
     Task<Dictionary<CommandId, Wire.V1.Event>> CloseAsync(
@@ -82,4 +87,41 @@ public interface IAccountStore : IAccountReader
     /// commit.</exception>
     Task AppendAsync(
         IReadOnlyList<NewEvent> batch, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken);
+}
+
+/// <summary>A payment as it is stored, with what has become of it.</summary>
+/// <param name="Recorded">The event that records it.</param>
+/// <param name="State">What has become of it.</param>
+internal sealed record StoredPayment(Wire.V1.Event Recorded, PaymentState State)
+{
+    /// <summary>Finds payments by their transaction ids.</summary>
+    /// <returns>The payments that there are. An id that is closed, or belongs to a command of another kind, has none.</returns>
+    public static async Task<Dictionary<CommandId, StoredPayment>> FindAsync(
+        IAccountStore store, IReadOnlyCollection<CommandId> ids, CancellationToken cancellationToken) =>
+        await FollowUpAsync(store, await store.FindReceiptsAsync(ids, cancellationToken), cancellationToken);
+
+    /// <summary>Finds what has become of payments.</summary>
+    /// <param name="store">The database.</param>
+    /// <param name="receipts">What is recorded of some commands; those that are no payments are left out.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    public static async Task<Dictionary<CommandId, StoredPayment>> FollowUpAsync(
+        IAccountStore store, Dictionary<CommandId, Wire.V1.Event> receipts, CancellationToken cancellationToken)
+    {
+        var payments = new Dictionary<CommandId, StoredPayment>(receipts.Count);
+        foreach (var (id, recorded) in receipts)
+        {
+            if (PaymentState.Of(recorded.ToFact()) is { } state)
+            {
+                payments.Add(id, new StoredPayment(recorded, state));
+            }
+        }
+        if (payments.Count > 0)
+        {
+            foreach (var (id, last) in await store.LastFollowUpsAsync(payments.Keys, cancellationToken))
+            {
+                payments[id] = payments[id] with { State = payments[id].State.After(last) };
+            }
+        }
+        return payments;
+    }
 }

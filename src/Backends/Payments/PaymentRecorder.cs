@@ -168,18 +168,19 @@ internal sealed partial class PaymentRecorder(
             return;
         }
         var accounts = await AccountsAsync(open, cancellationToken);
+        // After the accounts: if a payment has an event that its account does not have yet, the append fails by the account's version.
+        var payments = await FollowedUpPayments.ReadAsync(store, open, cancellationToken);
         var decidedAt = BackendMetrics.Now;
-        var (decided, events, refused) = Decide(open, accounts);
+        var (decided, events, refused) = Decide(open, accounts, payments);
         if (events.Count > 0)
         {
             await store.AppendAsync(events, _epochs.Of(decided), cancellationToken);
             BackendMetrics.Took("append", decidedAt);
         }
-        // Refused only now: until the batch is stored, the account state that contradicts the command may never exist.
-        foreach (var (command, account) in refused)
+        // Refused only now: until the batch is stored, the state that contradicts the command may never exist.
+        foreach (var (command, refusal) in refused)
         {
-            var (message, field) = command.Kind.Misfit(account);
-            command.Refuse(StatusCode.FailedPrecondition, ErrorReasons.CurrencyMismatch, message, field);
+            command.Refuse(command.Kind.Explain(refusal));
         }
         NoteWaits(open, decidedAt);
         var stored = time.Microseconds();
@@ -191,23 +192,25 @@ internal sealed partial class PaymentRecorder(
     }
 
     /// <summary>Decides commands one after the other, and applies their events to the accounts.</summary>
-    private Decisions Decide(List<PendingCommand> open, Dictionary<string, Account> accounts)
+    private Decisions Decide(List<PendingCommand> open, Dictionary<string, Account> accounts, FollowedUpPayments payments)
     {
         var now = time.GetUtcNow();
         var decided = new List<PendingCommand>(open.Count);
         var events = new List<NewEvent>(open.Count);
-        var refused = new List<(PendingCommand, Account)>();
+        var refused = new List<(PendingCommand, Refusal)>();
         foreach (var command in open)
         {
             var account = accounts[command.StreamId];
-            if (command.Command.Decide(account, now) is not { } fact)
+            var decision = command.Command.Decide(account, payments.Of(command), now);
+            if (decision.Refusal is { } refusal)
             {
-                refused.Add((command, account));
+                refused.Add((command, refusal));
                 continue;
             }
             decided.Add(command);
-            events.Add(NewEvent.Of(command.StreamId, fact, account));
+            events.Add(NewEvent.Of(command.StreamId, decision.Event!, account));
             accounts[command.StreamId] = events[^1].After;
+            payments.Apply(command.StreamId, decision.Event!);
         }
         return new Decisions(decided, events, refused);
     }
@@ -260,9 +263,9 @@ internal sealed partial class PaymentRecorder(
 
     /// <param name="Decided">Commands that have an event.</param>
     /// <param name="Events">Their events, in the same order.</param>
-    /// <param name="Refused">Commands that do not fit their account.</param>
+    /// <param name="Refused">Commands of which nothing is recorded.</param>
     private readonly record struct Decisions(
-        List<PendingCommand> Decided, List<NewEvent> Events, List<(PendingCommand Command, Account Account)> Refused);
+        List<PendingCommand> Decided, List<NewEvent> Events, List<(PendingCommand Command, Refusal Refusal)> Refused);
 
     [LoggerMessage(210, LogLevel.Warning, "A batch was not stored in the database {Database}, attempt {Attempt}: {Reason}")]
     private static partial void Retrying(ILogger logger, string database, int attempt, string reason);

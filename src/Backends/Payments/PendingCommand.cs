@@ -161,7 +161,9 @@ internal sealed class PendingCommand
     public void TakeBack() => Result = null;
 
     public void Refuse(StatusCode status, string reason, string message, string field = "") =>
-        Result = new CommandResult.Refused(Error(status, reason, message, field));
+        Refuse(Error(status, reason, message, field));
+
+    public void Refuse(Error error) => Result = new CommandResult.Refused(error);
 
     /// <summary>Whether a question about a payment that is neither recorded nor in flight comes before the payment's deadline. The
     /// payment may still come again until then, from a former owner of its partition, or on another partition.</summary>

@@ -37,8 +37,7 @@ internal sealed class CreditLimitWrite : WriteKind
     public override AccountCommand ToDomain(Command command, RequestTimes? times, string? traceId) => new CreditLimitChange(
         Guid.Parse(command.TransactionId), command.CreditLimit.Limit.ToDecimal(), command.CreditLimit.Limit.CurrencyCode, traceId);
 
-    public override (string Message, string Field) Misfit(Account account) =>
-        ($"limit.currency_code must be {account.Currency}: the account is kept in it.", "limit.currency_code");
+    protected override string MoneyField => "limit";
 
     public override bool IsAnsweredBy(Command command, Event recorded) =>
         recorded.CreditLimitChanged is { } changed && AreSame(command.CreditLimit.Limit, changed.Limit);

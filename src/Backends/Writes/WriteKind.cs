@@ -1,6 +1,9 @@
+using System.Globalization;
 using Billing.Backends.Domain;
+using Billing.Contracts;
 using Billing.V1;
 using Billing.Wire.V1;
+using Grpc.Core;
 
 namespace Billing.Backends.Writes;
 
@@ -21,8 +24,29 @@ internal abstract class WriteKind
     /// <summary>The domain command of a wire command; for a question about a request, that request.</summary>
     public abstract AccountCommand ToDomain(Command command, RequestTimes? times, string? traceId);
 
-    /// <summary>The message and the field of the error CURRENCY_MISMATCH for a command that does not fit its account.</summary>
-    public virtual (string Message, string Field) Misfit(Account account) => ($"The account is kept in {account.Currency}.", "");
+    /// <summary>The path of the request's money.</summary>
+    protected virtual string MoneyField => "amount";
+
+    /// <summary>The error for a command that is refused.</summary>
+    public Error Explain(Refusal refusal) => refusal switch
+    {
+        Refusal.OtherCurrency(var currency) => Refused(
+            ErrorReasons.CurrencyMismatch, $"{MoneyField}.currency_code must be {currency}: the account is kept in it.", MoneyField + ".currency_code"),
+        Refusal.NoSuchPayment => new Error
+        {
+            StatusCode = (int)StatusCode.NotFound,
+            Reason = ErrorReasons.PaymentNotFound,
+            Message = "The account has no recorded payment under this payment_id.",
+            Field = "payment_id",
+        },
+        Refusal.PaymentWasDeclined => Refused(ErrorReasons.PaymentDeclined, "The payment was declined: nothing was charged for it.", "payment_id"),
+        Refusal.MoreThanIsLeft(var left) => Refused(
+            ErrorReasons.AmountTooLarge, string.Create(CultureInfo.InvariantCulture, $"{MoneyField} must be at most {left}: no more is left of the payment."), MoneyField),
+        _ => throw new ArgumentOutOfRangeException(nameof(refusal), refusal, "There is no error for it."),
+    };
+
+    private static Error Refused(string reason, string message, string field) =>
+        new() { StatusCode = (int)StatusCode.FailedPrecondition, Reason = reason, Message = message, Field = field };
 
     /// <summary>Whether an event of the command's account has the contents that the command asked for.</summary>
     public abstract bool IsAnsweredBy(Command command, Event recorded);

@@ -39,6 +39,14 @@ internal static class Outcomes
             ? new CreditLimitResult.Rejected(limit.Id, reason, ProxyFailure.Field(failure), failure.Status.Detail)
             : new CreditLimitResult.Unknown(limit.Id, ProxyFailure.Reason(failure), failure.Status.Detail, ProxyFailure.RetryAfter(failure));
 
+    public static RefundResult Of(Refund refund, RefundPaymentResponse answer) =>
+        new RefundResult.Refunded(refund.Id, Amount.Of(answer.Refunded), Amount.Of(answer.Balance), answer.Version);
+
+    public static RefundResult Of(Refund refund, RpcException failure, bool isFirstTry) =>
+        RejectionOf(failure, isFirstTry) is { } reason
+            ? new RefundResult.Rejected(refund.Id, reason, ProxyFailure.Field(failure), failure.Status.Detail)
+            : new RefundResult.Unknown(refund.Id, ProxyFailure.Reason(failure), failure.Status.Detail, ProxyFailure.RetryAfter(failure));
+
     /// <summary>Returns the exception for a failed query.</summary>
     public static BillingException ToException(RpcException failure) =>
         RejectionOf(failure, isFirstTry: true) is { } reason
@@ -65,6 +73,9 @@ internal static class Outcomes
         StatusCode.InvalidArgument => RejectionReason.InvalidField,
         StatusCode.AlreadyExists => RejectionReason.IdReused,
         StatusCode.FailedPrecondition when reason == ErrorReasons.CurrencyMismatch => RejectionReason.CurrencyMismatch,
+        StatusCode.FailedPrecondition when reason == ErrorReasons.PaymentDeclined => RejectionReason.PaymentDeclined,
+        StatusCode.FailedPrecondition when reason == ErrorReasons.AmountTooLarge => RejectionReason.AmountTooLarge,
+        StatusCode.NotFound when reason == ErrorReasons.PaymentNotFound => RejectionReason.PaymentNotFound,
         StatusCode.OutOfRange when reason == ErrorReasons.VersionNotReached => RejectionReason.VersionNotReached,
         StatusCode.FailedPrecondition or StatusCode.OutOfRange or StatusCode.NotFound => RejectionReason.Other,
         StatusCode.Unauthenticated when isFirstTry => RejectionReason.NotAuthenticated,

@@ -1,5 +1,4 @@
 using System.Runtime.CompilerServices;
-using Billing.V1;
 
 namespace Billing.Client.Testing;
 
@@ -77,14 +76,14 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
     }
 
     /// <inheritdoc/>
-    public Task<StatementLine?> FindPaymentAsync(
+    public Task<FoundPayment?> FindPaymentAsync(
         CardAccount account, Guid id, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(account);
         cancellationToken.ThrowIfCancellationRequested();
         lock (_gate)
         {
-            return Task.FromResult(AccountOf(account).Lines.FirstOrDefault(line => line.Id == id && line.Type != StatementEntryType.CreditLimitChanged));
+            return Task.FromResult(AccountOf(account).Find(id));
         }
     }
 
@@ -106,6 +105,18 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
             yield return line;
         }
         await Task.CompletedTask;
+    }
+
+    /// <inheritdoc/>
+    public Task<RefundResult> RefundAsync(Refund refund, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(refund);
+        cancellationToken.ThrowIfCancellationRequested();
+        return Task.FromResult(Answer<RefundResult>(
+            (refund.Account, refund.Id), refund,
+            () => AccountOf(refund.Account).Refund(refund, _time.GetUtcNow()),
+            reused: new RefundResult.Rejected(refund.Id, RejectionReason.IdReused, "", Reused(refund.Id)),
+            lost: new RefundResult.Unknown(refund.Id, "", Lost)));
     }
 
     /// <inheritdoc/>
@@ -147,7 +158,7 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
         }
         var result = decide();
         // Rejected requests are not recorded, so their ids can be used again.
-        if (result is not CreditLimitResult.Rejected)
+        if (result is not (CreditLimitResult.Rejected or RefundResult.Rejected))
         {
             _receipts[id] = (request, result);
         }
@@ -161,68 +172,5 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
             _accounts[account] = found = new InMemoryAccount(_creditLimit);
         }
         return found;
-    }
-}
-
-/// <summary>One account of <see cref="InMemoryBilling"/>, which serializes the calls.</summary>
-internal sealed class InMemoryAccount(decimal creditLimit)
-{
-    private readonly List<StatementLine> _lines = [];
-    private decimal _limit = creditLimit;
-    private decimal _balance;
-
-    // Set by the first accepted payment or limit.
-    private string? _currency;
-
-    public IReadOnlyList<StatementLine> Lines => _lines;
-
-    public PaymentResult Pay(Payment payment, DateTimeOffset now)
-    {
-        var (reason, message) = ReasonToDecline(payment.Amount);
-        if (reason == DeclineReason.Unspecified)
-        {
-            _currency = payment.Amount.Currency;
-            _balance += payment.Amount.Value;
-        }
-        var type = reason == DeclineReason.Unspecified ? StatementEntryType.PaymentAccepted : StatementEntryType.PaymentDeclined;
-        var line = Add(type, payment.Id, now, payment.Amount, reason);
-        return reason == DeclineReason.Unspecified
-            ? new PaymentResult.Accepted(payment.Id, line.Balance, line.Version)
-            : new PaymentResult.Declined(payment.Id, reason, message, line.Balance, line.Version);
-    }
-
-    public CreditLimitResult Set(CreditLimit limit, DateTimeOffset now)
-    {
-        if (_currency is { } currency && currency != limit.Limit.Currency)
-        {
-            return new CreditLimitResult.Rejected(
-                limit.Id, RejectionReason.CurrencyMismatch, "limit.currency_code",
-                $"limit.currency_code must be {currency}: the account is kept in it.");
-        }
-        _currency = limit.Limit.Currency;
-        _limit = limit.Limit.Value;
-        var line = Add(StatementEntryType.CreditLimitChanged, limit.Id, now, limit.Limit, DeclineReason.Unspecified);
-        return new CreditLimitResult.Applied(limit.Id, limit.Limit, line.Balance, line.Version);
-    }
-
-    public AccountBalance BalanceAsOf(DateTimeOffset now) => new(
-        Amount.Of(_balance, _currency), Amount.Of(Math.Max(0, _limit - _balance), _currency), Amount.Of(_limit, _currency), _lines.Count, now);
-
-    private (DeclineReason Reason, string Message) ReasonToDecline(Amount amount)
-    {
-        if (_currency is { } currency && currency != amount.Currency)
-        {
-            return (DeclineReason.CurrencyMismatch, "The account is kept in another currency.");
-        }
-        return amount.Value > _limit - _balance
-            ? (DeclineReason.CreditLimitExceeded, "The amount is more than the account may still spend.")
-            : default;
-    }
-
-    private StatementLine Add(StatementEntryType type, Guid id, DateTimeOffset now, Amount amount, DeclineReason reason)
-    {
-        var line = new StatementLine(_lines.Count + 1, type, id, now, amount, Amount.Of(_balance, _currency), reason);
-        _lines.Add(line);
-        return line;
     }
 }

@@ -11,6 +11,7 @@ public static partial class RequestKinds
     {
         Command.RequestOneofCase.Payment => Payment,
         Command.RequestOneofCase.CreditLimit => CreditLimit,
+        Command.RequestOneofCase.Refund => Refund,
         Command.RequestOneofCase.PaymentStatus => PaymentStatus,
         Command.RequestOneofCase.Balance => Balance,
         Command.RequestOneofCase.Statement => Statement,

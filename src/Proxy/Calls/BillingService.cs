@@ -31,6 +31,10 @@ internal sealed class BillingService(RequestHandler handler, Admission admission
         await stream.RunAsync();
     }
 
+    [Authorize(Scopes.PaymentsWrite)]
+    public override async Task<RefundPaymentResponse> RefundPayment(RefundPaymentRequest request, ServerCallContext context) =>
+        (await handler.HandleAsync(RequestKinds.Refund, request, IncomingCall.Of(context, time))).Value;
+
     [Authorize(Scopes.BalancesRead)]
     public override async Task<CheckBalanceResponse> CheckBalance(CheckBalanceRequest request, ServerCallContext context) =>
         (await handler.HandleAsync(RequestKinds.Balance, request, IncomingCall.Of(context, time))).Value;

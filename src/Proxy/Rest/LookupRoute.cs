@@ -58,6 +58,9 @@ internal sealed class LookupAnswer
     /// <summary>The payment's amount.</summary>
     public MoneyJson? Amount { get; init; }
 
+    /// <summary>What has been given back of it.</summary>
+    public MoneyJson? Refunded { get; init; }
+
     /// <summary>What the account owed after the payment.</summary>
     public MoneyJson? Balance { get; init; }
 
@@ -73,6 +76,7 @@ internal sealed class LookupAnswer
         Outcome = Names.Of(payment.Outcome),
         DeclineReason = Names.Of(payment.DeclineReason),
         Amount = payment.Amount.ToJson(),
+        Refunded = payment.Refunded.ToJson(),
         Balance = payment.Balance.ToJson(),
         DecidedAt = payment.DecidedAt?.ToDateTime(),
         Version = payment.Version,

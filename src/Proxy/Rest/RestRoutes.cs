@@ -13,7 +13,7 @@ internal interface IRestRoute
 internal static class RestRoutes
 {
     public static IReadOnlyList<Type> All { get; } =
-        [typeof(PaymentRoute), typeof(PaymentStatusRoute), typeof(LookupRoute), typeof(BalanceRoute), typeof(StatementRoute), typeof(CreditLimitRoute)];
+        [typeof(PaymentRoute), typeof(PaymentStatusRoute), typeof(LookupRoute), typeof(RefundRoute), typeof(BalanceRoute), typeof(StatementRoute), typeof(CreditLimitRoute)];
 }
 
 /// <summary>Their JSON.</summary>
@@ -28,6 +28,8 @@ internal static class RestRoutes
 [JsonSerializable(typeof(PaymentStatusAnswer))]
 [JsonSerializable(typeof(LookupBody))]
 [JsonSerializable(typeof(LookupAnswer))]
+[JsonSerializable(typeof(RefundBody))]
+[JsonSerializable(typeof(RefundAnswer))]
 [JsonSerializable(typeof(BalanceAnswer))]
 [JsonSerializable(typeof(StatementAnswer))]
 [JsonSerializable(typeof(CreditLimitBody))]

@@ -62,16 +62,19 @@ internal sealed class StatementEntryJson
     /// <summary>Its position in the account's stream, from 1.</summary>
     public required long Version { get; init; }
 
-    /// <summary>PAYMENT_ACCEPTED, PAYMENT_DECLINED or CREDIT_LIMIT_CHANGED.</summary>
+    /// <summary>PAYMENT_ACCEPTED, PAYMENT_DECLINED, PAYMENT_REFUNDED or CREDIT_LIMIT_CHANGED.</summary>
     public required string Type { get; init; }
 
-    /// <summary>The id of the payment or change that caused it.</summary>
+    /// <summary>The id of the payment, refund or change that caused it.</summary>
     public string? TransactionId { get; init; }
 
     /// <summary>When it was decided.</summary>
     public DateTime? DecidedAt { get; init; }
 
-    /// <summary>The payment's amount, or the new limit.</summary>
+    /// <summary>If a payment was refunded, its id.</summary>
+    public string? PaymentId { get; init; }
+
+    /// <summary>The amount of the payment or refund, or the new limit.</summary>
     public MoneyJson? Amount { get; init; }
 
     /// <summary>If a payment was declined, the reason: CREDIT_LIMIT_EXCEEDED or CURRENCY_MISMATCH.</summary>
@@ -80,7 +83,7 @@ internal sealed class StatementEntryJson
     /// <summary>What the account owes after the event.</summary>
     public MoneyJson? Balance { get; init; }
 
-    /// <summary>Who sent the payment or the change; only for callers with the scope admin.</summary>
+    /// <summary>Who sent the payment, refund or change; only for callers with the scope admin.</summary>
     public PrincipalJson? Principal { get; init; }
 
     public static StatementEntryJson Of(StatementEntry entry) => new()
@@ -88,6 +91,7 @@ internal sealed class StatementEntryJson
         Version = entry.Version,
         Type = Names.Of(entry.Type),
         TransactionId = entry.TransactionId.OrNull(),
+        PaymentId = entry.PaymentId.OrNull(),
         DecidedAt = entry.DecidedAt?.ToDateTime(),
         Amount = entry.Amount.ToJson(),
         DeclineReason = Names.Of(entry.DeclineReason),

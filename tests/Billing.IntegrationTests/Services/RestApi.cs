@@ -69,6 +69,26 @@ public sealed class RestApi : IDisposable
         AssertProblem(await PostAsync("/v1/payments/1/lookup", body), HttpStatusCode.BadRequest, ErrorReasons.InvalidField, "transaction_id");
     }
 
+    [Fact]
+    public async Task A_payment_is_given_back_and_its_statement_names_it()
+    {
+        var (account, payment, refund) = (StackFixture.NewAccount(), Guid.NewGuid().ToString(), Guid.NewGuid().ToString());
+        await PayAsync(payment, account, "12", 340_000_000);
+
+        var refunded = await RefundAsync(refund, account, payment, 12);
+        var tooMuch = await RefundAsync(Guid.NewGuid().ToString(), account, payment, 1);
+        var statement = await GetAsync($"/v1/accounts/visa/{account}/statement?after_version=1");
+
+        Assert.Equal(HttpStatusCode.OK, refunded.Status);
+        Assert.Equal((refund, payment), (Text(refunded.Json, "transaction_id"), Text(refunded.Json, "payment_id")));
+        AssertMoney(12, refunded.Json.GetProperty("refunded"));
+        AssertMoney(0.34m, refunded.Json.GetProperty("balance"));
+        AssertProblem(tooMuch, HttpStatusCode.BadRequest, ErrorReasons.AmountTooLarge, "amount");
+        AssertProblem(await RefundAsync(refund, account, "", 1), HttpStatusCode.BadRequest, ErrorReasons.InvalidField, "payment_id");
+        var entry = Assert.Single(statement.Json.GetProperty("entries").EnumerateArray());
+        Assert.Equal(("PAYMENT_REFUNDED", refund, payment), (Text(entry, "type"), Text(entry, "transaction_id"), Text(entry, "payment_id")));
+    }
+
     [Theory]
     [InlineData("/health/live", "live")]
     [InlineData("/health/ready", "ready")]
@@ -257,7 +277,7 @@ public sealed class RestApi : IDisposable
             [
                 "/v1/accounts/{payment_type}/{account_id}/balance", "/v1/accounts/{payment_type}/{account_id}/credit-limit",
                 "/v1/accounts/{payment_type}/{account_id}/statement", "/v1/payments/{transaction_id}",
-                "/v1/payments/{transaction_id}/lookup", "/v1/payments/{transaction_id}/status",
+                "/v1/payments/{transaction_id}/lookup", "/v1/payments/{transaction_id}/status", "/v1/refunds/{transaction_id}",
             ],
             document.Json.GetProperty("paths").EnumerateObject().Select(p => p.Name).Order(StringComparer.Ordinal));
         var payment = document.Json.GetProperty("paths").GetProperty("/v1/payments/{transaction_id}").GetProperty("put");
@@ -272,6 +292,10 @@ public sealed class RestApi : IDisposable
         string id, string account, string units, int nanos = 0, string type = "visa") => PutAsync(
         "/v1/payments/" + id,
         $$$"""{"account_id":"{{{account}}}","payment_type":"{{{type}}}","amount":{"currency_code":"USD","units":{{{units}}},"nanos":{{{nanos}}}}}""");
+
+    private Task<(HttpStatusCode Status, JsonElement Json)> RefundAsync(string id, string account, string payment, int units) => PutAsync(
+        "/v1/refunds/" + id,
+        $$$"""{"account_id":"{{{account}}}","payment_type":"visa","payment_id":"{{{payment}}}","amount":{"currency_code":"USD","units":{{{units}}}}}""");
 
     private Task<(HttpStatusCode Status, JsonElement Json)> PutAsync(string path, string body) => SendAsync(HttpMethod.Put, path, body);
 

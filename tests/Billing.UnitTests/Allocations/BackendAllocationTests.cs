@@ -83,6 +83,10 @@ public sealed class BackendAllocationTests
         public Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken) =>
             Task.FromResult(streamIds.ToDictionary(id => id, _ => opened, StringComparer.Ordinal));
 
+        public Task<Dictionary<CommandId, PaymentFollowUp>> LastFollowUpsAsync(
+            IReadOnlyCollection<CommandId> payments, CancellationToken cancellationToken) =>
+            Task.FromResult(new Dictionary<CommandId, PaymentFollowUp>());
+
         public Task<string[]> ListAsync(string after, int limit, CancellationToken cancellationToken) => Task.FromResult<string[]>([]);
 
         public Task<Dictionary<CommandId, Wire.V1.Event>> FindReceiptsAsync(

@@ -132,7 +132,7 @@ public sealed class AccountLedgerTests
     [InlineData("accepted 1 EUR", "accepted 1 USD", "accepted, though the account is kept in USD")]
     [InlineData("declined 1 EUR 1", "limit 50 USD", "declined for reason 1, which should be 2")]
     [InlineData("declined 1 USD 2", "accepted 1 USD", "declined, though balance 1 and the payment are within the limit 10000")]
-    [InlineData("accepted 0 USD", "accepted 1 USD", "a payment that is not above zero")]
+    [InlineData("accepted 0 USD", "accepted 1 USD", "an amount that is not above zero")]
     [InlineData("limit -1 USD", "accepted 1 USD", "a limit below zero")]
     [InlineData("limit 5 EUR", "accepted 1 USD", "a limit in another currency than the account's USD")]
     public void An_event_that_violates_the_rules_is_found(string planted, string before, string fault)
@@ -147,6 +147,44 @@ public sealed class AccountLedgerTests
         _accounts.Conclude();
 
         Assert.StartsWith($"visa/a version {facts.Length}: {fault}; {facts[^1].TransactionId}", Assert.Single(_accounts.Misjudged), StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("accepted 10 USD", "4 6", "")]
+    [InlineData("accepted 10 USD", "4 6.01", "visa/a version 3: refunds of 10.01 of the payment {0} of 10")]
+    [InlineData("accepted 10 USD", "6 6 1", "visa/a version 3: refunds of 12 of the payment {0} of 10; visa/a version 4: refunds of 13 of the payment {0} of 10")]
+    [InlineData("declined 20000 USD 1", "1", "visa/a version 2: a refund of {0} in USD, which is visa/a version 1: Declined USD 20000, balance 0, reason 1")]
+    [InlineData("limit 20 USD", "1", "visa/a version 2: a refund of {0} in USD, which is visa/a version 1: LimitChanged USD 20, balance 0")]
+    [InlineData("", "1", "visa/a version 1: a refund of {0} in USD, which is not there")]
+    public void Refunds_are_of_an_accepted_payment_of_the_account_and_no_more_than_it(string before, string refunds, string faults)
+    {
+        var payment = before.Length == 0 ? null : Fact(before);
+        var (id, version, total) = (payment?.TransactionId ?? Guid.NewGuid(), 0, 0m);
+        if (payment is not null)
+        {
+            _accounts.AddEvent(Stream, ++version, payment);
+        }
+        foreach (var amount in refunds.Split(' ').Select(text => decimal.Parse(text, CultureInfo.InvariantCulture)))
+        {
+            total += amount;
+            _accounts.AddEvent(Stream, ++version, Refund(amount, id, payment?.Amount ?? 0, total));
+        }
+
+        Assert.Equal(string.Format(CultureInfo.InvariantCulture, faults, id), string.Join("; ", _accounts.Misjudged));
+        Assert.Empty(_unbalanced);
+    }
+
+    [Theory]
+    [InlineData(10, 3, "visa/a version 2 states that 3 of 10 of {0} are given back; it is 4 of 10")]
+    [InlineData(9, 4, "visa/a version 2 states that 4 of 9 of {0} are given back; it is 4 of 10")]
+    public void What_a_refund_states_of_its_payment_is_compared(int charged, int refunded, string fault)
+    {
+        var payment = Fact("accepted 10 USD");
+        _accounts.AddEvent(Stream, 1, payment);
+
+        _accounts.AddEvent(Stream, 2, Refund(4, payment.TransactionId, charged, refunded));
+
+        Assert.Equal(string.Format(CultureInfo.InvariantCulture, fault, payment.TransactionId), Assert.Single(_unbalanced));
     }
 
     [Fact]
@@ -190,6 +228,9 @@ public sealed class AccountLedgerTests
 
     private static JournalEntry Told(int version, decimal balance) =>
         new(Guid.Empty, Stream, "USD", 0, PaymentOutcome.Unspecified, version, balance);
+
+    private static StoredFact Refund(decimal amount, Guid payment, decimal charged, decimal refunded) =>
+        new(TransactionKind.Refunded, Guid.NewGuid(), amount, "USD") { Payment = (payment, charged, refunded) };
 
     /// <summary>Parses an event: its kind, amount, currency and, optionally, reason.</summary>
     private static StoredFact Fact(string words)

@@ -25,10 +25,11 @@ public sealed class IndependentFoldTests
         from currency in Gen.Frequency((9, Gen.Constant("USD")), (1, Gen.Constant("EUR")))
         from command in Gen.Frequency(
             (6, Gen.Constant<AccountCommand>(new Payment(id, cents / 100m, currency))),
+            (2, Generate.TransactionId.Select(AccountCommand (of) => new Refund(id, of, cents / 200m, currency))),
             (1, Gen.Constant<AccountCommand>(new CreditLimitChange(id, cents / 25m, currency))))
         select command;
 
-    private static readonly Gen<List<AccountEvent>> Histories = Commands.NonEmptyListOf().Select(commands => Decided([.. commands]));
+    private static readonly Gen<List<AccountEvent>> Histories = Commands.NonEmptyListOf().Select(commands => Decided([.. commands])).Where(history => history.Count > 0);
 
     private readonly StoreOptions _options = new();
 
@@ -87,6 +88,7 @@ public sealed class IndependentFoldTests
     [InlineData("payment_declined_v1", """{"TransactionId":"01234567-89ab-cdef-0123-456789abcdef","Amount":1,"Currency":"USD"}""", "Reason is missing")]
     [InlineData("credit_limit_changed_v2", """{"Limit":1,"Currency":"USD"}""", "TransactionId is missing")]
     [InlineData("credit_limit_changed_v2", """{"TransactionId":"01234567-89ab-cdef-0123-456789abcdef","Limit":1,"Currency":null}""", "Currency is null")]
+    [InlineData("payment_refunded_v1", """{"TransactionId":"01234567-89ab-cdef-0123-456789abcdef","Amount":1,"Currency":"USD"}""", "PaymentId is missing")]
     [InlineData("payment_forgotten_v9", "{}", "'payment_forgotten_v9'")]
     [InlineData("payment_accepted_v1", "[1]", "")]
     [InlineData("payment_accepted_v1", "{", "")]
@@ -112,13 +114,22 @@ public sealed class IndependentFoldTests
         var history = new List<AccountEvent>();
         foreach (var command in commands)
         {
-            if (command.Decide(Folded(history), Now) is { } fact)
+            var payments = history.FindAll(fact => fact is PaymentAccepted or PaymentDeclined);
+            // Of one of the payments before it.
+            var of = command is Refund refund && payments.Count > 0 ? payments[refund.Of.ToByteArray()[0] % payments.Count].TransactionId : Guid.Empty;
+            var decided = (command is Refund other ? other with { Of = of } : command).Decide(Folded(history), StateOf(history, of), Now);
+            if (decided.Event is { } fact)
             {
                 history.Add(fact);
             }
         }
         return history;
     }
+
+    private static PaymentState? StateOf(List<AccountEvent> history, Guid id) =>
+        PaymentState.Of(history.Find(fact => fact.TransactionId == id)) is { } state
+            ? history.OfType<PaymentFollowUp>().Where(fact => fact.PaymentId == id).Aggregate(state, (before, fact) => before.After(fact))
+            : null;
 
     private static Account Folded(IEnumerable<AccountEvent> history) =>
         history.Aggregate(Account.Opened(OpeningLimit), (account, fact) => account.Apply(fact));
@@ -141,6 +152,7 @@ public sealed class IndependentFoldTests
         {
             PaymentAccepted => "payment_accepted_v1",
             PaymentDeclined => "payment_declined_v1",
+            PaymentRefunded => "payment_refunded_v1",
             _ => "credit_limit_changed_v2",
         },
         Encoding.UTF8.GetBytes(_options.Serializer().ToJson(fact)));

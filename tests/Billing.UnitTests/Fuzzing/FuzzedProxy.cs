@@ -105,6 +105,17 @@ internal sealed class FuzzedProxy : IAsyncDisposable
             Balance = new CheckBalanceResponse { Balance = Samples.Dollars(1), Available = Samples.Dollars(2), Version = 1, AsOf = new Timestamp { Seconds = 1 } },
         },
         Command.RequestOneofCase.CreditLimit => new Reply { CreditLimit = new SetCreditLimitResponse { TransactionId = command.TransactionId, Limit = Samples.Dollars(1), Version = 1 } },
+        Command.RequestOneofCase.Refund => new Reply
+        {
+            Refund = new RefundPaymentResponse
+            {
+                TransactionId = command.TransactionId,
+                PaymentId = command.Refund.PaymentId,
+                Amount = command.Refund.Amount,
+                Refunded = command.Refund.Amount,
+                Version = 2,
+            },
+        },
         Command.RequestOneofCase.Statement => new Reply
         {
             Statement = new StatementPage { Entries = { new StatementEntry { Version = 1, Type = StatementEntryType.PaymentAccepted, Amount = Samples.Dollars(1) } } },

@@ -11,11 +11,14 @@ namespace Billing.UnitTests.House;
 /// <summary>The tables of docs/api.md against the rules of the code and the messages of billing.proto.</summary>
 public sealed partial class ApiLimitsTests
 {
+    private static readonly string[] Ids = ["transaction_id", "payment_id"];
+
     private static readonly string[] Page = Repository.Lines("docs/api.md");
 
     private static readonly Dictionary<string, (MessageDescriptor Type, Func<IMessage, FieldViolation?> Check)> Requests = new(StringComparer.Ordinal)
     {
         ["MakePayment"] = (MakePaymentRequest.Descriptor, request => FieldRules.Check((MakePaymentRequest)request)),
+        ["RefundPayment"] = (RefundPaymentRequest.Descriptor, request => FieldRules.Check((RefundPaymentRequest)request)),
         ["CheckBalance"] = (CheckBalanceRequest.Descriptor, request => FieldRules.Check((CheckBalanceRequest)request)),
         ["GetPayment"] = (GetPaymentRequest.Descriptor, request => FieldRules.Check((GetPaymentRequest)request)),
         ["GetStatement"] = (GetStatementRequest.Descriptor, request => FieldRules.Check((GetStatementRequest)request)),
@@ -67,9 +70,9 @@ public sealed partial class ApiLimitsTests
             ["account_id"] = "a",
             ["payment_type"] = "VISA",
         };
-        if (type.FindFieldByName("transaction_id") is not null)
+        foreach (var id in Ids.Where(name => type.FindFieldByName(name) is not null))
         {
-            request["transaction_id"] = "01234567-89ab-cdef-0123-456789abcdef";
+            request[id] = "01234567-89ab-cdef-0123-456789abcdef";
         }
         if (type.Fields.InDeclarationOrder().FirstOrDefault(f => f.FieldType == FieldType.Message) is { } money)
         {

@@ -50,7 +50,7 @@ internal static class Generate
         from type in PaymentType
         from amount in Amount
         from version in Gen.Choose(0, int.MaxValue)
-        from kind in Gen.Elements<RequestKind>(RequestKinds.Payment, RequestKinds.Balance, RequestKinds.CreditLimit, RequestKinds.Statement, RequestKinds.PaymentStatus, RequestKinds.Lookup)
+        from kind in Gen.Elements<RequestKind>(RequestKinds.Payment, RequestKinds.Balance, RequestKinds.CreditLimit, RequestKinds.Statement, RequestKinds.PaymentStatus, RequestKinds.Lookup, RequestKinds.Refund)
         select With(
             new Command
             {
@@ -76,7 +76,7 @@ internal static class Generate
         from amount in Amount
         from balance in Amount
         from version in Gen.Choose(1, int.MaxValue)
-        from kind in Gen.Choose(0, 6)
+        from kind in Gen.Choose(0, 7)
         select With(new Reply { CorrelationId = (ulong)correlation }, kind, id.ToString(), amount, balance, version);
 
     /// <summary>An event of any kind.</summary>
@@ -85,7 +85,7 @@ internal static class Generate
         from account in Gen.Elements("a", "b", "c")
         from version in Gen.Choose(1, 5)
         from amount in Amount
-        from kind in Gen.Choose(0, 2)
+        from kind in Gen.Choose(0, 3)
         select With(
             new Event { StreamId = "visa/" + account, Version = version, TransactionId = id.ToString(), DecidedUnixUs = 1_000_000, Balance = amount },
             kind, amount);
@@ -104,6 +104,17 @@ internal static class Generate
         else if (kind == RequestKinds.CreditLimit)
         {
             command.CreditLimit = new SetCreditLimitRequest { TransactionId = command.TransactionId, AccountId = account, PaymentType = type, Limit = amount };
+        }
+        else if (kind == RequestKinds.Refund)
+        {
+            command.Refund = new RefundPaymentRequest
+            {
+                TransactionId = command.TransactionId,
+                AccountId = account,
+                PaymentType = type,
+                PaymentId = new Guid((int)version, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10).ToString(),
+                Amount = amount,
+            };
         }
         else if (kind == RequestKinds.Lookup)
         {
@@ -155,6 +166,9 @@ internal static class Generate
             case 5:
                 reply.PaymentStatus = new PaymentStatus { Payment = payment };
                 break;
+            case 6:
+                reply.Refund = new RefundPaymentResponse { TransactionId = id, PaymentId = id, Amount = amount, Refunded = amount, Balance = balance, Version = version };
+                break;
             default:
                 reply.Error = new Error { StatusCode = (int)(version % 17), Reason = "SOME_REASON", Message = "a message", Field = "a.field" };
                 break;
@@ -171,6 +185,9 @@ internal static class Generate
                 break;
             case 1:
                 recorded.PaymentDeclined = new PaymentDeclined { Amount = amount, Reason = DeclineReason.CreditLimitExceeded };
+                break;
+            case 2:
+                recorded.PaymentRefunded = new PaymentRefunded { PaymentId = recorded.TransactionId, Amount = amount, Charged = amount, Refunded = amount };
                 break;
             default:
                 recorded.CreditLimitChanged = new CreditLimitChanged { Limit = amount };

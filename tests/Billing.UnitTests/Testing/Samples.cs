@@ -1,3 +1,4 @@
+using Billing.Contracts;
 using Billing.Messaging.Requests;
 using Billing.V1;
 using Billing.Wire.V1;
@@ -33,6 +34,25 @@ internal static class Samples
         ProxyTopic = ReplyTopic,
         Payment = Payment(accountId, units),
     };
+
+    /// <summary>A refund of a payment.</summary>
+    public static Command RefundCommand(Command payment, decimal amount)
+    {
+        var id = Guid.NewGuid().ToString();
+        return new()
+        {
+            TransactionId = id,
+            ProxyTopic = ReplyTopic,
+            Refund = new RefundPaymentRequest
+            {
+                TransactionId = id,
+                AccountId = payment.Payment.AccountId,
+                PaymentType = payment.Payment.PaymentType,
+                PaymentId = payment.TransactionId,
+                Amount = amount.ToMoney(payment.Payment.Amount.CurrencyCode),
+            },
+        };
+    }
 
     public static Command BalanceCommand(string accountId = "acct-42") => new()
     {

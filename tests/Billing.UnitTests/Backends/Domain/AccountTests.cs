@@ -95,7 +95,7 @@ public sealed class AccountTests
             new PaymentDeclined(id, 11, "USD", DeclineReason.CreditLimitExceeded, Now) { Balance = 0 }, Pay(11).Decide(Account.Opened(10), Now));
         Assert.Equal(
             new PaymentDeclined(id, 1, "USD", DeclineReason.CurrencyMismatch, Now) { Balance = 2, KeptIn = "EUR" }, Pay(1).Decide(account, Now));
-        Assert.Equal(new CreditLimitChanged(id, 5, "EUR", Now) { Balance = 2 }, new CreditLimitChange(id, 5, "EUR").Decide(account, Now));
+        Assert.Equal(new CreditLimitChanged(id, 5, "EUR", Now) { Balance = 2 }, new CreditLimitChange(id, 5, "EUR").Decide(account, null, Now).Event);
     }
 
     [Fact]

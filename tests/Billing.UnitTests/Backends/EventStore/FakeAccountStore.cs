@@ -68,6 +68,12 @@ internal sealed class FakeAccountStore : IAccountStore
         return commands.Where(Receipts.ContainsKey).ToDictionary(id => id, id => Receipts[id]);
     }
 
+    public Task<Dictionary<CommandId, PaymentFollowUp>> LastFollowUpsAsync(
+        IReadOnlyCollection<CommandId> payments, CancellationToken cancellationToken) => Task.FromResult(
+            payments.Select(id => (Id: id, Last: Appended.Where(e => e.Recorded.StreamId == id.StreamId).Select(e => e.Fact)
+                    .OfType<PaymentFollowUp>().LastOrDefault(fact => fact.PaymentId == id.TransactionId)))
+                .Where(found => found.Last is not null).ToDictionary(found => found.Id, found => found.Last!));
+
     public Dictionary<SourcePartition, long> Epochs { get; } = [];
 
     /// <summary>Called when an epoch begins.</summary>

@@ -99,7 +99,7 @@ public sealed class CommandsInFlightTests
     public void A_copy_of_a_declined_payment_gets_the_decline_again()
     {
         var payment = Assert.Single(_inFlight.Enter([Deliver(1), Deliver(2)], 0));
-        var declined = payment.Command.Decide(Account.Opened(1), DateTimeOffset.UnixEpoch)!;
+        var declined = payment.Command.Decide(Account.Opened(1), null, DateTimeOffset.UnixEpoch).Event!;
         payment.Record(RecordedEvent.ToWire(payment.StreamId, declined, Account.Opened(1).Apply(declined)));
         Assert.All(payment.Answers(0), a => Assert.Equal(PaymentOutcome.Declined, a.Reply!.Payment.Outcome));
     }
@@ -238,7 +238,7 @@ public sealed class CommandsInFlightTests
             Limit = Samples.Dollars(10),
         };
         var command = Assert.Single(_inFlight.Enter([new RecordingDelivery(change), Deliver(2)], 0));
-        var fact = command.Command.Decide(Account.Opened(1000), DateTimeOffset.UnixEpoch)!;
+        var fact = command.Command.Decide(Account.Opened(1000), null, DateTimeOffset.UnixEpoch).Event!;
         command.Record(RecordedEvent.ToWire("visa/acct-42", fact, Account.Opened(1000).Apply(fact)));
         var replies = command.Answers(0).Select(a => a.Reply!).ToList();
         Assert.Equal(Samples.Dollars(10), replies[0].CreditLimit.Limit);
@@ -276,8 +276,8 @@ public sealed class CommandsInFlightTests
         delivery.Command.ReceivedUnixUs = 20;
         var payment = Assert.Single(_inFlight.Enter([delivery], 0));
         var times = new RequestTimes(At(1), At(20), At(50));
-        Assert.Equal(times, Assert.IsType<PaymentAccepted>(payment.Command.Decide(Account.Opened(1000), At(60))).Times);
-        Assert.Equal(times, Assert.IsType<PaymentDeclined>(payment.Command.Decide(Account.Opened(1), At(60))).Times);
+        Assert.Equal(times, Assert.IsType<PaymentAccepted>(payment.Command.Decide(Account.Opened(1000), null, At(60)).Event).Times);
+        Assert.Equal(times, Assert.IsType<PaymentDeclined>(payment.Command.Decide(Account.Opened(1), null, At(60)).Event).Times);
     }
 
     [Fact]

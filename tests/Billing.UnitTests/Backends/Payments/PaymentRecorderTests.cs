@@ -100,6 +100,50 @@ public sealed class PaymentRecorderTests
     }
 
     [Fact]
+    public async Task Refunds_of_one_batch_are_never_more_than_the_payment_of_the_same_batch()
+    {
+        var payment = Samples.PaymentCommand("acct-1");
+        var cents = (int)(payment.Payment.Amount.ToDecimal() * 100);
+        var refunds = Enumerable.Range(0, 3).Select(_ => Samples.RefundCommand(payment, cents / 200m)).ToList();
+        var batch = _inFlight.Enter([.. refunds.Prepend(payment).Select(command => new RecordingDelivery(command))], 0);
+
+        await RecordAsync(batch);
+
+        Assert.Equal([true, true, true, false], batch.Select(command => command.Event() is not null));
+        Assert.Equal(ErrorReasons.AmountTooLarge, Assert.IsType<CommandResult.Refused>(batch[3].Result).Error.Reason);
+        Assert.Equal(0, batch[2].Event()!.Balance.ToDecimal());
+    }
+
+    [Fact]
+    public async Task A_refund_that_another_owner_has_recorded_meanwhile_counts()
+    {
+        var payment = Samples.PaymentCommand("acct-1");
+        await RecordAsync(_inFlight.Enter([new RecordingDelivery(payment)], 0));
+        var others = Samples.RefundCommand(payment, payment.Payment.Amount.ToDecimal());
+        var batch = _inFlight.Enter([new RecordingDelivery(Samples.RefundCommand(payment, payment.Payment.Amount.ToDecimal()))], 0);
+        var raced = false;
+        _store.Fails = events =>
+        {
+            if (raced)
+            {
+                return null;
+            }
+            raced = true;
+            var other = _inFlight.Enter([new RecordingDelivery(others)], 0)[0];
+            var last = _store.Appended[^1];
+            var fact = (Billing.Backends.Domain.AccountEvent)other.Command.Decide(
+                last.After, Billing.Backends.Domain.PaymentState.Of(last.Fact), _time.GetUtcNow()).Event!;
+            _store.Add([NewEvent.Of("visa/acct-1", fact, last.After)]);
+            return new PostgresException("moved", "ERROR", "ERROR", StoredFunction.StreamMoved);
+        };
+
+        await RecordAsync(batch);
+
+        Assert.Equal(ErrorReasons.AmountTooLarge, Assert.IsType<CommandResult.Refused>(batch[0].Result).Error.Reason);
+        Assert.Equal(2, _store.Appended.Count);
+    }
+
+    [Fact]
     public async Task One_id_for_two_accounts_is_recorded_for_each()
     {
         var other = Samples.PaymentCommand("acct-2", correlationId: 2);

@@ -1,0 +1,71 @@
+using System.Text.Json.Serialization;
+using Billing.Backends.Domain;
+using Billing.Contracts;
+using Billing.V1;
+using Billing.Wire.V1;
+using PaymentRefunded = Billing.Backends.Domain.PaymentRefunded;
+
+namespace Billing.Backends.Writes;
+
+/// <summary>A refund of a payment.</summary>
+internal sealed class RefundWrite : WriteKind
+{
+    public override Command.RequestOneofCase Field => Command.RequestOneofCase.Refund;
+
+    public override bool IsAuthorised => true;
+
+    public override IReadOnlyList<EventKind> Events { get; } =
+    [
+        new EventKind<PaymentRefunded>(RefundJson.Default.PaymentRefunded)
+        {
+            Name = "payment_refunded_v1",
+            Outcome = "refunded",
+            Field = Event.FactOneofCase.PaymentRefunded,
+            EntryType = StatementEntryType.PaymentRefunded,
+            ToWire = (fact, recorded) => recorded.PaymentRefunded = new()
+            {
+                PaymentId = fact.PaymentId.ToString(),
+                Amount = fact.Amount.ToMoney(fact.Currency),
+                Charged = fact.Charged.ToMoney(fact.Currency),
+                Refunded = fact.Refunded.ToMoney(fact.Currency),
+            },
+            ToDomain = (recorded, transactionId, decidedAt) =>
+                recorded.PaymentRefunded is { Amount: { } amount, Charged: { } charged, Refunded: { } refunded } fact
+                && Guid.TryParse(fact.PaymentId, out var paymentId)
+                    ? new PaymentRefunded(transactionId, paymentId, amount.ToDecimal(), amount.CurrencyCode, decidedAt)
+                    {
+                        Charged = charged.ToDecimal(),
+                        Refunded = refunded.ToDecimal(),
+                    }
+                    : null,
+            ToEntry = (fact, entry) =>
+            {
+                entry.Amount = fact.Amount.ToMoney(fact.Currency);
+                entry.PaymentId = fact.PaymentId.ToString();
+            },
+        },
+    ];
+
+    public override AccountCommand ToDomain(Command command, RequestTimes? times, string? traceId) => new Refund(
+        Guid.Parse(command.TransactionId), Guid.Parse(command.Refund.PaymentId),
+        command.Refund.Amount.ToDecimal(), command.Refund.Amount.CurrencyCode, traceId);
+
+    public override bool IsAnsweredBy(Command command, Event recorded) =>
+        recorded.PaymentRefunded is { } refunded && AreSame(command.Refund.Amount, refunded.Amount)
+        && Guid.Parse(command.Refund.PaymentId) == Guid.Parse(refunded.PaymentId);
+
+    public override void Answer(Reply reply, Event recorded) => reply.Refund = new RefundPaymentResponse
+    {
+        TransactionId = recorded.TransactionId,
+        PaymentId = recorded.PaymentRefunded.PaymentId,
+        Amount = recorded.PaymentRefunded.Amount,
+        Refunded = recorded.PaymentRefunded.Refunded,
+        Balance = recorded.Balance,
+        Version = recorded.Version,
+    };
+}
+
+/// <summary>Serialises the event without reflection. Optional fields without a value are left out.</summary>
+[JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+[JsonSerializable(typeof(PaymentRefunded))]
+internal sealed partial class RefundJson : JsonSerializerContext;

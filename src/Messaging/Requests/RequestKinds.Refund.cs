@@ -1,0 +1,29 @@
+using Billing.Contracts;
+using Billing.V1;
+
+namespace Billing.Messaging.Requests;
+
+public static partial class RequestKinds
+{
+    /// <summary>A refund of a payment.</summary>
+    public static RequestKind<RefundPaymentRequest, RefundPaymentResponse> Refund { get; } = new()
+    {
+        IsWrite = true,
+        Check = FieldRules.Check,
+        CheckCommand = FieldRules.CheckCommand,
+        KnownFields = request => new()
+        {
+            TransactionId = request.TransactionId,
+            AccountId = request.AccountId,
+            PaymentType = request.PaymentType,
+            PaymentId = request.PaymentId,
+            Amount = Known(request.Amount),
+        },
+        AccountOf = request => (request.PaymentType, request.AccountId),
+        TransactionIdOf = request => request.TransactionId,
+        TransactionIdField = "refund.transaction_id",
+        RequestIn = command => command.Refund,
+        WriteTo = (command, request) => command.Refund = request,
+        AnswerIn = reply => reply.Refund,
+    };
+}

@@ -1,0 +1,84 @@
+using System.ComponentModel;
+using Billing.Messaging.Requests;
+using Billing.Proxy.Calls;
+using Billing.Proxy.Security;
+using Billing.V1;
+using Microsoft.AspNetCore.Mvc;
+using Microsoft.Extensions.Options;
+
+namespace Billing.Proxy.Rest;
+
+/// <summary>A refund of a payment.</summary>
+internal sealed class RefundRoute(RequestHandler handler, IOptions<ProxyOptions> options, TimeProvider time) : IRestRoute
+{
+    public void Map(IEndpointRouteBuilder routes) => routes.MapPut("/v1/refunds/{transaction_id}", RefundAsync)
+        .WithName("RefundPayment").Accepts<RefundBody>("application/json").Answers<RefundAnswer>(Scopes.PaymentsWrite);
+
+    [EndpointSummary("Gives back a payment, whole or in part")]
+    [EndpointDescription("A repeated transaction_id with the same content gets the same answer; with different content, 409. All refunds of a payment together are never more than the payment.")]
+    public async Task<IResult> RefundAsync(
+        [FromRoute(Name = "transaction_id"), Description("The refund's idempotency key: a UUID.")] string transactionId, HttpContext http)
+    {
+        var call = RestRequest.CallOf(http, time);
+        RestRequest.CheckQuery(http);
+        var body = await RestRequest.BodyAsync(http, RestJson.Default.RefundBody, options.Value.RequestBytesMax);
+        var request = new RefundPaymentRequest
+        {
+            TransactionId = transactionId,
+            AccountId = body.AccountId ?? "",
+            PaymentType = RestRequest.PaymentType(body.PaymentType),
+            PaymentId = body.PaymentId ?? "",
+            Amount = body.Amount.ToMoney(),
+        };
+        var answer = (await handler.HandleAsync(RequestKinds.Refund, request, call)).Value;
+        return new JsonAnswer<RefundAnswer>(RefundAnswer.Of(answer), RestJson.Default.RefundAnswer);
+    }
+}
+
+/// <summary>The body of a refund.</summary>
+internal sealed class RefundBody
+{
+    /// <summary>The payment's account: 1 to 64 of the characters A-Z a-z 0-9 . _ -</summary>
+    public string? AccountId { get; set; }
+
+    /// <summary>The card network: VISA, MASTERCARD, DISCOVER or AMEX, in any case.</summary>
+    public string? PaymentType { get; set; }
+
+    /// <summary>The id of the payment.</summary>
+    public string? PaymentId { get; set; }
+
+    /// <summary>The amount to give back: more than zero, in the payment's currency, and at most what is left of the payment.</summary>
+    public MoneyJson? Amount { get; set; }
+}
+
+/// <summary>The answer to a refund.</summary>
+internal sealed class RefundAnswer
+{
+    /// <summary>The refund's id.</summary>
+    public required string TransactionId { get; init; }
+
+    /// <summary>The id of the payment.</summary>
+    public required string PaymentId { get; init; }
+
+    /// <summary>What was given back.</summary>
+    public MoneyJson? Amount { get; init; }
+
+    /// <summary>What has been given back of the payment, with this.</summary>
+    public MoneyJson? Refunded { get; init; }
+
+    /// <summary>What the account owes after it.</summary>
+    public MoneyJson? Balance { get; init; }
+
+    /// <summary>The version of the account that records the refund; pass it as min_version to read your own write.</summary>
+    public required long Version { get; init; }
+
+    public static RefundAnswer Of(RefundPaymentResponse response) => new()
+    {
+        TransactionId = response.TransactionId,
+        PaymentId = response.PaymentId,
+        Amount = response.Amount.ToJson(),
+        Refunded = response.Refunded.ToJson(),
+        Balance = response.Balance.ToJson(),
+        Version = response.Version,
+    };
+}
