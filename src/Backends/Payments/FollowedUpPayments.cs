@@ -14,17 +14,11 @@ internal sealed class FollowedUpPayments
     private FollowedUpPayments(Dictionary<CommandId, PaymentState?> payments) => _payments = payments;
 
     /// <summary>Reads the payments that commands follow up. What is recorded under such an id need not be a payment.</summary>
-    public static async Task<FollowedUpPayments> ReadAsync(
-        IAccountStore store, List<PendingCommand> commands, CancellationToken cancellationToken)
-    {
-        var wanted = commands.Select(IdOf).OfType<CommandId>().Distinct().ToList();
-        if (wanted.Count == 0)
-        {
-            return None;
-        }
-        var found = await StoredPayment.FindAsync(store, wanted, cancellationToken);
-        return new(wanted.ToDictionary(id => id, id => found.GetValueOrDefault(id)?.State));
-    }
+    public static ValueTask<FollowedUpPayments> ReadAsync(
+        IAccountStore store, List<PendingCommand> commands, CancellationToken cancellationToken) =>
+        commands.Exists(command => command.Command.PaymentId is not null)
+            ? new(FindAsync(store, commands, cancellationToken))
+            : new(None);
 
     /// <summary>The payment that a command follows up; null if the account has none such, or it follows up none.</summary>
     public PaymentState? Of(PendingCommand command) =>
@@ -42,6 +36,14 @@ internal sealed class FollowedUpPayments
         {
             _payments[id] = fact is PaymentFollowUp next ? payment!.After(next) : PaymentState.Of(fact);
         }
+    }
+
+    private static async Task<FollowedUpPayments> FindAsync(
+        IAccountStore store, List<PendingCommand> commands, CancellationToken cancellationToken)
+    {
+        var wanted = commands.Select(IdOf).OfType<CommandId>().Distinct().ToList();
+        var found = await StoredPayment.FindAsync(store, wanted, cancellationToken);
+        return new(wanted.ToDictionary(id => id, id => found.GetValueOrDefault(id)?.State));
     }
 
     private static CommandId? IdOf(PendingCommand command) =>
