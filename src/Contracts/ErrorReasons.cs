@@ -25,16 +25,20 @@ public static class ErrorReasons
     /// FAILED. Nothing was charged; use another id.</summary>
     public const string TransactionIdReused = "TRANSACTION_ID_REUSED";
 
-    /// <summary>FAILED_PRECONDITION: the account's currency differs from the new limit's, or the payment's from the refund's.</summary>
+    /// <summary>FAILED_PRECONDITION: the account's currency differs from the new limit's, or the payment's from the refund's or the capture's.</summary>
     public const string CurrencyMismatch = "CURRENCY_MISMATCH";
 
     /// <summary>NOT_FOUND: the account has no payment under that transaction id.</summary>
     public const string PaymentNotFound = "PAYMENT_NOT_FOUND";
 
-    /// <summary>FAILED_PRECONDITION: the payment was declined, so that there is nothing to give back.</summary>
+    /// <summary>FAILED_PRECONDITION: nothing of the payment is on hold: it was never authorised, is captured whole or voided, or has
+    /// expired.</summary>
+    public const string NotOnHold = "NOT_ON_HOLD";
+
+    /// <summary>FAILED_PRECONDITION: the payment was declined, so that there is nothing to give back or to capture.</summary>
     public const string PaymentDeclined = "PAYMENT_DECLINED";
 
-    /// <summary>FAILED_PRECONDITION: the amount is more than is left of the payment.</summary>
+    /// <summary>FAILED_PRECONDITION: the amount is more than is left of the payment, or on hold of it.</summary>
     public const string AmountTooLarge = "AMOUNT_TOO_LARGE";
 
     /// <summary>OUT_OF_RANGE: the account's stream has not reached the requested version.</summary>

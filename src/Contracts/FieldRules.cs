@@ -26,6 +26,12 @@ public static class FieldRules
     /// <summary>The largest credit limit, in units of its currency.</summary>
     public const long LimitUnitsMax = 1_000_000_000_000_000;
 
+    /// <summary>How long an amount stays on hold if its request does not say, in seconds: seven days.</summary>
+    public const int HoldSecondsDefault = 7 * 24 * 60 * 60;
+
+    /// <summary>The longest that an amount can stay on hold, in seconds: 31 days.</summary>
+    public const int HoldSecondsMax = 31 * 24 * 60 * 60;
+
     private static readonly SearchValues<char> AccountIdCharacters =
         SearchValues.Create("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");
 
@@ -56,6 +62,37 @@ public static class FieldRules
         CheckId(request.TransactionId, "transaction_id")
         ?? CheckAccountId(request.AccountId)
         ?? CheckPaymentType(request.PaymentType);
+
+    /// <summary>The first rule that an authorisation breaks, or null.</summary>
+    public static FieldViolation? Check(AuthorisePaymentRequest request) => CheckCommand(request) ?? CheckCurrency(request.Amount, "amount");
+
+    /// <summary>The first rule that an authorisation in a command breaks, or null; see the payment's.</summary>
+    public static FieldViolation? CheckCommand(AuthorisePaymentRequest request) =>
+        CheckId(request.TransactionId, "transaction_id")
+        ?? CheckAccountId(request.AccountId)
+        ?? CheckPaymentType(request.PaymentType)
+        ?? CheckAmount(request.Amount)
+        ?? (request.HoldSeconds is < 0 or > HoldSecondsMax
+            ? new FieldViolation("hold_seconds", Invariant($"must be between 0 and {HoldSecondsMax}; it is {request.HoldSeconds}"))
+            : null);
+
+    /// <summary>The first rule that a capture breaks, or null.</summary>
+    public static FieldViolation? Check(CapturePaymentRequest request) => CheckCommand(request) ?? CheckCurrency(request.Amount, "amount");
+
+    /// <summary>The first rule that a capture in a command breaks, or null; see the payment's.</summary>
+    public static FieldViolation? CheckCommand(CapturePaymentRequest request) =>
+        CheckId(request.TransactionId, "transaction_id")
+        ?? CheckAccountId(request.AccountId)
+        ?? CheckPaymentType(request.PaymentType)
+        ?? CheckId(request.PaymentId, "payment_id")
+        ?? CheckAmount(request.Amount);
+
+    /// <summary>The first rule that the voiding of a hold breaks, or null.</summary>
+    public static FieldViolation? Check(VoidPaymentRequest request) =>
+        CheckId(request.TransactionId, "transaction_id")
+        ?? CheckAccountId(request.AccountId)
+        ?? CheckPaymentType(request.PaymentType)
+        ?? CheckId(request.PaymentId, "payment_id");
 
     /// <summary>The first rule that a refund breaks, or null.</summary>
     public static FieldViolation? Check(RefundPaymentRequest request) => CheckCommand(request) ?? CheckCurrency(request.Amount, "amount");

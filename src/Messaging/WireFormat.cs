@@ -33,7 +33,7 @@ public static class WireFormat
     {
         if (TryParse(Command.Parser, "a Command", value, version, out command, out refusal))
         {
-            refusal = Topics.IsReplyTopic(command.ProxyTopic)
+            refusal = Topics.IsReplyTopic(command.ProxyTopic) || (command.ProxyTopic.Length == 0 && RequestKinds.Of(command) is { IsAnswered: false })
                 ? Refusal(command)
                 : $"proxy_topic does not name a reply topic ({Topics.ReplyPrefix}...)";
         }

@@ -12,6 +12,9 @@ public abstract class RequestKind
     /// <summary>Whether it goes to the write side: it changes an account, or has to be processed after what does.</summary>
     public bool IsWrite { get; init; }
 
+    /// <summary>Whether a reply is sent to it.</summary>
+    public bool IsAnswered { get; init; } = true;
+
     internal abstract CommandRoute RouteOf(Command command);
 
     /// <summary>Why a command with a request of this kind must not be processed, on any transport; null if it is valid.</summary>

@@ -1,0 +1,92 @@
+using Billing.Contracts;
+using Billing.V1;
+using Billing.Wire.V1;
+
+namespace Billing.Messaging.Requests;
+
+public static partial class RequestKinds
+{
+    /// <summary>The authorisation of a payment.</summary>
+    public static RequestKind<AuthorisePaymentRequest, AuthorisePaymentResponse> Authorise { get; } = new()
+    {
+        IsWrite = true,
+        Check = FieldRules.Check,
+        CheckCommand = FieldRules.CheckCommand,
+        KnownFields = request => new()
+        {
+            TransactionId = request.TransactionId,
+            AccountId = request.AccountId,
+            PaymentType = request.PaymentType,
+            Amount = Known(request.Amount),
+            HoldSeconds = request.HoldSeconds,
+        },
+        AccountOf = request => (request.PaymentType, request.AccountId),
+        TransactionIdOf = request => request.TransactionId,
+        TransactionIdField = "authorise.transaction_id",
+        RequestIn = command => command.Authorise,
+        WriteTo = (command, request) => command.Authorise = request,
+        AnswerIn = reply => reply.Authorise,
+    };
+
+    /// <summary>The capture of a payment that was authorised.</summary>
+    public static RequestKind<CapturePaymentRequest, CapturePaymentResponse> Capture { get; } = new()
+    {
+        IsWrite = true,
+        Check = FieldRules.Check,
+        CheckCommand = FieldRules.CheckCommand,
+        KnownFields = request => new()
+        {
+            TransactionId = request.TransactionId,
+            AccountId = request.AccountId,
+            PaymentType = request.PaymentType,
+            PaymentId = request.PaymentId,
+            Amount = Known(request.Amount),
+            IsFinal = request.IsFinal,
+        },
+        AccountOf = request => (request.PaymentType, request.AccountId),
+        TransactionIdOf = request => request.TransactionId,
+        TransactionIdField = "capture.transaction_id",
+        RequestIn = command => command.Capture,
+        WriteTo = (command, request) => command.Capture = request,
+        AnswerIn = reply => reply.Capture,
+    };
+
+    /// <summary>The voiding of a payment that was authorised.</summary>
+    public static RequestKind<VoidPaymentRequest, VoidPaymentResponse> Void { get; } = new()
+    {
+        IsWrite = true,
+        Check = FieldRules.Check,
+        KnownFields = request => new()
+        {
+            TransactionId = request.TransactionId,
+            AccountId = request.AccountId,
+            PaymentType = request.PaymentType,
+            PaymentId = request.PaymentId,
+        },
+        AccountOf = request => (request.PaymentType, request.AccountId),
+        TransactionIdOf = request => request.TransactionId,
+        TransactionIdField = "void.transaction_id",
+        RequestIn = command => command.Void,
+        WriteTo = (command, request) => command.Void = request,
+        AnswerIn = reply => reply.Void,
+    };
+
+    /// <summary>The expiry of a hold, which only backends send.</summary>
+    public static RequestKind<HoldExpiry, Reply> Expiry { get; } = new()
+    {
+        IsWrite = true,
+        IsAnswered = false,
+        Check = request => FieldRules.Check(new VoidPaymentRequest
+        {
+            TransactionId = request.PaymentId,
+            AccountId = request.AccountId,
+            PaymentType = request.PaymentType,
+            PaymentId = request.PaymentId,
+        }),
+        KnownFields = request => request.Clone(),
+        AccountOf = request => (request.PaymentType, request.AccountId),
+        RequestIn = command => command.Expiry,
+        WriteTo = (command, request) => command.Expiry = request,
+        AnswerIn = _ => null,
+    };
+}
