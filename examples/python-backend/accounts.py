@@ -5,6 +5,10 @@ from billing.wire.v1 import wire_pb2
 
 NANOS_PER_UNIT = 1_000_000_000
 
+PAYMENTS = ("payment_accepted", "payment_declined", "payment_authorised", "authorisation_declined")
+RELEASES = ("authorisation_voided", "authorisation_expired")
+FOLLOW_UPS = ("payment_refunded", "payment_captured", *RELEASES)
+
 
 def nanos_of(money):
     """An amount of money as a whole number of billionths: exact, like decimals."""
@@ -67,12 +71,14 @@ class Account:
     def balance(self, as_of):
         """The answer to a balance check."""
         state = self.state_at(self.version)
-        available = max(0, nanos_of(state.credit_limit) - nanos_of(state.balance))
+        on_hold = self._events[-1].on_hold if self._events else billing_pb2.Money()
+        available = max(0, nanos_of(state.credit_limit) - nanos_of(state.balance) - nanos_of(on_hold))
         response = billing_pb2.CheckBalanceResponse(
             balance=state.balance,
             available=money_of(available, state.balance.currency_code),
             version=state.version,
             credit_limit=state.credit_limit,
+            on_hold=money_of(nanos_of(on_hold), state.balance.currency_code),
         )
         response.as_of.FromMicroseconds(as_of)
         return response
@@ -81,25 +87,37 @@ class Account:
         """The payment with this id; None if it is not among the events yet."""
         for event in self._events:
             fact = event.WhichOneof("fact")
-            if event.transaction_id == transaction_id.lower() and fact in ("payment_accepted", "payment_declined"):
-                is_declined = fact == "payment_declined"
+            if event.transaction_id == transaction_id.lower() and fact in PAYMENTS:
+                recorded = getattr(event, fact)
+                is_declined = fact.endswith("declined")
                 found = billing_pb2.RecordedPayment(
                     transaction_id=event.transaction_id,
                     outcome=billing_pb2.DECLINED if is_declined else billing_pb2.ACCEPTED,
-                    decline_reason=event.payment_declined.reason,
-                    amount=getattr(event, fact).amount,
-                    refunded=self._refunded(event),
+                    decline_reason=recorded.reason if is_declined else billing_pb2.DECLINE_REASON_UNSPECIFIED,
+                    amount=recorded.amount,
                     balance=event.balance,
                     version=event.version,
+                    **self._totals(event, fact),
                 )
                 found.decided_at.FromMicroseconds(event.decided_unix_us)
+                if fact == "payment_authorised":
+                    found.expires_at.FromMicroseconds(recorded.expires_unix_us)
                 return found
         return None
 
-    def _refunded(self, payment):
-        """What has been given back of a payment: the last refund states it."""
-        refunds = [event.payment_refunded for event in self._events if event.payment_refunded.payment_id == payment.transaction_id]
-        return refunds[-1].refunded if refunds else billing_pb2.Money(currency_code=payment.balance.currency_code)
+    def _totals(self, payment, kind):
+        """What has become of a payment: the last event that follows it up states it."""
+        currency = getattr(payment, kind).amount.currency_code
+        zero = billing_pb2.Money(currency_code=currency)
+        charged = payment.payment_accepted.amount if kind == "payment_accepted" else zero
+        held = payment.payment_authorised.amount if kind == "payment_authorised" else zero
+        totals = {"charged": charged, "refunded": zero, "held": held}
+        for event in self._events:
+            fact = event.WhichOneof("fact")
+            if fact in FOLLOW_UPS and getattr(event, fact).payment_id == payment.transaction_id:
+                recorded = getattr(event, fact)
+                totals = {"charged": recorded.charged, "refunded": recorded.refunded, "held": getattr(recorded, "held", zero)}
+        return totals
 
     def page(self, request):
         """The answer to a request for a page of a statement."""
@@ -118,20 +136,14 @@ class Account:
         )
         entry.decided_at.FromMicroseconds(event.decided_unix_us)
         fact = event.WhichOneof("fact")
-        if fact == "payment_accepted":
-            entry.type = billing_pb2.PAYMENT_ACCEPTED
-            entry.amount.CopyFrom(event.payment_accepted.amount)
-        elif fact == "payment_declined":
-            entry.type = billing_pb2.PAYMENT_DECLINED
-            entry.amount.CopyFrom(event.payment_declined.amount)
-            entry.decline_reason = event.payment_declined.reason
-        elif fact == "payment_refunded":
-            entry.type = billing_pb2.PAYMENT_REFUNDED
-            entry.amount.CopyFrom(event.payment_refunded.amount)
-            entry.payment_id = event.payment_refunded.payment_id
-        else:
-            entry.type = billing_pb2.CREDIT_LIMIT_CHANGED
-            entry.amount.CopyFrom(event.credit_limit_changed.limit)
+        recorded = getattr(event, fact)
+        entry.type = billing_pb2.StatementEntryType.Value(fact.upper())
+        entry.amount.CopyFrom(recorded.limit if fact == "credit_limit_changed" else recorded.released if fact in RELEASES else recorded.amount)
+        entry.on_hold.CopyFrom(money_of(nanos_of(event.on_hold), event.balance.currency_code))
+        if fact.endswith("declined"):
+            entry.decline_reason = recorded.reason
+        if fact in FOLLOW_UPS:
+            entry.payment_id = recorded.payment_id
         return entry
 
 

@@ -72,6 +72,21 @@ class AccountTests(unittest.TestCase):
         entry = account.page(wire_pb2.StatementPageRequest(after_version=1, limit=1)).entries[0]
         self.assertEqual((entry.type, entry.payment_id), (billing_pb2.PAYMENT_REFUNDED, payment.transaction_id))
 
+    def test_a_hold_lowers_what_is_available_until_it_is_captured(self):
+        hold = wire_pb2.Event(stream_id="amex/a", version=1, balance=dollars(0), on_hold=dollars(60), transaction_id="6a0d2a5e-1f0b-4a5c-8b1e-000000000001",
+                              payment_authorised=wire_pb2.PaymentAuthorised(amount=dollars(60), expires_unix_us=7_000_000))
+        capture = wire_pb2.Event(stream_id="amex/a", version=2, balance=dollars(20), payment_captured=wire_pb2.PaymentCaptured(
+            payment_id=hold.transaction_id, amount=dollars(20), released=dollars(40), charged=dollars(20), refunded=dollars(0), held=dollars(0)))
+        held, captured = self.account(hold), self.account(hold, capture)
+        self.assertEqual((held.balance(0).available.units, held.balance(0).on_hold.units), (40, 60))
+        self.assertEqual((captured.balance(0).available.units, captured.balance(0).on_hold.units), (80, 0))
+        found = captured.payment(hold.transaction_id)
+        self.assertEqual((found.outcome, found.amount.units, found.charged.units, found.held.units), (billing_pb2.ACCEPTED, 60, 20, 0))
+        self.assertEqual(found.expires_at.seconds, 7)
+        entries = captured.page(wire_pb2.StatementPageRequest(limit=2)).entries
+        self.assertEqual([(e.type, e.amount.units, e.on_hold.units) for e in entries], [
+            (billing_pb2.PAYMENT_AUTHORISED, 60, 60), (billing_pb2.PAYMENT_CAPTURED, 20, 0)])
+
     def test_pages_are_consecutive_and_close_with_the_account_as_of_their_last_event(self):
         account = self.account(paid(1, 5), limited(2, 50, balance=5), paid(3, 9))
         first = account.page(wire_pb2.StatementPageRequest(limit=2))

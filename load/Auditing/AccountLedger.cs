@@ -29,6 +29,9 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
     /// <summary>Adds a snapshot. Call this before the events are added.</summary>
     public void AddSnapshot(string streamId, StoredSnapshot snapshot) => Of(streamId).Snapshot = snapshot;
 
+    /// <summary>Adds a payment that the store lists as being on hold.</summary>
+    public void AddHold(string streamId, Guid paymentId) => (Of(streamId).Holds ??= []).Add(paymentId);
+
     /// <summary>Adds an event. The events of a stream may be added in any order.</summary>
     /// <param name="streamId">Its stream.</param>
     /// <param name="version">Its version.</param>
@@ -68,6 +71,10 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
             {
                 Holes.Add($"{fold.StreamId}: mt_streams has version {(fold.StreamVersion is { } version ? version : "none")}, the last event is version {fold.Last}");
             }
+            if (!fold.IsUnsure)
+            {
+                CompareHolds(fold);
+            }
             if (fold.Snapshot is { } snapshot)
             {
                 unbalanced.Add($"{fold.StreamId}: a snapshot of version {snapshot.Version}, but no event has this version");
@@ -93,7 +100,7 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
             Judge(fold, version, fact);
             fold.Account = fold.Account.After(fact);
             CompareStated(fold, version, fact);
-            Refund(fold, version, fact);
+            FollowUp(fold, version, fact);
             fold.HasLimit |= fact.Kind == TransactionKind.LimitChanged;
             if (fact.TransactionId != Guid.Empty)
             {
@@ -119,26 +126,47 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
     }
 
     // Where events are missing, the payment may be among them.
-    private void Refund(Fold fold, long version, StoredFact fact)
+    private void FollowUp(Fold fold, long version, StoredFact fact)
     {
-        if (fact.Payment is not { } stated || fold.IsUnsure)
+        if (fact.Kind == TransactionKind.Authorised)
+        {
+            (fold.Payments ??= [])[fact.TransactionId] = new PaymentTotals(0, 0, fact.Amount);
+        }
+        if (fact.Payment is not var (id, stated) || fold.IsUnsure)
         {
             return;
         }
-        var payment = transactions.Find(stated.Id, fold.StreamId);
-        var total = (fold.Refunded ??= []).GetValueOrDefault(stated.Id) + fact.Amount;
-        fold.Refunded[stated.Id] = total;
-        if (payment is not { Kind: TransactionKind.Accepted } || payment.Value.Currency != fact.Currency)
+        var payment = transactions.Find(id, fold.StreamId);
+        var isCharged = payment is { Kind: TransactionKind.Accepted };
+        if ((!isCharged && payment is not { Kind: TransactionKind.Authorised }) || payment!.Value.Currency != fact.Currency)
         {
-            Misjudged.Add($"{fold.StreamId} version {version}: a refund of {stated.Id} in {fact.Currency}, which is {(payment is { } other ? $"{other}" : "not there")}");
+            Misjudged.Add($"{fold.StreamId} version {version}: {fact.Kind} of {id} in {fact.Currency}, which is {(payment is { } other ? $"{other}" : "not there")}");
+            return;
         }
-        else if (total > payment.Value.Amount)
+        var before = (fold.Payments ??= []).GetValueOrDefault(id, new PaymentTotals(isCharged ? payment.Value.Amount : 0, 0, 0));
+        var after = fold.Payments[id] = before.After(fact);
+        if (!after.Allow(fact))
         {
-            Misjudged.Add($"{fold.StreamId} version {version}: refunds of {total} of the payment {stated.Id} of {payment.Value.Amount}");
+            Misjudged.Add($"{fold.StreamId} version {version}: {fact.Kind} of {fact.Amount} leads from {before} to {after} of {id}");
         }
-        else if (stated != (stated.Id, payment.Value.Amount, total))
+        else if (stated != after)
         {
-            unbalanced.Add($"{fold.StreamId} version {version} states that {stated.Refunded} of {stated.Charged} of {stated.Id} are given back; it is {total} of {payment.Value.Amount}");
+            unbalanced.Add($"{fold.StreamId} version {version} states {stated} of {id}; it is {after}");
+        }
+    }
+
+    // What is on hold and not listed would never expire.
+    private void CompareHolds(Fold fold)
+    {
+        var held = fold.Payments?.Where(payment => payment.Value.Held > 0).Select(payment => payment.Key).ToHashSet() ?? [];
+        var listed = fold.Holds ?? [];
+        foreach (var id in held.Except(listed))
+        {
+            unbalanced.Add($"{fold.StreamId}: {id} is on hold and not among the open holds");
+        }
+        foreach (var id in listed.Except(held))
+        {
+            unbalanced.Add($"{fold.StreamId}: {id} is among the open holds and not on hold");
         }
     }
 
@@ -148,7 +176,11 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
         {
             unbalanced.Add($"{fold.StreamId} version {version} states the balance {stated}; the events up to it sum up to {fold.Account.Balance}");
         }
-        if (fact is { Kind: TransactionKind.Declined, Balance: not null } && fact.KeptIn != fold.Account.Currency)
+        if (fact.Balance is not null && fact.OnHold != fold.Account.OnHold)
+        {
+            unbalanced.Add($"{fold.StreamId} version {version} states that {fact.OnHold} is on hold; the events up to it leave {fold.Account.OnHold}");
+        }
+        if (fact is { Kind: TransactionKind.Declined or TransactionKind.AuthorisationDeclined, Balance: not null } && fact.KeptIn != fold.Account.Currency)
         {
             unbalanced.Add($"{fold.StreamId} version {version} states that the account is kept in '{fact.KeptIn}'; it is '{fold.Account.Currency}'");
         }
@@ -199,8 +231,11 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
 
         public StoredSnapshot? Snapshot { get; set; }
 
-        /// <summary>What has been given back of the payments with refunds.</summary>
-        public Dictionary<Guid, decimal>? Refunded { get; set; }
+        /// <summary>What has become of the payments that were authorised or followed up.</summary>
+        public Dictionary<Guid, PaymentTotals>? Payments { get; set; }
+
+        /// <summary>The payments that the store lists as being on hold.</summary>
+        public HashSet<Guid>? Holds { get; set; }
 
         /// <summary>Events that were added before earlier ones of the stream, by version.</summary>
         public PriorityQueue<StoredFact?, long>? Early { get; set; }

@@ -7,12 +7,21 @@ namespace Billing.Auditing;
 /// <param name="Currency">The currency (ISO 4217); null until the first accepted payment or limit.</param>
 internal readonly record struct AuditedAccount(decimal Balance, decimal? Limit, string? Currency)
 {
+    /// <summary>What is on hold.</summary>
+    public decimal OnHold { get; init; }
+
     /// <summary>Returns the account after one more event.</summary>
     public AuditedAccount After(StoredFact fact) => fact.Kind switch
     {
-        TransactionKind.Accepted => new(Balance + fact.Amount, Limit, Currency ?? fact.Currency),
+        TransactionKind.Accepted => this with { Balance = Balance + fact.Amount, Currency = Currency ?? fact.Currency },
+        TransactionKind.Authorised => this with { OnHold = OnHold + fact.Amount, Currency = Currency ?? fact.Currency },
         TransactionKind.Refunded => this with { Balance = Balance - fact.Amount },
-        TransactionKind.LimitChanged => new(Balance, fact.Amount, Currency ?? fact.Currency),
+        TransactionKind.Captured or TransactionKind.Voided or TransactionKind.Expired => this with
+        {
+            Balance = Balance + fact.Amount,
+            OnHold = OnHold - fact.Amount - fact.Released,
+        },
+        TransactionKind.LimitChanged => this with { Limit = fact.Amount, Currency = Currency ?? fact.Currency },
         _ => this,
     };
 
@@ -26,13 +35,13 @@ internal readonly record struct AuditedAccount(decimal Balance, decimal? Limit, 
                 : IsForeign(fact) ? FormattableString.Invariant($"a limit in another currency than the account's {Currency}")
                 : null;
         }
-        if (fact.Amount <= 0)
+        if (fact.Amount <= 0 && fact.Kind is not (TransactionKind.Voided or TransactionKind.Expired))
         {
             return "an amount that is not above zero";
         }
-        if (fact.Kind == TransactionKind.Refunded)
+        if (fact.Payment is not null)
         {
-            return IsForeign(fact) ? FormattableString.Invariant($"a refund in another currency than the account's {Currency}") : null;
+            return IsForeign(fact) ? FormattableString.Invariant($"in another currency than the account's {Currency}") : null;
         }
         if (IsForeign(fact))
         {
@@ -41,24 +50,28 @@ internal readonly record struct AuditedAccount(decimal Balance, decimal? Limit, 
         if (Limit is not { } limit)
         {
             // With an unknown limit both outcomes can be right; only the reason can be wrong.
-            return fact.Kind == TransactionKind.Declined && fact.Reason != StoredFact.LimitExceeded
+            return IsDeclined(fact) && fact.Reason != StoredFact.LimitExceeded
                 ? WrongReason(fact, StoredFact.LimitExceeded)
                 : null;
         }
-        var after = Balance + fact.Amount;
+        var after = Balance + OnHold + fact.Amount;
         if (after > limit)
         {
-            return Unless(fact, StoredFact.LimitExceeded, FormattableString.Invariant($"balance {Balance} and the payment are above the limit {limit}"));
+            return Unless(fact, StoredFact.LimitExceeded, FormattableString.Invariant($"balance {Balance}{Held} and the payment are above the limit {limit}"));
         }
-        return fact.Kind == TransactionKind.Declined
-            ? FormattableString.Invariant($"declined, though balance {Balance} and the payment are within the limit {limit}")
+        return IsDeclined(fact)
+            ? FormattableString.Invariant($"declined, though balance {Balance}{Held} and the payment are within the limit {limit}")
             : null;
     }
+
+    private string Held => OnHold == 0 ? "" : FormattableString.Invariant($", {OnHold} on hold");
+
+    private static bool IsDeclined(StoredFact fact) => fact.Kind is TransactionKind.Declined or TransactionKind.AuthorisationDeclined;
 
     private bool IsForeign(StoredFact fact) => Currency is { } currency && fact.Currency != currency;
 
     private static string? Unless(StoredFact fact, int reason, string why) =>
-        fact.Kind == TransactionKind.Accepted ? "accepted, though " + why
+        !IsDeclined(fact) ? "accepted, though " + why
         : fact.Reason != reason ? WrongReason(fact, reason)
         : null;
 

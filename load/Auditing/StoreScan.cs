@@ -80,6 +80,23 @@ internal sealed class StoreScan : IAsyncDisposable
                     row.GetInt64(1), row.GetDecimal(2), row.GetDecimal(3), row.IsDBNull(4) ? null : row.GetString(4)));
             }
         }
+        await ReadHoldsAsync(accounts, cancellationToken);
+    }
+
+    private async Task ReadHoldsAsync(AccountLedger accounts, CancellationToken cancellationToken)
+    {
+        var holds = EventStoreSchema.OpenHolds(_schema);
+        await using var question = new NpgsqlCommand($"select to_regclass('{holds}') is not null", _events);
+        if (await question.ExecuteScalarAsync(cancellationToken) is true)
+        {
+            await foreach (var row in RowsAsync(_events, $"select stream_id, payment_id from {holds}", cancellationToken))
+            {
+                if (IsHeld(row.GetString(0)))
+                {
+                    accounts.AddHold(row.GetString(0), row.GetGuid(1));
+                }
+            }
+        }
     }
 
     /// <summary>Reads the events.</summary>

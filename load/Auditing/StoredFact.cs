@@ -14,9 +14,14 @@ namespace Billing.Auditing;
 internal sealed record StoredFact(
     TransactionKind Kind, Guid TransactionId, decimal Amount, string Currency, int Reason = 0, decimal? Balance = null, string? KeptIn = null)
 {
-    /// <summary>The payment that is refunded, with what the event says was charged for it and given back of it; null unless it is a refund.
-    /// </summary>
-    public (Guid Id, decimal Charged, decimal Refunded)? Payment { get; init; }
+    /// <summary>The payment that the event follows up, with what the event says has become of it; null if it follows up none.</summary>
+    public (Guid Id, PaymentTotals Totals)? Payment { get; init; }
+
+    /// <summary>What is not on hold any more without being charged.</summary>
+    public decimal Released { get; init; }
+
+    /// <summary>What is on hold on the account after it, as it states it; zero if it states nothing.</summary>
+    public decimal OnHold { get; init; }
 
     /// <summary>The stored number of DeclineReason.CREDIT_LIMIT_EXCEEDED.</summary>
     public const int LimitExceeded = 1;
@@ -44,13 +49,28 @@ internal sealed record StoredFact(
                 "credit_limit_changed_v2" => new(TransactionKind.LimitChanged, Id(content), Number(content, "Limit"), CurrencyOf(content)),
                 "payment_refunded_v1" => new(TransactionKind.Refunded, Id(content), Number(content, "Amount"), CurrencyOf(content))
                 {
-                    Payment = (Of(content, "PaymentId").GetGuid(), Number(content, "Charged"), Number(content, "Refunded")),
+                    Payment = PaymentOf(content),
+                },
+                "payment_authorised_v1" => new(TransactionKind.Authorised, Id(content), Number(content, "Amount"), CurrencyOf(content)),
+                "authorisation_declined_v1" => new(
+                    TransactionKind.AuthorisationDeclined, Id(content), Number(content, "Amount"), CurrencyOf(content), Of(content, "Reason").GetInt32()),
+                "payment_captured_v1" => new(TransactionKind.Captured, Id(content), Number(content, "Amount"), CurrencyOf(content))
+                {
+                    Payment = PaymentOf(content),
+                    Released = Number(content, "Released"),
+                },
+                "authorisation_voided_v1" or "authorisation_expired_v1" => new(
+                    type == "authorisation_voided_v1" ? TransactionKind.Voided : TransactionKind.Expired, Id(content), 0, CurrencyOf(content))
+                {
+                    Payment = PaymentOf(content),
+                    Released = Number(content, "Released"),
                 },
                 _ => throw new FormatException($"'{type}' is not an event type that this version of the audit knows."),
             };
             return fact with
             {
                 Balance = Optional(content, "Balance")?.GetDecimal(),
+                OnHold = Optional(content, "OnHold")?.GetDecimal() ?? 0,
                 KeptIn = Optional(content, "KeptIn")?.GetString(),
             };
         }
@@ -59,6 +79,10 @@ internal sealed record StoredFact(
             throw new FormatException(e.Message, e);
         }
     }
+
+    private static (Guid, PaymentTotals) PaymentOf(JsonElement content) => (
+        Of(content, "PaymentId").GetGuid(),
+        new PaymentTotals(Number(content, "Charged"), Number(content, "Refunded"), Number(content, "Held")));
 
     private static Guid Id(JsonElement content) => Of(content, "TransactionId").GetGuid();
 
@@ -71,4 +95,23 @@ internal sealed record StoredFact(
         Optional(content, name) ?? throw new FormatException($"{name} is missing.");
 
     private static JsonElement? Optional(JsonElement content, string name) => content.TryGetProperty(name, out var value) ? value : null;
+}
+
+/// <summary>What has become of a payment.</summary>
+/// <param name="Charged">What was charged.</param>
+/// <param name="Refunded">What was given back.</param>
+/// <param name="Held">What is on hold.</param>
+internal readonly record struct PaymentTotals(decimal Charged, decimal Refunded, decimal Held)
+{
+    /// <summary>The totals after an event.</summary>
+    public PaymentTotals After(StoredFact fact) => fact.Kind == TransactionKind.Refunded
+        ? this with { Refunded = Refunded + fact.Amount }
+        : new(Charged + fact.Amount, Refunded, Held - fact.Amount - fact.Released);
+
+    /// <inheritdoc/>
+    public override string ToString() => FormattableString.Invariant($"charged {Charged}, refunded {Refunded}, held {Held}");
+
+    /// <summary>Whether an event that leads to these totals was allowed.</summary>
+    public bool Allow(StoredFact fact) => Held >= 0 && Refunded <= Charged
+        && (fact.Kind is not (TransactionKind.Voided or TransactionKind.Expired) || (fact.Released > 0 && Held == 0));
 }

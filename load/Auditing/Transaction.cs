@@ -12,6 +12,11 @@ internal enum TransactionKind : byte
     Declined,
     LimitChanged,
     Refunded,
+    Authorised,
+    AuthorisationDeclined,
+    Captured,
+    Voided,
+    Expired,
 }
 
 /// <summary>One transaction according to an event.</summary>

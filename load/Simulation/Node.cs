@@ -28,6 +28,9 @@ internal sealed class Node : SynchronizationContext, IHostApplicationLifetime, I
         Supervisor = new Supervisor(this, this);
     }
 
+    /// <summary>The right time at a moment of a run.</summary>
+    public static DateTimeOffset TimeOf(long moment) => new DateTimeOffset(2026, 1, 31, 12, 0, 0, TimeSpan.Zero).AddTicks(moment);
+
     /// <summary>Its name in traces.</summary>
     public string Name { get; }
 
@@ -158,11 +161,9 @@ internal sealed class Node : SynchronizationContext, IHostApplicationLifetime, I
 
     private sealed class NodeTime(Node node, Scheduler scheduler) : TimeProvider
     {
-        private static readonly DateTimeOffset Start = new(2026, 1, 31, 12, 0, 0, TimeSpan.Zero);
-
         public override long TimestampFrequency => TimeSpan.TicksPerSecond;
 
-        public override DateTimeOffset GetUtcNow() => Start.AddTicks(scheduler.Now) + node.ClockAhead;
+        public override DateTimeOffset GetUtcNow() => TimeOf(scheduler.Now) + node.ClockAhead;
 
         // Never 0, which some code uses for "not set".
         public override long GetTimestamp() => scheduler.Now - node.Paused.Ticks + TimeSpan.TicksPerHour;

@@ -44,6 +44,9 @@ public sealed class BackendOptions
     /// is read; at most one minute. It never waits longer than half of the time left to its deadline.</summary>
     public TimeSpan MinVersionWait { get; set; } = TimeSpan.FromMilliseconds(500);
 
+    /// <summary>How often payments with something on hold whose time is over are looked for; 10 ms to one hour.</summary>
+    public TimeSpan HoldExpiryInterval { get; set; } = TimeSpan.FromSeconds(5);
+
     /// <summary>One message for each invalid setting or combination of settings, naming it.</summary>
     public IEnumerable<string> ValidationErrors()
     {
@@ -54,6 +57,10 @@ public sealed class BackendOptions
         if (StoreUnavailableMax <= TimeSpan.Zero)
         {
             yield return $"Billing:Backend:StoreUnavailableMax ({StoreUnavailableMax}) must be above zero.";
+        }
+        if (HoldExpiryInterval < TimeSpan.FromMilliseconds(10) || HoldExpiryInterval > TimeSpan.FromHours(1))
+        {
+            yield return $"Billing:Backend:HoldExpiryInterval ({HoldExpiryInterval}) must be between 10 ms and one hour.";
         }
         if (MinVersionWait < TimeSpan.Zero || MinVersionWait > TimeSpan.FromMinutes(1))
         {

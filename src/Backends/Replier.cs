@@ -28,7 +28,8 @@ internal sealed partial class Replier(IAnswerPublisher publisher, Supervisor sup
         var answers = new List<Answer>(answered.Count);
         foreach (var (delivery, reply) in answered)
         {
-            if (reply is not null)
+            // Commands of backends have no reply.
+            if (reply is not null && delivery.Command.ProxyTopic.Length > 0)
             {
                 answers.Add(new Answer(delivery.Command.ProxyTopic, reply));
             }

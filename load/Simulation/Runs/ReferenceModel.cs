@@ -5,6 +5,7 @@ using Billing.Contracts;
 using Billing.Simulation.Services;
 using Billing.Simulation.Store;
 using Billing.V1;
+using Google.Protobuf;
 
 namespace Billing.Simulation.Runs;
 
@@ -17,8 +18,8 @@ internal sealed class ReferenceModel(StoreHistory store)
     private readonly Dictionary<CommandId, MakePaymentResponse> _paid = [];
     private readonly HashSet<CommandId> _failed = [];
     private readonly Dictionary<CommandId, SetCreditLimitResponse> _limited = [];
-    private readonly Dictionary<CommandId, RefundPaymentResponse> _returned = [];
-    private readonly Dictionary<CommandId, decimal> _refunded = [];
+    private readonly Dictionary<CommandId, IMessage> _answers = [];
+    private readonly Dictionary<CommandId, PaymentRecord> _payments = [];
     private readonly Dictionary<string, List<State>> _states = new(StringComparer.Ordinal);
 
     /// <summary>Notes a request.</summary>
@@ -59,20 +60,73 @@ internal sealed class ReferenceModel(StoreHistory store)
         var state = StateOf(id, answer.Version);
         Require(
             answer.TransactionId == id.TransactionId.ToString() && answer.PaymentId == payment.TransactionId.ToString()
-            && Decimal(answer.Balance) == state.Balance && Decimal(answer.Refunded) <= _refunded[payment],
-            $"a refund was answered with {answer}; it is {state}, and {_refunded[payment]} is given back");
-        Require(_returned.TryAdd(id, answer) || _returned[id].Equals(answer), "two answers to one refund differ");
+            && Decimal(answer.Balance) == state.Balance && Decimal(answer.Refunded) <= _payments[payment].Refunded,
+            $"a refund was answered with {answer}; it is {state}, {_payments[payment]}");
+        RequireSame(id, answer);
+    }
+
+    /// <summary>Checks the answer to an authorisation.</summary>
+    public void Authorised(CommandId id, AuthorisePaymentResponse answer)
+    {
+        var state = StateOf(id, answer.Version);
+        Require(
+            answer.TransactionId == id.TransactionId.ToString() && Decimal(answer.Balance) == state.Balance && Decimal(answer.OnHold) == state.OnHold
+            && (answer.Outcome == PaymentOutcome.Declined) == _payments[id].IsDeclined
+            && answer.ExpiresAt?.ToDateTimeOffset().UtcTicks / 10 == _payments[id].ExpiresAt?.UtcTicks / 10,
+            $"an authorisation was answered with {answer}; it is {state}, {_payments[id]}");
+        RequireSame(id, answer);
+    }
+
+    /// <summary>Checks the answer to a capture.</summary>
+    public void Captured(CommandId id, CommandId payment, CapturePaymentResponse answer)
+    {
+        var state = StateOf(id, answer.Version);
+        Require(
+            answer.PaymentId == payment.TransactionId.ToString() && Decimal(answer.Balance) == state.Balance
+            && Decimal(answer.Charged) <= _payments[payment].Charged && Decimal(answer.Held) >= _payments[payment].Held,
+            $"a capture was answered with {answer}; it is {state}, {_payments[payment]}");
+        RequireSame(id, answer);
+    }
+
+    /// <summary>Checks the answer to a release.</summary>
+    public void Voided(CommandId id, CommandId payment, VoidPaymentResponse answer)
+    {
+        var state = StateOf(id, answer.Version);
+        Require(
+            answer.PaymentId == payment.TransactionId.ToString() && Decimal(answer.Balance) == state.Balance && _payments[payment].Held == 0,
+            $"a release was answered with {answer}; it is {state}, {_payments[payment]}");
+        RequireSame(id, answer);
+    }
+
+    /// <summary>Checks that a capture or a release was rightly refused. What is on hold only becomes less, so it will never be recorded; unless
+    /// only the time was over, which clocks may see differently.</summary>
+    public void HoldRefused(CommandId id, CommandId payment, decimal amount, string? reason, DateTimeOffset now)
+    {
+        States(id.StreamId);
+        var held = _payments[payment].Held;
+        Require(
+            reason switch
+            {
+                ErrorReasons.PaymentDeclined => _payments[payment].IsDeclined,
+                ErrorReasons.NotOnHold => !_payments[payment].IsDeclined && (held == 0 || _payments[payment].ExpiresAt <= now),
+                ErrorReasons.AmountTooLarge => amount > held,
+                _ => false,
+            },
+            $"a capture of {amount} was refused with {reason}; {_payments[payment]}");
+        if (held == 0 || amount > held || _payments[payment].IsDeclined)
+        {
+            _failed.Add(id);
+        }
     }
 
     /// <summary>Checks that a refund was rightly refused. What is left of a payment only becomes less, so it will never be recorded.</summary>
     public void RefundRefused(CommandId id, CommandId payment, decimal amount, string? reason)
     {
         States(id.StreamId);
-        var charged = Charged(payment);
+        var paid = _payments[payment];
         Require(
-            reason == (charged is null ? ErrorReasons.PaymentDeclined : ErrorReasons.AmountTooLarge)
-            && (charged is null || amount > charged - _refunded.GetValueOrDefault(payment)),
-            $"a refund of {amount} of {charged} was refused with {reason}; {_refunded.GetValueOrDefault(payment)} is given back");
+            paid.IsDeclined ? reason == ErrorReasons.PaymentDeclined : reason == ErrorReasons.AmountTooLarge && amount > paid.Charged - paid.Refunded,
+            $"a refund of {amount} was refused with {reason}; {paid}");
         _failed.Add(id);
     }
 
@@ -85,8 +139,8 @@ internal sealed class ReferenceModel(StoreHistory store)
         {
             Require(found.Amount.Equals(amount), $"a payment of {amount} was found with the amount {found.Amount}");
             Require(
-                Decimal(found.Refunded) == _refunded.GetValueOrDefault(id),
-                $"a payment was found with refunds of {found.Refunded}; {_refunded.GetValueOrDefault(id)} is given back");
+                Decimal(found.Refunded) == _payments[id].Refunded && Decimal(found.Charged) == _payments[id].Charged && Decimal(found.Held) == 0,
+                $"a payment was found as {found}; {_payments[id]}");
             Paid(id, new MakePaymentResponse
             {
                 TransactionId = found.TransactionId,
@@ -124,7 +178,8 @@ internal sealed class ReferenceModel(StoreHistory store)
         var state = states[(int)answer.Version];
         Require(
             Decimal(answer.Balance) == state.Balance && Decimal(answer.CreditLimit) == state.Limit
-            && Decimal(answer.Available) == Math.Max(0, state.Limit - state.Balance) && answer.Balance.CurrencyCode == (state.Currency ?? ""),
+            && Decimal(answer.OnHold) == state.OnHold
+            && Decimal(answer.Available) == Math.Max(0, state.Limit - state.Balance - state.OnHold) && answer.Balance.CurrencyCode == (state.Currency ?? ""),
             $"at version {answer.Version} of {streamId} a balance of {answer.Balance}, limit {answer.CreditLimit} was answered; it is {state}");
     }
 
@@ -134,7 +189,7 @@ internal sealed class ReferenceModel(StoreHistory store)
         var last = States(streamId)[^1];
         Require(
             account.Version == last.Version && account.Balance == last.Balance && account.CreditLimit == last.Limit
-            && account.Currency == last.Currency,
+            && account.Currency == last.Currency && account.OnHold == last.OnHold,
             $"a view has {streamId} as {account}; it is {last}");
     }
 
@@ -179,7 +234,7 @@ internal sealed class ReferenceModel(StoreHistory store)
     {
         if (!_states.TryGetValue(streamId, out var states))
         {
-            _states[streamId] = states = [new State(0, 0, Settings.DefaultCreditLimit, null, Guid.Empty, null)];
+            _states[streamId] = states = [new State(0, 0, 0, Settings.DefaultCreditLimit, null, Guid.Empty, null)];
         }
         foreach (var stored in store.Stream(streamId).Skip(states.Count - 1))
         {
@@ -194,48 +249,95 @@ internal sealed class ReferenceModel(StoreHistory store)
         {
             PaymentAccepted accepted => (accepted.Amount, accepted.Currency),
             PaymentDeclined declined => (declined.Amount, declined.Currency),
+            PaymentAuthorised authorised => (authorised.Amount, authorised.Currency),
+            AuthorisationDeclined declined => (declined.Amount, declined.Currency),
             CreditLimitChanged changed => (changed.Limit, changed.Currency),
             PaymentRefunded refunded => (refunded.Amount, refunded.Currency),
+            PaymentCaptured captured => (captured.Amount, captured.Currency),
+            AuthorisationVoided voided => (0, voided.Currency),
+            AuthorisationExpired expired => (0, expired.Currency),
             _ => throw new SimulationException("an event is stored that nobody knows"),
         };
         Require(
-            _asked.TryGetValue(Id(stored), out var requests) && requests.Contains((amount, currency)),
+            stored.Fact is AuthorisationExpired || (_asked.TryGetValue(Id(stored), out var requests) && requests.Contains((amount, currency))),
             $"{stored.Fact} is stored in {stored.StreamId} and was never asked for");
         var fits = before.Currency is null || before.Currency == currency;
         DeclineReason? reason = !fits ? DeclineReason.CurrencyMismatch
-            : before.Balance + amount > before.Limit ? DeclineReason.CreditLimitExceeded
+            : before.Balance + before.OnHold + amount > before.Limit ? DeclineReason.CreditLimitExceeded
             : null;
+        var released = stored.Fact switch
+        {
+            PaymentCaptured captured => captured.Released,
+            AuthorisationVoided voided => voided.Released,
+            AuthorisationExpired expired => expired.Released,
+            _ => 0,
+        };
         var after = stored.Fact switch
         {
             PaymentAccepted => before with { Balance = before.Balance + amount, Currency = currency, Declined = null },
+            PaymentAuthorised => before with { OnHold = before.OnHold + amount, Currency = currency, Declined = null },
             PaymentDeclined declined => before with { Declined = declined.Reason },
+            AuthorisationDeclined declined => before with { Declined = declined.Reason },
             PaymentRefunded => before with { Balance = before.Balance - amount, Declined = null },
+            PaymentFollowUp => before with { Balance = before.Balance + amount, OnHold = before.OnHold - amount - released, Declined = null },
             _ => before with { Limit = amount, Currency = currency, Declined = null },
         };
         var isRight = stored.Fact switch
         {
             CreditLimitChanged => fits,
-            PaymentRefunded refund => fits && IsRight(refund, new CommandId(refund.PaymentId, stored.StreamId)),
-            _ => after.Declined == reason,
+            PaymentFollowUp fact => fits && Follow(new CommandId(fact.PaymentId, stored.StreamId), fact, amount, released),
+            _ => after.Declined == reason && Begin(Id(stored), stored.Fact, amount),
         };
         Require(isRight, $"{stored.Fact} is stored at version {stored.Version} of {stored.StreamId}, which was {before}");
         Require(
-            stored.Fact.Balance == after.Balance && stored.Recorded.Version == stored.Version && Decimal(stored.Recorded.Balance) == after.Balance,
-            $"the event at version {stored.Version} of {stored.StreamId} says version {stored.Recorded.Version}, balance {stored.Recorded.Balance}");
+            stored.Fact.Balance == after.Balance && (stored.Fact.OnHold ?? 0) == after.OnHold
+            && stored.Recorded.Version == stored.Version && Decimal(stored.Recorded.Balance) == after.Balance,
+            $"the event at version {stored.Version} of {stored.StreamId} says version {stored.Recorded.Version}, balance {stored.Recorded.Balance}, on hold {stored.Fact.OnHold}");
         return after with { Version = stored.Version, TransactionId = stored.Fact.TransactionId };
     }
 
-    private bool IsRight(PaymentRefunded refund, CommandId payment)
+    private bool Begin(CommandId id, AccountEvent fact, decimal amount) => _payments.TryAdd(id, new PaymentRecord
     {
-        var total = _refunded[payment] = _refunded.GetValueOrDefault(payment) + refund.Amount;
-        return Charged(payment) is { } charged && total <= charged && refund.Charged == charged && refund.Refunded == total;
+        Charged = fact is PaymentAccepted ? amount : 0,
+        Held = fact is PaymentAuthorised ? amount : 0,
+        ExpiresAt = (fact as PaymentAuthorised)?.ExpiresAt,
+        IsDeclined = fact is PaymentDeclined or AuthorisationDeclined,
+    });
+
+    // Returns whether the event may follow the payment's events before it, and states what it leads to.
+    private bool Follow(CommandId id, PaymentFollowUp fact, decimal amount, decimal released)
+    {
+        if (!_payments.TryGetValue(id, out var payment))
+        {
+            return false;
+        }
+        if (fact is PaymentRefunded)
+        {
+            payment.Refunded += amount;
+        }
+        else
+        {
+            payment.Charged += amount;
+            payment.Held -= amount + released;
+        }
+        var isInTime = fact is PaymentCaptured or AuthorisationVoided ? fact.DecidedAt < payment.ExpiresAt : true;
+        var isSomething = fact is not (AuthorisationVoided or AuthorisationExpired) || (released > 0 && payment.Held == 0);
+        return isInTime && isSomething && payment.Held >= 0 && payment.Refunded <= payment.Charged
+            && (fact.Charged, fact.Refunded, fact.Held) == (payment.Charged, payment.Refunded, payment.Held);
     }
 
-    // Null for a payment that is not accepted.
-    private decimal? Charged(CommandId payment) =>
-        store.Stream(payment.StreamId).Select(stored => stored.Fact).OfType<PaymentAccepted>()
-            .FirstOrDefault(fact => fact.TransactionId == payment.TransactionId)?.Amount;
+    private void RequireSame(CommandId id, IMessage answer) =>
+        Require(_answers.TryAdd(id, answer) || _answers[id].Equals(answer), "two answers to one request differ");
+
+    private sealed record PaymentRecord
+    {
+        public required decimal Charged { get; set; }
+        public decimal Refunded { get; set; }
+        public required decimal Held { get; set; }
+        public required DateTimeOffset? ExpiresAt { get; init; }
+        public required bool IsDeclined { get; init; }
+    }
 
     private sealed record State(
-        long Version, decimal Balance, decimal Limit, string? Currency, Guid TransactionId, DeclineReason? Declined);
+        long Version, decimal Balance, decimal OnHold, decimal Limit, string? Currency, Guid TransactionId, DeclineReason? Declined);
 }

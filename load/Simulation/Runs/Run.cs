@@ -57,6 +57,7 @@ internal sealed class Run
         {
             // A backend whose clock is ahead, or that follows one that is, refuses commands as expired too early.
             Early = Clients.Rounding + TimeSpan.FromMilliseconds((2 * schedule.Settings.ClockSkewMs) + (schedule.Settings.IsSteady ? 100 : 0)),
+            ClockSkew = TimeSpan.FromMilliseconds(schedule.Settings.ClockSkewMs + (schedule.Settings.IsSteady ? 100 : 0)),
         };
     }
 
@@ -265,6 +266,10 @@ internal sealed class Run
         foreach (var backend in _platform.Backends.Where(b => !b.Node.IsIsolated).Where(b => !b.Node.IsAlive || b.Tracked != 0 || b.Replier.InFlight != 0))
         {
             yield return $"{backend.Node.Name} has {backend.Tracked} offsets and {backend.Replier.InFlight} commands in flight";
+        }
+        if (_platform.Store.History.OpenHolds.Count is > 0 and var held)
+        {
+            yield return $"{held} payments are still on hold";
         }
         foreach (var (name, topics) in new[] { (Groups.Payments, Topics.AllPayments), (Groups.Balances, Topics.AllBalances) })
         {

@@ -33,6 +33,9 @@ internal abstract class BackendNode
 
     public Replier Replier { get; }
 
+    /// <summary>Sends commands of the backend.</summary>
+    protected IAnswerPublisher Publisher => _publisher;
+
     /// <summary>Number of offsets that the backend has read but not yet released for commit; -1 if it has not joined its group.
     /// </summary>
     public int Tracked => _intake?.Tracked ?? -1;

@@ -25,6 +25,9 @@ internal sealed class PaymentBackendNode : BackendNode
             lanes, StoreClient.MapOf(node, databases), new SimulatedCardNetwork(settings.CardNetwork, node.Time), Replier, settings.Backend,
             node.Supervisor, node.Time, PointLog<PaymentProcessor>.Instance);
         Start(processor);
+        Start(new ExpiredHolds(
+            [.. databases.Select(database => new StoreClient(node, database))], Publisher, settings.Backend, node.Supervisor, node.Time,
+            PointLog<ExpiredHolds>.Instance));
         Join(Topics.AllPayments, Groups.Payments, settings.InFlightMax, processor);
     }
 }

@@ -41,6 +41,7 @@ internal sealed record Settings(
         ViewAccountsMax = ViewAccountsMax,
         DefaultCreditLimit = DefaultCreditLimit,
         StoreUnavailableMax = TimeSpan.FromSeconds(2),
+        HoldExpiryInterval = TimeSpan.FromSeconds(2),
     });
 
     public IOptions<JitterOptions> CardNetwork => Options.Create(new JitterOptions

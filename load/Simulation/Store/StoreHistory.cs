@@ -20,6 +20,9 @@ internal sealed class StoreHistory
     /// <summary>The event of each command; one without a fact for a command that is closed.</summary>
     public Dictionary<CommandId, Wire.V1.Event> Receipts { get; } = [];
 
+    /// <summary>The payments with something on hold, and when that expires.</summary>
+    public Dictionary<CommandId, DateTimeOffset> OpenHolds { get; } = [];
+
     /// <summary>The accounts with events.</summary>
     public IEnumerable<string> Streams => _streams.Keys;
 
@@ -36,6 +39,14 @@ internal sealed class StoreHistory
         stream.Add(stored);
         Events.Add(stored);
         Appended?.Invoke(stored);
+        if (added.Fact is PaymentAuthorised authorised)
+        {
+            OpenHolds.Add(new CommandId(authorised.TransactionId, stored.StreamId), authorised.ExpiresAt);
+        }
+        else if (added.Fact is PaymentFollowUp { Held: 0 } and not PaymentRefunded)
+        {
+            OpenHolds.Remove(new CommandId(((PaymentFollowUp)added.Fact).PaymentId, stored.StreamId));
+        }
         if (added.Id is { } id)
         {
             Receipts[id] = stored.Recorded;

@@ -15,6 +15,7 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice, StoreHistory h
     private readonly Dictionary<int, long> _shards = shards.ToDictionary(shard => shard, _ => 1L);
     private readonly Dictionary<SourcePartition, long> _epochs = [];
     private readonly List<StoreRequest> _stalled = [];
+    private readonly Dictionary<CommandId, DateTimeOffset> _taken = [];
 
     public long AwayUntil { get; set; }
 
@@ -197,6 +198,16 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice, StoreHistory h
         return payments.Select(id => (Id: id, Last: history.Stream(id.StreamId).Select(stored => stored.Fact)
                 .OfType<PaymentFollowUp>().LastOrDefault(fact => fact.PaymentId == id.TransactionId)))
             .Where(found => found.Last is not null).ToDictionary(found => found.Id, found => found.Last!);
+    }
+
+    /// <summary>What is on hold and due, none of it twice within ten seconds.</summary>
+    public IReadOnlyList<DueHold> TakeDueHolds(int limit)
+    {
+        var now = Node.TimeOf(scheduler.Now);
+        var due = history.OpenHolds.Where(hold => Holds(Shard.Of(hold.Key.StreamId)) && hold.Value <= now && _taken.GetValueOrDefault(hold.Key) <= now)
+            .Take(limit).Select(hold => new DueHold(hold.Key, now)).ToList();
+        due.ForEach(hold => _taken[hold.Id] = now.AddSeconds(10));
+        return due;
     }
 
     public string[] List(string after, int limit) =>

@@ -169,6 +169,7 @@ internal sealed partial class BalanceProcessor(
             Balance = account.Balance.ToMoney(account.Currency ?? ""),
             Available = account.Available.ToMoney(account.Currency ?? ""),
             CreditLimit = account.CreditLimit.ToMoney(account.Currency ?? ""),
+            OnHold = account.OnHold.ToMoney(account.Currency ?? ""),
             Version = account.Version,
             AsOf = asOf,
         },

@@ -25,20 +25,25 @@ internal static class PaymentLookup
                     ? "Nothing was charged under this transaction_id, and never will be: the payment was reported as failed."
                     : "The account has no recorded payment under this transaction_id.");
         }
-        var response = PaymentWrite.ToResponse(payment.Recorded);
-        return new Reply
+        return new Reply { Lookup = Found(payment) };
+    }
+
+    private static RecordedPayment Found(StoredPayment payment)
+    {
+        var (recorded, state) = payment;
+        return new RecordedPayment
         {
-            Lookup = new RecordedPayment
-            {
-                TransactionId = response.TransactionId,
-                Outcome = response.Outcome,
-                DeclineReason = response.DeclineReason,
-                Amount = PaymentWrite.AmountOf(payment.Recorded),
-                Refunded = payment.State.Refunded.ToMoney(payment.State.Currency),
-                Balance = response.Balance,
-                DecidedAt = UnixTime.FromMicroseconds(payment.Recorded.DecidedUnixUs).ToTimestamp(),
-                Version = response.Version,
-            },
+            TransactionId = recorded.TransactionId,
+            Outcome = state.IsDeclined ? PaymentOutcome.Declined : PaymentOutcome.Accepted,
+            DeclineReason = recorded.PaymentDeclined?.Reason ?? recorded.AuthorisationDeclined?.Reason ?? DeclineReason.Unspecified,
+            Amount = recorded.PaymentAuthorised?.Amount ?? recorded.AuthorisationDeclined?.Amount ?? PaymentWrite.AmountOf(recorded),
+            Charged = state.Charged.ToMoney(state.Currency),
+            Refunded = state.Refunded.ToMoney(state.Currency),
+            Held = state.Held.ToMoney(state.Currency),
+            ExpiresAt = state.ExpiresAt?.ToTimestamp(),
+            Balance = recorded.Balance,
+            DecidedAt = UnixTime.FromMicroseconds(recorded.DecidedUnixUs).ToTimestamp(),
+            Version = recorded.Version,
         };
     }
 }

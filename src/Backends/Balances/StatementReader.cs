@@ -100,6 +100,7 @@ internal sealed class StatementReader(StoreServers servers, IAccountReader accou
             TransactionId = fact.TransactionId == Guid.Empty ? "" : fact.TransactionId.ToString(),
             DecidedAt = fact.DecidedAt.ToTimestamp(),
             Balance = after.Balance.ToMoney(after.Currency ?? ""),
+            OnHold = (fact.OnHold ?? 0).ToMoney(after.Currency ?? ""),
             Principal = withPrincipal && fact.By is { } by ? new V1.Principal { Subject = by.Subject, ClientId = by.ClientId ?? "" } : null,
         };
         kind.Write(fact, entry);

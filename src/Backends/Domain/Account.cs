@@ -1,20 +1,40 @@
+using Billing.V1;
+
 namespace Billing.Backends.Domain;
 
 /// <summary>The state of one card account: the fold of its events.</summary>
 /// <param name="Version">Number of events applied; the version of the account's stream.</param>
-/// <param name="Balance">What the account owes: the sum of its accepted payments without what was given back of them.</param>
+/// <param name="Balance">What the account owes: what was charged without what was given back.</param>
 /// <param name="CreditLimit">The most it may owe.</param>
 /// <param name="Currency">ISO 4217; null until the first accepted payment or limit fixes it.</param>
 public sealed record Account(long Version, decimal Balance, decimal CreditLimit, string? Currency)
 {
+    /// <summary>What is on hold: authorised, and neither captured nor released.</summary>
+    public decimal OnHold { get; init; }
+
     /// <summary>An account without events.</summary>
     /// <param name="creditLimit">The limit of an account for which none was set, in whatever its currency will be.</param>
     public static Account Opened(decimal creditLimit) => new(0, 0, creditLimit, null);
 
     /// <summary>What the account may still spend; never negative, even if the limit was lowered below the balance.
     /// </summary>
-    public decimal Available => Math.Max(0, CreditLimit - Balance);
+    public decimal Available => Math.Max(0, CreditLimit - Balance - OnHold);
 
     /// <summary>The account after one more event.</summary>
     public Account Apply(AccountEvent fact) => fact.ApplyTo(this);
+
+    /// <summary>Why the account cannot be charged, now or later; null if it can.</summary>
+    internal DeclineReason? Objection(decimal amount, string currency) =>
+        Currency is { } kept && kept != currency ? DeclineReason.CurrencyMismatch
+        : amount > CreditLimit - Balance - OnHold ? DeclineReason.CreditLimitExceeded
+        : null;
+
+    /// <summary>The account after another event, with the changed amounts.</summary>
+    internal Account Next(string? currency, decimal charged = 0, decimal held = 0) => this with
+    {
+        Version = Version + 1,
+        Balance = Balance + charged,
+        OnHold = OnHold + held,
+        Currency = Currency ?? currency,
+    };
 }

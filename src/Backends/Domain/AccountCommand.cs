@@ -15,4 +15,7 @@ public abstract record AccountCommand(Guid TransactionId)
     /// <param name="payment">The payment that it follows up; null if the account has no such payment, or it follows up none.</param>
     /// <param name="now">The time.</param>
     public abstract Decision Decide(Account account, PaymentState? payment, DateTimeOffset now);
+
+    /// <summary>What is on hold, as an event states it.</summary>
+    protected static decimal? Stated(decimal onHold) => onHold == 0 ? null : onHold;
 }

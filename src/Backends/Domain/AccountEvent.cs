@@ -14,6 +14,9 @@ public abstract record AccountEvent
     /// </summary>
     public decimal? Balance { get; init; }
 
+    /// <summary>What is on hold on the account after it; null if nothing is.</summary>
+    public decimal? OnHold { get; init; }
+
     /// <summary>Who sent the command that it records; null if that is not known.</summary>
     public Sender? By { get; init; }
 

@@ -12,7 +12,7 @@ public sealed record CreditLimitChange(Guid TransactionId, decimal Limit, string
     public override Decision Decide(Account account, PaymentState? payment, DateTimeOffset now) =>
         account.Currency is { } currency && currency != Currency
             ? new Refusal.OtherCurrency(currency)
-            : new CreditLimitChanged(TransactionId, Limit, Currency, now, TraceId) { Balance = account.Balance, By = By };
+            : new CreditLimitChanged(TransactionId, Limit, Currency, now, TraceId) { Balance = account.Balance, OnHold = Stated(account.OnHold), By = By };
 }
 
 /// <summary>The account's credit limit was changed.</summary>
@@ -26,10 +26,5 @@ public sealed record CreditLimitChanged(
 {
     internal override string AccountCurrency => Currency;
 
-    internal override Account ApplyTo(Account account) => account with
-    {
-        Version = account.Version + 1,
-        CreditLimit = Limit,
-        Currency = account.Currency ?? Currency,
-    };
+    internal override Account ApplyTo(Account account) => account.Next(Currency) with { CreditLimit = Limit };
 }

@@ -38,7 +38,14 @@ public abstract record Refusal
     /// <summary>The account has no such payment.</summary>
     public sealed record NoSuchPayment : Refusal;
 
-    /// <summary>The payment was declined, so that there is nothing to give back.</summary>
+    /// <summary>Nothing of the payment is on hold.</summary>
+    public sealed record NothingOnHold : Refusal;
+
+    /// <summary>The amount is more than is on hold of the payment.</summary>
+    /// <param name="Held">What is on hold, more than zero.</param>
+    public sealed record MoreThanIsHeld(decimal Held) : Refusal;
+
+    /// <summary>The payment was declined, so that there is nothing to give back or to capture.</summary>
     public sealed record PaymentWasDeclined : Refusal;
 
     /// <summary>The amount is more than is left of the payment.</summary>

@@ -16,19 +16,20 @@ public sealed record Payment(
     public override Decision Decide(Account account, PaymentState? payment, DateTimeOffset now) => Decide(account, now);
 
     /// <summary>Decides the payment: it is accepted or declined, and never refused.</summary>
-    public AccountEvent Decide(Account account, DateTimeOffset now)
-    {
-        if (account.Currency is { } currency && currency != Currency)
+    public AccountEvent Decide(Account account, DateTimeOffset now) => account.Objection(Amount, Currency) is { } reason
+        ? new PaymentDeclined(TransactionId, Amount, Currency, reason, now, Times, TraceId)
         {
-            return Decline(DeclineReason.CurrencyMismatch, account, now);
+            Balance = account.Balance,
+            OnHold = Stated(account.OnHold),
+            KeptIn = account.Currency,
+            By = By,
         }
-        return Amount > account.CreditLimit - account.Balance
-            ? Decline(DeclineReason.CreditLimitExceeded, account, now)
-            : new PaymentAccepted(TransactionId, Amount, Currency, now, Times, TraceId) { Balance = account.Balance + Amount, By = By };
-    }
-
-    private PaymentDeclined Decline(DeclineReason reason, Account account, DateTimeOffset now) =>
-        new(TransactionId, Amount, Currency, reason, now, Times, TraceId) { Balance = account.Balance, KeptIn = account.Currency, By = By };
+        : new PaymentAccepted(TransactionId, Amount, Currency, now, Times, TraceId)
+        {
+            Balance = account.Balance + Amount,
+            OnHold = Stated(account.OnHold),
+            By = By,
+        };
 }
 
 /// <summary>A payment was charged to the account.</summary>
@@ -44,12 +45,7 @@ public sealed record PaymentAccepted(
 {
     internal override string AccountCurrency => Currency;
 
-    internal override Account ApplyTo(Account account) => account with
-    {
-        Version = account.Version + 1,
-        Balance = account.Balance + Amount,
-        Currency = account.Currency ?? Currency,
-    };
+    internal override Account ApplyTo(Account account) => account.Next(Currency, charged: Amount);
 }
 
 /// <summary>A payment was refused; the balance stays as it was.</summary>
@@ -69,7 +65,7 @@ public sealed record PaymentDeclined(
 
     internal override string? AccountCurrency => KeptIn;
 
-    internal override Account ApplyTo(Account account) => account with { Version = account.Version + 1 };
+    internal override Account ApplyTo(Account account) => account.Next(currency: null);
 }
 
 /// <summary>When a request was sent, received and consumed, each by the clock of the process that noted it.</summary>

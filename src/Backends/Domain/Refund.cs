@@ -23,7 +23,9 @@ public sealed record Refund(Guid TransactionId, Guid Of, decimal Amount, string 
         {
             Charged = payment.Charged,
             Refunded = payment.Refunded + Amount,
+            Held = payment.Held,
             Balance = account.Balance - Amount,
+            OnHold = Stated(account.OnHold),
             By = By,
         },
     };
@@ -41,9 +43,5 @@ public sealed record PaymentRefunded(
 {
     internal override string AccountCurrency => Currency;
 
-    internal override Account ApplyTo(Account account) => account with
-    {
-        Version = account.Version + 1,
-        Balance = account.Balance - Amount,
-    };
+    internal override Account ApplyTo(Account account) => account.Next(Currency, charged: -Amount);
 }

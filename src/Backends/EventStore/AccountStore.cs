@@ -57,7 +57,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
                 var limit = !rows.IsDBNull(5) ? opened.Apply(EventTypes.Read(rows.GetString(5), rows.GetFieldValue<byte[]>(6))).CreditLimit
                     : !rows.IsDBNull(4) ? rows.GetDecimal(4)
                     : opened.CreditLimit;
-                accounts[id] = new Account(rows.GetInt64(1), balance, limit, last.AccountCurrency);
+                accounts[id] = new Account(rows.GetInt64(1), balance, limit, last.AccountCurrency) { OnHold = last.OnHold ?? 0 };
             }
         }
         await FoldAsync(former, accounts, cancellationToken);
@@ -170,6 +170,27 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
         return last;
     }
 
+    public async Task<IReadOnlyList<DueHold>> TakeDueHoldsAsync(int limit, CancellationToken cancellationToken)
+    {
+        var due = new List<DueHold>();
+        await using var command = servers.Primary.CreateCommand($"""
+            with due as (
+                select stream_id, payment_id from {EventStoreSchema.OpenHolds(_options.Schema)}
+                where expires_at <= now() and (taken_at is null or taken_at < now() - interval '10 seconds')
+                order by expires_at limit $1 for update skip locked)
+            update {EventStoreSchema.OpenHolds(_options.Schema)} h set taken_at = now() from due
+            where h.stream_id = due.stream_id and h.payment_id = due.payment_id
+            returning h.stream_id, h.payment_id, now()
+            """);
+        command.Parameters.Add(new NpgsqlParameter<int> { TypedValue = limit });
+        await using var rows = await command.ExecuteReaderAsync(cancellationToken);
+        while (await rows.ReadAsync(cancellationToken))
+        {
+            due.Add(new DueHold(new CommandId(rows.GetGuid(1), rows.GetString(0)), rows.GetDateTime(2)));
+        }
+        return due;
+    }
+
     // A closed id is taken by an event without meaning, of the stream that Marten keeps for such events. The insert waits for
     // transactions that are inserting an event of the same id, so afterwards it is certain which of the two came first.
     public async Task<Dictionary<CommandId, Wire.V1.Event>> CloseAsync(
@@ -220,6 +241,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
         AddHold(statements, batch.Select(e => e.Recorded.StreamId), owned);
         AddEvents(statements, batch);
         AddSnapshots(statements, batch);
+        AddHolds(statements, batch);
         await ExecuteAsync(
             statements, batch.Where(e => e.Id is not null).Select(e => (e.Fact.TransactionId, e.Recorded)), cancellationToken);
     }
@@ -263,6 +285,30 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
             statements, _append,
             Texts([.. streams.Keys]), Values(streams.Values.Select(s => s.Before).ToArray()), Values(streams.Values.Select(s => s.After).ToArray()),
             Values(ids), Texts(streamIds), Values(versions), Texts(types), Texts(dotnetTypes), Texts(bodies));
+    }
+
+    // What is on hold never is again once nothing is, so the order of the two does not matter.
+    private void AddHolds(NpgsqlBatch statements, IReadOnlyList<NewEvent> batch)
+    {
+        var opened = batch.Where(e => e.Fact is PaymentAuthorised).ToList();
+        if (opened.Count > 0)
+        {
+            Add(
+                statements,
+                $"insert into {EventStoreSchema.OpenHolds(_options.Schema)} (stream_id, payment_id, expires_at) select * from unnest($1, $2, $3)",
+                Texts([.. opened.Select(e => e.Recorded.StreamId)]),
+                Values(opened.Select(e => e.Fact.TransactionId).ToArray()),
+                Values(opened.Select(e => ((PaymentAuthorised)e.Fact).ExpiresAt.UtcDateTime).ToArray()));
+        }
+        var closed = batch.Where(e => e.Fact is PaymentFollowUp { Held: 0 } and not PaymentRefunded).ToList();
+        if (closed.Count > 0)
+        {
+            Add(
+                statements,
+                $"delete from {EventStoreSchema.OpenHolds(_options.Schema)} h using unnest($1, $2) as c(stream, payment) where h.stream_id = c.stream and h.payment_id = c.payment",
+                Texts([.. closed.Select(e => e.Recorded.StreamId)]),
+                Values(closed.Select(e => ((PaymentFollowUp)e.Fact).PaymentId).ToArray()));
+        }
     }
 
     private void AddSnapshots(NpgsqlBatch statements, IReadOnlyList<NewEvent> batch)

@@ -7,8 +7,8 @@ using Npgsql;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>Creates the schema: Marten's tables, with a constraint by which a command has one event; three more tables, and the functions
-/// that an append calls. Snapshots hold accounts as of some version, so that a long stream need not be read from its start; epochs number the
+/// <summary>Creates the schema: Marten's tables, with a constraint by which a command has one event; four more tables, and the functions
+/// that an append calls. Open holds are the payments of which something is on hold, with when that expires; snapshots hold accounts as of some version, so that a long stream need not be read from its start; epochs number the
 /// owners of each partition, so that a former one cannot append; and shards are the groups of accounts that this database holds.</summary>
 public sealed class EventStoreSchema(
     IDocumentStore store, StoreServers servers, IOptions<EventStoreOptions> options, TimeProvider time)
@@ -37,6 +37,8 @@ public sealed class EventStoreSchema(
 
     internal const string SnapshotsTable = "account_snapshots";
 
+    internal const string OpenHoldsTable = "open_holds";
+
     internal const string FormerReceiptsTable = "payment_receipts";
 
     /// <summary>The qualified name of a table that only stores of earlier releases have.</summary>
@@ -47,6 +49,9 @@ public sealed class EventStoreSchema(
 
     /// <summary>The qualified name of the table of the shards that the database holds, or has held.</summary>
     public static string ShardsHere(string schema) => schema + ".shards";
+
+    /// <summary>The qualified name of the table of the payments of which something is on hold.</summary>
+    public static string OpenHolds(string schema) => schema + "." + OpenHoldsTable;
 
     internal static string Epochs(string schema) => schema + ".partition_epochs";
 
@@ -200,6 +205,14 @@ public sealed class EventStoreSchema(
             balance numeric not null,
             credit_limit numeric not null,
             currency varchar
+            """),
+        Missing(OpenHolds(schema), """
+            stream_id varchar not null,
+            payment_id uuid not null,
+            expires_at timestamptz not null,
+            taken_at timestamptz,
+            primary key (stream_id, payment_id),
+            unique (expires_at, stream_id, payment_id)
             """),
         Missing(Epochs(schema), """
             topic varchar not null,

@@ -8,6 +8,11 @@ namespace Billing.Backends.EventStore;
 /// <param name="Epoch">The number, from 1; each new owner gets the next one. 0 for whichever it is.</param>
 public readonly record struct PartitionEpoch(SourcePartition Partition, long Epoch);
 
+/// <summary>A payment with something on hold whose time is over.</summary>
+/// <param name="Id">The payment.</param>
+/// <param name="AsOf">The event store's time.</param>
+public readonly record struct DueHold(CommandId Id, DateTimeOffset AsOf);
+
 /// <summary>One event to be appended.</summary>
 /// <param name="Fact">The event.</param>
 /// <param name="After">The account after it; its version is the event's.</param>
@@ -64,6 +69,10 @@ public interface IAccountStore : IAccountReader
     /// <returns>The event of each payment that has one.</returns>
     Task<Dictionary<CommandId, PaymentFollowUp>> LastFollowUpsAsync(
         IReadOnlyCollection<CommandId> payments, CancellationToken cancellationToken);
+
+    /// <summary>Lists payments with something on hold whose time is over, by the event store's clock, and notes that: none of them is listed
+    /// again for ten seconds, to whichever process.</summary>
+    Task<IReadOnlyList<DueHold>> TakeDueHoldsAsync(int limit, CancellationToken cancellationToken);
 
     /// <summary>Closes commands without a receipt, for ever: no event can be recorded for them any more, whoever tries it.</summary>
     /// <returns>The receipts of all of them, as <see cref="FindReceiptsAsync"/> would find them.</returns>

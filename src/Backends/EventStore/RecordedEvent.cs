@@ -29,6 +29,7 @@ public static class RecordedEvent
             TransactionId = fact.TransactionId == Guid.Empty ? "" : fact.TransactionId.ToString(),
             DecidedUnixUs = UnixTime.Microseconds(fact.DecidedAt),
             Balance = balance.ToMoney(currency ?? ""),
+            OnHold = fact.OnHold?.ToMoney(currency ?? ""),
         };
         WriteKinds.Of(fact).Write(fact, recorded);
         return recorded;

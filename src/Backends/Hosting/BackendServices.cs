@@ -53,6 +53,7 @@ public static class BackendServices
         {
             services.AddSingleton(provider => provider.NewPaymentProcessor(provider.GetRequiredService<IAnswerPublisher>()));
             services.AddHosted<PaymentProcessor>().AddAs<ICommandHandler, PaymentProcessor>().AddAs<IReadyPart, PaymentProcessor>();
+            services.AddSingleton(provider => provider.NewExpiredHolds(provider.GetRequiredService<IAnswerPublisher>())).AddHosted<ExpiredHolds>();
             services.AddSingleton(new CommandSubscription(Topics.AllPayments, Groups.Payments, backend.InFlightMax));
         }
         // Registered last, so that it stops first: no new commands are taken while those in flight are finished.
@@ -91,6 +92,10 @@ public static class BackendServices
             database.Store, provider.New<PaymentRecorder>(database.Store, database.Retry), database.Retry)).ToArray();
         return provider.New<PaymentProcessor>(lanes, provider.New<Replier>(publisher));
     }
+
+    /// <summary>What releases holds whose time is over.</summary>
+    internal static ExpiredHolds NewExpiredHolds(this IServiceProvider provider, IAnswerPublisher publisher) =>
+        provider.New<ExpiredHolds>(provider.Databases().Select(database => (IAccountStore)database.Store).ToArray(), publisher);
 
     /// <summary>The read side, with every kind of request that reads.</summary>
     internal static ReadProcessor NewReadProcessor(this IServiceProvider provider, IAnswerPublisher publisher)

@@ -21,6 +21,7 @@ public static class EmbeddedBackends
             .AddSingleton(provider => new EmbeddedTransport(
                 provider.GetRequiredService<PendingReplies>(), publisher => Handlers(provider, publisher),
                 provider.GetRequiredService<Supervisor>()))
+            .AddHostedService(provider => provider.NewExpiredHolds(provider.GetRequiredService<EmbeddedTransport>()))
             .AddSingleton<IReadyPart>(provider => provider.GetRequiredService<EmbeddedTransport>());
     }
 

@@ -80,15 +80,17 @@ internal sealed class PaymentWrite : WriteKind
         {
             response.Outcome = PaymentOutcome.Declined;
             response.DeclineReason = declined.Reason;
-            response.Message = declined.Reason switch
-            {
-                DeclineReason.CreditLimitExceeded => "The amount is more than the account may still spend.",
-                DeclineReason.CurrencyMismatch => "The account is kept in another currency.",
-                _ => "The payment was declined.",
-            };
+            response.Message = MessageOf(declined.Reason);
         }
         return response;
     }
+
+    internal static string MessageOf(DeclineReason reason) => reason switch
+    {
+        DeclineReason.CreditLimitExceeded => "The amount is more than the account may still spend.",
+        DeclineReason.CurrencyMismatch => "The account is kept in another currency.",
+        _ => "The payment was declined.",
+    };
 }
 
 /// <summary>Serialises the events without reflection. Optional fields without a value are left out: a payment without timing is

@@ -28,14 +28,16 @@ internal sealed class RefundWrite : WriteKind
                 Amount = fact.Amount.ToMoney(fact.Currency),
                 Charged = fact.Charged.ToMoney(fact.Currency),
                 Refunded = fact.Refunded.ToMoney(fact.Currency),
+                Held = fact.Held.ToMoney(fact.Currency),
             },
             ToDomain = (recorded, transactionId, decidedAt) =>
-                recorded.PaymentRefunded is { Amount: { } amount, Charged: { } charged, Refunded: { } refunded } fact
+                recorded.PaymentRefunded is { Amount: { } amount, Charged: { } charged, Refunded: { } refunded, Held: { } held } fact
                 && Guid.TryParse(fact.PaymentId, out var paymentId)
                     ? new PaymentRefunded(transactionId, paymentId, amount.ToDecimal(), amount.CurrencyCode, decidedAt)
                     {
                         Charged = charged.ToDecimal(),
                         Refunded = refunded.ToDecimal(),
+                        Held = held.ToDecimal(),
                     }
                     : null,
             ToEntry = (fact, entry) =>

@@ -40,10 +40,15 @@ internal abstract class WriteKind
             Field = "payment_id",
         },
         Refusal.PaymentWasDeclined => Refused(ErrorReasons.PaymentDeclined, "The payment was declined: nothing was charged for it.", "payment_id"),
-        Refusal.MoreThanIsLeft(var left) => Refused(
-            ErrorReasons.AmountTooLarge, string.Create(CultureInfo.InvariantCulture, $"{MoneyField} must be at most {left}: no more is left of the payment."), MoneyField),
+        Refusal.NothingOnHold => Refused(
+            ErrorReasons.NotOnHold, "Nothing of the payment is on hold: it was not authorised, is captured whole or voided, or has expired.", "payment_id"),
+        Refusal.MoreThanIsHeld(var held) => TooMuch(held, "on hold"),
+        Refusal.MoreThanIsLeft(var left) => TooMuch(left, "left"),
         _ => throw new ArgumentOutOfRangeException(nameof(refusal), refusal, "There is no error for it."),
     };
+
+    private Error TooMuch(decimal most, string where) => Refused(
+        ErrorReasons.AmountTooLarge, string.Create(CultureInfo.InvariantCulture, $"{MoneyField} must be at most {most}: no more is {where} of the payment."), MoneyField);
 
     private static Error Refused(string reason, string message, string field) =>
         new() { StatusCode = (int)StatusCode.FailedPrecondition, Reason = reason, Message = message, Field = field };

@@ -43,12 +43,16 @@ public sealed class EmbeddedTransport : Worker, IRequestTransport, IAnswerPublis
     public Task<Reply> SendAsync(Request request, Action? stored = null)
     {
         var (correlationId, reply) = _pending.Register(request);
-        var queues = request.Route.IsWrite ? _payments : _balances;
-        // As on Kafka, the key selects the handler: one handler processes an account's commands in order.
-        queues[(uint)string.GetHashCode(request.Route.AccountId, StringComparison.Ordinal) % (uint)queues.Length]
-            .Send(request.ToCommand(correlationId, Topics.Replies("embedded")));
+        Send(request.Route, request.ToCommand(correlationId, Topics.Replies("embedded")));
         stored?.Invoke();
         return reply;
+    }
+
+    /// <inheritdoc/>
+    public Task SendAsync(Command command)
+    {
+        Send(CommandRoute.Of(command), command);
+        return Task.CompletedTask;
     }
 
     /// <inheritdoc/>
@@ -94,6 +98,13 @@ public sealed class EmbeddedTransport : Worker, IRequestTransport, IAnswerPublis
         // No queue ends by itself. The first one that ends was stopped or has failed; a failure is thrown to the supervisor.
         var ended = await Task.WhenAny(Queues.Select(queue => queue.RunAsync(stopping)));
         await ended;
+    }
+
+    // As on Kafka, the key selects the handler: one handler processes an account's commands in order.
+    private void Send(CommandRoute route, Command command)
+    {
+        var queues = route.IsWrite ? _payments : _balances;
+        queues[(uint)string.GetHashCode(route.AccountId, StringComparison.Ordinal) % (uint)queues.Length].Send(command);
     }
 
     private IEnumerable<HandlerQueue> Queues => _payments.Concat(_balances);

@@ -3,6 +3,7 @@ using Billing.Hosting;
 using Billing.Hosting.Telemetry;
 using Billing.Messaging.Kafka.Clients;
 using Billing.Messaging.Kafka.DeadLetters;
+using Billing.Messaging.Requests;
 using Billing.Messaging.Telemetry;
 using Billing.Wire.V1;
 using Confluent.Kafka;
@@ -89,6 +90,29 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             publication.SendReplies(topic, batch);
         }
         return publication.AllSent();
+    }
+
+    /// <inheritdoc/>
+    public Task SendAsync(Command command)
+    {
+        var route = CommandRoute.Of(command);
+        var sent = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        // Given up like a reply: whoever sends it sends another one later.
+        Publication.Produce(
+            _replies, Topics.Of(route),
+            new Message<string, byte[]> { Key = route.AccountId, Value = command.ToByteArray(), Headers = WireHeaders.Version },
+            error =>
+            {
+                if (error.IsError)
+                {
+                    sent.TrySetException(new KafkaException(error));
+                }
+                else
+                {
+                    sent.TrySetResult();
+                }
+            });
+        return sent.Task;
     }
 
     /// <summary>Sends the remaining records, within a time limit. Idempotent, because more than one service registration may
@@ -202,7 +226,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             }
         }
 
-        private static void Produce(
+        public static void Produce(
             IProducer<string, byte[]> producer, string topic, Message<string, byte[]> message, Action<Confluent.Kafka.Error> acknowledge)
         {
             try

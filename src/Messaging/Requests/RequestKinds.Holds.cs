@@ -82,7 +82,7 @@ public static partial class RequestKinds
             AccountId = request.AccountId,
             PaymentType = request.PaymentType,
             PaymentId = request.PaymentId,
-        }),
+        }) ?? (UnixTime.IsDate(request.AsOfUnixUs) ? null : new FieldViolation("as_of_unix_us", "is not a time")),
         KnownFields = request => request.Clone(),
         AccountOf = request => (request.PaymentType, request.AccountId),
         RequestIn = command => command.Expiry,

@@ -25,7 +25,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
 
             var tables = await TablesAsync(database);
             Assert.All(
-                ["account_snapshots", "mt_event_progression", "mt_events", "mt_streams", "partition_epochs"],
+                ["account_snapshots", "mt_event_progression", "mt_events", "mt_streams", "open_holds", "partition_epochs"],
                 table => Assert.Contains(table, tables));
             // Releases the pooled connections, because the number of the server's connections is limited.
             await Task.WhenAll(services.Select(service => service.DisposeAsync().AsTask()));

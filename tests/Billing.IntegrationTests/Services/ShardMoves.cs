@@ -267,7 +267,8 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
             select to_jsonb(s)::text from billing.mt_streams s where billing.shard_of(id) = {TheShard} and id <> 'mt_tombstone'
             union all select (to_jsonb(e) - 'seq_id')::text from billing.mt_events e
                 where billing.shard_of(coalesce(data->>'StreamId', stream_id)) = {TheShard}
-            union all select to_jsonb(k)::text from billing.account_snapshots k where billing.shard_of(stream_id) = {TheShard} order by 1
+            union all select to_jsonb(k)::text from billing.account_snapshots k where billing.shard_of(stream_id) = {TheShard}
+            union all select to_jsonb(h)::text from billing.open_holds h where billing.shard_of(stream_id) = {TheShard} order by 1
             """);
         await using var rows = await select.ExecuteReaderAsync(Stop);
         List<string> found = [];

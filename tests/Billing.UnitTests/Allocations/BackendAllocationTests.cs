@@ -87,6 +87,9 @@ public sealed class BackendAllocationTests
             IReadOnlyCollection<CommandId> payments, CancellationToken cancellationToken) =>
             Task.FromResult(new Dictionary<CommandId, PaymentFollowUp>());
 
+        public Task<IReadOnlyList<DueHold>> TakeDueHoldsAsync(int limit, CancellationToken cancellationToken) =>
+            Task.FromResult<IReadOnlyList<DueHold>>([]);
+
         public Task<string[]> ListAsync(string after, int limit, CancellationToken cancellationToken) => Task.FromResult<string[]>([]);
 
         public Task<Dictionary<CommandId, Wire.V1.Event>> FindReceiptsAsync(

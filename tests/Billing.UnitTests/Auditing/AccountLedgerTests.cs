@@ -150,41 +150,84 @@ public sealed class AccountLedgerTests
     }
 
     [Theory]
-    [InlineData("accepted 10 USD", "4 6", "")]
-    [InlineData("accepted 10 USD", "4 6.01", "visa/a version 3: refunds of 10.01 of the payment {0} of 10")]
-    [InlineData("accepted 10 USD", "6 6 1", "visa/a version 3: refunds of 12 of the payment {0} of 10; visa/a version 4: refunds of 13 of the payment {0} of 10")]
-    [InlineData("declined 20000 USD 1", "1", "visa/a version 2: a refund of {0} in USD, which is visa/a version 1: Declined USD 20000, balance 0, reason 1")]
-    [InlineData("limit 20 USD", "1", "visa/a version 2: a refund of {0} in USD, which is visa/a version 1: LimitChanged USD 20, balance 0")]
-    [InlineData("", "1", "visa/a version 1: a refund of {0} in USD, which is not there")]
-    public void Refunds_are_of_an_accepted_payment_of_the_account_and_no_more_than_it(string before, string refunds, string faults)
+    [InlineData("accepted 10 USD", "refunded 4, refunded 6", "")]
+    [InlineData("accepted 10 USD", "refunded 4, refunded 6.01", "version 3: Refunded of 6.01 leads from charged 10, refunded 4, held 0 to charged 10, refunded 10.01, held 0 of {0}")]
+    [InlineData("declined 20000 USD 1", "refunded 1", "version 2: Refunded of {0} in USD, which is visa/a version 1: Declined USD 20000, balance 0, reason 1")]
+    [InlineData("limit 20 USD", "refunded 1", "version 2: Refunded of {0} in USD, which is visa/a version 1: LimitChanged USD 20, balance 0")]
+    [InlineData("", "refunded 1", "version 1: Refunded of {0} in USD, which is not there")]
+    [InlineData("authorised 10 USD", "captured 4, captured 6, refunded 10", "")]
+    [InlineData("authorised 10 USD", "captured 4 6", "")]
+    [InlineData("authorised 10 USD", "captured 4, captured 6.01", "version 3: Captured of 6.01 leads from charged 4, refunded 0, held 6 to charged 10.01, refunded 0, held -0.01 of {0}")]
+    [InlineData("authorised 10 USD", "captured 4, refunded 5", "version 3: Refunded of 5 leads from charged 4, refunded 0, held 6 to charged 4, refunded 5, held 6 of {0}")]
+    [InlineData("authorised 10 USD", "captured 4, voided 6", "")]
+    [InlineData("authorised 10 USD", "expired 9", "version 2: Expired of 0 leads from charged 0, refunded 0, held 10 to charged 0, refunded 0, held 1 of {0}")]
+    [InlineData("authorised 10 USD", "expired 10, expired 0", "version 3: Expired of 0 leads from charged 0, refunded 0, held 0 to charged 0, refunded 0, held 0 of {0}")]
+    [InlineData("authorised 10 USD", "voided 10, captured 1", "version 3: Captured of 1 leads from charged 0, refunded 0, held 0 to charged 1, refunded 0, held -1 of {0}")]
+    [InlineData("unauthorised 20000 USD 1", "captured 1", "version 2: Captured of {0} in USD, which is visa/a version 1: AuthorisationDeclined USD 20000, balance 0, reason 1")]
+    public void What_becomes_of_a_payment_is_judged(string before, string after, string fault)
     {
         var payment = before.Length == 0 ? null : Fact(before);
-        var (id, version, total) = (payment?.TransactionId ?? Guid.NewGuid(), 0, 0m);
+        var (id, version) = (payment?.TransactionId ?? Guid.NewGuid(), 0);
+        var totals = new PaymentTotals(payment?.Kind == TransactionKind.Accepted ? payment.Amount : 0, 0, payment?.Kind == TransactionKind.Authorised ? payment.Amount : 0);
         if (payment is not null)
         {
             _accounts.AddEvent(Stream, ++version, payment);
         }
-        foreach (var amount in refunds.Split(' ').Select(text => decimal.Parse(text, CultureInfo.InvariantCulture)))
+        foreach (var followUp in FollowUps(after, id, totals))
         {
-            total += amount;
-            _accounts.AddEvent(Stream, ++version, Refund(amount, id, payment?.Amount ?? 0, total));
+            _accounts.AddEvent(Stream, ++version, followUp);
         }
 
-        Assert.Equal(string.Format(CultureInfo.InvariantCulture, faults, id), string.Join("; ", _accounts.Misjudged));
+        Assert.Equal(fault.Length == 0 ? "" : "visa/a " + string.Format(CultureInfo.InvariantCulture, fault, id), string.Join("; ", _accounts.Misjudged));
         Assert.Empty(_unbalanced);
     }
 
     [Theory]
-    [InlineData(10, 3, "visa/a version 2 states that 3 of 10 of {0} are given back; it is 4 of 10")]
-    [InlineData(9, 4, "visa/a version 2 states that 4 of 9 of {0} are given back; it is 4 of 10")]
-    public void What_a_refund_states_of_its_payment_is_compared(int charged, int refunded, string fault)
+    [InlineData(10, 3, 0, "visa/a version 2 states charged 10, refunded 3, held 0 of {0}; it is charged 10, refunded 4, held 0")]
+    [InlineData(9, 4, 0, "visa/a version 2 states charged 9, refunded 4, held 0 of {0}; it is charged 10, refunded 4, held 0")]
+    [InlineData(10, 4, 1, "visa/a version 2 states charged 10, refunded 4, held 1 of {0}; it is charged 10, refunded 4, held 0")]
+    public void What_an_event_states_of_its_payment_is_compared(int charged, int refunded, int held, string fault)
     {
         var payment = Fact("accepted 10 USD");
         _accounts.AddEvent(Stream, 1, payment);
 
-        _accounts.AddEvent(Stream, 2, Refund(4, payment.TransactionId, charged, refunded));
+        _accounts.AddEvent(Stream, 2, new StoredFact(TransactionKind.Refunded, Guid.NewGuid(), 4, "USD")
+        {
+            Payment = (payment.TransactionId, new PaymentTotals(charged, refunded, held)),
+        });
 
         Assert.Equal(string.Format(CultureInfo.InvariantCulture, fault, payment.TransactionId), Assert.Single(_unbalanced));
+    }
+
+    [Fact]
+    public void A_hold_counts_in_every_check_of_the_limit()
+    {
+        _accounts.AddEvent(Stream, 1, Fact("limit 50 USD"));
+        _accounts.AddEvent(Stream, 2, Fact("authorised 30 USD"));
+        _accounts.AddEvent(Stream, 3, Fact("accepted 20.01 USD"));
+        _accounts.AddEvent(Stream, 4, Fact("unauthorised 1 USD 1"));
+
+        Assert.StartsWith(
+            "visa/a version 3: accepted, though balance 0, 30 on hold and the payment are above the limit 50;", Assert.Single(_accounts.Misjudged), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void What_is_on_hold_is_compared_with_what_events_state_and_with_the_list_of_open_holds()
+    {
+        var (held, listed) = (Fact("authorised 30 USD") with { Balance = 0, OnHold = 29 }, Guid.NewGuid());
+        _accounts.AddStream(Stream, 1);
+        _accounts.AddHold(Stream, listed);
+
+        _accounts.AddEvent(Stream, 1, held);
+        _accounts.Conclude();
+
+        Assert.Equal(
+            (string[])
+            [
+                "visa/a version 1 states that 29 is on hold; the events up to it leave 30", $"visa/a: {held.TransactionId} is on hold and not among the open holds",
+                $"visa/a: {listed} is among the open holds and not on hold",
+            ],
+            _unbalanced);
     }
 
     [Fact]
@@ -229,8 +272,32 @@ public sealed class AccountLedgerTests
     private static JournalEntry Told(int version, decimal balance) =>
         new(Guid.Empty, Stream, "USD", 0, PaymentOutcome.Unspecified, version, balance);
 
-    private static StoredFact Refund(decimal amount, Guid payment, decimal charged, decimal refunded) =>
-        new(TransactionKind.Refunded, Guid.NewGuid(), amount, "USD") { Payment = (payment, charged, refunded) };
+    private static List<StoredFact> FollowUps(string after, Guid payment, PaymentTotals totals)
+    {
+        var facts = new List<StoredFact>();
+        foreach (var words in after.Split(", "))
+        {
+            facts.Add(FollowUp(words, payment, ref totals));
+        }
+        return facts;
+    }
+
+    // "captured 4 6" releases 6 as well; "voided 6" and "expired 6" release only.
+    private static StoredFact FollowUp(string words, Guid payment, ref PaymentTotals totals)
+    {
+        var word = words.Split(' ');
+        var amounts = word[1..].Select(text => decimal.Parse(text, CultureInfo.InvariantCulture)).ToList();
+        var (kind, amount, released) = word[0] switch
+        {
+            "refunded" => (TransactionKind.Refunded, amounts[0], 0),
+            "captured" => (TransactionKind.Captured, amounts[0], amounts.ElementAtOrDefault(1)),
+            "voided" => (TransactionKind.Voided, 0, amounts[0]),
+            _ => (TransactionKind.Expired, 0, amounts[0]),
+        };
+        var fact = new StoredFact(kind, Guid.NewGuid(), amount, "USD") { Released = released };
+        totals = totals.After(fact);
+        return fact with { Payment = (payment, totals) };
+    }
 
     /// <summary>Parses an event: its kind, amount, currency and, optionally, reason.</summary>
     private static StoredFact Fact(string words)
@@ -239,6 +306,8 @@ public sealed class AccountLedgerTests
         var kind = word[0] switch
         {
             "accepted" => TransactionKind.Accepted,
+            "authorised" => TransactionKind.Authorised,
+            "unauthorised" => TransactionKind.AuthorisationDeclined,
             "declined" => TransactionKind.Declined,
             _ => TransactionKind.LimitChanged,
         };

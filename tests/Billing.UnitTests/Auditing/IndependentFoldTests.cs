@@ -26,6 +26,10 @@ public sealed class IndependentFoldTests
         from command in Gen.Frequency(
             (6, Gen.Constant<AccountCommand>(new Payment(id, cents / 100m, currency))),
             (2, Generate.TransactionId.Select(AccountCommand (of) => new Refund(id, of, cents / 200m, currency))),
+            (3, Gen.Constant<AccountCommand>(new Authorisation(id, cents / 100m, currency, TimeSpan.FromHours(1)))),
+            (3, Generate.TransactionId.Select(AccountCommand (of) => new Capture(id, of, cents / 200m, currency, IsFinal: cents % 3 == 0))),
+            (1, Generate.TransactionId.Select(AccountCommand (of) => new Voiding(id, of))),
+            (1, Generate.TransactionId.Select(AccountCommand (of) => new Expiry(id, of, Now.AddHours(cents % 2)))),
             (1, Gen.Constant<AccountCommand>(new CreditLimitChange(id, cents / 25m, currency))))
         select command;
 
@@ -114,10 +118,18 @@ public sealed class IndependentFoldTests
         var history = new List<AccountEvent>();
         foreach (var command in commands)
         {
-            var payments = history.FindAll(fact => fact is PaymentAccepted or PaymentDeclined);
+            var payments = history.FindAll(fact => PaymentState.Of(fact) is not null);
             // Of one of the payments before it.
-            var of = command is Refund refund && payments.Count > 0 ? payments[refund.Of.ToByteArray()[0] % payments.Count].TransactionId : Guid.Empty;
-            var decided = (command is Refund other ? other with { Of = of } : command).Decide(Folded(history), StateOf(history, of), Now);
+            var of = command.PaymentId is { } id && payments.Count > 0 ? payments[id.ToByteArray()[0] % payments.Count].TransactionId : Guid.Empty;
+            AccountCommand about = command switch
+            {
+                Refund refund => refund with { Of = of },
+                Capture capture => capture with { Of = of },
+                Voiding voiding => voiding with { Of = of },
+                Expiry expiry => expiry with { Of = of },
+                _ => command,
+            };
+            var decided = about.Decide(Folded(history), StateOf(history, of), Now);
             if (decided.Event is { } fact)
             {
                 history.Add(fact);
@@ -140,6 +152,10 @@ public sealed class IndependentFoldTests
         var ledger = new AccountLedger(OpeningLimit, new TransactionLedger(0, unbalanced, new RealTimeOrder(TimeSpan.Zero)), new AnsweredBalances(unbalanced), unbalanced);
         var folded = Folded(history);
         ledger.AddSnapshot(Stream, new StoredSnapshot(folded.Version, folded.Balance, folded.CreditLimit, folded.Currency));
+        foreach (var held in history.OfType<PaymentAuthorised>().Where(fact => StateOf(history, fact.TransactionId)!.Held > 0))
+        {
+            ledger.AddHold(Stream, held.TransactionId);
+        }
         for (var i = 0; i < history.Count; i++)
         {
             ledger.AddEvent(Stream, i + 1, Stored(history[i]));
@@ -153,6 +169,11 @@ public sealed class IndependentFoldTests
             PaymentAccepted => "payment_accepted_v1",
             PaymentDeclined => "payment_declined_v1",
             PaymentRefunded => "payment_refunded_v1",
+            PaymentAuthorised => "payment_authorised_v1",
+            AuthorisationDeclined => "authorisation_declined_v1",
+            PaymentCaptured => "payment_captured_v1",
+            AuthorisationVoided => "authorisation_voided_v1",
+            AuthorisationExpired => "authorisation_expired_v1",
             _ => "credit_limit_changed_v2",
         },
         Encoding.UTF8.GetBytes(_options.Serializer().ToJson(fact)));

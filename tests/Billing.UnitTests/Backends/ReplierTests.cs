@@ -82,5 +82,7 @@ public sealed class ReplierTests
             Answers.AddRange(answers);
             return Acknowledged.Task;
         }
+
+        public Task SendAsync(Command command) => throw new NotSupportedException();
     }
 }

@@ -58,6 +58,27 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
         }
     }
 
+    /// <summary>Copies which of the shard's payments have something on hold. Call this while the shard is closed.</summary>
+    public async Task CopyHoldsAsync(CancellationToken cancellationToken)
+    {
+        await ExecuteAsync(to, $"delete from {EventStoreSchema.OpenHolds(toSchema)} where {toSchema}.{Shard.Function}(stream_id) = {shard}", cancellationToken);
+        for (var last = ""; ;)
+        {
+            var (rows, next, _) = await ReadAsync(
+                $"select * from {EventStoreSchema.OpenHolds(fromSchema)} where {fromSchema}.{Shard.Function}(stream_id) = {shard} and stream_id || payment_id > $1 order by stream_id || payment_id limit {BatchMax}",
+                "max(stream_id || payment_id)", cancellationToken, new NpgsqlParameter<string> { TypedValue = last });
+            if (next is null)
+            {
+                return;
+            }
+            await WriteAsync(EventStoreSchema.OpenHoldsTable, rows, $"""
+                insert into {EventStoreSchema.OpenHolds(toSchema)}
+                select * from jsonb_populate_recordset(null::{EventStoreSchema.OpenHolds(toSchema)}, $1)
+                """, "t.stream_id = r->>'stream_id' and t.payment_id = (r->>'payment_id')::uuid", cancellationToken);
+            last = next;
+        }
+    }
+
     /// <summary>Deletes the shard's rows from the database that no longer holds it, after comparing them once more with those of the one that
     /// does.</summary>
     /// <exception cref="StoreCopyException">A row is missing there.</exception>
@@ -76,6 +97,7 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
             await ExecuteAsync(
                 from, $"delete from {fromSchema}.mt_events where seq_id in (select (r->>'seq_id')::bigint from jsonb_array_elements($1) r)", cancellationToken, Json(rows));
         }
+        await ExecuteAsync(from, $"delete from {EventStoreSchema.OpenHolds(fromSchema)} where {fromSchema}.{Shard.Function}(stream_id) = {shard}", cancellationToken);
         await ExecuteAsync(from, $"delete from {EventStoreSchema.Snapshots(fromSchema)} where {fromSchema}.{Shard.Function}(stream_id) = {shard}", cancellationToken);
         await ExecuteAsync(from, $"delete from {fromSchema}.mt_streams where {fromSchema}.{Shard.Function}(id) = {shard} and id <> '{Tombstones}'", cancellationToken);
     }

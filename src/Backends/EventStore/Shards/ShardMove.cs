@@ -51,6 +51,7 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
         var end = await WithoutAppendsAsync(
             $"update {_fromShards} set moving_to = '{to.Name}' where number = {shard};", cancellationToken);
         events += await copy.CopyEventsAsync(after, end, cancellationToken);
+        await copy.CopyHoldsAsync(cancellationToken);
         await SwitchAsync(cancellationToken);
         var wait = Stopwatch.GetElapsedTime(closed);
         report("deleting what is left");

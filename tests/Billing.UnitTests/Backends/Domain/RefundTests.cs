@@ -8,7 +8,7 @@ namespace Billing.UnitTests.Backends.Domain;
 public sealed class RefundTests
 {
     private static readonly DateTimeOffset Now = new(2026, 1, 31, 12, 0, 0, TimeSpan.Zero);
-    private static readonly PaymentState Paid = new("USD", Charged: 100, Refunded: 0, IsDeclined: false);
+    private static readonly PaymentState Paid = new("USD", Charged: 100, Refunded: 0, Held: 0, IsDeclined: false);
     private static readonly Account Owing = Account.Opened(1_000) with { Version = 1, Balance = 100, Currency = "USD" };
 
     [Fact]

@@ -74,6 +74,23 @@ internal sealed class FakeAccountStore : IAccountStore
                     .OfType<PaymentFollowUp>().LastOrDefault(fact => fact.PaymentId == id.TransactionId)))
                 .Where(found => found.Last is not null).ToDictionary(found => found.Id, found => found.Last!));
 
+    /// <summary>What is on hold and due; whatever is asked for it takes it.</summary>
+    public List<DueHold> DueHolds { get; } = [];
+
+    /// <summary>Returns the error with which due holds cannot be read; null if they can.</summary>
+    public Func<Exception?> TakingHolds { get; set; } = () => null;
+
+    public Task<IReadOnlyList<DueHold>> TakeDueHoldsAsync(int limit, CancellationToken cancellationToken)
+    {
+        if (TakingHolds() is { } failure)
+        {
+            return Task.FromException<IReadOnlyList<DueHold>>(failure);
+        }
+        var taken = DueHolds.Take(limit).ToList();
+        DueHolds.RemoveRange(0, taken.Count);
+        return Task.FromResult<IReadOnlyList<DueHold>>(taken);
+    }
+
     public Dictionary<SourcePartition, long> Epochs { get; } = [];
 
     /// <summary>Called when an epoch begins.</summary>

@@ -481,6 +481,8 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
             return Task.CompletedTask;
         }
 
+        public Task SendAsync(Command command) => throw new NotSupportedException();
+
         private TaskCompletionSource<Reply> Waiting(ulong correlationId) =>
             _replies.GetOrAdd(correlationId, _ => new TaskCompletionSource<Reply>(TaskCreationOptions.RunContinuationsAsynchronously));
     }

@@ -1,0 +1,99 @@
+using Billing.Backends.EventStore;
+using Billing.Contracts;
+using Billing.Hosting;
+using Billing.Messaging;
+using Billing.Wire.V1;
+using Microsoft.Extensions.Options;
+
+namespace Billing.Backends.Payments;
+
+/// <summary>Finds payments with something on hold whose time is over, and sends the command to release it to the owner of each account, which
+/// records it in turn with the account's other commands. Every payment backend does this; the event store gives each payment to one of
+/// them at a time, and again later if it is still there.</summary>
+internal sealed partial class ExpiredHolds(
+    IReadOnlyList<IAccountStore> stores, IAnswerPublisher publisher, IOptions<BackendOptions> options, Supervisor supervisor, TimeProvider time,
+    ILogger<ExpiredHolds> logger)
+    : Worker(supervisor)
+{
+    private const int TakenMax = 500;
+
+    // Longer than a hold stays taken, so that another backend gets what this one cannot send, which may be cut off from the brokers alone.
+    private static readonly TimeSpan FailureDelay = TimeSpan.FromSeconds(30);
+
+    /// <inheritdoc/>
+    public override async Task RunAsync(CancellationToken stopping) =>
+        await await Task.WhenAny(stores.Select(store => RunAsync(store, stopping)));
+
+    private async Task RunAsync(IAccountStore store, CancellationToken cancellationToken)
+    {
+        using var timer = new PeriodicTimer(options.Value.HoldExpiryInterval, time);
+        while (await timer.WaitForNextTickAsync(cancellationToken))
+        {
+            while (await TakeAsync(store, cancellationToken) is { Count: > 0 } due)
+            {
+                if (!await SendAsync(store, due))
+                {
+                    await Task.Delay(FailureDelay, time, cancellationToken);
+                }
+                if (due.Count < TakenMax)
+                {
+                    break;
+                }
+            }
+        }
+    }
+
+    private async Task<IReadOnlyList<DueHold>> TakeAsync(IAccountStore store, CancellationToken cancellationToken)
+    {
+        try
+        {
+            return await store.TakeDueHoldsAsync(TakenMax, cancellationToken);
+        }
+        catch (Exception e) when (!cancellationToken.IsCancellationRequested)
+        {
+            NotRead(store.Name, e.Message);
+            return [];
+        }
+    }
+
+    private async Task<bool> SendAsync(IAccountStore store, IReadOnlyList<DueHold> due)
+    {
+        try
+        {
+            foreach (var sent in due.Select(hold => publisher.SendAsync(CommandOf(hold))).ToList())
+            {
+                await sent;
+            }
+            return true;
+        }
+        catch (Exception e)
+        {
+            NotSent(due.Count, store.Name, e.Message);
+            return false;
+        }
+    }
+
+    private Command CommandOf(DueHold hold)
+    {
+        var slash = hold.Id.StreamId.IndexOf('/', StringComparison.Ordinal);
+        FieldRules.TryReadPaymentType(hold.Id.StreamId[..slash], out var type);
+        return new Command
+        {
+            TransactionId = Guid.CreateVersion7(time.GetUtcNow()).ToString(),
+            ReceivedUnixUs = time.Microseconds(),
+            Expiry = new HoldExpiry
+            {
+                AccountId = hold.Id.StreamId[(slash + 1)..],
+                PaymentType = type,
+                PaymentId = hold.Id.TransactionId.ToString(),
+                AsOfUnixUs = UnixTime.Microseconds(hold.AsOf),
+            },
+        };
+    }
+
+    [LoggerMessage(226, LogLevel.Warning, "Holds whose time is over cannot be read from the database {Database} at present: {Reason}")]
+    private partial void NotRead(string database, string reason);
+
+    [LoggerMessage(227, LogLevel.Warning, "{Count} holds of the database {Database} whose time is over are not released yet; they are tried again: {Reason}")]
+    private partial void NotSent(int count, string database, string reason);
+}

@@ -1,0 +1,97 @@
+using System.Text.Json.Serialization;
+using Billing.Backends.Domain;
+using Billing.Contracts;
+using Billing.V1;
+using Billing.Wire.V1;
+using Google.Protobuf.WellKnownTypes;
+using AuthorisationDeclined = Billing.Backends.Domain.AuthorisationDeclined;
+using PaymentAuthorised = Billing.Backends.Domain.PaymentAuthorised;
+
+namespace Billing.Backends.Writes;
+
+/// <summary>An amount that is put on hold.</summary>
+internal sealed class AuthorisationWrite : WriteKind
+{
+    public override Command.RequestOneofCase Field => Command.RequestOneofCase.Authorise;
+
+    public override bool IsAuthorised => true;
+
+    public override IReadOnlyList<EventKind> Events { get; } =
+    [
+        new EventKind<PaymentAuthorised>(AuthorisationJson.Default.PaymentAuthorised)
+        {
+            Name = "payment_authorised_v1",
+            Outcome = "authorised",
+            Field = Event.FactOneofCase.PaymentAuthorised,
+            EntryType = StatementEntryType.PaymentAuthorised,
+            ToWire = (fact, recorded) => recorded.PaymentAuthorised = new()
+            {
+                Amount = fact.Amount.ToMoney(fact.Currency),
+                ExpiresUnixUs = UnixTime.Microseconds(fact.ExpiresAt),
+            },
+            ToDomain = (recorded, transactionId, decidedAt) =>
+                recorded.PaymentAuthorised is { Amount: { } amount, ExpiresUnixUs: var expires } && UnixTime.IsDate(expires)
+                    ? new PaymentAuthorised(transactionId, amount.ToDecimal(), amount.CurrencyCode, UnixTime.FromMicroseconds(expires), decidedAt)
+                    : null,
+            ToEntry = (fact, entry) => entry.Amount = fact.Amount.ToMoney(fact.Currency),
+        },
+        new EventKind<AuthorisationDeclined>(AuthorisationJson.Default.AuthorisationDeclined)
+        {
+            Name = "authorisation_declined_v1",
+            Outcome = "declined",
+            Field = Event.FactOneofCase.AuthorisationDeclined,
+            EntryType = StatementEntryType.AuthorisationDeclined,
+            ToWire = (fact, recorded) => recorded.AuthorisationDeclined = new()
+            {
+                Amount = fact.Amount.ToMoney(fact.Currency),
+                Reason = fact.Reason,
+            },
+            ToDomain = (recorded, transactionId, decidedAt) => recorded.AuthorisationDeclined is { Amount: { } amount } declined
+                ? new AuthorisationDeclined(transactionId, amount.ToDecimal(), amount.CurrencyCode, declined.Reason, decidedAt)
+                : null,
+            ToEntry = (fact, entry) =>
+            {
+                entry.Amount = fact.Amount.ToMoney(fact.Currency);
+                entry.DeclineReason = fact.Reason;
+            },
+        },
+    ];
+
+    public override AccountCommand ToDomain(Command command, RequestTimes? times, string? traceId) => new Authorisation(
+        Guid.Parse(command.TransactionId), command.Authorise.Amount.ToDecimal(), command.Authorise.Amount.CurrencyCode,
+        TimeSpan.FromSeconds(Seconds(command.Authorise)), traceId);
+
+    // How long it stands is known of one that is on hold only.
+    public override bool IsAnsweredBy(Command command, Event recorded) =>
+        (recorded.PaymentAuthorised is { } authorised && AreSame(command.Authorise.Amount, authorised.Amount)
+            && authorised.ExpiresUnixUs - recorded.DecidedUnixUs == Seconds(command.Authorise) * 1_000_000L)
+        || (recorded.AuthorisationDeclined is { } declined && AreSame(command.Authorise.Amount, declined.Amount));
+
+    public override void Answer(Reply reply, Event recorded)
+    {
+        var response = reply.Authorise = new AuthorisePaymentResponse
+        {
+            TransactionId = recorded.TransactionId,
+            Outcome = PaymentOutcome.Accepted,
+            Balance = recorded.Balance,
+            OnHold = recorded.OnHold ?? 0m.ToMoney(recorded.Balance.CurrencyCode),
+            Version = recorded.Version,
+        };
+        if (recorded.AuthorisationDeclined is { Reason: var reason })
+        {
+            (response.Outcome, response.DeclineReason, response.Message) = (PaymentOutcome.Declined, reason, PaymentWrite.MessageOf(reason));
+        }
+        else
+        {
+            response.ExpiresAt = UnixTime.FromMicroseconds(recorded.PaymentAuthorised.ExpiresUnixUs).ToTimestamp();
+        }
+    }
+
+    private static int Seconds(AuthorisePaymentRequest request) => request.HoldSeconds == 0 ? FieldRules.HoldSecondsDefault : request.HoldSeconds;
+}
+
+/// <summary>Serialises the events without reflection. Optional fields without a value are left out.</summary>
+[JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+[JsonSerializable(typeof(PaymentAuthorised))]
+[JsonSerializable(typeof(AuthorisationDeclined))]
+internal sealed partial class AuthorisationJson : JsonSerializerContext;

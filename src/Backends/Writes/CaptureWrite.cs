@@ -1,0 +1,77 @@
+using System.Text.Json.Serialization;
+using Billing.Backends.Domain;
+using Billing.Contracts;
+using Billing.V1;
+using Billing.Wire.V1;
+using PaymentCaptured = Billing.Backends.Domain.PaymentCaptured;
+
+namespace Billing.Backends.Writes;
+
+/// <summary>A capture of what is on hold.</summary>
+internal sealed class CaptureWrite : WriteKind
+{
+    public override Command.RequestOneofCase Field => Command.RequestOneofCase.Capture;
+
+    public override bool IsAuthorised => true;
+
+    public override IReadOnlyList<EventKind> Events { get; } =
+    [
+        new EventKind<PaymentCaptured>(CaptureJson.Default.PaymentCaptured)
+        {
+            Name = "payment_captured_v1",
+            Outcome = "captured",
+            Field = Event.FactOneofCase.PaymentCaptured,
+            EntryType = StatementEntryType.PaymentCaptured,
+            ToWire = (fact, recorded) => recorded.PaymentCaptured = new()
+            {
+                PaymentId = fact.PaymentId.ToString(),
+                Amount = fact.Amount.ToMoney(fact.Currency),
+                Released = fact.Released.ToMoney(fact.Currency),
+                Charged = fact.Charged.ToMoney(fact.Currency),
+                Refunded = fact.Refunded.ToMoney(fact.Currency),
+                Held = fact.Held.ToMoney(fact.Currency),
+            },
+            ToDomain = (recorded, transactionId, decidedAt) =>
+                recorded.PaymentCaptured is { Amount: { } amount, Released: { } released, Charged: { } charged, Refunded: { } refunded, Held: { } held } fact
+                && Guid.TryParse(fact.PaymentId, out var paymentId)
+                    ? new PaymentCaptured(transactionId, paymentId, amount.ToDecimal(), released.ToDecimal(), amount.CurrencyCode, decidedAt)
+                    {
+                        Charged = charged.ToDecimal(),
+                        Refunded = refunded.ToDecimal(),
+                        Held = held.ToDecimal(),
+                    }
+                    : null,
+            ToEntry = (fact, entry) =>
+            {
+                entry.Amount = fact.Amount.ToMoney(fact.Currency);
+                entry.PaymentId = fact.PaymentId.ToString();
+            },
+        },
+    ];
+
+    public override AccountCommand ToDomain(Command command, RequestTimes? times, string? traceId) => new Capture(
+        Guid.Parse(command.TransactionId), Guid.Parse(command.Capture.PaymentId),
+        command.Capture.Amount.ToDecimal(), command.Capture.Amount.CurrencyCode, command.Capture.IsFinal, traceId);
+
+    // After a last capture nothing is held; after another one nothing is released.
+    public override bool IsAnsweredBy(Command command, Event recorded) =>
+        recorded.PaymentCaptured is { } captured && AreSame(command.Capture.Amount, captured.Amount)
+        && Guid.Parse(command.Capture.PaymentId) == Guid.Parse(captured.PaymentId)
+        && (command.Capture.IsFinal ? captured.Held : captured.Released).ToDecimal() == 0;
+
+    public override void Answer(Reply reply, Event recorded) => reply.Capture = new CapturePaymentResponse
+    {
+        TransactionId = recorded.TransactionId,
+        PaymentId = recorded.PaymentCaptured.PaymentId,
+        Amount = recorded.PaymentCaptured.Amount,
+        Charged = recorded.PaymentCaptured.Charged,
+        Held = recorded.PaymentCaptured.Held,
+        Balance = recorded.Balance,
+        Version = recorded.Version,
+    };
+}
+
+/// <summary>Serialises the event without reflection. Optional fields without a value are left out.</summary>
+[JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+[JsonSerializable(typeof(PaymentCaptured))]
+internal sealed partial class CaptureJson : JsonSerializerContext;
