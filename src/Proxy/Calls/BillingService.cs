@@ -32,6 +32,18 @@ internal sealed class BillingService(RequestHandler handler, Admission admission
     }
 
     [Authorize(Scopes.PaymentsWrite)]
+    public override async Task<AuthorisePaymentResponse> AuthorisePayment(AuthorisePaymentRequest request, ServerCallContext context) =>
+        (await handler.HandleAsync(RequestKinds.Authorise, request, IncomingCall.Of(context, time))).Value;
+
+    [Authorize(Scopes.PaymentsWrite)]
+    public override async Task<CapturePaymentResponse> CapturePayment(CapturePaymentRequest request, ServerCallContext context) =>
+        (await handler.HandleAsync(RequestKinds.Capture, request, IncomingCall.Of(context, time))).Value;
+
+    [Authorize(Scopes.PaymentsWrite)]
+    public override async Task<VoidPaymentResponse> VoidPayment(VoidPaymentRequest request, ServerCallContext context) =>
+        (await handler.HandleAsync(RequestKinds.Void, request, IncomingCall.Of(context, time))).Value;
+
+    [Authorize(Scopes.PaymentsWrite)]
     public override async Task<RefundPaymentResponse> RefundPayment(RefundPaymentRequest request, ServerCallContext context) =>
         (await handler.HandleAsync(RequestKinds.Refund, request, IncomingCall.Of(context, time))).Value;
 

@@ -40,8 +40,11 @@ internal sealed class BalanceAnswer
     /// <summary>What the account owes.</summary>
     public MoneyJson? Balance { get; init; }
 
-    /// <summary>What the account may still spend.</summary>
+    /// <summary>What the account may still spend: the credit limit minus the balance and what is on hold.</summary>
     public MoneyJson? Available { get; init; }
+
+    /// <summary>What is on hold: authorised, and neither captured nor released.</summary>
+    public MoneyJson? OnHold { get; init; }
 
     /// <summary>The most that the account may owe.</summary>
     public MoneyJson? CreditLimit { get; init; }
@@ -56,6 +59,7 @@ internal sealed class BalanceAnswer
     {
         Balance = response.Balance.ToJson(),
         Available = response.Available.ToJson(),
+        OnHold = response.OnHold.ToJson(),
         CreditLimit = response.CreditLimit.ToJson(),
         Version = response.Version,
         AsOf = response.AsOf?.ToDateTime(),

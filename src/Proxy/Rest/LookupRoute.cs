@@ -49,17 +49,26 @@ internal sealed class LookupAnswer
     /// <summary>The payment's id.</summary>
     public required string TransactionId { get; init; }
 
-    /// <summary>ACCEPTED or DECLINED.</summary>
+    /// <summary>ACCEPTED, also if it was only authorised, or DECLINED.</summary>
     public required string Outcome { get; init; }
 
     /// <summary>If declined, the reason: CREDIT_LIMIT_EXCEEDED or CURRENCY_MISMATCH.</summary>
     public string? DeclineReason { get; init; }
 
-    /// <summary>The payment's amount.</summary>
+    /// <summary>The amount that was asked for.</summary>
     public MoneyJson? Amount { get; init; }
+
+    /// <summary>What has been charged for it; of one that was authorised, what has been captured.</summary>
+    public MoneyJson? Charged { get; init; }
 
     /// <summary>What has been given back of it.</summary>
     public MoneyJson? Refunded { get; init; }
+
+    /// <summary>What of it is on hold.</summary>
+    public MoneyJson? Held { get; init; }
+
+    /// <summary>When the hold expires or expired; absent from a payment that was not authorised first.</summary>
+    public DateTime? ExpiresAt { get; init; }
 
     /// <summary>What the account owed after the payment.</summary>
     public MoneyJson? Balance { get; init; }
@@ -76,7 +85,10 @@ internal sealed class LookupAnswer
         Outcome = Names.Of(payment.Outcome),
         DeclineReason = Names.Of(payment.DeclineReason),
         Amount = payment.Amount.ToJson(),
+        Charged = payment.Charged.ToJson(),
         Refunded = payment.Refunded.ToJson(),
+        Held = payment.Held.ToJson(),
+        ExpiresAt = payment.ExpiresAt?.ToDateTime(),
         Balance = payment.Balance.ToJson(),
         DecidedAt = payment.DecidedAt?.ToDateTime(),
         Version = payment.Version,

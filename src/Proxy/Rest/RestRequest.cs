@@ -157,7 +157,8 @@ internal static partial class RestRequest
     private static string Expected(string field) => field.Split('.')[^1] switch
     {
         "units" => "a whole number of 64 bits, or one in a string",
-        "nanos" => "a whole number of 32 bits",
+        "nanos" or "hold_seconds" => "a whole number of 32 bits",
+        "is_final" => "true or false",
         "amount" or "limit" => "an object with currency_code, units and nanos",
         _ => "a string",
     };

@@ -3,17 +3,17 @@ using Billing.Proxy.Failures;
 
 namespace Billing.Proxy.Rest;
 
-/// <summary>How requests of one kind are made over HTTP/1.1 and JSON, with the same checks, admission and commands as over gRPC.</summary>
+/// <summary>How requests of one kind, or of kinds that belong together, are made over HTTP/1.1 and JSON, with the same checks, admission and commands as over gRPC.</summary>
 internal interface IRestRoute
 {
     void Map(IEndpointRouteBuilder routes);
 }
 
-/// <summary>The kinds of requests that can be made over REST, each in a file of its own.</summary>
+/// <summary>The kinds of requests that can be made over REST, each, or those that belong together, in a file of its own.</summary>
 internal static class RestRoutes
 {
     public static IReadOnlyList<Type> All { get; } =
-        [typeof(PaymentRoute), typeof(PaymentStatusRoute), typeof(LookupRoute), typeof(RefundRoute), typeof(BalanceRoute), typeof(StatementRoute), typeof(CreditLimitRoute)];
+        [typeof(PaymentRoute), typeof(PaymentStatusRoute), typeof(LookupRoute), typeof(HoldRoutes), typeof(RefundRoute), typeof(BalanceRoute), typeof(StatementRoute), typeof(CreditLimitRoute)];
 }
 
 /// <summary>Their JSON.</summary>
@@ -28,6 +28,12 @@ internal static class RestRoutes
 [JsonSerializable(typeof(PaymentStatusAnswer))]
 [JsonSerializable(typeof(LookupBody))]
 [JsonSerializable(typeof(LookupAnswer))]
+[JsonSerializable(typeof(AuthorisationBody))]
+[JsonSerializable(typeof(AuthorisationAnswer))]
+[JsonSerializable(typeof(CaptureBody))]
+[JsonSerializable(typeof(CaptureAnswer))]
+[JsonSerializable(typeof(VoidBody))]
+[JsonSerializable(typeof(VoidAnswer))]
 [JsonSerializable(typeof(RefundBody))]
 [JsonSerializable(typeof(RefundAnswer))]
 [JsonSerializable(typeof(BalanceAnswer))]

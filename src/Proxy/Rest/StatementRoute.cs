@@ -62,28 +62,32 @@ internal sealed class StatementEntryJson
     /// <summary>Its position in the account's stream, from 1.</summary>
     public required long Version { get; init; }
 
-    /// <summary>PAYMENT_ACCEPTED, PAYMENT_DECLINED, PAYMENT_REFUNDED or CREDIT_LIMIT_CHANGED.</summary>
+    /// <summary>PAYMENT_ACCEPTED, PAYMENT_DECLINED, PAYMENT_AUTHORISED, AUTHORISATION_DECLINED, PAYMENT_CAPTURED, AUTHORISATION_VOIDED,
+    /// AUTHORISATION_EXPIRED, PAYMENT_REFUNDED or CREDIT_LIMIT_CHANGED.</summary>
     public required string Type { get; init; }
 
-    /// <summary>The id of the payment, refund or change that caused it.</summary>
+    /// <summary>The id of the request that caused it. An expiry has an id of the platform.</summary>
     public string? TransactionId { get; init; }
 
     /// <summary>When it was decided.</summary>
     public DateTime? DecidedAt { get; init; }
 
-    /// <summary>If a payment was refunded, its id.</summary>
+    /// <summary>The id of the payment that was refunded, captured, voided or has expired.</summary>
     public string? PaymentId { get; init; }
 
-    /// <summary>The amount of the payment or refund, or the new limit.</summary>
+    /// <summary>The amount that was paid, given back, authorised, captured or released, or the new limit.</summary>
     public MoneyJson? Amount { get; init; }
 
-    /// <summary>If a payment was declined, the reason: CREDIT_LIMIT_EXCEEDED or CURRENCY_MISMATCH.</summary>
+    /// <summary>If a payment or authorisation was declined, the reason: CREDIT_LIMIT_EXCEEDED or CURRENCY_MISMATCH.</summary>
     public string? DeclineReason { get; init; }
 
     /// <summary>What the account owes after the event.</summary>
     public MoneyJson? Balance { get; init; }
 
-    /// <summary>Who sent the payment, refund or change; only for callers with the scope admin.</summary>
+    /// <summary>What is on hold on the account after the event.</summary>
+    public MoneyJson? OnHold { get; init; }
+
+    /// <summary>Who sent the request; only for callers with the scope admin.</summary>
     public PrincipalJson? Principal { get; init; }
 
     public static StatementEntryJson Of(StatementEntry entry) => new()
@@ -96,6 +100,7 @@ internal sealed class StatementEntryJson
         Amount = entry.Amount.ToJson(),
         DeclineReason = Names.Of(entry.DeclineReason),
         Balance = entry.Balance.ToJson(),
+        OnHold = entry.OnHold.ToJson(),
         Principal = entry.Principal is { } by ? new PrincipalJson { Subject = by.Subject, ClientId = by.ClientId.OrNull() } : null,
     };
 }

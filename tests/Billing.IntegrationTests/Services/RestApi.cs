@@ -89,6 +89,43 @@ public sealed class RestApi : IDisposable
         Assert.Equal(("PAYMENT_REFUNDED", refund, payment), (Text(entry, "type"), Text(entry, "transaction_id"), Text(entry, "payment_id")));
     }
 
+    [Fact]
+    public async Task An_amount_is_put_on_hold_captured_in_part_and_voided_and_the_balance_and_the_payment_show_it()
+    {
+        var (account, payment, capture, release) =
+            (StackFixture.NewAccount(), Guid.NewGuid().ToString(), Guid.NewGuid().ToString(), Guid.NewGuid().ToString());
+        var holder = $"\"account_id\":\"{account}\",\"payment_type\":\"visa\"";
+        var part = $$$"""{{{{holder}}},"payment_id":"{{{payment}}}","amount":{"currency_code":"USD","units":4}}""";
+
+        var authorised = await PutAsync(
+            $"/v1/authorisations/{payment}", $$$"""{{{{holder}}},"amount":{"currency_code":"USD","units":10},"hold_seconds":3600}""");
+        var captured = await PutAsync($"/v1/captures/{capture}", part);
+        var balance = await GetAsync($"/v1/accounts/visa/{account}/balance?min_version=2");
+        var voided = await PutAsync($"/v1/voids/{release}", $$$"""{{{{holder}}},"payment_id":"{{{payment}}}"}""");
+        var tooLate = await PutAsync($"/v1/captures/{Guid.NewGuid()}", part);
+        var found = await PostAsync($"/v1/payments/{payment}/lookup", $"{{{holder}}}");
+        var statement = await GetAsync($"/v1/accounts/visa/{account}/statement");
+
+        Assert.Equal((HttpStatusCode.OK, payment, "ACCEPTED"), (authorised.Status, Text(authorised.Json, "transaction_id"), Text(authorised.Json, "outcome")));
+        AssertMoney(0, authorised.Json.GetProperty("balance"));
+        AssertMoney(10, authorised.Json.GetProperty("on_hold"));
+        Assert.Equal((HttpStatusCode.OK, capture, payment), (captured.Status, Text(captured.Json, "transaction_id"), Text(captured.Json, "payment_id")));
+        AssertMoney(4, captured.Json.GetProperty("charged"));
+        AssertMoney(6, captured.Json.GetProperty("held"));
+        AssertMoney(6, balance.Json.GetProperty("on_hold"));
+        AssertMoney(9_990, balance.Json.GetProperty("available"));
+        Assert.Equal((HttpStatusCode.OK, release, payment), (voided.Status, Text(voided.Json, "transaction_id"), Text(voided.Json, "payment_id")));
+        AssertMoney(6, voided.Json.GetProperty("released"));
+        AssertProblem(tooLate, HttpStatusCode.BadRequest, ErrorReasons.NotOnHold, "payment_id");
+        AssertMoney(4, found.Json.GetProperty("charged"));
+        AssertMoney(0, found.Json.GetProperty("held"));
+        var entries = statement.Json.GetProperty("entries").EnumerateArray().ToList();
+        Assert.Equal(["PAYMENT_AUTHORISED", "PAYMENT_CAPTURED", "AUTHORISATION_VOIDED"], entries.Select(entry => Text(entry, "type")));
+        AssertMoney(6, entries[1].GetProperty("on_hold"));
+        Assert.Equal(Text(authorised.Json, "expires_at"), Text(found.Json, "expires_at"));
+        Assert.Equal(TimeSpan.FromHours(1), authorised.Json.GetProperty("expires_at").GetDateTime() - entries[0].GetProperty("decided_at").GetDateTime());
+    }
+
     [Theory]
     [InlineData("/health/live", "live")]
     [InlineData("/health/ready", "ready")]
@@ -276,8 +313,9 @@ public sealed class RestApi : IDisposable
         Assert.Equal(
             [
                 "/v1/accounts/{payment_type}/{account_id}/balance", "/v1/accounts/{payment_type}/{account_id}/credit-limit",
-                "/v1/accounts/{payment_type}/{account_id}/statement", "/v1/payments/{transaction_id}",
-                "/v1/payments/{transaction_id}/lookup", "/v1/payments/{transaction_id}/status", "/v1/refunds/{transaction_id}",
+                "/v1/accounts/{payment_type}/{account_id}/statement", "/v1/authorisations/{transaction_id}", "/v1/captures/{transaction_id}",
+                "/v1/payments/{transaction_id}", "/v1/payments/{transaction_id}/lookup", "/v1/payments/{transaction_id}/status",
+                "/v1/refunds/{transaction_id}", "/v1/voids/{transaction_id}",
             ],
             document.Json.GetProperty("paths").EnumerateObject().Select(p => p.Name).Order(StringComparer.Ordinal));
         var payment = document.Json.GetProperty("paths").GetProperty("/v1/payments/{transaction_id}").GetProperty("put");

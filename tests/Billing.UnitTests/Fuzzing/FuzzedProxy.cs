@@ -105,6 +105,32 @@ internal sealed class FuzzedProxy : IAsyncDisposable
             Balance = new CheckBalanceResponse { Balance = Samples.Dollars(1), Available = Samples.Dollars(2), Version = 1, AsOf = new Timestamp { Seconds = 1 } },
         },
         Command.RequestOneofCase.CreditLimit => new Reply { CreditLimit = new SetCreditLimitResponse { TransactionId = command.TransactionId, Limit = Samples.Dollars(1), Version = 1 } },
+        Command.RequestOneofCase.Authorise => new Reply
+        {
+            Authorise = new AuthorisePaymentResponse
+            {
+                TransactionId = command.TransactionId,
+                Outcome = PaymentOutcome.Accepted,
+                OnHold = command.Authorise.Amount,
+                ExpiresAt = new Timestamp { Seconds = 1 + command.Authorise.HoldSeconds },
+                Version = 1,
+            },
+        },
+        Command.RequestOneofCase.Capture => new Reply
+        {
+            Capture = new CapturePaymentResponse
+            {
+                TransactionId = command.TransactionId,
+                PaymentId = command.Capture.PaymentId,
+                Amount = command.Capture.Amount,
+                Charged = command.Capture.Amount,
+                Version = 2,
+            },
+        },
+        Command.RequestOneofCase.Void => new Reply
+        {
+            Void = new VoidPaymentResponse { TransactionId = command.TransactionId, PaymentId = command.Void.PaymentId, Released = Samples.Dollars(1), Version = 2 },
+        },
         Command.RequestOneofCase.Refund => new Reply
         {
             Refund = new RefundPaymentResponse

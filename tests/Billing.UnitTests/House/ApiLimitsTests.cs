@@ -18,6 +18,9 @@ public sealed partial class ApiLimitsTests
     private static readonly Dictionary<string, (MessageDescriptor Type, Func<IMessage, FieldViolation?> Check)> Requests = new(StringComparer.Ordinal)
     {
         ["MakePayment"] = (MakePaymentRequest.Descriptor, request => FieldRules.Check((MakePaymentRequest)request)),
+        ["AuthorisePayment"] = (AuthorisePaymentRequest.Descriptor, request => FieldRules.Check((AuthorisePaymentRequest)request)),
+        ["CapturePayment"] = (CapturePaymentRequest.Descriptor, request => FieldRules.Check((CapturePaymentRequest)request)),
+        ["VoidPayment"] = (VoidPaymentRequest.Descriptor, request => FieldRules.Check((VoidPaymentRequest)request)),
         ["RefundPayment"] = (RefundPaymentRequest.Descriptor, request => FieldRules.Check((RefundPaymentRequest)request)),
         ["CheckBalance"] = (CheckBalanceRequest.Descriptor, request => FieldRules.Check((CheckBalanceRequest)request)),
         ["GetPayment"] = (GetPaymentRequest.Descriptor, request => FieldRules.Check((GetPaymentRequest)request)),

@@ -1,3 +1,4 @@
+using Billing.Contracts;
 using Billing.Messaging.Requests;
 using Billing.V1;
 using Billing.Wire.V1;
@@ -50,13 +51,15 @@ internal static class Generate
         from type in PaymentType
         from amount in Amount
         from version in Gen.Choose(0, int.MaxValue)
-        from kind in Gen.Elements<RequestKind>(RequestKinds.Payment, RequestKinds.Balance, RequestKinds.CreditLimit, RequestKinds.Statement, RequestKinds.PaymentStatus, RequestKinds.Lookup, RequestKinds.Refund)
+        from kind in Gen.Elements<RequestKind>(
+            RequestKinds.Payment, RequestKinds.Balance, RequestKinds.CreditLimit, RequestKinds.Statement, RequestKinds.PaymentStatus, RequestKinds.Lookup, RequestKinds.Refund,
+            RequestKinds.Authorise, RequestKinds.Capture, RequestKinds.Void, RequestKinds.Expiry)
         select With(
             new Command
             {
                 CorrelationId = unchecked((ulong)correlation),
                 TransactionId = id.ToString(),
-                ProxyTopic = "billing.replies." + proxy,
+                ProxyTopic = kind.IsAnswered ? "billing.replies." + proxy : "",
                 DeadlineUnixUs = deadline,
                 ReceivedUnixUs = 1 + version,
                 Timing = version % 2 == 0 ? new Timing { SentUnixUs = 1 + version } : null,
@@ -76,7 +79,7 @@ internal static class Generate
         from amount in Amount
         from balance in Amount
         from version in Gen.Choose(1, int.MaxValue)
-        from kind in Gen.Choose(0, 7)
+        from kind in Gen.Choose(0, 10)
         select With(new Reply { CorrelationId = (ulong)correlation }, kind, id.ToString(), amount, balance, version);
 
     /// <summary>An event of any kind.</summary>
@@ -85,7 +88,7 @@ internal static class Generate
         from account in Gen.Elements("a", "b", "c")
         from version in Gen.Choose(1, 5)
         from amount in Amount
-        from kind in Gen.Choose(0, 3)
+        from kind in Gen.Choose(0, 8)
         select With(
             new Event { StreamId = "visa/" + account, Version = version, TransactionId = id.ToString(), DecidedUnixUs = 1_000_000, Balance = amount },
             kind, amount);
@@ -93,6 +96,7 @@ internal static class Generate
     private static Command With(Command command, RequestKind kind, string account, PaymentType type, Money amount, long version)
     {
         var payment = new MakePaymentRequest { TransactionId = command.TransactionId, AccountId = account, PaymentType = type, Amount = amount };
+        var paymentId = new Guid((int)version, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10).ToString();
         if (kind == RequestKinds.Payment)
         {
             command.Payment = payment;
@@ -112,9 +116,40 @@ internal static class Generate
                 TransactionId = command.TransactionId,
                 AccountId = account,
                 PaymentType = type,
-                PaymentId = new Guid((int)version, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10).ToString(),
+                PaymentId = paymentId,
                 Amount = amount,
             };
+        }
+        else if (kind == RequestKinds.Authorise)
+        {
+            command.Authorise = new AuthorisePaymentRequest
+            {
+                TransactionId = command.TransactionId,
+                AccountId = account,
+                PaymentType = type,
+                Amount = amount,
+                HoldSeconds = (int)(version % (FieldRules.HoldSecondsMax + 1)),
+            };
+        }
+        else if (kind == RequestKinds.Capture)
+        {
+            command.Capture = new CapturePaymentRequest
+            {
+                TransactionId = command.TransactionId,
+                AccountId = account,
+                PaymentType = type,
+                PaymentId = paymentId,
+                Amount = amount,
+                IsFinal = version % 2 == 0,
+            };
+        }
+        else if (kind == RequestKinds.Void)
+        {
+            command.Void = new VoidPaymentRequest { TransactionId = command.TransactionId, AccountId = account, PaymentType = type, PaymentId = paymentId };
+        }
+        else if (kind == RequestKinds.Expiry)
+        {
+            command.Expiry = new HoldExpiry { AccountId = account, PaymentType = type, PaymentId = paymentId, AsOfUnixUs = 1 + version };
         }
         else if (kind == RequestKinds.Lookup)
         {
@@ -147,7 +182,7 @@ internal static class Generate
                 reply.Payment = payment;
                 break;
             case 1:
-                reply.Balance = new CheckBalanceResponse { Balance = balance, Available = amount, CreditLimit = amount, Version = version, AsOf = new Timestamp { Seconds = version } };
+                reply.Balance = new CheckBalanceResponse { Balance = balance, Available = amount, CreditLimit = amount, OnHold = amount, Version = version, AsOf = new Timestamp { Seconds = version } };
                 break;
             case 2:
                 reply.CreditLimit = new SetCreditLimitResponse { TransactionId = id, Limit = amount, Balance = balance, Version = version };
@@ -155,19 +190,45 @@ internal static class Generate
             case 3:
                 reply.Statement = new StatementPage
                 {
-                    Entries = { new StatementEntry { Version = version, Type = StatementEntryType.PaymentAccepted, TransactionId = id, DecidedAt = new Timestamp { Seconds = version }, Amount = amount, Balance = balance } },
+                    Entries = { new StatementEntry { Version = version, Type = StatementEntryType.PaymentAccepted, TransactionId = id, DecidedAt = new Timestamp { Seconds = version }, Amount = amount, Balance = balance, OnHold = amount } },
                     HasMore = version % 2 == 0,
                     Closing = new AccountState { Version = version, Balance = balance, CreditLimit = amount },
                 };
                 break;
             case 4:
-                reply.Lookup = new RecordedPayment { TransactionId = id, Outcome = PaymentOutcome.Accepted, Amount = amount, Balance = balance, Version = version };
+                reply.Lookup = new RecordedPayment { TransactionId = id, Outcome = PaymentOutcome.Accepted, Amount = amount, Balance = balance, Version = version, Charged = amount, Held = amount };
                 break;
             case 5:
                 reply.PaymentStatus = new PaymentStatus { Payment = payment };
                 break;
             case 6:
                 reply.Refund = new RefundPaymentResponse { TransactionId = id, PaymentId = id, Amount = amount, Refunded = amount, Balance = balance, Version = version };
+                break;
+            case 7:
+                reply.Authorise = new AuthorisePaymentResponse
+                {
+                    TransactionId = id,
+                    Outcome = PaymentOutcome.Accepted,
+                    Balance = balance,
+                    OnHold = amount,
+                    ExpiresAt = new Timestamp { Seconds = version },
+                    Version = version,
+                };
+                break;
+            case 8:
+                reply.Capture = new CapturePaymentResponse
+                {
+                    TransactionId = id,
+                    PaymentId = id,
+                    Amount = amount,
+                    Charged = amount,
+                    Held = amount,
+                    Balance = balance,
+                    Version = version,
+                };
+                break;
+            case 9:
+                reply.Void = new VoidPaymentResponse { TransactionId = id, PaymentId = id, Released = amount, Balance = balance, Version = version };
                 break;
             default:
                 reply.Error = new Error { StatusCode = (int)(version % 17), Reason = "SOME_REASON", Message = "a message", Field = "a.field" };
@@ -187,7 +248,32 @@ internal static class Generate
                 recorded.PaymentDeclined = new PaymentDeclined { Amount = amount, Reason = DeclineReason.CreditLimitExceeded };
                 break;
             case 2:
-                recorded.PaymentRefunded = new PaymentRefunded { PaymentId = recorded.TransactionId, Amount = amount, Charged = amount, Refunded = amount };
+                recorded.PaymentRefunded = new PaymentRefunded { PaymentId = recorded.TransactionId, Amount = amount, Charged = amount, Refunded = amount, Held = amount };
+                break;
+            case 3:
+                recorded.PaymentAuthorised = new PaymentAuthorised { Amount = amount, ExpiresUnixUs = 2_000_000 };
+                recorded.OnHold = amount;
+                break;
+            case 4:
+                recorded.AuthorisationDeclined = new AuthorisationDeclined { Amount = amount, Reason = DeclineReason.CreditLimitExceeded };
+                break;
+            case 5:
+                recorded.PaymentCaptured = new PaymentCaptured
+                {
+                    PaymentId = recorded.TransactionId,
+                    Amount = amount,
+                    Released = amount,
+                    Charged = amount,
+                    Refunded = amount,
+                    Held = amount,
+                };
+                recorded.OnHold = amount;
+                break;
+            case 6:
+                recorded.AuthorisationVoided = new AuthorisationVoided { PaymentId = recorded.TransactionId, Released = amount, Charged = amount, Refunded = amount };
+                break;
+            case 7:
+                recorded.AuthorisationExpired = new AuthorisationExpired { PaymentId = recorded.TransactionId, Released = amount, Charged = amount, Refunded = amount };
                 break;
             default:
                 recorded.CreditLimitChanged = new CreditLimitChanged { Limit = amount };

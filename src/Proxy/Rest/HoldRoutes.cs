@@ -1,0 +1,235 @@
+using System.ComponentModel;
+using Billing.Messaging.Requests;
+using Billing.Proxy.Calls;
+using Billing.Proxy.Security;
+using Billing.V1;
+using Microsoft.AspNetCore.Mvc;
+using Microsoft.Extensions.Options;
+
+namespace Billing.Proxy.Rest;
+
+/// <summary>Amounts on hold: authorised, captured and voided.</summary>
+internal sealed class HoldRoutes(RequestHandler handler, IOptions<ProxyOptions> options, TimeProvider time) : IRestRoute
+{
+    public void Map(IEndpointRouteBuilder routes)
+    {
+        routes.MapPut("/v1/authorisations/{transaction_id}", AuthoriseAsync)
+            .WithName("AuthorisePayment").Accepts<AuthorisationBody>("application/json").Answers<AuthorisationAnswer>(Scopes.PaymentsWrite);
+        routes.MapPut("/v1/captures/{transaction_id}", CaptureAsync)
+            .WithName("CapturePayment").Accepts<CaptureBody>("application/json").Answers<CaptureAnswer>(Scopes.PaymentsWrite);
+        routes.MapPut("/v1/voids/{transaction_id}", VoidAsync)
+            .WithName("VoidPayment").Accepts<VoidBody>("application/json").Answers<VoidAnswer>(Scopes.PaymentsWrite);
+    }
+
+    [EndpointSummary("Puts an amount on hold")]
+    [EndpointDescription("A hold lowers what the account may still spend, and not what it owes, until it is captured, voided or expired. A repeated transaction_id with the same content gets the same answer; with different content, 409.")]
+    public async Task<IResult> AuthoriseAsync(
+        [FromRoute(Name = "transaction_id"), Description("The idempotency key, and the payment's id: a UUID.")] string transactionId, HttpContext http)
+    {
+        var call = RestRequest.CallOf(http, time);
+        RestRequest.CheckQuery(http);
+        var body = await RestRequest.BodyAsync(http, RestJson.Default.AuthorisationBody, options.Value.RequestBytesMax);
+        var request = new AuthorisePaymentRequest
+        {
+            TransactionId = transactionId,
+            AccountId = body.AccountId ?? "",
+            PaymentType = RestRequest.PaymentType(body.PaymentType),
+            Amount = body.Amount.ToMoney(),
+            HoldSeconds = body.HoldSeconds,
+        };
+        var answer = (await handler.HandleAsync(RequestKinds.Authorise, request, call)).Value;
+        return new JsonAnswer<AuthorisationAnswer>(AuthorisationAnswer.Of(answer), RestJson.Default.AuthorisationAnswer);
+    }
+
+    [EndpointSummary("Charges what is on hold, whole or in part")]
+    [EndpointDescription("A repeated transaction_id with the same content gets the same answer; with different content, 409. All captures of a payment together are never more than was put on hold.")]
+    public async Task<IResult> CaptureAsync(
+        [FromRoute(Name = "transaction_id"), Description("The capture's idempotency key: a UUID.")] string transactionId, HttpContext http)
+    {
+        var call = RestRequest.CallOf(http, time);
+        RestRequest.CheckQuery(http);
+        var body = await RestRequest.BodyAsync(http, RestJson.Default.CaptureBody, options.Value.RequestBytesMax);
+        var request = new CapturePaymentRequest
+        {
+            TransactionId = transactionId,
+            AccountId = body.AccountId ?? "",
+            PaymentType = RestRequest.PaymentType(body.PaymentType),
+            PaymentId = body.PaymentId ?? "",
+            Amount = body.Amount.ToMoney(),
+            IsFinal = body.IsFinal,
+        };
+        var answer = (await handler.HandleAsync(RequestKinds.Capture, request, call)).Value;
+        return new JsonAnswer<CaptureAnswer>(CaptureAnswer.Of(answer), RestJson.Default.CaptureAnswer);
+    }
+
+    [EndpointSummary("Releases what is on hold")]
+    [EndpointDescription("A repeated transaction_id with the same content gets the same answer; with different content, 409.")]
+    public async Task<IResult> VoidAsync(
+        [FromRoute(Name = "transaction_id"), Description("Its idempotency key: a UUID.")] string transactionId, HttpContext http)
+    {
+        var call = RestRequest.CallOf(http, time);
+        RestRequest.CheckQuery(http);
+        var body = await RestRequest.BodyAsync(http, RestJson.Default.VoidBody, options.Value.RequestBytesMax);
+        var request = new VoidPaymentRequest
+        {
+            TransactionId = transactionId,
+            AccountId = body.AccountId ?? "",
+            PaymentType = RestRequest.PaymentType(body.PaymentType),
+            PaymentId = body.PaymentId ?? "",
+        };
+        var answer = (await handler.HandleAsync(RequestKinds.Void, request, call)).Value;
+        return new JsonAnswer<VoidAnswer>(VoidAnswer.Of(answer), RestJson.Default.VoidAnswer);
+    }
+}
+
+/// <summary>The body of an authorisation.</summary>
+internal sealed class AuthorisationBody
+{
+    /// <summary>The account: 1 to 64 of the characters A-Z a-z 0-9 . _ -</summary>
+    public string? AccountId { get; set; }
+
+    /// <summary>The card network: VISA, MASTERCARD, DISCOVER or AMEX, in any case.</summary>
+    public string? PaymentType { get; set; }
+
+    /// <summary>The amount to put on hold: more than zero and at most 1,000,000,000 units.</summary>
+    public MoneyJson? Amount { get; set; }
+
+    /// <summary>How long it stays on hold, in seconds: at most 2,678,400 (31 days); 604,800 (seven days) if absent or 0.</summary>
+    public int HoldSeconds { get; set; }
+}
+
+/// <summary>The answer to an authorisation. A declined one is an answer, not an error.</summary>
+internal sealed class AuthorisationAnswer
+{
+    /// <summary>The payment's id.</summary>
+    public required string TransactionId { get; init; }
+
+    /// <summary>ACCEPTED if the amount is on hold, or DECLINED.</summary>
+    public required string Outcome { get; init; }
+
+    /// <summary>If declined, the reason: CREDIT_LIMIT_EXCEEDED or CURRENCY_MISMATCH.</summary>
+    public string? DeclineReason { get; init; }
+
+    /// <summary>Why it was declined, for a person.</summary>
+    public string? Message { get; init; }
+
+    /// <summary>What the account owes, which a hold does not change.</summary>
+    public MoneyJson? Balance { get; init; }
+
+    /// <summary>What is on hold on the account in all, with this.</summary>
+    public MoneyJson? OnHold { get; init; }
+
+    /// <summary>When the hold expires; absent when declined.</summary>
+    public DateTime? ExpiresAt { get; init; }
+
+    /// <summary>The version of the account that records it; pass it as min_version to read your own write.</summary>
+    public required long Version { get; init; }
+
+    public static AuthorisationAnswer Of(AuthorisePaymentResponse response) => new()
+    {
+        TransactionId = response.TransactionId,
+        Outcome = Names.Of(response.Outcome),
+        DeclineReason = Names.Of(response.DeclineReason),
+        Message = response.Message.OrNull(),
+        Balance = response.Balance.ToJson(),
+        OnHold = response.OnHold.ToJson(),
+        ExpiresAt = response.ExpiresAt?.ToDateTime(),
+        Version = response.Version,
+    };
+}
+
+/// <summary>The body of a capture.</summary>
+internal sealed class CaptureBody
+{
+    /// <summary>The payment's account: 1 to 64 of the characters A-Z a-z 0-9 . _ -</summary>
+    public string? AccountId { get; set; }
+
+    /// <summary>The card network: VISA, MASTERCARD, DISCOVER or AMEX, in any case.</summary>
+    public string? PaymentType { get; set; }
+
+    /// <summary>The id of the payment that was authorised.</summary>
+    public string? PaymentId { get; set; }
+
+    /// <summary>The amount to charge: more than zero, in the payment's currency, and at most what is on hold of the payment.</summary>
+    public MoneyJson? Amount { get; set; }
+
+    /// <summary>Whether this is the last capture: what is left on hold is released.</summary>
+    public bool IsFinal { get; set; }
+}
+
+/// <summary>The answer to a capture.</summary>
+internal sealed class CaptureAnswer
+{
+    /// <summary>The capture's id.</summary>
+    public required string TransactionId { get; init; }
+
+    /// <summary>The id of the payment.</summary>
+    public required string PaymentId { get; init; }
+
+    /// <summary>What was charged.</summary>
+    public MoneyJson? Amount { get; init; }
+
+    /// <summary>What has been charged for the payment, with this.</summary>
+    public MoneyJson? Charged { get; init; }
+
+    /// <summary>What of the payment is still on hold.</summary>
+    public MoneyJson? Held { get; init; }
+
+    /// <summary>What the account owes after it.</summary>
+    public MoneyJson? Balance { get; init; }
+
+    /// <summary>The version of the account that records the capture; pass it as min_version to read your own write.</summary>
+    public required long Version { get; init; }
+
+    public static CaptureAnswer Of(CapturePaymentResponse response) => new()
+    {
+        TransactionId = response.TransactionId,
+        PaymentId = response.PaymentId,
+        Amount = response.Amount.ToJson(),
+        Charged = response.Charged.ToJson(),
+        Held = response.Held.ToJson(),
+        Balance = response.Balance.ToJson(),
+        Version = response.Version,
+    };
+}
+
+/// <summary>The body of the voiding of a hold.</summary>
+internal sealed class VoidBody
+{
+    /// <summary>The payment's account: 1 to 64 of the characters A-Z a-z 0-9 . _ -</summary>
+    public string? AccountId { get; set; }
+
+    /// <summary>The card network: VISA, MASTERCARD, DISCOVER or AMEX, in any case.</summary>
+    public string? PaymentType { get; set; }
+
+    /// <summary>The id of the payment that was authorised.</summary>
+    public string? PaymentId { get; set; }
+}
+
+/// <summary>The answer to the voiding of a hold.</summary>
+internal sealed class VoidAnswer
+{
+    /// <summary>Its id.</summary>
+    public required string TransactionId { get; init; }
+
+    /// <summary>The id of the payment.</summary>
+    public required string PaymentId { get; init; }
+
+    /// <summary>What is not on hold any more.</summary>
+    public MoneyJson? Released { get; init; }
+
+    /// <summary>What the account owes, which this does not change.</summary>
+    public MoneyJson? Balance { get; init; }
+
+    /// <summary>The version of the account that records it; pass it as min_version to read your own write.</summary>
+    public required long Version { get; init; }
+
+    public static VoidAnswer Of(VoidPaymentResponse response) => new()
+    {
+        TransactionId = response.TransactionId,
+        PaymentId = response.PaymentId,
+        Released = response.Released.ToJson(),
+        Balance = response.Balance.ToJson(),
+        Version = response.Version,
+    };
+}
