@@ -21,20 +21,15 @@ public sealed class BillingAdminClient : IBillingAdminClient, IDisposable
         _calls = new ProxyCalls(options, Section, time ?? TimeProvider.System);
 
     /// <inheritdoc/>
-    public async Task<CreditLimitResult> SetCreditLimitAsync(
-        CreditLimit limit, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    public Task<CreditLimitResult> SetCreditLimitAsync(CreditLimit limit, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(limit);
-        var call = SetCreditLimit(limit.Message);
-        try
-        {
-            return Outcomes.Of(limit, await _calls.Unary.RunAsync(call, deadline, cancellationToken));
-        }
-        catch (RpcException e)
-        {
-            ProxyCalls.ThrowIfGivenUp(e, cancellationToken);
-            return Outcomes.Of(limit, e, isFirstTry: call.Tries == 1);
-        }
+        return _calls.Unary.ResultAsync(
+            SetCreditLimit(limit.Message), limit.Id,
+            static (id, answer) => Outcomes.Of(id, answer),
+            static (id, reason, field, message) => new CreditLimitResult.Rejected(id, reason, field, message),
+            static (id, reason, message, retryAfter) => new CreditLimitResult.Unknown(id, reason, message, retryAfter),
+            deadline, cancellationToken);
     }
 
     /// <summary>Sets the credit limit of an account with the messages of billing.proto.</summary>

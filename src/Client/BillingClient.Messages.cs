@@ -59,6 +59,22 @@ public sealed partial class BillingClient
     public Task<CheckBalanceResponse> CheckBalanceAsync(CheckBalanceRequest request, CancellationToken cancellationToken = default) =>
         _calls.Unary.RunAsync(CheckBalance(request), deadline: null, cancellationToken);
 
+    /// <summary>Puts an amount on hold.</summary>
+    /// <returns>Accepted, if it is on hold, or declined.</returns>
+    /// <exception cref="RpcException">The call failed; see <see cref="Reason"/>.</exception>
+    public Task<AuthorisePaymentResponse> AuthorisePaymentAsync(AuthorisePaymentRequest request, CancellationToken cancellationToken = default) =>
+        _calls.Unary.RunAsync(AuthorisePayment(request), deadline: null, cancellationToken);
+
+    /// <summary>Charges what is on hold, whole or in part.</summary>
+    /// <exception cref="RpcException">The call failed, or the capture is refused; see <see cref="Reason"/>.</exception>
+    public Task<CapturePaymentResponse> CapturePaymentAsync(CapturePaymentRequest request, CancellationToken cancellationToken = default) =>
+        _calls.Unary.RunAsync(CapturePayment(request), deadline: null, cancellationToken);
+
+    /// <summary>Releases what is on hold.</summary>
+    /// <exception cref="RpcException">The call failed, or the request is refused; see <see cref="Reason"/>.</exception>
+    public Task<VoidPaymentResponse> VoidPaymentAsync(VoidPaymentRequest request, CancellationToken cancellationToken = default) =>
+        _calls.Unary.RunAsync(VoidPayment(request), deadline: null, cancellationToken);
+
     /// <summary>Gives back a payment, whole or in part.</summary>
     /// <exception cref="RpcException">The call failed, or the refund is refused; see <see cref="Reason"/>.</exception>
     public Task<RefundPaymentResponse> RefundPaymentAsync(RefundPaymentRequest request, CancellationToken cancellationToken = default) =>
@@ -87,6 +103,18 @@ public sealed partial class BillingClient
     private static UnaryCall<MakePaymentRequest, MakePaymentResponse> MakePayment(MakePaymentRequest request) => new(
         "billing.v1.Billing/MakePayment", request,
         static (proxy, request, options) => proxy.Billing.MakePaymentAsync(request, options).ResponseAsync);
+
+    private static UnaryCall<AuthorisePaymentRequest, AuthorisePaymentResponse> AuthorisePayment(AuthorisePaymentRequest request) => new(
+        "billing.v1.Billing/AuthorisePayment", request,
+        static (proxy, request, options) => proxy.Billing.AuthorisePaymentAsync(request, options).ResponseAsync);
+
+    private static UnaryCall<CapturePaymentRequest, CapturePaymentResponse> CapturePayment(CapturePaymentRequest request) => new(
+        "billing.v1.Billing/CapturePayment", request,
+        static (proxy, request, options) => proxy.Billing.CapturePaymentAsync(request, options).ResponseAsync);
+
+    private static UnaryCall<VoidPaymentRequest, VoidPaymentResponse> VoidPayment(VoidPaymentRequest request) => new(
+        "billing.v1.Billing/VoidPayment", request,
+        static (proxy, request, options) => proxy.Billing.VoidPaymentAsync(request, options).ResponseAsync);
 
     private static UnaryCall<RefundPaymentRequest, RefundPaymentResponse> RefundPayment(RefundPaymentRequest request) => new(
         "billing.v1.Billing/RefundPayment", request,

@@ -30,37 +30,63 @@ public sealed partial class BillingClient : IBillingClient, IDisposable
     public long Retried => _calls.Retried;
 
     /// <inheritdoc/>
-    public async Task<PaymentResult> PayAsync(
-        Payment payment, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    public Task<PaymentResult> PayAsync(Payment payment, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(payment);
-        var call = MakePayment(payment.Message);
-        try
-        {
-            return Outcomes.Of(payment.Id, await _calls.Unary.RunAsync(call, deadline, cancellationToken));
-        }
-        catch (RpcException e)
-        {
-            ProxyCalls.ThrowIfGivenUp(e, cancellationToken);
-            return Outcomes.Of(payment, e, isFirstTry: call.Tries == 1);
-        }
+        return _calls.Unary.ResultAsync(
+            MakePayment(payment.Message), payment.Id,
+            static (id, answer) => Outcomes.Of(id, answer),
+            static (id, reason, field, message) => new PaymentResult.Rejected(id, reason, field, message),
+            static (id, reason, message, retryAfter) => new PaymentResult.Unknown(id, reason, message, retryAfter),
+            deadline, cancellationToken);
     }
 
     /// <inheritdoc/>
-    public async Task<RefundResult> RefundAsync(
-        Refund refund, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    public Task<HoldResult> AuthoriseAsync(Hold hold, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(hold);
+        return _calls.Unary.ResultAsync(
+            AuthorisePayment(hold.Message), hold.Id,
+            static (id, answer) => Outcomes.Of(id, answer),
+            static (id, reason, field, message) => new HoldResult.Rejected(id, reason, field, message),
+            static (id, reason, message, retryAfter) => new HoldResult.Unknown(id, reason, message, retryAfter),
+            deadline, cancellationToken);
+    }
+
+    /// <inheritdoc/>
+    public Task<CaptureResult> CaptureAsync(Capture capture, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(capture);
+        return _calls.Unary.ResultAsync(
+            CapturePayment(capture.Message), capture.Id,
+            static (id, answer) => Outcomes.Of(id, answer),
+            static (id, reason, field, message) => new CaptureResult.Rejected(id, reason, field, message),
+            static (id, reason, message, retryAfter) => new CaptureResult.Unknown(id, reason, message, retryAfter),
+            deadline, cancellationToken);
+    }
+
+    /// <inheritdoc/>
+    public Task<HoldVoidResult> VoidAsync(HoldVoid request, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(request);
+        return _calls.Unary.ResultAsync(
+            VoidPayment(request.Message), request.Id,
+            static (id, answer) => Outcomes.Of(id, answer),
+            static (id, reason, field, message) => new HoldVoidResult.Rejected(id, reason, field, message),
+            static (id, reason, message, retryAfter) => new HoldVoidResult.Unknown(id, reason, message, retryAfter),
+            deadline, cancellationToken);
+    }
+
+    /// <inheritdoc/>
+    public Task<RefundResult> RefundAsync(Refund refund, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(refund);
-        var call = RefundPayment(refund.Message);
-        try
-        {
-            return Outcomes.Of(refund, await _calls.Unary.RunAsync(call, deadline, cancellationToken));
-        }
-        catch (RpcException e)
-        {
-            ProxyCalls.ThrowIfGivenUp(e, cancellationToken);
-            return Outcomes.Of(refund, e, isFirstTry: call.Tries == 1);
-        }
+        return _calls.Unary.ResultAsync(
+            RefundPayment(refund.Message), refund.Id,
+            static (id, answer) => Outcomes.Of(id, answer),
+            static (id, reason, field, message) => new RefundResult.Rejected(id, reason, field, message),
+            static (id, reason, message, retryAfter) => new RefundResult.Unknown(id, reason, message, retryAfter),
+            deadline, cancellationToken);
     }
 
     /// <inheritdoc/>

@@ -48,7 +48,7 @@ public enum RejectionReason
     /// <summary>The id was already used for a different request.</summary>
     IdReused,
 
-    /// <summary>The account's currency differs from that of the new limit, or the payment's from that of the refund.</summary>
+    /// <summary>The account's currency differs from that of the new limit, or the payment's from that of the refund or capture.</summary>
     CurrencyMismatch,
 
     /// <summary>The account has not reached the requested version.</summary>
@@ -63,9 +63,12 @@ public enum RejectionReason
     /// <summary>The account has no such payment. If the payment's outcome is unknown, it may still be recorded.</summary>
     PaymentNotFound,
 
-    /// <summary>The payment was declined, so that there is nothing to give back.</summary>
+    /// <summary>The payment was declined, so that there is nothing to give back, to capture or to void.</summary>
     PaymentDeclined,
 
-    /// <summary>The amount is more than is left of the payment.</summary>
+    /// <summary>The amount is more than is left of the payment, or on hold of it.</summary>
     AmountTooLarge,
+
+    /// <summary>Nothing of the payment is on hold: it was not authorised, is captured whole or voided, or has expired.</summary>
+    NotOnHold,
 }

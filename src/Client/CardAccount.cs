@@ -34,33 +34,43 @@ public sealed record CardAccount
 
 /// <summary>The balance, the available credit and the credit limit of an account.</summary>
 /// <param name="Balance">The amount owed: the sum of the accepted payments without what was given back.</param>
-/// <param name="Available">The available credit: the limit less the balance.</param>
+/// <param name="Available">The available credit: the limit less the balance and what is on hold.</param>
 /// <param name="CreditLimit">The maximum balance.</param>
 /// <param name="Version">The version of the account that was read; 0 if the account has no events yet.</param>
 /// <param name="AsOf">The time of the reading.</param>
 public sealed record AccountBalance(Amount Balance, Amount Available, Amount CreditLimit, long Version, DateTimeOffset AsOf)
 {
+    /// <summary>What is on hold: authorised, and neither captured nor released.</summary>
+    public Amount OnHold { get; init; } = Amount.Of(0, Balance.Currency);
+
     internal static AccountBalance Of(CheckBalanceResponse answer) => new(
         Amount.Of(answer.Balance), Amount.Of(answer.Available), Amount.Of(answer.CreditLimit), answer.Version,
-        answer.AsOf?.ToDateTimeOffset() ?? default);
+        answer.AsOf?.ToDateTimeOffset() ?? default)
+    {
+        OnHold = answer.OnHold is { } held ? Amount.Of(held) : Amount.Of(0, answer.Balance?.CurrencyCode),
+    };
 }
 
 /// <summary>One event of an account.</summary>
 /// <param name="Version">The version of the account after the event, from 1.</param>
 /// <param name="Type">The type of event.</param>
-/// <param name="Id">The id of the payment, of the refund or of the limit change; null for limit changes recorded before they had ids.</param>
+/// <param name="Id">The id of the payment, refund, hold, capture, voiding or limit change; null for limit changes recorded before they had ids. An
+/// expiry has an id of the platform.</param>
 /// <param name="DecidedAt">The time of the decision.</param>
-/// <param name="Amount">The amount of the payment or refund, or the new limit.</param>
+/// <param name="Amount">The amount that was paid, given back, put on hold, captured or released, or the new limit.</param>
 /// <param name="Balance">The account's balance after the event.</param>
-/// <param name="DeclineReason">Why the payment was declined; unspecified if it was not.</param>
+/// <param name="DeclineReason">Why the payment or hold was declined; unspecified if it was not.</param>
 public sealed record StatementLine(
     long Version, StatementEntryType Type, Guid? Id, DateTimeOffset DecidedAt, Amount Amount, Amount Balance,
     DeclineReason DeclineReason = DeclineReason.Unspecified)
 {
-    /// <summary>The id of the payment that was refunded; null unless it is a refund.</summary>
+    /// <summary>The id of the payment that was refunded, captured, voided or has expired; null for other lines.</summary>
     public Guid? PaymentId { get; init; }
 
-    /// <summary>The subject of the token with which the payment, the refund or the change was sent. Null unless the client has the scope admin, and
+    /// <summary>What is on hold on the account after the event; null in the line of a <see cref="FoundPayment"/>.</summary>
+    public Amount? OnHold { get; init; }
+
+    /// <summary>The subject of the token with which the request was sent. Null unless the client has the scope admin, and
     /// callers were authenticated then.</summary>
     public string? Subject { get; init; }
 
@@ -72,21 +82,29 @@ public sealed record StatementLine(
         entry.DecidedAt?.ToDateTimeOffset() ?? default, Amount.Of(entry.Amount), Amount.Of(entry.Balance), entry.DeclineReason)
     {
         PaymentId = Guid.TryParse(entry.PaymentId, out var paymentId) ? paymentId : null,
+        OnHold = entry.OnHold is { } held ? Amount.Of(held) : Amount.Of(0, entry.Balance?.CurrencyCode),
         Subject = entry.Principal?.Subject,
         ClientId = entry.Principal is { ClientId.Length: > 0 } by ? by.ClientId : null,
     };
 }
 
 /// <summary>A payment as it is recorded.</summary>
-/// <param name="Line">The line of the account's statement that records it.</param>
+/// <param name="Line">The line of the account's statement that records it. Of one whose hold was declined, the type is
+/// <see cref="StatementEntryType.PaymentDeclined"/>.</param>
+/// <param name="Charged">What has been charged for it; of one that was authorised, what has been captured.</param>
 /// <param name="Refunded">What has been given back of it.</param>
-public sealed record FoundPayment(StatementLine Line, Amount Refunded)
+/// <param name="Held">What of it is on hold.</param>
+/// <param name="ExpiresAt">When the hold expires or expired; null if it was not authorised first.</param>
+public sealed record FoundPayment(StatementLine Line, Amount Charged, Amount Refunded, Amount Held, DateTimeOffset? ExpiresAt)
 {
     internal static FoundPayment Of(RecordedPayment payment) => new(
         new StatementLine(
-            payment.Version,
-            payment.Outcome == PaymentOutcome.Accepted ? StatementEntryType.PaymentAccepted : StatementEntryType.PaymentDeclined,
-            Guid.Parse(payment.TransactionId), payment.DecidedAt?.ToDateTimeOffset() ?? default, Amount.Of(payment.Amount),
-            Amount.Of(payment.Balance), payment.DeclineReason),
-        Amount.Of(payment.Refunded));
+            payment.Version, TypeOf(payment), Guid.Parse(payment.TransactionId), payment.DecidedAt?.ToDateTimeOffset() ?? default,
+            Amount.Of(payment.Amount), Amount.Of(payment.Balance), payment.DeclineReason),
+        Amount.Of(payment.Charged), Amount.Of(payment.Refunded), Amount.Of(payment.Held), payment.ExpiresAt?.ToDateTimeOffset());
+
+    private static StatementEntryType TypeOf(RecordedPayment payment) =>
+        payment.Outcome != PaymentOutcome.Accepted ? StatementEntryType.PaymentDeclined
+        : payment.ExpiresAt is null ? StatementEntryType.PaymentAccepted
+        : StatementEntryType.PaymentAuthorised;
 }

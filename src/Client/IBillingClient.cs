@@ -29,6 +29,27 @@ public interface IBillingClient
     Task<AccountBalance> GetBalanceAsync(
         CardAccount account, long minVersion = 0, TimeSpan? deadline = null, CancellationToken cancellationToken = default);
 
+    /// <summary>Puts an amount on hold: it lowers the available credit, and not the balance, until it is captured, voided or expired.</summary>
+    /// <param name="hold">Keep it until its outcome is known: a retry with it is always safe.</param>
+    /// <param name="deadline">The deadline, including all retries; null for <see cref="BillingClientOptions.Deadline"/>.</param>
+    /// <param name="cancellationToken">Cancels the call; the hold may or may not be recorded.</param>
+    /// <returns>The outcome; a failure is <see cref="HoldResult.Unknown"/>, not an exception.</returns>
+    Task<HoldResult> AuthoriseAsync(Hold hold, TimeSpan? deadline = null, CancellationToken cancellationToken = default);
+
+    /// <summary>Charges what is on hold, whole or in part, at once or several times.</summary>
+    /// <param name="capture">Keep it until its outcome is known: a retry with it is always safe.</param>
+    /// <param name="deadline">The deadline, including all retries; null for <see cref="BillingClientOptions.Deadline"/>.</param>
+    /// <param name="cancellationToken">Cancels the call; the capture may or may not be recorded.</param>
+    /// <returns>The outcome; a failure is <see cref="CaptureResult.Unknown"/>, not an exception.</returns>
+    Task<CaptureResult> CaptureAsync(Capture capture, TimeSpan? deadline = null, CancellationToken cancellationToken = default);
+
+    /// <summary>Releases what is still on hold.</summary>
+    /// <param name="request">Keep it until its outcome is known: a retry with it is always safe.</param>
+    /// <param name="deadline">The deadline, including all retries; null for <see cref="BillingClientOptions.Deadline"/>.</param>
+    /// <param name="cancellationToken">Cancels the call; it may or may not be recorded.</param>
+    /// <returns>The outcome; a failure is <see cref="HoldVoidResult.Unknown"/>, not an exception.</returns>
+    Task<HoldVoidResult> VoidAsync(HoldVoid request, TimeSpan? deadline = null, CancellationToken cancellationToken = default);
+
     /// <summary>Gives back a payment, whole or in part.</summary>
     /// <param name="refund">Keep it until its outcome is known: a retry with it is always safe.</param>
     /// <param name="deadline">The deadline, including all retries; null for <see cref="BillingClientOptions.Deadline"/>.</param>

@@ -4,7 +4,7 @@ using Billing.V1;
 namespace Billing.Testing;
 
 /// <summary>Guarantees to callers that hold for the real platform and for the in-memory one.</summary>
-public abstract class BillingFacts
+public abstract partial class BillingFacts
 {
     /// <summary>The platform under test, with an initial credit limit of 10,000.</summary>
     protected abstract IBillingClient Billing { get; }

@@ -19,33 +19,40 @@ internal static class Outcomes
             RejectionOf((StatusCode)error.StatusCode, error.Reason, isFirstTry) is { } reason
                 ? new PaymentResult.Rejected(paymentId, reason, error.Field, error.Message)
                 : new PaymentResult.Unknown(paymentId, error.Reason, error.Message),
-        // Of a platform that is newer than this client.
-        _ => new PaymentResult.Unknown(paymentId, "", $"The answer has an unknown outcome ({(int)answer.Outcome})."),
+        _ => new PaymentResult.Unknown(paymentId, "", UnknownOutcome(answer.Outcome)),
     };
 
-    /// <param name="payment">The payment.</param>
+    public static CreditLimitResult Of(Guid id, SetCreditLimitResponse answer) =>
+        new CreditLimitResult.Applied(id, Amount.Of(answer.Limit), Amount.Of(answer.Balance), answer.Version);
+
+    public static RefundResult Of(Guid id, RefundPaymentResponse answer) =>
+        new RefundResult.Refunded(id, Amount.Of(answer.Refunded), Amount.Of(answer.Balance), answer.Version);
+
+    public static HoldResult Of(Guid id, AuthorisePaymentResponse answer) => answer.Outcome switch
+    {
+        PaymentOutcome.Accepted => new HoldResult.Authorised(
+            id, answer.ExpiresAt?.ToDateTimeOffset() ?? default, Amount.Of(answer.Balance), Amount.Of(answer.OnHold), answer.Version),
+        PaymentOutcome.Declined => new HoldResult.Declined(
+            id, answer.DeclineReason, answer.Message, Amount.Of(answer.Balance), answer.Version),
+        _ => new HoldResult.Unknown(id, "", UnknownOutcome(answer.Outcome)),
+    };
+
+    public static CaptureResult Of(Guid id, CapturePaymentResponse answer) => new CaptureResult.Captured(
+        id, Amount.Of(answer.Charged), Amount.Of(answer.Held), Amount.Of(answer.Balance), answer.Version);
+
+    public static HoldVoidResult Of(Guid id, VoidPaymentResponse answer) =>
+        new HoldVoidResult.Voided(id, Amount.Of(answer.Released), Amount.Of(answer.Balance), answer.Version);
+
+    /// <summary>Returns the result of a request that failed.</summary>
+    /// <param name="id">The id of the request.</param>
     /// <param name="failure">The failure of the last attempt.</param>
     /// <param name="isFirstTry">Whether it was the only attempt.</param>
-    public static PaymentResult Of(Payment payment, RpcException failure, bool isFirstTry) =>
+    /// <param name="rejected">Creates the result if every retry would fail too.</param>
+    /// <param name="unknown">Creates the result otherwise.</param>
+    public static T Of<T>(Guid id, RpcException failure, bool isFirstTry, Rejection<T> rejected, Uncertainty<T> unknown) =>
         RejectionOf(failure, isFirstTry) is { } reason
-            ? new PaymentResult.Rejected(payment.Id, reason, ProxyFailure.Field(failure), failure.Status.Detail)
-            : new PaymentResult.Unknown(payment.Id, ProxyFailure.Reason(failure), failure.Status.Detail, ProxyFailure.RetryAfter(failure));
-
-    public static CreditLimitResult Of(CreditLimit limit, SetCreditLimitResponse answer) =>
-        new CreditLimitResult.Applied(limit.Id, Amount.Of(answer.Limit), Amount.Of(answer.Balance), answer.Version);
-
-    public static CreditLimitResult Of(CreditLimit limit, RpcException failure, bool isFirstTry) =>
-        RejectionOf(failure, isFirstTry) is { } reason
-            ? new CreditLimitResult.Rejected(limit.Id, reason, ProxyFailure.Field(failure), failure.Status.Detail)
-            : new CreditLimitResult.Unknown(limit.Id, ProxyFailure.Reason(failure), failure.Status.Detail, ProxyFailure.RetryAfter(failure));
-
-    public static RefundResult Of(Refund refund, RefundPaymentResponse answer) =>
-        new RefundResult.Refunded(refund.Id, Amount.Of(answer.Refunded), Amount.Of(answer.Balance), answer.Version);
-
-    public static RefundResult Of(Refund refund, RpcException failure, bool isFirstTry) =>
-        RejectionOf(failure, isFirstTry) is { } reason
-            ? new RefundResult.Rejected(refund.Id, reason, ProxyFailure.Field(failure), failure.Status.Detail)
-            : new RefundResult.Unknown(refund.Id, ProxyFailure.Reason(failure), failure.Status.Detail, ProxyFailure.RetryAfter(failure));
+            ? rejected(id, reason, ProxyFailure.Field(failure), failure.Status.Detail)
+            : unknown(id, ProxyFailure.Reason(failure), failure.Status.Detail, ProxyFailure.RetryAfter(failure));
 
     /// <summary>Returns the exception for a failed query.</summary>
     public static BillingException ToException(RpcException failure) =>
@@ -63,6 +70,9 @@ internal static class Outcomes
     public static bool IsRefusal(RpcException failure) =>
         failure.StatusCode is StatusCode.Unauthenticated or StatusCode.PermissionDenied or StatusCode.Unimplemented;
 
+    // Of a platform that is newer than this client.
+    private static string UnknownOutcome(PaymentOutcome outcome) => $"The answer has an unknown outcome ({(int)outcome}).";
+
     private static RejectionReason? RejectionOf(RpcException failure, bool isFirstTry) =>
         RejectionOf(failure.StatusCode, ProxyFailure.Reason(failure), isFirstTry);
 
@@ -75,6 +85,7 @@ internal static class Outcomes
         StatusCode.FailedPrecondition when reason == ErrorReasons.CurrencyMismatch => RejectionReason.CurrencyMismatch,
         StatusCode.FailedPrecondition when reason == ErrorReasons.PaymentDeclined => RejectionReason.PaymentDeclined,
         StatusCode.FailedPrecondition when reason == ErrorReasons.AmountTooLarge => RejectionReason.AmountTooLarge,
+        StatusCode.FailedPrecondition when reason == ErrorReasons.NotOnHold => RejectionReason.NotOnHold,
         StatusCode.NotFound when reason == ErrorReasons.PaymentNotFound => RejectionReason.PaymentNotFound,
         StatusCode.OutOfRange when reason == ErrorReasons.VersionNotReached => RejectionReason.VersionNotReached,
         StatusCode.FailedPrecondition or StatusCode.OutOfRange or StatusCode.NotFound => RejectionReason.Other,
@@ -84,3 +95,9 @@ internal static class Outcomes
         _ => null,
     };
 }
+
+/// <summary>Creates the result of a request that is rejected.</summary>
+internal delegate T Rejection<out T>(Guid id, RejectionReason reason, string field, string message);
+
+/// <summary>Creates the result of a request of which the client does not know whether it was recorded.</summary>
+internal delegate T Uncertainty<out T>(Guid id, string reason, string message, TimeSpan? retryAfter);

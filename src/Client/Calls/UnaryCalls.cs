@@ -33,6 +33,23 @@ internal sealed class UnaryCalls(
         }
     }
 
+    /// <summary>Makes a call whose failure is a result too.</summary>
+    /// <exception cref="OperationCanceledException">The caller cancelled it.</exception>
+    public async Task<TResult> ResultAsync<TRequest, TAnswer, TResult>(
+        UnaryCall<TRequest, TAnswer> call, Guid id, Func<Guid, TAnswer, TResult> answered, Rejection<TResult> rejected, Uncertainty<TResult> unknown,
+        TimeSpan? deadline, CancellationToken cancellationToken)
+    {
+        try
+        {
+            return answered(id, await RunAsync(call, deadline, cancellationToken));
+        }
+        catch (RpcException e)
+        {
+            ProxyCalls.ThrowIfGivenUp(e, cancellationToken);
+            return Outcomes.Of(id, e, isFirstTry: call.Tries == 1, rejected, unknown);
+        }
+    }
+
     private async Task<TAnswer> TryAsync<TRequest, TAnswer>(UnaryCall<TRequest, TAnswer> call, CancellationToken cancellationToken)
     {
         try

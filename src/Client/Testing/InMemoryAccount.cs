@@ -1,4 +1,5 @@
 using System.Globalization;
+using Billing.Contracts;
 using Billing.V1;
 
 namespace Billing.Client.Testing;
@@ -7,27 +8,94 @@ namespace Billing.Client.Testing;
 internal sealed class InMemoryAccount(decimal creditLimit)
 {
     private readonly List<StatementLine> _lines = [];
+
+    // By payment: what is on hold of it, which is zero at the end, and until when.
+    private readonly Dictionary<Guid, (decimal Held, DateTimeOffset ExpiresAt)> _holds = [];
+
     private decimal _limit = creditLimit;
     private decimal _balance;
 
-    // Set by the first accepted payment or limit.
+    // Set by the first accepted payment, hold or limit.
     private string? _currency;
 
     public IReadOnlyList<StatementLine> Lines => _lines;
 
+    private decimal OnHold => _holds.Values.Sum(hold => hold.Held);
+
+    /// <summary>Records the expiry of the holds whose time is over, in their order.</summary>
+    public void Expire(DateTimeOffset now)
+    {
+        foreach (var (id, (held, expiresAt)) in
+            _holds.Where(hold => hold.Value.Held > 0 && hold.Value.ExpiresAt <= now).OrderBy(hold => hold.Value.ExpiresAt).ToList())
+        {
+            Release(id, held);
+            Add(StatementEntryType.AuthorisationExpired, Guid.NewGuid(), expiresAt, Amount.Of(held, _currency), id);
+        }
+    }
+
     public PaymentResult Pay(Payment payment, DateTimeOffset now)
     {
-        var (reason, message) = ReasonToDecline(payment.Amount);
-        if (reason == DeclineReason.Unspecified)
+        if (ReasonToDecline(payment.Amount) is var (reason, message))
         {
-            _currency = payment.Amount.Currency;
-            _balance += payment.Amount.Value;
+            var declined = Add(StatementEntryType.PaymentDeclined, payment.Id, now, payment.Amount, reason: reason);
+            return new PaymentResult.Declined(payment.Id, reason, message, declined.Balance, declined.Version);
         }
-        var type = reason == DeclineReason.Unspecified ? StatementEntryType.PaymentAccepted : StatementEntryType.PaymentDeclined;
-        var line = Add(new StatementLine(0, type, payment.Id, now, payment.Amount, payment.Amount, reason));
-        return reason == DeclineReason.Unspecified
-            ? new PaymentResult.Accepted(payment.Id, line.Balance, line.Version)
-            : new PaymentResult.Declined(payment.Id, reason, message, line.Balance, line.Version);
+        _currency = payment.Amount.Currency;
+        _balance += payment.Amount.Value;
+        var line = Add(StatementEntryType.PaymentAccepted, payment.Id, now, payment.Amount);
+        return new PaymentResult.Accepted(payment.Id, line.Balance, line.Version);
+    }
+
+    public HoldResult Authorise(Hold hold, DateTimeOffset now)
+    {
+        if (ReasonToDecline(hold.Amount) is var (reason, message))
+        {
+            var declined = Add(StatementEntryType.AuthorisationDeclined, hold.Id, now, hold.Amount, reason: reason);
+            return new HoldResult.Declined(hold.Id, reason, message, declined.Balance, declined.Version);
+        }
+        _currency = hold.Amount.Currency;
+        var expiresAt = now + (hold.StandsFor ?? TimeSpan.FromSeconds(FieldRules.HoldSecondsDefault));
+        _holds[hold.Id] = (hold.Amount.Value, expiresAt);
+        var line = Add(StatementEntryType.PaymentAuthorised, hold.Id, now, hold.Amount);
+        return new HoldResult.Authorised(hold.Id, expiresAt, line.Balance, line.OnHold!, line.Version);
+    }
+
+    public CaptureResult Capture(Capture capture, DateTimeOffset now)
+    {
+        var payment = Find(capture.PaymentId);
+        if ((RefusalOf(payment) ?? WithoutHold(payment!) ?? RefusalOf(payment!, capture.Amount, payment!.Held.Value, "on hold of")) is var (reason, field, message))
+        {
+            return new CaptureResult.Rejected(capture.Id, reason, field, message);
+        }
+        Release(capture.PaymentId, capture.IsFinal ? payment!.Held.Value : capture.Amount.Value);
+        _balance += capture.Amount.Value;
+        var line = Add(StatementEntryType.PaymentCaptured, capture.Id, now, capture.Amount, capture.PaymentId);
+        var captured = Find(capture.PaymentId)!;
+        return new CaptureResult.Captured(capture.Id, captured.Charged, captured.Held, line.Balance, line.Version);
+    }
+
+    public HoldVoidResult Void(HoldVoid request, DateTimeOffset now)
+    {
+        var payment = Find(request.PaymentId);
+        if ((RefusalOf(payment) ?? WithoutHold(payment!)) is var (reason, field, message))
+        {
+            return new HoldVoidResult.Rejected(request.Id, reason, field, message);
+        }
+        Release(request.PaymentId, payment!.Held.Value);
+        var line = Add(StatementEntryType.AuthorisationVoided, request.Id, now, payment.Held, request.PaymentId);
+        return new HoldVoidResult.Voided(request.Id, payment.Held, line.Balance, line.Version);
+    }
+
+    public RefundResult Refund(Refund refund, DateTimeOffset now)
+    {
+        var payment = Find(refund.PaymentId);
+        if ((RefusalOf(payment) ?? RefusalOf(payment!, refund.Amount, payment!.Charged.Value - payment.Refunded.Value, "left of")) is var (reason, field, message))
+        {
+            return new RefundResult.Rejected(refund.Id, reason, field, message);
+        }
+        _balance -= refund.Amount.Value;
+        var line = Add(StatementEntryType.PaymentRefunded, refund.Id, now, refund.Amount, refund.PaymentId);
+        return new RefundResult.Refunded(refund.Id, Find(refund.PaymentId)!.Refunded, line.Balance, line.Version);
     }
 
     public CreditLimitResult Set(CreditLimit limit, DateTimeOffset now)
@@ -40,66 +108,77 @@ internal sealed class InMemoryAccount(decimal creditLimit)
         }
         _currency = limit.Limit.Currency;
         _limit = limit.Limit.Value;
-        var line = Add(new StatementLine(0, StatementEntryType.CreditLimitChanged, limit.Id, now, limit.Limit, limit.Limit));
+        var line = Add(StatementEntryType.CreditLimitChanged, limit.Id, now, limit.Limit);
         return new CreditLimitResult.Applied(limit.Id, limit.Limit, line.Balance, line.Version);
     }
 
-    public FoundPayment? Find(Guid id) =>
-        _lines.Find(line => line.Id == id && line.Type is StatementEntryType.PaymentAccepted or StatementEntryType.PaymentDeclined) is { } payment
-            ? new FoundPayment(payment, Amount.Of(
-                _lines.Where(line => line.PaymentId == id).Sum(line => line.Amount.Value), payment.Amount.Currency))
-            : null;
-
-    public RefundResult Refund(Refund refund, DateTimeOffset now)
+    public FoundPayment? Find(Guid id)
     {
-        if (Find(refund.PaymentId) is not { } payment)
+        if (_lines.Find(line => line.Id == id && line.PaymentId is null && line.Type != StatementEntryType.CreditLimitChanged) is not { } line)
         {
-            return Rejected(RejectionReason.PaymentNotFound, "payment_id", "The account has no recorded payment under this payment_id.");
+            return null;
         }
-        if (payment.Line.Type == StatementEntryType.PaymentDeclined)
-        {
-            return Rejected(RejectionReason.PaymentDeclined, "payment_id", "The payment was declined: nothing was charged for it.");
-        }
-        if (payment.Line.Amount.Currency != refund.Amount.Currency)
-        {
-            return Rejected(
-                RejectionReason.CurrencyMismatch, "amount.currency_code",
-                $"amount.currency_code must be {payment.Line.Amount.Currency}: the account is kept in it.");
-        }
-        var left = payment.Line.Amount.Value - payment.Refunded.Value;
-        if (refund.Amount.Value > left)
-        {
-            return Rejected(
-                RejectionReason.AmountTooLarge, "amount",
-                string.Create(CultureInfo.InvariantCulture, $"amount must be at most {left}: no more is left of the payment."));
-        }
-        _balance -= refund.Amount.Value;
-        var line = Add(
-            new StatementLine(0, StatementEntryType.PaymentRefunded, refund.Id, now, refund.Amount, refund.Amount) { PaymentId = refund.PaymentId });
-        return new RefundResult.Refunded(
-            refund.Id, Amount.Of(payment.Refunded.Value + refund.Amount.Value, refund.Amount.Currency), line.Balance, line.Version);
+        var currency = line.Amount.Currency;
+        var charged = line.Type == StatementEntryType.PaymentAccepted ? line.Amount : Sum(StatementEntryType.PaymentCaptured);
+        var isHeld = _holds.TryGetValue(id, out var hold);
+        return new FoundPayment(
+            line with
+            {
+                Type = line.DeclineReason == DeclineReason.Unspecified ? line.Type : StatementEntryType.PaymentDeclined,
+                OnHold = null,
+            },
+            charged, Sum(StatementEntryType.PaymentRefunded), Amount.Of(hold.Held, currency), isHeld ? hold.ExpiresAt : null);
 
-        RefundResult.Rejected Rejected(RejectionReason reason, string field, string message) => new(refund.Id, reason, field, message);
+        Amount Sum(StatementEntryType type) =>
+            Amount.Of(_lines.Where(other => other.PaymentId == id && other.Type == type).Sum(other => other.Amount.Value), currency);
     }
 
     public AccountBalance BalanceAsOf(DateTimeOffset now) => new(
-        Amount.Of(_balance, _currency), Amount.Of(Math.Max(0, _limit - _balance), _currency), Amount.Of(_limit, _currency), _lines.Count, now);
-
-    private (DeclineReason Reason, string Message) ReasonToDecline(Amount amount)
+        Amount.Of(_balance, _currency), Amount.Of(Math.Max(0, _limit - _balance - OnHold), _currency), Amount.Of(_limit, _currency), _lines.Count, now)
     {
-        if (_currency is { } currency && currency != amount.Currency)
-        {
-            return (DeclineReason.CurrencyMismatch, "The account is kept in another currency.");
-        }
-        return amount.Value > _limit - _balance
+        OnHold = Amount.Of(OnHold, _currency),
+    };
+
+    private static (RejectionReason, string Field, string Message)? RefusalOf(FoundPayment? payment) => payment switch
+    {
+        null => (RejectionReason.PaymentNotFound, "payment_id", "The account has no recorded payment under this payment_id."),
+        { Line.Type: StatementEntryType.PaymentDeclined } =>
+            (RejectionReason.PaymentDeclined, "payment_id", "The payment was declined: nothing was charged for it."),
+        _ => null,
+    };
+
+    private static (RejectionReason, string Field, string Message)? WithoutHold(FoundPayment payment) => payment.Held.Value > 0
+        ? null
+        : (RejectionReason.NotOnHold, "payment_id",
+            "Nothing of the payment is on hold: it was not authorised, is captured whole or voided, or has expired.");
+
+    private static (RejectionReason, string Field, string Message)? RefusalOf(FoundPayment payment, Amount amount, decimal most, string where) =>
+        payment.Line.Amount.Currency != amount.Currency
+            ? (RejectionReason.CurrencyMismatch, "amount.currency_code",
+                $"amount.currency_code must be {payment.Line.Amount.Currency}: the account is kept in it.")
+        : amount.Value > most
+            ? (RejectionReason.AmountTooLarge, "amount",
+                string.Create(CultureInfo.InvariantCulture, $"amount must be at most {most:G29}: no more is {where} the payment."))
+        : null;
+
+    private (DeclineReason Reason, string Message)? ReasonToDecline(Amount amount) =>
+        _currency is { } currency && currency != amount.Currency
+            ? (DeclineReason.CurrencyMismatch, "The account is kept in another currency.")
+        : amount.Value > _limit - _balance - OnHold
             ? (DeclineReason.CreditLimitExceeded, "The amount is more than the account may still spend.")
-            : default;
-    }
+        : null;
 
-    // With the version and the balance as of now.
-    private StatementLine Add(StatementLine entry)
+    private void Release(Guid payment, decimal amount) => _holds[payment] = _holds[payment] with { Held = _holds[payment].Held - amount };
+
+    // With the version, the balance and what is on hold as of now.
+    private StatementLine Add(
+        StatementEntryType type, Guid id, DateTimeOffset decidedAt, Amount amount, Guid? paymentId = null, DeclineReason reason = DeclineReason.Unspecified)
     {
-        var line = entry with { Version = _lines.Count + 1, Balance = Amount.Of(_balance, _currency) };
+        var line = new StatementLine(_lines.Count + 1, type, id, decidedAt, amount, Amount.Of(_balance, _currency), reason)
+        {
+            PaymentId = paymentId,
+            OnHold = Amount.Of(OnHold, _currency),
+        };
         _lines.Add(line);
         return line;
     }

@@ -2,8 +2,8 @@ using System.Runtime.CompilerServices;
 
 namespace Billing.Client.Testing;
 
-/// <summary>An in-memory billing platform for the tests of its callers: accounts, limits, declines, idempotency, versions and
-/// statements by the same rules as the real one. A test can make it lose answers. Thread-safe.</summary>
+/// <summary>An in-memory billing platform for the tests of its callers: accounts, limits, holds, declines, idempotency, versions
+/// and statements by the same rules as the real one. A test can make it lose answers. Thread-safe.</summary>
 /// <param name="creditLimit">The credit limit of accounts that have no limit of their own, in the currency of each account.
 /// </param>
 /// <param name="time">The clock; the system clock if null.</param>
@@ -24,7 +24,7 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
 
     private readonly Queue<bool> _lost = new();
 
-    /// <summary>Makes the platform lose the answer to the next payment or limit, as when a proxy fails: its outcome is unknown.
+    /// <summary>Makes the platform lose the answer to the next payment, limit or other change, as when a proxy fails: its outcome is unknown.
     /// Each call adds one answer to lose.</summary>
     /// <param name="recorded">Whether the request is recorded; the caller cannot tell, and has to retry either way.</param>
     public void LoseNextAnswer(bool recorded)
@@ -41,8 +41,8 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
         ArgumentNullException.ThrowIfNull(payment);
         cancellationToken.ThrowIfCancellationRequested();
         return Task.FromResult(Answer<PaymentResult>(
-            (payment.Account, payment.Id), payment,
-            () => AccountOf(payment.Account).Pay(payment, _time.GetUtcNow()),
+            payment.Account, payment.Id, payment,
+            (account, now) => account.Pay(payment, now),
             reused: new PaymentResult.Rejected(payment.Id, RejectionReason.IdReused, "", Reused(payment.Id)),
             lost: new PaymentResult.Unknown(payment.Id, "", Lost)));
     }
@@ -67,7 +67,8 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
         cancellationToken.ThrowIfCancellationRequested();
         lock (_gate)
         {
-            var balance = AccountOf(account).BalanceAsOf(_time.GetUtcNow());
+            var (found, now) = AccountOf(account);
+            var balance = found.BalanceAsOf(now);
             return balance.Version >= minVersion
                 ? Task.FromResult(balance)
                 : Task.FromException<AccountBalance>(new BillingException(
@@ -83,7 +84,7 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
         cancellationToken.ThrowIfCancellationRequested();
         lock (_gate)
         {
-            return Task.FromResult(AccountOf(account).Find(id));
+            return Task.FromResult(AccountOf(account).Account.Find(id));
         }
     }
 
@@ -97,7 +98,7 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
         List<StatementLine> lines;
         lock (_gate)
         {
-            lines = [.. AccountOf(account).Lines.Where(line => line.Version > afterVersion).Take(limit == 0 ? int.MaxValue : limit)];
+            lines = [.. AccountOf(account).Account.Lines.Where(line => line.Version > afterVersion).Take(limit == 0 ? int.MaxValue : limit)];
         }
         foreach (var line in lines)
         {
@@ -108,33 +109,68 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
     }
 
     /// <inheritdoc/>
+    public Task<HoldResult> AuthoriseAsync(Hold hold, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(hold);
+        cancellationToken.ThrowIfCancellationRequested();
+        return Task.FromResult(Answer<HoldResult>(
+            hold.Account, hold.Id, hold,
+            (account, now) => account.Authorise(hold, now),
+            reused: new HoldResult.Rejected(hold.Id, RejectionReason.IdReused, "", Reused(hold.Id)),
+            lost: new HoldResult.Unknown(hold.Id, "", Lost)));
+    }
+
+    /// <inheritdoc/>
+    public Task<CaptureResult> CaptureAsync(Capture capture, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(capture);
+        cancellationToken.ThrowIfCancellationRequested();
+        return Task.FromResult(Answer<CaptureResult>(
+            capture.Account, capture.Id, capture,
+            (account, now) => account.Capture(capture, now),
+            reused: new CaptureResult.Rejected(capture.Id, RejectionReason.IdReused, "", Reused(capture.Id)),
+            lost: new CaptureResult.Unknown(capture.Id, "", Lost)));
+    }
+
+    /// <inheritdoc/>
+    public Task<HoldVoidResult> VoidAsync(HoldVoid request, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(request);
+        cancellationToken.ThrowIfCancellationRequested();
+        return Task.FromResult(Answer<HoldVoidResult>(
+            request.Account, request.Id, request,
+            (account, now) => account.Void(request, now),
+            reused: new HoldVoidResult.Rejected(request.Id, RejectionReason.IdReused, "", Reused(request.Id)),
+            lost: new HoldVoidResult.Unknown(request.Id, "", Lost)));
+    }
+
+    /// <inheritdoc/>
     public Task<RefundResult> RefundAsync(Refund refund, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(refund);
         cancellationToken.ThrowIfCancellationRequested();
         return Task.FromResult(Answer<RefundResult>(
-            (refund.Account, refund.Id), refund,
-            () => AccountOf(refund.Account).Refund(refund, _time.GetUtcNow()),
+            refund.Account, refund.Id, refund,
+            (account, now) => account.Refund(refund, now),
             reused: new RefundResult.Rejected(refund.Id, RejectionReason.IdReused, "", Reused(refund.Id)),
             lost: new RefundResult.Unknown(refund.Id, "", Lost)));
     }
 
     /// <inheritdoc/>
-    public Task<CreditLimitResult> SetCreditLimitAsync(
-        CreditLimit limit, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    public Task<CreditLimitResult> SetCreditLimitAsync(CreditLimit limit, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(limit);
         cancellationToken.ThrowIfCancellationRequested();
         return Task.FromResult(Answer<CreditLimitResult>(
-            (limit.Account, limit.Id), limit,
-            () => AccountOf(limit.Account).Set(limit, _time.GetUtcNow()),
+            limit.Account, limit.Id, limit,
+            (account, now) => account.Set(limit, now),
             reused: new CreditLimitResult.Rejected(limit.Id, RejectionReason.IdReused, "", Reused(limit.Id)),
             lost: new CreditLimitResult.Unknown(limit.Id, "", Lost)));
     }
 
     private static string Reused(Guid id) => $"The id {id} was already used for a different request.";
 
-    private T Answer<T>((CardAccount, Guid) id, object request, Func<T> decide, T reused, T lost)
+    private T Answer<T>(CardAccount account, Guid id, object request, Func<InMemoryAccount, DateTimeOffset, T> decide, T reused, T lost)
         where T : class
     {
         lock (_gate)
@@ -144,33 +180,37 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
             {
                 return lost;
             }
-            var result = AnswerOnce(id, request, decide, reused);
+            var result = AnswerOnce(account, id, request, decide, reused);
             return isLost ? lost : result;
         }
     }
 
-    private T AnswerOnce<T>((CardAccount, Guid) id, object request, Func<T> decide, T reused)
+    private T AnswerOnce<T>(CardAccount account, Guid id, object request, Func<InMemoryAccount, DateTimeOffset, T> decide, T reused)
         where T : class
     {
-        if (_receipts.TryGetValue(id, out var receipt))
+        var (found, now) = AccountOf(account);
+        if (_receipts.TryGetValue((account, id), out var receipt))
         {
             return receipt.Request.Equals(request) ? (T)receipt.Result : reused;
         }
-        var result = decide();
+        var result = decide(found, now);
         // Rejected requests are not recorded, so their ids can be used again.
-        if (result is not (CreditLimitResult.Rejected or RefundResult.Rejected))
+        if (result.GetType() != reused.GetType())
         {
-            _receipts[id] = (request, result);
+            _receipts[(account, id)] = (request, result);
         }
         return result;
     }
 
-    private InMemoryAccount AccountOf(CardAccount account)
+    // The account as of now, which it returns too: what was on hold until then is not any more.
+    private (InMemoryAccount Account, DateTimeOffset Now) AccountOf(CardAccount account)
     {
         if (!_accounts.TryGetValue(account, out var found))
         {
             _accounts[account] = found = new InMemoryAccount(_creditLimit);
         }
-        return found;
+        var now = _time.GetUtcNow();
+        found.Expire(now);
+        return (found, now);
     }
 }

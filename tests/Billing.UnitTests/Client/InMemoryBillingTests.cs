@@ -38,6 +38,70 @@ public sealed class InMemoryBillingTests : BillingFacts
     }
 
     [Fact]
+    public async Task Requests_for_a_hold_whose_answers_are_lost_are_unknown_too()
+    {
+        var hold = new Hold(Five.Account, Five.Amount);
+        _billing.LoseNextAnswer(recorded: true);
+        Assert.IsType<HoldResult.Unknown>(await _billing.AuthoriseAsync(hold));
+        Assert.Equal(1, Assert.IsType<HoldResult.Authorised>(await _billing.AuthoriseAsync(hold)).Version);
+
+        _billing.LoseNextAnswer(recorded: false);
+        var capture = new Capture(Five.Account, hold.Id, new Amount(1, "USD"));
+        Assert.IsType<CaptureResult.Unknown>(await _billing.CaptureAsync(capture));
+        Assert.Equal(2, Assert.IsType<CaptureResult.Captured>(await _billing.CaptureAsync(capture)).Version);
+
+        _billing.LoseNextAnswer(recorded: true);
+        var release = new HoldVoid(Five.Account, hold.Id);
+        Assert.IsType<HoldVoidResult.Unknown>(await _billing.VoidAsync(release));
+        Assert.Equal(3, Assert.IsType<HoldVoidResult.Voided>(await _billing.VoidAsync(release)).Version);
+    }
+
+    [Fact]
+    public async Task A_hold_expires_at_its_time_and_what_is_left_of_it_is_released()
+    {
+        var time = new ManualTime();
+        var billing = new InMemoryBilling(time: time);
+        var hold = new Hold(Five.Account, new Amount(10, "USD"), TimeSpan.FromSeconds(60));
+        var authorised = Assert.IsType<HoldResult.Authorised>(await billing.AuthoriseAsync(hold));
+        time.Advance(TimeSpan.FromSeconds(59));
+        Assert.IsType<CaptureResult.Captured>(await billing.CaptureAsync(new Capture(Five.Account, hold.Id, new Amount(4, "USD"))));
+
+        time.Advance(TimeSpan.FromSeconds(1));
+        var tooLate = Assert.IsType<CaptureResult.Rejected>(await billing.CaptureAsync(new Capture(Five.Account, hold.Id, new Amount(1, "USD"))));
+        var balance = await billing.GetBalanceAsync(Five.Account);
+        var found = await billing.FindPaymentAsync(Five.Account, hold.Id);
+        var line = await billing.ReadStatementAsync(Five.Account, 2).SingleAsync();
+
+        Assert.Equal((RejectionReason.NotOnHold, "payment_id"), (tooLate.Reason, tooLate.Field));
+        Assert.Equal((4m, 0m, 9_996m, 3L), (balance.Balance.Value, balance.OnHold.Value, balance.Available.Value, balance.Version));
+        Assert.Equal((4m, 0m, authorised.ExpiresAt), (found!.Charged.Value, found.Held.Value, found.ExpiresAt));
+        Assert.Equal(
+            (StatementEntryType.AuthorisationExpired, hold.Id, 6m, authorised.ExpiresAt), (line.Type, line.PaymentId, line.Amount.Value, line.DecidedAt));
+        Assert.Equal(authorised, await billing.AuthoriseAsync(hold));
+    }
+
+    [Fact]
+    public async Task Holds_expire_in_the_order_of_their_times_before_the_next_request_is_decided()
+    {
+        var time = new ManualTime();
+        var billing = new InMemoryBilling(time: time);
+        var longer = new Hold(Five.Account, new Amount(6_000, "USD"), TimeSpan.FromSeconds(20));
+        var shorter = new Hold(Five.Account, new Amount(4_000, "USD"), TimeSpan.FromSeconds(10));
+        var declined = new Hold(Five.Account, new Amount(0.01m, "USD"), TimeSpan.FromSeconds(5));
+        await billing.AuthoriseAsync(longer);
+        await billing.AuthoriseAsync(shorter);
+        Assert.IsType<HoldResult.Declined>(await billing.AuthoriseAsync(declined));
+
+        time.Advance(TimeSpan.FromSeconds(20));
+        Assert.IsType<PaymentResult.Accepted>(await billing.PayAsync(new Payment(Five.Account, new Amount(10_000, "USD"))));
+        var lines = await billing.ReadStatementAsync(Five.Account, 3).ToListAsync();
+
+        Assert.Equal(
+            [(StatementEntryType.AuthorisationExpired, shorter.Id, 6_000m), (StatementEntryType.AuthorisationExpired, longer.Id, 0m), (StatementEntryType.PaymentAccepted, null, 0m)],
+            lines.Select(line => (line.Type, line.PaymentId, line.OnHold!.Value)));
+    }
+
+    [Fact]
     public async Task Accounts_may_start_with_another_limit()
     {
         Assert.IsType<PaymentResult.Declined>(await new InMemoryBilling(creditLimit: 4.99m).PayAsync(Five));

@@ -1,6 +1,8 @@
 using Billing.Client;
 using Billing.Contracts;
+using Billing.UnitTests.Testing;
 using Billing.V1;
+using Google.Protobuf.WellKnownTypes;
 using Grpc.Core;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
@@ -72,6 +74,32 @@ public sealed class OutcomeTests
 
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => client.PayAsync(Five, cancellationToken: cancelled.Token));
         held.Set();
+    }
+
+    [Fact]
+    public void An_authorisation_is_on_hold_or_declined_and_an_outcome_of_a_newer_platform_is_unknown()
+    {
+        var answer = new AuthorisePaymentResponse
+        {
+            Outcome = PaymentOutcome.Accepted,
+            Balance = Samples.Dollars(1),
+            OnHold = Samples.Dollars(5),
+            ExpiresAt = new Timestamp { Seconds = 60 },
+            Version = 3,
+        };
+        var declined = new AuthorisePaymentResponse
+        {
+            Outcome = PaymentOutcome.Declined,
+            DeclineReason = DeclineReason.CurrencyMismatch,
+            Message = "why",
+            Balance = Samples.Dollars(1),
+            Version = 4,
+        };
+
+        Assert.Equal(
+            new HoldResult.Authorised(Five.Id, DateTimeOffset.FromUnixTimeSeconds(60), new Amount(1, "USD"), new Amount(5, "USD"), 3), Outcomes.Of(Five.Id, answer));
+        Assert.Equal(new HoldResult.Declined(Five.Id, DeclineReason.CurrencyMismatch, "why", new Amount(1, "USD"), 4), Outcomes.Of(Five.Id, declined));
+        Assert.IsType<HoldResult.Unknown>(Outcomes.Of(Five.Id, new AuthorisePaymentResponse { Outcome = (PaymentOutcome)9 }));
     }
 
     [Fact]

@@ -24,6 +24,7 @@ public sealed class ReasonTests
         [ErrorReasons.PaymentNotFound] = (StatusCode.NotFound, RejectionReason.PaymentNotFound),
         [ErrorReasons.PaymentDeclined] = (StatusCode.FailedPrecondition, RejectionReason.PaymentDeclined),
         [ErrorReasons.AmountTooLarge] = (StatusCode.FailedPrecondition, RejectionReason.AmountTooLarge),
+        [ErrorReasons.NotOnHold] = (StatusCode.FailedPrecondition, RejectionReason.NotOnHold),
         [ErrorReasons.VersionNotReached] = (StatusCode.OutOfRange, RejectionReason.VersionNotReached),
         [ErrorReasons.TokenMissing] = (StatusCode.Unauthenticated, RejectionReason.NotAuthenticated),
         [ErrorReasons.TokenExpired] = (StatusCode.Unauthenticated, RejectionReason.NotAuthenticated),
@@ -72,7 +73,10 @@ public sealed class ReasonTests
     }
 
     private static PaymentResult OfCall(StatusCode status, string reason, bool isFirstTry) =>
-        Outcomes.Of(Five, ScriptedProxy.Failure(status, reason), isFirstTry);
+        Outcomes.Of<PaymentResult>(
+            Five.Id, ScriptedProxy.Failure(status, reason), isFirstTry,
+            (id, rejection, field, message) => new PaymentResult.Rejected(id, rejection, field, message),
+            (id, unknown, message, retryAfter) => new PaymentResult.Unknown(id, unknown, message, retryAfter));
 
     private static PaymentResult OfStream(StatusCode status, string reason, bool isFirstTry) => Outcomes.Of(
         Five.Id,

@@ -3,7 +3,7 @@ using Billing.V1;
 
 namespace Billing.UnitTests.Client;
 
-/// <summary>The validated values that callers create: amounts, accounts, payments and limits.</summary>
+/// <summary>The validated values that callers create: amounts, accounts, payments, holds and limits.</summary>
 public sealed class ValuesTests
 {
     private static readonly CardAccount Account = new(PaymentType.Visa, "acct-42");
@@ -59,6 +59,35 @@ public sealed class ValuesTests
         Assert.Equal("id", Assert.Throws<ArgumentException>(() => new Payment(Guid.Empty, Account, new Amount(1, "USD"))).ParamName);
         Assert.Equal(0, new CreditLimit(Account, new Amount(0, "USD")).Limit.Value);
         Assert.Equal("limit", Assert.Throws<ArgumentException>(() => new CreditLimit(Account, new Amount(-1, "USD"))).ParamName);
+    }
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(-1)]
+    [InlineData(0.5)]
+    [InlineData(1.5)]
+    [InlineData(31 * 86_400 + 1)]
+    public void A_hold_stands_for_whole_seconds_up_to_31_days(double seconds)
+    {
+        Assert.Equal("standsFor", Assert.Throws<ArgumentOutOfRangeException>(
+            () => new Hold(Account, new Amount(1, "USD"), TimeSpan.FromSeconds(seconds))).ParamName);
+        Assert.Equal(1, new Hold(Account, new Amount(1, "USD"), TimeSpan.FromSeconds(1)).Message.HoldSeconds);
+        Assert.Equal(31 * 86_400, new Hold(Account, new Amount(1, "USD"), TimeSpan.FromDays(31)).Message.HoldSeconds);
+        Assert.Equal(0, new Hold(Account, new Amount(1, "USD")).Message.HoldSeconds);
+    }
+
+    [Fact]
+    public void What_is_invalid_of_a_hold_of_its_capture_and_of_its_voiding_is_named()
+    {
+        var (some, dollar, nothing) = (Guid.NewGuid(), new Amount(1, "USD"), new Amount(0, "USD"));
+
+        Assert.Equal("id", Assert.Throws<ArgumentException>(() => new Hold(Guid.Empty, Account, dollar)).ParamName);
+        Assert.Equal("amount", Assert.Throws<ArgumentException>(() => new Hold(Account, nothing)).ParamName);
+        Assert.Equal("id", Assert.Throws<ArgumentException>(() => new Capture(Guid.Empty, Account, some, dollar)).ParamName);
+        Assert.Equal("paymentId", Assert.Throws<ArgumentException>(() => new Capture(Account, Guid.Empty, dollar)).ParamName);
+        Assert.Equal("amount", Assert.Throws<ArgumentException>(() => new Capture(Account, some, nothing)).ParamName);
+        Assert.Equal("id", Assert.Throws<ArgumentException>(() => new HoldVoid(Guid.Empty, Account, some)).ParamName);
+        Assert.Equal("paymentId", Assert.Throws<ArgumentException>(() => new HoldVoid(Account, Guid.Empty)).ParamName);
     }
 
     [Fact]

@@ -1,0 +1,277 @@
+using Billing.Contracts;
+using Billing.V1;
+
+namespace Billing.Client;
+
+/// <summary>A payment that is authorised first: its amount is put on hold, to be captured or voided later. Its id makes it safe to retry, as
+/// with a payment, and is the payment's id for all that follows.</summary>
+public sealed record Hold
+{
+    /// <summary>Creates a new hold with a new id. Keep the hold, or its id.</summary>
+    /// <exception cref="ArgumentException">See the other constructor.</exception>
+    public Hold(CardAccount account, Amount amount, TimeSpan? standsFor = null)
+        : this(OrderedId.New(), account, amount, standsFor)
+    {
+    }
+
+    /// <summary>Creates a hold with an existing id.</summary>
+    /// <param name="id">The idempotency key; not empty.</param>
+    /// <param name="account">The account.</param>
+    /// <param name="amount">More than zero and at most 1,000,000,000.</param>
+    /// <param name="standsFor">How long the amount stays on hold: whole seconds, from one to 31 days; null for seven days, the platform's
+    /// default.</param>
+    /// <exception cref="ArgumentException">The id is empty, or the amount or the time is out of range.</exception>
+    public Hold(Guid id, CardAccount account, Amount amount, TimeSpan? standsFor = null)
+    {
+        ArgumentNullException.ThrowIfNull(account);
+        ArgumentNullException.ThrowIfNull(amount);
+        if (standsFor is { } time
+            && (time < TimeSpan.FromSeconds(1) || time > TimeSpan.FromSeconds(FieldRules.HoldSecondsMax) || time.Ticks % TimeSpan.TicksPerSecond != 0))
+        {
+            throw new ArgumentOutOfRangeException(nameof(standsFor), standsFor, "A hold stands for whole seconds, from one to 31 days.");
+        }
+        (Id, Account, Amount, StandsFor) = (id, account, amount, standsFor);
+        Message = new AuthorisePaymentRequest
+        {
+            TransactionId = id.ToString(),
+            AccountId = account.Id,
+            PaymentType = account.Type,
+            Amount = amount.ToMoney(),
+            HoldSeconds = (int)(standsFor?.TotalSeconds ?? 0),
+        };
+        if (FieldRules.Check(Message) is { } violation)
+        {
+            throw new ArgumentException(violation.ToString(), violation.Field == "transaction_id" ? nameof(id) : nameof(amount));
+        }
+    }
+
+    /// <summary>The idempotency key, and the payment's id.</summary>
+    public Guid Id { get; }
+
+    /// <summary>The account.</summary>
+    public CardAccount Account { get; }
+
+    /// <summary>The amount to put on hold.</summary>
+    public Amount Amount { get; }
+
+    /// <summary>How long it stays on hold; null for the platform's default.</summary>
+    public TimeSpan? StandsFor { get; }
+
+    internal AuthorisePaymentRequest Message { get; }
+}
+
+/// <summary>The outcome of a hold: always one of <see cref="Authorised"/>, <see cref="Declined"/>, <see cref="Rejected"/> and
+/// <see cref="Unknown"/>.</summary>
+public abstract record HoldResult
+{
+    private HoldResult(Guid paymentId) => PaymentId = paymentId;
+
+    /// <summary>The payment's id.</summary>
+    public Guid PaymentId { get; }
+
+    /// <summary>On hold. A retry gets the same answer.</summary>
+    /// <param name="PaymentId">The payment's id.</param>
+    /// <param name="ExpiresAt">When the hold expires.</param>
+    /// <param name="Balance">The account's balance, which a hold does not change.</param>
+    /// <param name="OnHold">What is on hold on the account in all, with this.</param>
+    /// <param name="Version">The version of the account that records the hold; pass it to <see cref="IBillingClient.GetBalanceAsync"/> to
+    /// read what the account may spend with it.</param>
+    public sealed record Authorised(Guid PaymentId, DateTimeOffset ExpiresAt, Amount Balance, Amount OnHold, long Version)
+        : HoldResult(PaymentId);
+
+    /// <summary>Not on hold, because of the account's limit or currency. The decision is recorded: a retry gets the same answer.</summary>
+    /// <param name="PaymentId">The payment's id.</param>
+    /// <param name="Reason">The reason.</param>
+    /// <param name="Message">The reason as text.</param>
+    /// <param name="Balance">The account's balance.</param>
+    /// <param name="Version">The version of the account that records the decision.</param>
+    public sealed record Declined(Guid PaymentId, DeclineReason Reason, string Message, Amount Balance, long Version) : HoldResult(PaymentId);
+
+    /// <summary>Not on hold by this call and not recorded: the request is invalid or the caller has no permission; a retry of the same
+    /// request gets the same result.</summary>
+    /// <param name="PaymentId">The payment's id.</param>
+    /// <param name="Reason">The reason.</param>
+    /// <param name="Field">The invalid field; empty if there is none.</param>
+    /// <param name="Message">The reason as text.</param>
+    public sealed record Rejected(Guid PaymentId, RejectionReason Reason, string Field, string Message) : HoldResult(PaymentId);
+
+    /// <summary>The client does not know whether the amount is on hold: retry with the same id, which is safe.</summary>
+    /// <param name="PaymentId">The payment's id.</param>
+    /// <param name="Reason">The platform's reason code, one of <see cref="Contracts.ErrorReasons"/>; empty if a connection
+    /// failed.</param>
+    /// <param name="Message">The failure as text.</param>
+    /// <param name="RetryAfter">The platform's requested delay before a retry; null if it sent none.</param>
+    public sealed record Unknown(Guid PaymentId, string Reason, string Message, TimeSpan? RetryAfter = null) : HoldResult(PaymentId);
+}
+
+/// <summary>The capture of a payment that was authorised, whole or in part. Its id makes it safe to retry: however often it is sent, it is
+/// charged once.</summary>
+public sealed record Capture
+{
+    /// <summary>Creates a new capture with a new id. Keep the capture, or its id, until its outcome is known.</summary>
+    /// <exception cref="ArgumentException">See the other constructor.</exception>
+    public Capture(CardAccount account, Guid paymentId, Amount amount, bool isFinal = false)
+        : this(OrderedId.New(), account, paymentId, amount, isFinal)
+    {
+    }
+
+    /// <summary>Creates a capture with an existing id.</summary>
+    /// <param name="id">The idempotency key; not empty, and not that of the payment.</param>
+    /// <param name="account">The payment's account.</param>
+    /// <param name="paymentId">The id of the payment.</param>
+    /// <param name="amount">More than zero, in the payment's currency, and at most what is on hold of the payment.</param>
+    /// <param name="isFinal">Whether it is the last capture: what is left on hold is released.</param>
+    /// <exception cref="ArgumentException">An id is empty, or the amount is out of range.</exception>
+    public Capture(Guid id, CardAccount account, Guid paymentId, Amount amount, bool isFinal = false)
+    {
+        ArgumentNullException.ThrowIfNull(account);
+        ArgumentNullException.ThrowIfNull(amount);
+        (Id, Account, PaymentId, Amount, IsFinal) = (id, account, paymentId, amount, isFinal);
+        Message = new CapturePaymentRequest
+        {
+            TransactionId = id.ToString(),
+            AccountId = account.Id,
+            PaymentType = account.Type,
+            PaymentId = paymentId.ToString(),
+            Amount = amount.ToMoney(),
+            IsFinal = isFinal,
+        };
+        if (FieldRules.Check(Message) is { } violation)
+        {
+            throw new ArgumentException(violation.ToString(), violation.Field switch
+            {
+                "transaction_id" => nameof(id),
+                "payment_id" => nameof(paymentId),
+                _ => nameof(amount),
+            });
+        }
+    }
+
+    /// <summary>The idempotency key.</summary>
+    public Guid Id { get; }
+
+    /// <summary>The payment's account.</summary>
+    public CardAccount Account { get; }
+
+    /// <summary>The id of the payment.</summary>
+    public Guid PaymentId { get; }
+
+    /// <summary>The amount to charge.</summary>
+    public Amount Amount { get; }
+
+    /// <summary>Whether it is the last capture: what is left on hold is released.</summary>
+    public bool IsFinal { get; }
+
+    internal CapturePaymentRequest Message { get; }
+}
+
+/// <summary>The outcome of a capture: always one of <see cref="Captured"/>, <see cref="Rejected"/> and <see cref="Unknown"/>.</summary>
+public abstract record CaptureResult
+{
+    private CaptureResult(Guid id) => Id = id;
+
+    /// <summary>The capture's id.</summary>
+    public Guid Id { get; }
+
+    /// <summary>Charged. A retry gets the same answer.</summary>
+    /// <param name="Id">The capture's id.</param>
+    /// <param name="Total">What has been charged for the payment, with this.</param>
+    /// <param name="Held">What of the payment is still on hold.</param>
+    /// <param name="Balance">The account's balance after it.</param>
+    /// <param name="Version">The version of the account that records the capture.</param>
+    public sealed record Captured(Guid Id, Amount Total, Amount Held, Amount Balance, long Version) : CaptureResult(Id);
+
+    /// <summary>Not charged by this call, and not recorded.</summary>
+    /// <param name="Id">The capture's id.</param>
+    /// <param name="Reason">The reason: besides those of any request, <see cref="RejectionReason.PaymentNotFound"/>,
+    /// <see cref="RejectionReason.PaymentDeclined"/>, <see cref="RejectionReason.NotOnHold"/>,
+    /// <see cref="RejectionReason.CurrencyMismatch"/> and <see cref="RejectionReason.AmountTooLarge"/>.</param>
+    /// <param name="Field">The invalid field; empty if there is none.</param>
+    /// <param name="Message">The reason as text.</param>
+    public sealed record Rejected(Guid Id, RejectionReason Reason, string Field, string Message) : CaptureResult(Id);
+
+    /// <summary>The client does not know whether it was charged: retry with the same id, which is safe.</summary>
+    /// <param name="Id">The capture's id.</param>
+    /// <param name="Reason">The platform's reason code, one of <see cref="Contracts.ErrorReasons"/>; empty if a connection
+    /// failed.</param>
+    /// <param name="Message">The failure as text.</param>
+    /// <param name="RetryAfter">The platform's requested delay before a retry; null if it sent none.</param>
+    public sealed record Unknown(Guid Id, string Reason, string Message, TimeSpan? RetryAfter = null) : CaptureResult(Id);
+}
+
+/// <summary>Releases what is on hold of a payment. Its id makes it safe to retry.</summary>
+public sealed record HoldVoid
+{
+    /// <summary>Creates it with a new id. Keep it, or its id, until its outcome is known.</summary>
+    /// <exception cref="ArgumentException">See the other constructor.</exception>
+    public HoldVoid(CardAccount account, Guid paymentId)
+        : this(OrderedId.New(), account, paymentId)
+    {
+    }
+
+    /// <summary>Creates it with an existing id.</summary>
+    /// <param name="id">The idempotency key; not empty, and not that of the payment.</param>
+    /// <param name="account">The payment's account.</param>
+    /// <param name="paymentId">The id of the payment.</param>
+    /// <exception cref="ArgumentException">An id is empty.</exception>
+    public HoldVoid(Guid id, CardAccount account, Guid paymentId)
+    {
+        ArgumentNullException.ThrowIfNull(account);
+        (Id, Account, PaymentId) = (id, account, paymentId);
+        Message = new VoidPaymentRequest
+        {
+            TransactionId = id.ToString(),
+            AccountId = account.Id,
+            PaymentType = account.Type,
+            PaymentId = paymentId.ToString(),
+        };
+        if (FieldRules.Check(Message) is { } violation)
+        {
+            throw new ArgumentException(violation.ToString(), violation.Field == "transaction_id" ? nameof(id) : nameof(paymentId));
+        }
+    }
+
+    /// <summary>The idempotency key.</summary>
+    public Guid Id { get; }
+
+    /// <summary>The payment's account.</summary>
+    public CardAccount Account { get; }
+
+    /// <summary>The id of the payment.</summary>
+    public Guid PaymentId { get; }
+
+    internal VoidPaymentRequest Message { get; }
+}
+
+/// <summary>The outcome of a <see cref="HoldVoid"/>: always one of <see cref="Voided"/>, <see cref="Rejected"/> and
+/// <see cref="Unknown"/>.</summary>
+public abstract record HoldVoidResult
+{
+    private HoldVoidResult(Guid id) => Id = id;
+
+    /// <summary>The id of the request.</summary>
+    public Guid Id { get; }
+
+    /// <summary>Nothing of the payment is on hold any more. A retry gets the same answer.</summary>
+    /// <param name="Id">The id of the request.</param>
+    /// <param name="Released">What was on hold until then.</param>
+    /// <param name="Balance">The account's balance, which this does not change.</param>
+    /// <param name="Version">The version of the account that records it.</param>
+    public sealed record Voided(Guid Id, Amount Released, Amount Balance, long Version) : HoldVoidResult(Id);
+
+    /// <summary>Not voided by this call, and not recorded.</summary>
+    /// <param name="Id">The id of the request.</param>
+    /// <param name="Reason">The reason: besides those of any request, <see cref="RejectionReason.PaymentNotFound"/>,
+    /// <see cref="RejectionReason.PaymentDeclined"/> and <see cref="RejectionReason.NotOnHold"/>.</param>
+    /// <param name="Field">The invalid field; empty if there is none.</param>
+    /// <param name="Message">The reason as text.</param>
+    public sealed record Rejected(Guid Id, RejectionReason Reason, string Field, string Message) : HoldVoidResult(Id);
+
+    /// <summary>The client does not know whether it was voided: retry with the same id, which is safe.</summary>
+    /// <param name="Id">The id of the request.</param>
+    /// <param name="Reason">The platform's reason code, one of <see cref="Contracts.ErrorReasons"/>; empty if a connection
+    /// failed.</param>
+    /// <param name="Message">The failure as text.</param>
+    /// <param name="RetryAfter">The platform's requested delay before a retry; null if it sent none.</param>
+    public sealed record Unknown(Guid Id, string Reason, string Message, TimeSpan? RetryAfter = null) : HoldVoidResult(Id);
+}
