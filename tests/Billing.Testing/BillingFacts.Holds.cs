@@ -22,7 +22,7 @@ public abstract partial class BillingFacts
         var lines = await LinesAsync(account);
 
         Assert.Equal((hold.Id, Dollars(0), Dollars(10), 1L), (authorised.PaymentId, authorised.Balance, authorised.OnHold, authorised.Version));
-        Assert.Equal(TimeSpan.FromDays(1), authorised.ExpiresAt - lines[0].DecidedAt);
+        Assert.Equal(lines[0].DecidedAt.AddDays(1), authorised.ExpiresAt, TimeSpan.FromMicroseconds(1));
         Assert.Equal((0m, 10m, 9_990m), ValuesOf(before));
         Assert.Equal((part.Id, Dollars(4), Dollars(6), Dollars(4), 2L), (first.Id, first.Total, first.Held, first.Balance, first.Version));
         Assert.Equal((4m, 6m, 9_990m), ValuesOf(between));
@@ -56,7 +56,7 @@ public abstract partial class BillingFacts
         Assert.Equal((hold.Id, StatementEntryType.PaymentAuthorised, Dollars(10), 1L), (found!.Line.Id, found.Line.Type, found.Line.Amount, found.Line.Version));
         Assert.Equal((Dollars(6), Dollars(5), Dollars(4)), (found.Charged, found.Refunded, found.Held));
         Assert.Equal(authorised.ExpiresAt, found.ExpiresAt);
-        Assert.Equal(TimeSpan.FromDays(7), authorised.ExpiresAt - lines[0].DecidedAt);
+        Assert.Equal(lines[0].DecidedAt.AddDays(7), authorised.ExpiresAt, TimeSpan.FromMicroseconds(1));
         Assert.Equal([10m, 4m, 4m], lines.Select(line => line.OnHold!.Value));
     }
 

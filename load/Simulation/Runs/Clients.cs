@@ -13,7 +13,7 @@ namespace Billing.Simulation.Runs;
 
 /// <summary>The clients of a run: each retries its request, with the same transaction id, at one proxy after the other until it
 /// has an answer. The reference model checks every answer as it arrives.</summary>
-internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel model, Func<IReadOnlyList<ProxyNode>> proxies, Trace trace)
+internal sealed partial class Clients(Node node, Scheduler scheduler, ReferenceModel model, Func<IReadOnlyList<ProxyNode>> proxies, Trace trace)
 {
     // Calls may end this much after their deadline: PendingReplies checks for overdue calls twenty times per second.
     private static readonly TimeSpan Late = TimeSpan.FromMilliseconds(60);
@@ -110,126 +110,6 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel mod
         if (operation.Seed % 3 == 0 && copy == 0)
         {
             await HoldAsync(operation, request);
-        }
-    }
-
-    // An amount is put on hold, captured and released by several at the same time, or left to expire.
-    private async Task HoldAsync(Operation operation, MakePaymentRequest payment)
-    {
-        var dice = new Dice(operation.Seed + 31);
-        var (cents, currency) = (1 + dice.Next(3_000), payment.Amount.CurrencyCode);
-        var request = new AuthorisePaymentRequest
-        {
-            TransactionId = dice.Id().ToString(),
-            AccountId = payment.AccountId,
-            PaymentType = payment.PaymentType,
-            Amount = (cents / 100m).ToMoney(currency),
-            HoldSeconds = dice.Pick([1, 3, 10]),
-        };
-        var stream = StreamId.For(payment.PaymentType, payment.AccountId);
-        var id = new CommandId(Guid.Parse(request.TransactionId), stream);
-        model.Asked(id, request.Amount);
-        model.Authorised(id, (await CallAsync(operation, 20, RequestKinds.Authorise, request, _ => false))!);
-        var work = new List<Task>();
-        for (var captures = dice.Next(4); captures > 0; captures--)
-        {
-            work.Add(CaptureAsync(operation, request, dice.Id(), 1 + dice.Next(cents), dice.Chance(0.3), 20 + captures));
-        }
-        if (dice.Chance(0.3))
-        {
-            work.Add(VoidAsync(operation, request, dice.Id()));
-        }
-        await Task.WhenAll(work);
-    }
-
-    private async Task CaptureAsync(Operation operation, AuthorisePaymentRequest hold, Guid transactionId, int cents, bool isFinal, int copy)
-    {
-        var request = new CapturePaymentRequest
-        {
-            TransactionId = transactionId.ToString(),
-            AccountId = hold.AccountId,
-            PaymentType = hold.PaymentType,
-            PaymentId = hold.TransactionId,
-            Amount = (cents / 100m).ToMoney(hold.Amount.CurrencyCode),
-            IsFinal = isFinal,
-        };
-        var (id, payment) = Ids(hold, transactionId);
-        model.Asked(id, request.Amount);
-        if (await CallAsync(operation, copy, RequestKinds.Capture, request, refusal => IsRefused(refusal, id, payment, cents / 100m)) is { } answer)
-        {
-            model.Captured(id, payment, answer);
-        }
-    }
-
-    private async Task VoidAsync(Operation operation, AuthorisePaymentRequest hold, Guid transactionId)
-    {
-        var request = new VoidPaymentRequest
-        {
-            TransactionId = transactionId.ToString(),
-            AccountId = hold.AccountId,
-            PaymentType = hold.PaymentType,
-            PaymentId = hold.TransactionId,
-        };
-        var (id, payment) = Ids(hold, transactionId);
-        model.Asked(id, 0m.ToMoney(hold.Amount.CurrencyCode));
-        if (await CallAsync(operation, 30, RequestKinds.Void, request, refusal => IsRefused(refusal, id, payment, 0)) is { } answer)
-        {
-            model.Voided(id, payment, answer);
-        }
-    }
-
-    private bool IsRefused(Failure refusal, CommandId id, CommandId payment, decimal amount)
-    {
-        if (refusal.Status != StatusCode.FailedPrecondition)
-        {
-            return false;
-        }
-        // The clock of the backend may be ahead.
-        model.HoldRefused(id, payment, amount, refusal.Reason, node.Time.GetUtcNow() + ClockSkew);
-        return true;
-    }
-
-    private static (CommandId Id, CommandId Payment) Ids(AuthorisePaymentRequest hold, Guid transactionId)
-    {
-        var stream = StreamId.For(hold.PaymentType, hold.AccountId);
-        return (new CommandId(transactionId, stream), new CommandId(Guid.Parse(hold.TransactionId), stream));
-    }
-
-    // Several refunds at the same time, which are more than the payment together, and the first of them twice.
-    private async Task RefundAsync(Operation operation, MakePaymentRequest payment)
-    {
-        var dice = new Dice(operation.Seed + 17);
-        var cents = (int)(ReferenceModel.Decimal(payment.Amount) * 100);
-        var refunds = Enumerable.Range(0, 3).Select(_ => (Id: dice.Id(), Cents: 1 + dice.Next(cents))).ToList();
-        await Task.WhenAll(refunds.Append(refunds[0]).Select((refund, copy) => RefundAsync(operation, payment, refund.Id, refund.Cents, copy)));
-    }
-
-    private async Task RefundAsync(Operation operation, MakePaymentRequest payment, Guid transactionId, int cents, int copy)
-    {
-        var request = new RefundPaymentRequest
-        {
-            TransactionId = transactionId.ToString(),
-            AccountId = payment.AccountId,
-            PaymentType = payment.PaymentType,
-            PaymentId = payment.TransactionId,
-            Amount = (cents / 100m).ToMoney(payment.Amount.CurrencyCode),
-        };
-        var id = new CommandId(transactionId, StreamId.For(payment.PaymentType, payment.AccountId));
-        var paid = id with { TransactionId = operation.TransactionId };
-        model.Asked(id, request.Amount);
-        var answer = await CallAsync(operation, 5 + copy, RequestKinds.Refund, request, refusal =>
-        {
-            if (refusal.Status == StatusCode.FailedPrecondition)
-            {
-                model.RefundRefused(id, paid, cents / 100m, refusal.Reason);
-                return true;
-            }
-            return false;
-        });
-        if (answer is not null)
-        {
-            model.Refunded(id, paid, answer);
-            Know(id.StreamId, answer.Version);
         }
     }
 

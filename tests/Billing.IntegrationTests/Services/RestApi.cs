@@ -123,7 +123,8 @@ public sealed class RestApi : IDisposable
         Assert.Equal(["PAYMENT_AUTHORISED", "PAYMENT_CAPTURED", "AUTHORISATION_VOIDED"], entries.Select(entry => Text(entry, "type")));
         AssertMoney(6, entries[1].GetProperty("on_hold"));
         Assert.Equal(Text(authorised.Json, "expires_at"), Text(found.Json, "expires_at"));
-        Assert.Equal(TimeSpan.FromHours(1), authorised.Json.GetProperty("expires_at").GetDateTime() - entries[0].GetProperty("decided_at").GetDateTime());
+        Assert.Equal(
+            entries[0].GetProperty("decided_at").GetDateTime().AddHours(1), authorised.Json.GetProperty("expires_at").GetDateTime(), TimeSpan.FromMicroseconds(1));
     }
 
     [Theory]
