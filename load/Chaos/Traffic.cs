@@ -11,6 +11,9 @@ public sealed class Traffic : IAsyncDisposable
 {
     private const int CallersPerClient = 8;
 
+    // One in this many workers does something with payments after they are made.
+    private const int WorkersPerLife = 8;
+
     private readonly TrafficOptions _options;
     private readonly TimeProvider _time;
     private readonly BillingClient[] _single;
@@ -19,7 +22,10 @@ public sealed class Traffic : IAsyncDisposable
     private readonly LoadDriver _driver;
     private readonly CancellationTokenSource _enough = new();
     private readonly CancellationTokenSource _giveUp = new();
+    private readonly PaymentLives _lives;
+    private readonly BillingClient _livesClient;
     private Task<LoadResult>? _running;
+    private Task _living = Task.CompletedTask;
     private int _answered;
 
     /// <summary>Creates the traffic; nothing is sent before <see cref="Start"/>.</summary>
@@ -41,6 +47,8 @@ public sealed class Traffic : IAsyncDisposable
             Seed = options.Seed,
             Journal = options.Journal,
         };
+        _livesClient = Connect(options.Proxies);
+        _lives = new PaymentLives(_livesClient, options.AccountPrefix + "life-", options.Accounts, _record, time, _giveUp.Token);
         var seeds = new Random(options.Seed);
         _driver = new LoadDriver(
             load, time,
@@ -67,7 +75,11 @@ public sealed class Traffic : IAsyncDisposable
         LowLimits.SetAsync(_operator, _options.AccountPrefix, _options.Accounts, cancellationToken);
 
     /// <summary>Starts the callers.</summary>
-    public void Start() => _running = Task.Run(() => _driver.RunAsync(_enough.Token));
+    public void Start()
+    {
+        _running = Task.Run(() => _driver.RunAsync(_enough.Token));
+        _living = _lives.RunAsync(Math.Max(1, _options.Workers / WorkersPerLife), _options.Seed, _enough.Token);
+    }
 
     /// <summary>Waits until the given number of further payments is answered.</summary>
     /// <exception cref="TimeoutException">They were not answered within the bound.</exception>
@@ -94,6 +106,7 @@ public sealed class Traffic : IAsyncDisposable
         await _enough.CancelAsync();
         _giveUp.CancelAfter(bound);
         var result = await _running!;
+        await _living;
         await _driver.DisposeAsync();
         var payments = result.Phases[0].Payments;
         return new TrafficResult
@@ -102,6 +115,7 @@ public sealed class Traffic : IAsyncDisposable
             Declined = (int)payments.Declined,
             Duplicates = _record.Duplicates,
             Balances = (int)result.BalancesAnswered,
+            Lives = _lives.Completed,
             Unanswered = (int)payments.Errors.Values.Sum(),
             Retried = result.Retried + _single.Sum(c => c.Retried),
             AskedAgain = _record.Repeated,
@@ -116,6 +130,8 @@ public sealed class Traffic : IAsyncDisposable
         await _enough.CancelAsync();
         await _giveUp.CancelAsync();
         await (_running ?? Task.CompletedTask);
+        await _living;
+        _livesClient.Dispose();
         await _driver.DisposeAsync();
         Array.ForEach(_single, client => client.Dispose());
         _operator.Dispose();

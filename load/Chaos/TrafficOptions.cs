@@ -53,6 +53,9 @@ public sealed record TrafficResult
     /// <summary>Number of answered balance checks.</summary>
     public required int Balances { get; init; }
 
+    /// <summary>Number of payments that were put on hold, and captured, voided, given back or left to expire.</summary>
+    public required int Lives { get; init; }
+
     /// <summary>Number of payments without an answer at the end.</summary>
     public required int Unanswered { get; init; }
 

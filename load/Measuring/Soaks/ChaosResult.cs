@@ -26,6 +26,7 @@ internal sealed record ChaosResult : IResults
     public required long Payments { get; init; }
     public required long Declined { get; init; }
     public required long SentTwice { get; init; }
+    public int Lives { get; init; }
     public required long Balances { get; init; }
     public required long Unanswered { get; init; }
     public required long Retried { get; init; }
@@ -70,6 +71,7 @@ internal sealed record ChaosResult : IResults
             Payments = result.Traffic.Payments,
             Declined = result.Traffic.Declined,
             SentTwice = result.Traffic.Duplicates,
+            Lives = result.Traffic.Lives,
             Balances = result.Traffic.Balances,
             Unanswered = result.Traffic.Unanswered,
             Retried = result.Traffic.Retried,

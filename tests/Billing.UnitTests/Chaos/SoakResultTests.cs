@@ -12,6 +12,7 @@ public sealed class SoakResultTests
         Declined = 5,
         Duplicates = 5,
         Balances = 10,
+        Lives = 7,
         Unanswered = 0,
         Retried = 3,
         AskedAgain = 1,
