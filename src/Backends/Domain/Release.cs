@@ -63,6 +63,20 @@ internal static class Hold
 }
 
 /// <summary>What was still on hold of a payment was released.</summary>
+public abstract record HoldReleased : PaymentFollowUp
+{
+    /// <summary>What is not on hold any more; more than zero.</summary>
+    public abstract decimal Released { get; init; }
+
+    /// <summary>ISO 4217; the account's own.</summary>
+    public abstract string Currency { get; init; }
+
+    internal override string AccountCurrency => Currency;
+
+    internal override Account ApplyTo(Account account) => account.Next(Currency, held: -Released);
+}
+
+/// <summary>It was released on request.</summary>
 /// <param name="TransactionId">The idempotency key of the request.</param>
 /// <param name="PaymentId">The transaction id of the payment.</param>
 /// <param name="Released">What is not on hold any more; more than zero.</param>
@@ -70,23 +84,13 @@ internal static class Hold
 /// <param name="DecidedAt">When it was decided.</param>
 /// <param name="TraceId">The id of its trace if it is traced.</param>
 public sealed record AuthorisationVoided(
-    Guid TransactionId, Guid PaymentId, decimal Released, string Currency, DateTimeOffset DecidedAt, string? TraceId = null) : PaymentFollowUp
-{
-    internal override string AccountCurrency => Currency;
+    Guid TransactionId, Guid PaymentId, decimal Released, string Currency, DateTimeOffset DecidedAt, string? TraceId = null) : HoldReleased;
 
-    internal override Account ApplyTo(Account account) => account.Next(Currency, held: -Released);
-}
-
-/// <summary>What was still on hold of a payment was released, since its time was over.</summary>
+/// <summary>It was released since its time was over.</summary>
 /// <param name="TransactionId">An id of the platform.</param>
 /// <param name="PaymentId">The transaction id of the payment.</param>
 /// <param name="Released">What is not on hold any more; more than zero.</param>
 /// <param name="Currency">ISO 4217; the account's own.</param>
 /// <param name="DecidedAt">When it was decided.</param>
 public sealed record AuthorisationExpired(
-    Guid TransactionId, Guid PaymentId, decimal Released, string Currency, DateTimeOffset DecidedAt) : PaymentFollowUp
-{
-    internal override string AccountCurrency => Currency;
-
-    internal override Account ApplyTo(Account account) => account.Next(Currency, held: -Released);
-}
+    Guid TransactionId, Guid PaymentId, decimal Released, string Currency, DateTimeOffset DecidedAt) : HoldReleased;

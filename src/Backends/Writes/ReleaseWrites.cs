@@ -1,10 +1,10 @@
 using System.Text.Json.Serialization;
+using System.Text.Json.Serialization.Metadata;
 using Billing.Backends.Domain;
 using Billing.Contracts;
 using Billing.V1;
 using Billing.Wire.V1;
-using AuthorisationExpired = Billing.Backends.Domain.AuthorisationExpired;
-using AuthorisationVoided = Billing.Backends.Domain.AuthorisationVoided;
+using HoldReleased = Billing.Wire.V1.HoldReleased;
 
 namespace Billing.Backends.Writes;
 
@@ -15,35 +15,16 @@ internal sealed class VoidWrite : WriteKind
 
     public override IReadOnlyList<EventKind> Events { get; } =
     [
-        new EventKind<AuthorisationVoided>(ReleaseJson.Default.AuthorisationVoided)
-        {
-            Name = "authorisation_voided_v1",
-            Outcome = "voided",
-            Field = Event.FactOneofCase.AuthorisationVoided,
-            EntryType = StatementEntryType.AuthorisationVoided,
-            ToWire = (fact, recorded) => recorded.AuthorisationVoided = new()
+        Release.Kind(
+            ReleaseJson.Default.AuthorisationVoided, "authorisation_voided_v1", "voided", Event.FactOneofCase.AuthorisationVoided,
+            StatementEntryType.AuthorisationVoided, (recorded, released) => recorded.AuthorisationVoided = released,
+            recorded => recorded.AuthorisationVoided,
+            (id, payment, released, decidedAt) => new AuthorisationVoided(id, payment, released.Released.ToDecimal(), released.Released.CurrencyCode, decidedAt)
             {
-                PaymentId = fact.PaymentId.ToString(),
-                Released = fact.Released.ToMoney(fact.Currency),
-                Charged = fact.Charged.ToMoney(fact.Currency),
-                Refunded = fact.Refunded.ToMoney(fact.Currency),
-            },
-            ToDomain = (recorded, transactionId, decidedAt) =>
-                recorded.AuthorisationVoided is { Released: { } released, Charged: { } charged, Refunded: { } refunded } fact
-                && Guid.TryParse(fact.PaymentId, out var paymentId)
-                    ? new AuthorisationVoided(transactionId, paymentId, released.ToDecimal(), released.CurrencyCode, decidedAt)
-                    {
-                        Charged = charged.ToDecimal(),
-                        Refunded = refunded.ToDecimal(),
-                        Held = 0,
-                    }
-                    : null,
-            ToEntry = (fact, entry) =>
-            {
-                entry.Amount = fact.Released.ToMoney(fact.Currency);
-                entry.PaymentId = fact.PaymentId.ToString();
-            },
-        },
+                Charged = released.Charged.ToDecimal(),
+                Refunded = released.Refunded.ToDecimal(),
+                Held = 0,
+            }),
     ];
 
     public override AccountCommand ToDomain(Command command, RequestTimes? times, string? traceId) =>
@@ -69,35 +50,16 @@ internal sealed class ExpiryWrite : WriteKind
 
     public override IReadOnlyList<EventKind> Events { get; } =
     [
-        new EventKind<AuthorisationExpired>(ReleaseJson.Default.AuthorisationExpired)
-        {
-            Name = "authorisation_expired_v1",
-            Outcome = "expired",
-            Field = Event.FactOneofCase.AuthorisationExpired,
-            EntryType = StatementEntryType.AuthorisationExpired,
-            ToWire = (fact, recorded) => recorded.AuthorisationExpired = new()
+        Release.Kind(
+            ReleaseJson.Default.AuthorisationExpired, "authorisation_expired_v1", "expired", Event.FactOneofCase.AuthorisationExpired,
+            StatementEntryType.AuthorisationExpired, (recorded, released) => recorded.AuthorisationExpired = released,
+            recorded => recorded.AuthorisationExpired,
+            (id, payment, released, decidedAt) => new AuthorisationExpired(id, payment, released.Released.ToDecimal(), released.Released.CurrencyCode, decidedAt)
             {
-                PaymentId = fact.PaymentId.ToString(),
-                Released = fact.Released.ToMoney(fact.Currency),
-                Charged = fact.Charged.ToMoney(fact.Currency),
-                Refunded = fact.Refunded.ToMoney(fact.Currency),
-            },
-            ToDomain = (recorded, transactionId, decidedAt) =>
-                recorded.AuthorisationExpired is { Released: { } released, Charged: { } charged, Refunded: { } refunded } fact
-                && Guid.TryParse(fact.PaymentId, out var paymentId)
-                    ? new AuthorisationExpired(transactionId, paymentId, released.ToDecimal(), released.CurrencyCode, decidedAt)
-                    {
-                        Charged = charged.ToDecimal(),
-                        Refunded = refunded.ToDecimal(),
-                        Held = 0,
-                    }
-                    : null,
-            ToEntry = (fact, entry) =>
-            {
-                entry.Amount = fact.Released.ToMoney(fact.Currency);
-                entry.PaymentId = fact.PaymentId.ToString();
-            },
-        },
+                Charged = released.Charged.ToDecimal(),
+                Refunded = released.Refunded.ToDecimal(),
+                Held = 0,
+            }),
     ];
 
     public override AccountCommand ToDomain(Command command, RequestTimes? times, string? traceId) => new Expiry(
@@ -108,6 +70,38 @@ internal sealed class ExpiryWrite : WriteKind
     public override void Answer(Reply reply, Event recorded)
     {
     }
+}
+
+/// <summary>What both events have in common.</summary>
+internal static class Release
+{
+    public static EventKind Kind<T>(
+        JsonTypeInfo<T> json, string name, string outcome, Event.FactOneofCase field, StatementEntryType entryType,
+        Action<Event, HoldReleased> write, Func<Event, HoldReleased> read, Func<Guid, Guid, HoldReleased, DateTimeOffset, T> create)
+        where T : Domain.HoldReleased => new EventKind<T>(json)
+        {
+            Name = name,
+            Outcome = outcome,
+            Field = field,
+            EntryType = entryType,
+            ToWire = (fact, recorded) => write(recorded, new HoldReleased
+            {
+                PaymentId = fact.PaymentId.ToString(),
+                Released = fact.Released.ToMoney(fact.Currency),
+                Charged = fact.Charged.ToMoney(fact.Currency),
+                Refunded = fact.Refunded.ToMoney(fact.Currency),
+            }),
+            ToDomain = (recorded, transactionId, decidedAt) =>
+                read(recorded) is { Released: not null, Charged: not null, Refunded: not null } released
+                && Guid.TryParse(released.PaymentId, out var paymentId)
+                    ? create(transactionId, paymentId, released, decidedAt)
+                    : null,
+            ToEntry = (fact, entry) =>
+            {
+                entry.Amount = fact.Released.ToMoney(fact.Currency);
+                entry.PaymentId = fact.PaymentId.ToString();
+            },
+        };
 }
 
 /// <summary>Serialises the events without reflection. Optional fields without a value are left out.</summary>

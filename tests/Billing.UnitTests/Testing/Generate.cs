@@ -270,10 +270,10 @@ internal static class Generate
                 recorded.OnHold = amount;
                 break;
             case 6:
-                recorded.AuthorisationVoided = new AuthorisationVoided { PaymentId = recorded.TransactionId, Released = amount, Charged = amount, Refunded = amount };
+                recorded.AuthorisationVoided = new HoldReleased { PaymentId = recorded.TransactionId, Released = amount, Charged = amount, Refunded = amount };
                 break;
             case 7:
-                recorded.AuthorisationExpired = new AuthorisationExpired { PaymentId = recorded.TransactionId, Released = amount, Charged = amount, Refunded = amount };
+                recorded.AuthorisationExpired = new HoldReleased { PaymentId = recorded.TransactionId, Released = amount, Charged = amount, Refunded = amount };
                 break;
             default:
                 recorded.CreditLimitChanged = new CreditLimitChanged { Limit = amount };
