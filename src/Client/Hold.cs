@@ -57,6 +57,8 @@ public sealed record Hold
     /// <summary>How long it stays on hold; null for the platform's default.</summary>
     public TimeSpan? StandsFor { get; }
 
+    internal TimeSpan Duration => StandsFor ?? TimeSpan.FromSeconds(FieldRules.HoldSecondsDefault);
+
     internal AuthorisePaymentRequest Message { get; }
 }
 

@@ -57,6 +57,7 @@ public abstract partial class BillingFacts
         Assert.Equal((Dollars(6), Dollars(5), Dollars(4)), (found.Charged, found.Refunded, found.Held));
         Assert.Equal(authorised.ExpiresAt, found.ExpiresAt);
         Assert.Equal(lines[0].DecidedAt.AddDays(7), authorised.ExpiresAt, TimeSpan.FromMicroseconds(1));
+        Assert.Equal(authorised, await AuthoriseAsync<HoldResult.Authorised>(new Hold(hold.Id, account, Dollars(10), TimeSpan.FromDays(7))));
         Assert.Equal([10m, 4m, 4m], lines.Select(line => line.OnHold!.Value));
     }
 

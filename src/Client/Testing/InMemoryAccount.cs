@@ -1,5 +1,4 @@
 using System.Globalization;
-using Billing.Contracts;
 using Billing.V1;
 
 namespace Billing.Client.Testing;
@@ -54,7 +53,7 @@ internal sealed class InMemoryAccount(decimal creditLimit)
             return new HoldResult.Declined(hold.Id, reason, message, declined.Balance, declined.Version);
         }
         _currency = hold.Amount.Currency;
-        var expiresAt = now + (hold.StandsFor ?? TimeSpan.FromSeconds(FieldRules.HoldSecondsDefault));
+        var expiresAt = now + hold.Duration;
         _holds[hold.Id] = (hold.Amount.Value, expiresAt);
         var line = Add(StatementEntryType.PaymentAuthorised, hold.Id, now, hold.Amount);
         return new HoldResult.Authorised(hold.Id, expiresAt, line.Balance, line.OnHold!, line.Version);
