@@ -33,6 +33,9 @@ public sealed class EventStoreSchema(
     /// <summary>The index of the events that follow up payments, by the payment (<see cref="AccountStore.LastFollowUpsAsync"/>).</summary>
     internal const string FollowUpEvents = "mt_events_follow_ups";
 
+    /// <summary>The index by which the events of a day are found.</summary>
+    internal const string EventsByTime = "mt_events_timestamp";
+
     private const int StreamsFillFactor = 80;
 
     internal const string SnapshotsTable = "account_snapshots";
@@ -135,6 +138,7 @@ public sealed class EventStoreSchema(
         await IndexAsync(
             FollowUpEvents,
             $"create index concurrently {FollowUpEvents} on {schema}.mt_events (stream_id, {AccountStore.FollowedUpPayment}, version) where {AccountStore.FollowedUpPayment} is not null");
+        await IndexAsync(EventsByTime, $"create index concurrently {EventsByTime} on {schema}.mt_events (timestamp)");
         if (!await IndexAsync(
             OneEventForEachCommand, $"create unique index concurrently {OneEventForEachCommand} on {schema}.mt_events (id)"))
         {

@@ -37,6 +37,7 @@ public static class EventTypes
         options.Events.IgnoreIndex(EventStoreSchema.OneEventForEachCommand);
         options.Events.IgnoreIndex(EventStoreSchema.CreditLimitEvents);
         options.Events.IgnoreIndex(EventStoreSchema.FollowUpEvents);
+        options.Events.IgnoreIndex(EventStoreSchema.EventsByTime);
         foreach (var (name, kind) in Kinds)
         {
             options.Events.MapEventType(kind.Shape, name);
