@@ -62,12 +62,16 @@ public sealed record AuditResult
     /// <summary>Balances that are older than their requests allowed.</summary>
     public Findings Stale { get; init; } = new();
 
+    /// <summary>Days of an export that differ from the store; null if no export was compared.</summary>
+    public Findings? Misexported { get; init; }
+
     /// <summary>All faults, by the name of their count and of each.</summary>
     public IReadOnlyList<(string Count, string One, Findings Found)> Faults =>
     [
         ("wrong", "wrong", Wrong), ("lost", "lost", Lost), ("doubled", "doubled", Doubled), ("holes", "hole", Holes),
         ("unbalanced", "unbalanced", Unbalanced), ("misjudged", "misjudged", Misjudged), ("unexplained", "unexplained", Unexplained),
         ("failed yet recorded", "failed yet recorded", FailedYetRecorded), ("reordered", "reordered", Reordered), ("stale", "stale", Stale),
+        .. Misexported is { } found ? [("misexported", "misexported", found)] : Array.Empty<(string, string, Findings)>(),
     ];
 
     /// <summary>Whether the audit found no fault.</summary>

@@ -1,3 +1,4 @@
+using Billing.Auditing.Exports;
 using Billing.Auditing.Journals;
 using Billing.Backends;
 using Billing.Driver;
@@ -34,6 +35,9 @@ public sealed class Auditor(IReadOnlyCollection<string> databases, string schema
     /// <summary>The most by which the clocks of the machines with clients differ: two calls this close have no order.</summary>
     public TimeSpan ClockTolerance { get; init; }
 
+    /// <summary>An export of the events whose days are compared with the store; null for none.</summary>
+    public ExportManifest? Export { get; init; }
+
     /// <summary>Receives the progress of the audit.</summary>
     public IProgress<AuditProgress>? Progress { get; set; }
 
@@ -56,8 +60,14 @@ public sealed class Auditor(IReadOnlyCollection<string> databases, string schema
         await Task.Run(() => AddBalances(Entries("Balances in journals", files, cancellationToken), balances), cancellationToken);
         var accounts = new AccountLedger(OpeningLimit, transactions, balances, unbalanced);
         await store.ReadStreamsAsync(accounts, cancellationToken);
-        var events = await Task.Run(() => store.ReadEventsAsync(accounts, unbalanced, cancellationToken), cancellationToken);
+        var days = Export is null ? null : new ExportedDays(Export);
+        var events = await Task.Run(() => store.ReadEventsAsync(accounts, days, unbalanced, cancellationToken), cancellationToken);
         accounts.Conclude();
+        var misexported = new Findings();
+        foreach (var difference in days?.Differences() ?? [])
+        {
+            misexported.Add(difference);
+        }
         await Task.Run(() => AddCalls(Entries("Payments in journals", files, cancellationToken), transactions, order), cancellationToken);
         order.Conclude();
         var counts = transactions.Conclude(JournalsAreComplete);
@@ -85,6 +95,7 @@ public sealed class Auditor(IReadOnlyCollection<string> databases, string schema
             FailedYetRecorded = transactions.FailedYetRecorded,
             Reordered = order.Reordered,
             Stale = balances.Stale,
+            Misexported = days is null ? null : misexported,
         };
     }
 

@@ -1,5 +1,6 @@
 using System.Data;
 using System.Globalization;
+using Billing.Auditing.Exports;
 using Billing.Backends.EventStore;
 using Npgsql;
 
@@ -101,12 +102,12 @@ internal sealed class StoreScan : IAsyncDisposable
 
     /// <summary>Reads the events.</summary>
     /// <returns>The number of events.</returns>
-    public async Task<long> ReadEventsAsync(AccountLedger accounts, Findings unbalanced, CancellationToken cancellationToken)
+    public async Task<long> ReadEventsAsync(AccountLedger accounts, ExportedDays? days, Findings unbalanced, CancellationToken cancellationToken)
     {
         // A stream's events have sequence numbers in the order of their versions, and there is an index on them: this order needs
         // no sort, and avoids keeping events that are read before earlier ones of their stream.
         var counter = new AuditCounter(_progress, "Events", Expected);
-        var sql = $"select stream_id, version, type, data, id from {_schema}.mt_events where {AccountsEvent} order by seq_id";
+        var sql = $"select stream_id, version, type, data, id, timestamp from {_schema}.mt_events where {AccountsEvent} order by seq_id";
         await foreach (var row in RowsAsync(_events, sql, cancellationToken))
         {
             var (stream, version) = (row.GetString(0), row.GetInt64(1));
@@ -117,6 +118,10 @@ internal sealed class StoreScan : IAsyncDisposable
             var fact = Read(stream, version, row, unbalanced);
             accounts.AddEvent(stream, version, fact);
             counter.Add();
+            if (fact is not null)
+            {
+                days?.Add(row.GetDateTime(5), fact.KindName, fact.Currency, fact.Amount);
+            }
             if (fact is null || fact.TransactionId == Guid.Empty)
             {
                 continue;
@@ -243,12 +248,12 @@ internal sealed class StoreScans : IAsyncDisposable
 
     /// <summary>Reads the events.</summary>
     /// <returns>The number of events.</returns>
-    public async Task<long> ReadEventsAsync(AccountLedger accounts, Findings unbalanced, CancellationToken cancellationToken)
+    public async Task<long> ReadEventsAsync(AccountLedger accounts, ExportedDays? days, Findings unbalanced, CancellationToken cancellationToken)
     {
         var read = 0L;
         foreach (var scan in _scans)
         {
-            read += await scan.ReadEventsAsync(accounts, unbalanced, cancellationToken);
+            read += await scan.ReadEventsAsync(accounts, days, unbalanced, cancellationToken);
         }
         return read;
     }

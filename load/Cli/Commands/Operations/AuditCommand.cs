@@ -3,6 +3,7 @@ using System.CommandLine.Parsing;
 using System.Globalization;
 using Billing.Auditing;
 using Billing.Auditing.Accounts;
+using Billing.Auditing.Exports;
 using Billing.Backends;
 using Billing.Cli.Arguments;
 using Billing.Cli.Background;
@@ -34,17 +35,23 @@ internal static class AuditCommand
             Description = "Instead of auditing, list who sent the payments and changes of an account, e.g. visa/acct-42",
             HelpName = "ACCOUNT",
         };
+        var export = new Option<string?>("--export")
+        {
+            Description = "Folder of an export, whose days are compared with the event store; the folder must have a manifest",
+            HelpName = "FOLDER",
+        };
         var journals = new Argument<string[]>("journals") { Description = "Journals written by clients (--journal)", Arity = ArgumentArity.ZeroOrMore };
         journals.AcceptLegalFilePathsOnly();
         var command = new Command("audit", "Compares clients' journals with the event store, and recomputes every balance from the events.")
         {
-            postgres, proxies, openingLimit, complete, tolerance, who, journals,
+            postgres, proxies, openingLimit, complete, tolerance, export, who, journals,
         };
         command.Validators.Add(result =>
         {
-            if (result.GetResult(journals) is null or { Tokens.Count: 0 } == result.GetResult(who) is null)
+            var isAudit = result.GetResult(journals) is { Tokens.Count: > 0 } || result.GetResult(export) is not null;
+            if (isAudit != result.GetResult(who) is null)
             {
-                result.AddError("Name journals to audit, or an account with --who.");
+                result.AddError("Name journals to audit, an export with --export, or an account with --who.");
             }
         });
         return command.Does(async (parsed, cancellationToken) =>
@@ -58,12 +65,17 @@ internal static class AuditCommand
             {
                 throw new StackException($"journals: there is no file '{missing}'.");
             }
+            if (parsed.GetValue(export) is { } folder && !File.Exists(Path.Combine(folder, ExportManifest.FileName)))
+            {
+                throw new StackException($"--export: there is no {ExportManifest.FileName} in '{folder}'.");
+            }
             var databases = await StackState.DatabasesAsync(parsed.GetValue(postgres));
             var auditor = new Auditor([.. databases.Values])
             {
                 Proxies = parsed.GetValue(proxies) ?? [],
                 OpeningLimit = parsed.GetValue(openingLimit),
                 JournalsAreComplete = parsed.GetValue(complete),
+                Export = parsed.GetValue(export) is { } exported ? ExportManifest.Read(exported) : null,
                 ClockTolerance = TimeSpan.FromMilliseconds(parsed.GetValue(tolerance)),
             };
             var audit = await RunAsync(console, auditor, files, cancellationToken);

@@ -1,0 +1,60 @@
+using System.Collections.Frozen;
+using System.Globalization;
+using System.Runtime.InteropServices;
+using Billing.Contracts;
+
+namespace Billing.Auditing.Exports;
+
+/// <summary>The number of some events by kind, and the sums of their amounts by currency and kind.</summary>
+public sealed class EventTotals
+{
+    // The most decimals that an amount of any release has.
+    private const int DecimalsMax = 9;
+
+    private static readonly FrozenDictionary<int, string> Formats = Enumerable.Range(0, DecimalsMax + 1)
+        .ToFrozenDictionary(decimals => decimals, decimals => "0." + new string('0', decimals) + new string('#', DecimalsMax - decimals));
+
+    private readonly Dictionary<string, long> _kinds = new(StringComparer.Ordinal);
+    private readonly Dictionary<(string Currency, string Kind), decimal> _sums = [];
+
+    /// <summary>Number of events.</summary>
+    public long Events => _kinds.Values.Sum();
+
+    /// <summary>Number of events of each kind.</summary>
+    public SortedDictionary<string, long> Kinds => new(_kinds, StringComparer.Ordinal);
+
+    /// <summary>The sums as text, by currency and kind.</summary>
+    public SortedDictionary<string, SortedDictionary<string, string>> Sums
+    {
+        get
+        {
+            var sums = new SortedDictionary<string, SortedDictionary<string, string>>(StringComparer.Ordinal);
+            foreach (var ((currency, kind), sum) in _sums)
+            {
+                if (!sums.TryGetValue(currency, out var kinds))
+                {
+                    sums.Add(currency, kinds = new(StringComparer.Ordinal));
+                }
+                kinds.Add(kind, Text(sum, currency));
+            }
+            return sums;
+        }
+    }
+
+    /// <summary>An amount with at least the decimals of its currency, and with all that it has.</summary>
+    public static string Text(decimal amount, string? currency) =>
+        amount.ToString(Formats[Currencies.DecimalsOf(currency ?? "") ?? 0], CultureInfo.InvariantCulture);
+
+    /// <summary>Adds an event.</summary>
+    /// <param name="kind">Its kind.</param>
+    /// <param name="currency">The currency of its amount; null if it has none.</param>
+    /// <param name="amount">Its amount.</param>
+    public void Add(string kind, string? currency, decimal amount)
+    {
+        CollectionsMarshal.GetValueRefOrAddDefault(_kinds, kind, out _)++;
+        if (currency is not null)
+        {
+            CollectionsMarshal.GetValueRefOrAddDefault(_sums, (currency, kind), out _) += amount;
+        }
+    }
+}
