@@ -68,8 +68,14 @@ public sealed class CommandLine : IAsyncLifetime
     [Theory]
     [InlineData("--nonsense", "run", "--nonsense")]
     [InlineData("there is no file 'missing.csv'", "audit", "missing.csv")]
-    [InlineData("Name journals to audit, or an account with --who.", "audit")]
+    [InlineData("Name journals to audit, an export with --export, or an account with --who.", "audit")]
     [InlineData("--who: 'acct-42' is no account", "audit", "--who", "acct-42", "--postgres", "Host=127.0.0.1")]
+    [InlineData("--from must be a day such as 2026-11-01; it is '2026-11-31'", "export", "--from", "2026-11-31", "--to", "2026-12-01", "--out", "missing")]
+    [InlineData("--to must be a day such as 2026-11-01; it is '9999-12-31'", "export", "--from", "2026-11-01", "--to", "9999-12-31", "--out", "missing")]
+    [InlineData("--from 2026-11-02 is after --to 2026-11-01", "export", "--from", "2026-11-02", "--to", "2026-11-01", "--out", "missing")]
+    [InlineData("--format must be csv or jsonl; it is xml", "export", "--from", "2026-11-01", "--to", "2026-11-01", "--out", "missing", "--format", "xml")]
+    [InlineData("'--out' is required", "export", "--from", "2026-11-01", "--to", "2026-11-01")]
+    [InlineData("--out: '/dev/null/missing' cannot be written", "export", "--from", "2026-11-01", "--to", "2026-11-01", "--out", "/dev/null/missing")]
     public async Task Invalid_input_is_named_in_the_error(string named, params string[] arguments)
     {
         var (exitCode, output) = await RunAsync(arguments);

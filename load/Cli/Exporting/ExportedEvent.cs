@@ -1,0 +1,66 @@
+using Billing.Auditing.Exports;
+using Billing.Backends.Domain;
+using Billing.Backends.Writes;
+using Billing.Contracts;
+using Billing.V1;
+
+namespace Billing.Cli.Exporting;
+
+/// <summary>An event as it is exported: what a statement says of it, and when and for which account it was stored.</summary>
+/// <param name="StoredAt">When the database began the transaction that stored it, in UTC.</param>
+/// <param name="StreamId">The account's stream, e.g. <c>visa/acct-42</c>.</param>
+/// <param name="Kind">The kind of event: the outcome of the command that it records.</param>
+/// <param name="Fact">The event, in its present shape.</param>
+/// <param name="After">The account after it.</param>
+/// <param name="Entry">Its own parts of a statement's entry.</param>
+internal sealed record ExportedEvent(DateTime StoredAt, string StreamId, string Kind, AccountEvent Fact, Account After, StatementEntry Entry)
+{
+    /// <summary>The columns, in order. Those that the formats write as they are consist of characters that none of them gives a meaning.</summary>
+    public static IReadOnlyList<Column> Columns { get; } =
+    [
+        new("stored_at", e => Time(e.StoredAt)),
+        new("payment_type", e => e.StreamId[..e.StreamId.IndexOf('/', StringComparison.Ordinal)]),
+        new("account_id", e => e.StreamId[(e.StreamId.IndexOf('/', StringComparison.Ordinal) + 1)..], IsFromCallers: true),
+        new("version", e => FormattableString.Invariant($"{e.After.Version}"), IsNumber: true),
+        new("kind", e => e.Kind),
+        new("transaction_id", e => e.Fact.TransactionId == Guid.Empty ? null : e.Fact.TransactionId.ToString()),
+        new("amount", e => e.Entry.Amount is { } amount ? EventTotals.Text(amount.ToDecimal(), amount.CurrencyCode) : null),
+        new("currency", e => e.Entry.Amount?.CurrencyCode),
+        new("balance", e => EventTotals.Text(e.After.Balance, e.After.Currency)),
+        new("balance_currency", e => e.After.Currency),
+        new("decline_reason", e => e.Entry.DeclineReason == DeclineReason.Unspecified ? null : System.Text.Json.JsonNamingPolicy.SnakeCaseUpper.ConvertName($"{e.Entry.DeclineReason}")),
+        new("decided_at", e => Time(e.Fact.DecidedAt.UtcDateTime)),
+        new("subject", e => e.Fact.By?.Subject, IsFromCallers: true),
+        new("client_id", e => e.Fact.By?.ClientId, IsFromCallers: true),
+    ];
+
+    /// <summary>An event with the account after it.</summary>
+    public static ExportedEvent Of(DateTime storedAt, string streamId, AccountEvent fact, Account after)
+    {
+        var kind = WriteKinds.Of(fact);
+        var entry = new StatementEntry();
+        kind.Write(fact, entry);
+        return new ExportedEvent(storedAt, streamId, kind.Outcome, fact, after, entry);
+    }
+
+    /// <summary>The amount of the payment, or the new limit; zero if it has none.</summary>
+    public decimal Amount => Entry.Amount?.ToDecimal() ?? 0;
+
+    /// <summary>Its place in a day.</summary>
+    public ExportedPosition Position => new(Time(StoredAt), StreamId, After.Version);
+
+    /// <summary>The order of the events of a day, which is the same whatever databases the accounts are in.</summary>
+    public static int Compare(ExportedEvent one, ExportedEvent other) =>
+        one.StoredAt.CompareTo(other.StoredAt) is var byTime and not 0 ? byTime
+        : string.CompareOrdinal(one.StreamId, other.StreamId) is var byStream and not 0 ? byStream
+        : one.After.Version.CompareTo(other.After.Version);
+
+    private static string Time(DateTime utc) => utc.ToString("O", System.Globalization.CultureInfo.InvariantCulture);
+}
+
+/// <summary>A column of an export.</summary>
+/// <param name="Name">Its name.</param>
+/// <param name="Value">The value of an event; null if it has none.</param>
+/// <param name="IsNumber">Whether it is a whole number.</param>
+/// <param name="IsFromCallers">Whether callers have chosen its text.</param>
+internal sealed record Column(string Name, Func<ExportedEvent, string?> Value, bool IsNumber = false, bool IsFromCallers = false);

@@ -1,0 +1,318 @@
+using System.Diagnostics;
+using System.Globalization;
+using System.Text;
+using System.Text.Json;
+using Billing.Auditing.Exports;
+using Billing.Backends.Domain;
+using Billing.Backends.EventStore;
+using Billing.Backends.EventStore.Shards;
+using Billing.Backends.Hosting;
+using Billing.LocalStack.Processes;
+using Microsoft.Extensions.DependencyInjection;
+using Npgsql;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary><c>./billing export</c>: whole days of two databases as files. What is stored is dated back, since a day of now is not over.</summary>
+[Collection(OverEventStore.Name)]
+public sealed class Exports(EventStoreFixture store) : IAsyncLifetime
+{
+    private const string First = "2026-01-29";
+    private const string Last = "2026-01-31";
+
+    private readonly StackFolder _folder = StackFolder.Create();
+    private readonly string _account = "visa/" + StackFixture.NewAccount();
+    private string[] _connections = [];
+    private ServiceProvider _services = null!;
+
+    private static CancellationToken Stop => TestContext.Current.CancellationToken;
+
+    private string[] Databases => ["--postgres", "one:" + _connections[0], "--postgres", "two:" + _connections[1]];
+
+    /// <summary>Accounts with events of every kind on three days, in two databases; thousands on the second day, so that they are more than one page.</summary>
+    public async ValueTask InitializeAsync()
+    {
+        _connections = [await store.NewDatabaseAsync(), await store.NewDatabaseAsync()];
+        _services = store.NewBackend("", ("Databases:one", _connections[0]), ("Databases:two", _connections[1]));
+        await _services.EnsureEventStoreAsync(Stop);
+        foreach (var number in Enumerable.Range(0, 60))
+        {
+            await AppendAsync($"{_account}{number}", EventStoreFixture.Facts(200, number).Select(fact => fact with { By = number % 3 == 0 ? new Sender("=cmd", "web") : null }));
+        }
+        await AppendAsync(_account, EventStoreFixture.Facts(7));
+        await DateBackAsync();
+        foreach (var shard in Enumerable.Range(0, Shard.Count).Where(shard => shard % 2 == 1))
+        {
+            await _services.MoveShardAsync(shard, "two", _ => { }, Stop);
+        }
+    }
+
+    public ValueTask DisposeAsync() => _folder.DisposeAsync();
+
+    [Fact]
+    public async Task Days_are_written_once_with_a_manifest_that_the_audit_finds_right()
+    {
+        var (csv, output) = await ExportAsync("a", "csv");
+        Assert.True(csv == 0, output);
+        Assert.Equal("2026-01-29: 61 events.\n2026-01-30: 11,940 events.\n2026-01-31: 6 events.", output);
+        var (json, _) = await ExportAsync("a", "jsonl");
+        Assert.Equal(0, json);
+        var written = Directory.EnumerateFiles(PathOf("a")).ToDictionary(file => file, File.GetLastWriteTimeUtc);
+
+        var manifest = ExportManifest.Read(PathOf("a"));
+        Assert.Equal([61, 11_940, 6], manifest.Days.Select(day => day.Events));
+        Assert.All(manifest.Days, day => Assert.Equal(2, day.Files.Count));
+        foreach (var day in manifest.Days)
+        {
+            var lines = await File.ReadAllLinesAsync(Path.Combine(PathOf("a"), day.Files[0].Name), Stop);
+            var rows = lines.Skip(1).Select(line => line.Split(',')).ToList();
+            Assert.Equal(day.Events, rows.Count);
+            Assert.Equal(rows.Select(row => (row[0], row[1] + "/" + row[2], long.Parse(row[3], CultureInfo.InvariantCulture))).Order(), rows.Select(row => (row[0], row[1] + "/" + row[2], long.Parse(row[3], CultureInfo.InvariantCulture))));
+            Assert.Equal(day.Kinds.Select(kind => (kind.Key, (int)kind.Value)), rows.CountBy(row => row[4]).Select(kind => (kind.Key, kind.Value)).Order());
+            Assert.All(day.Sums["USD"], sum => Assert.Equal(
+                decimal.Parse(sum.Value, CultureInfo.InvariantCulture), rows.Where(row => row[4] == sum.Key).Sum(row => decimal.Parse(row[6], CultureInfo.InvariantCulture))));
+            var objects = await File.ReadAllLinesAsync(Path.Combine(PathOf("a"), day.Files[1].Name), Stop);
+            Assert.Equal(rows.Select(row => row[5]), objects.Select(line => JsonDocument.Parse(line).RootElement.GetProperty("transaction_id").GetString()!));
+        }
+        Assert.Equal((0, "Every day is there already."), await ExportAsync("a", "csv"));
+        Assert.All(written, file => Assert.Equal(file.Value, File.GetLastWriteTimeUtc(file.Key)));
+        var (audit, found) = await RunAsync(["audit", "--export", PathOf("a"), .. Databases]);
+        Assert.True(audit == 0, found);
+        Assert.Contains("misexported 0", found, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task The_bytes_do_not_depend_on_the_databases_that_the_accounts_are_in()
+    {
+        Assert.Equal(0, (await ExportAsync("a", "csv")).ExitCode);
+        foreach (var shard in Enumerable.Range(0, Shard.Count))
+        {
+            await _services.MoveShardAsync(shard, shard % 3 == 0 ? "one" : "two", _ => { }, Stop);
+        }
+
+        Assert.Equal(0, (await ExportAsync("b", "csv")).ExitCode);
+
+        Assert.Equal(Files("a"), Files("b"));
+    }
+
+    [Fact]
+    public async Task An_export_that_was_killed_goes_on_with_the_day_that_it_was_writing_and_writes_the_same_bytes()
+    {
+        Assert.Equal(0, (await ExportAsync("whole", "csv")).ExitCode);
+        var part = Path.Combine(PathOf("killed"), "events-2026-01-30.csv.part");
+        Directory.CreateDirectory(PathOf("killed"));
+        // What the command writes to a pipe waits until it is read, so that it is in the middle of the day when it is killed.
+        await new Tool("mkfifo").RunAsync([part], Stop);
+        var buffer = new byte[100_000];
+        await using (var process = CommandRun.Start(_folder, Arguments("killed", "csv")))
+        {
+            // By a program that takes no lock of the pipe.
+            using var reader = Process.Start(new ProcessStartInfo("cat", [part]) { RedirectStandardOutput = true })!;
+            await reader.StandardOutput.BaseStream.ReadExactlyAsync(buffer, Stop);
+            process.Kill();
+            await process.WaitForExitAsync(Stop);
+            reader.Kill();
+        }
+        File.Delete(part);
+        await File.WriteAllBytesAsync(part, buffer, Stop);
+        Assert.Equal([new DateOnly(2026, 1, 29)], ExportManifest.Read(PathOf("killed")).Days.Select(day => day.Date));
+        Assert.False(File.Exists(Path.ChangeExtension(part, null)));
+
+        var (exitCode, output) = await ExportAsync("killed", "csv");
+
+        Assert.Equal((0, "2026-01-30: 11,940 events.\n2026-01-31: 6 events."), (exitCode, output));
+        Assert.Equal(Files("whole"), Files("killed"));
+    }
+
+    [Fact]
+    public async Task A_file_without_its_entry_in_the_manifest_and_a_file_that_is_gone_are_written_again()
+    {
+        Assert.Equal(0, (await ExportAsync("a", "csv")).ExitCode);
+        var whole = Files("a");
+        // As if it had been killed before it wrote the manifest, and while it did.
+        var manifest = ExportManifest.Read(PathOf("a"));
+        await File.WriteAllBytesAsync(Path.Combine(PathOf("a"), ExportManifest.FileName), new ExportManifest([.. manifest.Days.SkipLast(1)]).ToJson(), Stop);
+        await File.WriteAllTextAsync(Path.Combine(PathOf("a"), ExportManifest.FileName + ".part"), "{", Stop);
+        await File.WriteAllTextAsync(Path.Combine(PathOf("a"), "events-2026-01-31.csv"), "half", Stop);
+        File.Delete(Path.Combine(PathOf("a"), "events-2026-01-29.csv"));
+
+        var (exitCode, output) = await ExportAsync("a", "csv");
+
+        Assert.Equal((0, "2026-01-29: 61 events.\n2026-01-31: 6 events."), (exitCode, output));
+        Assert.Equal(whole, Files("a"));
+    }
+
+    [Fact]
+    public async Task A_file_that_was_altered_is_named_and_left_as_it_is()
+    {
+        Assert.Equal(0, (await ExportAsync("a", "csv")).ExitCode);
+        var altered = Path.Combine(PathOf("a"), "events-2026-01-30.csv");
+        await File.WriteAllTextAsync(altered, (await File.ReadAllTextAsync(altered, Stop)).Replace(",accepted,", ",declined,", StringComparison.Ordinal), Stop);
+        var before = Files("a");
+
+        var (exitCode, output) = await ExportAsync("a", "csv");
+
+        Assert.Equal(1, exitCode);
+        Assert.StartsWith($"--out: '{altered}' is not what was exported", output, StringComparison.Ordinal);
+        Assert.Equal(before, Files("a"));
+    }
+
+    [Theory]
+    [InlineData("delete from billing.mt_events where stream_id = '{a}' and version = 7; update billing.mt_streams set version = 6 where id = '{a}'",
+        "2026-01-31: 4 accepted in the export, 3 in the store")]
+    [InlineData("update billing.mt_events set data = data || '{\"Amount\": 8.25, \"Balance\": 22.25}' where stream_id = '{a}' and version = 7",
+        "2026-01-31: 20.00 USD accepted in the export, 21.25 in the store")]
+    [InlineData("update billing.mt_events set timestamp = '2026-01-30 00:00:00Z' where stream_id = '{a}' and version = 7",
+        "2026-01-31: 4 accepted in the export, 3 in the store")]
+    public async Task An_event_that_is_altered_behind_the_platforms_back_is_found(string fault, string difference)
+    {
+        Assert.Equal(0, (await ExportAsync("a", "csv")).ExitCode);
+        var place = (await _services.ListShardsAsync(Stop)).Select(database => database.Shards.Contains(Shard.Of(_account))).ToList().IndexOf(true);
+        await ExecuteAsync(place, fault.Replace("{a}", _account, StringComparison.Ordinal));
+
+        var (audit, found) = await RunAsync(["audit", "--export", PathOf("a"), .. Databases]);
+        var (again, refusal) = await ExportAsync("a", "jsonl");
+
+        Assert.Equal(1, audit);
+        Assert.Contains("misexported: " + difference, found, StringComparison.Ordinal);
+        Assert.Equal(1, again);
+        Assert.Contains("The event store has other events of events-2026-01-3", refusal, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Events_of_former_releases_are_exported_in_the_present_shape()
+    {
+        Assert.Equal(0, (await ExportAsync("stated", "csv")).ExitCode);
+        foreach (var place in (int[])[0, 1])
+        {
+            await ExecuteAsync(place, """
+                update billing.mt_events set data = data - 'Balance' - 'KeptIn' where stream_id <> 'mt_tombstone';
+                update billing.mt_events set type = 'credit_limit_changed_v1', data = data - 'TransactionId' - 'By' where type = 'credit_limit_changed_v2'
+                """);
+        }
+
+        Assert.Equal(0, (await ExportAsync("former", "csv")).ExitCode);
+
+        var stated = await File.ReadAllLinesAsync(Path.Combine(PathOf("stated"), "events-2026-01-30.csv"), Stop);
+        Assert.Contains(stated, line => line.Contains(",limit_changed,", StringComparison.Ordinal));
+        Assert.Equal(
+            stated.Select(line => line.Split(',')).Select(row => string.Join(',', row[4] == "limit_changed" ? [.. row[..5], "", .. row[6..12], "", ""] : row)),
+            await File.ReadAllLinesAsync(Path.Combine(PathOf("former"), "events-2026-01-30.csv"), Stop));
+    }
+
+    [Fact]
+    public async Task A_day_waits_for_a_transaction_that_may_add_to_it()
+    {
+        // A role that may not see since when others have transactions open.
+        await ExecuteAsync(0, "create role export_reader login password 'of-the-test'", mayExist: true);
+        foreach (var place in (int[])[0, 1])
+        {
+            await ExecuteAsync(place, "grant usage on schema billing to export_reader; grant select on all tables in schema billing to export_reader");
+        }
+        string As(int place) => new NpgsqlConnectionStringBuilder(_connections[place]) { Username = "export_reader", Password = "of-the-test" }.ConnectionString;
+        string[] arguments = [.. Arguments("a", "csv").Except(Databases), "--postgres", "one:" + As(0), "--postgres", "two:" + As(1)];
+        await using var source = NpgsqlDataSource.Create(_connections[0]);
+        await using var session = await source.OpenConnectionAsync(Stop);
+        var late = await session.BeginTransactionAsync(Stop);
+        await using (var insert = new NpgsqlCommand(
+            $"""
+            insert into billing.mt_events (seq_id, id, stream_id, version, data, type, timestamp)
+            select seq_id + 1000000, gen_random_uuid(), stream_id, 1000, data, type, '{Last} 23:59:59.9Z' from billing.mt_events
+            where billing.shard_of(stream_id) % 2 = 0 and stream_id <> 'mt_tombstone' order by seq_id limit 1
+            """, session))
+        {
+            Assert.Equal(1, await insert.ExecuteNonQueryAsync(Stop));
+        }
+
+        await using var process = CommandRun.Start(_folder, arguments);
+        await using var asked = source.CreateCommand("select exists (select from pg_stat_activity where usename = 'export_reader' and query like '%virtualxid%')");
+        while (await asked.ExecuteScalarAsync(Stop) is not true)
+        {
+            Assert.False(process.HasExited, string.Join('\n', process.LastLogLines(20)));
+        }
+        await late.CommitAsync(Stop);
+        await process.WaitForExitAsync(Stop);
+
+        Assert.True(process.ExitCode == 0, string.Join('\n', process.LastLogLines(20)));
+        Assert.Equal(7, ExportManifest.Read(PathOf("a")).Days[^1].Events);
+    }
+
+    [Fact]
+    public async Task What_cannot_be_exported_is_refused_with_the_option_that_is_at_fault()
+    {
+        var today = TimeProvider.System.GetUtcNow().ToString("yyyy-MM-dd", CultureInfo.InvariantCulture);
+        await RefusedAsync($"--to: {today} is not over", ["--from", First, "--to", today, "--out", PathOf("a"), .. Databases]);
+        await RefusedAsync("--postgres: of these databases not exactly one holds each of the shards 1, 3, 5", ["--from", First, "--to", Last, "--out", PathOf("b"), "--postgres", _connections[0]]);
+        await RefusedAsync("--postgres: Failed to connect to 127.0.0.1:1", ["--from", First, "--to", Last, "--out", PathOf("b"), "--postgres", "Host=127.0.0.1;Port=1;Username=nobody"]);
+        await RefusedAsync("--postgres: 'nonsense' is not a connection string", ["--from", First, "--to", Last, "--out", PathOf("b"), "--postgres", "nonsense"]);
+        await RefusedAsync("--postgres: the database two has no event store", ["--from", First, "--to", Last, "--out", PathOf("b"), "--postgres", "one:" + _connections[0], "--postgres", "two:" + await store.NewDatabaseAsync()]);
+        await RefusedAsync("--export: there is no manifest.json", [], ["audit", "--export", PathOf("c"), .. Databases]);
+        var file = Path.Combine(_folder.FullName, "file");
+        await File.WriteAllTextAsync(file, "", Stop);
+        await RefusedAsync($"--out: '{file}' cannot be written", ["--from", First, "--to", Last, "--out", file, .. Databases]);
+        Assert.False(File.Exists(Path.Combine(PathOf("a"), ExportManifest.FileName)));
+        Assert.DoesNotContain(Directory.EnumerateFiles(PathOf("b")), path => !path.EndsWith(".part", StringComparison.Ordinal) && !path.EndsWith(".lock", StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public async Task A_day_for_which_the_disk_has_no_room_does_not_count()
+    {
+        Directory.CreateDirectory(PathOf("full"));
+        File.CreateSymbolicLink(Path.Combine(PathOf("full"), "events-2026-01-30.csv.part"), "/dev/full");
+
+        var (exitCode, output) = await ExportAsync("full", "csv");
+
+        Assert.Equal(1, exitCode);
+        Assert.Contains($"--out: '{Path.Combine(PathOf("full"), "events-2026-01-30.csv")}' cannot be written: No space left on device", output, StringComparison.Ordinal);
+        Assert.Equal([new DateOnly(2026, 1, 29)], ExportManifest.Read(PathOf("full")).Days.Select(day => day.Date));
+        Assert.Equal(["events-2026-01-29.csv", "manifest.json"], Files("full").Keys);
+        Assert.Equal((0, "2026-01-30: 11,940 events.\n2026-01-31: 6 events."), await ExportAsync("full", "csv"));
+    }
+
+    private async Task RefusedAsync(string message, string[] options, string[]? command = null)
+    {
+        var (exitCode, output) = await RunAsync(command ?? ["export", .. options]);
+        Assert.Equal(1, exitCode);
+        Assert.StartsWith(message, output, StringComparison.Ordinal);
+    }
+
+    private string PathOf(string name) => Path.Combine(_folder.FullName, "exports", name);
+
+    private string[] Arguments(string name, string format) => ["export", "--from", First, "--to", Last, "--format", format, "--out", PathOf(name), .. Databases];
+
+    private Task<(int ExitCode, string Output)> ExportAsync(string name, string format) => RunAsync(Arguments(name, format));
+
+    private Task<(int ExitCode, string Output)> RunAsync(string[] arguments) => CommandRun.ToEndAsync(_folder, arguments);
+
+    /// <summary>The visible files of an export, each with its content.</summary>
+    private SortedDictionary<string, string> Files(string name) => new(
+        Directory.EnumerateFiles(PathOf(name)).Where(path => Path.GetFileName(path)[0] != '.')
+            .ToDictionary(path => Path.GetFileName(path), path => File.ReadAllText(path, Encoding.UTF8)), StringComparer.Ordinal);
+
+    private async Task AppendAsync(string stream, IEnumerable<AccountEvent> facts) => await EventStoreFixture.AppendAsync(
+        _services.GetRequiredService<EventStoreDatabases>().All[0].Store, stream, EventStoreFixture.Opened, facts, areStating: true);
+
+    // The first event of each account on the first day, the last six of one of them on the last day, and all others on the day between, several at
+    // the same moment.
+    private Task DateBackAsync() => ExecuteAsync(0, $"""
+        update billing.mt_events set timestamp = case
+            when version = 1 then '{First} 00:00:00Z'::timestamptz + (seq_id % 10) * interval '1 microsecond'
+            when stream_id = '{_account}' then '{Last} 23:59:59.999Z'::timestamptz + version * interval '1 microsecond'
+            else '2026-01-30 00:00:00Z'::timestamptz + (version - version % 4) * interval '7 minutes' end
+        where stream_id <> 'mt_tombstone'
+        """);
+
+    private async Task ExecuteAsync(int place, string sql, bool mayExist = false)
+    {
+        await using var database = NpgsqlDataSource.Create(_connections[place]);
+        await using var command = database.CreateCommand(sql);
+        try
+        {
+            await command.ExecuteNonQueryAsync(Stop);
+        }
+        catch (PostgresException e) when (mayExist && e.SqlState == PostgresErrorCodes.DuplicateObject)
+        {
+            // The server is shared by the tests.
+        }
+    }
+}
