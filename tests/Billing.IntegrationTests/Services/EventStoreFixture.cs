@@ -69,12 +69,12 @@ public sealed class EventStoreFixture : IAsyncLifetime
         return services;
     }
 
-    /// <summary>Creates an empty database.</summary>
+    /// <summary>Creates a database: an empty one, or a copy of another one, to which nothing may be connected.</summary>
     /// <returns>Its connection string.</returns>
-    public async Task<string> NewDatabaseAsync()
+    public async Task<string> NewDatabaseAsync(string? copied = null)
     {
         var name = "store_" + Guid.NewGuid().ToString("N");
-        await ExecuteAsync($"create database {name}");
+        await ExecuteAsync($"create database {name} template {(copied is null ? "default" : new NpgsqlConnectionStringBuilder(copied).Database)}");
         return new NpgsqlConnectionStringBuilder(Postgres.ConnectionString) { Database = name }.ConnectionString;
     }
 

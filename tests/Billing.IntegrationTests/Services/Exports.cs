@@ -3,9 +3,7 @@ using System.Globalization;
 using System.Text;
 using System.Text.Json;
 using Billing.Auditing.Exports;
-using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
-using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Hosting;
 using Billing.LocalStack.Processes;
 using Microsoft.Extensions.DependencyInjection;
@@ -13,39 +11,21 @@ using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary><c>./billing export</c>: whole days of two databases as files. What is stored is dated back, since a day of now is not over.</summary>
+/// <summary><c>./billing export</c>: whole days of two databases as files.</summary>
 [Collection(OverEventStore.Name)]
-public sealed class Exports(EventStoreFixture store) : IAsyncLifetime
+public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassFixture<DatedStore>, IAsyncLifetime
 {
-    private const string First = "2026-01-29";
-    private const string Last = "2026-01-31";
+    private const string First = DatedStore.FirstDay;
+    private const string Last = DatedStore.LastDay;
 
     private readonly StackFolder _folder = StackFolder.Create();
-    private readonly string _account = "visa/" + StackFixture.NewAccount();
-    private string[] _connections = [];
-    private ServiceProvider _services = null!;
+    private IReadOnlyDictionary<string, string> _connections = new Dictionary<string, string>();
 
     private static CancellationToken Stop => TestContext.Current.CancellationToken;
 
-    private string[] Databases => ["--postgres", "one:" + _connections[0], "--postgres", "two:" + _connections[1]];
+    private string[] Databases => Named(_connections);
 
-    /// <summary>Accounts with events of every kind on three days, in two databases; thousands on the second day, so that they are more than one page.</summary>
-    public async ValueTask InitializeAsync()
-    {
-        _connections = [await store.NewDatabaseAsync(), await store.NewDatabaseAsync()];
-        _services = store.NewBackend("", ("Databases:one", _connections[0]), ("Databases:two", _connections[1]));
-        await _services.EnsureEventStoreAsync(Stop);
-        foreach (var number in Enumerable.Range(0, 60))
-        {
-            await AppendAsync($"{_account}{number}", EventStoreFixture.Facts(200, number).Select(fact => fact with { By = number % 3 == 0 ? new Sender("=cmd", "web") : null }));
-        }
-        await AppendAsync(_account, EventStoreFixture.Facts(7));
-        await DateBackAsync();
-        foreach (var shard in Enumerable.Range(0, Shard.Count).Where(shard => shard % 2 == 1))
-        {
-            await _services.MoveShardAsync(shard, "two", _ => { }, Stop);
-        }
-    }
+    public async ValueTask InitializeAsync() => _connections = await dated.CopyAsync();
 
     public ValueTask DisposeAsync() => _folder.DisposeAsync();
 
@@ -85,9 +65,10 @@ public sealed class Exports(EventStoreFixture store) : IAsyncLifetime
     public async Task The_bytes_do_not_depend_on_the_databases_that_the_accounts_are_in()
     {
         Assert.Equal(0, (await ExportAsync("a", "csv")).ExitCode);
+        var services = store.NewBackend("", _connections.Select(database => ("Databases:" + database.Key, database.Value)));
         foreach (var shard in Enumerable.Range(0, Shard.Count))
         {
-            await _services.MoveShardAsync(shard, shard % 3 == 0 ? "one" : "two", _ => { }, Stop);
+            await services.MoveShardAsync(shard, shard % 3 == 0 ? "one" : "two", _ => { }, Stop);
         }
 
         Assert.Equal(0, (await ExportAsync("b", "csv")).ExitCode);
@@ -167,8 +148,7 @@ public sealed class Exports(EventStoreFixture store) : IAsyncLifetime
     public async Task An_event_that_is_altered_behind_the_platforms_back_is_found(string fault, string difference)
     {
         Assert.Equal(0, (await ExportAsync("a", "csv")).ExitCode);
-        var place = (await _services.ListShardsAsync(Stop)).Select(database => database.Shards.Contains(Shard.Of(_account))).ToList().IndexOf(true);
-        await ExecuteAsync(place, fault.Replace("{a}", _account, StringComparison.Ordinal));
+        await ExecuteAsync(Shard.Of(DatedStore.TheAccount) % 2 == 0 ? "one" : "two", fault.Replace("{a}", DatedStore.TheAccount, StringComparison.Ordinal));
 
         var (audit, found) = await RunAsync(["audit", "--export", PathOf("a"), .. Databases]);
         var (again, refusal) = await ExportAsync("a", "jsonl");
@@ -183,9 +163,9 @@ public sealed class Exports(EventStoreFixture store) : IAsyncLifetime
     public async Task Events_of_former_releases_are_exported_in_the_present_shape()
     {
         Assert.Equal(0, (await ExportAsync("stated", "csv")).ExitCode);
-        foreach (var place in (int[])[0, 1])
+        foreach (var name in _connections.Keys)
         {
-            await ExecuteAsync(place, """
+            await ExecuteAsync(name, """
                 update billing.mt_events set data = data - 'Balance' - 'KeptIn' where stream_id <> 'mt_tombstone';
                 update billing.mt_events set type = 'credit_limit_changed_v1', data = data - 'TransactionId' - 'By' where type = 'credit_limit_changed_v2'
                 """);
@@ -204,14 +184,14 @@ public sealed class Exports(EventStoreFixture store) : IAsyncLifetime
     public async Task A_day_waits_for_a_transaction_that_may_add_to_it()
     {
         // A role that may not see since when others have transactions open.
-        await ExecuteAsync(0, "create role export_reader login password 'of-the-test'", mayExist: true);
-        foreach (var place in (int[])[0, 1])
+        await ExecuteAsync("one", "create role export_reader login password 'of-the-test'", mayExist: true);
+        foreach (var name in _connections.Keys)
         {
-            await ExecuteAsync(place, "grant usage on schema billing to export_reader; grant select on all tables in schema billing to export_reader");
+            await ExecuteAsync(name, "grant usage on schema billing to export_reader; grant select on all tables in schema billing to export_reader");
         }
-        string As(int place) => new NpgsqlConnectionStringBuilder(_connections[place]) { Username = "export_reader", Password = "of-the-test" }.ConnectionString;
-        string[] arguments = [.. Arguments("a", "csv").Except(Databases), "--postgres", "one:" + As(0), "--postgres", "two:" + As(1)];
-        await using var source = NpgsqlDataSource.Create(_connections[0]);
+        string As(string connection) => new NpgsqlConnectionStringBuilder(connection) { Username = "export_reader", Password = "of-the-test" }.ConnectionString;
+        string[] arguments = ["export", "--from", First, "--to", Last, "--out", PathOf("a"), .. Named(_connections.ToDictionary(database => database.Key, database => As(database.Value)))];
+        await using var source = NpgsqlDataSource.Create(_connections["one"]);
         await using var session = await source.OpenConnectionAsync(Stop);
         var late = await session.BeginTransactionAsync(Stop);
         await using (var insert = new NpgsqlCommand(
@@ -242,10 +222,10 @@ public sealed class Exports(EventStoreFixture store) : IAsyncLifetime
     {
         var today = TimeProvider.System.GetUtcNow().ToString("yyyy-MM-dd", CultureInfo.InvariantCulture);
         await RefusedAsync($"--to: {today} is not over", ["--from", First, "--to", today, "--out", PathOf("a"), .. Databases]);
-        await RefusedAsync("--postgres: of these databases not exactly one holds each of the shards 1, 3, 5", ["--from", First, "--to", Last, "--out", PathOf("b"), "--postgres", _connections[0]]);
+        await RefusedAsync("--postgres: of these databases not exactly one holds each of the shards 1, 3, 5", ["--from", First, "--to", Last, "--out", PathOf("b"), "--postgres", _connections["one"]]);
         await RefusedAsync("--postgres: Failed to connect to 127.0.0.1:1", ["--from", First, "--to", Last, "--out", PathOf("b"), "--postgres", "Host=127.0.0.1;Port=1;Username=nobody"]);
         await RefusedAsync("--postgres: 'nonsense' is not a connection string", ["--from", First, "--to", Last, "--out", PathOf("b"), "--postgres", "nonsense"]);
-        await RefusedAsync("--postgres: the database two has no event store", ["--from", First, "--to", Last, "--out", PathOf("b"), "--postgres", "one:" + _connections[0], "--postgres", "two:" + await store.NewDatabaseAsync()]);
+        await RefusedAsync("--postgres: the database two has no event store", ["--from", First, "--to", Last, "--out", PathOf("b"), "--postgres", "one:" + _connections["one"], "--postgres", "two:" + await store.NewDatabaseAsync()]);
         await RefusedAsync("--export: there is no manifest.json", [], ["audit", "--export", PathOf("c"), .. Databases]);
         var file = Path.Combine(_folder.FullName, "file");
         await File.WriteAllTextAsync(file, "", Stop);
@@ -289,22 +269,11 @@ public sealed class Exports(EventStoreFixture store) : IAsyncLifetime
         Directory.EnumerateFiles(PathOf(name)).Where(path => Path.GetFileName(path)[0] != '.')
             .ToDictionary(path => Path.GetFileName(path), path => File.ReadAllText(path, Encoding.UTF8)), StringComparer.Ordinal);
 
-    private async Task AppendAsync(string stream, IEnumerable<AccountEvent> facts) => await EventStoreFixture.AppendAsync(
-        _services.GetRequiredService<EventStoreDatabases>().All[0].Store, stream, EventStoreFixture.Opened, facts, areStating: true);
+    private static string[] Named(IReadOnlyDictionary<string, string> databases) => [.. databases.SelectMany(database => (string[])["--postgres", $"{database.Key}:{database.Value}"])];
 
-    // The first event of each account on the first day, the last six of one of them on the last day, and all others on the day between, several at
-    // the same moment.
-    private Task DateBackAsync() => ExecuteAsync(0, $"""
-        update billing.mt_events set timestamp = case
-            when version = 1 then '{First} 00:00:00Z'::timestamptz + (seq_id % 10) * interval '1 microsecond'
-            when stream_id = '{_account}' then '{Last} 23:59:59.999Z'::timestamptz + version * interval '1 microsecond'
-            else '2026-01-30 00:00:00Z'::timestamptz + (version - version % 4) * interval '7 minutes' end
-        where stream_id <> 'mt_tombstone'
-        """);
-
-    private async Task ExecuteAsync(int place, string sql, bool mayExist = false)
+    private async Task ExecuteAsync(string name, string sql, bool mayExist = false)
     {
-        await using var database = NpgsqlDataSource.Create(_connections[place]);
+        await using var database = NpgsqlDataSource.Create(_connections[name]);
         await using var command = database.CreateCommand(sql);
         try
         {

@@ -1,0 +1,69 @@
+using Billing.Backends.Domain;
+using Billing.Backends.EventStore;
+using Billing.Backends.EventStore.Shards;
+using Billing.Backends.Hosting;
+using Billing.Cli.Commands.Operations;
+using Microsoft.Extensions.DependencyInjection;
+using Npgsql;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>A store of two databases with events of three days of the past, which tests copy: accounts with events of every kind, of senders that
+/// are known and not, in both databases; thousands on the second day, which are more than a page of an export.</summary>
+public sealed class DatedStore(EventStoreFixture store) : IAsyncLifetime
+{
+    public const string FirstDay = "2026-01-29";
+    public const string MiddleDay = "2026-01-30";
+    public const string LastDay = "2026-01-31";
+
+    private const int Accounts = 60;
+
+    private string[] _connections = [];
+
+    /// <summary>An account with one event on the first day and the others, of versions 2 to 7, on the last one.</summary>
+    public static string TheAccount { get; } = "visa/" + StackFixture.NewAccount();
+
+    public async ValueTask InitializeAsync()
+    {
+        _connections = [await store.NewDatabaseAsync(), await store.NewDatabaseAsync()];
+        // Nothing may be connected to a database that is copied.
+        await using var services = SchemaCommand.Services(Named([.. _connections.Select(Unpooled)]));
+        await services.EnsureEventStoreAsync(CancellationToken.None);
+        var first = services.GetRequiredService<EventStoreDatabases>().All[0];
+        foreach (var number in Enumerable.Range(0, Accounts))
+        {
+            var sender = number % 3 == 0 ? new Sender("=cmd", "web") : null;
+            await AppendAsync(first, $"{TheAccount}{number}", EventStoreFixture.Facts(200, number).Select(fact => fact with { By = sender }));
+        }
+        await AppendAsync(first, TheAccount, EventStoreFixture.Facts(7));
+        // Several at the same moment, as those of one transaction.
+        await using (var date = first.Servers.Primary.CreateCommand($"""
+            update billing.mt_events set timestamp = case
+                when version = 1 then '{FirstDay} 00:00:00Z'::timestamptz + (seq_id % 10) * interval '1 microsecond'
+                when stream_id = '{TheAccount}' then '{LastDay} 23:59:59.999Z'::timestamptz + version * interval '1 microsecond'
+                else '{MiddleDay} 00:00:00Z'::timestamptz + (version - version % 4) * interval '7 minutes' end
+            where stream_id <> 'mt_tombstone'
+            """))
+        {
+            await date.ExecuteNonQueryAsync();
+        }
+        foreach (var shard in Enumerable.Range(0, Shard.Count).Where(shard => shard % 2 == 1))
+        {
+            await services.MoveShardAsync(shard, "two", _ => { }, CancellationToken.None);
+        }
+    }
+
+    public ValueTask DisposeAsync() => ValueTask.CompletedTask;
+
+    /// <summary>Copies the store.</summary>
+    /// <returns>The connection string of each database, by its name.</returns>
+    public async Task<IReadOnlyDictionary<string, string>> CopyAsync() =>
+        Named([await store.NewDatabaseAsync(_connections[0]), await store.NewDatabaseAsync(_connections[1])]);
+
+    private static SortedDictionary<string, string> Named(string[] connections) => new(StringComparer.Ordinal) { ["one"] = connections[0], ["two"] = connections[1] };
+
+    private static string Unpooled(string connection) => new NpgsqlConnectionStringBuilder(connection) { Pooling = false }.ConnectionString;
+
+    private static Task<Account> AppendAsync(EventStoreDatabase database, string stream, IEnumerable<AccountEvent> facts) =>
+        EventStoreFixture.AppendAsync(database.Store, stream, EventStoreFixture.Opened, facts, areStating: true);
+}
