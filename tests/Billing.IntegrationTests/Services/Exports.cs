@@ -70,6 +70,10 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
         {
             await services.MoveShardAsync(shard, shard % 3 == 0 ? "one" : "two", _ => { }, Stop);
         }
+        // One that leaves behind what it has moved.
+        var last = Shard.Of(DatedStore.TheAccount);
+        await Assert.ThrowsAsync<InvalidOperationException>(() => services.MoveShardAsync(
+            last, last % 3 == 0 ? "two" : "one", doing => _ = doing == "deleting what is left" ? throw new InvalidOperationException() : true, Stop));
 
         Assert.Equal(0, (await ExportAsync("b", "csv")).ExitCode);
 
@@ -80,20 +84,13 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
     public async Task An_export_that_was_killed_goes_on_with_the_day_that_it_was_writing_and_writes_the_same_bytes()
     {
         Assert.Equal(0, (await ExportAsync("whole", "csv")).ExitCode);
-        var part = Path.Combine(PathOf("killed"), "events-2026-01-30.csv.part");
-        Directory.CreateDirectory(PathOf("killed"));
-        // What the command writes to a pipe waits until it is read, so that it is in the middle of the day when it is killed.
-        await new Tool("mkfifo").RunAsync([part], Stop);
         var buffer = new byte[100_000];
-        await using (var process = CommandRun.Start(_folder, Arguments("killed", "csv")))
+        var part = await InTheMiddleAsync("killed", async (process, file) =>
         {
-            // By a program that takes no lock of the pipe.
-            using var reader = Process.Start(new ProcessStartInfo("cat", [part]) { RedirectStandardOutput = true })!;
-            await reader.StandardOutput.BaseStream.ReadExactlyAsync(buffer, Stop);
+            await file.ReadExactlyAsync(buffer, Stop);
             process.Kill();
             await process.WaitForExitAsync(Stop);
-            reader.Kill();
-        }
+        });
         File.Delete(part);
         await File.WriteAllBytesAsync(part, buffer, Stop);
         Assert.Equal([new DateOnly(2026, 1, 29)], ExportManifest.Read(PathOf("killed")).Days.Select(day => day.Date));
@@ -103,6 +100,25 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
 
         Assert.Equal((0, "2026-01-30: 11,940 events.\n2026-01-31: 6 events."), (exitCode, output));
         Assert.Equal(Files("whole"), Files("killed"));
+    }
+
+    [Fact]
+    public async Task A_day_of_which_a_shard_was_moved_while_it_was_read_does_not_count()
+    {
+        var services = store.NewBackend("", _connections.Select(database => ("Databases:" + database.Key, database.Value)));
+        await InTheMiddleAsync("moved", async (process, file) =>
+        {
+            await file.ReadExactlyAsync(new byte[1000], Stop);
+            await services.MoveShardAsync(2, "two", _ => { }, Stop);
+            // A command that went on would wait for a pipe for ever.
+            File.Delete(Path.Combine(PathOf("moved"), "events-2026-01-30.csv.part"));
+            await file.CopyToAsync(Stream.Null, Stop);
+            await process.WaitForExitAsync(Stop);
+            Assert.Equal(1, process.ExitCode);
+            Assert.Contains(process.LastLogLines(20), line => line.StartsWith("Shards were moved from one database to another meanwhile", StringComparison.Ordinal));
+        });
+
+        Assert.Equal([new DateOnly(2026, 1, 29)], ExportManifest.Read(PathOf("moved")).Days.Select(day => day.Date));
     }
 
     [Fact]
@@ -205,9 +221,12 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
         }
 
         await using var process = CommandRun.Start(_folder, arguments);
-        await using var asked = source.CreateCommand("select exists (select from pg_stat_activity where usename = 'export_reader' and query like '%virtualxid%')");
-        while (await asked.ExecuteScalarAsync(Stop) is not true)
+        // It asks again and again.
+        var asked = new HashSet<object?>();
+        await using var question = source.CreateCommand("select query_start from pg_stat_activity where usename = 'export_reader' and query like '%virtualxid%'");
+        while (asked.Count < 4)
         {
+            asked.Add(await question.ExecuteScalarAsync(Stop));
             Assert.False(process.HasExited, string.Join('\n', process.LastLogLines(20)));
         }
         await late.CommitAsync(Stop);
@@ -247,6 +266,26 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
         Assert.Equal([new DateOnly(2026, 1, 29)], ExportManifest.Read(PathOf("full")).Days.Select(day => day.Date));
         Assert.Equal(["events-2026-01-29.csv", "manifest.json"], Files("full").Keys);
         Assert.Equal((0, "2026-01-30: 11,940 events.\n2026-01-31: 6 events."), await ExportAsync("full", "csv"));
+    }
+
+    /// <summary>Starts an export, and does something while it writes the second day: to a pipe, so that it waits until that is read.</summary>
+    private async Task<string> InTheMiddleAsync(string name, Func<ChildProcess, Stream, Task> action)
+    {
+        var part = Path.Combine(PathOf(name), "events-2026-01-30.csv.part");
+        Directory.CreateDirectory(PathOf(name));
+        await new Tool("mkfifo").RunAsync([part], Stop);
+        await using var process = CommandRun.Start(_folder, Arguments(name, "csv"));
+        // A program that, other than .NET, takes no lock of what it reads.
+        using var reader = Process.Start(new ProcessStartInfo("cat", [part]) { RedirectStandardOutput = true })!;
+        try
+        {
+            await action(process, reader.StandardOutput.BaseStream);
+        }
+        finally
+        {
+            reader.Kill();
+        }
+        return part;
     }
 
     private async Task RefusedAsync(string message, string[] options, string[]? command = null)
