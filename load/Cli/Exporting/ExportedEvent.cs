@@ -15,7 +15,7 @@ namespace Billing.Cli.Exporting;
 /// <param name="Entry">Its own parts of a statement's entry.</param>
 internal sealed record ExportedEvent(DateTime StoredAt, string StreamId, string Kind, AccountEvent Fact, Account After, StatementEntry Entry)
 {
-    /// <summary>The columns, in order. Those that the formats write as they are consist of characters that none of them gives a meaning.</summary>
+    /// <summary>The columns, in order; new ones come last, for programs that know them by their place.</summary>
     public static IReadOnlyList<Column> Columns { get; } =
     [
         new("stored_at", e => Time(e.StoredAt)),
@@ -32,6 +32,7 @@ internal sealed record ExportedEvent(DateTime StoredAt, string StreamId, string 
         new("decided_at", e => Time(e.Fact.DecidedAt.UtcDateTime)),
         new("subject", e => e.Fact.By?.Subject, IsFromCallers: true),
         new("client_id", e => e.Fact.By?.ClientId, IsFromCallers: true),
+        new("payment_id", e => e.Entry.PaymentId.Length == 0 ? null : e.Entry.PaymentId),
     ];
 
     /// <summary>An event with the account after it.</summary>
@@ -43,7 +44,7 @@ internal sealed record ExportedEvent(DateTime StoredAt, string StreamId, string 
         return new ExportedEvent(storedAt, streamId, kind.Outcome, fact, after, entry);
     }
 
-    /// <summary>The amount of the payment, or the new limit; zero if it has none.</summary>
+    /// <summary>The amount of the payment or refund, or the new limit; zero if it has none.</summary>
     public decimal Amount => Entry.Amount?.ToDecimal() ?? 0;
 
     /// <summary>Its place in a day.</summary>

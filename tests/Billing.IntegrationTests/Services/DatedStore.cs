@@ -20,7 +20,7 @@ public sealed class DatedStore(EventStoreFixture store) : IAsyncLifetime
 
     private string[] _connections = [];
 
-    /// <summary>An account with one event on the first day and the others, of versions 2 to 7, on the last one.</summary>
+    /// <summary>An account with one event on the first day and the others, of versions 2 to 8, on the last one; the last event is a refund.</summary>
     public static string TheAccount { get; } = "visa/" + StackFixture.NewAccount();
 
     public async ValueTask InitializeAsync()
@@ -35,7 +35,9 @@ public sealed class DatedStore(EventStoreFixture store) : IAsyncLifetime
             var sender = number % 3 == 0 ? new Sender("=cmd", "web") : null;
             await AppendAsync(first, $"{TheAccount}{number}", EventStoreFixture.Facts(200, number).Select(fact => fact with { By = sender }));
         }
-        await AppendAsync(first, TheAccount, EventStoreFixture.Facts(7));
+        List<AccountEvent> facts = [.. EventStoreFixture.Facts(7)];
+        facts.Add(new PaymentRefunded(Guid.NewGuid(), facts[0].TransactionId, 0.25m, "USD", facts[^1].DecidedAt) { Charged = 1, Refunded = 0.25m });
+        await AppendAsync(first, TheAccount, facts);
         // Several at the same moment, as those of one transaction.
         await using (var date = first.Servers.Primary.CreateCommand($"""
             update billing.mt_events set timestamp = case

@@ -19,13 +19,18 @@ public sealed class ExportsFromStandby(EventStoreFixture store) : IClassFixture<
         using var ports = new FreePorts();
         await using var servers = await ReplicatedPostgres.StartNewAsync(folder, ports, 2, cancellationToken: Stop);
         var backend = store.NewBackend(servers.ConnectionString);
+        await backend.Database().Servers.LookForPrimaryAsync(Stop);
         await backend.EnsureEventStoreAsync(Stop);
         var standby = new NpgsqlConnectionStringBuilder(servers.ConnectionString)
         {
             Host = $"127.0.0.1:{(await servers.StandbyAsync(Stop)).Port}",
             TargetSessionAttributes = null,
         }.ConnectionString;
-        await using var reader = NpgsqlDataSource.Create(standby);
+        await using var reader = NpgsqlDataSource.Create(new NpgsqlConnectionStringBuilder(standby) { Database = "postgres" });
+        var tables = await ScalarAsync(backend.Database().Servers.Primary, "select pg_current_wal_insert_lsn()::text");
+        while (await ScalarAsync(reader, $"select pg_last_wal_replay_lsn() >= '{tables}'") is not true)
+        {
+        }
         await ScalarAsync(reader, "select true from pg_wal_replay_pause()");
         await EventStoreFixture.AppendAsync(backend.Database().Store, "visa/a", EventStoreFixture.Opened, EventStoreFixture.Facts(10), areStating: true);
         await ScalarAsync(backend.Database().Servers.Primary, "update billing.mt_events set timestamp = '2026-01-30 12:00:00Z' where stream_id = 'visa/a' returning true");
