@@ -34,7 +34,7 @@ public sealed class ExportFormatTests
         from fact in Gen.Elements<AccountEvent>(
             new PaymentAccepted(id, amount, money.CurrencyCode, StoredAt) { Balance = amount },
             new PaymentDeclined(id, amount, money.CurrencyCode, DeclineReason.CurrencyMismatch, StoredAt) { Balance = 0.5m, KeptIn = "USD" },
-            new PaymentRefunded(id, Guid.Parse(Samples.TransactionId), amount, money.CurrencyCode, StoredAt) { Balance = 0 },
+            new PaymentRefunded(id, Guid.Parse(Samples.TransactionId), amount, money.CurrencyCode, StoredAt) { Charged = amount, Refunded = amount, Balance = 0 },
             new CreditLimitChanged(id, amount, money.CurrencyCode, StoredAt) { Balance = 0 })
         select ExportedEvent.Of(
             StoredAt, StreamId.For(type, account), fact with { By = sender }, new Account(version, fact.Balance!.Value, 0, fact.AccountCurrency));
