@@ -120,7 +120,7 @@ internal sealed class StoreScan : IAsyncDisposable
             counter.Add();
             if (fact is not null)
             {
-                days?.Add(row.GetDateTime(5), fact.KindName, fact.Currency, fact.Amount);
+                days?.Add(row.GetDateTime(5), EventTotals.KindOf(row.GetString(2)), fact.Currency, fact.Kind is TransactionKind.Voided or TransactionKind.Expired ? fact.Released : fact.Amount);
             }
             if (fact is null || fact.TransactionId == Guid.Empty)
             {

@@ -29,11 +29,6 @@ internal sealed record StoredFact(
     /// <summary>The stored number of DeclineReason.CURRENCY_MISMATCH.</summary>
     public const int OtherCurrency = 2;
 
-    private static readonly string[] KindNames = [.. Enum.GetNames<TransactionKind>().Select(JsonNamingPolicy.SnakeCaseLower.ConvertName)];
-
-    /// <summary>The kind's name in an export.</summary>
-    public string KindName => KindNames[(int)Kind];
-
     /// <summary>Parses a stored event.</summary>
     /// <param name="type">Its event type.</param>
     /// <param name="json">Its content.</param>

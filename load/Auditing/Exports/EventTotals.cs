@@ -41,6 +41,9 @@ public sealed class EventTotals
         }
     }
 
+    /// <summary>The kind of an event: the name under which it is stored, without the version of its shape.</summary>
+    public static string KindOf(string type) => type[..type.LastIndexOf("_v", StringComparison.Ordinal)];
+
     /// <summary>An amount with at least the decimals of its currency, and with all that it has.</summary>
     public static string Text(decimal amount, string? currency) =>
         amount.ToString(Formats[Currencies.DecimalsOf(currency ?? "") ?? 0], CultureInfo.InvariantCulture);

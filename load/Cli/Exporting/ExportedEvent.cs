@@ -9,7 +9,7 @@ namespace Billing.Cli.Exporting;
 /// <summary>An event as it is exported: what a statement says of it, and when and for which account it was stored.</summary>
 /// <param name="StoredAt">When the database began the transaction that stored it, in UTC.</param>
 /// <param name="StreamId">The account's stream, e.g. <c>visa/acct-42</c>.</param>
-/// <param name="Kind">The kind of event: the outcome of the command that it records.</param>
+/// <param name="Kind">The kind of event: the name under which it is stored, without the version of its shape.</param>
 /// <param name="Fact">The event, in its present shape.</param>
 /// <param name="After">The account after it.</param>
 /// <param name="Entry">Its own parts of a statement's entry.</param>
@@ -41,7 +41,7 @@ internal sealed record ExportedEvent(DateTime StoredAt, string StreamId, string 
         var kind = WriteKinds.Of(fact);
         var entry = new StatementEntry();
         kind.Write(fact, entry);
-        return new ExportedEvent(storedAt, streamId, kind.Outcome, fact, after, entry);
+        return new ExportedEvent(storedAt, streamId, EventTotals.KindOf(kind.Name), fact, after, entry);
     }
 
     /// <summary>The amount of the payment or refund, or the new limit; zero if it has none.</summary>

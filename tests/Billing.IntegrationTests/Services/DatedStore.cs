@@ -36,7 +36,7 @@ public sealed class DatedStore(EventStoreFixture store) : IAsyncLifetime
             await AppendAsync(first, $"{TheAccount}{number}", EventStoreFixture.Facts(200, number).Select(fact => fact with { By = sender }));
         }
         List<AccountEvent> facts = [.. EventStoreFixture.Facts(7)];
-        facts.Add(new PaymentRefunded(Guid.NewGuid(), facts[0].TransactionId, 0.25m, "USD", facts[^1].DecidedAt) { Charged = 1, Refunded = 0.25m });
+        facts.Add(new PaymentRefunded(Guid.NewGuid(), facts[0].TransactionId, 0.25m, "USD", facts[^1].DecidedAt) { Charged = 1, Refunded = 0.25m, Held = 0 });
         await AppendAsync(first, TheAccount, facts);
         // Several at the same moment, as those of one transaction.
         await using (var date = first.Servers.Primary.CreateCommand($"""

@@ -144,7 +144,7 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
     {
         Assert.Equal(0, (await ExportAsync("a", "csv")).ExitCode);
         var altered = Path.Combine(PathOf("a"), "events-2026-01-30.csv");
-        await File.WriteAllTextAsync(altered, (await File.ReadAllTextAsync(altered, Stop)).Replace(",accepted,", ",declined,", StringComparison.Ordinal), Stop);
+        await File.WriteAllTextAsync(altered, (await File.ReadAllTextAsync(altered, Stop)).Replace(",payment_accepted,", ",payment_declined,", StringComparison.Ordinal), Stop);
         var before = Files("a");
 
         var (exitCode, output) = await ExportAsync("a", "csv");
@@ -156,11 +156,11 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
 
     [Theory]
     [InlineData("delete from billing.mt_events where stream_id = '{a}' and version = 7; update billing.mt_streams set version = 6 where id = '{a}'",
-        "2026-01-31: 4 accepted in the export, 3 in the store")]
+        "2026-01-31: 4 payment_accepted in the export, 3 in the store")]
     [InlineData("update billing.mt_events set data = data || '{\"Amount\": 8.25, \"Balance\": 22.25}' where stream_id = '{a}' and version = 7",
-        "2026-01-31: 20.00 USD accepted in the export, 21.25 in the store")]
+        "2026-01-31: 20.00 USD payment_accepted in the export, 21.25 in the store")]
     [InlineData("update billing.mt_events set timestamp = '2026-01-30 00:00:00Z' where stream_id = '{a}' and version = 7",
-        "2026-01-31: 4 accepted in the export, 3 in the store")]
+        "2026-01-31: 4 payment_accepted in the export, 3 in the store")]
     public async Task An_event_that_is_altered_behind_the_platforms_back_is_found(string fault, string difference)
     {
         Assert.Equal(0, (await ExportAsync("a", "csv")).ExitCode);
@@ -190,9 +190,9 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
         Assert.Equal(0, (await ExportAsync("former", "csv")).ExitCode);
 
         var stated = await File.ReadAllLinesAsync(Path.Combine(PathOf("stated"), "events-2026-01-30.csv"), Stop);
-        Assert.Contains(stated, line => line.Contains(",limit_changed,", StringComparison.Ordinal));
+        Assert.Contains(stated, line => line.Contains(",credit_limit_changed,", StringComparison.Ordinal));
         Assert.Equal(
-            stated.Select(line => line.Split(',')).Select(row => string.Join(',', row[4] == "limit_changed" ? [.. row[..5], "", .. row[6..12], "", "", .. row[14..]] : row)),
+            stated.Select(line => line.Split(',')).Select(row => string.Join(',', row[4] == "credit_limit_changed" ? [.. row[..5], "", .. row[6..12], "", "", .. row[14..]] : row)),
             await File.ReadAllLinesAsync(Path.Combine(PathOf("former"), "events-2026-01-30.csv"), Stop));
     }
 

@@ -34,7 +34,7 @@ public sealed class ExportFormatTests
         from fact in Gen.Elements<AccountEvent>(
             new PaymentAccepted(id, amount, money.CurrencyCode, StoredAt) { Balance = amount },
             new PaymentDeclined(id, amount, money.CurrencyCode, DeclineReason.CurrencyMismatch, StoredAt) { Balance = 0.5m, KeptIn = "USD" },
-            new PaymentRefunded(id, Guid.Parse(Samples.TransactionId), amount, money.CurrencyCode, StoredAt) { Charged = amount, Refunded = amount, Balance = 0 },
+            new PaymentRefunded(id, Guid.Parse(Samples.TransactionId), amount, money.CurrencyCode, StoredAt) { Charged = amount, Refunded = amount, Held = 0, Balance = 0 },
             new CreditLimitChanged(id, amount, money.CurrencyCode, StoredAt) { Balance = 0 })
         select ExportedEvent.Of(
             StoredAt, StreamId.For(type, account), fact with { By = sender }, new Account(version, fact.Balance!.Value, 0, fact.AccountCurrency));
@@ -97,7 +97,7 @@ public sealed class ExportFormatTests
             var fact = new PaymentAccepted(Guid.NewGuid(), decimal.Parse(amount, CultureInfo.InvariantCulture), currency, StoredAt) { Balance = 1 };
             var line = ReadCsv(Written(ExportFormat.Csv, ExportedEvent.Of(StoredAt, "visa/a", fact, new Account(1234, 1, 0, currency))))[1];
 
-            Assert.Equal(["1234", "accepted"], line[3..5]);
+            Assert.Equal(["1234", "payment_accepted"], line[3..5]);
             Assert.Equal(written, line[6]);
         }
         finally
@@ -118,10 +118,10 @@ public sealed class ExportFormatTests
 
         Assert.Equal(
             "stored_at,payment_type,account_id,version,kind,transaction_id,amount,currency,balance,balance_currency,decline_reason,decided_at,subject,client_id,payment_id\r\n"
-            + "2026-01-31T23:59:59.9991230Z,visa,'-acct,3,declined,01234567-89ab-cdef-0123-456789abcdef,7.50,EUR,12.00,USD,CURRENCY_MISMATCH,2026-01-31T23:59:59.9991223Z,'=1+1,web,\r\n",
+            + "2026-01-31T23:59:59.9991230Z,visa,'-acct,3,payment_declined,01234567-89ab-cdef-0123-456789abcdef,7.50,EUR,12.00,USD,CURRENCY_MISMATCH,2026-01-31T23:59:59.9991223Z,'=1+1,web,\r\n",
             Written(ExportFormat.Csv, e));
         Assert.Equal(
-            """{"stored_at":"2026-01-31T23:59:59.9991230Z","payment_type":"visa","account_id":"-acct","version":3,"kind":"declined","transaction_id":"01234567-89ab-cdef-0123-456789abcdef","amount":"7.50","currency":"EUR","balance":"12.00","balance_currency":"USD","decline_reason":"CURRENCY_MISMATCH","decided_at":"2026-01-31T23:59:59.9991223Z","subject":"=1+1","client_id":"web","payment_id":null}""" + "\n",
+            """{"stored_at":"2026-01-31T23:59:59.9991230Z","payment_type":"visa","account_id":"-acct","version":3,"kind":"payment_declined","transaction_id":"01234567-89ab-cdef-0123-456789abcdef","amount":"7.50","currency":"EUR","balance":"12.00","balance_currency":"USD","decline_reason":"CURRENCY_MISMATCH","decided_at":"2026-01-31T23:59:59.9991223Z","subject":"=1+1","client_id":"web","payment_id":null}""" + "\n",
             Written(ExportFormat.JsonLines, e));
     }
 
