@@ -26,7 +26,7 @@ public sealed class BackendOptions
     [Range(1, 10_000_000)]
     public int CachedAccountsMax { get; set; } = 200_000;
 
-    /// <summary>The most accounts in the view of a balance backend, of about 280 bytes each. If there are more, those used last are in
+    /// <summary>The most accounts in the view of a balance backend, of about 300 bytes each. If there are more, those used last are in
     /// it, and a check of any other reads the event store.</summary>
     [Range(3, 100_000_000)]
     public int ViewAccountsMax { get; set; } = 1_000_000;

@@ -28,8 +28,7 @@ internal sealed partial class Replier(IAnswerPublisher publisher, Supervisor sup
         var answers = new List<Answer>(answered.Count);
         foreach (var (delivery, reply) in answered)
         {
-            // Commands of backends have no reply.
-            if (reply is not null && delivery.Command.ProxyTopic.Length > 0)
+            if (reply is not null && HasReply(delivery))
             {
                 answers.Add(new Answer(delivery.Command.ProxyTopic, reply));
             }
@@ -40,7 +39,8 @@ internal sealed partial class Replier(IAnswerPublisher publisher, Supervisor sup
     /// <summary>Answers commands that stay in flight, so that their callers do not wait for something that may take long.
     /// </summary>
     public void Answer(IReadOnlyList<(Delivery Delivery, Reply Reply)> answered) => supervisor.Watch(
-        "Publishing answers", PublishAsync([.. answered.Select(a => new Answer(a.Delivery.Command.ProxyTopic, a.Reply))], []));
+        "Publishing answers",
+        PublishAsync([.. answered.Where(a => HasReply(a.Delivery)).Select(a => new Answer(a.Delivery.Command.ProxyTopic, a.Reply))], []));
 
     /// <summary>Leaves commands to the next owner of their partition: they are neither answered nor settled.</summary>
     public void Abandon(IReadOnlyCollection<Delivery> deliveries)
@@ -69,6 +69,9 @@ internal sealed partial class Replier(IAnswerPublisher publisher, Supervisor sup
     }
 
     private void Leave(int count) => Enter(-count);
+
+    // Commands that backends send have none.
+    private static bool HasReply(Delivery delivery) => delivery.Command.ProxyTopic.Length > 0;
 
     private async Task SettleWhenSentAsync(Task sent, IReadOnlyList<(Delivery Delivery, Reply? Reply)> answered)
     {

@@ -13,7 +13,7 @@ namespace Billing.Backends.Balances;
 /// than once: an event at or below the account's version is ignored, the next one is applied, and one that skips a version is
 /// reported, so that the caller reads the account from the event store. An event that repeats the account's version with different
 /// contents is reported too: one of the two is not from a backend, and until it is read the account takes no further events. Events
-/// of accounts that are not held are reported while there is room for these, and otherwise ignored. An account takes about 280 bytes
+/// of accounts that are not held are reported while there is room for these, and otherwise ignored. An account takes about 300 bytes
 /// (docs/operations.md). Thread-safe.</summary>
 internal sealed class BalanceView
 {

@@ -8,7 +8,8 @@ using Npgsql;
 namespace Billing.Backends.EventStore;
 
 /// <summary>Creates the schema: Marten's tables, with a constraint by which a command has one event; four more tables, and the functions
-/// that an append calls. Open holds are the payments of which something is on hold, with when that expires; snapshots hold accounts as of some version, so that a long stream need not be read from its start; epochs number the
+/// that an append calls. Open holds are the payments of which something is on hold, with when that expires. Snapshots
+/// hold accounts as of some version, so that a long stream need not be read from its start; epochs number the
 /// owners of each partition, so that a former one cannot append; and shards are the groups of accounts that this database holds.</summary>
 public sealed class EventStoreSchema(
     IDocumentStore store, StoreServers servers, IOptions<EventStoreOptions> options, TimeProvider time)

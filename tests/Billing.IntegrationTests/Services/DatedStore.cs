@@ -37,9 +37,9 @@ public sealed class DatedStore(EventStoreFixture store) : IAsyncLifetime
         }
         List<AccountEvent> facts = [.. EventStoreFixture.Facts(7)];
         facts.Add(new PaymentRefunded(Guid.NewGuid(), facts[0].TransactionId, 0.25m, "USD", facts[^1].DecidedAt) { Charged = 1, Refunded = 0.25m, Held = 0 });
-        var hold = new PaymentAuthorised(Guid.NewGuid(), 5, "USD", facts[^1].DecidedAt.AddDays(7), facts[^1].DecidedAt) { OnHold = 5 };
+        var hold = new PaymentAuthorised(Guid.NewGuid(), 5, "USD", facts[^1].DecidedAt.AddDays(7), facts[^1].DecidedAt);
         facts.Add(hold);
-        facts.Add(new PaymentCaptured(Guid.NewGuid(), hold.TransactionId, 2, 0, "USD", hold.DecidedAt) { Charged = 2, Refunded = 0, Held = 3, OnHold = 3 });
+        facts.Add(new PaymentCaptured(Guid.NewGuid(), hold.TransactionId, 2, 0, "USD", hold.DecidedAt) { Charged = 2, Refunded = 0, Held = 3 });
         facts.Add(new AuthorisationExpired(Guid.NewGuid(), hold.TransactionId, 3, "USD", hold.ExpiresAt) { Charged = 2, Refunded = 0, Held = 0 });
         await AppendAsync(first, TheAccount, facts);
         // Several at the same moment, as those of one transaction.

@@ -92,7 +92,8 @@ public sealed class EventStoreFixture : IAsyncLifetime
         {
             if (areStating)
             {
-                fact = fact with { Balance = account.Apply(fact).Balance };
+                var after = account.Apply(fact);
+                fact = fact with { Balance = after.Balance, OnHold = after.OnHold == 0 ? null : after.OnHold };
                 fact = fact is PaymentDeclined declined ? declined with { KeptIn = account.Currency } : fact;
             }
             var added = NewEvent.Of(streamId, fact, account);

@@ -16,7 +16,11 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
 {
     private readonly string _stream = "visa/" + StackFixture.NewAccount();
     private readonly Guid _closed = Guid.NewGuid();
-    private readonly List<AccountEvent> _facts = [.. EventStoreFixture.Facts(250)];
+    private readonly List<AccountEvent> _facts =
+    [
+        .. EventStoreFixture.Facts(250),
+        new PaymentAuthorised(Guid.NewGuid(), 5, "USD", new DateTimeOffset(2099, 1, 1, 0, 0, 0, TimeSpan.Zero), DateTimeOffset.UnixEpoch),
+    ];
     private string[] _connections = [];
     private ServiceProvider _services = null!;
     private Account _account = EventStoreFixture.Opened;

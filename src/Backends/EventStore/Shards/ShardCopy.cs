@@ -62,20 +62,16 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
     public async Task CopyHoldsAsync(CancellationToken cancellationToken)
     {
         await ExecuteAsync(to, $"delete from {EventStoreSchema.OpenHolds(toSchema)} where {toSchema}.{Shard.Function}(stream_id) = {shard}", cancellationToken);
-        for (var last = ""; ;)
+        for (string? last = ""; last is not null;)
         {
-            var (rows, next, _) = await ReadAsync(
+            (var rows, last, _) = await ReadAsync(
                 $"select * from {EventStoreSchema.OpenHolds(fromSchema)} where {fromSchema}.{Shard.Function}(stream_id) = {shard} and stream_id || payment_id > $1 order by stream_id || payment_id limit {BatchMax}",
                 "max(stream_id || payment_id)", cancellationToken, new NpgsqlParameter<string> { TypedValue = last });
-            if (next is null)
-            {
-                return;
-            }
-            await WriteAsync(EventStoreSchema.OpenHoldsTable, rows, $"""
-                insert into {EventStoreSchema.OpenHolds(toSchema)}
-                select * from jsonb_populate_recordset(null::{EventStoreSchema.OpenHolds(toSchema)}, $1)
-                """, "t.stream_id = r->>'stream_id' and t.payment_id = (r->>'payment_id')::uuid", cancellationToken);
-            last = next;
+            // Not compared: a backend may take one of them at once.
+            await ExecuteAsync(to, $"""
+                insert into {EventStoreSchema.OpenHolds(toSchema)} (stream_id, payment_id, expires_at)
+                select stream_id, payment_id, expires_at from jsonb_populate_recordset(null::{EventStoreSchema.OpenHolds(toSchema)}, $1)
+                """, cancellationToken, Json(rows));
         }
     }
 
