@@ -172,6 +172,9 @@ internal sealed partial class PaymentRecorder(
         var payments = await FollowedUpPayments.ReadAsync(store, open, cancellationToken);
         var decidedAt = BackendMetrics.Now;
         var (decided, events, refused) = Decide(open, accounts, payments);
+        // A copy of a refused command, on another partition, may have been recorded since this one was deduplicated, and be the reason.
+        var copies = refused.Count == 0 ? null
+            : await store.FindReceiptsAsync(refused.ConvertAll(r => r.Command.Id), cancellationToken);
         if (events.Count > 0)
         {
             await store.AppendAsync(events, _epochs.Of(decided), cancellationToken);
@@ -180,7 +183,14 @@ internal sealed partial class PaymentRecorder(
         // Refused only now: until the batch is stored, the state that contradicts the command may never exist.
         foreach (var (command, refusal) in refused)
         {
-            command.Refuse(command.Kind.Explain(refusal));
+            if (copies!.TryGetValue(command.Id, out var recorded))
+            {
+                command.Record(recorded);
+            }
+            else
+            {
+                command.Refuse(command.Kind.Explain(refusal));
+            }
         }
         NoteWaits(open, decidedAt);
         var stored = time.Microseconds();

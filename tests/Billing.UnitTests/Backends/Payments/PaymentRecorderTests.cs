@@ -143,6 +143,23 @@ public sealed class PaymentRecorderTests
         Assert.Equal(2, _store.Appended.Count);
     }
 
+    /// <summary>Two backends own the account for a while, as when partitions are added; each has a copy.</summary>
+    [Fact]
+    public async Task A_refund_whose_copy_another_owner_has_recorded_meanwhile_gets_its_answer_and_no_refusal()
+    {
+        var payment = Samples.PaymentCommand("acct-1");
+        await RecordAsync(_inFlight.Enter([new RecordingDelivery(payment)], 0));
+        var batch = _inFlight.Enter([new RecordingDelivery(Samples.RefundCommand(payment, payment.Payment.Amount.ToDecimal()))], 0);
+        var last = _store.Appended[^1];
+        var fact = batch[0].Command.Decide(last.After, Billing.Backends.Domain.PaymentState.Of(last.Fact), _time.GetUtcNow()).Event!;
+        _store.Add([NewEvent.Of("visa/acct-1", fact, last.After)]);
+
+        await RecordAsync(batch);
+
+        Assert.Equal(2, batch[0].Event()!.Version);
+        Assert.Equal(2, _store.Appended.Count);
+    }
+
     [Fact]
     public async Task One_id_for_two_accounts_is_recorded_for_each()
     {
