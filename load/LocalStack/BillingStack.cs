@@ -288,6 +288,10 @@ public sealed class BillingStack : IAsyncDisposable
     private async Task StartServicesAsync(IProgress<string> progress, CancellationToken cancellationToken)
     {
         progress.Report("Starting the services");
+        if (_options.Webhook is not null && Transport != "kafka")
+        {
+            throw new StackException($"Events are sent from Kafka's topic of events, which the transport {Transport} does not have.");
+        }
         if (Transport == "embedded")
         {
             Launch(ServiceRole.Embedded, 1);
@@ -303,17 +307,12 @@ public sealed class BillingStack : IAsyncDisposable
             LaunchAll(ServiceRole.PaymentBackend, _options.PaymentBackends);
             LaunchAll(ServiceRole.BalanceBackend, _options.BalanceBackends);
             LaunchAll(ServiceRole.Proxy, _options.Proxies);
+            LaunchAll(ServiceRole.Webhooks, _options.Webhook is null ? 0 : 1);
         }
         await Task.WhenAll(_services.Select(s => s.WaitUntilReadyAsync(cancellationToken)));
     }
 
-    private void LaunchAll(ServiceRole role, int count)
-    {
-        for (var number = 1; number <= count; number++)
-        {
-            Launch(role, number);
-        }
-    }
+    private void LaunchAll(ServiceRole role, int count) => Enumerable.Range(1, count).ToList().ForEach(number => Launch(role, number));
 
     private ServiceProcess Launch(ServiceRole role, int number, IReadOnlyDictionary<string, string>? own = null)
     {
@@ -322,7 +321,8 @@ public sealed class BillingStack : IAsyncDisposable
         var port = previous is not null ? new Uri(previous.Address).Port
             : isFront && _options.Port != 0 ? _options.Port + number - 1 : _ports.Take();
         var settings = CommonSettings(role).Concat(isFront ? FrontSettings(number, previous) : [])
-            .Concat(role == ServiceRole.Proxy ? [] : BackendSettings(role, number))
+            .Concat(role is ServiceRole.Proxy or ServiceRole.Webhooks ? [] : BackendSettings(role, number))
+            .Concat(role == ServiceRole.Webhooks ? _options.Webhook?.Settings(ConnectionString) ?? [] : [])
             .Where(setting => setting.Value is not null).ToDictionary(StringComparer.Ordinal);
         var none = FrozenDictionary<string, string>.Empty;
         foreach (var (name, value) in _options.Settings.Concat(_options.SettingsOf?.Invoke(this, role, number) ?? none).Concat(own ?? none))
@@ -343,7 +343,7 @@ public sealed class BillingStack : IAsyncDisposable
     // Settings without a value are those that a service keeps its own default of.
     private Dictionary<string, string?> CommonSettings(ServiceRole role)
     {
-        var isSecured = Kafka is not null && Credentials is not null;
+        var isSecured = Kafka is not null && Credentials is not null && role != ServiceRole.Webhooks;
         return new()
         {
             ["Billing__Kafka__BootstrapServers"] = isSecured ? Kafka!.SecuredServers : BootstrapServers,

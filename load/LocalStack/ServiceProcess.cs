@@ -23,6 +23,9 @@ public enum ServiceRole
 
     /// <summary>All of these in one process, without Kafka.</summary>
     Embedded,
+
+    /// <summary>Sends events to receivers.</summary>
+    Webhooks,
 }
 
 /// <summary>A running service of the stack.</summary>
@@ -87,6 +90,7 @@ public sealed class ServiceProcess
             ServiceRole.Proxy => ("proxy", "Billing.Proxy", null),
             ServiceRole.PaymentBackend => ("payments", "Billing.Backends", null),
             ServiceRole.BalanceBackend => ("balances", "Billing.Backends", null),
+            ServiceRole.Webhooks => ("webhooks", "Billing.Webhooks", null),
             ServiceRole.DirectBackend => ("backend", "Billing.Rpc", "backend"),
             _ => ("embedded", "Billing.Embedded", null),
         };

@@ -82,6 +82,9 @@ public sealed record StackOptions
     /// <summary>Further settings of the PostgreSQL that the stack starts, by the names of postgresql.conf.</summary>
     public IReadOnlyDictionary<string, string> PostgresSettings { get; init; } = FrozenDictionary<string, string>.Empty;
 
+    /// <summary>Where the stack sends its events, over Kafka only; nowhere if null.</summary>
+    public WebhookTarget? Webhook { get; init; }
+
     /// <summary>Whether the proxies use TLS and authenticate their callers, with credentials that the stack creates.</summary>
     public bool Secured { get; init; }
 

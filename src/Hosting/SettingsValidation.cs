@@ -18,7 +18,7 @@ public static class SettingsValidation
     public static IReadOnlyList<string> Sections { get; } =
     [
         "Admin", "AdminClient", "Auth", "Backend", "Client", "Direct", "Embedded", "EventStore", "Insecure", "Jitter", "Kafka", "Limits", "Live",
-        "Proxy", "Rest", "SecretsFolder", "Telemetry", "Tls",
+        "Proxy", "Rest", "SecretsFolder", "Telemetry", "Tls", "Webhooks",
     ];
 
     /// <summary>Binds a section, given by its path such as <c>Billing:Kafka</c>, to options. At start their values are validated by

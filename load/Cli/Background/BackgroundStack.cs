@@ -32,6 +32,10 @@ internal sealed class BackgroundStack(IAnsiConsole console)
             state = await WatchAsync(stack, cancellationToken);
         }
         Print(state);
+        if (options.Webhook is { } webhook)
+        {
+            console.WriteLine($"Webhook    {webhook.Url}, signed with {webhook.Secret}");
+        }
         return 0;
     }
 

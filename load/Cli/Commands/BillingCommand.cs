@@ -4,6 +4,7 @@ using Billing.Cli.Arguments;
 using Billing.Cli.Background;
 using Billing.Cli.Commands.Measurements;
 using Billing.Cli.Commands.Operations;
+using Billing.LocalStack;
 using Billing.Measuring.Bursts;
 using Spectre.Console;
 
@@ -21,7 +22,7 @@ internal static class BillingCommand
             Up(console), Status(console), Logs(), DoctorCommand.Create(), Down(console), TokenCommand.Create(), CredentialsCommand.Create(console), Keep(console),
             AuditCommand.Create(console), ExportCommand.Create(console),
             RebuildCommand.Create(console), BackfillCommand.Create(console), SchemaCommand.Create(console), ShardsCommand.Create(console), TopicsCommand.Create(console),
-            DeadLettersCommand.Create(console),
+            DeadLettersCommand.Create(console), WebhooksCommand.Create(console),
             new HelpOption(),
             new VersionOption(),
         };
@@ -74,10 +75,12 @@ internal static class BillingCommand
         var rest = Flags.Number("--rest-port", "REST port of the first proxy; the other proxies use the next ports; 0 for free ports", 0, 0, 65_000);
         var tls = new Option<bool>("--tls") { Description = "TLS and authentication of callers, with certificates and a token key that are created for the stack" };
         var monitoring = new Option<bool>("--monitoring") { Description = "Also start Prometheus, which scrapes every service" };
-        var command = new Command("up", "Starts the stack in the background.") { port, rest, tls, monitoring };
+        var webhook = Flags.Text("--webhook", "Also send every event to this URL; http is allowed, and addresses of this machine only", "URL")
+            .Refuse(text => Uri.TryCreate(text, UriKind.Absolute, out var url) && url.Scheme is "http" or "https" ? null : $"--webhook must be a URL such as http://localhost:9000/; it is '{text}'.");
+        var command = new Command("up", "Starts the stack in the background.") { port, rest, tls, monitoring, webhook };
         stack.AddTo(command);
         return command.Does((parsed, cancellationToken) => new BackgroundStack(console).UpAsync(
-            stack.Read(parsed) with { Port = parsed.GetValue(port), RestPort = parsed.GetValue(rest), Secured = parsed.GetValue(tls) },
+            stack.Read(parsed) with { Port = parsed.GetValue(port), RestPort = parsed.GetValue(rest), Secured = parsed.GetValue(tls), Webhook = parsed.GetValue(webhook) is { } url ? WebhookTarget.New(url) : null },
             parsed.GetValue(monitoring), cancellationToken));
     }
 

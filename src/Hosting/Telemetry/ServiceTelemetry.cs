@@ -24,7 +24,7 @@ public static class ServiceTelemetry
     // By name, so that each process exports those of them that it creates.
     private static readonly string[] Meters =
     [
-        "Billing.Proxy", "Billing.Backends", "Billing.Messaging", ClockWatch.MeterName, "Npgsql", "System.Runtime",
+        "Billing.Proxy", "Billing.Backends", "Billing.Webhooks", "Billing.Messaging", ClockWatch.MeterName, "Npgsql", "System.Runtime",
         "Microsoft.AspNetCore.Hosting", "Microsoft.AspNetCore.Server.Kestrel",
     ];
 

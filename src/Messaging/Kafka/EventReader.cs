@@ -17,6 +17,29 @@ internal sealed class EventReader(IReadModel model, ILogger logger)
 
     private readonly Dictionary<TopicPartition, Offset> _next = [];
 
+    /// <summary>Takes the records that are available, at most <see cref="DrainMax"/>.</summary>
+    /// <exception cref="ConsumeException">The client reports an error; what was taken before it is not affected.</exception>
+    public static void Drain(IConsumer<byte[], byte[]> consumer, Action<ConsumeResult<byte[], byte[]>> take)
+    {
+        var record = consumer.Consume(PollInterval);
+        for (var taken = 1; record is not null; taken++)
+        {
+            take(record);
+            record = taken < DrainMax ? consumer.Consume(TimeSpan.Zero) : null;
+        }
+    }
+
+    /// <summary>The event in a record; null if it is none, which is logged.</summary>
+    public static Event? Read(ConsumeResult<byte[], byte[]> record, ILogger logger)
+    {
+        if (WireFormat.TryReadEvent(record.Message.Value, record.WireVersion(), out var recorded, out var refusal))
+        {
+            return recorded;
+        }
+        KafkaLog.EventIgnored(logger, record.Topic, record.Partition.Value, record.Offset.Value, refusal);
+        return null;
+    }
+
     /// <summary>Stores the current end offsets of the partitions as the next offsets to read.</summary>
     /// <exception cref="KafkaException">No broker answers.</exception>
     public void StoreEndOffsets(IConsumer<byte[], byte[]> consumer, IEnumerable<TopicPartition> partitions)
@@ -60,16 +83,14 @@ internal sealed class EventReader(IReadModel model, ILogger logger)
         var hasNext = true;
         try
         {
-            var record = consumer.Consume(PollInterval);
-            for (var taken = 1; record is not null; taken++)
+            Drain(consumer, record =>
             {
                 _next[record.TopicPartition] = record.Offset + 1;
-                if (Read(record) is { } recorded)
+                if (Read(record, logger) is { } recorded)
                 {
                     events.Add(recorded);
                 }
-                record = taken < DrainMax ? consumer.Consume(TimeSpan.Zero) : null;
-            }
+            });
         }
         catch (ConsumeException e) when (e.Error.Code is ErrorCode.Local_AutoOffsetReset or ErrorCode.OffsetOutOfRange)
         {
@@ -100,15 +121,5 @@ internal sealed class EventReader(IReadModel model, ILogger logger)
             // Apply them one by one, so that the one that fails does not affect the others.
             events.ForEach(recorded => HandOver([recorded]));
         }
-    }
-
-    private Event? Read(ConsumeResult<byte[], byte[]> record)
-    {
-        if (WireFormat.TryReadEvent(record.Message.Value, record.WireVersion(), out var recorded, out var refusal))
-        {
-            return recorded;
-        }
-        KafkaLog.EventIgnored(logger, record.Topic, record.Partition.Value, record.Offset.Value, refusal);
-        return null;
     }
 }

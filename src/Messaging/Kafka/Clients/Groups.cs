@@ -1,6 +1,6 @@
 namespace Billing.Messaging.Kafka.Clients;
 
-/// <summary>Names of the consumer groups of the request topics.</summary>
+/// <summary>Names of the consumer groups.</summary>
 public static class Groups
 {
     /// <summary>The group of the payment backends.</summary>
@@ -8,4 +8,7 @@ public static class Groups
 
     /// <summary>The group of the balance backends.</summary>
     public const string Balances = "billing-balances";
+
+    /// <summary>The group of the services that send events to receivers.</summary>
+    public const string Webhooks = "billing-webhooks";
 }

@@ -93,6 +93,12 @@ internal static partial class KafkaLog
     [LoggerMessage(138, LogLevel.Information, "{Topic} is without flush.messages=1: records that the brokers have just acknowledged are lost if all of them lose their power at once")]
     public static partial void NotSynced(ILogger logger, string topic);
 
+    [LoggerMessage(139, LogLevel.Warning, "Cannot take over {Count} events, and tries again: {Reason}")]
+    public static partial void EventsRefused(ILogger logger, int count, string reason);
+
+    [LoggerMessage(140, LogLevel.Error, "{Topic}[{Partition}] no longer contains {Count} events before offset {Offset}: nobody has taken them over")]
+    public static partial void EventsMissed(ILogger logger, string topic, int partition, long count, long offset);
+
     /// <summary>Logs an error that the native client reports.</summary>
     public static void Error(ILogger logger, Error error)
     {

@@ -1,0 +1,86 @@
+using System.Buffers;
+using System.Text;
+using System.Text.Json;
+using Billing.Contracts;
+using Billing.V1;
+using Billing.Wire.V1;
+using Google.Protobuf.Reflection;
+
+namespace Billing.Webhooks;
+
+/// <summary>An event as receivers get it (docs/webhooks.md): JSON as in the REST API. The kind and what only some kinds have are those of the
+/// event's <c>fact</c> in wire.proto, so a new kind needs nothing here.</summary>
+internal static class EventBody
+{
+    private static readonly Dictionary<int, string> KindNames = Event.Descriptor.Oneofs.Single().Fields
+        .ToDictionary(fact => fact.FieldNumber, fact => fact.Name.ToUpperInvariant());
+
+    /// <summary>The kinds of events, e.g. <c>PAYMENT_ACCEPTED</c>.</summary>
+    public static IReadOnlyCollection<string> Kinds => KindNames.Values;
+
+    /// <summary>The kind of an event; null if this version of the program does not know it.</summary>
+    public static string? KindOf(Event recorded) => KindNames.GetValueOrDefault((int)recorded.FactCase);
+
+    /// <summary>The payment type and the account of a stream, e.g. <c>VISA</c> and <c>acct-42</c>.</summary>
+    public static (string PaymentType, string Account) Split(string streamId) =>
+        streamId.Split('/', 2) is [var type, var account] ? (type.ToUpperInvariant(), account) : ("", streamId);
+
+    /// <summary>The JSON of an event of a known kind.</summary>
+    public static string Of(Event recorded)
+    {
+        var (type, account) = Split(recorded.StreamId);
+        var buffer = new ArrayBufferWriter<byte>(512);
+        using var json = new Utf8JsonWriter(buffer);
+        json.WriteStartObject();
+        json.WriteString("type", KindOf(recorded));
+        json.WriteString("account_id", account);
+        json.WriteString("payment_type", type);
+        json.WriteNumber("version", recorded.Version);
+        if (recorded.TransactionId.Length > 0)
+        {
+            json.WriteString("transaction_id", recorded.TransactionId);
+        }
+        json.WriteString("decided_at", UnixTime.FromMicroseconds(recorded.DecidedUnixUs).UtcDateTime);
+        var fact = (Google.Protobuf.IMessage)Event.Descriptor.FindFieldByNumber((int)recorded.FactCase).Accessor.GetValue(recorded);
+        foreach (var field in fact.Descriptor.Fields.InDeclarationOrder())
+        {
+            Write(json, field, field.Accessor.GetValue(fact));
+        }
+        Write(json, Event.Descriptor.FindFieldByNumber(Event.BalanceFieldNumber), recorded.Balance);
+        json.WriteEndObject();
+        json.Flush();
+        return Encoding.UTF8.GetString(buffer.WrittenSpan);
+    }
+
+    // What is not set is left out.
+    private static void Write(Utf8JsonWriter json, FieldDescriptor field, object? value)
+    {
+        switch (value)
+        {
+            case Money money:
+                json.WriteStartObject(field.Name);
+                json.WriteString("currency_code", money.CurrencyCode);
+                // JavaScript's numbers are exact only up to 2^53.
+                json.WriteString("units", money.Units.ToString(System.Globalization.CultureInfo.InvariantCulture));
+                json.WriteNumber("nanos", money.Nanos);
+                json.WriteEndObject();
+                break;
+            case string { Length: > 0 } text:
+                json.WriteString(field.Name, text);
+                break;
+            case Enum when field.EnumType.FindValueByNumber((int)value) is { Number: not 0 } known:
+                json.WriteString(field.Name, known.Name);
+                break;
+            case long and not 0:
+                json.WriteNumber(field.Name, (long)value);
+                break;
+            case bool flag:
+                json.WriteBoolean(field.Name, flag);
+                break;
+            case null or "" or Enum or 0L:
+                break;
+            default:
+                throw new NotSupportedException($"The field {field.FullName} has a type that is not known here.");
+        }
+    }
+}

@@ -1,0 +1,39 @@
+namespace Billing.Webhooks;
+
+/// <summary>An event for a receiver.</summary>
+/// <param name="Receiver">The receiver's name.</param>
+/// <param name="StreamId">The account's stream.</param>
+/// <param name="Version">The event's version in it.</param>
+/// <param name="Body">What the receiver gets.</param>
+internal sealed record PendingEvent(string Receiver, string StreamId, long Version, string Body);
+
+/// <summary>An account whose events are being delivered to a receiver, by one service at a time.</summary>
+/// <param name="StreamId">The account's stream.</param>
+/// <param name="Failures">How often its next event has failed.</param>
+/// <param name="Events">The next events, in order.</param>
+internal sealed record ClaimedAccount(string StreamId, int Failures, List<(long Version, string Body)> Events);
+
+/// <summary>How a delivery ended.</summary>
+/// <param name="StreamId">The account's stream.</param>
+/// <param name="Delivered">The versions that the receiver has taken.</param>
+/// <param name="Failure">Why it did not take the next one; null if it was not refused.</param>
+/// <param name="Retry">After a failure, how long to wait.</param>
+internal sealed record DeliveryOutcome(string StreamId, IReadOnlyList<long> Delivered, DeliveryFailure? Failure, TimeSpan Retry);
+
+/// <summary>What waits for a receiver.</summary>
+/// <param name="Receiver">The receiver's name.</param>
+/// <param name="Pending">The events that wait, parked ones included.</param>
+/// <param name="OldestAge">Time since the oldest of them was taken over.</param>
+/// <param name="ParkedAccounts">The accounts whose events are parked.</param>
+public sealed record ReceiverState(string Receiver, long Pending, TimeSpan OldestAge, long ParkedAccounts);
+
+/// <summary>An account whose events a receiver has not taken.</summary>
+/// <param name="Receiver">The receiver's name.</param>
+/// <param name="StreamId">The account's stream.</param>
+/// <param name="Pending">The events that wait.</param>
+/// <param name="Failures">How often the first of them has failed.</param>
+/// <param name="FailingFor">How long it has been failing.</param>
+/// <param name="NextIn">When it is tried again; null if the account's events are parked.</param>
+/// <param name="Failure">Why the receiver did not take it.</param>
+public sealed record FailingAccount(
+    string Receiver, string StreamId, long Pending, int Failures, TimeSpan FailingFor, TimeSpan? NextIn, string Failure);

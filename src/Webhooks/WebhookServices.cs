@@ -1,0 +1,24 @@
+using Billing.Hosting;
+using Billing.Messaging;
+using Billing.Messaging.Kafka.Clients;
+using Billing.Messaging.Kafka.Events;
+
+namespace Billing.Webhooks;
+
+/// <summary>Registers the services that send events to receivers.</summary>
+internal static class WebhookServices
+{
+    /// <summary>Adds the settings, the consumer of the events, and the deliveries.</summary>
+    public static IServiceCollection AddWebhooks(this IServiceCollection services, IConfiguration configuration)
+    {
+        services.AddSettings<WebhookOptions>(configuration, WebhookOptions.Section, options => options.ValidationErrors());
+        services.AddSingleton<WebhookStore>();
+        services.AddSingleton<Deliveries>();
+        services.AddSingleton<IReadyPart>(provider => provider.GetRequiredService<Deliveries>());
+        services.AddHostedService(provider => provider.GetRequiredService<Deliveries>());
+        services.AddSingleton<IEventSink, EventIntake>();
+        services.AddSingleton(provider => ActivatorUtilities.CreateInstance<EventConsumer>(provider, Groups.Webhooks));
+        services.AddSingleton<IReadyPart>(provider => provider.GetRequiredService<EventConsumer>());
+        return services.AddHostedService(provider => provider.GetRequiredService<EventConsumer>());
+    }
+}

@@ -1,0 +1,177 @@
+using Confluent.Kafka;
+using Microsoft.AspNetCore.Http;
+
+namespace Billing.IntegrationTests.Webhooks;
+
+/// <summary>What receivers, names and servers can do to the service that sends events.</summary>
+public sealed class WebhookFailures : IClassFixture<WebhookPlatform>, IAsyncDisposable
+{
+    private readonly WebhookPlatform _platform;
+    private readonly string _schema = WebhookPlatform.NewSchema();
+    private readonly CancellationTokenSource _patience = new(Patience, TimeProvider.System);
+    private readonly Receiver _receiver;
+
+    public WebhookFailures(WebhookPlatform platform)
+    {
+        Assert.SkipWhen(platform.Missing is not null, platform.Missing ?? "");
+        _platform = platform;
+        _receiver = new Receiver(platform.Ports.Take());
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _platform.StopAsync();
+        await _receiver.DisposeAsync();
+        _patience.Dispose();
+    }
+
+    [Fact]
+    public async Task A_redirect_is_a_failure_and_is_not_followed()
+    {
+        var accounts = WebhookPlatform.NewAccounts(1);
+        await using var inside = await new Receiver(_platform.Ports.Take()).StartAsync();
+        _receiver.Answer = (_, http) =>
+        {
+            http.Response.Headers.Location = inside.Url;
+            return Task.FromResult(StatusCodes.Status307TemporaryRedirect);
+        };
+        await _receiver.StartAsync();
+        var (_, address) = await _platform.StartAsync(_schema, _receiver.Url);
+
+        await _platform.PublishAsync(accounts, 1, 1);
+
+        Assert.Equal("It answered 307.", await FailureAsync(accounts[0]));
+        Assert.Empty(inside.All);
+        Assert.True(await WebhookDeliveries.MetricAsync(address, "billing_webhooks_failed_attempts_total{billing_receiver=\"shop\",error_type=\"307\"}") > 0);
+    }
+
+    [Fact]
+    public async Task A_name_that_resolves_to_this_machine_is_not_connected_to()
+    {
+        var accounts = WebhookPlatform.NewAccounts(1);
+        await _receiver.StartAsync();
+        var url = _receiver.Url.Replace("127.0.0.1", "localhost", StringComparison.Ordinal);
+        await _platform.StartAsync(_schema, url, settings: ("AllowedNetworks", "10.0.0.0/8"));
+
+        await _platform.PublishAsync(accounts, 1, 1);
+
+        Assert.Matches("^'localhost' is at .*127.0.0.1.*, which is not public and not in Billing:Webhooks:AllowedNetworks.$", await FailureAsync(accounts[0]));
+        Assert.Empty(_receiver.All);
+    }
+
+    [Fact]
+    public async Task A_service_whose_database_is_away_is_not_ready_and_goes_on_when_it_is_back()
+    {
+        var accounts = WebhookPlatform.NewAccounts(10);
+        await _receiver.StartAsync();
+        var (service, address) = await _platform.StartAsync(_schema, _receiver.Url);
+        await _platform.PublishAsync(accounts, 1, 1);
+        await _receiver.UntilTakenAsync(accounts, 1, _patience.Token);
+
+        await _platform.Postgres.CrashAsync();
+        await _platform.PublishAsync(accounts, 2, 2);
+        await NotReadyAsync(address, "the events cannot be stored at present");
+        await _platform.Postgres.StartAsync(_patience.Token);
+        await _receiver.UntilTakenAsync(accounts, 2, _patience.Token);
+        await service.WaitUntilAnsweredAsync(address + "/health/ready", _patience.Token);
+
+        _receiver.IsInOrder(accounts);
+    }
+
+    [Fact]
+    public async Task A_service_whose_brokers_are_away_is_not_ready_and_goes_on_when_they_are_back()
+    {
+        var accounts = WebhookPlatform.NewAccounts(10);
+        await _receiver.StartAsync();
+        var (service, address) = await _platform.StartAsync(_schema, _receiver.Url);
+
+        _platform.Kafka.KillBroker(1);
+        await NotReadyAsync(address, "no broker answers");
+        await _platform.Kafka.StartBrokerAsync(1, _patience.Token);
+        await service.WaitUntilAnsweredAsync(address + "/health/ready", _patience.Token);
+        await _platform.PublishAsync(accounts, 1, 2);
+        await _receiver.UntilTakenAsync(accounts, 2, _patience.Token);
+
+        _receiver.IsInOrder(accounts);
+    }
+
+    [Fact]
+    public async Task Events_that_the_topic_has_lost_before_they_were_taken_over_are_counted()
+    {
+        var account = WebhookPlatform.NewAccounts(1);
+        await _receiver.StartAsync();
+        await _platform.StartAsync(_schema, _receiver.Url);
+        await _platform.PublishAsync(account, 1, 1);
+        await _receiver.UntilTakenAsync(account, 1, _patience.Token);
+        await _platform.StopAsync();
+
+        await _platform.PublishAsync(WebhookPlatform.Event(account[0], 2));
+        var last = await _platform.PublishAsync(WebhookPlatform.Event(account[0], 3));
+        using (var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _platform.Kafka.BootstrapServers }).Build())
+        {
+            await admin.DeleteRecordsAsync([new TopicPartitionOffset(last.TopicPartition, last.Offset + 1)]);
+        }
+        await _platform.PublishAsync(WebhookPlatform.Event(account[0], 4));
+        var (_, address) = await _platform.StartAsync(_schema, _receiver.Url);
+        while (!_receiver.Taken.Any(taken => taken.Account == account[0] && taken.Version == 4))
+        {
+            await Task.Delay(20, _patience.Token);
+        }
+
+        Assert.Equal([1, 4], _receiver.Taken.Where(taken => taken.Account == account[0]).Select(taken => taken.Version));
+        Assert.Equal(2, await WebhookDeliveries.MetricAsync(address, "billing_webhooks_missed_events_total"));
+    }
+
+    [Fact]
+    public async Task Events_are_sent_as_soon_as_there_is_a_database_and_a_broker()
+    {
+        var account = WebhookPlatform.NewAccounts(1);
+        await _receiver.StartAsync();
+        await _platform.Postgres.StopAsync();
+        _platform.Kafka.KillBroker(1);
+        var (service, address) = await _platform.StartAsync(_schema, _receiver.Url, ready: false);
+        await NotReadyAsync(address, "the database cannot be used at present; the topics are not known yet");
+
+        await _platform.Postgres.StartAsync(_patience.Token);
+        await _platform.Kafka.StartBrokerAsync(1, _patience.Token);
+        await service.WaitUntilAnsweredAsync(address + "/health/ready", _patience.Token);
+        await _platform.PublishAsync(account, 1, 1);
+        await _receiver.UntilTakenAsync(account, 1, _patience.Token);
+
+        Assert.False(service.HasExited);
+    }
+
+    private async Task<string> FailureAsync(string account)
+    {
+        await using var store = _platform.Store(_schema);
+        while (true)
+        {
+            if ((await store.FailingAsync("shop", 100, _patience.Token)).FirstOrDefault(failing => failing.StreamId == $"visa/{account}") is { } failing)
+            {
+                return failing.Failure;
+            }
+            await Task.Delay(20, _patience.Token);
+        }
+    }
+
+    private async Task NotReadyAsync(string address, string reason)
+    {
+        using var http = new HttpClient();
+        while (true)
+        {
+            try
+            {
+                using var answer = await http.GetAsync(new Uri(address + "/health/ready"), _patience.Token);
+                if (!answer.IsSuccessStatusCode && (await answer.Content.ReadAsStringAsync(_patience.Token)).Contains(reason, StringComparison.Ordinal))
+                {
+                    return;
+                }
+            }
+            catch (HttpRequestException)
+            {
+                // It has not started yet.
+            }
+            await Task.Delay(50, _patience.Token);
+        }
+    }
+}
