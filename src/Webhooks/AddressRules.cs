@@ -21,8 +21,13 @@ internal sealed class AddressRules(string allowed)
 
     private readonly IPNetwork[] _allowed = Networks(allowed);
 
-    /// <summary>Whether events may be sent to an address.</summary>
-    public bool Allows(IPAddress address) => Array.Exists(_allowed, network => network.Contains(address)) || IsPublic(address);
+    /// <summary>Whether events may be sent to an address. One that stands for an IPv4 address is in the networks of that one, and never public.
+    /// </summary>
+    public bool Allows(IPAddress address)
+    {
+        var plain = address.IsIPv4MappedToIPv6 ? address.MapToIPv4() : address;
+        return Array.Exists(_allowed, network => network.Contains(plain)) || (!address.IsIPv4MappedToIPv6 && IsPublic(address));
+    }
 
     /// <summary>The items of a list in a setting.</summary>
     public static string[] Listed(string text) => text.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries);

@@ -9,14 +9,12 @@ internal sealed class RetrySchedule(WebhookOptions options, Random random)
     /// <summary>The wait after a number of failures, from 1. It is at least what the receiver asks for, within the longest wait.</summary>
     public TimeSpan After(int failures, TimeSpan? asked)
     {
-        var exponential = options.RetryDelay * Math.Pow(2, Math.Clamp(failures - 1, 0, 40));
-        var bound = Min(exponential, options.RetryDelayMax);
-        var wait = asked > bound ? Min(asked.Value, options.RetryDelayMax) : bound;
+        var max = options.RetryDelayMax;
+        var exponential = TimeSpan.FromSeconds(Math.Min(options.RetryDelay.TotalSeconds * Math.Pow(2, failures - 1), max.TotalSeconds));
+        var wait = asked > max ? max : asked > exponential ? asked.Value : exponential;
         lock (_gate)
         {
             return wait * (1 + (random.NextDouble() / 2));
         }
     }
-
-    private static TimeSpan Min(TimeSpan one, TimeSpan other) => one < other ? one : other;
 }

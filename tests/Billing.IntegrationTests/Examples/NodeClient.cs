@@ -5,24 +5,43 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.IntegrationTests.Examples;
 
-/// <summary>The client of examples/node-client with its packages, in its own folder.</summary>
-public sealed class NodeInstallation : IAsyncDisposable
+/// <summary>A program for Node.js with its packages, in its own folder.</summary>
+/// <param name="source">The program's folder in the repository.</param>
+public abstract class NodeInstallation(string source) : IAsyncDisposable
 {
+    // The error codes of npm when its registry cannot be reached or does not provide a package.
+    private static readonly string[] Unreachable =
+        ["ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENETUNREACH", "E404", "E403"];
+
     private readonly StackFolder _folder = StackFolder.Create();
     private Task<ToolResult>? _installing;
 
-    /// <summary>The installed client's folder.</summary>
-    public string Path => System.IO.Path.Combine(_folder.FullName, "node-client");
+    /// <summary>The installed program's folder.</summary>
+    public string Path => System.IO.Path.Combine(_folder.FullName, System.IO.Path.GetFileName(source));
 
-    /// <summary>Installs the packages of the lock file; all calls share one installation.</summary>
-    internal Task<ToolResult> InstallAsync(string npm) => _installing ??= InstallOnceAsync(npm);
+    /// <summary>Installs the packages of the lock file, once, and returns the path of Node.js. If something is missing, the test is skipped with a
+    /// message.</summary>
+    public async Task<string> NodeAsync()
+    {
+        var (node, npm) = (ExternalTool.Need("node"), ExternalTool.Need("npm"));
+        var installed = await (_installing ??= InstallOnceAsync(npm));
+        Assert.SkipWhen(installed.ExitCode != 0 && IsNetwork(installed.Errors), "npm's registry cannot be reached:\n" + installed.Errors);
+        installed.Succeeded();
+        return node;
+    }
 
-    public ValueTask DisposeAsync() => _folder.DisposeAsync();
+    public async ValueTask DisposeAsync()
+    {
+        await _folder.DisposeAsync();
+        GC.SuppressFinalize(this);
+    }
+
+    private static bool IsNetwork(string errors) => Array.Exists(Unreachable, code => errors.Contains(code, StringComparison.Ordinal));
 
     private Task<ToolResult> InstallOnceAsync(string npm)
     {
-        var folder = _folder.CreateSubfolder("node-client");
-        foreach (var file in Directory.EnumerateFiles(System.IO.Path.Combine(Repository.Root, "examples/node-client")))
+        var folder = _folder.CreateSubfolder(System.IO.Path.GetFileName(source));
+        foreach (var file in Directory.EnumerateFiles(System.IO.Path.Combine(Repository.Root, source)))
         {
             File.Copy(file, System.IO.Path.Combine(folder, System.IO.Path.GetFileName(file)));
         }
@@ -31,18 +50,17 @@ public sealed class NodeInstallation : IAsyncDisposable
     }
 }
 
+/// <summary>The client of examples/node-client with its packages.</summary>
+public sealed class NodeClientInstallation() : NodeInstallation("examples/node-client");
+
 /// <summary>The client of examples/node-client against real proxies.</summary>
 [Collection(OverFailingKafka.Name)]
-public sealed class NodeClient : IClassFixture<NodeInstallation>
+public sealed class NodeClient : IClassFixture<NodeClientInstallation>
 {
-    // The error codes of npm when its registry cannot be reached or does not provide a package.
-    private static readonly string[] Unreachable =
-        ["ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENETUNREACH", "E404", "E403"];
-
     private readonly KafkaStack _stack;
-    private readonly NodeInstallation _installation;
+    private readonly NodeClientInstallation _installation;
 
-    public NodeClient(KafkaStack stack, NodeInstallation installation)
+    public NodeClient(KafkaStack stack, NodeClientInstallation installation)
     {
         _installation = installation;
         Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
@@ -52,7 +70,7 @@ public sealed class NodeClient : IClassFixture<NodeInstallation>
     [Fact]
     public async Task It_pays_once_per_transaction_id_and_in_bulk_and_reads_its_own_writes_despite_an_unreachable_proxy()
     {
-        var node = await NodeAsync();
+        var node = await _installation.NodeAsync();
         var account = StackFixture.NewAccount();
         using var ports = new FreePorts();
 
@@ -71,7 +89,7 @@ public sealed class NodeClient : IClassFixture<NodeInstallation>
     [Fact]
     public async Task Payments_on_a_stream_whose_proxy_is_killed_are_made_once_through_the_next_proxy()
     {
-        var node = await NodeAsync();
+        var node = await _installation.NodeAsync();
         var account = StackFixture.NewAccount();
         var proxy = _stack.Stack.Of(ServiceRole.Proxy).First();
         try
@@ -94,17 +112,6 @@ public sealed class NodeClient : IClassFixture<NodeInstallation>
             await _stack.Stack.AddAsync(ServiceRole.Proxy, proxy.Number, CancellationToken.None);
         }
     }
-
-    private async Task<string> NodeAsync()
-    {
-        var (node, npm) = (ExternalTool.Need("node"), ExternalTool.Need("npm"));
-        var installed = await _installation.InstallAsync(npm);
-        Assert.SkipWhen(installed.ExitCode != 0 && IsNetwork(installed.Errors), "npm's registry cannot be reached:\n" + installed.Errors);
-        installed.Succeeded();
-        return node;
-    }
-
-    private static bool IsNetwork(string errors) => Array.Exists(Unreachable, code => errors.Contains(code, StringComparison.Ordinal));
 
     private async Task<JsonElement> RunAsync(string node, string account, IEnumerable<string> addresses, int count = 300)
     {

@@ -42,7 +42,7 @@ public sealed class WebhookFailures : IClassFixture<WebhookPlatform>, IAsyncDisp
 
         Assert.Equal("It answered 307.", await FailureAsync(accounts[0]));
         Assert.Empty(inside.All);
-        Assert.True(await WebhookDeliveries.MetricAsync(address, "billing_webhooks_failed_attempts_total{billing_receiver=\"shop\",error_type=\"307\"}") > 0);
+        Assert.True(await WebhookDeliveries.MetricAsync(address, "billing_webhooks_failed_total{billing_receiver=\"shop\",error_type=\"307\"}") > 0);
     }
 
     [Fact]
@@ -119,7 +119,7 @@ public sealed class WebhookFailures : IClassFixture<WebhookPlatform>, IAsyncDisp
         }
 
         Assert.Equal([1, 4], _receiver.Taken.Where(taken => taken.Account == account[0]).Select(taken => taken.Version));
-        Assert.Equal(2, await WebhookDeliveries.MetricAsync(address, "billing_webhooks_missed_events_total"));
+        Assert.Equal(2, await WebhookDeliveries.MetricAsync(address, "billing_webhooks_missed_total"));
     }
 
     [Fact]

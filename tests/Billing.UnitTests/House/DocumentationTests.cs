@@ -12,6 +12,7 @@ public sealed class DocumentationTests
     [InlineData("Billing.Messaging")]
     [InlineData("Billing.Proxy")]
     [InlineData("Billing.Backends")]
+    [InlineData("Billing.Webhooks")]
     [InlineData("Billing.Client")]
     [InlineData("Billing.Driver")]
     [InlineData("Billing.Rpc")]

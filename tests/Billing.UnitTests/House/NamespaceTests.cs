@@ -17,6 +17,7 @@ public sealed class NamespaceTests
     [InlineData("Billing.Hosting")]
     [InlineData("Billing.Messaging")]
     [InlineData("Billing.Backends")]
+    [InlineData("Billing.Webhooks")]
     [InlineData("Billing.Proxy")]
     [InlineData("Billing.Simulation")]
     [InlineData("Billing.Client")]

@@ -16,7 +16,7 @@ namespace Billing.UnitTests.House;
 public sealed partial class WireProtocolTests
 {
     // The names of consumer groups have the same prefix as headers.
-    private static readonly string[] ConsumerGroups = [Groups.Payments, Groups.Balances];
+    private static readonly string[] ConsumerGroups = [Groups.Payments, Groups.Balances, Groups.Webhooks];
 
     private static readonly string[] Page = Repository.Lines("docs/wire-protocol.md");
 

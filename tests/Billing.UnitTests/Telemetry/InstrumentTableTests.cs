@@ -7,6 +7,7 @@ using Billing.Proxy;
 using Billing.Proxy.Telemetry;
 using Billing.UnitTests.Proxy;
 using Billing.UnitTests.Testing;
+using Billing.Webhooks;
 using Microsoft.Extensions.DependencyInjection;
 
 namespace Billing.UnitTests.Telemetry;
@@ -46,7 +47,7 @@ public sealed class InstrumentTableTests
         {
             InstrumentPublished = (instrument, _) =>
             {
-                if (instrument.Meter.Name is CallMetrics.MeterName or MessagingMetrics.MeterName or BackendMetrics.MeterName or ClockWatch.MeterName)
+                if (instrument.Meter.Name is CallMetrics.MeterName or MessagingMetrics.MeterName or BackendMetrics.MeterName or ClockWatch.MeterName or WebhookMetrics.MeterName)
                 {
                     lock (found)
                     {
@@ -58,7 +59,7 @@ public sealed class InstrumentTableTests
         listener.Start();
         using var clock = new ClockWatch(TimeProvider.System, Supervision.New());
         _ = clock.RunAsync(new CancellationToken(canceled: true));
-        foreach (var holder in (Type[])[typeof(MessagingMetrics), typeof(PartitionMetrics), typeof(BackendMetrics), typeof(StreamMetrics)])
+        foreach (var holder in (Type[])[typeof(MessagingMetrics), typeof(PartitionMetrics), typeof(BackendMetrics), typeof(StreamMetrics), typeof(WebhookMetrics)])
         {
             RuntimeHelpers.RunClassConstructor(holder.TypeHandle);
         }

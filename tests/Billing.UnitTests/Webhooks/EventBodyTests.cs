@@ -1,0 +1,65 @@
+using Billing.V1;
+using Billing.Webhooks;
+using Billing.Wire.V1;
+
+namespace Billing.UnitTests.Webhooks;
+
+/// <summary>What receivers get. It may gain fields; none may change or go.</summary>
+public sealed class EventBodyTests
+{
+    private static readonly Money Amount = new() { CurrencyCode = "USD", Units = 12, Nanos = 340_000_000 };
+
+    private static readonly Dictionary<Event.FactOneofCase, (Action<Event> Add, string Body)> Recorded = new()
+    {
+        [Event.FactOneofCase.PaymentAccepted] = (
+            recorded => recorded.PaymentAccepted = new PaymentAccepted { Amount = Amount },
+            """
+            {"type":"PAYMENT_ACCEPTED","account_id":"acct-42","payment_type":"VISA","version":7,"transaction_id":"0b0f2a52-5b5c-4b7e-9d3c-6f8f3f0f5a11","decided_at":"2026-01-31T12:00:00.123456Z","amount":{"currency_code":"USD","units":"12","nanos":340000000},"balance":{"currency_code":"USD","units":"9007199254740993","nanos":0}}
+            """),
+        [Event.FactOneofCase.PaymentDeclined] = (
+            recorded => recorded.PaymentDeclined = new PaymentDeclined { Amount = Amount, Reason = DeclineReason.CreditLimitExceeded },
+            """
+            {"type":"PAYMENT_DECLINED","account_id":"acct-42","payment_type":"VISA","version":7,"transaction_id":"0b0f2a52-5b5c-4b7e-9d3c-6f8f3f0f5a11","decided_at":"2026-01-31T12:00:00.123456Z","amount":{"currency_code":"USD","units":"12","nanos":340000000},"reason":"CREDIT_LIMIT_EXCEEDED","balance":{"currency_code":"USD","units":"9007199254740993","nanos":0}}
+            """),
+        [Event.FactOneofCase.CreditLimitChanged] = (
+            recorded => recorded.CreditLimitChanged = new CreditLimitChanged { Limit = Amount },
+            """
+            {"type":"CREDIT_LIMIT_CHANGED","account_id":"acct-42","payment_type":"VISA","version":7,"transaction_id":"0b0f2a52-5b5c-4b7e-9d3c-6f8f3f0f5a11","decided_at":"2026-01-31T12:00:00.123456Z","limit":{"currency_code":"USD","units":"12","nanos":340000000},"balance":{"currency_code":"USD","units":"9007199254740993","nanos":0}}
+            """),
+    };
+
+    public static TheoryData<Event.FactOneofCase> Kinds => [.. Enum.GetValues<Event.FactOneofCase>().Where(kind => kind != Event.FactOneofCase.None)];
+
+    [Theory]
+    [MemberData(nameof(Kinds))]
+    public void The_body_of_every_kind_of_event_is_as_it_was_recorded(Event.FactOneofCase kind)
+    {
+        var (add, body) = Recorded[kind];
+        var recorded = Sample();
+        add(recorded);
+
+        Assert.Equal(body, EventBody.Of(recorded));
+    }
+
+    [Fact]
+    public void A_change_without_an_id_has_none()
+    {
+        var recorded = Sample();
+        recorded.TransactionId = "";
+        recorded.CreditLimitChanged = new CreditLimitChanged { Limit = Amount };
+
+        Assert.DoesNotContain("transaction_id", EventBody.Of(recorded), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_kind_that_a_newer_version_has_published_is_not_known() => Assert.Null(EventBody.KindOf(Sample()));
+
+    private static Event Sample() => new()
+    {
+        StreamId = "visa/acct-42",
+        Version = 7,
+        TransactionId = "0b0f2a52-5b5c-4b7e-9d3c-6f8f3f0f5a11",
+        DecidedUnixUs = 1_769_860_800_123_456,
+        Balance = new Money { CurrencyCode = "USD", Units = 9_007_199_254_740_993 },
+    };
+}
