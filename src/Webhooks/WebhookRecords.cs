@@ -13,6 +13,13 @@ internal sealed record PendingEvent(string Receiver, string StreamId, long Versi
 /// <param name="Events">The next events, in order.</param>
 internal sealed record ClaimedAccount(string StreamId, int Failures, List<(long Version, string Body)> Events);
 
+/// <summary>Why a receiver did not take an event.</summary>
+/// <param name="Reason">One of a few, as in <c>error.type</c>: a status, timeout, address, tls or connection.</param>
+/// <param name="Text">What happened, for operators.</param>
+/// <param name="RetryAfter">How long the receiver wants not to be asked; null if it says nothing.</param>
+/// <param name="IsGone">Whether the receiver wants no more events of the account.</param>
+internal sealed record DeliveryFailure(string Reason, string Text, TimeSpan? RetryAfter = null, bool IsGone = false);
+
 /// <summary>How a delivery ended.</summary>
 /// <param name="StreamId">The account's stream.</param>
 /// <param name="Delivered">The versions that the receiver has taken.</param>

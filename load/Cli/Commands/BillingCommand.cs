@@ -75,7 +75,7 @@ internal static class BillingCommand
         var rest = Flags.Number("--rest-port", "REST port of the first proxy; the other proxies use the next ports; 0 for free ports", 0, 0, 65_000);
         var tls = new Option<bool>("--tls") { Description = "TLS and authentication of callers, with certificates and a token key that are created for the stack" };
         var monitoring = new Option<bool>("--monitoring") { Description = "Also start Prometheus, which scrapes every service" };
-        var webhook = Flags.Text("--webhook", "Also send every event to this URL; http is allowed, and addresses of this machine only", "URL")
+        var webhook = Flags.Text("--webhook", "Also send every event to this URL, signed; http and loopback addresses are allowed", "URL")
             .Refuse(text => Uri.TryCreate(text, UriKind.Absolute, out var url) && url.Scheme is "http" or "https" ? null : $"--webhook must be a URL such as http://localhost:9000/; it is '{text}'.");
         var command = new Command("up", "Starts the stack in the background.") { port, rest, tls, monitoring, webhook };
         stack.AddTo(command);

@@ -14,7 +14,7 @@ public sealed class WebhookOptionsTests
     {
         Refuses("Billing:Webhooks:ConnectionString is missing", options => options.ConnectionString = "");
         Refuses("Billing:Webhooks:ConnectionString is not a connection string", options => options.ConnectionString = "Nothing=1");
-        Refuses("Billing:Webhooks:AllowedNetworks: '10.0.0.1/8' is not a network", options => options.AllowedNetworks = "fd00::/8, 10.0.0.1/8");
+        Refuses("Billing:Webhooks:AllowedNetworks: '10.0.0.0/33' is not a network", options => options.AllowedNetworks = "fd00::/8, 10.0.0.0/33");
         Refuses("Billing:Webhooks:Timeout (00:00:00)", options => options.Timeout = TimeSpan.Zero);
         Refuses("Billing:Webhooks:RetryFor (31.00:00:00)", options => options.RetryFor = TimeSpan.FromDays(31));
         Refuses("Billing:Webhooks:RetryDelay (00:00:02) must not be above", options => (options.RetryDelay, options.RetryDelayMax) = (TimeSpan.FromSeconds(2), TimeSpan.FromSeconds(1)));
