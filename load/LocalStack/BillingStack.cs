@@ -343,16 +343,11 @@ public sealed class BillingStack : IAsyncDisposable
     // Settings without a value are those that a service keeps its own default of.
     private Dictionary<string, string?> CommonSettings(ServiceRole role)
     {
-        var isSecured = Kafka is not null && Credentials is not null && role != ServiceRole.Webhooks;
+        var isSecured = Kafka is not null && Credentials is not null;
         return new()
         {
             ["Billing__Kafka__BootstrapServers"] = isSecured ? Kafka!.SecuredServers : BootstrapServers,
-            ["Billing__SecretsFolder"] = isSecured ? Credentials!.SecretsOf(role switch
-            {
-                ServiceRole.Proxy => "proxy",
-                ServiceRole.BalanceBackend => "balance-backend",
-                _ => "payment-backend",
-            }) : null,
+            ["Billing__SecretsFolder"] = isSecured ? Credentials!.SecretsOf(ServiceProcess.UserOf(role)) : null,
             // The brokers of the stack allow shorter session timeouts than Kafka's defaults do. The timeout is longer than the
             // fail-over of a broker, so that a group whose coordinator dies need not rebalance.
             ["Billing__Kafka__SessionTimeout"] = Kafka is null ? null : "00:00:03.500",

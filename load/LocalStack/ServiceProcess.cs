@@ -78,6 +78,15 @@ public sealed class ServiceProcess
     /// <summary>Returns whether services of a role accept calls from outside the stack.</summary>
     public static bool RoleAcceptsCalls(ServiceRole role) => role is ServiceRole.Proxy or ServiceRole.Embedded;
 
+    /// <summary>Returns the user of the brokers that services of a role are.</summary>
+    public static string UserOf(ServiceRole role) => role switch
+    {
+        ServiceRole.Proxy => "proxy",
+        ServiceRole.BalanceBackend => "balance-backend",
+        ServiceRole.Webhooks => "webhooks",
+        _ => "payment-backend",
+    };
+
     /// <summary>Starts a service; it may not be ready yet.</summary>
     /// <exception cref="StackException">It could not be started.</exception>
     public static ServiceProcess Start(

@@ -35,7 +35,10 @@ internal sealed partial class Deliveries : Worker, IReadyPart
     public override async Task RunAsync(CancellationToken stopping)
     {
         WebhookMetrics.Begin(_receivers.Select(receiver => receiver.Name));
-        await Task.WhenAll([RepeatAsync(ReportAsync, stopping), .. _receivers.Select(receiver => RepeatAsync(receiver.RunTurnAsync, stopping))]);
+        Task[] loops = [RepeatAsync(ReportAsync, stopping), .. _receivers.Select(receiver => RepeatAsync(receiver.RunTurnAsync, stopping))];
+        // One that fails ends the process, whatever the others do.
+        await await Task.WhenAny(loops);
+        await Task.WhenAll(loops);
         await Task.WhenAll(_receivers.Select(receiver => receiver.EndAsync()));
         stopping.ThrowIfCancellationRequested();
     }

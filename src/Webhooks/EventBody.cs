@@ -12,6 +12,9 @@ namespace Billing.Webhooks;
 /// event's <c>fact</c> in wire.proto, so a new kind needs nothing here.</summary>
 internal static class EventBody
 {
+    // Far above the longest name of a type with the longest account id.
+    private const int StreamIdMax = 200;
+
     private static readonly Dictionary<int, string> KindNames = Event.Descriptor.Oneofs.Single().Fields
         .ToDictionary(fact => fact.FieldNumber, fact => fact.Name.ToUpperInvariant());
 
@@ -20,6 +23,11 @@ internal static class EventBody
 
     /// <summary>The kind of an event; null if this version of the program does not know it.</summary>
     public static string? KindOf(Event recorded) => KindNames.GetValueOrDefault((int)recorded.FactCase);
+
+    /// <summary>Whether an event states an account and a time. Whoever may write to the topic can forge one that does not, and it must not hold up the
+    /// others for ever.</summary>
+    public static bool IsOfAccount(Event recorded) =>
+        recorded.StreamId.Length <= StreamIdMax && recorded.StreamId.All(letter => letter is > ' ' and <= '~') && UnixTime.IsDate(recorded.DecidedUnixUs);
 
     /// <summary>The payment type and the account of a stream, e.g. <c>VISA</c> and <c>acct-42</c>.</summary>
     public static (string PaymentType, string Account) Split(string streamId) =>

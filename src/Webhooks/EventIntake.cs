@@ -16,6 +16,11 @@ internal sealed partial class EventIntake(WebhookStore store, Deliveries deliver
         var pending = new List<PendingEvent>();
         foreach (var recorded in events)
         {
+            if (!EventBody.IsOfAccount(recorded))
+            {
+                Skipped(recorded.Version);
+                continue;
+            }
             if (EventBody.KindOf(recorded) is not { } kind)
             {
                 Refuse(recorded);
@@ -51,6 +56,9 @@ internal sealed partial class EventIntake(WebhookStore store, Deliveries deliver
 
     [LoggerMessage(400, LogLevel.Warning, "The event {StreamId}@{Version} states no fact and is skipped")]
     private partial void Empty(string streamId, long version);
+
+    [LoggerMessage(408, LogLevel.Warning, "An event with the version {Version} is of no account of the platform, or of no time, and is skipped")]
+    private partial void Skipped(long version);
 
     private sealed class Filter(string receiver, ReceiverOptions options)
     {

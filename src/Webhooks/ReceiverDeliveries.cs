@@ -36,9 +36,9 @@ internal sealed partial class ReceiverDeliveries(
         _wake = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         await store.EnsureAsync(stopping);
         await SettleAsync(stopping);
+        var since = time.GetTimestamp();
         var free = options.ConcurrencyMax - _running.Count;
         var claimed = free > 0 ? await store.ClaimAsync(name, _claim, Lease, free, stopping) : [];
-        var since = time.GetTimestamp();
         foreach (var account in claimed.Where(account => !_running.ContainsKey(account.StreamId)))
         {
             _running.Add(account.StreamId, DeliverAsync(account, since));

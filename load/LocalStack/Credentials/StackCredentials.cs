@@ -19,7 +19,7 @@ public sealed class StackCredentials
     private const string TokenKey = "tokens.pem";
 
     // The principals of deploy/bootstrap/kafka/access.txt.
-    private static readonly string[] Accounts = ["proxy", "payment-backend", "balance-backend", "operator"];
+    private static readonly string[] Accounts = ["proxy", "payment-backend", "balance-backend", "webhooks", "operator"];
 
     private readonly string _folder;
 

@@ -1,6 +1,7 @@
 using System.Security.Cryptography;
 using System.Text;
 using Billing.IntegrationTests.Services;
+using Billing.Webhooks;
 using Microsoft.AspNetCore.Http;
 
 namespace Billing.IntegrationTests.Webhooks;
@@ -203,6 +204,59 @@ public sealed class WebhookDeliveries : IClassFixture<WebhookPlatform>, IAsyncDi
         await NothingWaitsAsync();
 
         Assert.Equal($"visa/{accounts[0]}@2", Assert.Single(_receiver.All, received => accounts.Contains(received.Account)).Id);
+    }
+
+    [Fact]
+    public async Task Records_that_are_no_events_of_an_account_hold_up_nothing()
+    {
+        var accounts = WebhookPlatform.NewAccounts(1);
+        await _receiver.StartAsync();
+        await StartAsync();
+        var (forged, timeless, empty) = (WebhookPlatform.Event("a\0b", 1), WebhookPlatform.Event(accounts[0], 2), WebhookPlatform.Event(accounts[0], 3));
+        timeless.DecidedUnixUs = long.MaxValue;
+        empty.ClearFact();
+
+        foreach (var recorded in (Wire.V1.Event[])[forged, timeless, empty])
+        {
+            await _platform.PublishAsync(recorded);
+        }
+        await _platform.PublishAsync(accounts, 1, 1);
+        await _receiver.UntilTakenAsync(accounts, 1, _patience.Token);
+
+        Assert.Single(_receiver.All, received => received.Account == accounts[0]);
+    }
+
+    [Fact]
+    public async Task An_event_that_arrives_while_its_account_is_settled_is_not_left_behind()
+    {
+        const int Events = 1000;
+        await using var store = _platform.Store(_schema);
+        await store.EnsureAsync(_patience.Token);
+        var adding = Task.Run(async () =>
+        {
+            for (var version = 1; version <= Events; version++)
+            {
+                await store.AddAsync([new PendingEvent("shop", "visa/a", version, "{}")], _patience.Token);
+            }
+        });
+        var (taken, claim) = (new List<long>(), Guid.NewGuid());
+
+        while (taken.Count < Events)
+        {
+            foreach (var account in await store.ClaimAsync("shop", claim, TimeSpan.FromHours(1), 16, _patience.Token))
+            {
+                var versions = account.Events.Select(pending => pending.Version).ToList();
+                taken.AddRange(versions);
+                await store.SettleAsync("shop", claim, [new DeliveryOutcome(account.StreamId, versions, null, TimeSpan.Zero)], _patience.Token);
+            }
+            if (adding.IsFaulted)
+            {
+                await adding;
+            }
+        }
+
+        Assert.Equal(Enumerable.Range(1, Events).Select(version => (long)version), taken);
+        await NothingWaitsAsync();
     }
 
     private Task<(Billing.LocalStack.Processes.ChildProcess Process, string Address)> StartAsync(bool ready = true, params (string Name, string Value)[] settings) =>

@@ -54,6 +54,24 @@ public sealed class EventBodyTests
     [Fact]
     public void A_kind_that_a_newer_version_has_published_is_not_known() => Assert.Null(EventBody.KindOf(Sample()));
 
+    [Theory]
+    [InlineData("visa/acct-42", 1_769_860_800_123_456, true)]
+    [InlineData("visa/a b", 1_769_860_800_123_456, false)]
+    [InlineData("visa/a\0", 1_769_860_800_123_456, false)]
+    [InlineData("visa/a\r\nx: y", 1_769_860_800_123_456, false)]
+    [InlineData("visa/ä", 1_769_860_800_123_456, false)]
+    [InlineData("visa/acct-42", 0, false)]
+    [InlineData("visa/acct-42", long.MaxValue, false)]
+    public void An_event_that_could_not_be_stored_or_sent_is_of_no_account(string streamId, long decided, bool isOfAccount)
+    {
+        var recorded = Sample();
+        (recorded.StreamId, recorded.DecidedUnixUs) = (streamId, decided);
+
+        Assert.Equal(isOfAccount, EventBody.IsOfAccount(recorded));
+        recorded.StreamId = streamId.PadRight(201, 'x');
+        Assert.False(EventBody.IsOfAccount(recorded));
+    }
+
     private static Event Sample() => new()
     {
         StreamId = "visa/acct-42",
