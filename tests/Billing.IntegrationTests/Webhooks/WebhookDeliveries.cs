@@ -3,6 +3,7 @@ using System.Text;
 using Billing.IntegrationTests.Services;
 using Billing.Webhooks;
 using Microsoft.AspNetCore.Http;
+using Npgsql;
 
 namespace Billing.IntegrationTests.Webhooks;
 
@@ -98,7 +99,7 @@ public sealed class WebhookDeliveries : IClassFixture<WebhookPlatform>, IAsyncDi
         var accounts = WebhookPlatform.NewAccounts(10);
         var (refused, others) = (accounts[0], accounts[1..]);
         var isRefused = true;
-        _receiver.Answer = (account, _) => Task.FromResult(account == refused && Volatile.Read(ref isRefused) ? 500 : 204);
+        _receiver.Answer = (_, http) => Task.FromResult(http.Request.Headers["webhook-id"] == $"visa/{refused}@1" && Volatile.Read(ref isRefused) ? 500 : 204);
         await _receiver.StartAsync();
         await StartAsync(settings: ("RetryFor", "00:00:01"));
 
@@ -229,34 +230,65 @@ public sealed class WebhookDeliveries : IClassFixture<WebhookPlatform>, IAsyncDi
     [Fact]
     public async Task An_event_that_arrives_while_its_account_is_settled_is_not_left_behind()
     {
-        const int Events = 1000;
         await using var store = _platform.Store(_schema);
-        await store.EnsureAsync(_patience.Token);
-        var adding = Task.Run(async () =>
-        {
-            for (var version = 1; version <= Events; version++)
-            {
-                await store.AddAsync([new PendingEvent("shop", "visa/a", version, "{}")], _patience.Token);
-            }
-        });
-        var (taken, claim) = (new List<long>(), Guid.NewGuid());
+        var claim = Guid.NewGuid();
+        await store.AddAsync([new PendingEvent("shop", "visa/a", 1, "{}")], _patience.Token);
+        Assert.Single(await store.ClaimAsync("shop", claim, TimeSpan.FromHours(1), 16, _patience.Token));
 
-        while (taken.Count < Events)
+        // What is added from now on is committed when the test lets go of a lock.
+        await using var database = NpgsqlDataSource.Create(_platform.Postgres.ConnectionString);
+        await using var session = await database.OpenConnectionAsync(_patience.Token);
+        await ExecuteAsync($"""
+            create function {_schema}.wait() returns trigger language plpgsql as 'begin perform pg_advisory_xact_lock(42); return null; end';
+            create constraint trigger wait after insert on {_schema}.pending deferrable initially deferred for each row execute function {_schema}.wait();
+            select pg_advisory_lock(42);
+            """);
+        var adding = store.AddAsync([new PendingEvent("shop", "visa/a", 2, "{}")], _patience.Token);
+        await WaitingAsync(1, adding);
+        var settling = store.SettleAsync("shop", claim, [new DeliveryOutcome("visa/a", [1], null, TimeSpan.Zero)], _patience.Token);
+        await WaitingAsync(2, settling);
+        await ExecuteAsync("select pg_advisory_unlock(42)");
+        await Task.WhenAll(adding, settling);
+
+        var account = Assert.Single(await store.ClaimAsync("shop", claim, TimeSpan.FromHours(1), 16, _patience.Token));
+        Assert.Equal(("visa/a", 2), (account.StreamId, Assert.Single(account.Events).Version));
+
+        async Task WaitingAsync(int sessions, Task orEnded)
         {
-            foreach (var account in await store.ClaimAsync("shop", claim, TimeSpan.FromHours(1), 16, _patience.Token))
+            while (!orEnded.IsCompleted && await ExecuteAsync("select count(*) from pg_stat_activity where wait_event_type = 'Lock'") is long waiting && waiting < sessions)
             {
-                var versions = account.Events.Select(pending => pending.Version).ToList();
-                taken.AddRange(versions);
-                await store.SettleAsync("shop", claim, [new DeliveryOutcome(account.StreamId, versions, null, TimeSpan.Zero)], _patience.Token);
-            }
-            if (adding.IsFaulted)
-            {
-                await adding;
+                await Task.Delay(10, _patience.Token);
             }
         }
 
-        Assert.Equal(Enumerable.Range(1, Events).Select(version => (long)version), taken);
-        await NothingWaitsAsync();
+        async Task<object?> ExecuteAsync(string sql)
+        {
+            await using var command = new NpgsqlCommand(sql, session);
+            return await command.ExecuteScalarAsync(_patience.Token);
+        }
+    }
+
+    [Fact]
+    public async Task An_account_has_one_sender_until_its_lease_ends_and_what_a_former_one_has_delivered_is_not_sent_again()
+    {
+        await using var store = _platform.Store(_schema);
+        var (former, next, hour) = (Guid.NewGuid(), Guid.NewGuid(), TimeSpan.FromHours(1));
+        await store.AddAsync([new PendingEvent("shop", "visa/a", 1, "{}"), new PendingEvent("shop", "visa/a", 2, "{}"), new PendingEvent("shop", "visa/b", 1, "{}")], _patience.Token);
+
+        Assert.Equal("visa/a", Assert.Single(await store.ClaimAsync("shop", former, TimeSpan.FromMilliseconds(1), 1, _patience.Token)).StreamId);
+        Assert.Equal("visa/b", Assert.Single(await store.ClaimAsync("shop", next, hour, 1, _patience.Token)).StreamId);
+        List<ClaimedAccount> claimed = [];
+        while (claimed.Count == 0)
+        {
+            claimed = await store.ClaimAsync("shop", next, hour, 16, _patience.Token);
+        }
+        await store.SettleAsync("shop", former, [new DeliveryOutcome("visa/a", [1], new DeliveryFailure("500", "It answered 500."), TimeSpan.Zero)], _patience.Token);
+
+        Assert.Equal("visa/a", Assert.Single(claimed).StreamId);
+        Assert.Empty(await store.ClaimAsync("shop", former, hour, 16, _patience.Token));
+        Assert.Empty(await store.FailingAsync("shop", 100, _patience.Token));
+        await store.SettleAsync("shop", next, [new DeliveryOutcome("visa/a", [], null, TimeSpan.Zero), new DeliveryOutcome("visa/b", [1], null, TimeSpan.Zero)], _patience.Token);
+        Assert.Equal(2, Assert.Single(Assert.Single(await store.ClaimAsync("shop", next, hour, 16, _patience.Token)).Events).Version);
     }
 
     private Task<(Billing.LocalStack.Processes.ChildProcess Process, string Address)> StartAsync(bool ready = true, params (string Name, string Value)[] settings) =>
