@@ -238,9 +238,16 @@ public sealed class WebhookStore(IOptions<WebhookOptions> options) : IAsyncDispo
         return command;
     }
 
-    private static void Add(NpgsqlParameterCollection parameters, object value) => parameters.Add(value is string or string[] or string?[]
-        ? new NpgsqlParameter { Value = value, NpgsqlDbType = value is string ? NpgsqlDbType.Varchar : NpgsqlDbType.Array | NpgsqlDbType.Varchar }
-        : new NpgsqlParameter { Value = value });
+    // Npgsql sends a string as text, and an index of varchar is used only if an array of strings is one of varchar.
+    private static void Add(NpgsqlParameterCollection parameters, object value)
+    {
+        var parameter = new NpgsqlParameter { Value = value };
+        if (value is string or string?[])
+        {
+            parameter.NpgsqlDbType = value is string ? NpgsqlDbType.Varchar : NpgsqlDbType.Array | NpgsqlDbType.Varchar;
+        }
+        parameters.Add(parameter);
+    }
 
     private static string Sessions(string connectionString)
     {

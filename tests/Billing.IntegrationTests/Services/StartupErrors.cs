@@ -68,6 +68,16 @@ public sealed class StartupErrors
         ("Billing__EventStore__ConnectionString", "Host=one,two;Database=billing;Username=billing;Target Session Attributes=standby"));
 
     [Fact]
+    public Task A_service_of_webhooks_without_receivers_names_the_setting() => FailsHereAsync(
+        "Billing.Webhooks", "Billing:Webhooks:Receivers is missing", 2,
+        ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"), ("Billing__Webhooks__ConnectionString", Postgres));
+
+    [Fact]
+    public Task A_misspelt_setting_of_a_receiver_is_named_with_those_that_there_are() => FailsHereAsync(
+        "Billing.Webhooks", "Billing:Webhooks:Receivers:shop:Uri is not a setting; Billing:Webhooks:Receivers:shop has Url, Secret, ", 2,
+        ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"), ("Billing__Webhooks__ConnectionString", Postgres), ("Billing__Webhooks__Receivers__shop__Uri", "https://shop.example/"));
+
+    [Fact]
     public Task Bounds_that_contradict_each_other_are_both_named() => FailsHereAsync(
         "Billing.Backends", "Billing:Backend:BatchMax (100) must not be above Billing:Backend:InFlightMax (10)", 2,
         ("Billing__Backend__Role", "Payments"), ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"),

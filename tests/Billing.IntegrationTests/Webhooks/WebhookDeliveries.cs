@@ -34,7 +34,7 @@ public sealed class WebhookDeliveries : IClassFixture<WebhookPlatform>, IAsyncDi
     {
         var accounts = WebhookPlatform.NewAccounts(40);
         await _receiver.StartAsync();
-        await StartAsync();
+        var (_, address) = await StartAsync();
 
         await _platform.PublishAsync(accounts, 1, 10);
         await _receiver.UntilTakenAsync(accounts, 10, _patience.Token);
@@ -46,6 +46,11 @@ public sealed class WebhookDeliveries : IClassFixture<WebhookPlatform>, IAsyncDi
             Assert.Equal("/events", taken.Path);
             Assert.Equal(Signed(taken), taken.Signature);
         });
+        while (await MetricAsync(address, "billing_webhooks_delivered_total{billing_receiver=\"shop\"}") < 400)
+        {
+            await Task.Delay(50, _patience.Token);
+        }
+        Assert.Contains("billing_kafka_consumer_lag{messaging_destination_name=\"billing.events\"", await MetricsAsync(address), StringComparison.Ordinal);
     }
 
     [Fact]
@@ -318,10 +323,15 @@ public sealed class WebhookDeliveries : IClassFixture<WebhookPlatform>, IAsyncDi
 
     internal static async Task<double> MetricAsync(string address, string name)
     {
-        using var http = new HttpClient();
-        var text = await http.GetStringAsync(new Uri(address + "/metrics"), TestContext.Current.CancellationToken);
+        var text = await MetricsAsync(address);
         return text.Split('\n').Where(line => line.StartsWith(name, StringComparison.Ordinal))
             .Sum(line => double.Parse(line.Split(' ')[1], System.Globalization.CultureInfo.InvariantCulture));
+    }
+
+    private static async Task<string> MetricsAsync(string address)
+    {
+        using var http = new HttpClient();
+        return await http.GetStringAsync(new Uri(address + "/metrics"), TestContext.Current.CancellationToken);
     }
 
     private static string Signed(Received taken) => "v1," + Convert.ToBase64String(HMACSHA256.HashData(

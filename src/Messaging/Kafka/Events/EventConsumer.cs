@@ -60,6 +60,7 @@ public sealed class EventConsumer(
             }
         }
         consumer.Close();
+        PartitionMetrics.Set(this, []);
     }
 
     private void RunTurn(IConsumer<byte[], byte[]> consumer, CancellationToken stopping)
@@ -82,6 +83,7 @@ public sealed class EventConsumer(
         {
             KafkaLog.ClientError(logger, e.Error.Reason);
         }
+        ReportLag(consumer);
         if (ends.Count == 0)
         {
             return;
@@ -100,6 +102,19 @@ public sealed class EventConsumer(
                 // The partition has another owner by now, which takes the same events again.
                 KafkaLog.ClientError(logger, e.Error.Reason);
             }
+        }
+    }
+
+    // The end offset is that of the last fetch response; no broker is queried.
+    private void ReportLag(IConsumer<byte[], byte[]> consumer)
+    {
+        if (PartitionMetrics.IsOn)
+        {
+            PartitionMetrics.Set(this, [.. _next.Select(next =>
+            {
+                var lag = Math.Max(0, consumer.GetWatermarkOffsets(next.Key).High.Value - next.Value.Value);
+                return new PartitionState(Topics.Events, next.Key.Partition.Value, lag, lag, 0);
+            })]);
         }
     }
 
