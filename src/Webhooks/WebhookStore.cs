@@ -51,10 +51,10 @@ public sealed class WebhookStore(IOptions<WebhookOptions> options) : IAsyncDispo
             select distinct receiver, stream_id, now() from added order by 1, 2
             on conflict (receiver, stream_id) do update set due_at = a.due_at
             """);
-        Add(command.Parameters, events.Select(e => e.Receiver).ToArray());
-        Add(command.Parameters, events.Select(e => e.StreamId).ToArray());
-        Add(command.Parameters, events.Select(e => e.Version).ToArray());
-        Add(command.Parameters, events.Select(e => e.Body).ToArray());
+        command.Parameters.AddWithValue(events.Select(e => e.Receiver).ToArray());
+        command.Parameters.AddWithValue(events.Select(e => e.StreamId).ToArray());
+        command.Parameters.AddWithValue(events.Select(e => e.Version).ToArray());
+        command.Parameters.AddWithValue(events.Select(e => e.Body).ToArray());
         await command.ExecuteNonQueryAsync(cancellationToken);
     }
 
@@ -72,10 +72,10 @@ public sealed class WebhookStore(IOptions<WebhookOptions> options) : IAsyncDispo
                 select version, body from {Pending} p where p.receiver = $1 and p.stream_id = c.stream_id order by version limit {EventsMax}) p on true
             order by c.stream_id, p.version
             """);
-        Add(command.Parameters, receiver);
-        Add(command.Parameters, limit);
-        Add(command.Parameters, claim);
-        Add(command.Parameters, lease);
+        command.Parameters.AddWithValue(receiver);
+        command.Parameters.AddWithValue(limit);
+        command.Parameters.AddWithValue(claim);
+        command.Parameters.AddWithValue(lease);
         var claimed = new List<ClaimedAccount>();
         await using var rows = await command.ExecuteReaderAsync(cancellationToken);
         while (await rows.ReadAsync(cancellationToken))
@@ -145,8 +145,8 @@ public sealed class WebhookStore(IOptions<WebhookOptions> options) : IAsyncDispo
         void AddStatement(string sql, params object[] values)
         {
             var statement = new NpgsqlBatchCommand(sql);
-            Add(statement.Parameters, receiver);
-            Array.ForEach(values, value => Add(statement.Parameters, value));
+            statement.Parameters.AddWithValue(receiver);
+            Array.ForEach(values, value => statement.Parameters.AddWithValue(value));
             batch.BatchCommands.Add(statement);
         }
     }
@@ -182,7 +182,7 @@ public sealed class WebhookStore(IOptions<WebhookOptions> options) : IAsyncDispo
             order by a.due_at is not null, a.failing_since limit $2
             """);
         command.Parameters.Add(new NpgsqlParameter { Value = receiver ?? (object)DBNull.Value, NpgsqlDbType = NpgsqlDbType.Varchar });
-        Add(command.Parameters, limit);
+        command.Parameters.AddWithValue(limit);
         var accounts = new List<FailingAccount>();
         await using var rows = await command.ExecuteReaderAsync(cancellationToken);
         while (await rows.ReadAsync(cancellationToken))
@@ -233,20 +233,9 @@ public sealed class WebhookStore(IOptions<WebhookOptions> options) : IAsyncDispo
         var command = _database.CreateCommand(sql);
         // As many rows as there are.
         command.CommandTimeout = 0;
-        Add(command.Parameters, receiver);
+        command.Parameters.AddWithValue(receiver);
         command.Parameters.Add(new NpgsqlParameter { Value = streamId ?? (object)DBNull.Value, NpgsqlDbType = NpgsqlDbType.Varchar });
         return command;
-    }
-
-    // Npgsql sends a string as text, and an index of varchar is used only if an array of strings is one of varchar.
-    private static void Add(NpgsqlParameterCollection parameters, object value)
-    {
-        var parameter = new NpgsqlParameter { Value = value };
-        if (value is string or string?[])
-        {
-            parameter.NpgsqlDbType = value is string ? NpgsqlDbType.Varchar : NpgsqlDbType.Array | NpgsqlDbType.Varchar;
-        }
-        parameters.Add(parameter);
     }
 
     private static string Sessions(string connectionString)
