@@ -12,6 +12,8 @@ namespace Billing.Webhooks;
 /// event's <c>fact</c> in wire.proto, so a new kind needs nothing here.</summary>
 internal static class EventBody
 {
+    private const string UnixTimeSuffix = "_unix_us";
+
     // Far above the longest name of a type with the longest account id.
     private const int StreamIdMax = 200;
 
@@ -55,6 +57,7 @@ internal static class EventBody
             Write(json, field, field.Accessor.GetValue(fact));
         }
         Write(json, Event.Descriptor.FindFieldByNumber(Event.BalanceFieldNumber), recorded.Balance);
+        Write(json, Event.Descriptor.FindFieldByNumber(Event.OnHoldFieldNumber), recorded.OnHold);
         json.WriteEndObject();
         json.Flush();
         return Encoding.UTF8.GetString(buffer.WrittenSpan);
@@ -78,6 +81,9 @@ internal static class EventBody
                 break;
             case Enum when field.EnumType.FindValueByNumber((int)value) is { Number: not 0 } known:
                 json.WriteString(field.Name, known.Name);
+                break;
+            case long time and not 0 when field.Name.EndsWith(UnixTimeSuffix, StringComparison.Ordinal):
+                json.WriteString(field.Name[..^UnixTimeSuffix.Length] + "_at", UnixTime.FromMicroseconds(time).UtcDateTime);
                 break;
             case long and not 0:
                 json.WriteNumber(field.Name, (long)value);

@@ -7,6 +7,8 @@ namespace Billing.UnitTests.Webhooks;
 /// <summary>What receivers get. It may gain fields; none may change or go.</summary>
 public sealed class EventBodyTests
 {
+    private const string PaymentId = "1b0f2a52-5b5c-4b7e-9d3c-6f8f3f0f5a11";
+
     private static readonly Money Amount = new() { CurrencyCode = "USD", Units = 12, Nanos = 340_000_000 };
 
     private static readonly Dictionary<Event.FactOneofCase, (Action<Event> Add, string Body)> Recorded = new()
@@ -25,6 +27,36 @@ public sealed class EventBodyTests
             recorded => recorded.CreditLimitChanged = new CreditLimitChanged { Limit = Amount },
             """
             {"type":"CREDIT_LIMIT_CHANGED","account_id":"acct-42","payment_type":"VISA","version":7,"transaction_id":"0b0f2a52-5b5c-4b7e-9d3c-6f8f3f0f5a11","decided_at":"2026-01-31T12:00:00.123456Z","limit":{"currency_code":"USD","units":"12","nanos":340000000},"balance":{"currency_code":"USD","units":"9007199254740993","nanos":0}}
+            """),
+        [Event.FactOneofCase.PaymentRefunded] = (
+            recorded => recorded.PaymentRefunded = new PaymentRefunded { PaymentId = PaymentId, Amount = Amount, Charged = Amount, Refunded = Amount },
+            """
+            {"type":"PAYMENT_REFUNDED","account_id":"acct-42","payment_type":"VISA","version":7,"transaction_id":"0b0f2a52-5b5c-4b7e-9d3c-6f8f3f0f5a11","decided_at":"2026-01-31T12:00:00.123456Z","payment_id":"1b0f2a52-5b5c-4b7e-9d3c-6f8f3f0f5a11","amount":{"currency_code":"USD","units":"12","nanos":340000000},"charged":{"currency_code":"USD","units":"12","nanos":340000000},"refunded":{"currency_code":"USD","units":"12","nanos":340000000},"balance":{"currency_code":"USD","units":"9007199254740993","nanos":0}}
+            """),
+        [Event.FactOneofCase.PaymentAuthorised] = (
+            recorded => (recorded.PaymentAuthorised, recorded.OnHold) = (new PaymentAuthorised { Amount = Amount, ExpiresUnixUs = 1_770_465_600_000_000 }, Amount),
+            """
+            {"type":"PAYMENT_AUTHORISED","account_id":"acct-42","payment_type":"VISA","version":7,"transaction_id":"0b0f2a52-5b5c-4b7e-9d3c-6f8f3f0f5a11","decided_at":"2026-01-31T12:00:00.123456Z","amount":{"currency_code":"USD","units":"12","nanos":340000000},"expires_at":"2026-02-07T12:00:00Z","balance":{"currency_code":"USD","units":"9007199254740993","nanos":0},"on_hold":{"currency_code":"USD","units":"12","nanos":340000000}}
+            """),
+        [Event.FactOneofCase.AuthorisationDeclined] = (
+            recorded => recorded.AuthorisationDeclined = new AuthorisationDeclined { Amount = Amount, Reason = DeclineReason.CurrencyMismatch },
+            """
+            {"type":"AUTHORISATION_DECLINED","account_id":"acct-42","payment_type":"VISA","version":7,"transaction_id":"0b0f2a52-5b5c-4b7e-9d3c-6f8f3f0f5a11","decided_at":"2026-01-31T12:00:00.123456Z","amount":{"currency_code":"USD","units":"12","nanos":340000000},"reason":"CURRENCY_MISMATCH","balance":{"currency_code":"USD","units":"9007199254740993","nanos":0}}
+            """),
+        [Event.FactOneofCase.PaymentCaptured] = (
+            recorded => recorded.PaymentCaptured = new PaymentCaptured { PaymentId = PaymentId, Amount = Amount, Released = Amount, Charged = Amount, Refunded = Amount, Held = Amount },
+            """
+            {"type":"PAYMENT_CAPTURED","account_id":"acct-42","payment_type":"VISA","version":7,"transaction_id":"0b0f2a52-5b5c-4b7e-9d3c-6f8f3f0f5a11","decided_at":"2026-01-31T12:00:00.123456Z","payment_id":"1b0f2a52-5b5c-4b7e-9d3c-6f8f3f0f5a11","amount":{"currency_code":"USD","units":"12","nanos":340000000},"released":{"currency_code":"USD","units":"12","nanos":340000000},"charged":{"currency_code":"USD","units":"12","nanos":340000000},"refunded":{"currency_code":"USD","units":"12","nanos":340000000},"held":{"currency_code":"USD","units":"12","nanos":340000000},"balance":{"currency_code":"USD","units":"9007199254740993","nanos":0}}
+            """),
+        [Event.FactOneofCase.AuthorisationVoided] = (
+            recorded => recorded.AuthorisationVoided = new HoldReleased { PaymentId = PaymentId, Released = Amount, Charged = Amount, Refunded = Amount },
+            """
+            {"type":"AUTHORISATION_VOIDED","account_id":"acct-42","payment_type":"VISA","version":7,"transaction_id":"0b0f2a52-5b5c-4b7e-9d3c-6f8f3f0f5a11","decided_at":"2026-01-31T12:00:00.123456Z","payment_id":"1b0f2a52-5b5c-4b7e-9d3c-6f8f3f0f5a11","released":{"currency_code":"USD","units":"12","nanos":340000000},"charged":{"currency_code":"USD","units":"12","nanos":340000000},"refunded":{"currency_code":"USD","units":"12","nanos":340000000},"balance":{"currency_code":"USD","units":"9007199254740993","nanos":0}}
+            """),
+        [Event.FactOneofCase.AuthorisationExpired] = (
+            recorded => recorded.AuthorisationExpired = new HoldReleased { PaymentId = PaymentId, Released = Amount },
+            """
+            {"type":"AUTHORISATION_EXPIRED","account_id":"acct-42","payment_type":"VISA","version":7,"transaction_id":"0b0f2a52-5b5c-4b7e-9d3c-6f8f3f0f5a11","decided_at":"2026-01-31T12:00:00.123456Z","payment_id":"1b0f2a52-5b5c-4b7e-9d3c-6f8f3f0f5a11","released":{"currency_code":"USD","units":"12","nanos":340000000},"balance":{"currency_code":"USD","units":"9007199254740993","nanos":0}}
             """),
     };
 
