@@ -81,8 +81,7 @@ internal sealed partial class Clients
         {
             return false;
         }
-        // The clock of the backend may be ahead.
-        model.HoldRefused(id, payment, amount, refusal.Reason, node.Time.GetUtcNow() + ClockSkew);
+        model.HoldRefused(id, payment, amount, refusal.Reason);
         return true;
     }
 

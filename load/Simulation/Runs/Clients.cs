@@ -30,9 +30,6 @@ internal sealed partial class Clients(Node node, Scheduler scheduler, ReferenceM
     /// <summary>By how much calls may end before their deadline.</summary>
     public TimeSpan Early { get; init; } = Rounding;
 
-    /// <summary>By how much the clock of a backend may be ahead of the clients'.</summary>
-    public TimeSpan ClockSkew { get; init; }
-
     /// <summary>Number of operations that are not done.</summary>
     public int Open => _open.Count;
 

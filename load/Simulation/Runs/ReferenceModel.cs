@@ -98,9 +98,8 @@ internal sealed class ReferenceModel(StoreHistory store)
         RequireSame(id, answer);
     }
 
-    /// <summary>Checks that a capture or a release was rightly refused. What is on hold only becomes less, so it will never be recorded; unless
-    /// only the time was over, which clocks may see differently.</summary>
-    public void HoldRefused(CommandId id, CommandId payment, decimal amount, string? reason, DateTimeOffset now)
+    /// <summary>Checks that a capture or a release was rightly refused. What is on hold only becomes less, so it will never be recorded.</summary>
+    public void HoldRefused(CommandId id, CommandId payment, decimal amount, string? reason)
     {
         States(id.StreamId);
         var held = _payments[payment].Held;
@@ -108,15 +107,12 @@ internal sealed class ReferenceModel(StoreHistory store)
             reason switch
             {
                 ErrorReasons.PaymentDeclined => _payments[payment].IsDeclined,
-                ErrorReasons.NotOnHold => !_payments[payment].IsDeclined && (held == 0 || _payments[payment].ExpiresAt <= now),
+                ErrorReasons.NotOnHold => !_payments[payment].IsDeclined && held == 0,
                 ErrorReasons.AmountTooLarge => amount > held,
                 _ => false,
             },
             $"a capture of {amount} was refused with {reason}; {_payments[payment]}");
-        if (held == 0 || amount > held || _payments[payment].IsDeclined)
-        {
-            _failed.Add(id);
-        }
+        _failed.Add(id);
     }
 
     /// <summary>Checks that a refund was rightly refused. What is left of a payment only becomes less, so it will never be recorded.</summary>
@@ -320,9 +316,8 @@ internal sealed class ReferenceModel(StoreHistory store)
             payment.Charged += amount;
             payment.Held -= amount + released;
         }
-        var isInTime = fact is PaymentCaptured or AuthorisationVoided ? fact.DecidedAt < payment.ExpiresAt : true;
         var isSomething = fact is not (AuthorisationVoided or AuthorisationExpired) || (released > 0 && payment.Held == 0);
-        return isInTime && isSomething && payment.Held >= 0 && payment.Refunded <= payment.Charged
+        return isSomething && payment.Held >= 0 && payment.Refunded <= payment.Charged
             && (fact.Charged, fact.Refunded, fact.Held) == (payment.Charged, payment.Refunded, payment.Held);
     }
 

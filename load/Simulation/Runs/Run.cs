@@ -57,7 +57,6 @@ internal sealed class Run
         {
             // A backend whose clock is ahead, or that follows one that is, refuses commands as expired too early.
             Early = Clients.Rounding + TimeSpan.FromMilliseconds((2 * schedule.Settings.ClockSkewMs) + (schedule.Settings.IsSteady ? 100 : 0)),
-            ClockSkew = TimeSpan.FromMilliseconds(schedule.Settings.ClockSkewMs + (schedule.Settings.IsSteady ? 100 : 0)),
         };
     }
 

@@ -16,7 +16,7 @@ public sealed record Capture(Guid TransactionId, Guid Of, decimal Amount, string
     /// <inheritdoc/>
     public override Decision Decide(Account account, PaymentState? payment, DateTimeOffset now)
     {
-        if (Hold.Refusal(payment, now) is { } refusal)
+        if (Hold.Refusal(payment) is { } refusal)
         {
             return refusal;
         }

@@ -10,7 +10,7 @@ public sealed record Voiding(Guid TransactionId, Guid Of, string? TraceId = null
     public override Guid? PaymentId => Of;
 
     /// <inheritdoc/>
-    public override Decision Decide(Account account, PaymentState? payment, DateTimeOffset now) => Hold.Refusal(payment, now) is { } refusal
+    public override Decision Decide(Account account, PaymentState? payment, DateTimeOffset now) => Hold.Refusal(payment) is { } refusal
         ? refusal
         : new AuthorisationVoided(TransactionId, Of, payment!.Held, payment.Currency, now, TraceId)
         {
@@ -51,13 +51,13 @@ public sealed record Expiry(Guid TransactionId, Guid Of, DateTimeOffset AsOf) : 
 /// <summary>What captures and voidings have in common.</summary>
 internal static class Hold
 {
-    /// <summary>Why nothing of a payment can be captured or voided; null if something can. What has expired is over, whether or not that is
-    /// recorded already.</summary>
-    public static Refusal? Refusal(PaymentState? payment, DateTimeOffset now) => payment switch
+    /// <summary>Why nothing of a payment can be captured or voided; null if something can. A hold is over when its expiry is recorded, and not by
+    /// the time: backends whose clocks differ must not decide two copies of one request differently.</summary>
+    public static Refusal? Refusal(PaymentState? payment) => payment switch
     {
         null => new Refusal.NoSuchPayment(),
         { IsDeclined: true } => new Refusal.PaymentWasDeclined(),
-        _ when payment.Held == 0 || payment.ExpiresAt <= now => new Refusal.NothingOnHold(),
+        _ when payment.Held == 0 => new Refusal.NothingOnHold(),
         _ => null,
     };
 }

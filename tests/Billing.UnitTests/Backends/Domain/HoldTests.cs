@@ -77,13 +77,13 @@ public sealed class HoldTests
     }
 
     [Fact]
-    public void Nothing_is_captured_or_voided_once_the_time_is_over_and_nothing_expires_before()
+    public void A_hold_stands_until_its_expiry_is_recorded_whatever_clocks_say_and_nothing_expires_before_its_time()
     {
         var (account, payment) = Authorised(60);
         var over = Now.AddHours(1);
 
-        Assert.Equal(new Refusal.NothingOnHold(), Capture(1).Decide(account, payment, over).Refusal);
-        Assert.Equal(new Refusal.NothingOnHold(), Void().Decide(account, payment, over).Refusal);
+        Assert.IsType<PaymentCaptured>(Capture(1).Decide(account, payment, over.AddDays(1)).Event);
+        Assert.IsType<AuthorisationVoided>(Void().Decide(account, payment, over.AddDays(1)).Event);
         Assert.Equal(new Refusal.NothingOnHold(), Expire(over.AddTicks(-1)).Decide(account, payment, over.AddDays(1)).Refusal);
         Assert.IsType<AuthorisationExpired>(Expire(over).Decide(account, payment, Now).Event);
     }
