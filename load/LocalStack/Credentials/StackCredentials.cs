@@ -21,6 +21,9 @@ public sealed class StackCredentials
     // The principals of deploy/bootstrap/kafka/access.txt.
     private static readonly string[] Accounts = ["proxy", "payment-backend", "balance-backend", "webhooks", "operator"];
 
+    // No service of it is deployed.
+    private static readonly string[] Deployed = [.. Accounts.Except(["webhooks"]), "admin"];
+
     private readonly string _folder;
 
     private readonly Dictionary<string, string> _passwords = Accounts
@@ -87,7 +90,7 @@ public sealed class StackCredentials
         Share(Server, authority.Server("billing-proxy", names));
         Share(Jwks, tokens.Jwks);
         File.WriteAllText(key, tokens.Pem);
-        foreach (var account in Accounts.Append("admin"))
+        foreach (var account in Deployed)
         {
             Keep("kafka-" + account, PostgresSettings.NewPassword());
         }
