@@ -56,16 +56,19 @@ public static class Service
     }
 
     /// <summary>Builds a host and runs it until it is stopped.</summary>
+    /// <param name="prepare">Returns a builder with the services.</param>
+    /// <param name="map">Maps the endpoints. What it fails with is reported like an error at start, and what it has created is disposed of.</param>
     /// <returns>The process's exit code: 0, <see cref="Failed"/> or <see cref="BadSettings"/>.</returns>
-    public static async Task<int> RunAsync(Func<WebApplication> build)
+    public static async Task<int> RunAsync(Func<WebApplicationBuilder> prepare, Action<WebApplication> map)
     {
         var stopping = CancellationToken.None;
         try
         {
-            var app = build();
+            var app = prepare().Build();
             stopping = app.Lifetime.ApplicationStopping;
             await using (app)
             {
+                map(app);
                 using var failing = app.Services.GetRequiredService<Supervisor>().Failing.Register(KillIfNotStopped);
                 await app.RunAsync();
                 return Environment.ExitCode;
