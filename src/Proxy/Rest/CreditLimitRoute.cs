@@ -1,35 +1,29 @@
 using Billing.Messaging.Requests;
-using Billing.Proxy.Calls;
 using Billing.Proxy.Security;
 using Billing.V1;
 using Microsoft.AspNetCore.Mvc;
-using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Rest;
 
 /// <summary>A change of a credit limit.</summary>
-internal sealed class CreditLimitRoute(RequestHandler handler, IOptions<ProxyOptions> options, TimeProvider time) : IRestRoute
+internal sealed class CreditLimitRoute(BodyRequests requests) : IRestRoute
 {
     public void Map(IEndpointRouteBuilder routes) => routes.MapPut("/v1/accounts/{payment_type}/{account_id}/credit-limit", LimitAsync)
         .WithName("SetCreditLimit").Accepts<CreditLimitBody>("application/json").ForOperators().Answers<CreditLimitAnswer>(Scopes.Admin);
 
     [EndpointSummary("Sets an account's credit limit")]
-    public async Task<IResult> LimitAsync(
-        [FromRoute(Name = "payment_type")] string paymentType, [FromRoute(Name = "account_id")] string accountId, HttpContext http)
-    {
-        var call = RestRequest.CallOf(http, time);
-        RestRequest.CheckQuery(http);
-        var body = await RestRequest.BodyAsync(http, RestJson.Default.CreditLimitBody, options.Value.RequestBytesMax);
-        var request = new SetCreditLimitRequest
-        {
-            TransactionId = body.TransactionId ?? "",
-            AccountId = accountId,
-            PaymentType = RestRequest.PaymentType(paymentType),
-            Limit = body.Limit.ToMoney(),
-        };
-        var answer = (await handler.HandleAsync(RequestKinds.CreditLimit, request, call)).Value;
-        return new JsonAnswer<CreditLimitAnswer>(CreditLimitAnswer.Of(answer), RestJson.Default.CreditLimitAnswer);
-    }
+    public Task<IResult> LimitAsync(
+        [FromRoute(Name = "payment_type")] string paymentType, [FromRoute(Name = "account_id")] string accountId, HttpContext http) =>
+        requests.AnswerAsync(
+            http, RequestKinds.CreditLimit, RestJson.Default.CreditLimitBody,
+            body => new SetCreditLimitRequest
+            {
+                TransactionId = body.TransactionId ?? "",
+                AccountId = accountId,
+                PaymentType = RestRequest.PaymentType(paymentType),
+                Limit = body.Limit.ToMoney(),
+            },
+            RestJson.Default.CreditLimitAnswer, CreditLimitAnswer.Of);
 }
 
 /// <summary>The body of a change of a credit limit.</summary>

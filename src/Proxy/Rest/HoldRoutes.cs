@@ -1,15 +1,13 @@
 using System.ComponentModel;
 using Billing.Messaging.Requests;
-using Billing.Proxy.Calls;
 using Billing.Proxy.Security;
 using Billing.V1;
 using Microsoft.AspNetCore.Mvc;
-using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Rest;
 
 /// <summary>Amounts on hold: authorised, captured and voided.</summary>
-internal sealed class HoldRoutes(RequestHandler handler, IOptions<ProxyOptions> options, TimeProvider time) : IRestRoute
+internal sealed class HoldRoutes(BodyRequests requests) : IRestRoute
 {
     public void Map(IEndpointRouteBuilder routes)
     {
@@ -23,63 +21,51 @@ internal sealed class HoldRoutes(RequestHandler handler, IOptions<ProxyOptions> 
 
     [EndpointSummary("Puts an amount on hold")]
     [EndpointDescription("A hold lowers what the account may still spend, and not what it owes, until it is captured, voided or expired. A repeated transaction_id with the same content gets the same answer; with different content, 409.")]
-    public async Task<IResult> AuthoriseAsync(
-        [FromRoute(Name = "transaction_id"), Description("The idempotency key, and the payment's id: a UUID.")] string transactionId, HttpContext http)
-    {
-        var call = RestRequest.CallOf(http, time);
-        RestRequest.CheckQuery(http);
-        var body = await RestRequest.BodyAsync(http, RestJson.Default.AuthorisationBody, options.Value.RequestBytesMax);
-        var request = new AuthorisePaymentRequest
-        {
-            TransactionId = transactionId,
-            AccountId = body.AccountId ?? "",
-            PaymentType = RestRequest.PaymentType(body.PaymentType),
-            Amount = body.Amount.ToMoney(),
-            HoldSeconds = body.HoldSeconds,
-        };
-        var answer = (await handler.HandleAsync(RequestKinds.Authorise, request, call)).Value;
-        return new JsonAnswer<AuthorisationAnswer>(AuthorisationAnswer.Of(answer), RestJson.Default.AuthorisationAnswer);
-    }
+    public Task<IResult> AuthoriseAsync(
+        [FromRoute(Name = "transaction_id"), Description("The idempotency key, and the payment's id: a UUID.")] string transactionId, HttpContext http) =>
+        requests.AnswerAsync(
+            http, RequestKinds.Authorise, RestJson.Default.AuthorisationBody,
+            body => new AuthorisePaymentRequest
+            {
+                TransactionId = transactionId,
+                AccountId = body.AccountId ?? "",
+                PaymentType = RestRequest.PaymentType(body.PaymentType),
+                Amount = body.Amount.ToMoney(),
+                HoldSeconds = body.HoldSeconds,
+            },
+            RestJson.Default.AuthorisationAnswer, AuthorisationAnswer.Of);
 
     [EndpointSummary("Charges what is on hold, whole or in part")]
     [EndpointDescription("A repeated transaction_id with the same content gets the same answer; with different content, 409. All captures of a payment together are never more than was put on hold.")]
-    public async Task<IResult> CaptureAsync(
-        [FromRoute(Name = "transaction_id"), Description("The capture's idempotency key: a UUID.")] string transactionId, HttpContext http)
-    {
-        var call = RestRequest.CallOf(http, time);
-        RestRequest.CheckQuery(http);
-        var body = await RestRequest.BodyAsync(http, RestJson.Default.CaptureBody, options.Value.RequestBytesMax);
-        var request = new CapturePaymentRequest
-        {
-            TransactionId = transactionId,
-            AccountId = body.AccountId ?? "",
-            PaymentType = RestRequest.PaymentType(body.PaymentType),
-            PaymentId = body.PaymentId ?? "",
-            Amount = body.Amount.ToMoney(),
-            IsFinal = body.IsFinal,
-        };
-        var answer = (await handler.HandleAsync(RequestKinds.Capture, request, call)).Value;
-        return new JsonAnswer<CaptureAnswer>(CaptureAnswer.Of(answer), RestJson.Default.CaptureAnswer);
-    }
+    public Task<IResult> CaptureAsync(
+        [FromRoute(Name = "transaction_id"), Description("The capture's idempotency key: a UUID.")] string transactionId, HttpContext http) =>
+        requests.AnswerAsync(
+            http, RequestKinds.Capture, RestJson.Default.CaptureBody,
+            body => new CapturePaymentRequest
+            {
+                TransactionId = transactionId,
+                AccountId = body.AccountId ?? "",
+                PaymentType = RestRequest.PaymentType(body.PaymentType),
+                PaymentId = body.PaymentId ?? "",
+                Amount = body.Amount.ToMoney(),
+                IsFinal = body.IsFinal,
+            },
+            RestJson.Default.CaptureAnswer, CaptureAnswer.Of);
 
     [EndpointSummary("Releases what is on hold")]
     [EndpointDescription("A repeated transaction_id with the same content gets the same answer; with different content, 409.")]
-    public async Task<IResult> VoidAsync(
-        [FromRoute(Name = "transaction_id"), Description("Its idempotency key: a UUID.")] string transactionId, HttpContext http)
-    {
-        var call = RestRequest.CallOf(http, time);
-        RestRequest.CheckQuery(http);
-        var body = await RestRequest.BodyAsync(http, RestJson.Default.VoidBody, options.Value.RequestBytesMax);
-        var request = new VoidPaymentRequest
-        {
-            TransactionId = transactionId,
-            AccountId = body.AccountId ?? "",
-            PaymentType = RestRequest.PaymentType(body.PaymentType),
-            PaymentId = body.PaymentId ?? "",
-        };
-        var answer = (await handler.HandleAsync(RequestKinds.Void, request, call)).Value;
-        return new JsonAnswer<VoidAnswer>(VoidAnswer.Of(answer), RestJson.Default.VoidAnswer);
-    }
+    public Task<IResult> VoidAsync(
+        [FromRoute(Name = "transaction_id"), Description("Its idempotency key: a UUID.")] string transactionId, HttpContext http) =>
+        requests.AnswerAsync(
+            http, RequestKinds.Void, RestJson.Default.VoidBody,
+            body => new VoidPaymentRequest
+            {
+                TransactionId = transactionId,
+                AccountId = body.AccountId ?? "",
+                PaymentType = RestRequest.PaymentType(body.PaymentType),
+                PaymentId = body.PaymentId ?? "",
+            },
+            RestJson.Default.VoidAnswer, VoidAnswer.Of);
 }
 
 /// <summary>The body of an authorisation.</summary>

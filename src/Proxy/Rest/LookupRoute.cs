@@ -1,36 +1,30 @@
 using System.ComponentModel;
 using Billing.Messaging.Requests;
-using Billing.Proxy.Calls;
 using Billing.Proxy.Security;
 using Billing.V1;
 using Microsoft.AspNetCore.Mvc;
-using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Rest;
 
 /// <summary>The look-up of a payment. The account is in the body, since addresses end up in logs of whatever is on the way.</summary>
-internal sealed class LookupRoute(RequestHandler handler, IOptions<ProxyOptions> options, TimeProvider time) : IRestRoute
+internal sealed class LookupRoute(BodyRequests requests) : IRestRoute
 {
     public void Map(IEndpointRouteBuilder routes) => routes.MapPost("/v1/payments/{transaction_id}/lookup", FindAsync)
         .WithName("GetPayment").Accepts<LookupBody>("application/json").Answers<LookupAnswer>(Scopes.BalancesRead);
 
     [EndpointSummary("Finds a payment by its transaction id")]
     [EndpointDescription("404 if the account has no such payment; it may still be under way then, if its caller has had no answer.")]
-    public async Task<IResult> FindAsync(
-        [FromRoute(Name = "transaction_id"), Description("The payment's id.")] string transactionId, HttpContext http)
-    {
-        var call = RestRequest.CallOf(http, time);
-        RestRequest.CheckQuery(http);
-        var body = await RestRequest.BodyAsync(http, RestJson.Default.LookupBody, options.Value.RequestBytesMax);
-        var request = new GetPaymentRequest
-        {
-            TransactionId = transactionId,
-            AccountId = body.AccountId ?? "",
-            PaymentType = RestRequest.PaymentType(body.PaymentType),
-        };
-        var payment = (await handler.HandleAsync(RequestKinds.Lookup, request, call)).Value;
-        return new JsonAnswer<LookupAnswer>(LookupAnswer.Of(payment), RestJson.Default.LookupAnswer);
-    }
+    public Task<IResult> FindAsync(
+        [FromRoute(Name = "transaction_id"), Description("The payment's id.")] string transactionId, HttpContext http) =>
+        requests.AnswerAsync(
+            http, RequestKinds.Lookup, RestJson.Default.LookupBody,
+            body => new GetPaymentRequest
+            {
+                TransactionId = transactionId,
+                AccountId = body.AccountId ?? "",
+                PaymentType = RestRequest.PaymentType(body.PaymentType),
+            },
+            RestJson.Default.LookupAnswer, LookupAnswer.Of);
 }
 
 /// <summary>The body of a look-up.</summary>

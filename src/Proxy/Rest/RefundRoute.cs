@@ -1,38 +1,32 @@
 using System.ComponentModel;
 using Billing.Messaging.Requests;
-using Billing.Proxy.Calls;
 using Billing.Proxy.Security;
 using Billing.V1;
 using Microsoft.AspNetCore.Mvc;
-using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Rest;
 
 /// <summary>A refund of a payment.</summary>
-internal sealed class RefundRoute(RequestHandler handler, IOptions<ProxyOptions> options, TimeProvider time) : IRestRoute
+internal sealed class RefundRoute(BodyRequests requests) : IRestRoute
 {
     public void Map(IEndpointRouteBuilder routes) => routes.MapPut("/v1/refunds/{transaction_id}", RefundAsync)
         .WithName("RefundPayment").Accepts<RefundBody>("application/json").Answers<RefundAnswer>(Scopes.PaymentsWrite);
 
     [EndpointSummary("Gives back a payment, whole or in part")]
     [EndpointDescription("A repeated transaction_id with the same content gets the same answer; with different content, 409. All refunds of a payment together are never more than the payment.")]
-    public async Task<IResult> RefundAsync(
-        [FromRoute(Name = "transaction_id"), Description("The refund's idempotency key: a UUID.")] string transactionId, HttpContext http)
-    {
-        var call = RestRequest.CallOf(http, time);
-        RestRequest.CheckQuery(http);
-        var body = await RestRequest.BodyAsync(http, RestJson.Default.RefundBody, options.Value.RequestBytesMax);
-        var request = new RefundPaymentRequest
-        {
-            TransactionId = transactionId,
-            AccountId = body.AccountId ?? "",
-            PaymentType = RestRequest.PaymentType(body.PaymentType),
-            PaymentId = body.PaymentId ?? "",
-            Amount = body.Amount.ToMoney(),
-        };
-        var answer = (await handler.HandleAsync(RequestKinds.Refund, request, call)).Value;
-        return new JsonAnswer<RefundAnswer>(RefundAnswer.Of(answer), RestJson.Default.RefundAnswer);
-    }
+    public Task<IResult> RefundAsync(
+        [FromRoute(Name = "transaction_id"), Description("The refund's idempotency key: a UUID.")] string transactionId, HttpContext http) =>
+        requests.AnswerAsync(
+            http, RequestKinds.Refund, RestJson.Default.RefundBody,
+            body => new RefundPaymentRequest
+            {
+                TransactionId = transactionId,
+                AccountId = body.AccountId ?? "",
+                PaymentType = RestRequest.PaymentType(body.PaymentType),
+                PaymentId = body.PaymentId ?? "",
+                Amount = body.Amount.ToMoney(),
+            },
+            RestJson.Default.RefundAnswer, RefundAnswer.Of);
 }
 
 /// <summary>The body of a refund.</summary>

@@ -20,6 +20,7 @@ internal static class RestServices
         if (RestOptions.IsOn(builder.Configuration))
         {
             builder.AlsoListen(options.Url);
+            builder.Services.AddSingleton<BodyRequests>();
             foreach (var route in RestRoutes.All)
             {
                 builder.Services.AddSingleton(route);
