@@ -33,7 +33,7 @@ internal static class EventBody
 
     /// <summary>The payment type and the account of a stream, e.g. <c>VISA</c> and <c>acct-42</c>.</summary>
     public static (string PaymentType, string Account) Split(string streamId) =>
-        streamId.Split('/', 2) is [var type, var account] ? (type.ToUpperInvariant(), account) : ("", streamId);
+        StreamId.Split(streamId) is (var type, var account) ? (type.ToUpperInvariant(), account) : ("", streamId);
 
     /// <summary>The JSON of an event of a known kind.</summary>
     public static string Of(Event recorded)

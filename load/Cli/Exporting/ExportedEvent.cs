@@ -19,8 +19,8 @@ internal sealed record ExportedEvent(DateTime StoredAt, string StreamId, string 
     public static IReadOnlyList<Column> Columns { get; } =
     [
         new("stored_at", e => Time(e.StoredAt)),
-        new("payment_type", e => e.StreamId[..e.StreamId.IndexOf('/', StringComparison.Ordinal)]),
-        new("account_id", e => e.StreamId[(e.StreamId.IndexOf('/', StringComparison.Ordinal) + 1)..], IsFromCallers: true),
+        new("payment_type", e => Contracts.StreamId.Split(e.StreamId)!.Value.PaymentType),
+        new("account_id", e => Contracts.StreamId.Split(e.StreamId)!.Value.AccountId, IsFromCallers: true),
         new("version", e => FormattableString.Invariant($"{e.After.Version}"), IsNumber: true),
         new("kind", e => e.Kind),
         new("transaction_id", e => e.Fact.TransactionId == Guid.Empty ? null : e.Fact.TransactionId.ToString()),

@@ -75,15 +75,15 @@ internal sealed partial class ExpiredHolds(
 
     private Command CommandOf(DueHold hold)
     {
-        var slash = hold.Id.StreamId.IndexOf('/', StringComparison.Ordinal);
-        FieldRules.TryReadPaymentType(hold.Id.StreamId[..slash], out var type);
+        var (typeName, account) = StreamId.Split(hold.Id.StreamId)!.Value;
+        FieldRules.TryReadPaymentType(typeName, out var type);
         return new Command
         {
             TransactionId = Guid.CreateVersion7(time.GetUtcNow()).ToString(),
             ReceivedUnixUs = time.Microseconds(),
             Expiry = new HoldExpiry
             {
-                AccountId = hold.Id.StreamId[(slash + 1)..],
+                AccountId = account,
                 PaymentType = type,
                 PaymentId = hold.Id.TransactionId.ToString(),
                 AsOfUnixUs = UnixTime.Microseconds(hold.AsOf),
