@@ -49,8 +49,10 @@ internal sealed partial class ExpiredHolds(
         {
             return await store.TakeDueHoldsAsync(TakenMax, cancellationToken);
         }
-        catch (Exception e) when (!cancellationToken.IsCancellationRequested)
+        catch (Exception e)
         {
+            // A connection that breaks while the process stops is no failure of it.
+            cancellationToken.ThrowIfCancellationRequested();
             NotRead(store.Name, e.Message);
             return [];
         }

@@ -81,6 +81,19 @@ public sealed class ExpiredHoldsTests : IDisposable
     }
 
     [Fact]
+    public async Task A_connection_that_breaks_while_the_backend_stops_is_no_failure_of_it()
+    {
+        _store.TakingHolds = () =>
+        {
+            _stopping.Cancel();
+            return new NpgsqlException("broken");
+        };
+        _time.Advance(Interval);
+
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => _running);
+    }
+
+    [Fact]
     public void A_backend_that_reaches_no_broker_leaves_holds_to_others_for_a_while()
     {
         Hold("visa/a");
