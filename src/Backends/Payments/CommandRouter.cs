@@ -86,8 +86,7 @@ internal sealed class CommandRouter(IReadOnlyList<PaymentLane> lanes, ShardMap m
         }
     }
 
-    /// <summary>Takes commands back from a lane whose database does not hold their shards. They come before those that have come since.
-    /// </summary>
+    /// <summary>Takes commands back from a lane whose database does not hold their shards.</summary>
     public void Return(PaymentLane lane, List<PendingCommand> misplaced)
     {
         lock (_gate)
@@ -100,7 +99,7 @@ internal sealed class CommandRouter(IReadOnlyList<PaymentLane> lanes, ShardMap m
                     (place.Lane, place.Drained) = (null, lane.DrainAsync());
                 }
                 command.TakeBack();
-                place.Returned.Add(command);
+                place.Waiting.Add(command);
             }
             _work.Writer.TryWrite(true);
         }
@@ -139,8 +138,8 @@ internal sealed class CommandRouter(IReadOnlyList<PaymentLane> lanes, ShardMap m
                 if (place.Lane is { } lane)
                 {
                     placed.TryAdd(lane, []);
-                    placed[lane].AddRange([.. place.Returned, .. place.Waiting]);
-                    place.Returned.Clear();
+                    // What comes back waits behind what was authorised before, and that behind what has come since.
+                    placed[lane].AddRange(place.Waiting.OrderBy(command => command.Arrival));
                     place.Waiting.Clear();
                 }
             }
@@ -156,7 +155,7 @@ internal sealed class CommandRouter(IReadOnlyList<PaymentLane> lanes, ShardMap m
     {
         lock (_gate)
         {
-            return [.. Enumerable.Range(0, Shard.Count).Where(shard => _places[shard] is { HasCommands: true })];
+            return [.. Enumerable.Range(0, Shard.Count).Where(shard => _places[shard].Waiting.Count > 0)];
         }
     }
 
@@ -167,11 +166,6 @@ internal sealed class CommandRouter(IReadOnlyList<PaymentLane> lanes, ShardMap m
         /// <summary>Completes when the former lane has no commands of the shard any more.</summary>
         public Task Drained { get; set; } = Task.CompletedTask;
 
-        /// <summary>Commands that came back from the former lane.</summary>
-        public List<PendingCommand> Returned { get; } = [];
-
         public List<PendingCommand> Waiting { get; } = [];
-
-        public bool HasCommands => Returned.Count + Waiting.Count > 0;
     }
 }

@@ -11,6 +11,7 @@ internal sealed class CommandsInFlight
 {
     private readonly Dictionary<CommandId, PendingCommand> _commands = [];
     private readonly Lock _gate = new();
+    private long _arrivals;
 
     /// <returns>The commands that were not in flight before, and the questions about payments that are not in flight.</returns>
     public List<PendingCommand> Enter(IReadOnlyList<Delivery> deliveries, long now)
@@ -28,7 +29,7 @@ internal sealed class CommandsInFlight
                     BackendMetrics.Joined();
                     continue;
                 }
-                var command = new PendingCommand(delivery, streamId, now);
+                var command = new PendingCommand(delivery, streamId, ++_arrivals, now);
                 fresh.Add(command);
                 // A payment that arrives after a question about it must not join the question, which is never decided.
                 if (!command.IsStatusQuery)

@@ -15,14 +15,15 @@ internal sealed class PendingCommand
 {
     private readonly List<Waiter> _waiters;
 
-    public PendingCommand(Delivery delivery, string streamId, long now)
-        : this([new Waiter(delivery, now)], streamId, ToDomain(delivery))
+    public PendingCommand(Delivery delivery, string streamId, long arrival, long now)
+        : this([new Waiter(delivery, now)], streamId, arrival, ToDomain(delivery))
     {
     }
 
-    private PendingCommand(List<Waiter> waiters, string streamId, AccountCommand command)
+    private PendingCommand(List<Waiter> waiters, string streamId, long arrival, AccountCommand command)
     {
         _waiters = waiters;
+        Arrival = arrival;
         Kind = waiters[0].Kind;
         Processing = waiters[0].Delivery.Processing;
         StreamId = streamId;
@@ -34,6 +35,9 @@ internal sealed class PendingCommand
     public AccountCommand Command { get; }
 
     public string StreamId { get; }
+
+    /// <summary>Its place in the order in which this process has taken commands.</summary>
+    public long Arrival { get; }
 
     /// <summary>The shard of its account.</summary>
     public int Shard { get; }
@@ -196,8 +200,8 @@ internal sealed class PendingCommand
                 : isExpired && !a.IsExpired(nowUnixUs));
             _waiters.RemoveAll(open.Contains);
             return open.Exists(a => !a.IsStatusQuery)
-                ? [new PendingCommand([.. open.OrderBy(a => a.IsStatusQuery)], StreamId, Command)]
-                : open.ConvertAll(a => new PendingCommand([a], StreamId, Command));
+                ? [new PendingCommand([.. open.OrderBy(a => a.IsStatusQuery)], StreamId, Arrival, Command)]
+                : open.ConvertAll(a => new PendingCommand([a], StreamId, Arrival, Command));
         }
     }
 

@@ -120,8 +120,7 @@ internal sealed class FakeAccountStore : IAccountStore
     {
         if (Shard.Of(batch.Select(e => e.Recorded.StreamId)).Where(shard => !Shards.ContainsKey(shard)).ToList() is { Count: > 0 } elsewhere)
         {
-            return Task.FromException(new PostgresException(
-                "elsewhere: " + string.Join(',', elsewhere), "ERROR", "ERROR", StoredFunction.ShardElsewhere));
+            return Task.FromException(Elsewhere(elsewhere));
         }
         if (!owned.All(IsPresent))
         {
@@ -143,6 +142,10 @@ internal sealed class FakeAccountStore : IAccountStore
             Receipts.Add(added.Id!.Value, added.Recorded);
         }
     }
+
+    /// <summary>What a database says that does not hold some shards.</summary>
+    public static PostgresException Elsewhere(IEnumerable<int> shards) =>
+        new("elsewhere: " + string.Join(',', shards), "ERROR", "ERROR", StoredFunction.ShardElsewhere);
 
     private bool IsPresent(PartitionEpoch owned) => Epochs.GetValueOrDefault(owned.Partition) == owned.Epoch;
 }

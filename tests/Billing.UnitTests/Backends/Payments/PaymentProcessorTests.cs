@@ -405,6 +405,44 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
             new[] { first, second, third }.Select(delivery => delivery.Command.TransactionId), _store.Appended.Select(e => e.Recorded.TransactionId));
     }
 
+    [Fact]
+    public async Task What_comes_back_from_a_moved_shard_does_not_overtake_a_payment_that_was_with_the_card_network()
+    {
+        var (payment, limit) = (Payment(), Payment());
+        limit.Command.CreditLimit = new SetCreditLimitRequest
+        {
+            TransactionId = limit.Command.TransactionId,
+            AccountId = "acct-42",
+            PaymentType = PaymentType.Visa,
+            Limit = Samples.Dollars(5),
+        };
+        var asked = 0;
+        _store.ShardsAsked = () =>
+        {
+            // Far more time has passed by then than the network takes.
+            if (_store.Shards.Count == 0 && ++asked == 100)
+            {
+                _store.Shards[Shard.Of("visa/acct-42")] = 2;
+            }
+        };
+        _store.Searching = ids =>
+        {
+            if (ids.Single().TransactionId.ToString() == payment.Command.TransactionId && asked == 0)
+            {
+                _processor.Accept([limit]);
+                return Task.CompletedTask;
+            }
+            _store.Shards.Clear();
+            _store.Searching = _ => Task.CompletedTask;
+            return Task.FromException(FakeAccountStore.Elsewhere([Shard.Of("visa/acct-42")]));
+        };
+        _processor.Accept([payment]);
+        await _time.RunToEndAsync(Task.WhenAll(payment.Ended, limit.Ended));
+
+        Assert.Equal(
+            new[] { payment, limit }.Select(delivery => delivery.Command.TransactionId), _store.Appended.Select(e => e.Recorded.TransactionId));
+    }
+
     private SimulatedCardNetwork NewNetwork(bool jitter) => new(Options.Create(new JitterOptions { Enabled = jitter, Seed = 5 }), _time);
 
     private PaymentProcessor NewProcessor(SimulatedCardNetwork network)
