@@ -1,5 +1,6 @@
 using System.Data;
 using System.Globalization;
+using System.Runtime.CompilerServices;
 using Billing.Auditing.Exports;
 using Billing.Backends.EventStore;
 using Npgsql;
@@ -140,6 +141,30 @@ internal sealed class StoreScan : IAsyncDisposable
         return counter.Done;
     }
 
+    /// <summary>Reads the events of one account after the other, each in the order of their versions; by the indexes, so that nothing is
+    /// sorted or kept.</summary>
+    public async IAsyncEnumerable<StoredRow> ReadInOrderAsync([EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        var counter = new AuditCounter(_progress, "Events", Expected);
+        var sql = $"""
+            select s.id, s.version, e.version, e.type, e.data, e.timestamp
+            from {_schema}.mt_streams s left join {_schema}.mt_events e on e.stream_id = s.id
+            where s.{AccountStream} order by s.id, e.version
+            """;
+        await foreach (var row in RowsAsync(_events, sql, cancellationToken))
+        {
+            if (IsHeld(row.GetString(0)))
+            {
+                yield return row.IsDBNull(2)
+                    ? new StoredRow(row.GetString(0), row.GetInt64(1), 0, null, default, default)
+                    : new StoredRow(
+                        row.GetString(0), row.GetInt64(1), row.GetInt64(2), row.GetString(3), row.GetFieldValue<byte[]>(4), row.GetDateTime(5));
+                counter.Add();
+            }
+        }
+        counter.Complete();
+    }
+
     /// <inheritdoc/>
     public ValueTask DisposeAsync() => _events.DisposeAsync();
 
@@ -176,7 +201,7 @@ internal sealed class StoreScan : IAsyncDisposable
 
     private static async IAsyncEnumerable<NpgsqlDataReader> RowsAsync(
         NpgsqlConnection connection, string sql,
-        [System.Runtime.CompilerServices.EnumeratorCancellation] CancellationToken cancellationToken)
+        [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         await using var command = new NpgsqlCommand(sql, connection) { CommandTimeout = 0 };
         await using var rows = await command.ExecuteReaderAsync(cancellationToken);
@@ -199,6 +224,16 @@ internal sealed class StoreScan : IAsyncDisposable
         }
     }
 }
+
+/// <summary>An event as it is stored.</summary>
+/// <param name="Stream">Its stream.</param>
+/// <param name="StreamVersion">The version of the stream, by the stream's own row.</param>
+/// <param name="Version">Its version; 0 if the stream has no events.</param>
+/// <param name="Type">Its event type; null if the stream has no events.</param>
+/// <param name="Json">Its content.</param>
+/// <param name="StoredAt">When the database stored it.</param>
+internal readonly record struct StoredRow(
+    string Stream, long StreamVersion, long Version, string? Type, ReadOnlyMemory<byte> Json, DateTime StoredAt);
 
 /// <summary>Reads all databases of the event store.</summary>
 internal sealed class StoreScans : IAsyncDisposable
@@ -256,6 +291,18 @@ internal sealed class StoreScans : IAsyncDisposable
             read += await scan.ReadEventsAsync(accounts, days, unbalanced, cancellationToken);
         }
         return read;
+    }
+
+    /// <summary>Reads the events of one account after the other.</summary>
+    public async IAsyncEnumerable<StoredRow> ReadInOrderAsync([EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        foreach (var scan in _scans)
+        {
+            await foreach (var row in scan.ReadInOrderAsync(cancellationToken))
+            {
+                yield return row;
+            }
+        }
     }
 
     public async ValueTask DisposeAsync()

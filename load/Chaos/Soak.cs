@@ -1,5 +1,6 @@
 using System.Globalization;
 using Billing.Auditing;
+using Billing.Auditing.Chains;
 using Billing.Chaos.Faults;
 using Billing.LocalStack;
 
@@ -17,15 +18,17 @@ namespace Billing.Chaos;
 /// <param name="Direct">Number of acknowledged commands without a caller that retries.</param>
 /// <param name="Forgotten">Those of them that are not in the event store.</param>
 /// <param name="Unpublished">Events that are in the event store but not in the event topic.</param>
+/// <param name="Unchained">Accounts whose events are not chained as they should be, each with the first that is not.</param>
 /// <param name="Audit">The result of the audit.</param>
 public sealed record SoakResult(
     IReadOnlyList<InjectedFault> Faults, IReadOnlyList<TimeSpan> LongestCalls, IReadOnlyList<TimeSpan> Offsets,
     IReadOnlyList<(TimeSpan Began, TimeSpan Took, string What)> Slowest, TrafficResult Traffic, int EndedThemselves,
-    int BadRecords, int DeadLetters, int Direct, IReadOnlyList<string> Forgotten, IReadOnlyList<string> Unpublished, AuditResult Audit)
+    int BadRecords, int DeadLetters, int Direct, IReadOnlyList<string> Forgotten, IReadOnlyList<string> Unpublished,
+    IReadOnlyList<string> Unchained, AuditResult Audit)
 {
     /// <summary>The faults in addition to those of the audit, as text for the console: a payment without an answer, an answer
     /// that contradicts another or is missing in the journal, no payment declined or none accepted, an acknowledged command that
-    /// the backends lost, an event that is not published, a bad record that is not in the dead letters, a service that ended by
+    /// the backends lost, an event that is not published or not chained, a bad record that is not in the dead letters, a service that ended by
     /// itself.</summary>
     public IReadOnlyList<string> Wrong { get; } =
     [
@@ -33,6 +36,7 @@ public sealed record SoakResult(
         .. AnswerCount.Differences(Audit, Traffic.Payments, Traffic.Balances),
         .. Forgotten.Select(command => "command not recorded: " + command),
         .. Unpublished.Select(fact => "event not published: " + fact),
+        .. Unchained.Select(account => "event not chained: " + account),
         .. Counted(Traffic.Unanswered, "payments have no answer"),
         // Brokers that have lost requests for balances with their power end the producers of those requests.
         .. Faults.Any(fault => fault.Fault.Kind == FaultKind.LosePower) ? [] : Counted(EndedThemselves, "services ended by themselves and were restarted"),
@@ -106,10 +110,11 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
         // Includes the proxies, because the balances in the backends' memory must also equal the sums of the events.
         var audit = await new Auditor([.. stack.Databases.Values]) { Proxies = stack.ProxyAddresses, JournalsAreComplete = options.IsAlone }
             .RunAsync([journal, directJournal], cancellationToken);
+        var chains = await new ChainVerifier([.. stack.Databases.Values]).RunAsync(null, cancellationToken);
         return new SoakResult(
             faults, [.. traffic.Calls.LongestOf(Windows(faults)).Select(ticks => time.GetElapsedTime(0, ticks))],
             [.. faults.Select(f => time.GetElapsedTime(_start, f.Injected))], Slowest(traffic.Calls), callers,
-            injector.EndedThemselves, injector.BadRecordsSent, letters, direct.Acknowledged, forgotten, unpublished, audit);
+            injector.EndedThemselves, injector.BadRecordsSent, letters, direct.Acknowledged, forgotten, unpublished, [.. chains.Broken], audit);
     }
 
     private List<(TimeSpan Began, TimeSpan Took, string What)> Slowest(CallTimes calls) =>

@@ -20,7 +20,7 @@ internal static class BillingCommand
         {
             Run(console), ChaosCommand.Create(console), SimulateCommand.Create(console), MutantsCommand.Create(console),
             Up(console), Status(console), Logs(), DoctorCommand.Create(), Down(console), TokenCommand.Create(), CredentialsCommand.Create(console), Keep(console),
-            AuditCommand.Create(console), ExportCommand.Create(console),
+            AuditCommand.Create(console), VerifyCommand.Create(console), ExportCommand.Create(console),
             RebuildCommand.Create(console), BackfillCommand.Create(console), SchemaCommand.Create(console), ShardsCommand.Create(console), TopicsCommand.Create(console),
             DeadLettersCommand.Create(console), WebhooksCommand.Create(console),
             new HelpOption(),

@@ -1,6 +1,7 @@
 using System.Globalization;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Backends.Writes;
 using Billing.Contracts;
 using Billing.Simulation.Services;
 using Billing.Simulation.Store;
@@ -195,6 +196,12 @@ internal sealed class ReferenceModel(StoreHistory store)
         foreach (var streamId in store.Events.Select(e => e.StreamId).Distinct(StringComparer.Ordinal).ToList())
         {
             States(streamId);
+            string? head = null;
+            foreach (var stored in store.Stream(streamId))
+            {
+                head = EventChain.Append(head, streamId, stored.Version, stored.Fact).Hash;
+                Require(head == stored.Hash, $"{streamId}@{stored.Version} is not chained to the event before it");
+            }
         }
         Require(
             store.Events.Select(Id).Distinct().Count() == store.Events.Count, "a transaction is recorded twice");

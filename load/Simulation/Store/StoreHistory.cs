@@ -4,7 +4,7 @@ using Billing.Backends.EventStore;
 namespace Billing.Simulation.Store;
 
 /// <summary>One event in the model of the event store.</summary>
-internal sealed record Stored(string StreamId, long Version, AccountEvent Fact, Wire.V1.Event Recorded);
+internal sealed record Stored(string StreamId, long Version, AccountEvent Fact, Wire.V1.Event Recorded, string Hash);
 
 /// <summary>What all databases of the event store hold together: streams and receipts.</summary>
 internal sealed class StoreHistory
@@ -35,7 +35,7 @@ internal sealed class StoreHistory
             _streams[added.Recorded.StreamId] = stream = [];
         }
         // The version is the store's own count, whatever version the batch states.
-        var stored = new Stored(added.Recorded.StreamId, stream.Count + 1, added.Fact, added.Recorded.Clone());
+        var stored = new Stored(added.Recorded.StreamId, stream.Count + 1, added.Fact, added.Recorded.Clone(), added.Body.Hash);
         stream.Add(stored);
         Events.Add(stored);
         Appended?.Invoke(stored);

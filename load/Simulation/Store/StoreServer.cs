@@ -184,7 +184,7 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice, StoreHistory h
     public IReadOnlyList<Stored> Stream(string streamId) => Holds(Shard.Of(streamId)) ? history.Stream(streamId) : [];
 
     public Dictionary<string, Account> Load(string[] streamIds, Account opened) => streamIds.ToDictionary(
-        id => id, id => Stream(id).Aggregate(opened, (account, stored) => account.Apply(stored.Fact)), StringComparer.Ordinal);
+        id => id, id => Stream(id).Aggregate(opened, (account, stored) => account.Apply(stored.Fact) with { Head = stored.Hash }), StringComparer.Ordinal);
 
     public Dictionary<CommandId, Wire.V1.Event> Find(IReadOnlyCollection<CommandId> commands)
     {

@@ -12,6 +12,9 @@ public sealed record Account(long Version, decimal Balance, decimal CreditLimit,
     /// <summary>What is on hold: authorised, and neither captured nor released.</summary>
     public decimal OnHold { get; init; }
 
+    /// <summary>The hash of its last event, which chains the next one; null if that has none, or where events are only read.</summary>
+    public string? Head { get; init; }
+
     /// <summary>An account without events.</summary>
     /// <param name="creditLimit">The limit of an account for which none was set, in whatever its currency will be.</param>
     public static Account Opened(decimal creditLimit) => new(0, 0, creditLimit, null);
@@ -36,5 +39,6 @@ public sealed record Account(long Version, decimal Balance, decimal CreditLimit,
         Balance = Balance + charged,
         OnHold = OnHold + held,
         Currency = Currency ?? currency,
+        Head = null,
     };
 }

@@ -1,4 +1,5 @@
 using Billing.Backends.Domain;
+using Billing.Backends.Writes;
 using Billing.Messaging;
 using Microsoft.Extensions.Options;
 using Npgsql;
@@ -34,7 +35,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
         var accounts = streamIds.ToDictionary(id => id, _ => opened, StringComparer.Ordinal);
         var former = new List<string>();
         await using (var command = servers.Primary.CreateCommand($"""
-            select wanted.id, e.version, e.type, e.data, k.credit_limit, c.type, c.data
+            select wanted.id, e.version, e.type, e.data, k.credit_limit, c.type, c.data, e.data ->> '{EventChain.Member}'
             from unnest($1) as wanted(id)
             cross join lateral (
                 select version, type, data from {_options.Schema}.mt_events where stream_id = wanted.id order by version desc limit 1) e
@@ -57,7 +58,11 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
                 var limit = !rows.IsDBNull(5) ? opened.Apply(EventTypes.Read(rows.GetString(5), rows.GetFieldValue<byte[]>(6))).CreditLimit
                     : !rows.IsDBNull(4) ? rows.GetDecimal(4)
                     : opened.CreditLimit;
-                accounts[id] = new Account(rows.GetInt64(1), balance, limit, last.AccountCurrency) { OnHold = last.OnHold ?? 0 };
+                accounts[id] = new Account(rows.GetInt64(1), balance, limit, last.AccountCurrency)
+                {
+                    OnHold = last.OnHold ?? 0,
+                    Head = rows.IsDBNull(7) ? null : rows.GetString(7),
+                };
             }
         }
         await FoldAsync(former, accounts, cancellationToken);
@@ -271,20 +276,22 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
     {
         var streams = new Dictionary<string, (long Before, long After)>(batch.Count, StringComparer.Ordinal);
         var (ids, streamIds, versions) = (new Guid[batch.Count], new string[batch.Count], new long[batch.Count]);
-        var (types, dotnetTypes, bodies) = (new string[batch.Count], new string[batch.Count], new string[batch.Count]);
+        var (types, dotnetTypes, bodies) = (new string[batch.Count], new string[batch.Count], new ReadOnlyMemory<byte>[batch.Count]);
         for (var i = 0; i < batch.Count; i++)
         {
             var (streamId, version) = (batch[i].Recorded.StreamId, batch[i].After.Version);
             ids[i] = batch[i].Id?.EventId ?? Guid.CreateVersion7(time.GetUtcNow());
             streamIds[i] = streamId;
             versions[i] = version;
-            (types[i], dotnetTypes[i], bodies[i]) = EventTypes.Write(batch[i].Fact);
+            var body = batch[i].Body;
+            (types[i], dotnetTypes[i], bodies[i]) = (body.Type, body.DotnetType, body.Json);
             streams[streamId] = (streams.TryGetValue(streamId, out var known) ? known.Before : version - 1, version);
         }
         Add(
             statements, _append,
             Texts([.. streams.Keys]), Values(streams.Values.Select(s => s.Before).ToArray()), Values(streams.Values.Select(s => s.After).ToArray()),
-            Values(ids), Texts(streamIds), Values(versions), Texts(types), Texts(dotnetTypes), Texts(bodies));
+            Values(ids), Texts(streamIds), Values(versions), Texts(types), Texts(dotnetTypes),
+            new NpgsqlParameter<ReadOnlyMemory<byte>[]> { TypedValue = bodies, NpgsqlDbType = NpgsqlDbType.Array | NpgsqlDbType.Text });
     }
 
     // What is on hold never is again once nothing is, so the order of the two does not matter.

@@ -46,7 +46,7 @@ public static class EventTypes
         {
             shape.Register(options);
         }
-        // As Write does it: optional fields without a value are left out.
+        // As appends do it: optional fields without a value are left out.
         options.UseSystemTextJsonForSerialization(configure: json => json.DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull);
     }
 
@@ -56,13 +56,6 @@ public static class EventTypes
         Kinds.TryGetValue(type, out var kind) ? kind.FromJson(json)
         : Former.TryGetValue(type, out var former) ? former.FromJson(json)
         : throw new UnknownEventTypeException(type);
-
-    /// <summary>Serialises an event for the store: its name, its .NET type as Marten writes it, and its JSON.</summary>
-    internal static (string Type, string DotnetType, string Json) Write(AccountEvent fact)
-    {
-        var kind = WriteKinds.Of(fact);
-        return (kind.Name, kind.DotnetType, kind.ToJson(fact));
-    }
 }
 
 /// <summary>The event store holds an event of a type that this version of the program does not know: a newer version has written it,

@@ -1,4 +1,5 @@
 using Billing.Backends.Domain;
+using Billing.Backends.Writes;
 using Billing.Messaging;
 
 namespace Billing.Backends.EventStore;
@@ -17,7 +18,8 @@ public readonly record struct DueHold(CommandId Id, DateTimeOffset AsOf);
 /// <param name="Fact">The event.</param>
 /// <param name="After">The account after it; its version is the event's.</param>
 /// <param name="Recorded">The event as the wire contract states it.</param>
-public readonly record struct NewEvent(AccountEvent Fact, Account After, Wire.V1.Event Recorded)
+/// <param name="Body">The event as it is stored.</param>
+public readonly record struct NewEvent(AccountEvent Fact, Account After, Wire.V1.Event Recorded, EventBody Body)
 {
     /// <summary>The command that it records; null for an event of the time before such commands had an id.</summary>
     public CommandId? Id => Fact.TransactionId == Guid.Empty ? null : new CommandId(Fact.TransactionId, Recorded.StreamId);
@@ -26,7 +28,8 @@ public readonly record struct NewEvent(AccountEvent Fact, Account After, Wire.V1
     public static NewEvent Of(string streamId, AccountEvent fact, Account before)
     {
         var after = before.Apply(fact);
-        return new NewEvent(fact, after, RecordedEvent.ToWire(streamId, fact, after));
+        var body = EventChain.Append(before.Head, streamId, after.Version, fact);
+        return new NewEvent(fact, after with { Head = body.Hash }, RecordedEvent.ToWire(streamId, fact, after), body);
     }
 }
 

@@ -36,7 +36,8 @@ internal abstract class EventKind
 
     public abstract void Write(AccountEvent fact, StatementEntry entry);
 
-    public abstract string ToJson(AccountEvent fact);
+    /// <summary>Writes it for the store.</summary>
+    public abstract void WriteJson(AccountEvent fact, Utf8JsonWriter writer);
 
     public abstract AccountEvent FromJson(ReadOnlySpan<byte> json);
 }
@@ -61,7 +62,7 @@ internal sealed class EventKind<T>(JsonTypeInfo<T> json) : EventKind
 
     public override void Write(AccountEvent fact, StatementEntry entry) => ToEntry((T)fact, entry);
 
-    public override string ToJson(AccountEvent fact) => JsonSerializer.Serialize((T)fact, json);
+    public override void WriteJson(AccountEvent fact, Utf8JsonWriter writer) => JsonSerializer.Serialize(writer, (T)fact, json);
 
     public override AccountEvent FromJson(ReadOnlySpan<byte> stored) => JsonSerializer.Deserialize(stored, json)!;
 }

@@ -151,7 +151,7 @@ public sealed class Appending(EventStoreFixture store)
         late.Events.Append(_stream, 4, martens);
         Assert.IsAssignableFrom<ConcurrencyException>(await Record.ExceptionAsync(() => late.SaveChangesAsync()));
         var read = await Accounts.LoadAsync([_stream], EventStoreFixture.Opened, CancellationToken.None);
-        Assert.Equal(next.After, read[_stream]);
+        Assert.Equal(Unchained(next.After), read[_stream]);
     }
 
     [Fact]
@@ -189,7 +189,7 @@ public sealed class Appending(EventStoreFixture store)
         await Accounts.AppendAsync([next], [], CancellationToken.None);
 
         var read = await Accounts.LoadAsync([_stream], EventStoreFixture.Opened, CancellationToken.None);
-        Assert.Equal(next.After, read[_stream]);
+        Assert.Equal(Unchained(next.After), read[_stream]);
     }
 
     [Fact]
@@ -217,12 +217,16 @@ public sealed class Appending(EventStoreFixture store)
 
     private IDocumentSession Sessions() => store.Backend.Database().Documents.LightweightSession();
 
-    /// <summary>Returns the rows of a stream and its events without ids, sequence numbers and times.</summary>
+    // An event that does not state the balance is of a release that had no hashes.
+    private static Account Unchained(Account account) => account with { Head = null };
+
+    /// <summary>Returns the rows of a stream and its events without ids, sequence numbers, times and hashes.</summary>
     private async Task<List<string>> RowsAsync(string stream)
     {
         await using var database = NpgsqlDataSource.Create(store.Postgres.ConnectionString);
         await using var select = database.CreateCommand("""
-            select (to_jsonb(s) - 'id' - 'timestamp' - 'created')::text || (to_jsonb(e) - 'seq_id' - 'id' - 'stream_id' - 'timestamp')::text
+            select (to_jsonb(s) - 'id' - 'timestamp' - 'created')::text
+                || (to_jsonb(e) - 'seq_id' - 'id' - 'stream_id' - 'timestamp' || jsonb_build_object('data', e.data - 'Hash'))::text
             from billing.mt_streams s join billing.mt_events e on e.stream_id = s.id where s.id = $1 order by e.version
             """);
         select.Parameters.AddWithValue(stream);

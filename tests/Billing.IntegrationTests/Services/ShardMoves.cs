@@ -75,7 +75,7 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
         Assert.Empty(await RowsAsync(0));
         // What it knows of the shards is out of date, which it learns by the first read.
         Assert.True(EventStoreFailure.IsUnavailable((await Record.ExceptionAsync(() => Reader().LoadAsync([_stream], EventStoreFixture.Opened, Stop)))!));
-        Assert.Equal(_account, (await Reader().LoadAsync([_stream], EventStoreFixture.Opened, Stop))[_stream]);
+        Assert.Equal(_account with { Head = null }, (await Reader().LoadAsync([_stream], EventStoreFixture.Opened, Stop))[_stream]);
         var refused = await Record.ExceptionAsync(() => AppendAsync(0, _stream, EventStoreFixture.Facts(1)));
         Assert.Equal([TheShard], EventStoreFailure.Elsewhere(refused!)!);
         await Assert.ThrowsAsync<PostgresException>(() => Databases[0].Store.FindReceiptsAsync([new CommandId(_closed, _stream)], Stop));

@@ -33,7 +33,8 @@ public sealed class IndependentFoldTests
             (1, Gen.Constant<AccountCommand>(new CreditLimitChange(id, cents / 25m, currency))))
         select command;
 
-    private static readonly Gen<List<AccountEvent>> Histories = Commands.NonEmptyListOf().Select(commands => Decided([.. commands])).Where(history => history.Count > 0);
+    /// <summary>Histories of an account, with all kinds of events.</summary>
+    internal static readonly Gen<List<AccountEvent>> Histories = Commands.NonEmptyListOf().Select(commands => Decided([.. commands])).Where(history => history.Count > 0);
 
     private readonly StoreOptions _options = new();
 

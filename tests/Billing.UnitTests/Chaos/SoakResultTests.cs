@@ -22,7 +22,7 @@ public sealed class SoakResultTests
 
     private static readonly SoakResult Clean = new(
         Faults: [], LongestCalls: [], Offsets: [], Slowest: [], Traffic, EndedThemselves: 0, BadRecords: 28, DeadLetters: 28, Direct: 10,
-        Forgotten: [], Unpublished: [], AuditResults.Clean(acknowledged: 100, balancesTold: 10));
+        Forgotten: [], Unpublished: [], Unchained: [], AuditResults.Clean(acknowledged: 100, balancesTold: 10));
 
     [Fact]
     public void A_soak_without_a_fault_is_clean()
@@ -65,12 +65,12 @@ public sealed class SoakResultTests
     public void A_violation_is_a_fault() => Finds("violation: unequal", Of(Traffic with { Violations = ["unequal"] }));
 
     [Fact]
-    public void An_unrecorded_command_and_an_unpublished_event_are_faults()
+    public void An_unrecorded_command_and_an_event_that_is_not_published_or_not_chained_are_faults()
     {
-        var result = Of(forgotten: "t1", unpublished: "visa/a@1");
+        var result = Of(forgotten: "t1", unpublished: "visa/a@1", unchained: "visa/b version 1");
 
         Assert.False(result.IsClean);
-        Assert.Equal(["command not recorded: t1", "event not published: visa/a@1"], result.Wrong);
+        Assert.Equal(["command not recorded: t1", "event not published: visa/a@1", "event not chained: visa/b version 1"], result.Wrong);
     }
 
     [Fact]
@@ -78,7 +78,7 @@ public sealed class SoakResultTests
     {
         var audit = AuditResults.Clean(acknowledged: 100, balancesTold: 10);
         audit.Misjudged.Add($"visa/a version 1: accepted");
-        var result = new SoakResult([], [], [], [], Traffic, 0, 0, 0, 0, [], [], audit);
+        var result = new SoakResult([], [], [], [], Traffic, 0, 0, 0, 0, [], [], [], audit);
 
         Assert.Empty(result.Wrong);
         Assert.False(result.IsClean);
@@ -91,7 +91,8 @@ public sealed class SoakResultTests
     }
 
     private static SoakResult Of(
-        TrafficResult? traffic = null, int endedThemselves = 0, int putAside = 28, string? forgotten = null, string? unpublished = null, FaultKind? fault = null) => new(
+        TrafficResult? traffic = null, int endedThemselves = 0, int putAside = 28, string? forgotten = null, string? unpublished = null, string? unchained = null, FaultKind? fault = null) => new(
         fault is { } kind ? [new(new(TimeSpan.Zero, kind, 1, TimeSpan.Zero), 0, 0)] : [], [], [], [], traffic ?? Traffic, endedThemselves, BadRecords: 28, putAside, Direct: 10,
-        forgotten is null ? [] : [forgotten], unpublished is null ? [] : [unpublished], Clean.Audit);
+        forgotten is null ? [] : [forgotten], unpublished is null ? [] : [unpublished],
+        unchained is null ? [] : [unchained], Clean.Audit);
 }

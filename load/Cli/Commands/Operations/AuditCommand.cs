@@ -78,7 +78,11 @@ internal static class AuditCommand
                 Export = parsed.GetValue(export) is { } exported ? ExportManifest.Read(exported) : null,
                 ClockTolerance = TimeSpan.FromMilliseconds(parsed.GetValue(tolerance)),
             };
-            var audit = await RunAsync(console, auditor, files, cancellationToken);
+            var audit = await AuditBars.ShowAsync(console, progress =>
+            {
+                auditor.Progress = progress;
+                return auditor.RunAsync(files, cancellationToken);
+            });
             AuditTable.Print(console, audit);
             return audit.IsClean ? 0 : 1;
         });
@@ -115,42 +119,5 @@ internal static class AuditCommand
             result.AddError($"--opening-limit must be a number, zero or more, or 'unknown', not '{text}'.");
         }
         return null;
-    }
-
-    private static Task<AuditResult> RunAsync(
-        IAnsiConsole console, Auditor auditor, string[] journals, CancellationToken cancellationToken)
-    {
-        if (!console.Profile.Capabilities.Interactive)
-        {
-            return auditor.RunAsync(journals, cancellationToken);
-        }
-        return console.Progress().AutoClear(true)
-            .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new ElapsedTimeColumn())
-            .StartAsync(progress =>
-            {
-                auditor.Progress = new Bars(progress);
-                return auditor.RunAsync(journals, cancellationToken);
-            });
-    }
-
-    /// <summary>A progress bar for each part of the audit, added when the part begins.</summary>
-    private sealed class Bars(ProgressContext progress) : IProgress<AuditProgress>
-    {
-        private readonly Dictionary<string, ProgressTask> _tasks = new(StringComparer.Ordinal);
-
-        public void Report(AuditProgress value)
-        {
-            lock (_tasks)
-            {
-                if (!_tasks.TryGetValue(value.Part, out var task))
-                {
-                    task = progress.AddTask(value.Part);
-                    _tasks.Add(value.Part, task);
-                }
-                // Spectre does not accept a bar of length zero.
-                task.MaxValue = Math.Max(1, value.Total);
-                task.Value = value.Done == value.Total ? task.MaxValue : value.Done;
-            }
-        }
     }
 }

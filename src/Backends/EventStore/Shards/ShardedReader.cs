@@ -12,7 +12,8 @@ internal sealed class ShardedReader(ShardMap map) : IAccountReader
     {
         var parts = await Task.WhenAll((await PlacesAsync(streamIds)).Select(part => ReadAsync(
             part.Key, [.. part], () => map.Databases[part.Key].LoadAsync([.. part], opened, cancellationToken), cancellationToken)));
-        return parts.Length == 1 ? parts[0] : parts.SelectMany(part => part).ToDictionary(StringComparer.Ordinal);
+        // A view of millions of accounts has no use for their hashes.
+        return parts.SelectMany(part => part).ToDictionary(part => part.Key, part => part.Value with { Head = null }, StringComparer.Ordinal);
     }
 
     /// <summary>Reads something of an account from the database that holds it.</summary>

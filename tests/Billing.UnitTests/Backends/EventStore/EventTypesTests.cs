@@ -11,7 +11,8 @@ namespace Billing.UnitTests.Backends.EventStore;
 
 public sealed class EventTypesTests
 {
-    private static readonly Gen<AccountEvent> Events =
+    /// <summary>Events with all that they may state.</summary>
+    internal static readonly Gen<AccountEvent> Events =
         from id in Generate.TransactionId
         from amount in Generate.Amount
         from at in Generate.AnyInt

@@ -1,0 +1,92 @@
+using System.CommandLine;
+using System.Globalization;
+using Billing.Auditing.Chains;
+using Billing.Cli.Arguments;
+using Billing.Cli.Background;
+using Billing.LocalStack.Processes;
+using Spectre.Console;
+
+namespace Billing.Cli.Commands.Operations;
+
+/// <summary><c>verify</c>: recomputes the hashes that chain the events of each account.</summary>
+internal static class VerifyCommand
+{
+    public static Command Create(IAnsiConsole console)
+    {
+        var postgres = Flags.EventStore();
+        var heads = Flags.Text(
+            "--heads",
+            "File, kept where nobody who can write to the databases can reach it, with how each account ended when it was verified before; it is checked, and brought up to date if nothing is found",
+            "FILE");
+        var since = new Option<DateTimeOffset?>("--chained-since")
+        {
+            Description = "Since when no release has run that records events without a hash, e.g. 2026-11-26T12:00Z: earlier ones may have none",
+            HelpName = "TIME",
+            CustomParser = result =>
+            {
+                if (DateTimeOffset.TryParse(
+                    result.Tokens[0].Value, CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal, out var time))
+                {
+                    return time;
+                }
+                result.AddError($"--chained-since must be a time such as 2026-11-26T12:00Z; it is '{result.Tokens[0].Value}'.");
+                return null;
+            },
+        };
+        var command = new Command("verify", "Recomputes the hashes that chain the events of each account, and names the first event that was altered, removed or put in.")
+        {
+            heads, since, postgres,
+        };
+        return command.Does(async (parsed, cancellationToken) =>
+        {
+            var databases = await StackState.DatabasesAsync(parsed.GetValue(postgres));
+            using var kept = parsed.GetValue(heads) is { } file ? Open(file) : null;
+            var verifier = new ChainVerifier([.. databases.Values]) { ChainedSince = parsed.GetValue(since) ?? DateTimeOffset.MinValue };
+            var result = await AuditBars.ShowAsync(console, progress =>
+            {
+                verifier.Progress = progress;
+                return verifier.RunAsync(kept, cancellationToken);
+            });
+            Print(console, result, kept);
+            if (result.Broken.Count > 0)
+            {
+                return 1;
+            }
+            kept?.Replace();
+            return 0;
+        });
+    }
+
+    private static AccountHeads Open(string file)
+    {
+        try
+        {
+            return AccountHeads.Open(file);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException or FormatException)
+        {
+            throw new StackException($"--heads: {e.Message}", e);
+        }
+    }
+
+    private static void Print(IAnsiConsole console, ChainResult result, AccountHeads? heads)
+    {
+        console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"Verified {result.Events:N0} events of {result.Accounts:N0} accounts."));
+        if (result.Unchained > 0)
+        {
+            console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{result.Unchained:N0} events have no hash: a release without hashes has recorded them."));
+        }
+        if (heads is not null)
+        {
+            console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{heads.Known:N0} accounts were verified before."));
+        }
+        foreach (var finding in result.Broken)
+        {
+            console.WriteLine(finding);
+        }
+        if (result.Broken.Count > 0)
+        {
+            console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{result.Broken.Count:N0} accounts are not as the platform has recorded them."));
+        }
+    }
+}
