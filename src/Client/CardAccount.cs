@@ -77,6 +77,9 @@ public sealed record StatementLine(
     /// <summary>The client id of that token; null if it had none.</summary>
     public string? ClientId { get; init; }
 
+    /// <summary>What the sender keeps with the payment, capture or refund; null for nothing.</summary>
+    public Notes? Notes { get; init; }
+
     internal static StatementLine Of(StatementEntry entry) => new(
         entry.Version, entry.Type, Guid.TryParse(entry.TransactionId, out var id) ? id : null,
         entry.DecidedAt?.ToDateTimeOffset() ?? default, Amount.Of(entry.Amount), Amount.Of(entry.Balance), entry.DeclineReason)
@@ -85,6 +88,7 @@ public sealed record StatementLine(
         OnHold = entry.OnHold is { } held ? Amount.Of(held) : Amount.Of(0, entry.Balance?.CurrencyCode),
         Subject = entry.Principal?.Subject,
         ClientId = entry.Principal is { ClientId.Length: > 0 } by ? by.ClientId : null,
+        Notes = Notes.Of(entry.Notes),
     };
 }
 
@@ -100,7 +104,10 @@ public sealed record FoundPayment(StatementLine Line, Amount Charged, Amount Ref
     internal static FoundPayment Of(RecordedPayment payment) => new(
         new StatementLine(
             payment.Version, TypeOf(payment), Guid.Parse(payment.TransactionId), payment.DecidedAt?.ToDateTimeOffset() ?? default,
-            Amount.Of(payment.Amount), Amount.Of(payment.Balance), payment.DeclineReason),
+            Amount.Of(payment.Amount), Amount.Of(payment.Balance), payment.DeclineReason)
+        {
+            Notes = Notes.Of(payment.Notes),
+        },
         Amount.Of(payment.Charged), Amount.Of(payment.Refunded), Amount.Of(payment.Held), payment.ExpiresAt?.ToDateTimeOffset());
 
     private static StatementEntryType TypeOf(RecordedPayment payment) =>

@@ -59,7 +59,23 @@ public sealed record Hold
 
     internal TimeSpan Duration => StandsFor ?? TimeSpan.FromSeconds(FieldRules.HoldSecondsDefault);
 
-    internal AuthorisePaymentRequest Message { get; }
+    /// <summary>What you keep with it, to match it with records of your own; part of what a retry has to repeat. Null for nothing.</summary>
+    /// <exception cref="ArgumentException">Something is too long, or has other characters than are allowed: see <see cref="Contracts.Notes"/>.</exception>
+    public Notes? Notes
+    {
+        get;
+        init
+        {
+            field = value;
+            Message = new AuthorisePaymentRequest(Message) { Notes = value?.ToMessage() };
+            if (FieldRules.Check(Message) is { } violation)
+            {
+                throw new ArgumentException(violation.ToString(), nameof(value));
+            }
+        }
+    }
+
+    internal AuthorisePaymentRequest Message { get; private init; }
 }
 
 /// <summary>The outcome of a hold: always one of <see cref="Authorised"/>, <see cref="Declined"/>, <see cref="Rejected"/> and
@@ -164,7 +180,23 @@ public sealed record Capture
     /// <summary>Whether it is the last capture: what is left on hold is released.</summary>
     public bool IsFinal { get; }
 
-    internal CapturePaymentRequest Message { get; }
+    /// <summary>What you keep with it, to match it with records of your own; part of what a retry has to repeat. Null for nothing.</summary>
+    /// <exception cref="ArgumentException">Something is too long, or has other characters than are allowed: see <see cref="Contracts.Notes"/>.</exception>
+    public Notes? Notes
+    {
+        get;
+        init
+        {
+            field = value;
+            Message = new CapturePaymentRequest(Message) { Notes = value?.ToMessage() };
+            if (FieldRules.Check(Message) is { } violation)
+            {
+                throw new ArgumentException(violation.ToString(), nameof(value));
+            }
+        }
+    }
+
+    internal CapturePaymentRequest Message { get; private init; }
 }
 
 /// <summary>The outcome of a capture: always one of <see cref="Captured"/>, <see cref="Rejected"/> and <see cref="Unknown"/>.</summary>

@@ -49,7 +49,23 @@ public sealed record Payment
     /// <summary>The amount to charge.</summary>
     public Amount Amount { get; }
 
-    internal MakePaymentRequest Message { get; }
+    /// <summary>What you keep with it, to match it with records of your own; part of what a retry has to repeat. Null for nothing.</summary>
+    /// <exception cref="ArgumentException">Something is too long, or has other characters than are allowed: see <see cref="Contracts.Notes"/>.</exception>
+    public Notes? Notes
+    {
+        get;
+        init
+        {
+            field = value;
+            Message = new MakePaymentRequest(Message) { Notes = value?.ToMessage() };
+            if (FieldRules.Check(Message) is { } violation)
+            {
+                throw new ArgumentException(violation.ToString(), nameof(value));
+            }
+        }
+    }
+
+    internal MakePaymentRequest Message { get; private init; }
 }
 
 /// <summary>The outcome of a payment: always one of <see cref="Accepted"/>, <see cref="Declined"/>, <see cref="Rejected"/> and

@@ -55,7 +55,23 @@ public sealed record Refund
     /// <summary>The amount to give back.</summary>
     public Amount Amount { get; }
 
-    internal RefundPaymentRequest Message { get; }
+    /// <summary>What you keep with it, to match it with records of your own; part of what a retry has to repeat. Null for nothing.</summary>
+    /// <exception cref="ArgumentException">Something is too long, or has other characters than are allowed: see <see cref="Contracts.Notes"/>.</exception>
+    public Notes? Notes
+    {
+        get;
+        init
+        {
+            field = value;
+            Message = new RefundPaymentRequest(Message) { Notes = value?.ToMessage() };
+            if (FieldRules.Check(Message) is { } violation)
+            {
+                throw new ArgumentException(violation.ToString(), nameof(value));
+            }
+        }
+    }
+
+    internal RefundPaymentRequest Message { get; private init; }
 }
 
 /// <summary>The outcome of a refund: always one of <see cref="Refunded"/>, <see cref="Rejected"/> and <see cref="Unknown"/>.</summary>

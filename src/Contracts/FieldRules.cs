@@ -32,7 +32,16 @@ public static class FieldRules
     /// <summary>The longest that an amount can stay on hold, in seconds: 31 days.</summary>
     public const int HoldSecondsMax = 31 * 24 * 60 * 60;
 
-    private static readonly SearchValues<char> AccountIdCharacters =
+    /// <summary>The most pairs that a request may have as metadata.</summary>
+    public const int MetadataPairsMax = 8;
+
+    /// <summary>The most characters that the name of such a pair may have.</summary>
+    public const int MetadataNameLengthMax = 40;
+
+    /// <summary>The most characters that a reference, or the value of such a pair, may have.</summary>
+    public const int NoteLengthMax = 100;
+
+    private static readonly SearchValues<char> NameCharacters =
         SearchValues.Create("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");
 
     // By the number of decimals: the nanos of the last one.
@@ -49,7 +58,8 @@ public static class FieldRules
         CheckId(request.TransactionId, "transaction_id")
         ?? CheckAccountId(request.AccountId)
         ?? CheckPaymentType(request.PaymentType)
-        ?? CheckAmount(request.Amount);
+        ?? CheckAmount(request.Amount)
+        ?? CheckNotes(request.Notes);
 
     /// <summary>The first rule that a balance check breaks, or null.</summary>
     public static FieldViolation? Check(CheckBalanceRequest request) =>
@@ -74,7 +84,8 @@ public static class FieldRules
         ?? CheckAmount(request.Amount)
         ?? (request.HoldSeconds is < 0 or > HoldSecondsMax
             ? new FieldViolation("hold_seconds", Invariant($"must be between 0 and {HoldSecondsMax}; it is {request.HoldSeconds}"))
-            : null);
+            : null)
+        ?? CheckNotes(request.Notes);
 
     /// <summary>The first rule that a capture breaks, or null.</summary>
     public static FieldViolation? Check(CapturePaymentRequest request) => CheckCommand(request) ?? CheckCurrency(request.Amount, "amount");
@@ -85,7 +96,8 @@ public static class FieldRules
         ?? CheckAccountId(request.AccountId)
         ?? CheckPaymentType(request.PaymentType)
         ?? CheckId(request.PaymentId, "payment_id")
-        ?? CheckAmount(request.Amount);
+        ?? CheckAmount(request.Amount)
+        ?? CheckNotes(request.Notes);
 
     /// <summary>The first rule that the voiding of a hold breaks, or null.</summary>
     public static FieldViolation? Check(VoidPaymentRequest request) =>
@@ -103,7 +115,8 @@ public static class FieldRules
         ?? CheckAccountId(request.AccountId)
         ?? CheckPaymentType(request.PaymentType)
         ?? CheckId(request.PaymentId, "payment_id")
-        ?? CheckAmount(request.Amount);
+        ?? CheckAmount(request.Amount)
+        ?? CheckNotes(request.Notes);
 
     /// <summary>The first rule that a change of a credit limit breaks, or null.</summary>
     public static FieldViolation? Check(SetCreditLimitRequest request) => CheckCommand(request) ?? CheckCurrency(request.Limit, "limit");
@@ -161,10 +174,46 @@ public static class FieldRules
             return new FieldViolation("account_id",
                 Invariant($"must have at most {AccountIdLengthMax} characters; it has {id.Length}"));
         }
-        return id.AsSpan().IndexOfAnyExcept(AccountIdCharacters) < 0
+        return id.AsSpan().IndexOfAnyExcept(NameCharacters) < 0
             ? null
             : new FieldViolation("account_id", $"may have only the characters A-Z a-z 0-9 . _ -; it is '{Shorten(id)}'");
     }
+
+    // A pair is not quoted: what callers keep there is not for logs.
+    private static FieldViolation? CheckNotes(PaymentNotes? notes)
+    {
+        if (notes is null)
+        {
+            return null;
+        }
+        if (CheckNote(notes.Reference, "notes.reference") is { } violation)
+        {
+            return violation;
+        }
+        if (notes.Metadata.Count > MetadataPairsMax)
+        {
+            return new FieldViolation("notes.metadata", Invariant($"must have at most {MetadataPairsMax} pairs; it has {notes.Metadata.Count}"));
+        }
+        foreach (var (name, value) in notes.Metadata)
+        {
+            if (name.Length is 0 or > MetadataNameLengthMax || name.AsSpan().IndexOfAnyExcept(NameCharacters) >= 0)
+            {
+                return new FieldViolation(
+                    "notes.metadata", Invariant($"must have names of 1 to {MetadataNameLengthMax} of the characters A-Z a-z 0-9 . _ -; one is '{Shorten(name)}'"));
+            }
+            if (CheckNote(value, $"notes.metadata[{name}]") is { } wrong)
+            {
+                return wrong;
+            }
+        }
+        return null;
+    }
+
+    private static FieldViolation? CheckNote(string text, string field) =>
+        text.Length > NoteLengthMax
+            ? new FieldViolation(field, Invariant($"must have at most {NoteLengthMax} characters; it has {text.Length}"))
+        : text.Any(char.IsControl) ? new FieldViolation(field, "must not have control characters")
+        : null;
 
     private static FieldViolation? CheckPaymentType(PaymentType type) =>
         PaymentTypes.IsKnown(type) ? null

@@ -58,9 +58,34 @@ internal static class EventBody
         }
         Write(json, Event.Descriptor.FindFieldByNumber(Event.BalanceFieldNumber), recorded.Balance);
         Write(json, Event.Descriptor.FindFieldByNumber(Event.OnHoldFieldNumber), recorded.OnHold);
+        WriteNotes(json, recorded.Notes);
         json.WriteEndObject();
         json.Flush();
         return Encoding.UTF8.GetString(buffer.WrittenSpan);
+    }
+
+    // In the order of the names, so that an event has one body.
+    private static void WriteNotes(Utf8JsonWriter json, PaymentNotes? notes)
+    {
+        if (notes is null)
+        {
+            return;
+        }
+        json.WriteStartObject("notes");
+        if (notes.Reference.Length > 0)
+        {
+            json.WriteString("reference", notes.Reference);
+        }
+        if (notes.Metadata.Count > 0)
+        {
+            json.WriteStartObject("metadata");
+            foreach (var (name, value) in notes.Metadata.OrderBy(pair => pair.Key, StringComparer.Ordinal))
+            {
+                json.WriteString(name, value);
+            }
+            json.WriteEndObject();
+        }
+        json.WriteEndObject();
     }
 
     // What is not set is left out.

@@ -1,3 +1,5 @@
+using System.Collections.Immutable;
+using System.Text.Json;
 using Billing.Auditing.Exports;
 using Billing.Backends.Domain;
 using Billing.Backends.Writes;
@@ -28,11 +30,14 @@ internal sealed record ExportedEvent(DateTime StoredAt, string StreamId, string 
         new("currency", e => e.Entry.Amount?.CurrencyCode),
         new("balance", e => EventTotals.Text(e.After.Balance, e.After.Currency)),
         new("balance_currency", e => e.After.Currency),
-        new("decline_reason", e => e.Entry.DeclineReason == DeclineReason.Unspecified ? null : System.Text.Json.JsonNamingPolicy.SnakeCaseUpper.ConvertName($"{e.Entry.DeclineReason}")),
+        new("decline_reason", e => e.Entry.DeclineReason == DeclineReason.Unspecified ? null : JsonNamingPolicy.SnakeCaseUpper.ConvertName($"{e.Entry.DeclineReason}")),
         new("decided_at", e => Time(e.Fact.DecidedAt.UtcDateTime)),
         new("subject", e => e.Fact.By?.Subject, IsFromCallers: true),
         new("client_id", e => e.Fact.By?.ClientId, IsFromCallers: true),
         new("payment_id", e => e.Entry.PaymentId.Length == 0 ? null : e.Entry.PaymentId),
+        new("reference", e => e.Fact.Notes?.Reference, IsFromCallers: true),
+        // In the order of the names, so that the bytes of a day do not depend on who wrote it.
+        new("metadata", e => e.Fact.Notes?.Metadata is { } pairs ? JsonSerializer.Serialize(pairs.ToImmutableSortedDictionary(StringComparer.Ordinal)) : null),
     ];
 
     /// <summary>An event with the account after it.</summary>

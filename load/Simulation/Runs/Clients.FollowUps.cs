@@ -23,6 +23,7 @@ internal sealed partial class Clients
             Amount = (cents / 100m).ToMoney(currency),
             HoldSeconds = dice.Pick([1, 3, 10]),
         };
+        request.Notes = ReferenceModel.NotesOf(request.TransactionId);
         var stream = StreamId.For(payment.PaymentType, payment.AccountId);
         var id = new CommandId(Guid.Parse(request.TransactionId), stream);
         model.Asked(id, request.Amount);
@@ -49,6 +50,7 @@ internal sealed partial class Clients
             PaymentId = hold.TransactionId,
             Amount = (cents / 100m).ToMoney(hold.Amount.CurrencyCode),
             IsFinal = isFinal,
+            Notes = ReferenceModel.NotesOf(transactionId.ToString()),
         };
         var (id, payment) = Ids(hold, transactionId);
         model.Asked(id, request.Amount);
@@ -109,6 +111,7 @@ internal sealed partial class Clients
             PaymentType = payment.PaymentType,
             PaymentId = payment.TransactionId,
             Amount = (cents / 100m).ToMoney(payment.Amount.CurrencyCode),
+            Notes = ReferenceModel.NotesOf(transactionId.ToString()),
         };
         var id = new CommandId(transactionId, StreamId.For(payment.PaymentType, payment.AccountId));
         var paid = id with { TransactionId = operation.TransactionId };

@@ -190,6 +190,7 @@ internal sealed partial class Clients(Node node, Scheduler scheduler, ReferenceM
         AccountId = NameOf(account),
         PaymentType = TypeOf(account),
         Amount = (operation.Cents / 100m).ToMoney(operation.Currency),
+        Notes = ReferenceModel.NotesOf(operation.TransactionId.ToString()),
     };
 
     private async Task SetLimitAsync(Operation operation)

@@ -217,6 +217,9 @@ internal sealed class ReferenceModel(StoreHistory store)
         }
     }
 
+    /// <summary>What clients keep with a request: with half of them something.</summary>
+    public static PaymentNotes? NotesOf(string transactionId) => transactionId[0] % 2 == 0 ? new PaymentNotes { Reference = transactionId[..8] } : null;
+
     /// <summary>An amount, in units.</summary>
     public static decimal Decimal(Money money) => money.Units + (money.Nanos / 1_000_000_000m);
 
@@ -296,6 +299,10 @@ internal sealed class ReferenceModel(StoreHistory store)
             stored.Fact.Balance == after.Balance && (stored.Fact.OnHold ?? 0) == after.OnHold
             && stored.Recorded.Version == stored.Version && Decimal(stored.Recorded.Balance) == after.Balance,
             $"the event at version {stored.Version} of {stored.StreamId} says version {stored.Recorded.Version}, balance {stored.Recorded.Balance}, on hold {stored.Fact.OnHold}");
+        var notes = stored.Fact is CreditLimitChanged or AuthorisationVoided or AuthorisationExpired ? null : NotesOf(stored.Fact.TransactionId.ToString());
+        Require(
+            stored.Fact.Notes == Notes.Of(notes) && Equals(stored.Recorded.Notes, notes),
+            $"the event at version {stored.Version} of {stored.StreamId} has other notes than its request");
         return after with { Version = stored.Version, TransactionId = stored.Fact.TransactionId };
     }
 

@@ -44,6 +44,7 @@ internal static class PaymentLookup
             Balance = recorded.Balance,
             DecidedAt = UnixTime.FromMicroseconds(recorded.DecidedUnixUs).ToTimestamp(),
             Version = recorded.Version,
+            Notes = recorded.Notes,
         };
     }
 }

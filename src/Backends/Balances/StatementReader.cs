@@ -102,6 +102,7 @@ internal sealed class StatementReader(StoreServers servers, IAccountReader accou
             Balance = after.Balance.ToMoney(after.Currency ?? ""),
             OnHold = (fact.OnHold ?? 0).ToMoney(after.Currency ?? ""),
             Principal = withPrincipal && fact.By is { } by ? new V1.Principal { Subject = by.Subject, ClientId = by.ClientId ?? "" } : null,
+            Notes = fact.Notes?.ToMessage(),
         };
         kind.Write(fact, entry);
         return entry;

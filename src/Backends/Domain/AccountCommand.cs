@@ -1,3 +1,5 @@
+using Billing.Contracts;
+
 namespace Billing.Backends.Domain;
 
 /// <summary>A command to change an account.</summary>
@@ -6,6 +8,9 @@ public abstract record AccountCommand(Guid TransactionId)
 {
     /// <summary>Who sent it; recorded with the event. Null if that is not known.</summary>
     public Sender? By { get; init; }
+
+    /// <summary>What its sender keeps with it; recorded with the event. Null for nothing.</summary>
+    public Notes? Notes { get; init; }
 
     /// <summary>The payment that it follows up; null if it follows up none.</summary>
     public virtual Guid? PaymentId => null;

@@ -1,3 +1,5 @@
+using Billing.Contracts;
+
 namespace Billing.Backends.Domain;
 
 /// <summary>A fact about one account. Facts are never changed; a new shape is a new type with an upcast from the old one.
@@ -19,6 +21,9 @@ public abstract record AccountEvent
 
     /// <summary>Who sent the command that it records; null if that is not known.</summary>
     public Sender? By { get; init; }
+
+    /// <summary>What that sender keeps with it; null for nothing.</summary>
+    public Notes? Notes { get; init; }
 
     /// <summary>The currency that the account is kept in after it; null if none is fixed yet.</summary>
     internal abstract string? AccountCurrency { get; }

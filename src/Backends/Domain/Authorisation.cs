@@ -20,12 +20,14 @@ public sealed record Authorisation(Guid TransactionId, decimal Amount, string Cu
                 OnHold = Stated(account.OnHold),
                 KeptIn = account.Currency,
                 By = By,
+                Notes = Notes,
             }
             : new PaymentAuthorised(TransactionId, Amount, Currency, now + StandsFor, now, TraceId)
             {
                 Balance = account.Balance,
                 OnHold = account.OnHold + Amount,
                 By = By,
+                Notes = Notes,
             };
 }
 

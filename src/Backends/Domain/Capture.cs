@@ -37,6 +37,7 @@ public sealed record Capture(Guid TransactionId, Guid Of, decimal Amount, string
             Balance = account.Balance + Amount,
             OnHold = Stated(account.OnHold - Amount - released),
             By = By,
+            Notes = Notes,
         };
     }
 }

@@ -23,12 +23,14 @@ public sealed record Payment(
             OnHold = Stated(account.OnHold),
             KeptIn = account.Currency,
             By = By,
+            Notes = Notes,
         }
         : new PaymentAccepted(TransactionId, Amount, Currency, now, Times, TraceId)
         {
             Balance = account.Balance + Amount,
             OnHold = Stated(account.OnHold),
             By = By,
+            Notes = Notes,
         };
 }
 

@@ -27,6 +27,7 @@ public sealed record Refund(Guid TransactionId, Guid Of, decimal Amount, string 
             Balance = account.Balance - Amount,
             OnHold = Stated(account.OnHold),
             By = By,
+            Notes = Notes,
         },
     };
 }

@@ -30,6 +30,7 @@ public static class RecordedEvent
             DecidedUnixUs = UnixTime.Microseconds(fact.DecidedAt),
             Balance = balance.ToMoney(currency ?? ""),
             OnHold = fact.OnHold?.ToMoney(currency ?? ""),
+            Notes = fact.Notes?.ToMessage(),
         };
         WriteKinds.Of(fact).Write(fact, recorded);
         return recorded;

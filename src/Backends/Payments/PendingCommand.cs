@@ -257,7 +257,7 @@ internal sealed class PendingCommand
                 break;
             case CommandResult.Recorded:
                 kind.Answer(reply, Error(StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused,
-                    $"transaction_id {command.TransactionId} was used before for this account, with another amount or for another kind of request."));
+                    $"transaction_id {command.TransactionId} was used before for this account, with other contents or for another kind of request."));
                 break;
             case CommandResult.Refused { Error: var error }:
                 kind.Answer(reply, error);
@@ -273,10 +273,14 @@ internal sealed class PendingCommand
         var times = command.Timing is not { } timing ? null : new RequestTimes(
             UnixTime.FromMicroseconds(timing.SentUnixUs), UnixTime.FromMicroseconds(command.ReceivedUnixUs),
             UnixTime.FromMicroseconds(delivery.ConsumedUnixUs));
-        var domain = WriteKinds.Of(command).ToDomain(command, times, delivery.Processing?.TraceId.ToHexString());
-        return command.Principal is { } by
-            ? domain with { By = new Sender(by.Subject, by.ClientId.Length > 0 ? by.ClientId : null) }
-            : domain;
+        var kind = WriteKinds.Of(command);
+        var domain = kind.ToDomain(command, times, delivery.Processing?.TraceId.ToHexString());
+        var notes = Notes.Of(kind.NotesOf(command));
+        return command.Principal is null && notes is null ? domain : domain with
+        {
+            By = command.Principal is { } by ? new Sender(by.Subject, by.ClientId.Length > 0 ? by.ClientId : null) : null,
+            Notes = notes,
+        };
     }
 
     private static Error Error(StatusCode status, string reason, string message, string field = "") =>

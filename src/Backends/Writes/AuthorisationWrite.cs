@@ -57,12 +57,14 @@ internal sealed class AuthorisationWrite : WriteKind
         },
     ];
 
+    public override PaymentNotes? NotesOf(Command command) => command.Authorise.Notes;
+
     public override AccountCommand ToDomain(Command command, RequestTimes? times, string? traceId) => new Authorisation(
         Guid.Parse(command.TransactionId), command.Authorise.Amount.ToDecimal(), command.Authorise.Amount.CurrencyCode,
         TimeSpan.FromSeconds(Seconds(command.Authorise)), traceId);
 
     // How long it stands is known of one that is on hold only.
-    public override bool IsAnsweredBy(Command command, Event recorded) =>
+    protected override bool AsksFor(Command command, Event recorded) =>
         (recorded.PaymentAuthorised is { } authorised && AreSame(command.Authorise.Amount, authorised.Amount)
             && authorised.ExpiresUnixUs - recorded.DecidedUnixUs == Seconds(command.Authorise) * 1_000_000L)
         || (recorded.AuthorisationDeclined is { } declined && AreSame(command.Authorise.Amount, declined.Amount));

@@ -49,12 +49,14 @@ internal sealed class CaptureWrite : WriteKind
         },
     ];
 
+    public override PaymentNotes? NotesOf(Command command) => command.Capture.Notes;
+
     public override AccountCommand ToDomain(Command command, RequestTimes? times, string? traceId) => new Capture(
         Guid.Parse(command.TransactionId), Guid.Parse(command.Capture.PaymentId),
         command.Capture.Amount.ToDecimal(), command.Capture.Amount.CurrencyCode, command.Capture.IsFinal, traceId);
 
     // After a last capture nothing is held; after another one nothing is released.
-    public override bool IsAnsweredBy(Command command, Event recorded) =>
+    protected override bool AsksFor(Command command, Event recorded) =>
         recorded.PaymentCaptured is { } captured && AreSame(command.Capture.Amount, captured.Amount)
         && Guid.Parse(command.Capture.PaymentId) == Guid.Parse(captured.PaymentId)
         && (command.Capture.IsFinal ? captured.Held : captured.Released).ToDecimal() == 0;

@@ -39,7 +39,7 @@ internal sealed class CreditLimitWrite : WriteKind
 
     protected override string MoneyField => "limit";
 
-    public override bool IsAnsweredBy(Command command, Event recorded) =>
+    protected override bool AsksFor(Command command, Event recorded) =>
         recorded.CreditLimitChanged is { } changed && AreSame(command.CreditLimit.Limit, changed.Limit);
 
     public override void Answer(Reply reply, Event recorded) => reply.CreditLimit = new SetCreditLimitResponse

@@ -1,5 +1,6 @@
 using Billing.Backends.Domain;
 using Billing.Contracts;
+using Billing.V1;
 using Billing.Wire.V1;
 
 namespace Billing.Backends.Writes;
@@ -11,10 +12,12 @@ internal sealed class PaymentStatusWrite : WriteKind
 
     public override bool IsStatusQuery => true;
 
+    public override PaymentNotes? NotesOf(Command command) => command.PaymentStatus.Payment.Notes;
+
     public override AccountCommand ToDomain(Command command, RequestTimes? times, string? traceId) =>
         PaymentWrite.ToDomain(command, command.PaymentStatus.Payment, times, traceId);
 
-    public override bool IsAnsweredBy(Command command, Event recorded) =>
+    protected override bool AsksFor(Command command, Event recorded) =>
         PaymentWrite.IsAnsweredBy(command.PaymentStatus.Payment, recorded);
 
     public override void Answer(Reply reply, Event recorded) =>

@@ -51,10 +51,12 @@ internal sealed class PaymentWrite : WriteKind
         },
     ];
 
+    public override PaymentNotes? NotesOf(Command command) => command.Payment.Notes;
+
     public override AccountCommand ToDomain(Command command, RequestTimes? times, string? traceId) =>
         ToDomain(command, command.Payment, times, traceId);
 
-    public override bool IsAnsweredBy(Command command, Event recorded) => IsAnsweredBy(command.Payment, recorded);
+    protected override bool AsksFor(Command command, Event recorded) => IsAnsweredBy(command.Payment, recorded);
 
     public override void Answer(Reply reply, Event recorded) => reply.Payment = ToResponse(recorded);
 

@@ -48,11 +48,13 @@ internal sealed class RefundWrite : WriteKind
         },
     ];
 
+    public override PaymentNotes? NotesOf(Command command) => command.Refund.Notes;
+
     public override AccountCommand ToDomain(Command command, RequestTimes? times, string? traceId) => new Refund(
         Guid.Parse(command.TransactionId), Guid.Parse(command.Refund.PaymentId),
         command.Refund.Amount.ToDecimal(), command.Refund.Amount.CurrencyCode, traceId);
 
-    public override bool IsAnsweredBy(Command command, Event recorded) =>
+    protected override bool AsksFor(Command command, Event recorded) =>
         recorded.PaymentRefunded is { } refunded && AreSame(command.Refund.Amount, refunded.Amount)
         && Guid.Parse(command.Refund.PaymentId) == Guid.Parse(refunded.PaymentId);
 

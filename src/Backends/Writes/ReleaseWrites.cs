@@ -30,7 +30,7 @@ internal sealed class VoidWrite : WriteKind
     public override AccountCommand ToDomain(Command command, RequestTimes? times, string? traceId) =>
         new Voiding(Guid.Parse(command.TransactionId), Guid.Parse(command.Void.PaymentId), traceId);
 
-    public override bool IsAnsweredBy(Command command, Event recorded) =>
+    protected override bool AsksFor(Command command, Event recorded) =>
         recorded.AuthorisationVoided is { } voided && Guid.Parse(command.Void.PaymentId) == Guid.Parse(voided.PaymentId);
 
     public override void Answer(Reply reply, Event recorded) => reply.Void = new VoidPaymentResponse
@@ -65,7 +65,7 @@ internal sealed class ExpiryWrite : WriteKind
     public override AccountCommand ToDomain(Command command, RequestTimes? times, string? traceId) => new Expiry(
         Guid.Parse(command.TransactionId), Guid.Parse(command.Expiry.PaymentId), UnixTime.FromMicroseconds(command.Expiry.AsOfUnixUs));
 
-    public override bool IsAnsweredBy(Command command, Event recorded) => true;
+    protected override bool AsksFor(Command command, Event recorded) => true;
 
     public override void Answer(Reply reply, Event recorded)
     {

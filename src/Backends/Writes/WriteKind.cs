@@ -53,8 +53,15 @@ internal abstract class WriteKind
     private static Error Refused(string reason, string message, string field) =>
         new() { StatusCode = (int)StatusCode.FailedPrecondition, Reason = reason, Message = message, Field = field };
 
+    /// <summary>What the sender of a command keeps with it; null for nothing.</summary>
+    public virtual PaymentNotes? NotesOf(Command command) => null;
+
     /// <summary>Whether an event of the command's account has the contents that the command asked for.</summary>
-    public abstract bool IsAnsweredBy(Command command, Event recorded);
+    public bool IsAnsweredBy(Command command, Event recorded) =>
+        AsksFor(command, recorded) && Notes.Of(NotesOf(command)) == Notes.Of(recorded.Notes);
+
+    /// <summary>Whether an event of the command's account is of the kind and has the amounts that the command asked for.</summary>
+    protected abstract bool AsksFor(Command command, Event recorded);
 
     /// <summary>Completes the reply to a command from the event recorded for it.</summary>
     public abstract void Answer(Reply reply, Event recorded);

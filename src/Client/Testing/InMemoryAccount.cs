@@ -1,4 +1,5 @@
 using System.Globalization;
+using Billing.Contracts;
 using Billing.V1;
 
 namespace Billing.Client.Testing;
@@ -36,12 +37,12 @@ internal sealed class InMemoryAccount(decimal creditLimit)
     {
         if (ReasonToDecline(payment.Amount) is var (reason, message))
         {
-            var declined = Add(StatementEntryType.PaymentDeclined, payment.Id, now, payment.Amount, reason: reason);
+            var declined = Add(StatementEntryType.PaymentDeclined, payment.Id, now, payment.Amount, reason: reason, notes: payment.Notes);
             return new PaymentResult.Declined(payment.Id, reason, message, declined.Balance, declined.Version);
         }
         _currency = payment.Amount.Currency;
         _balance += payment.Amount.Value;
-        var line = Add(StatementEntryType.PaymentAccepted, payment.Id, now, payment.Amount);
+        var line = Add(StatementEntryType.PaymentAccepted, payment.Id, now, payment.Amount, notes: payment.Notes);
         return new PaymentResult.Accepted(payment.Id, line.Balance, line.Version);
     }
 
@@ -49,13 +50,13 @@ internal sealed class InMemoryAccount(decimal creditLimit)
     {
         if (ReasonToDecline(hold.Amount) is var (reason, message))
         {
-            var declined = Add(StatementEntryType.AuthorisationDeclined, hold.Id, now, hold.Amount, reason: reason);
+            var declined = Add(StatementEntryType.AuthorisationDeclined, hold.Id, now, hold.Amount, reason: reason, notes: hold.Notes);
             return new HoldResult.Declined(hold.Id, reason, message, declined.Balance, declined.Version);
         }
         _currency = hold.Amount.Currency;
         var expiresAt = now + hold.Duration;
         _holds[hold.Id] = (hold.Amount.Value, expiresAt);
-        var line = Add(StatementEntryType.PaymentAuthorised, hold.Id, now, hold.Amount);
+        var line = Add(StatementEntryType.PaymentAuthorised, hold.Id, now, hold.Amount, notes: hold.Notes);
         return new HoldResult.Authorised(hold.Id, expiresAt, line.Balance, line.OnHold!, line.Version);
     }
 
@@ -68,7 +69,7 @@ internal sealed class InMemoryAccount(decimal creditLimit)
         }
         Release(capture.PaymentId, capture.IsFinal ? payment!.Held.Value : capture.Amount.Value);
         _balance += capture.Amount.Value;
-        var line = Add(StatementEntryType.PaymentCaptured, capture.Id, now, capture.Amount, capture.PaymentId);
+        var line = Add(StatementEntryType.PaymentCaptured, capture.Id, now, capture.Amount, capture.PaymentId, notes: capture.Notes);
         var captured = Find(capture.PaymentId)!;
         return new CaptureResult.Captured(capture.Id, captured.Charged, captured.Held, line.Balance, line.Version);
     }
@@ -93,7 +94,7 @@ internal sealed class InMemoryAccount(decimal creditLimit)
             return new RefundResult.Rejected(refund.Id, reason, field, message);
         }
         _balance -= refund.Amount.Value;
-        var line = Add(StatementEntryType.PaymentRefunded, refund.Id, now, refund.Amount, refund.PaymentId);
+        var line = Add(StatementEntryType.PaymentRefunded, refund.Id, now, refund.Amount, refund.PaymentId, notes: refund.Notes);
         return new RefundResult.Refunded(refund.Id, Find(refund.PaymentId)!.Refunded, line.Balance, line.Version);
     }
 
@@ -171,12 +172,14 @@ internal sealed class InMemoryAccount(decimal creditLimit)
 
     // With the version, the balance and what is on hold as of now.
     private StatementLine Add(
-        StatementEntryType type, Guid id, DateTimeOffset decidedAt, Amount amount, Guid? paymentId = null, DeclineReason reason = DeclineReason.Unspecified)
+        StatementEntryType type, Guid id, DateTimeOffset decidedAt, Amount amount, Guid? paymentId = null, DeclineReason reason = DeclineReason.Unspecified,
+        Notes? notes = null)
     {
         var line = new StatementLine(_lines.Count + 1, type, id, decidedAt, amount, Amount.Of(_balance, _currency), reason)
         {
             PaymentId = paymentId,
             OnHold = Amount.Of(OnHold, _currency),
+            Notes = notes,
         };
         _lines.Add(line);
         return line;

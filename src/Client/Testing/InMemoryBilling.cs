@@ -114,7 +114,7 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
         ArgumentNullException.ThrowIfNull(hold);
         cancellationToken.ThrowIfCancellationRequested();
         return Task.FromResult(Answer<HoldResult>(
-            hold.Account, hold.Id, (hold.Amount, hold.Duration),
+            hold.Account, hold.Id, (hold.Amount, hold.Duration, hold.Notes),
             (account, now) => account.Authorise(hold, now),
             reused: new HoldResult.Rejected(hold.Id, RejectionReason.IdReused, "", Reused(hold.Id)),
             lost: new HoldResult.Unknown(hold.Id, "", Lost)));

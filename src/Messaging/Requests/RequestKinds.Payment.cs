@@ -17,6 +17,7 @@ public static partial class RequestKinds
             AccountId = request.AccountId,
             PaymentType = request.PaymentType,
             Amount = Known(request.Amount),
+            Notes = Known(request.Notes),
         },
         AccountOf = request => (request.PaymentType, request.AccountId),
         TransactionIdOf = request => request.TransactionId,

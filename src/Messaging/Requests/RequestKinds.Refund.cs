@@ -18,6 +18,7 @@ public static partial class RequestKinds
             PaymentType = request.PaymentType,
             PaymentId = request.PaymentId,
             Amount = Known(request.Amount),
+            Notes = Known(request.Notes),
         },
         AccountOf = request => (request.PaymentType, request.AccountId),
         TransactionIdOf = request => request.TransactionId,

@@ -24,5 +24,8 @@ public static partial class RequestKinds
     };
 
     /// <summary>Copies an amount with the fields of the contract.</summary>
+    private static PaymentNotes? Known(PaymentNotes? notes) =>
+        notes is null ? null : new() { Reference = notes.Reference, Metadata = { notes.Metadata } };
+
     private static Money Known(Money money) => new() { CurrencyCode = money.CurrencyCode, Units = money.Units, Nanos = money.Nanos };
 }

@@ -32,6 +32,7 @@ internal sealed class HoldRoutes(BodyRequests requests) : IRestRoute
                 PaymentType = RestRequest.PaymentType(body.PaymentType),
                 Amount = body.Amount.ToMoney(),
                 HoldSeconds = body.HoldSeconds,
+                Notes = body.Notes.ToMessage(),
             },
             RestJson.Default.AuthorisationAnswer, AuthorisationAnswer.Of);
 
@@ -49,6 +50,7 @@ internal sealed class HoldRoutes(BodyRequests requests) : IRestRoute
                 PaymentId = body.PaymentId ?? "",
                 Amount = body.Amount.ToMoney(),
                 IsFinal = body.IsFinal,
+                Notes = body.Notes.ToMessage(),
             },
             RestJson.Default.CaptureAnswer, CaptureAnswer.Of);
 
@@ -82,6 +84,9 @@ internal sealed class AuthorisationBody
 
     /// <summary>How long it stays on hold, in seconds: at most 2,678,400 (31 days); 604,800 (seven days) if absent or 0.</summary>
     public int HoldSeconds { get; set; }
+
+    /// <summary>What you keep with it, to match it with records of your own; a repeated request has to repeat it.</summary>
+    public NotesJson? Notes { get; set; }
 }
 
 /// <summary>The answer to an authorisation. A declined one is an answer, not an error.</summary>
@@ -141,6 +146,9 @@ internal sealed class CaptureBody
 
     /// <summary>Whether this is the last capture: what is left on hold is released.</summary>
     public bool IsFinal { get; set; }
+
+    /// <summary>What you keep with it, to match it with records of your own; a repeated request has to repeat it.</summary>
+    public NotesJson? Notes { get; set; }
 }
 
 /// <summary>The answer to a capture.</summary>

@@ -73,6 +73,9 @@ internal sealed class LookupAnswer
     /// <summary>The version of the account that records the payment.</summary>
     public required long Version { get; init; }
 
+    /// <summary>What its caller keeps with it.</summary>
+    public NotesJson? Notes { get; init; }
+
     public static LookupAnswer Of(RecordedPayment payment) => new()
     {
         TransactionId = payment.TransactionId,
@@ -86,5 +89,6 @@ internal sealed class LookupAnswer
         Balance = payment.Balance.ToJson(),
         DecidedAt = payment.DecidedAt?.ToDateTime(),
         Version = payment.Version,
+        Notes = payment.Notes.ToJson(),
     };
 }

@@ -33,6 +33,7 @@ internal sealed class PaymentRoute(RequestHandler handler, IOptions<ProxyOptions
             AccountId = body.AccountId ?? "",
             PaymentType = RestRequest.PaymentType(body.PaymentType),
             Amount = body.Amount.ToMoney(),
+            Notes = body.Notes.ToMessage(),
         };
         if (handler.StoresCommands && RestRequest.PrefersAsync(http))
         {
@@ -69,6 +70,9 @@ internal sealed class PaymentBody
 
     /// <summary>The amount to charge: more than zero and at most 1,000,000,000 units.</summary>
     public MoneyJson? Amount { get; set; }
+
+    /// <summary>What you keep with it, to match it with records of your own; a repeated request has to repeat it.</summary>
+    public NotesJson? Notes { get; set; }
 }
 
 /// <summary>The answer to a payment. A declined payment is an answer, not an error.</summary>

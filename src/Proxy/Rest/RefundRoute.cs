@@ -25,6 +25,7 @@ internal sealed class RefundRoute(BodyRequests requests) : IRestRoute
                 PaymentType = RestRequest.PaymentType(body.PaymentType),
                 PaymentId = body.PaymentId ?? "",
                 Amount = body.Amount.ToMoney(),
+                Notes = body.Notes.ToMessage(),
             },
             RestJson.Default.RefundAnswer, RefundAnswer.Of);
 }
@@ -43,6 +44,9 @@ internal sealed class RefundBody
 
     /// <summary>The amount to give back: more than zero, in the payment's currency, and at most what is left of the payment.</summary>
     public MoneyJson? Amount { get; set; }
+
+    /// <summary>What you keep with it, to match it with records of your own; a repeated request has to repeat it.</summary>
+    public NotesJson? Notes { get; set; }
 }
 
 /// <summary>The answer to a refund.</summary>

@@ -1,5 +1,6 @@
 using System.Text.Json.Serialization;
 using System.Text.Json.Serialization.Metadata;
+using Billing.Contracts;
 using Billing.Proxy.Failures;
 using Billing.V1;
 using Google.Protobuf.Reflection;
@@ -33,8 +34,43 @@ internal sealed class MoneyJson
     public int Nanos { get; set; }
 }
 
+/// <summary>What a caller keeps with a payment, refund or capture.</summary>
+internal sealed class NotesJson
+{
+    /// <summary>E.g. the number of an order: up to 100 characters, no control characters.</summary>
+    public string? Reference { get; set; }
+
+    /// <summary>Up to eight pairs: names of 1 to 40 of the characters A-Z a-z 0-9 . _ -, values of up to 100 characters, no control characters.
+    /// </summary>
+    public Dictionary<string, string?>? Metadata { get; set; }
+}
+
 internal static class JsonConversions
 {
+    /// <exception cref="FailureException">A value of the metadata is null.</exception>
+    public static PaymentNotes? ToMessage(this NotesJson? notes)
+    {
+        if (notes is null)
+        {
+            return null;
+        }
+        var message = new PaymentNotes { Reference = notes.Reference ?? "" };
+        foreach (var (name, value) in notes.Metadata ?? [])
+        {
+            message.Metadata.Add(
+                name, value ?? throw new FailureException(Failure.BadField(new FieldViolation($"notes.metadata[{name}]", "must be a text; it is null"))));
+        }
+        return message;
+    }
+
+    public static NotesJson? ToJson(this PaymentNotes? notes) => notes is null
+        ? null
+        : new NotesJson
+        {
+            Reference = notes.Reference.OrNull(),
+            Metadata = notes.Metadata.Count == 0 ? null : notes.Metadata.ToDictionary(pair => pair.Key, string? (pair) => pair.Value),
+        };
+
     public static Money? ToMoney(this MoneyJson? money) => money is null
         ? null
         : new Money { CurrencyCode = money.CurrencyCode ?? "", Units = money.Units, Nanos = money.Nanos };

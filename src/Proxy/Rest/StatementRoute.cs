@@ -90,6 +90,9 @@ internal sealed class StatementEntryJson
     /// <summary>Who sent the request; only for callers with the scope admin.</summary>
     public PrincipalJson? Principal { get; init; }
 
+    /// <summary>What its caller keeps with it.</summary>
+    public NotesJson? Notes { get; init; }
+
     public static StatementEntryJson Of(StatementEntry entry) => new()
     {
         Version = entry.Version,
@@ -102,6 +105,7 @@ internal sealed class StatementEntryJson
         Balance = entry.Balance.ToJson(),
         OnHold = entry.OnHold.ToJson(),
         Principal = entry.Principal is { } by ? new PrincipalJson { Subject = by.Subject, ClientId = by.ClientId.OrNull() } : null,
+        Notes = entry.Notes.ToJson(),
     };
 }
 

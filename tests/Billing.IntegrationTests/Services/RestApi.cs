@@ -70,6 +70,28 @@ public sealed class RestApi : IDisposable
     }
 
     [Fact]
+    public async Task What_is_kept_with_a_payment_is_in_its_statement_and_found_with_it()
+    {
+        var (account, id) = (StackFixture.NewAccount(), Guid.NewGuid().ToString());
+        const string Notes = """{"reference":"order 7","metadata":{"shop":"Bern"}}""";
+
+        var paid = await PayAsync(Notes);
+        var repeated = await PayAsync("""{"reference":"order 8"}""");
+        var found = await PostAsync($"/v1/payments/{id}/lookup", $$"""{"account_id":"{{account}}","payment_type":"visa"}""");
+        var statement = await GetAsync($"/v1/accounts/visa/{account}/statement");
+
+        Assert.Equal((HttpStatusCode.OK, HttpStatusCode.Conflict), (paid.Status, repeated.Status));
+        Assert.Equal(Notes, found.Json.GetProperty("notes").GetRawText());
+        Assert.Equal(Notes, Assert.Single(statement.Json.GetProperty("entries").EnumerateArray()).GetProperty("notes").GetRawText());
+        AssertProblem(
+            await PayAsync("""{"metadata":{"shop":null}}"""), HttpStatusCode.BadRequest, ErrorReasons.InvalidField, "notes.metadata[shop]");
+
+        Task<(HttpStatusCode Status, JsonElement Json)> PayAsync(string notes) => PutAsync(
+            "/v1/payments/" + id,
+            $$"""{"account_id":"{{account}}","payment_type":"VISA","amount":{"currency_code":"USD","units":1},"notes": {{notes}} }""");
+    }
+
+    [Fact]
     public async Task A_payment_is_given_back_and_its_statement_names_it()
     {
         var (account, payment, refund) = (StackFixture.NewAccount(), Guid.NewGuid().ToString(), Guid.NewGuid().ToString());

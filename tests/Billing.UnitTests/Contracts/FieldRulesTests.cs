@@ -1,3 +1,4 @@
+using System.Globalization;
 using Billing.Contracts;
 using Billing.Messaging;
 using Billing.UnitTests.Testing;
@@ -177,6 +178,47 @@ public sealed class FieldRulesTests
         var request = Samples.Payment();
         request.Amount = Samples.Dollars(units, nanos);
         Assert.Null(FieldRules.Check(request));
+    }
+
+    [Theory]
+    [InlineData("", "at most 100 characters; it has 101")]
+    [InlineData("order\n7", "must not have control characters")]
+    [InlineData("order\u0085", "must not have control characters")]
+    public void A_reference_and_the_values_of_metadata_are_short_texts_of_one_line(string text, string problem)
+    {
+        text = text.Length == 0 ? new string('x', FieldRules.NoteLengthMax + 1) : text;
+        var (referring, noting) = (Samples.Payment(), Samples.Payment());
+        referring.Notes = new PaymentNotes { Reference = text };
+        noting.Notes = new PaymentNotes { Metadata = { ["shop"] = text } };
+
+        AssertViolation("notes.reference", problem, FieldRules.Check(referring));
+        AssertViolation("notes.metadata[shop]", problem, FieldRules.Check(noting));
+        Assert.DoesNotContain(text, $"{FieldRules.Check(referring)} {FieldRules.Check(noting)}", StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData(8, "shop", null)]
+    [InlineData(9, "shop", "must have at most 8 pairs; it has 9")]
+    [InlineData(1, "", "must have names of 1 to 40 of the characters A-Z a-z 0-9 . _ -; one is ''")]
+    [InlineData(1, "two words", "one is 'two words'")]
+    [InlineData(1, "Geschäft", "one is 'Geschäft'")]
+    [InlineData(1, "12345678901234567890123456789012345678901", "must have names of 1 to 40")]
+    [InlineData(1, "A-z.0_1234567890123456789012345678901234", null)]
+    public void Metadata_are_a_few_pairs_with_plain_names(int pairs, string name, string? problem)
+    {
+        var request = Samples.Payment();
+        request.Notes = new PaymentNotes { Metadata = { [name] = "" } };
+        for (var n = 1; n < pairs; n++)
+        {
+            request.Notes.Metadata.Add(string.Create(CultureInfo.InvariantCulture, $"n{n}"), new string('ü', FieldRules.NoteLengthMax));
+        }
+
+        if (problem is null)
+        {
+            Assert.Null(FieldRules.Check(request));
+            return;
+        }
+        AssertViolation("notes.metadata", problem, FieldRules.Check(request));
     }
 
     [Fact]

@@ -82,7 +82,7 @@ public sealed partial class ApiLimitsTests
             request[money.Name] = new JsonObject { ["currency_code"] = "USD", ["units"] = 1 };
         }
         var path = field.Split('.');
-        var holder = path.Length == 1 ? request : request[path[0]]!.AsObject();
+        var holder = path.Length == 1 ? request : (request[path[0]] ??= new JsonObject()).AsObject();
         holder[path[^1]] = JsonNode.Parse(value);
         return check(JsonParser.Default.Parse(request.ToJsonString(), type));
     }
@@ -91,7 +91,7 @@ public sealed partial class ApiLimitsTests
         message.Fields.InDeclarationOrder().SelectMany(field => (string[])
         [
             prefix + field.Name,
-            .. field.FieldType == FieldType.Message ? FieldsOf(field.MessageType, prefix + field.Name + ".") : [],
+            .. field is { FieldType: FieldType.Message, IsMap: false } ? FieldsOf(field.MessageType, prefix + field.Name + ".") : [],
         ]);
 
     private static string[] MethodsOf(string cell) => cell == "all" ? [.. Requests.Keys] : cell.Split(", ");

@@ -1,3 +1,4 @@
+using System.Collections;
 using System.Net;
 using System.Net.Sockets;
 using Billing.Contracts;
@@ -58,6 +59,11 @@ public sealed class EdgeTests
         Assert.Equal(Filled<MakePaymentRequest>(), RequestKinds.Payment.KnownFields(Filled<MakePaymentRequest>()));
         Assert.Equal(Filled<CheckBalanceRequest>(), RequestKinds.Balance.KnownFields(Filled<CheckBalanceRequest>()));
         Assert.Equal(Filled<SetCreditLimitRequest>(), RequestKinds.CreditLimit.KnownFields(Filled<SetCreditLimitRequest>()));
+        Assert.Equal(Filled<AuthorisePaymentRequest>(), RequestKinds.Authorise.KnownFields(Filled<AuthorisePaymentRequest>()));
+        Assert.Equal(Filled<CapturePaymentRequest>(), RequestKinds.Capture.KnownFields(Filled<CapturePaymentRequest>()));
+        Assert.Equal(Filled<VoidPaymentRequest>(), RequestKinds.Void.KnownFields(Filled<VoidPaymentRequest>()));
+        Assert.Equal(Filled<RefundPaymentRequest>(), RequestKinds.Refund.KnownFields(Filled<RefundPaymentRequest>()));
+        Assert.Equal(Filled<GetPaymentRequest>(), RequestKinds.Lookup.KnownFields(Filled<GetPaymentRequest>()));
     }
 
     [Theory]
@@ -148,10 +154,16 @@ public sealed class EdgeTests
     {
         foreach (var field in message.Descriptor.Fields.InDeclarationOrder())
         {
+            if (field.IsMap)
+            {
+                ((IDictionary)field.Accessor.GetValue(message))["name"] = "value";
+                continue;
+            }
             field.Accessor.SetValue(message, field.FieldType switch
             {
                 FieldType.String => field.Name,
                 FieldType.Enum => 1,
+                FieldType.Bool => true,
                 FieldType.Int32 => 32,
                 FieldType.Int64 => 64L,
                 FieldType.Message => Fill((IMessage)Activator.CreateInstance(field.MessageType.ClrType)!),

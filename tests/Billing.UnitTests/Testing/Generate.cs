@@ -96,6 +96,7 @@ internal static class Generate
     private static Command With(Command command, RequestKind kind, string account, PaymentType type, Money amount, long version)
     {
         var payment = new MakePaymentRequest { TransactionId = command.TransactionId, AccountId = account, PaymentType = type, Amount = amount };
+        payment.Notes = version % 3 == 0 ? new PaymentNotes { Reference = "order 7", Metadata = { ["shop"] = "Z\u00FCrich" } } : null;
         var paymentId = new Guid((int)version, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10).ToString();
         if (kind == RequestKinds.Payment)
         {

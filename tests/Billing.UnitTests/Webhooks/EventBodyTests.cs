@@ -74,6 +74,16 @@ public sealed class EventBodyTests
     }
 
     [Fact]
+    public void What_a_caller_keeps_with_a_payment_is_in_the_body_by_name()
+    {
+        var recorded = Sample();
+        recorded.PaymentAccepted = new PaymentAccepted { Amount = Amount };
+        recorded.Notes = new PaymentNotes { Reference = "order 7", Metadata = { ["shop"] = "Bern", ["line"] = "\"1\"" } };
+
+        Assert.EndsWith(""","notes":{"reference":"order 7","metadata":{"line":"\u00221\u0022","shop":"Bern"}}}""", EventBody.Of(recorded), StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void A_change_without_an_id_has_none()
     {
         var recorded = Sample();

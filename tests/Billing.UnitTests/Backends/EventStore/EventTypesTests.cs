@@ -1,6 +1,7 @@
 using System.Text;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Contracts;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using FsCheck;
@@ -25,7 +26,8 @@ public sealed class EventTypesTests
             new PaymentDeclined(id, value, amount.CurrencyCode, DeclineReason.CurrencyMismatch, time),
             new CreditLimitChanged(id, value, amount.CurrencyCode, time))
         from sender in Gen.Elements<Sender?>(null, new Sender("alice"), new Sender("Zoë \"\\\U0001F4B3", "web"))
-        select fact with { By = sender };
+        from notes in Gen.Elements<Notes?>(null, new Notes("order 7"), new Notes(null, new Dictionary<string, string> { ["shop"] = "Z\u00FCrich \"1\"", ["a"] = "" }))
+        select fact with { By = sender, Notes = notes };
 
     private readonly StoreOptions _options = new();
 

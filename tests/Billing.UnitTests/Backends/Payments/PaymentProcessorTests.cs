@@ -143,6 +143,23 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
         Assert.Single(_store.Appended);
     }
 
+    [Theory]
+    [InlineData(null, "")]
+    [InlineData("order 8", "")]
+    [InlineData("order 7", "Bern")]
+    public async Task An_id_that_was_used_with_other_notes_is_refused_and_nothing_is_recorded(string? reference, string shop)
+    {
+        var first = Payment();
+        first.Command.Payment.Notes = new PaymentNotes { Reference = "order 7", Metadata = { ["shop"] = "" } };
+        await ReplyToAsync(first);
+        var (same, other) = (CopyOf(first), CopyOf(first));
+        other.Command.Payment.Notes = reference is null ? null : new PaymentNotes { Reference = reference, Metadata = { ["shop"] = shop } };
+
+        Assert.Equal(PaymentOutcome.Accepted, (await ReplyToAsync(same)).Payment.Outcome);
+        Assert.Equal(ErrorReasons.TransactionIdReused, (await ReplyToAsync(other)).Error.Reason);
+        Assert.Single(_store.Appended);
+    }
+
     [Fact]
     public async Task Payments_of_an_account_are_recorded_in_their_order_although_the_network_answers_in_another()
     {
