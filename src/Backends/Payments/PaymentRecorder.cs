@@ -122,17 +122,21 @@ internal sealed partial class PaymentRecorder(
         {
             // It is unknown whether the failed attempt was committed, or still will be: the connection may break during the commit.
             await _epochs.RenewAsync(batch.Where(c => !c.IsDone).ToList(), cancellationToken);
+            _cache.Remove(batch.Select(c => c.StreamId));
             await FindRecordedAsync(batch, cancellationToken);
         }
         LeaveToOthers(batch);
-        RefuseExpired(batch);
+        await EndExpiredAsync(batch, cancellationToken);
         await DecideAndAppendAsync(batch.Where(p => !p.IsDone).ToList(), cancellationToken);
     }
 
     private async Task FindRecordedAsync(IReadOnlyList<PendingCommand> batch, CancellationToken cancellationToken)
     {
-        _cache.Remove(batch.Select(c => c.StreamId));
         var open = batch.Where(c => !c.IsDone).ToList();
+        if (open.Count == 0)
+        {
+            return;
+        }
         var receipts = await store.FindReceiptsAsync(open.ConvertAll(c => c.Id), cancellationToken);
         foreach (var command in open)
         {
@@ -151,10 +155,13 @@ internal sealed partial class PaymentRecorder(
         }
     }
 
-    private void RefuseExpired(IReadOnlyList<PendingCommand> batch)
+    // Another owner of its partition may have recorded a command since its receipt was looked for; from now on none can.
+    private async Task EndExpiredAsync(IReadOnlyList<PendingCommand> batch, CancellationToken cancellationToken)
     {
         var now = time.Microseconds();
-        foreach (var command in batch.Where(c => !c.IsDone && c.IsExpired(now)))
+        var expired = batch.Where(c => !c.IsDone && c.IsExpired(now)).ToList();
+        await FindRecordedAsync(expired, cancellationToken);
+        foreach (var command in expired.Where(c => !c.IsDone))
         {
             command.Refuse(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired,
                 "The deadline passed before the command was recorded; nothing was changed.");

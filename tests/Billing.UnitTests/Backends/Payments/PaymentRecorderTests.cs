@@ -143,6 +143,23 @@ public sealed class PaymentRecorderTests
         Assert.Equal(2, _store.Appended.Count);
     }
 
+    /// <summary>A backend gets a partition back with a command that it still has, and that the owner between has recorded.</summary>
+    [Fact]
+    public async Task A_command_that_expired_after_another_owner_had_recorded_it_gets_that_answer_and_its_event_is_published_again()
+    {
+        var command = Samples.PaymentCommand("acct-1");
+        command.DeadlineUnixUs = _time.Microseconds() + 1_000_000;
+        var batch = _inFlight.Enter([new RecordingDelivery(command)], 0);
+        var opened = Billing.Backends.Domain.Account.Opened(100);
+        _store.Add([NewEvent.Of("visa/acct-1", batch[0].Command.Decide(opened, null, _time.GetUtcNow()).Event!, opened)]);
+        _time.Advance(TimeSpan.FromSeconds(2));
+
+        await RecordAsync(batch);
+
+        Assert.Equal(1, batch[0].Event()!.Version);
+        Assert.Single(_store.Appended);
+    }
+
     /// <summary>Two backends own the account for a while, as when partitions are added; each has a copy.</summary>
     [Fact]
     public async Task A_refund_whose_copy_another_owner_has_recorded_meanwhile_gets_its_answer_and_no_refusal()
