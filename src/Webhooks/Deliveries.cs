@@ -1,4 +1,5 @@
 using Billing.Hosting;
+using Billing.Webhooks.Telemetry;
 using Microsoft.Extensions.Options;
 using Npgsql;
 
@@ -51,7 +52,7 @@ internal sealed partial class Deliveries : Worker, IReadyPart
         var configured = _receivers.Select(receiver => receiver.Name).ToHashSet();
         foreach (var state in states.Concat(configured.Except(states.Select(state => state.Receiver)).Select(name => new ReceiverState(name, 0, TimeSpan.Zero, 0))))
         {
-            WebhookMetrics.Waiting(state);
+            WebhookMetrics.Waiting(state.Receiver, state.Pending, state.OldestAge, state.ParkedAccounts);
             if (!configured.Contains(state.Receiver))
             {
                 Unknown(state.Pending, state.Receiver);

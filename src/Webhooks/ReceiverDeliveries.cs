@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Billing.Webhooks.Telemetry;
 
 namespace Billing.Webhooks;
 
@@ -13,6 +14,7 @@ internal sealed partial class ReceiverDeliveries(
     private static readonly TimeSpan EndMax = TimeSpan.FromSeconds(5);
 
     private readonly Guid _claim = Guid.NewGuid();
+    private readonly ReceiverCircuit _circuit = new(schedule, time);
     private readonly Dictionary<string, Task> _running = new(StringComparer.Ordinal);
     private readonly ConcurrentQueue<DeliveryOutcome> _ended = new();
     private readonly List<DeliveryOutcome> _unsettled = [];
@@ -37,7 +39,7 @@ internal sealed partial class ReceiverDeliveries(
         await store.EnsureAsync(stopping);
         await SettleAsync(stopping);
         var since = time.GetTimestamp();
-        var free = options.ConcurrencyMax - _running.Count;
+        var free = _circuit.Free(_running.Count, options.ConcurrencyMax);
         var claimed = free > 0 ? await store.ClaimAsync(name, _claim, Lease, free, stopping) : [];
         foreach (var account in claimed.Where(account => !_running.ContainsKey(account.StreamId)))
         {
@@ -70,6 +72,10 @@ internal sealed partial class ReceiverDeliveries(
         while (_ended.TryDequeue(out var outcome))
         {
             _unsettled.Add(outcome);
+            if (_circuit.Note(outcome))
+            {
+                TakesNothing(name);
+            }
         }
         if (_unsettled.Count == 0)
         {
@@ -139,6 +145,9 @@ internal sealed partial class ReceiverDeliveries(
 
     [LoggerMessage(403, LogLevel.Warning, "{Receiver} does not take the next event of {StreamId}, which is tried again: {Reason}")]
     private partial void Fails(string receiver, string streamId, string reason);
+
+    [LoggerMessage(409, LogLevel.Warning, "{Receiver} takes no events of any account: one at a time is sent until it does")]
+    private partial void TakesNothing(string receiver);
 
     [LoggerMessage(407, LogLevel.Information, "{Receiver} takes events again")]
     private partial void TakesAgain(string receiver);

@@ -1,9 +1,7 @@
 using System.Security.Cryptography;
 using System.Text;
 using Billing.IntegrationTests.Services;
-using Billing.Webhooks;
 using Microsoft.AspNetCore.Http;
-using Npgsql;
 
 namespace Billing.IntegrationTests.Webhooks;
 
@@ -230,70 +228,6 @@ public sealed class WebhookDeliveries : IClassFixture<WebhookPlatform>, IAsyncDi
         await _receiver.UntilTakenAsync(accounts, 1, _patience.Token);
 
         Assert.Single(_receiver.All, received => received.Account == accounts[0]);
-    }
-
-    [Fact]
-    public async Task An_event_that_arrives_while_its_account_is_settled_is_not_left_behind()
-    {
-        await using var store = _platform.Store(_schema);
-        var claim = Guid.NewGuid();
-        await store.AddAsync([new PendingEvent("shop", "visa/a", 1, "{}")], _patience.Token);
-        Assert.Single(await store.ClaimAsync("shop", claim, TimeSpan.FromHours(1), 16, _patience.Token));
-
-        // What is added from now on is committed when the test lets go of a lock.
-        await using var database = NpgsqlDataSource.Create(_platform.Postgres.ConnectionString);
-        await using var session = await database.OpenConnectionAsync(_patience.Token);
-        await ExecuteAsync($"""
-            create function {_schema}.wait() returns trigger language plpgsql as 'begin perform pg_advisory_xact_lock(42); return null; end';
-            create constraint trigger wait after insert on {_schema}.pending deferrable initially deferred for each row execute function {_schema}.wait();
-            select pg_advisory_lock(42);
-            """);
-        var adding = store.AddAsync([new PendingEvent("shop", "visa/a", 2, "{}")], _patience.Token);
-        await WaitingAsync(1, adding);
-        var settling = store.SettleAsync("shop", claim, [new DeliveryOutcome("visa/a", [1], null, TimeSpan.Zero)], _patience.Token);
-        await WaitingAsync(2, settling);
-        await ExecuteAsync("select pg_advisory_unlock(42)");
-        await Task.WhenAll(adding, settling);
-
-        var account = Assert.Single(await store.ClaimAsync("shop", claim, TimeSpan.FromHours(1), 16, _patience.Token));
-        Assert.Equal(("visa/a", 2), (account.StreamId, Assert.Single(account.Events).Version));
-
-        async Task WaitingAsync(int sessions, Task orEnded)
-        {
-            while (!orEnded.IsCompleted && await ExecuteAsync("select count(*) from pg_stat_activity where wait_event_type = 'Lock'") is long waiting && waiting < sessions)
-            {
-                await Task.Delay(10, _patience.Token);
-            }
-        }
-
-        async Task<object?> ExecuteAsync(string sql)
-        {
-            await using var command = new NpgsqlCommand(sql, session);
-            return await command.ExecuteScalarAsync(_patience.Token);
-        }
-    }
-
-    [Fact]
-    public async Task An_account_has_one_sender_until_its_lease_ends_and_what_a_former_one_has_delivered_is_not_sent_again()
-    {
-        await using var store = _platform.Store(_schema);
-        var (former, next, hour) = (Guid.NewGuid(), Guid.NewGuid(), TimeSpan.FromHours(1));
-        await store.AddAsync([new PendingEvent("shop", "visa/a", 1, "{}"), new PendingEvent("shop", "visa/a", 2, "{}"), new PendingEvent("shop", "visa/b", 1, "{}")], _patience.Token);
-
-        Assert.Equal("visa/a", Assert.Single(await store.ClaimAsync("shop", former, TimeSpan.FromMilliseconds(1), 1, _patience.Token)).StreamId);
-        Assert.Equal("visa/b", Assert.Single(await store.ClaimAsync("shop", next, hour, 1, _patience.Token)).StreamId);
-        List<ClaimedAccount> claimed = [];
-        while (claimed.Count == 0)
-        {
-            claimed = await store.ClaimAsync("shop", next, hour, 16, _patience.Token);
-        }
-        await store.SettleAsync("shop", former, [new DeliveryOutcome("visa/a", [1], new DeliveryFailure("500", "It answered 500."), TimeSpan.Zero)], _patience.Token);
-
-        Assert.Equal("visa/a", Assert.Single(claimed).StreamId);
-        Assert.Empty(await store.ClaimAsync("shop", former, hour, 16, _patience.Token));
-        Assert.Empty(await store.FailingAsync("shop", 100, _patience.Token));
-        await store.SettleAsync("shop", next, [new DeliveryOutcome("visa/a", [], null, TimeSpan.Zero), new DeliveryOutcome("visa/b", [1], null, TimeSpan.Zero)], _patience.Token);
-        Assert.Equal(2, Assert.Single(Assert.Single(await store.ClaimAsync("shop", next, hour, 16, _patience.Token)).Events).Version);
     }
 
     private Task<(Billing.LocalStack.Processes.ChildProcess Process, string Address)> StartAsync(bool ready = true, params (string Name, string Value)[] settings) =>

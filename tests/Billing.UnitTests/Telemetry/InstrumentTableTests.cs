@@ -7,7 +7,7 @@ using Billing.Proxy;
 using Billing.Proxy.Telemetry;
 using Billing.UnitTests.Proxy;
 using Billing.UnitTests.Testing;
-using Billing.Webhooks;
+using Billing.Webhooks.Telemetry;
 using Microsoft.Extensions.DependencyInjection;
 
 namespace Billing.UnitTests.Telemetry;

@@ -1,6 +1,6 @@
 using System.Diagnostics.Metrics;
 
-namespace Billing.Webhooks;
+namespace Billing.Webhooks.Telemetry;
 
 /// <summary>The metrics of deliveries, by receiver.</summary>
 internal static class WebhookMetrics
@@ -49,11 +49,11 @@ internal static class WebhookMetrics
 
     public static void Missed(long events) => MissedEvents.Add(events);
 
-    public static void Waiting(ReceiverState state)
+    public static void Waiting(string receiver, long events, TimeSpan oldestAge, long parkedAccounts)
     {
-        PendingEvents.Record(state.Pending, Of(state.Receiver));
-        OldestAge.Record(state.OldestAge.TotalSeconds, Of(state.Receiver));
-        Parked.Record(state.ParkedAccounts, Of(state.Receiver));
+        PendingEvents.Record(events, Of(receiver));
+        OldestAge.Record(oldestAge.TotalSeconds, Of(receiver));
+        Parked.Record(parkedAccounts, Of(receiver));
     }
 
     private static KeyValuePair<string, object?> Of(string receiver) => new("billing.receiver", receiver);
