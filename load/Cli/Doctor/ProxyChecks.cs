@@ -8,11 +8,16 @@ using Grpc.Net.Client;
 
 namespace Billing.Cli.Doctor;
 
-/// <summary>Asks proxies as a stranger would, without credentials, and proxies and backends as an operator would.</summary>
+/// <summary>Asks proxies as a stranger would, without credentials, and every service as an operator would.</summary>
 internal static partial class ProxyChecks
 {
     public static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
     private static readonly TimeSpan RenewBefore = TimeSpan.FromDays(14);
+
+    private const string Parked = "parked_accounts";
+
+    // As the alert BillingWebhooksLate.
+    private static readonly TimeSpan DeliveredWithin = TimeSpan.FromMinutes(15);
 
     /// <summary>Asks a proxy for a balance, at the address where callers ask.</summary>
     public static async Task<IReadOnlyList<Finding>> OfCallersAsync(string address, TimeProvider time)
@@ -48,6 +53,7 @@ internal static partial class ProxyChecks
     {
         var findings = new List<Finding>();
         var releases = new Dictionary<string, string>();
+        var receivers = new Dictionary<(string Receiver, string Metric), double>();
         foreach (var address in addresses)
         {
             try
@@ -59,6 +65,11 @@ internal static partial class ProxyChecks
                 findings.AddRange(ready.IsSuccessStatusCode ? [] : [new Finding(true, $"{address} is {await ready.Content.ReadAsStringAsync()}", "its log says why")]);
                 findings.AddRange(metrics.IsSuccessStatusCode ? [] : [new Finding(false, $"{address} shows no metrics", "Billing:Telemetry:Prometheus")]);
                 findings.AddRange(!Unlimited().IsMatch(shown) ? [] : [new Finding(false, $"{address} takes any number of calls per second from one caller", "Billing:Limits:RequestsPerSecond")]);
+                // Each service that sends events reports what waits for all of them.
+                foreach (var groups in Waiting().Matches(shown).Select(waiting => waiting.Groups))
+                {
+                    receivers[(groups[2].Value, groups[1].Value)] = double.Parse(groups[3].Value, CultureInfo.InvariantCulture);
+                }
                 if (Release().Match(shown) is { Success: true } release)
                 {
                     releases[address] = release.Groups[1].Value;
@@ -69,6 +80,10 @@ internal static partial class ProxyChecks
                 findings.Add(new Finding(true, $"{address} does not answer: {e.Message}", "Billing:Admin:Url; Urls of a backend"));
             }
         }
+        findings.AddRange(from receiver in receivers
+                          where receiver.Value > (receiver.Key.Metric == Parked ? 0 : DeliveredWithin.TotalSeconds)
+                          let what = receiver.Key.Metric == Parked ? $"gets no events of {receiver.Value} accounts: they are parked" : $"has not taken an event for {TimeSpan.FromSeconds(Math.Round(receiver.Value))}"
+                          select new Finding(false, $"the receiver {receiver.Key.Receiver} {what}", "./billing webhooks list"));
         var common = releases.Values.CountBy(release => release).OrderBy(release => release.Value).LastOrDefault().Key;
         return [.. findings, .. releases.Where(release => release.Value != common).Select(other => new Finding(
             false, $"{other.Key} runs {other.Value}, most others {common}", "upgrade.sh VERSION SHA256"))];
@@ -101,6 +116,9 @@ internal static partial class ProxyChecks
 
     [GeneratedRegex("""^billing_proxy_caller_rate_limit\S* 0( |$)""", RegexOptions.Multiline)]
     private static partial Regex Unlimited();
+
+    [GeneratedRegex("""^billing_webhooks_(parked_accounts|oldest_age_seconds)\{[^}]*billing_receiver="([^"]*)"[^}]*\} (\S+)""", RegexOptions.Multiline)]
+    private static partial Regex Waiting();
 
     [GeneratedRegex("""^target_info\{.*service_version="([^"+]*)""", RegexOptions.Multiline)]
     private static partial Regex Release();

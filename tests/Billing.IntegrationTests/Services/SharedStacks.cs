@@ -29,7 +29,8 @@ public sealed class LongestFirst : ITestCollectionOrderer
 
 /// <summary>Two proxies, two payment backends and two balance backends over their own Kafka.</summary>
 public sealed class KafkaStack() : KafkaFixture(
-    new StackOptions { Proxies = 2, PaymentBackends = 2, BalanceBackends = 2 }, OtlpReceiver.WatchAsync);
+    // Nobody listens where the events are sent to, so that each of these metrics is exposed.
+    new StackOptions { Proxies = 2, PaymentBackends = 2, BalanceBackends = 2, Webhook = WebhookTarget.New("http://127.0.0.1:1/") }, OtlpReceiver.WatchAsync);
 
 /// <summary>The same services in one process, over queues in memory.</summary>
 public sealed class EmbeddedStack() : StackFixture(

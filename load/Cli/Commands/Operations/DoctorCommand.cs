@@ -13,7 +13,7 @@ internal static class DoctorCommand
     public static Command Create()
     {
         var proxies = ListFlags.Addresses("--proxies", "Addresses at which callers reach the proxies over gRPC");
-        var operators = ListFlags.Addresses("--operators", "Addresses of health and metrics: Billing:Admin:Url or Billing:Rest:Url of proxies, Urls of backends");
+        var operators = ListFlags.Addresses("--operators", "Addresses of health and metrics: Billing:Admin:Url or Billing:Rest:Url of proxies, Urls of backends and webhooks");
         var prometheus = Flags.Text("--prometheus", "Address of the Prometheus that watches the platform", "URL");
         var (kafka, postgres) = (KafkaFlags.Brokers(), Flags.EventStore());
         kafka.Description = "Brokers; their other settings, such as credentials, are those of appsettings.json in this folder or of the environment";

@@ -96,6 +96,26 @@ public sealed class ProxyChecksTests
     }
 
     [Fact]
+    public async Task Receivers_that_are_late_or_get_no_more_events_of_an_account_are_found_once()
+    {
+        const string Metrics = """
+            billing_webhooks_oldest_age_seconds{otel_scope_name="Billing.Webhooks",billing_receiver="shop"} 930.4 1769860800000
+            billing_webhooks_oldest_age_seconds{billing_receiver="other"} 890 1769860800000
+            billing_webhooks_parked_accounts{billing_receiver="shop"} 3 1769860800000
+            billing_webhooks_parked_accounts{billing_receiver="other"} 0 1769860800000
+            """;
+        await using var one = await AnsweringAsync(("/health/ready", 200, "ready"), ("/metrics", 200, Metrics));
+        await using var two = await AnsweringAsync(("/health/ready", 200, "ready"), ("/metrics", 200, Metrics));
+
+        Assert.Equal(
+            [
+                "warning  the receiver shop has not taken an event for 00:15:30  ./billing webhooks list",
+                "warning  the receiver shop gets no events of 3 accounts: they are parked  ./billing webhooks list",
+            ],
+            (await ProxyChecks.OfOperatorsAsync([one.Urls.First(), two.Urls.First()])).Select(finding => finding.ToString()));
+    }
+
+    [Fact]
     public async Task A_service_that_is_not_ready_and_one_of_another_release_are_found()
     {
         await using var one = await AnsweringAsync(("/health/ready", 200, "ready"), ("/metrics", 200, Release("2.0.0")));
