@@ -79,20 +79,24 @@ public sealed class WebhookFailures : IClassFixture<WebhookPlatform>, IAsyncDisp
     }
 
     [Fact]
-    public async Task A_service_whose_brokers_are_away_is_not_ready_and_goes_on_when_they_are_back()
+    public async Task Without_brokers_and_a_database_services_are_not_ready_and_send_events_as_soon_as_there_are_both()
     {
         var accounts = WebhookPlatform.NewAccounts(10);
         await _receiver.StartAsync();
-        var (service, address) = await _platform.StartAsync(_schema, _receiver.Url);
+        var running = await _platform.StartAsync(_schema, _receiver.Url);
 
         _platform.Kafka.KillBroker(1);
-        await NotReadyAsync(address, "no broker answers");
-        await _platform.Kafka.StartBrokerAsync(1, _patience.Token);
-        await service.WaitUntilAnsweredAsync(address + "/health/ready", _patience.Token);
+        await NotReadyAsync(running.Address, "no broker answers");
+        await _platform.Postgres.StopAsync();
+        var started = await _platform.StartAsync(_schema, _receiver.Url, ready: false);
+        await NotReadyAsync(started.Address, "the database cannot be used at present; the topics are not known yet");
+        await Task.WhenAll(_platform.Postgres.StartAsync(_patience.Token), _platform.Kafka.StartBrokerAsync(1, _patience.Token));
+        await Task.WhenAll(new[] { running, started }.Select(service => service.Process.WaitUntilAnsweredAsync(service.Address + "/health/ready", _patience.Token)));
         await _platform.PublishAsync(accounts, 1, 2);
         await _receiver.UntilTakenAsync(accounts, 2, _patience.Token);
 
         _receiver.IsInOrder(accounts);
+        Assert.False(running.Process.HasExited || started.Process.HasExited);
     }
 
     [Fact]
@@ -120,25 +124,6 @@ public sealed class WebhookFailures : IClassFixture<WebhookPlatform>, IAsyncDisp
 
         Assert.Equal([1, 4], _receiver.Taken.Where(taken => taken.Account == account[0]).Select(taken => taken.Version));
         Assert.Equal(2, await WebhookDeliveries.MetricAsync(address, "billing_webhooks_missed_total"));
-    }
-
-    [Fact]
-    public async Task Events_are_sent_as_soon_as_there_is_a_database_and_a_broker()
-    {
-        var account = WebhookPlatform.NewAccounts(1);
-        await _receiver.StartAsync();
-        await _platform.Postgres.StopAsync();
-        _platform.Kafka.KillBroker(1);
-        var (service, address) = await _platform.StartAsync(_schema, _receiver.Url, ready: false);
-        await NotReadyAsync(address, "the database cannot be used at present; the topics are not known yet");
-
-        await _platform.Postgres.StartAsync(_patience.Token);
-        await _platform.Kafka.StartBrokerAsync(1, _patience.Token);
-        await service.WaitUntilAnsweredAsync(address + "/health/ready", _patience.Token);
-        await _platform.PublishAsync(account, 1, 1);
-        await _receiver.UntilTakenAsync(account, 1, _patience.Token);
-
-        Assert.False(service.HasExited);
     }
 
     private async Task<string> FailureAsync(string account)

@@ -82,6 +82,8 @@ public sealed class WebhookPlatform : IAsyncLifetime
             ["Billing__Kafka__BootstrapServers"] = Kafka.BootstrapServers,
             ["Billing__Kafka__SessionTimeout"] = "00:00:03.500",
             ["Billing__Kafka__HeartbeatInterval"] = "00:00:00.500",
+            // Until then a service that starts looks for brokers, and says nothing.
+            ["Billing__Kafka__StartTimeout"] = "00:00:02",
             ["Billing__Webhooks__ConnectionString"] = Postgres.ConnectionString,
             ["Billing__Webhooks__Schema"] = schema,
             ["Billing__Webhooks__AllowedNetworks"] = "127.0.0.0/8",
