@@ -1,6 +1,7 @@
 using System.CommandLine;
 using Billing.Cli.Arguments;
 using Billing.Cli.Mutants;
+using Billing.LocalStack.Postgres;
 using Billing.LocalStack.Processes;
 using Spectre.Console;
 
@@ -27,6 +28,11 @@ internal static class MutantsCommand
             if (mutants.Count == 0)
             {
                 throw new StackException($"--only: no mutant's name contains '{parsed.GetValue(only)}'.");
+            }
+            if (mutants.Exists(m => m.TestProject == "Billing.IntegrationTests"))
+            {
+                // Without it these tests would fail for any bug.
+                PostgresPrograms.FindFolder();
             }
             using var copy = await SourceCopy.CreateAsync(cancellationToken);
             console.WriteLine($"Inserting {mutants.Count} bugs into {copy.Folder}.");

@@ -7,9 +7,12 @@ namespace Billing.Cli.Mutants;
 /// <summary>A bug to insert into the sources.</summary>
 /// <param name="File">The file that gets the bug, relative to the root of the sources.</param>
 /// <param name="Find">Text that occurs exactly once in the file.</param>
-/// <param name="Test">The namespace or class of the unit tests that must find the bug; null if the simulation must.</param>
+/// <param name="Test">The namespace or class of the tests that must find the bug; null if the simulation must.</param>
 internal sealed record Mutant(string Name, string File, string Find, string Replace, string? Test = null)
 {
+    /// <summary>The project of the tests; null if the simulation must find the bug.</summary>
+    public string? TestProject => Test is null ? null : string.Join('.', Test.Split('.').Take(2));
+
     private static readonly JsonSerializerOptions Json = new(JsonSerializerDefaults.Web);
 
     /// <summary>Reads the list of bugs.</summary>

@@ -15,7 +15,7 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
         {
             // Warnings and analyzers are off, because code that a bug makes unused or unreachable must not fail the build.
             var (built, output) = await RunAsync(
-                cancellationToken, "build", mutant.Test is null ? "load/Cli" : "tests/Billing.UnitTests", "-c", "Release", "--nologo", "-v", "quiet",
+                cancellationToken, "build", mutant.TestProject is { } tests ? "tests/" + tests : "load/Cli", "-c", "Release", "--nologo", "-v", "quiet",
                 "-p:TreatWarningsAsErrors=false", "-p:RunAnalyzers=false", "-p:EnforceCodeStyleInBuild=false");
             return built != 0 ? throw new StackException($"'{mutant.Name}' cannot be built:\n{output}")
                 : mutant.Test is null ? await SimulateAsync(mutant, cancellationToken)
@@ -43,7 +43,7 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
     private async Task<MutantResult> TestAsync(Mutant mutant, CancellationToken cancellationToken)
     {
         var (_, output) = await RunAsync(
-            cancellationToken, Program("Billing.UnitTests"), "-noLogo", "-noColor",
+            cancellationToken, Program(mutant.TestProject!), "-noLogo", "-noColor",
             mutant.Test!.EndsWith("Tests", StringComparison.Ordinal) ? "-class" : "-namespace", mutant.Test);
         // A named test must have failed: a non-zero exit code alone may mean that there is no such test.
         return FailedTest().Match(output) is { Success: true } failed
@@ -82,6 +82,6 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
     [GeneratedRegex(@"^Seed (\d+) fails: (.*)$", RegexOptions.Multiline)]
     private static partial Regex Failure();
 
-    [GeneratedRegex(@"Billing\.UnitTests\.\S*?\.(\w+)(\(.*\))? \[FAIL\]")]
+    [GeneratedRegex(@"Billing\.\w+Tests\.\S*?\.(\w+)(\(.*\))? \[FAIL\]")]
     private static partial Regex FailedTest();
 }
