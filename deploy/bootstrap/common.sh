@@ -12,7 +12,7 @@ cloud_settings=/etc/cloud/cloud.cfg.d
 
 # The accounts on the brokers, each with a secret of its name below kafka/; the administrator's is the last one.
 # shellcheck disable=SC2034 # What kafka.sh and tool.sh read.
-kafka_principals=(proxy payment-backend balance-backend operator admin)
+kafka_principals=(proxy payment-backend balance-backend webhooks operator admin)
 
 say() { printf 'billing: %s\n' "$*"; }
 
@@ -141,8 +141,9 @@ secret() {
     file:*) value=$(<"${BILLING_SECRETS#file:}/$1") ;;
     *) die "BILLING_SECRETS=$BILLING_SECRETS: must begin with ssm: or file:" ;;
   esac
-  # Secrets are written to four kinds of files, each with its own rules for quoting other characters.
-  [[ $value =~ ^[A-Za-z0-9+/=._-]{8,200}$ ]] || die "the secret $1 in $BILLING_SECRETS must be 8 to 200 letters, digits and + / = . _ -"
+  # Secrets are written to four kinds of files, each with its own rules for quoting other characters. Of webhooks there are two while one
+  # is replaced.
+  [[ $value =~ ^([A-Za-z0-9+/=._-]{8,200}|whsec_[A-Za-z0-9+/=]{8,200} whsec_[A-Za-z0-9+/=]{8,200})$ ]] || die "the secret $1 in $BILLING_SECRETS must be 8 to 200 letters, digits and + / = . _ -"
   printf '%s' "$value"
 }
 

@@ -4,9 +4,9 @@ set -euo pipefail
 
 usage() {
   cat <<'HELP'
-Usage: deploy/containers/build.sh [options] [proxy|backend|cli|servers]...
+Usage: deploy/containers/build.sh [options] [proxy|backend|webhooks|cli|servers]...
 
-Builds billing-SERVICE:VERSION for the given services, by default for all four; servers are the brokers and the database.
+Builds billing-SERVICE:VERSION for the given services, by default for all five; servers are the brokers and the database.
 
   --release FOLDER   output of ./billing package; default: the newest in artifacts/release
   --base IMAGE       base image; default: that of the Containerfile
@@ -52,14 +52,14 @@ while (($#)); do
       printf -v "${1#--}" '%s' "$2"
       shift 2
       ;;
-    proxy | backend | cli | servers)
+    proxy | backend | webhooks | cli | servers)
       services+=("$1")
       shift
       ;;
     *) die "unknown argument '$1'; see --help" ;;
   esac
 done
-((${#services[@]})) || services=(proxy backend cli servers)
+((${#services[@]})) || services=(proxy backend webhooks cli servers)
 if [[ -z $release ]]; then
   release=$(find "$here/../../artifacts/release" -mindepth 2 -maxdepth 2 -name SHA256SUMS -printf '%T@ %h\n' 2>/dev/null |
     sort -rn | head -n 1 | cut -d ' ' -f 2-)
@@ -80,7 +80,7 @@ else
   can_build "$builder" || die "--builder: $builder is not available"
 fi
 
-declare -A programs=([proxy]=Billing.Proxy [backend]=Billing.Backends [cli]=Billing.Cli)
+declare -A programs=([proxy]=Billing.Proxy [backend]=Billing.Backends [webhooks]=Billing.Webhooks [cli]=Billing.Cli)
 for service in "${services[@]}"; do
   if [[ $service == servers ]]; then
     file=Containerfile.servers arguments=()

@@ -62,6 +62,8 @@ module "topology" {
   postgres_host     = var.postgres == "rds" ? module.database[0].host : var.postgres_host
   postgres_port     = var.postgres == "rds" ? 5432 : var.postgres_port
   further_databases = var.further_databases
+  webhooks          = var.webhooks
+  webhook_networks  = var.webhook_networks
   partitions        = var.partitions
   backup            = "s3://${local.backup}"
   release           = var.release != "" ? var.release : "s3://${local.bucket}/${var.release_version}"

@@ -7,8 +7,10 @@ usage() {
   cat >&2 <<'USAGE'
 usage: deploy/terraform/secrets.sh [--prefix /billing] [--region us-east-1] [--rotate] [--list] [--delete] [NAME...]
 
-Creates the given secrets, by default all, as SecureString parameters below the prefix.
-  --rotate  overwrites existing ones; machines read them when install.sh runs again
+Creates the given secrets, by default all but those of receivers, as SecureString parameters below the prefix. webhooks/RECEIVER is what the
+events for a receiver are signed with.
+  --rotate  overwrites existing ones; machines read them when install.sh runs again. The former one of a receiver stays beside the new one,
+            since requests are signed with both.
   --list    only prints their names
   --delete  deletes them
 USAGE
@@ -16,8 +18,8 @@ USAGE
 }
 
 all=(
-  kafka/admin kafka/balance-backend kafka/operator kafka/payment-backend kafka/proxy
-  postgres/audit postgres/backend postgres/owner postgres/patroni postgres/replication
+  kafka/admin kafka/balance-backend kafka/operator kafka/payment-backend kafka/proxy kafka/webhooks
+  postgres/audit postgres/backend postgres/owner postgres/patroni postgres/replication postgres/webhooks
 )
 prefix=/billing
 do="make"
@@ -32,7 +34,10 @@ while (($#)); do
     --delete) do=delete ;;
     -*) usage ;;
     *)
-      [[ " ${all[*]} " == *" $1 "* ]] || { echo "secrets.sh: unknown secret $1; the secrets are ${all[*]}" >&2 && exit 2; }
+      [[ " ${all[*]} " == *" $1 "* || $1 =~ ^webhooks/[a-z0-9][a-z0-9_-]{0,62}$ ]] || {
+        echo "secrets.sh: unknown secret $1; the secrets are ${all[*]} webhooks/RECEIVER" >&2
+        exit 2
+      }
       names+=("$1")
       ;;
   esac
@@ -54,9 +59,24 @@ exists() {
   [[ $found != 0 ]]
 }
 
+# value PARAMETER: a new value. 32 letters and digits are also the base64 of 24 bytes.
+value() {
+  local former
+  if [[ $1 != "$prefix"/webhooks/* ]]; then
+    password
+  elif [[ $do != rotate ]] || ! exists "$1"; then
+    printf 'whsec_%s' "$(password)"
+  else
+    former=$(aws ssm get-parameter --with-decryption --name "$1" --query Parameter.Value --output text)
+    printf 'whsec_%s %s' "$(password)" "${former%% *}"
+  fi
+}
+
 # The password goes through a pipe: every user of the machine can read arguments.
 put() {
-  printf '{"Name": "%s", "Value": "%s", "Type": "SecureString", "Overwrite": %s}' "$1" "$(password)" "$2" |
+  local new
+  new=$(value "$1")
+  printf '{"Name": "%s", "Value": "%s", "Type": "SecureString", "Overwrite": %s}' "$1" "$new" "$2" |
     aws ssm put-parameter --cli-input-json file:///dev/stdin --output text >/dev/null
 }
 

@@ -148,6 +148,24 @@ variable "further_databases" {
   default     = []
 }
 
+variable "webhooks" {
+  description = "Receivers of events, for example { shop = { url = \"https://shop.example/events\", events = [\"PAYMENT_ACCEPTED\"] } }; none: no machine sends events."
+  type = map(object({
+    url           = string
+    events        = optional(list(string), [])
+    payment_types = optional(list(string), [])
+  }))
+  default  = {}
+  nullable = false
+}
+
+variable "webhook_networks" {
+  description = "Networks in which receivers may be although they are not public, for example [\"10.1.0.0/16\"]."
+  type        = list(string)
+  default     = []
+  nullable    = false
+}
+
 variable "rds_version" {
   description = "The version of PostgreSQL on RDS."
   type        = string

@@ -1,5 +1,6 @@
 using System.Net;
 using System.Security.Cryptography.X509Certificates;
+using System.Text.Json.Nodes;
 using System.Text.RegularExpressions;
 using Billing.LocalStack.Credentials;
 
@@ -9,13 +10,30 @@ namespace Billing.DeploymentTests;
 /// </summary>
 public sealed class ComposeChecks
 {
-    private static readonly string Text = File.ReadAllText(Path.Combine(Repository.Root, "deploy/containers/compose.yaml"));
+    private static readonly string Text = Read("compose.yaml");
+    private static readonly string Webhooks = Read("webhooks.yaml");
 
     [Fact]
-    public async Task The_file_follows_the_schema() => Assert.Empty(await AgainstTheSchemaAsync(Text));
+    public async Task The_files_follow_the_schema() => Assert.Empty((await AgainstTheSchemaAsync(Text)).Concat(await AgainstTheSchemaAsync(Webhooks)));
 
     [Fact]
     public void The_file_follows_our_rules() => Assert.Empty(ComposeRules.Problems(ReleaseYaml.Read(Text)[0]));
+
+    [Fact]
+    public void The_file_with_that_of_the_webhooks_follows_our_rules() => Assert.Empty(ComposeRules.Problems(Both(Webhooks)));
+
+    [Theory]
+    [InlineData("Receivers__shop__Url", "Receivers__shop__Address", "webhooks: there is no setting Billing__Webhooks__Receivers__shop__Address")]
+    [InlineData("webhooks: { file: ./credentials/webhooks }", "webhooks: { file: ./webhooks }", "the secret webhooks is no file of ./credentials")]
+    [InlineData("receivers: {}", "outside: {}", "the network outside is not internal")]
+    [InlineData("networks: [kafka, postgres, receivers]", "networks: [kafka, callers]", "proxy-1 and webhooks share a network")]
+    public void The_rules_find_a_planted_mistake_of_the_webhooks(string there, string planted, string found)
+    {
+        Assert.Contains(there, Webhooks, StringComparison.Ordinal);
+
+        Assert.Contains(
+            ComposeRules.Problems(Both(Webhooks.Replace(there, planted, StringComparison.Ordinal))), problem => problem.Contains(found, StringComparison.Ordinal));
+    }
 
     [Theory]
     [InlineData("    healthcheck:", "    healtcheck:", "healtcheck")]
@@ -65,7 +83,7 @@ public sealed class ComposeChecks
     public void The_credentials_command_makes_the_files_that_it_names_and_keeps_what_is_in_use()
     {
         var folder = Directory.CreateTempSubdirectory("billing-credentials-").FullName;
-        string[] named = [.. ReleaseYaml.Read(Text)[0].Entries("secrets").Select(secret => secret.Value.Text("file")!.Split('/')[^1])];
+        string[] named = [.. Both(Webhooks).Entries("secrets").Select(secret => secret.Value.Text("file")!.Split('/')[^1])];
         string[] renewed = ["ca.pem", "proxy.pem"];
 
         var first = Create();
@@ -84,6 +102,22 @@ public sealed class ComposeChecks
             StackCredentials.CreateForDeployment(folder, ["billing.example", "192.0.2.7"], TimeSpan.FromDays(1), TimeProvider.System);
             return Directory.EnumerateFiles(folder).ToDictionary(file => Path.GetFileName(file), File.ReadAllText);
         }
+    }
+
+    private static string Read(string file) => File.ReadAllText(Path.Combine(Repository.Root, "deploy/containers", file));
+
+    // As Compose merges two files that have no service in common.
+    private static JsonObject Both(string webhooks)
+    {
+        var both = ReleaseYaml.Read(Text)[0];
+        foreach (var (section, entries) in ReleaseYaml.Read(webhooks)[0])
+        {
+            foreach (var (name, entry) in entries!.AsObject())
+            {
+                both[section]![name] = entry!.DeepClone();
+            }
+        }
+        return both;
     }
 
     private static string Plant(string there, string planted)

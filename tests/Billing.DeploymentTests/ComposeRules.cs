@@ -30,7 +30,7 @@ internal static class ComposeRules
             .. services.Where(service => Tier(service.Name) == "proxy").SelectMany(service => Proxy(service.Name, service.Is)),
             .. file.Entries("networks").SelectMany(network => Network(
                 [.. services.Where(service => service.Is.Items("networks").Any(one => one!.ToString() == network.Key)).Select(service => service.Name)])),
-            .. file.Entries("networks").Where(network => network.Key != "callers" && network.Value.Text("internal") != "true")
+            .. file.Entries("networks").Where(network => network.Key is not ("callers" or "receivers") && network.Value.Text("internal") != "true")
                 .Select(network => $"the network {network.Key} is not internal: others on this machine reach it"),
             .. services.SelectMany(service => Published(service.Is)).GroupBy(port => port.Host).Where(port => port.Count() > 1)
                 .Select(port => $"port {port.Key} of this machine is published twice"),
@@ -149,7 +149,7 @@ internal static class ComposeRules
         select (parts.Length > 2 ? parts[0] : "0.0.0.0", Number(parts[^2]), Number(parts[^1]));
 
     private static IEnumerable<(string Variable, Uri Address)> Urls(JsonNode service) => service.Entries("environment")
-        .Where(variable => variable.Key.EndsWith("Url", StringComparison.Ordinal) || variable.Key == "Urls")
+        .Where(variable => (variable.Key.EndsWith("Url", StringComparison.Ordinal) && !variable.Key.Contains("__Receivers__", StringComparison.Ordinal)) || variable.Key == "Urls")
         .Select(variable => (variable.Key, new Uri(variable.Value!.ToString())));
 
     private static int? AdminPort(JsonNode service) => service.Text($"environment.{Admin}") is { } url ? new Uri(url).Port : null;

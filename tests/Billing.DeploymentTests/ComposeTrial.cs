@@ -46,6 +46,7 @@ public sealed partial class ComposeTrial : IAsyncDisposable
         var operators = Issue("admin");
 
         Assert.Equal(5, await PayAsync(caller));
+        await UntilEventsWaitAsync(1);
         Assert.Equal(HttpStatusCode.Unauthorized, await GetBalanceAsync(5080, token: null));
         Assert.Equal(HttpStatusCode.OK, await GetBalanceAsync(5080, caller));
         Assert.Equal(HttpStatusCode.NotFound, await SetLimitAsync(5080, operators));
@@ -60,6 +61,8 @@ public sealed partial class ComposeTrial : IAsyncDisposable
             """])).Succeeded();
 
         Assert.Equal(10, await PayAsync(caller));
+        // The change of the limit is one, too.
+        await UntilEventsWaitAsync(3);
     }
 
     // Not in InitializeAsync: nothing is disposed of if that fails.
@@ -67,7 +70,7 @@ public sealed partial class ComposeTrial : IAsyncDisposable
     {
         _ = ExternalTool.Need("podman");
         _ = ExternalTool.Need("podman-compose");
-        foreach (var image in (string[])["billing-proxy", "billing-backend", "billing-cli", "billing-servers"])
+        foreach (var image in (string[])["billing-proxy", "billing-backend", "billing-webhooks", "billing-cli", "billing-servers"])
         {
             var exists = await ExternalTool.RunAsync("podman", ["image", "exists", $"{image}:{ReleaseContract.Version}"]);
             Assert.SkipUnless(exists.ExitCode == 0, $"podman has no image {image}:{ReleaseContract.Version}; deploy/containers/build.sh builds it");
@@ -80,6 +83,7 @@ public sealed partial class ComposeTrial : IAsyncDisposable
         text = text.Replace("../bootstrap", Path.Combine(Repository.Root, "deploy/bootstrap"), StringComparison.Ordinal);
         text = Published().Replace(text, port => $"\"127.0.0.1:{Free(port.Groups["host"].Value)}:{port.Groups["container"].Value}\"");
         await File.WriteAllTextAsync(Path.Combine(_folder, "compose.yaml"), text, Token);
+        File.Copy(Path.Combine(Repository.Root, "deploy/containers/webhooks.yaml"), Path.Combine(_folder, "webhooks.yaml"));
         _free.Dispose();
         _http = new HttpClient(Credentials.Handler());
         (await ComposeAsync("run", "--rm", "topics")).Succeeded();
@@ -100,6 +104,20 @@ public sealed partial class ComposeTrial : IAsyncDisposable
         }
         while (result is PaymentResult.Unknown && TimeProvider.System.GetElapsedTime(started) < Patience);
         return Assert.IsType<PaymentResult.Accepted>(result).Balance.Value;
+    }
+
+    // Nobody has the name of the receiver.
+    private async Task UntilEventsWaitAsync(int events)
+    {
+        var started = TimeProvider.System.GetTimestamp();
+        ToolResult listed;
+        do
+        {
+            listed = await ExternalTool.RunAsync(
+                "bash", ["-c", $"podman run --rm --pull never --network {Project}_postgres billing-cli:{ReleaseContract.Version} webhooks list --postgres \"$(<credentials/postgres)\""], _folder);
+        }
+        while (!listed.Output.Contains($"shop: {events} events wait", StringComparison.Ordinal) && TimeProvider.System.GetElapsedTime(started) < Patience);
+        Assert.Contains($"shop: {events} events wait", listed.Output, StringComparison.Ordinal);
     }
 
     private Task<HttpStatusCode> GetBalanceAsync(int port, string? token) => RequestAsync(HttpMethod.Get, port, "balance", null, token);
@@ -129,7 +147,7 @@ public sealed partial class ComposeTrial : IAsyncDisposable
     private string Project => Path.GetFileName(_folder).ToLowerInvariant();
 
     private Task<ToolResult> ComposeAsync(params string[] arguments) =>
-        ExternalTool.RunAsync("podman-compose", ["-f", Path.Combine(_folder, "compose.yaml"), .. arguments], _folder);
+        ExternalTool.RunAsync("podman-compose", ["-f", Path.Combine(_folder, "compose.yaml"), "-f", Path.Combine(_folder, "webhooks.yaml"), .. arguments], _folder);
 
     [GeneratedRegex("\"(127\\.0\\.0\\.1:)?(?<host>\\d+):(?<container>\\d+)\"")]
     private static partial Regex Published();

@@ -25,7 +25,7 @@ internal static partial class ReleaseContract
     /// <summary>Whether an environment variable is one of the platform's settings, or of a machine's.</summary>
     public static bool IsSetting(string variable)
     {
-        var key = variable.Replace("__", ":", StringComparison.Ordinal);
+        var key = Receiver().Replace(variable.Replace("__", ":", StringComparison.Ordinal), ":Receivers:NAME:");
         return Settings.Contains(key) || Machine.Contains(variable) || key.StartsWith("Billing:Kafka:Properties:", StringComparison.Ordinal);
     }
 
@@ -59,6 +59,9 @@ internal static partial class ReleaseContract
 
     [GeneratedRegex("<Version>(.*?)</Version>")]
     private static partial Regex VersionElement();
+
+    [GeneratedRegex(":Receivers:[a-z0-9_-]+:")]
+    private static partial Regex Receiver();
 
     [GeneratedRegex("`([^`]+)`")]
     private static partial Regex Quoted();

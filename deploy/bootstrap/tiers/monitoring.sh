@@ -44,6 +44,7 @@ END
       proxy-*) tier=proxy port=5080 ;;
       payment-backend-*) tier=payments port=5001 ;;
       balance-backend-*) tier=balances port=5001 ;;
+      webhooks-*) tier=webhooks port=5001 ;;
       *) continue ;;
     esac
     printf '      - targets: ["%s:%s"]\n        labels: { tier: %s, machine: "%s" }\n' "${host#*=}" "$port" "$tier" "${host%%=*}"

@@ -166,7 +166,7 @@ as_superuser() { runuser -u postgres -- psql -q -v ON_ERROR_STOP=1 "$@"; }
 make_roles() {
   local role
   as_superuser -f "$BILLING_BOOTSTRAP/postgres/roles.sql"
-  for role in owner backend audit; do
+  for role in owner backend webhooks audit; do
     set_password "$role" "$role"
   done
   as_superuser -f "$BILLING_BOOTSTRAP/postgres/standby.sql"

@@ -4,7 +4,7 @@ namespace Billing.Cli.Release;
 internal sealed record ReleasedProgram(string Name, string Folder)
 {
     public static IReadOnlyList<ReleasedProgram> All { get; } =
-        [new("proxy", "src/Proxy"), new("backend", "src/Backends"), new("client", "load/Driver"), new("cli", "load/Cli")];
+        [new("proxy", "src/Proxy"), new("backend", "src/Backends"), new("webhooks", "src/Webhooks"), new("client", "load/Driver"), new("cli", "load/Cli")];
 
     public string Assembly => "Billing." + Path.GetFileName(Folder);
     public string Project => $"{Folder}/{Assembly}.csproj";

@@ -21,9 +21,6 @@ public sealed class StackCredentials
     // The principals of deploy/bootstrap/kafka/access.txt.
     private static readonly string[] Accounts = ["proxy", "payment-backend", "balance-backend", "webhooks", "operator"];
 
-    // No service of it is deployed.
-    private static readonly string[] Deployed = [.. Accounts.Except(["webhooks"]), "admin"];
-
     private readonly string _folder;
 
     private readonly Dictionary<string, string> _passwords = Accounts
@@ -90,11 +87,12 @@ public sealed class StackCredentials
         Share(Server, authority.Server("billing-proxy", names));
         Share(Jwks, tokens.Jwks);
         File.WriteAllText(key, tokens.Pem);
-        foreach (var account in Deployed)
+        foreach (var account in Accounts.Append("admin"))
         {
             Keep("kafka-" + account, PostgresSettings.NewPassword());
         }
         Keep("postgres", $"Host=postgres;Database=billing;Username=billing;Password={PostgresSettings.NewPassword()}");
+        Keep("webhooks", NewWebhookSecret());
 
         void Keep(string name, string text)
         {
@@ -115,6 +113,9 @@ public sealed class StackCredentials
 
     /// <summary>Returns the credentials in a folder; null if it contains none.</summary>
     public static StackCredentials? Find(string folder) => File.Exists(Path.Combine(folder, TokenKey)) ? new StackCredentials(folder) : null;
+
+    /// <summary>Creates a secret that events for a receiver are signed with.</summary>
+    public static string NewWebhookSecret() => "whsec_" + Convert.ToBase64String(RandomNumberGenerator.GetBytes(32));
 
     /// <summary>Issues a token.</summary>
     /// <param name="accounts">The accounts that its bearer may access.</param>

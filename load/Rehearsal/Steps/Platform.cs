@@ -16,8 +16,8 @@ internal sealed class Platform : IAsyncDisposable
 
     private static readonly string[] SecretNames =
     [
-        "postgres/owner", "postgres/backend", "postgres/audit", "postgres/patroni", "postgres/replication",
-        "kafka/admin", "kafka/proxy", "kafka/payment-backend", "kafka/balance-backend", "kafka/operator",
+        "postgres/owner", "postgres/backend", "postgres/webhooks", "postgres/audit", "postgres/patroni", "postgres/replication",
+        "kafka/admin", "kafka/proxy", "kafka/payment-backend", "kafka/balance-backend", "kafka/webhooks", "kafka/operator",
     ];
 
     private readonly RehearsalOptions _options;

@@ -112,6 +112,37 @@ public sealed class BootstrapScripts : IDisposable
             result.Output, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task The_service_that_sends_events_is_given_its_receivers_their_secrets_and_the_first_database()
+    {
+        var result = (await RunAsync("""
+            . "$BILLING_BOOTSTRAP/tiers/webhooks.sh"
+            BILLING_SECRETS=file:$PWD; BILLING_ADDRESS=10.0.0.9; mkdir postgres webhooks; echo -n secret-of-webhooks >postgres/webhooks
+            echo -n whsec_b2Zfc2hvcF9hbmRfb25seV9vZl9pdCE= >webhooks/shop; echo -n 'whsec_bmV3X29mX290aGVyX29uZV9vbmx5X18= whsec_b2xkX29mX290aGVyX29uZV9vbmx5X18=' >webhooks/other
+            BILLING_POSTGRES='billing=10.0.0.1:5432,10.0.1.1:5432 two=10.0.1.2:5432'
+            BILLING_WEBHOOKS='Receivers:shop:Url=https://shop.example/events?a=b Receivers:other:Url=https://other.example Receivers:shop:Events=PAYMENT_ACCEPTED,PAYMENT_DECLINED AllowedNetworks=10.1.0.0/16'
+            webhook_settings
+            put_file() { cat; }; install() { :; }
+            put_settings webhooks billing
+            """)).Succeeded();
+
+        using var json = System.Text.Json.JsonDocument.Parse(result.Output);
+        Assert.Equal(
+            new Dictionary<string, string>
+            {
+                ["Urls"] = "http://10.0.0.9:5001",
+                ["Billing:Webhooks:ConnectionString"] =
+                    "Host=10.0.0.1:5432,10.0.1.1:5432;Database=billing;Username=billing_webhooks;Password=secret-of-webhooks;Target Session Attributes=primary",
+                ["Billing:Webhooks:Receivers:shop:Url"] = "https://shop.example/events?a=b",
+                ["Billing:Webhooks:Receivers:shop:Secret"] = "whsec_b2Zfc2hvcF9hbmRfb25seV9vZl9pdCE=",
+                ["Billing:Webhooks:Receivers:other:Url"] = "https://other.example",
+                ["Billing:Webhooks:Receivers:other:Secret"] = "whsec_bmV3X29mX290aGVyX29uZV9vbmx5X18= whsec_b2xkX29mX290aGVyX29uZV9vbmx5X18=",
+                ["Billing:Webhooks:Receivers:shop:Events"] = "PAYMENT_ACCEPTED,PAYMENT_DECLINED",
+                ["Billing:Webhooks:AllowedNetworks"] = "10.1.0.0/16",
+            },
+            json.RootElement.EnumerateObject().ToDictionary(setting => setting.Name, setting => setting.Value.GetString()!));
+    }
+
     [Theory]
     [InlineData("BILLING_POSTGRES=a'b")]
     [InlineData("BILLING_POSTGRES")]

@@ -12,7 +12,7 @@ public sealed partial class UnitFiles
 
     public static TheoryData<string> Units { get; } = [.. Directory.EnumerateFiles(Folder, "billing-*").Select(path => Path.GetFileName(path))];
 
-    public static TheoryData<string> Services { get; } = [.. new[] { "billing-proxy.service", "billing-backend.service", "billing-kafka.service" }];
+    public static TheoryData<string> Services { get; } = [.. new[] { "billing-proxy.service", "billing-backend.service", "billing-webhooks.service", "billing-kafka.service" }];
 
     [Theory]
     [MemberData(nameof(Units))]

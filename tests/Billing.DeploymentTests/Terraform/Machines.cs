@@ -57,8 +57,9 @@ public sealed class Machines
                 $"payment-backend reads {Release} parameter/billing/kafka/payment-backend parameter/billing/postgres/backend",
                 $"postgres reads {Backup} {Backup}/* {Release} parameter/billing/postgres/*",
                 $"proxy reads {Release} parameter/billing/kafka/proxy",
+                $"webhooks reads {Release} parameter/billing/kafka/webhooks parameter/billing/postgres/webhooks parameter/billing/webhooks/*",
             ],
-            Readers(await copy.PlanAsync("")));
+            Readers(await copy.PlanAsync("", TopologyModule.Webhooks)));
     }
 
     [Fact]
@@ -67,7 +68,7 @@ public sealed class Machines
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
         var listed = (await ExternalTool.RunAsync(ExternalTool.Need("bash"), ["deploy/terraform/secrets.sh", "--list"])).Succeeded().Output.Split('\n', StringSplitOptions.RemoveEmptyEntries);
 
-        var asked = Readers(await copy.PlanAsync("")).SelectMany(reader => reader.Split(" parameter").Skip(1)).Distinct().ToList();
+        var asked = Readers(await copy.PlanAsync("", TopologyModule.Webhooks)).SelectMany(reader => reader.Split(" parameter").Skip(1)).Distinct().ToList();
 
         Assert.All(asked.Where(secret => !secret.EndsWith('*')), secret => Assert.Contains(secret, listed));
         Assert.All(listed, secret => Assert.Contains(asked, name => name == secret || (name.EndsWith('*') && secret.StartsWith(name[..^1], StringComparison.Ordinal))));
@@ -92,6 +93,7 @@ public sealed class Machines
     [InlineData(16, "postgres=existing", "postgres_host=db.example.com", "postgres_networks=[\"10.9.0.0/16\"]")]
     [InlineData(15, "kafka_bootstrap=k1.example.com:9096", "kafka_networks=[\"10.9.0.0/16\"]")]
     [InlineData(21, "tiers={proxy={count=6}}", "release=https://releases.example.com/billing")]
+    [InlineData(20, TopologyModule.Webhooks)]
     [InlineData(18, "tiers={kafka={instance_type=\"t4g.small\"}}", "region=eu-central-1", "load_balancer_internal=false")]
     public async Task Variables_determine_the_number_of_machines(int machines, params string[] variables)
     {

@@ -18,6 +18,7 @@ public sealed class SecretsScript : IDisposable
             [[ $input == *'"Overwrite": true'* || ! -e $STORE/${name//\//_} ]]
             [[ $input == *'"Type": "SecureString"'* ]]
             sed 's/.*"Value": "\([^"]*\)".*/\1/' <<<"$input" >"$STORE/${name//\//_}" ;;
+          "ssm get-parameter") cat "$STORE/${5//\//_}" ;;
           "ssm delete-parameter") rm "$STORE/${4//\//_}" ;;
           *) exit 9 ;;
         esac
@@ -39,7 +40,7 @@ public sealed class SecretsScript : IDisposable
         var made = Kept();
         (await RunAsync()).Succeeded();
 
-        Assert.Equal(10, made.Values.Distinct().Count());
+        Assert.Equal(12, made.Values.Distinct().Count());
         Assert.All(made.Values, password => Assert.Matches("^[A-Za-z0-9]{32}$", password));
         Assert.Equal(made, Kept());
     }
@@ -54,6 +55,22 @@ public sealed class SecretsScript : IDisposable
 
         var changed = Kept().Where(secret => made[secret.Key] != secret.Value);
         Assert.Equal("_billing_kafka_proxy", Assert.Single(changed).Key);
+    }
+
+    [Fact]
+    public async Task The_secret_of_a_receiver_is_one_that_the_service_accepts_and_a_new_one_stands_beside_the_one_before()
+    {
+        (await RunAsync("webhooks/shop")).Succeeded();
+        var first = Assert.Single(Kept()).Value;
+        (await RunAsync("--rotate", "webhooks/shop")).Succeeded();
+        var second = Assert.Single(Kept()).Value;
+        (await RunAsync("--rotate", "webhooks/shop")).Succeeded();
+
+        Assert.Matches("^whsec_[A-Za-z0-9]{32}$", first);
+        Assert.Equal(24, Convert.FromBase64String(first["whsec_".Length..]).Length);
+        Assert.Equal(first, second.Split(' ')[1]);
+        Assert.Equal(second.Split(' ')[0], Assert.Single(Kept()).Value.Split(' ')[1]);
+        Assert.Equal(3, second.Split(' ').Append(Kept().Values.Single().Split(' ')[0]).Distinct().Count());
     }
 
     [Fact]
@@ -76,6 +93,7 @@ public sealed class SecretsScript : IDisposable
 
     [Theory]
     [InlineData("kafka/proxies")]
+    [InlineData("webhooks/Shop")]
     [InlineData("--prefix", "billing")]
     [InlineData("--all")]
     public async Task Invalid_arguments_are_rejected(params string[] arguments)

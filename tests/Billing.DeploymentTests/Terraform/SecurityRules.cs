@@ -8,14 +8,14 @@ public sealed partial class SecurityRules
 {
     private static readonly string[] Kinds = ["ingress", "egress"];
 
-    private static readonly string[] Callers = ["callers=[\"10.99.0.0/16\"]"];
+    private static readonly string[] Variables = ["callers=[\"10.99.0.0/16\"]", TopologyModule.Webhooks];
 
     [Fact]
     public async Task Rules_open_exactly_the_ports_that_the_tiers_listen_on()
     {
         await using var copy = TerraformCopy.Make();
 
-        Assert.Empty(OtherPorts(await copy.PlanAsync(TopologyModule.Module)));
+        Assert.Empty(OtherPorts(await copy.PlanAsync(TopologyModule.Module, TopologyModule.Webhooks)));
     }
 
     [Theory]
@@ -25,7 +25,7 @@ public sealed partial class SecurityRules
     {
         await using var copy = TerraformCopy.Make();
 
-        var found = OtherPorts(await copy.Plant("modules/topology/rules.tf", old, mistake).PlanAsync(TopologyModule.Module));
+        var found = OtherPorts(await copy.Plant("modules/topology/rules.tf", old, mistake).PlanAsync(TopologyModule.Module, TopologyModule.Webhooks));
 
         Assert.Contains(finding, found);
     }
@@ -84,7 +84,7 @@ public sealed partial class SecurityRules
                let rules = Ports(opened[tier])
                where listens != rules
                select $"{tier} listens at {listens}, and rules open {rules}",
-            .. opened.Select(to => to.Key).Except(["load-balancer", "kafka", "postgres", "proxy", "payment-backend", "balance-backend", "client"])
+            .. opened.Select(to => to.Key).Except(["load-balancer", "kafka", "postgres", "proxy", "payment-backend", "balance-backend", "webhooks", "client"])
                .Select(to => $"rules open {to}"),
         ];
     }
@@ -93,8 +93,8 @@ public sealed partial class SecurityRules
 
     private static async Task<List<string>> LeaksAsync(TerraformCopy copy)
     {
-        var rules = (await copy.PlanAsync(TopologyModule.Module)).Output("rules").EnumerateArray().Select(Rule.Read).ToList();
-        var plan = await copy.PlanAsync("", Callers);
+        var rules = (await copy.PlanAsync(TopologyModule.Module, TopologyModule.Webhooks)).Output("rules").EnumerateArray().Select(Rule.Read).ToList();
+        var plan = await copy.PlanAsync("", Variables);
         var ingress = plan.OfType("aws_vpc_security_group_ingress_rule").ToList();
         var egress = plan.OfType("aws_vpc_security_group_egress_rule").ToList();
         return

@@ -8,6 +8,9 @@ public sealed class TopologyModule
 {
     internal const string Module = "modules/topology";
 
+    /// <summary>A variable with which there are machines of every tier.</summary>
+    internal const string Webhooks = "webhooks={shop={url=\"https://shop.example/events\"}}";
+
     private static readonly string[] Kept = ["hosts", "rules", "subnets"];
 
     [Fact]
@@ -84,7 +87,37 @@ public sealed class TopologyModule
         Assert.All(rules.Where(rule => rule.GetProperty("to").GetString() == "postgres"), rule => Assert.Equal(6432, rule.GetProperty("port").GetInt32()));
     }
 
+    [Fact]
+    public async Task Only_with_receivers_there_are_machines_that_send_events()
+    {
+        await using var copy = TerraformCopy.Make();
+
+        var plan = await copy.PlanAsync(
+            Module, """webhooks={shop={url="https://shop.example/events",events=["PAYMENT_ACCEPTED","PAYMENT_DECLINED"]},other={url="https://other.example",payment_types=["VISA"]}}""",
+            "webhook_networks=[\"10.1.0.0/16\",\"10.2.0.0/16\"]");
+
+        var hosts = plan.Output("hosts").EnumerateArray().ToList();
+        var webhooks = hosts.FindAll(host => host.GetProperty("tier").GetString() == "webhooks");
+        Assert.Equal(["webhooks-1", "webhooks-2"], webhooks.Select(host => host.GetProperty("name").GetString()));
+        Assert.All(webhooks, host => Assert.Equal(
+            "Receivers:other:Url=https://other.example Receivers:shop:Url=https://shop.example/events Receivers:shop:Events=PAYMENT_ACCEPTED,PAYMENT_DECLINED"
+            + " Receivers:other:PaymentTypes=VISA AllowedNetworks=10.1.0.0/16,10.2.0.0/16",
+            host.GetProperty("environment").GetProperty("BILLING_WEBHOOKS").GetString()));
+        Assert.All(hosts.Except(webhooks), host => Assert.Equal("", host.GetProperty("environment").GetProperty("BILLING_WEBHOOKS").GetString()));
+        Assert.Equal(
+            ["monitoring webhooks 5001", "monitoring webhooks 9100", "webhooks kafka 9092", "webhooks postgres 5432"],
+            plan.Output("rules").EnumerateArray()
+                .Select(rule => $"{rule.GetProperty("from")} {rule.GetProperty("to")} {rule.GetProperty("port")}").Where(rule => rule.Contains("webhooks", StringComparison.Ordinal)).Order());
+    }
+
     [Theory]
+    [InlineData("webhooks={Shop={url=\"https://shop.example\"}}", "webhooks: a receiver's name must be")]
+    [InlineData("webhooks={shop={url=\"http://shop.example\"}}", "webhooks: a url must look like https://shop.example/events")]
+    [InlineData("webhooks={shop={url=\"https://shop.example:8443/\"}}", "webhooks: a url must look like https://shop.example/events")]
+    [InlineData("webhooks={shop={url=\"https://shop.example/it's\"}}", "webhooks: a url must look like https://shop.example/events")]
+    [InlineData("webhooks={shop={url=\"https://shop.example\",events=[\"paid\"]}}", "webhooks: events must be")]
+    [InlineData("webhooks={shop={url=\"https://shop.example\",payment_types=[\"VISAS\"]}}", "webhooks: payment_types may contain")]
+    [InlineData("webhook_networks=[\"here\"]", "webhook_networks must be IPv4 networks")]
     [InlineData("tiers={proxy={count=0}}", "tiers: a count of 0")]
     [InlineData("tiers={proxy={count=31}}", "tiers: a count must be a whole number of at most 30")]
     [InlineData("tiers={proxy={count=1.5}}", "tiers: a count must be a whole number")]

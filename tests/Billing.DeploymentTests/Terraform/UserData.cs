@@ -12,6 +12,7 @@ public sealed partial class UserData
     private static readonly string[] OnAws =
     [
         "aws_region=us-east-1", "release=s3://billing-release-123456789012-us-east-1/0.1.0", "secrets=ssm:/billing", $"bootstrap_sha256={new string('a', 64)}",
+        TopologyModule.Webhooks,
     ];
 
     private static readonly string[] MachineFolders = ["/etc/billing", "/opt/billing", "/run/systemd"];
@@ -48,7 +49,7 @@ public sealed partial class UserData
 
         var rendered = await RenderAsync(copy, OnAws);
 
-        Assert.Equal(18, rendered.Count);
+        Assert.Equal(20, rendered.Count);
         Assert.All(rendered.Values, script => Assert.Equal(contract.Order(), Assigned().Matches(script).Select(match => match.Groups[1].Value).Order()));
     }
 

@@ -1,6 +1,8 @@
 using Billing.Backends.Hosting;
 using Billing.LocalStack.Postgres;
 using Billing.LocalStack.Processes;
+using Billing.Webhooks;
+using Microsoft.Extensions.Options;
 using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
@@ -15,7 +17,7 @@ public sealed class ManagedDatabase(EventStoreFixture store) : IClassFixture<Eve
     private static CancellationToken Token => TestContext.Current.CancellationToken;
 
     [Fact]
-    public async Task Its_master_creates_the_roles_with_which_tables_are_created_and_payments_stored()
+    public async Task Its_master_creates_the_roles_with_which_tables_are_created_payments_stored_and_events_for_receivers_kept()
     {
         await using var folder = StackFolder.Create();
         using var ports = new FreePorts();
@@ -25,7 +27,7 @@ public sealed class ManagedDatabase(EventStoreFixture store) : IClassFixture<Eve
 
         await RunAsync("master", "roles.sql");
         await RunAsync("master", "roles.sql");
-        await ExecuteAsync(As("master"), $"alter role billing_owner password '{Password}'; alter role billing_backend password '{Password}'");
+        await ExecuteAsync(As("master"), $"alter role billing_owner password '{Password}'; alter role billing_backend password '{Password}'; alter role billing_webhooks password '{Password}'");
         await store.NewBackend(As("billing_owner")).EnsureEventStoreAsync(Token);
         await RunAsync("billing_owner", "grants.sql");
         var backend = store.NewBackend(As("billing_backend"));
@@ -33,7 +35,20 @@ public sealed class ManagedDatabase(EventStoreFixture store) : IClassFixture<Eve
         var account = await EventStoreFixture.AppendAsync(
             backend.Database().Store, "visa/a", EventStoreFixture.Opened, EventStoreFixture.Facts(3));
 
+        await using var webhooks = new WebhookStore(Options.Create(new WebhookOptions { ConnectionString = As("billing_webhooks") }));
+        await webhooks.AddAsync([new PendingEvent("shop", "visa/a", 1, "{}")], Token);
+
         Assert.Equal(3, account.Version);
+        Assert.Equal(1, Assert.Single(await webhooks.StatesAsync(Token)).Pending);
+        Assert.Equal(
+            PostgresErrorCodes.InsufficientPrivilege,
+            (await Assert.ThrowsAsync<PostgresException>(() => ExecuteAsync(As("billing_webhooks"), "select from billing.mt_events"))).SqlState);
+        Assert.Equal(
+            PostgresErrorCodes.InsufficientPrivilege,
+            (await Assert.ThrowsAsync<PostgresException>(() => ExecuteAsync(As("billing_webhooks"), "create schema other"))).SqlState);
+        Assert.Equal(
+            PostgresErrorCodes.InsufficientPrivilege,
+            (await Assert.ThrowsAsync<PostgresException>(() => ExecuteAsync(As("billing_backend"), "select from webhooks.pending"))).SqlState);
 
         async Task RunAsync(string role, string script) => await new Tool(Path.Combine(PostgresPrograms.FindFolder(), "psql"))
         {

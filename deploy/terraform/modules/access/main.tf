@@ -6,6 +6,7 @@ locals {
     proxy           = ["kafka/proxy"]
     payment-backend = ["kafka/payment-backend", "postgres/backend"]
     balance-backend = ["kafka/balance-backend", "postgres/backend"]
+    webhooks        = ["kafka/webhooks", "postgres/webhooks", "webhooks/*"]
     client          = []
     monitoring      = ["kafka/admin", "kafka/operator", "postgres/audit", "postgres/owner"]
   }

@@ -7,12 +7,13 @@ locals {
     proxy           = { first = 31, count = 3, volume_gib = 8 }
     payment-backend = { first = 41, count = 3, volume_gib = 8 }
     balance-backend = { first = 51, count = 3, volume_gib = 8 }
+    webhooks        = { first = 81, count = 2, volume_gib = 8 }
     client          = { first = 61, count = 3, volume_gib = 8 }
     monitoring      = { first = 71, count = 1, volume_gib = 8 }
   }
 
   kafka_own = var.kafka_bootstrap == ""
-  absent    = concat(local.kafka_own ? [] : ["kafka"], var.postgres_own ? [] : ["postgres"])
+  absent    = concat(local.kafka_own ? [] : ["kafka"], var.postgres_own ? [] : ["postgres"], length(var.webhooks) > 0 ? [] : ["webhooks"])
 
   tiers = {
     for tier, default in local.defaults : tier => {
@@ -56,7 +57,7 @@ locals {
 
   # In the order of the table in deploy/README.md.
   machines = flatten([
-    for tier in ["kafka", "postgres", "proxy", "payment-backend", "balance-backend", "client", "monitoring"] : [
+    for tier in ["kafka", "postgres", "proxy", "payment-backend", "balance-backend", "webhooks", "client", "monitoring"] : [
       for place in local.places[tier] : {
         name          = place.name
         tier          = tier
@@ -100,6 +101,14 @@ locals {
     BILLING_PARTITIONS   = tostring(local.partitions)
   }
 
+  # Settings below Billing:Webhooks, for the machines that send events.
+  webhooks = join(" ", concat(
+    [for name, receiver in var.webhooks : "Receivers:${name}:Url=${receiver.url}"],
+    [for name, receiver in var.webhooks : "Receivers:${name}:Events=${join(",", receiver.events)}" if length(receiver.events) > 0],
+    [for name, receiver in var.webhooks : "Receivers:${name}:PaymentTypes=${join(",", receiver.payment_types)}" if length(receiver.payment_types) > 0],
+    length(var.webhook_networks) > 0 ? ["AllowedNetworks=${join(",", var.webhook_networks)}"] : [],
+  ))
+
   hosts = [
     for machine in local.machines : merge(machine, {
       environment = merge(local.shared, {
@@ -108,6 +117,7 @@ locals {
         BILLING_ZONE     = machine.zone
         BILLING_ADDRESS  = machine.address
         BILLING_DATABASE = machine.database
+        BILLING_WEBHOOKS = machine.tier == "webhooks" ? local.webhooks : ""
       })
     })
   ]

@@ -8,12 +8,14 @@ locals {
     proxy           = "requests and replies"
     payment-backend = "requests, replies and events"
     balance-backend = "requests, replies and events"
+    webhooks        = "events"
     monitoring      = "topics, consumer lag and dead letters"
   }
 
   postgres_callers = {
     payment-backend = "event store"
     balance-backend = "event store"
+    webhooks        = "events that are not delivered yet"
     monitoring      = "audit and view of the balances"
   }
 
@@ -27,6 +29,7 @@ locals {
     { from = "monitoring", to = "proxy", port = 5080, why = "health" },
     { from = "monitoring", to = "payment-backend", port = 5001, why = "health" },
     { from = "monitoring", to = "balance-backend", port = 5001, why = "health" },
+    { from = "monitoring", to = "webhooks", port = 5001, why = "health" },
   ]
 
   between_brokers = [
@@ -46,12 +49,12 @@ locals {
   to_postgres = [for from, why in local.postgres_callers : { from = from, to = "postgres", port = local.postgres_port, why = why }]
 
   to_node_exporter = [
-    for tier in ["kafka", "postgres", "proxy", "payment-backend", "balance-backend", "client"] :
+    for tier in ["kafka", "postgres", "proxy", "payment-backend", "balance-backend", "webhooks", "client"] :
     { from = "monitoring", to = tier, port = 9100, why = "node exporter" } if !contains(local.absent, tier)
   ]
 
   rules = [
     for rule in concat(local.inbound, local.kafka_own ? local.between_brokers : [], var.postgres_own ? local.between_databases : [], local.to_kafka, local.to_postgres, local.to_node_exporter) :
-    merge(rule, { protocol = "tcp" })
+    merge(rule, { protocol = "tcp" }) if !contains(local.absent, "webhooks") || !contains([rule.from, rule.to], "webhooks")
   ]
 }

@@ -35,8 +35,8 @@ variable "tiers" {
   nullable = false
 
   validation {
-    condition     = alltrue([for tier in keys(var.tiers) : contains(["kafka", "postgres", "proxy", "payment-backend", "balance-backend", "client", "monitoring"], tier)])
-    error_message = "tiers may contain kafka, postgres, proxy, payment-backend, balance-backend, client and monitoring only."
+    condition     = alltrue([for tier in keys(var.tiers) : contains(["kafka", "postgres", "proxy", "payment-backend", "balance-backend", "webhooks", "client", "monitoring"], tier)])
+    error_message = "tiers may contain kafka, postgres, proxy, payment-backend, balance-backend, webhooks, client and monitoring only."
   }
 
   validation {
@@ -153,6 +153,50 @@ variable "further_databases" {
   validation {
     condition     = alltrue([for name in var.further_databases : can(regex("^[a-z][a-z0-9]{0,14}$", name)) && name != "billing"])
     error_message = "further_databases must be names of up to 15 lower-case letters and digits that begin with a letter; billing is the first one's."
+  }
+}
+
+variable "webhooks" {
+  description = "Receivers of events, by names that never change; none: no machine sends events."
+  type = map(object({
+    url           = string
+    events        = optional(list(string), [])
+    payment_types = optional(list(string), [])
+  }))
+  default  = {}
+  nullable = false
+
+  validation {
+    condition     = alltrue([for name in keys(var.webhooks) : can(regex("^[a-z0-9][a-z0-9_-]{0,62}$", name))])
+    error_message = "webhooks: a receiver's name must be lower-case letters, digits, underscores and hyphens."
+  }
+
+  # Machines may connect to other networks at 443.
+  validation {
+    condition     = alltrue([for receiver in values(var.webhooks) : can(regex("^https://[A-Za-z0-9.-]+(/[A-Za-z0-9._/@,=-]*)?$", receiver.url))])
+    error_message = "webhooks: a url must look like https://shop.example/events, without a port, of letters, digits and . _ / @ , = -."
+  }
+
+  validation {
+    condition     = alltrue(flatten([for receiver in values(var.webhooks) : [for kind in receiver.events : can(regex("^[A-Z_]+$", kind))]]))
+    error_message = "webhooks: events must be kinds of docs/webhooks.md, such as PAYMENT_ACCEPTED."
+  }
+
+  validation {
+    condition     = alltrue(flatten([for receiver in values(var.webhooks) : [for type in receiver.payment_types : contains(["VISA", "MASTERCARD", "DISCOVER", "AMEX"], type)]]))
+    error_message = "webhooks: payment_types may contain VISA, MASTERCARD, DISCOVER and AMEX only."
+  }
+}
+
+variable "webhook_networks" {
+  description = "Networks in which receivers may be although they are not public."
+  type        = list(string)
+  default     = []
+  nullable    = false
+
+  validation {
+    condition     = alltrue([for cidr in var.webhook_networks : can(cidrnetmask(cidr))])
+    error_message = "webhook_networks must be IPv4 networks such as 10.1.0.0/16."
   }
 }
 

@@ -74,7 +74,10 @@ internal static class WebhooksCommand
     }
 
     private static (Option<string?> Postgres, Option<string> Schema) Database() => (
-        Flags.Text("--postgres", "Connection string of Billing:Webhooks:ConnectionString; the first database of the stack in the background by default", "CONNECTION"),
+        Flags.Text(
+            "--postgres",
+            "Connection string of the service's database; by default that of appsettings.json in this folder or of the environment (Billing__Webhooks__ConnectionString), else the first database of the stack in the background",
+            "CONNECTION"),
         new Option<string>("--schema") { Description = "The schema, Billing:Webhooks:Schema", HelpName = "NAME", DefaultValueFactory = _ => new WebhookOptions().Schema });
 
     private static (Option<string> Receiver, Option<string?> Account) Chosen() => (
@@ -83,6 +86,8 @@ internal static class WebhooksCommand
 
     private static async Task<WebhookStore> StoreAsync(string? postgres, string schema)
     {
+        postgres ??= new ConfigurationBuilder().SetBasePath(Environment.CurrentDirectory).AddJsonFile("appsettings.json", optional: true)
+            .AddEnvironmentVariables().Build()[$"{WebhookOptions.Section}:{nameof(WebhookOptions.ConnectionString)}"];
         postgres ??= (await StackState.ReadAsync())?.ConnectionString ?? throw new StackException("--postgres is missing, and no stack is running.");
         return new WebhookStore(Options.Create(new WebhookOptions { ConnectionString = postgres, Schema = schema }));
     }
