@@ -1,37 +1,21 @@
-using System.Diagnostics;
-using System.Text;
-using System.Text.RegularExpressions;
 using Billing.IntegrationTests.Services;
 
 namespace Billing.IntegrationTests.Examples;
 
 /// <summary>Runs the commands of docs/by-hand.md.</summary>
 [Collection(InOneProcess.Name)]
-public sealed partial class ByHand(EmbeddedStack stack)
+public sealed class ByHand(EmbeddedStack stack)
 {
     private const string Page = "docs/by-hand.md";
-
-    // The script prints this after each command; no command of the page prints it.
-    private const string EndOfOutput = "\u0001";
 
     [Fact]
     public async Task The_commands_of_the_page_print_the_output_that_it_shows()
     {
         ExternalTool.Need("curl");
         var tools = Path.GetDirectoryName(ExternalTool.Need("grpcurl"));
-        var examples = Read(Repository.Lines(Page));
-        var script = new StringBuilder($"PATH='{tools}':$PATH\n");
-        foreach (var (command, _) in examples)
-        {
-            script.Append(ForThisStack(command)).Append("\nprintf '\\001'\n");
-        }
+        var page = new ConsolePage(Page, "console");
 
-        var printed = (await RunAsync(script.ToString())).Split(EndOfOutput);
-
-        Assert.Equal(examples.Count + 1, printed.Length);
-        Assert.All(examples.Zip(printed), example => Assert.True(
-            Pattern(example.First.Output).IsMatch(NormalizeSpaces(example.Second)),
-            $"$ {example.First.Command}\nprinted\n{example.Second}\nbut {Page} shows\n{example.First.Output}"));
+        page.Compare(page.Examples, await ConsolePage.RunAsync(page.Examples, ForThisStack, Environment.CurrentDirectory, $"PATH='{tools}':$PATH"));
     }
 
     [Fact]
@@ -45,37 +29,6 @@ public sealed partial class ByHand(EmbeddedStack stack)
             route => Assert.Contains(route, page, StringComparison.Ordinal));
     }
 
-    /// <summary>Returns the commands of the page's console blocks, each with its expected output. A command follows a <c>$</c>
-    /// and continues on indented lines.</summary>
-    private static List<(string Command, string Output)> Read(IEnumerable<string> page)
-    {
-        var examples = new List<(string Command, string Output)>();
-        var isInside = false;
-        var isCommand = false;
-        foreach (var line in page)
-        {
-            if (line.StartsWith("```", StringComparison.Ordinal))
-            {
-                isInside = line == "```console";
-            }
-            else if (isInside && line.StartsWith("$ ", StringComparison.Ordinal))
-            {
-                examples.Add((line[2..], ""));
-                isCommand = true;
-            }
-            else if (isInside && isCommand && line.StartsWith("    ", StringComparison.Ordinal))
-            {
-                examples[^1] = (examples[^1].Command + "\n" + line, "");
-            }
-            else if (isInside)
-            {
-                isCommand = false;
-                examples[^1] = (examples[^1].Command, examples[^1].Output + line + "\n");
-            }
-        }
-        return examples;
-    }
-
     /// <summary>Replaces the addresses of the page's stack with those of this test's stack.</summary>
     private string ForThisStack(string command) => command switch
     {
@@ -83,28 +36,4 @@ public sealed partial class ByHand(EmbeddedStack stack)
         _ when command.StartsWith("REST=", StringComparison.Ordinal) => "REST=" + stack.Stack.RestAddresses[0],
         _ => command,
     };
-
-    private static Regex Pattern(string output) =>
-        new(
-            "^" + Regex.Escape(NormalizeSpaces(output)).Replace(@"\.\.\.", ".*?", StringComparison.Ordinal) + "$",
-            RegexOptions.Singleline);
-
-    // The indentation and spacing of grpcurl vary.
-    private static string NormalizeSpaces(string text) => Spaces().Replace(text, " ").Trim();
-
-    private static async Task<string> RunAsync(string script)
-    {
-        var start = new ProcessStartInfo("bash", ["-c", "exec 2>&1; eval \"$(cat)\""])
-        {
-            RedirectStandardInput = true,
-            RedirectStandardOutput = true,
-        };
-        using var bash = Process.Start(start)!;
-        await bash.StandardInput.WriteAsync(script);
-        bash.StandardInput.Close();
-        return await bash.StandardOutput.ReadToEndAsync();
-    }
-
-    [GeneratedRegex(@"\s+")]
-    private static partial Regex Spaces();
 }
