@@ -14,14 +14,18 @@ internal sealed class ShardMap(IReadOnlyList<IAccountStore> databases, TimeProvi
     private static readonly TimeSpan AskingMax = TimeSpan.FromSeconds(1);
 
     private readonly Lock _gate = new();
-    private volatile int[] _places = [.. Enumerable.Repeat(Nowhere, Shard.Count)];
+    private volatile (int Database, long Epoch)[] _places = [.. Enumerable.Repeat((Nowhere, 0L), Shard.Count)];
     private Task _asking = Task.CompletedTask;
 
     /// <summary>The databases; elsewhere they are known by their place in this list.</summary>
     public IReadOnlyList<IAccountStore> Databases => databases;
 
     /// <summary>The database of a shard.</summary>
-    public int Find(int shard) => _places[shard];
+    public int Find(int shard) => _places[shard].Database;
+
+    /// <summary>How often a shard had changed its database when that was last asked. As long as a database holds it under that number, it has
+    /// not been elsewhere since.</summary>
+    public long EpochOf(int shard) => _places[shard].Epoch;
 
     /// <summary>A shard that several databases hold under one number, and two of these; null if there is none.</summary>
     public (int Shard, int One, int Other)? Conflict { get; private set; }
@@ -38,11 +42,11 @@ internal sealed class ShardMap(IReadOnlyList<IAccountStore> databases, TimeProvi
     private async Task AskAsync()
     {
         var answers = await Task.WhenAll(databases.Select(AskAsync));
-        var (places, former) = (new int[Shard.Count], _places);
+        var (places, former) = (new (int Database, long Epoch)[Shard.Count], _places);
         (int, int, int)? conflict = null;
         for (var shard = 0; shard < Shard.Count; shard++)
         {
-            places[shard] = former[shard] is var known and not Nowhere && answers[known] is null ? known : Nowhere;
+            places[shard] = former[shard] is { Database: not Nowhere } known && answers[known.Database] is null ? known : (Nowhere, 0);
             var holders = (
                 from database in Enumerable.Range(0, answers.Length)
                 let epoch = answers[database]?.GetValueOrDefault(shard) ?? 0
@@ -52,11 +56,11 @@ internal sealed class ShardMap(IReadOnlyList<IAccountStore> databases, TimeProvi
             // One with a former number was restored to a time before a move. No two moves have the same number.
             if (holders is [var one, var other, ..] && one.Epoch == other.Epoch)
             {
-                (places[shard], conflict) = (Nowhere, (shard, one.Database, other.Database));
+                (places[shard], conflict) = ((Nowhere, 0), (shard, one.Database, other.Database));
             }
             else if (holders is [var only, ..])
             {
-                places[shard] = only.Database;
+                places[shard] = only;
             }
         }
         (_places, Conflict) = (places, conflict);

@@ -29,6 +29,8 @@ internal sealed class ShardedReader(ShardMap map) : IAccountReader
     private async Task<T> ReadAsync<T>(
         int place, IEnumerable<string> streamIds, Func<Task<T>> read, CancellationToken cancellationToken)
     {
+        var shards = Shard.Of(streamIds);
+        var epochs = Array.ConvertAll(shards, map.EpochOf);
         T result;
         try
         {
@@ -39,13 +41,13 @@ internal sealed class ShardedReader(ShardMap map) : IAccountReader
             await map.RefreshAsync();
             throw Away(elsewhere.First());
         }
-        // After the read: what the database holds now, it held then.
+        // After the read: what the database holds now, and under the same number as before, it held then.
         var held = await map.Databases[place].HeldShardsAsync(cancellationToken);
-        var moved = Array.FindAll(Shard.Of(streamIds), shard => !held.ContainsKey(shard));
-        if (moved.Length > 0)
+        var moved = Array.FindIndex(shards, shard => !held.TryGetValue(shard, out var epoch) || epoch != epochs[Array.IndexOf(shards, shard)]);
+        if (moved >= 0)
         {
             await map.RefreshAsync();
-            throw Away(moved[0]);
+            throw Away(shards[moved]);
         }
         return result;
     }
