@@ -121,7 +121,9 @@ internal sealed class StoreScan : IAsyncDisposable
             counter.Add();
             if (fact is not null)
             {
-                days?.Add(row.GetDateTime(5), EventTotals.KindOf(row.GetString(2)), fact.Currency, fact.Kind is TransactionKind.Voided or TransactionKind.Expired ? fact.Released : fact.Amount);
+                days?.Add(
+                    row.GetDateTime(5), EventTotals.KindOf(row.GetString(2)), fact.Currency,
+                    fact.Kind is TransactionKind.Voided or TransactionKind.Expired ? fact.Released : fact.Amount, fact.AccountCurrency, fact.OnHold);
             }
             if (fact is null || fact.TransactionId == Guid.Empty)
             {

@@ -23,6 +23,9 @@ internal sealed record StoredFact(
     /// <summary>What is on hold on the account after it, as it states it; zero if it states nothing.</summary>
     public decimal OnHold { get; init; }
 
+    /// <summary>The currency of the account after it; null if it has none.</summary>
+    public string? AccountCurrency => Kind is TransactionKind.Declined or TransactionKind.AuthorisationDeclined ? KeptIn : Currency;
+
     /// <summary>The stored number of DeclineReason.CREDIT_LIMIT_EXCEEDED.</summary>
     public const int LimitExceeded = 1;
 

@@ -5,7 +5,7 @@ using Billing.Contracts;
 
 namespace Billing.Auditing.Exports;
 
-/// <summary>The number of some events by kind, and the sums of their amounts by currency and kind.</summary>
+/// <summary>The number of some events by kind, the sums of their amounts by currency and kind, and of what was on hold after them by currency.</summary>
 public sealed class EventTotals
 {
     // The most decimals that an amount of any release has.
@@ -16,6 +16,7 @@ public sealed class EventTotals
 
     private readonly Dictionary<string, long> _kinds = new(StringComparer.Ordinal);
     private readonly Dictionary<(string Currency, string Kind), decimal> _sums = [];
+    private readonly Dictionary<string, decimal> _onHold = new(StringComparer.Ordinal);
 
     /// <summary>Number of events.</summary>
     public long Events => _kinds.Values.Sum();
@@ -41,6 +42,9 @@ public sealed class EventTotals
         }
     }
 
+    /// <summary>The sums of what was on hold after each event, as text, by the account's currency; without those of zero.</summary>
+    public SortedDictionary<string, string> OnHold => new(_onHold.ToDictionary(sum => sum.Key, sum => Text(sum.Value, sum.Key)), StringComparer.Ordinal);
+
     /// <summary>The kind of an event: the name under which it is stored, without the version of its shape.</summary>
     public static string KindOf(string type) => type[..type.LastIndexOf("_v", StringComparison.Ordinal)];
 
@@ -52,12 +56,18 @@ public sealed class EventTotals
     /// <param name="kind">Its kind.</param>
     /// <param name="currency">The currency of its amount; null if it has none.</param>
     /// <param name="amount">Its amount.</param>
-    public void Add(string kind, string? currency, decimal amount)
+    /// <param name="accountCurrency">The currency of the account after it; null if it has none.</param>
+    /// <param name="onHold">What is on hold on the account after it.</param>
+    public void Add(string kind, string? currency, decimal amount, string? accountCurrency, decimal onHold)
     {
         CollectionsMarshal.GetValueRefOrAddDefault(_kinds, kind, out _)++;
         if (currency is not null)
         {
             CollectionsMarshal.GetValueRefOrAddDefault(_sums, (currency, kind), out _) += amount;
+        }
+        if (accountCurrency is not null && onHold != 0)
+        {
+            CollectionsMarshal.GetValueRefOrAddDefault(_onHold, accountCurrency, out _) += onHold;
         }
     }
 }

@@ -37,6 +37,7 @@ public sealed record ExportManifest(IReadOnlyList<ExportedDay> Days)
 /// <param name="Events">Number of events.</param>
 /// <param name="Kinds">Number of events of each kind.</param>
 /// <param name="Sums">The sum of their amounts, by currency and kind, exact, with the decimals of the currency.</param>
+/// <param name="OnHold">The sum of what was on hold on the account after each event, by currency, likewise.</param>
 /// <param name="First">The first event; null if there is none.</param>
 /// <param name="Last">The last event; null if there is none.</param>
 /// <param name="Files">The files with the day's events, one for each format.</param>
@@ -45,6 +46,7 @@ public sealed record ExportedDay(
     long Events,
     SortedDictionary<string, long> Kinds,
     SortedDictionary<string, SortedDictionary<string, string>> Sums,
+    SortedDictionary<string, string> OnHold,
     ExportedPosition? First,
     ExportedPosition? Last,
     IReadOnlyList<ExportedFile> Files)

@@ -56,7 +56,7 @@ internal sealed class EventExport(string folder, ExportFormat format)
             var former = manifest.Days.FirstOrDefault(known => known.Date == day);
             var file = new ExportedFile(NameOf(day), Checksums.Of(part), new FileInfo(part).Length);
             var written = new ExportedDay(
-                day, totals.Events, totals.Kinds, totals.Sums, first?.Position, last?.Position,
+                day, totals.Events, totals.Kinds, totals.Sums, totals.OnHold, first?.Position, last?.Position,
                 [.. (former?.Files ?? []).Where(other => other.Name != file.Name).Append(file).OrderBy(other => other.Name, StringComparer.Ordinal)]);
             if (former is not null && !IsSame(former, written))
             {
@@ -106,7 +106,7 @@ internal sealed class EventExport(string folder, ExportFormat format)
         await foreach (var e in events.WithCancellation(cancellationToken))
         {
             format.Write(text, e);
-            totals.Add(e.Kind, e.Entry.Amount?.CurrencyCode, e.Amount);
+            totals.Add(e.Kind, e.Entry.Amount?.CurrencyCode, e.Amount, e.After.Currency, e.OnHold);
             (first, last) = (first ?? e, e);
         }
         await text.FlushAsync(cancellationToken);

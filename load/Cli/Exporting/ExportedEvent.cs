@@ -35,6 +35,7 @@ internal sealed record ExportedEvent(DateTime StoredAt, string StreamId, string 
         new("subject", e => e.Fact.By?.Subject, IsFromCallers: true),
         new("client_id", e => e.Fact.By?.ClientId, IsFromCallers: true),
         new("payment_id", e => e.Entry.PaymentId.Length == 0 ? null : e.Entry.PaymentId),
+        new("on_hold", e => EventTotals.Text(e.OnHold, e.After.Currency)),
         new("reference", e => e.Fact.Notes?.Reference, IsFromCallers: true),
         // In the order of the names, so that the bytes of a day do not depend on who wrote it.
         new("metadata", e => e.Fact.Notes?.Metadata is { } pairs ? JsonSerializer.Serialize(pairs.ToImmutableSortedDictionary(StringComparer.Ordinal)) : null),
@@ -51,6 +52,9 @@ internal sealed record ExportedEvent(DateTime StoredAt, string StreamId, string 
 
     /// <summary>The amount of the payment or refund, or the new limit; zero if it has none.</summary>
     public decimal Amount => Entry.Amount?.ToDecimal() ?? 0;
+
+    /// <summary>What is on hold on the account after it.</summary>
+    public decimal OnHold => Fact.OnHold ?? 0;
 
     /// <summary>Its place in a day.</summary>
     public ExportedPosition Position => new(Time(StoredAt), StreamId, After.Version);

@@ -51,9 +51,11 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
             Assert.Equal(day.Kinds.Select(kind => (kind.Key, (int)kind.Value)), rows.CountBy(row => row[4]).Select(kind => (kind.Key, kind.Value)).Order());
             Assert.All(day.Sums["USD"], sum => Assert.Equal(
                 decimal.Parse(sum.Value, CultureInfo.InvariantCulture), rows.Where(row => row[4] == sum.Key).Sum(row => decimal.Parse(row[6], CultureInfo.InvariantCulture))));
+            Assert.Equal(day.OnHold.Values.Sum(sum => decimal.Parse(sum, CultureInfo.InvariantCulture)), rows.Sum(row => decimal.Parse(row[15], CultureInfo.InvariantCulture)));
             var objects = await File.ReadAllLinesAsync(Path.Combine(PathOf("a"), day.Files[1].Name), Stop);
             Assert.Equal(rows.Select(row => row[5]), objects.Select(line => JsonDocument.Parse(line).RootElement.GetProperty("transaction_id").GetString()!));
         }
+        Assert.Equal("8.00", Assert.Single(manifest.Days[^1].OnHold).Value);
         Assert.Equal((0, "Every day is there already."), await ExportAsync("a", "csv"));
         Assert.All(written, file => Assert.Equal(file.Value, File.GetLastWriteTimeUtc(file.Key)));
         var (audit, found) = await RunAsync(["audit", "--export", PathOf("a"), .. Databases]);
@@ -159,6 +161,8 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
         "2026-01-31: 4 payment_accepted in the export, 3 in the store")]
     [InlineData("update billing.mt_events set data = data || '{\"Amount\": 8.25, \"Balance\": 22.25}' where stream_id = '{a}' and version = 7",
         "2026-01-31: 20.00 USD payment_accepted in the export, 21.25 in the store")]
+    [InlineData("update billing.mt_events set data = data || '{\"OnHold\": 4}' where stream_id = '{a}' and version = 9",
+        "2026-01-31: 8.00 USD on hold in the export, 7.00 in the store")]
     [InlineData("update billing.mt_events set timestamp = '2026-01-30 00:00:00Z' where stream_id = '{a}' and version = 7",
         "2026-01-31: 4 payment_accepted in the export, 3 in the store")]
     public async Task An_event_that_is_altered_behind_the_platforms_back_is_found(string fault, string difference)

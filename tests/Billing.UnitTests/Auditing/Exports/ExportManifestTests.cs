@@ -37,6 +37,10 @@ public sealed class ExportManifestTests : IDisposable
             Assert.Equal(
                 sum.Sum(fact => fact.Amount), decimal.Parse(read.Days[0].Sums[sum.Key.Currency][sum.Key.Kind], CultureInfo.InvariantCulture));
         }
+        foreach (var sum in facts.GroupBy(fact => fact.Currency))
+        {
+            Assert.Equal(sum.Sum(fact => fact.Amount), decimal.Parse(read.Days[0].OnHold[sum.Key], CultureInfo.InvariantCulture));
+        }
     });
 
     [Fact]
@@ -68,17 +72,20 @@ public sealed class ExportManifestTests : IDisposable
     public void Whatever_differs_between_an_export_and_the_store_is_found()
     {
         var days = new ExportedDays(new ExportManifest([Of(Day, [("accepted", "USD", 1.5m), ("declined", "EUR", 7)]), Of(Day.AddDays(1), [])]));
-        days.Add(new DateTime(2026, 1, 31, 0, 0, 0, DateTimeKind.Utc), "accepted", "USD", 1.25m);
-        days.Add(new DateTime(2026, 2, 1, 23, 59, 59, DateTimeKind.Utc), "limit_changed", "JPY", 10);
-        days.Add(new DateTime(2026, 2, 2, 0, 0, 0, DateTimeKind.Utc), "accepted", "USD", 3);
+        days.Add(new DateTime(2026, 1, 31, 0, 0, 0, DateTimeKind.Utc), "accepted", "USD", 1.25m, "USD", 0.75m);
+        days.Add(new DateTime(2026, 2, 1, 23, 59, 59, DateTimeKind.Utc), "limit_changed", "JPY", 10, "JPY", 4);
+        days.Add(new DateTime(2026, 2, 2, 0, 0, 0, DateTimeKind.Utc), "accepted", "USD", 3, "USD", 3);
 
         Assert.Equal(
             [
                 "2026-01-31: 1 declined in the export, 0 in the store",
                 "2026-01-31: 7.00 EUR declined in the export, nothing in the store",
                 "2026-01-31: 1.50 USD accepted in the export, 1.25 in the store",
+                "2026-01-31: 7.00 EUR on hold in the export, nothing in the store",
+                "2026-01-31: 1.50 USD on hold in the export, 0.75 in the store",
                 "2026-02-01: 0 limit_changed in the export, 1 in the store",
                 "2026-02-01: nothing JPY limit_changed in the export, 10 in the store",
+                "2026-02-01: nothing JPY on hold in the export, 4 in the store",
             ],
             days.Differences().Select(FormattableString.Invariant));
     }
@@ -95,8 +102,8 @@ public sealed class ExportManifestTests : IDisposable
         var totals = new EventTotals();
         foreach (var (kind, currency, amount) in facts)
         {
-            totals.Add(kind, currency, amount);
+            totals.Add(kind, currency, amount, currency, amount);
         }
-        return new ExportedDay(day, totals.Events, totals.Kinds, totals.Sums, null, new ExportedPosition("2026-01-31T23:59:59.0000000Z", "visa/a", 7), [new("events.csv", "ab", 3)]);
+        return new ExportedDay(day, totals.Events, totals.Kinds, totals.Sums, totals.OnHold, null, new ExportedPosition("2026-01-31T23:59:59.0000000Z", "visa/a", 7), [new("events.csv", "ab", 3)]);
     }
 }
