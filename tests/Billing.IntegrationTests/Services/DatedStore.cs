@@ -3,6 +3,7 @@ using Billing.Backends.EventStore;
 using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Hosting;
 using Billing.Cli.Commands.Operations;
+using Billing.LocalStack.Processes;
 using Microsoft.Extensions.DependencyInjection;
 using Npgsql;
 
@@ -18,6 +19,7 @@ public sealed class DatedStore(EventStoreFixture store) : IAsyncLifetime
 
     private const int Accounts = 60;
 
+    private readonly StackFolder _folder = StackFolder.Create();
     private string[] _connections = [];
 
     /// <summary>An account with one event on the first day and the others, of versions 2 to 8, on the last one; the last event is a refund.</summary>
@@ -29,11 +31,14 @@ public sealed class DatedStore(EventStoreFixture store) : IAsyncLifetime
         // Nothing may be connected to a database that is copied.
         await using var services = SchemaCommand.Services(Named([.. _connections.Select(Unpooled)]));
         await services.EnsureEventStoreAsync(CancellationToken.None);
-        var first = services.GetRequiredService<EventStoreDatabases>().All[0];
+        var databases = services.GetRequiredService<EventStoreDatabases>().All;
+        // As moves of every other shard leave them.
+        await ExecuteAsync(databases[0], "update billing.shards set is_held = false where number % 2 = 1");
+        await ExecuteAsync(databases[1], $"insert into billing.shards (number, epoch, is_held) select number, 2, true from generate_series(1, {Shard.Count - 1}, 2) number");
         foreach (var number in Enumerable.Range(0, Accounts))
         {
             var sender = number % 3 == 0 ? new Sender("=cmd", "web") : null;
-            await AppendAsync(first, $"{TheAccount}{number}", EventStoreFixture.Facts(200, number).Select(fact => fact with { By = sender }));
+            await AppendAsync(databases, $"{TheAccount}{number}", EventStoreFixture.Facts(200, number).Select(fact => fact with { By = sender }));
         }
         List<AccountEvent> facts = [.. EventStoreFixture.Facts(7)];
         facts.Add(new PaymentRefunded(Guid.NewGuid(), facts[0].TransactionId, 0.25m, "USD", facts[^1].DecidedAt) { Charged = 1, Refunded = 0.25m, Held = 0 });
@@ -41,25 +46,34 @@ public sealed class DatedStore(EventStoreFixture store) : IAsyncLifetime
         facts.Add(hold);
         facts.Add(new PaymentCaptured(Guid.NewGuid(), hold.TransactionId, 2, 0, "USD", hold.DecidedAt) { Charged = 2, Refunded = 0, Held = 3 });
         facts.Add(new AuthorisationExpired(Guid.NewGuid(), hold.TransactionId, 3, "USD", hold.ExpiresAt) { Charged = 2, Refunded = 0, Held = 0 });
-        await AppendAsync(first, TheAccount, facts);
-        // Several at the same moment, as those of one transaction.
-        await using (var date = first.Servers.Primary.CreateCommand($"""
-            update billing.mt_events set timestamp = case
-                when version = 1 then '{FirstDay} 00:00:00Z'::timestamptz + (seq_id % 10) * interval '1 microsecond'
-                when stream_id = '{TheAccount}' then '{LastDay} 23:59:59.999Z'::timestamptz + version * interval '1 microsecond'
-                else '{MiddleDay} 00:00:00Z'::timestamptz + (version - version % 4) * interval '7 minutes' end
-            where stream_id <> 'mt_tombstone'
-            """))
+        await AppendAsync(databases, TheAccount, facts);
+        foreach (var database in databases)
         {
-            await date.ExecuteNonQueryAsync();
-        }
-        foreach (var shard in Enumerable.Range(0, Shard.Count).Where(shard => shard % 2 == 1))
-        {
-            await services.MoveShardAsync(shard, "two", _ => { }, CancellationToken.None);
+            // Several at the same moment, as those of one transaction.
+            await ExecuteAsync(database, $"""
+                update billing.mt_events set timestamp = case
+                    when version = 1 then '{FirstDay} 00:00:00Z'::timestamptz + (seq_id % 10) * interval '1 microsecond'
+                    when stream_id = '{TheAccount}' then '{LastDay} 23:59:59.999Z'::timestamptz + version * interval '1 microsecond'
+                    else '{MiddleDay} 00:00:00Z'::timestamptz + (version - version % 4) * interval '7 minutes' end
+                where stream_id <> 'mt_tombstone'
+                """);
         }
     }
 
-    public ValueTask DisposeAsync() => ValueTask.CompletedTask;
+    public ValueTask DisposeAsync() => _folder.DisposeAsync();
+
+    /// <summary>The folder with an export of all its days as CSV, to be copied.</summary>
+    public async Task<string> ExportAsync()
+    {
+        var folder = Path.Combine(_folder.FullName, "export");
+        if (!Directory.Exists(folder))
+        {
+            var databases = (await CopyAsync()).SelectMany(database => (string[])["--postgres", $"{database.Key}:{database.Value}"]);
+            var (exitCode, output) = await CommandRun.ToEndAsync(_folder, ["export", "--from", FirstDay, "--to", LastDay, "--format", "csv", "--out", folder, .. databases]);
+            Assert.True(exitCode == 0, output);
+        }
+        return folder;
+    }
 
     /// <summary>Copies the store.</summary>
     /// <returns>The connection string of each database, by its name.</returns>
@@ -70,6 +84,12 @@ public sealed class DatedStore(EventStoreFixture store) : IAsyncLifetime
 
     private static string Unpooled(string connection) => new NpgsqlConnectionStringBuilder(connection) { Pooling = false }.ConnectionString;
 
-    private static Task<Account> AppendAsync(EventStoreDatabase database, string stream, IEnumerable<AccountEvent> facts) =>
-        EventStoreFixture.AppendAsync(database.Store, stream, EventStoreFixture.Opened, facts, areStating: true);
+    private static Task<Account> AppendAsync(IReadOnlyList<EventStoreDatabase> databases, string stream, IEnumerable<AccountEvent> facts) =>
+        EventStoreFixture.AppendAsync(databases[Shard.Of(stream) % 2].Store, stream, EventStoreFixture.Opened, facts, areStating: true);
+
+    private static async Task ExecuteAsync(EventStoreDatabase database, string sql)
+    {
+        await using var command = database.Servers.Primary.CreateCommand(sql);
+        await command.ExecuteNonQueryAsync();
+    }
 }

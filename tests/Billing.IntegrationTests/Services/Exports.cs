@@ -66,9 +66,10 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
     [Fact]
     public async Task The_bytes_do_not_depend_on_the_databases_that_the_accounts_are_in()
     {
-        Assert.Equal(0, (await ExportAsync("a", "csv")).ExitCode);
+        await ExportedAsync("a");
         var services = store.NewBackend("", _connections.Select(database => ("Databases:" + database.Key, database.Value)));
-        foreach (var shard in Enumerable.Range(0, Shard.Count))
+        // Of both databases, some of which stay where they are.
+        foreach (var shard in Enumerable.Range(0, 12))
         {
             await services.MoveShardAsync(shard, shard % 3 == 0 ? "one" : "two", _ => { }, Stop);
         }
@@ -85,7 +86,7 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
     [Fact]
     public async Task An_export_that_was_killed_goes_on_with_the_day_that_it_was_writing_and_writes_the_same_bytes()
     {
-        Assert.Equal(0, (await ExportAsync("whole", "csv")).ExitCode);
+        await ExportedAsync("whole");
         var buffer = new byte[100_000];
         var part = await InTheMiddleAsync("killed", async (process, file) =>
         {
@@ -126,7 +127,7 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
     [Fact]
     public async Task A_file_without_its_entry_in_the_manifest_and_a_file_that_is_gone_are_written_again()
     {
-        Assert.Equal(0, (await ExportAsync("a", "csv")).ExitCode);
+        await ExportedAsync("a");
         var whole = Files("a");
         // As if it had been killed before it wrote the manifest, and while it did.
         var manifest = ExportManifest.Read(PathOf("a"));
@@ -144,7 +145,7 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
     [Fact]
     public async Task A_file_that_was_altered_is_named_and_left_as_it_is()
     {
-        Assert.Equal(0, (await ExportAsync("a", "csv")).ExitCode);
+        await ExportedAsync("a");
         var altered = Path.Combine(PathOf("a"), "events-2026-01-30.csv");
         await File.WriteAllTextAsync(altered, (await File.ReadAllTextAsync(altered, Stop)).Replace(",payment_accepted,", ",payment_declined,", StringComparison.Ordinal), Stop);
         var before = Files("a");
@@ -167,7 +168,7 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
         "2026-01-31: 4 payment_accepted in the export, 3 in the store")]
     public async Task An_event_that_is_altered_behind_the_platforms_back_is_found(string fault, string difference)
     {
-        Assert.Equal(0, (await ExportAsync("a", "csv")).ExitCode);
+        await ExportedAsync("a");
         await ExecuteAsync(Shard.Of(DatedStore.TheAccount) % 2 == 0 ? "one" : "two", fault.Replace("{a}", DatedStore.TheAccount, StringComparison.Ordinal));
 
         var (audit, found) = await RunAsync(["audit", "--export", PathOf("a"), .. Databases]);
@@ -182,7 +183,7 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
     [Fact]
     public async Task Events_of_former_releases_are_exported_in_the_present_shape()
     {
-        Assert.Equal(0, (await ExportAsync("stated", "csv")).ExitCode);
+        await ExportedAsync("stated");
         foreach (var name in _connections.Keys)
         {
             await ExecuteAsync(name, """
@@ -304,6 +305,17 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
     private string[] Arguments(string name, string format) => ["export", "--from", First, "--to", Last, "--format", format, "--out", PathOf(name), .. Databases];
 
     private Task<(int ExitCode, string Output)> ExportAsync(string name, string format) => RunAsync(Arguments(name, format));
+
+    /// <summary>A folder as an export leaves it.</summary>
+    private async Task ExportedAsync(string name)
+    {
+        var exported = await dated.ExportAsync();
+        Directory.CreateDirectory(PathOf(name));
+        foreach (var file in Directory.EnumerateFiles(exported))
+        {
+            File.Copy(file, Path.Combine(PathOf(name), Path.GetFileName(file)));
+        }
+    }
 
     private Task<(int ExitCode, string Output)> RunAsync(string[] arguments) => CommandRun.ToEndAsync(_folder, arguments);
 
