@@ -83,6 +83,26 @@ class Account:
         response.as_of.FromMicroseconds(as_of)
         return response
 
+    def balance_at(self, request):
+        """The answer to a question for a balance of the past, of a version that the account has."""
+        version = request.version
+        if request.WhichOneof("at") == "time":
+            at = request.time.ToMicroseconds()
+            version = max((event.version for event in self._events if event.decided_unix_us <= at), default=0)
+        state = self.state_at(version)
+        currency = state.balance.currency_code
+        on_hold = nanos_of(self._events[version - 1].on_hold) if version else 0
+        past = billing_pb2.PastBalance(
+            balance=state.balance,
+            available=money_of(max(0, nanos_of(state.credit_limit) - nanos_of(state.balance) - on_hold), currency),
+            version=version,
+            credit_limit=state.credit_limit,
+            on_hold=money_of(on_hold, currency),
+        )
+        if version:
+            past.decided_at.FromMicroseconds(self._events[version - 1].decided_unix_us)
+        return past
+
     def payment(self, transaction_id):
         """The payment with this id; None if it is not among the events yet."""
         for event in self._events:
@@ -122,11 +142,22 @@ class Account:
     def page(self, request):
         """The answer to a request for a page of a statement."""
         first = min(request.after_version, self.version)
-        last = min(first + request.limit, self.version)
-        return wire_pb2.StatementPage(
-            entries=[self._entry(event) for event in self._events[first:last]],
-            has_more=last < self.version,
-            closing=self.state_at(last),
+        entries = [self._entry(event) for event in self._events[first:]]
+        wanted = [entry for entry in entries if self._is_selected(request, entry)]
+        has_more = len(wanted) > request.limit
+        page = wire_pb2.StatementPage(entries=wanted[:request.limit], has_more=has_more)
+        page.read_to = page.entries[-1].version if has_more else self.version
+        if not (request.HasField("decided_from") or request.HasField("decided_before") or request.types):
+            page.closing.CopyFrom(self.state_at(page.read_to))
+        return page
+
+    @staticmethod
+    def _is_selected(request, entry):
+        at = entry.decided_at.ToNanoseconds()
+        return (
+            (not request.HasField("decided_from") or at >= request.decided_from.ToNanoseconds())
+            and (not request.HasField("decided_before") or at < request.decided_before.ToNanoseconds())
+            and (not request.types or entry.type in request.types)
         )
 
     @staticmethod

@@ -183,11 +183,15 @@ class BalanceBackend:
         account = self._accounts.get(request.account_id)
         if account.is_unknown or account.has_gap or (kind == "balance" and account.version < request.min_version):
             return False
+        if kind == "balance_at" and account.version < request.version:
+            return False
         if kind == "lookup" and not account.payment(request.transaction_id):
             return False
         reply = wire_pb2.Reply(correlation_id=command.correlation_id)
         if kind == "balance":
             reply.balance.CopyFrom(account.balance(now_us()))
+        elif kind == "balance_at":
+            reply.balance_at.CopyFrom(account.balance_at(request))
         elif kind == "lookup":
             reply.lookup.CopyFrom(account.payment(request.transaction_id))
         else:

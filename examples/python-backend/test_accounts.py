@@ -13,14 +13,14 @@ def dollars(units, nanos=0):
     return billing_pb2.Money(currency_code="USD", units=units, nanos=nanos)
 
 
-def paid(version, balance, stream="amex/a"):
+def paid(version, balance, stream="amex/a", at=0):
     return wire_pb2.Event(
-        stream_id=stream, version=version, balance=dollars(balance), payment_accepted=wire_pb2.PaymentAccepted(amount=dollars(1)))
+        stream_id=stream, version=version, balance=dollars(balance), decided_unix_us=at, payment_accepted=wire_pb2.PaymentAccepted(amount=dollars(1)))
 
 
-def limited(version, limit, balance=0):
+def limited(version, limit, balance=0, at=0):
     return wire_pb2.Event(
-        stream_id="amex/a", version=version, balance=dollars(balance),
+        stream_id="amex/a", version=version, balance=dollars(balance), decided_unix_us=at,
         credit_limit_changed=wire_pb2.CreditLimitChanged(limit=dollars(limit)))
 
 
@@ -98,6 +98,30 @@ class AccountTests(unittest.TestCase):
         self.assertEqual([e.version for e in second.entries], [3])
         self.assertFalse(second.has_more or beyond.has_more or beyond.entries)
         self.assertEqual(beyond.closing.version, 3)
+
+    def test_a_page_has_only_the_events_of_the_range_and_the_types_that_are_asked_for(self):
+        account = self.account(paid(1, 5, at=1), limited(2, 50, balance=5, at=2), paid(3, 9, at=3), paid(4, 10, at=4), paid(5, 11, at=5))
+        request = wire_pb2.StatementPageRequest(limit=1, types=[billing_pb2.PAYMENT_ACCEPTED])
+        request.decided_from.FromMicroseconds(2)
+        request.decided_before.FromMicroseconds(5)
+        first = account.page(request)
+        request.after_version = first.read_to
+        second = account.page(request)
+        self.assertEqual([(p.entries[0].version, len(p.entries), p.has_more) for p in (first, second)], [(3, 1, True), (4, 1, False)])
+        self.assertFalse(first.HasField("closing"))
+
+    def test_a_balance_of_the_past_is_that_after_a_version_or_the_last_event_until_a_time(self):
+        account = self.account(paid(1, 5, at=10), limited(2, 50, balance=5, at=20), paid(3, 9, at=30))
+
+        def at(time):
+            request = billing_pb2.GetBalanceAtRequest()
+            request.time.FromMicroseconds(time)
+            return account.balance_at(request)
+
+        opening, second = (account.balance_at(billing_pb2.GetBalanceAtRequest(version=version)) for version in (0, 2))
+        self.assertEqual((opening.balance, opening.credit_limit.units, opening.HasField("decided_at")), (billing_pb2.Money(), 100, False))
+        self.assertEqual((second.balance.units, second.available.units, second.decided_at.ToMicroseconds()), (5, 45, 20))
+        self.assertEqual([at(time).version for time in (9, 10, 19, 20, 1000)], [0, 1, 1, 2, 3])
 
     def test_accounts_of_other_types_are_left_out(self):
         accounts = Accounts("amex", OPENING)

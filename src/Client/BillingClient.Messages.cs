@@ -59,6 +59,12 @@ public sealed partial class BillingClient
     public Task<CheckBalanceResponse> CheckBalanceAsync(CheckBalanceRequest request, CancellationToken cancellationToken = default) =>
         _calls.Unary.RunAsync(CheckBalance(request), deadline: null, cancellationToken);
 
+    /// <summary>Reads an account's balance as it was.</summary>
+    /// <exception cref="RpcException">The call failed, with <see cref="ErrorReasons.VersionNotReached"/> if the account has no such version; see
+    /// <see cref="Reason"/>.</exception>
+    public Task<PastBalance> GetBalanceAtAsync(GetBalanceAtRequest request, CancellationToken cancellationToken = default) =>
+        _calls.Unary.RunAsync(GetBalanceAt(request), deadline: null, cancellationToken);
+
     /// <summary>Puts an amount on hold.</summary>
     /// <returns>Accepted, if it is on hold, or declined.</returns>
     /// <exception cref="RpcException">The call failed; see <see cref="Reason"/>.</exception>
@@ -96,6 +102,11 @@ public sealed partial class BillingClient
         return StatementReader.ReadAsync(_calls.Streams("billing.v1.Billing/GetStatement"), request, cancellationToken);
     }
 
+    /// <summary>Reads a page of the statement of an account.</summary>
+    /// <exception cref="RpcException">The call failed; see <see cref="Reason"/>.</exception>
+    public Task<ListStatementResponse> ListStatementAsync(ListStatementRequest request, CancellationToken cancellationToken = default) =>
+        _calls.Unary.RunAsync(ListStatement(request), deadline: null, cancellationToken);
+
     /// <summary>Returns the machine-readable reason of a failure, one of <see cref="ErrorReasons"/>; empty if it has none.
     /// </summary>
     public static string Reason(RpcException failure) => ProxyFailure.Reason(failure);
@@ -127,6 +138,14 @@ public sealed partial class BillingClient
     private static UnaryCall<CheckBalanceRequest, CheckBalanceResponse> CheckBalance(CheckBalanceRequest request) => new(
         "billing.v1.Billing/CheckBalance", request,
         static (proxy, request, options) => proxy.Billing.CheckBalanceAsync(request, options).ResponseAsync);
+
+    private static UnaryCall<GetBalanceAtRequest, PastBalance> GetBalanceAt(GetBalanceAtRequest request) => new(
+        "billing.v1.Billing/GetBalanceAt", request,
+        static (proxy, request, options) => proxy.Billing.GetBalanceAtAsync(request, options).ResponseAsync);
+
+    private static UnaryCall<ListStatementRequest, ListStatementResponse> ListStatement(ListStatementRequest request) => new(
+        "billing.v1.Billing/ListStatement", request,
+        static (proxy, request, options) => proxy.Billing.ListStatementAsync(request, options).ResponseAsync);
 
     private async Task<TimedPayment> PayTimedAsync(Proxy proxy, MakePaymentRequest request, CallOptions options)
     {

@@ -1,6 +1,7 @@
 using System.Runtime.CompilerServices;
 using Billing.Contracts;
 using Billing.V1;
+using Google.Protobuf.WellKnownTypes;
 using Grpc.Core;
 
 namespace Billing.Client;
@@ -108,15 +109,26 @@ public sealed partial class BillingClient : IBillingClient, IDisposable
         ArgumentNullException.ThrowIfNull(account);
         ArgumentOutOfRangeException.ThrowIfNegative(minVersion);
         var question = new CheckBalanceRequest { AccountId = account.Id, PaymentType = account.Type, MinVersion = minVersion };
-        try
-        {
-            return AccountBalance.Of(await _calls.Unary.RunAsync(CheckBalance(question), deadline, cancellationToken));
-        }
-        catch (RpcException e)
-        {
-            ProxyCalls.ThrowIfGivenUp(e, cancellationToken);
-            throw Outcomes.ToException(e);
-        }
+        return AccountBalance.Of(await AskAsync(CheckBalance(question), deadline, cancellationToken));
+    }
+
+    /// <inheritdoc/>
+    public async Task<FormerBalance> GetBalanceAtAsync(
+        CardAccount account, long version, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(account);
+        ArgumentOutOfRangeException.ThrowIfNegative(version);
+        var question = new GetBalanceAtRequest { AccountId = account.Id, PaymentType = account.Type, Version = version };
+        return FormerBalance.Of(await AskAsync(GetBalanceAt(question), deadline, cancellationToken));
+    }
+
+    /// <inheritdoc/>
+    public async Task<FormerBalance> GetBalanceAtAsync(
+        CardAccount account, DateTimeOffset time, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(account);
+        var question = new GetBalanceAtRequest { AccountId = account.Id, PaymentType = account.Type, Time = time.ToTimestamp() };
+        return FormerBalance.Of(await AskAsync(GetBalanceAt(question), deadline, cancellationToken));
     }
 
     /// <inheritdoc/>
@@ -155,7 +167,43 @@ public sealed partial class BillingClient : IBillingClient, IDisposable
     }
 
     /// <inheritdoc/>
+    public IAsyncEnumerable<StatementLine> ReadStatementAsync(
+        CardAccount account, StatementFilter filter, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(account);
+        ArgumentNullException.ThrowIfNull(filter);
+        return StatementPage.ReadAllAsync(
+            token => ListStatementAsync(account, filter, StatementPage.SizeMax, token, cancellationToken: cancellationToken), cancellationToken);
+    }
+
+    /// <inheritdoc/>
+    public async Task<StatementPage> ListStatementAsync(
+        CardAccount account, StatementFilter? filter = null, int pageSize = 0, string? pageToken = null, TimeSpan? deadline = null,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(account);
+        ArgumentOutOfRangeException.ThrowIfNegative(pageSize);
+        var question = (filter ?? new StatementFilter()).Request(account, pageSize, pageToken);
+        return StatementPage.Of(await AskAsync(ListStatement(question), deadline, cancellationToken));
+    }
+
+    /// <inheritdoc/>
     public void Dispose() => _calls.Dispose();
+
+    // A call whose failure is an exception.
+    private async Task<TAnswer> AskAsync<TRequest, TAnswer>(
+        UnaryCall<TRequest, TAnswer> call, TimeSpan? deadline, CancellationToken cancellationToken)
+    {
+        try
+        {
+            return await _calls.Unary.RunAsync(call, deadline, cancellationToken);
+        }
+        catch (RpcException e)
+        {
+            ProxyCalls.ThrowIfGivenUp(e, cancellationToken);
+            throw Outcomes.ToException(e);
+        }
+    }
 
     private static async IAsyncEnumerable<MakePaymentRequest> MessagesOf(
         IAsyncEnumerable<Payment> payments, [EnumeratorCancellation] CancellationToken cancellationToken)

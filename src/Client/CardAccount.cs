@@ -1,5 +1,7 @@
+using System.Runtime.CompilerServices;
 using Billing.Contracts;
 using Billing.V1;
+using Google.Protobuf.WellKnownTypes;
 
 namespace Billing.Client;
 
@@ -49,6 +51,74 @@ public sealed record AccountBalance(Amount Balance, Amount Available, Amount Cre
     {
         OnHold = answer.OnHold is { } held ? Amount.Of(held) : Amount.Of(0, answer.Balance?.CurrencyCode),
     };
+}
+
+/// <summary>The balance, the available credit and the credit limit of an account as they were after one of its events, or before all of them.</summary>
+/// <param name="Balance">The amount owed.</param>
+/// <param name="Available">The available credit: the limit less the balance and what was on hold.</param>
+/// <param name="CreditLimit">The maximum balance; until it was first set, what the platform gives to accounts today.</param>
+/// <param name="OnHold">What was on hold: authorised, and neither captured nor released.</param>
+/// <param name="Version">The version of that event; 0 before all events.</param>
+/// <param name="DecidedAt">When that event was decided; null before all events.</param>
+public sealed record FormerBalance(
+    Amount Balance, Amount Available, Amount CreditLimit, Amount OnHold, long Version, DateTimeOffset? DecidedAt)
+{
+    internal static FormerBalance Of(PastBalance answer) => new(
+        Amount.Of(answer.Balance), Amount.Of(answer.Available), Amount.Of(answer.CreditLimit), Amount.Of(answer.OnHold), answer.Version,
+        answer.DecidedAt?.ToDateTimeOffset());
+}
+
+/// <summary>Which lines of a statement to read.</summary>
+/// <param name="From">Only events that were decided at this time or later; null for all from the first one on.</param>
+/// <param name="Before">Only events that were decided before this time; null for all up to the last one.</param>
+public sealed record StatementFilter(DateTimeOffset? From = null, DateTimeOffset? Before = null)
+{
+    /// <summary>Only events of these types; all if it is empty.</summary>
+    public IReadOnlyList<StatementEntryType> Types { get; init; } = [];
+
+    internal ListStatementRequest Request(CardAccount account, int pageSize, string? pageToken) => new()
+    {
+        AccountId = account.Id,
+        PaymentType = account.Type,
+        DecidedFrom = From?.ToTimestamp(),
+        DecidedBefore = Before?.ToTimestamp(),
+        Types_ = { Types },
+        PageSize = pageSize,
+        PageToken = pageToken ?? "",
+    };
+}
+
+/// <summary>A page of a statement.</summary>
+/// <param name="Lines">The lines, in order. There may be none, and pages after this one.</param>
+/// <param name="NextPageToken">Gets the next page; null on the last one.</param>
+public sealed record StatementPage(IReadOnlyList<StatementLine> Lines, string? NextPageToken)
+{
+    /// <summary>The most lines that a page may have.</summary>
+    internal const int SizeMax = 1000;
+
+    /// <summary>How many lines a page has at most if its request does not say.</summary>
+    internal const int SizeDefault = 100;
+
+    internal static StatementPage Of(ListStatementResponse answer) => new(
+        [.. answer.Entries.Select(StatementLine.Of)], answer.NextPageToken.Length == 0 ? null : answer.NextPageToken);
+
+    /// <summary>Reads page after page.</summary>
+    internal static async IAsyncEnumerable<StatementLine> ReadAllAsync(
+        Func<string?, Task<StatementPage>> read, [EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        string? next = null;
+        do
+        {
+            var page = await read(next);
+            foreach (var line in page.Lines)
+            {
+                cancellationToken.ThrowIfCancellationRequested();
+                yield return line;
+            }
+            next = page.NextPageToken;
+        }
+        while (next is not null);
+    }
 }
 
 /// <summary>One event of an account.</summary>

@@ -29,6 +29,27 @@ public interface IBillingClient
     Task<AccountBalance> GetBalanceAsync(
         CardAccount account, long minVersion = 0, TimeSpan? deadline = null, CancellationToken cancellationToken = default);
 
+    /// <summary>Reads the balance and the available credit of an account as they were after one of its events.</summary>
+    /// <param name="account">The account.</param>
+    /// <param name="version">The event's version; 0 for before all events.</param>
+    /// <param name="deadline">The deadline, including all retries; null for <see cref="BillingClientOptions.Deadline"/>.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
+    /// <exception cref="BillingException">The call failed, with <see cref="RejectionReason.VersionNotReached"/> if the account has no such
+    /// version.</exception>
+    Task<FormerBalance> GetBalanceAtAsync(
+        CardAccount account, long version, TimeSpan? deadline = null, CancellationToken cancellationToken = default);
+
+    /// <summary>Reads the balance and the available credit of an account as they were at a time: after the last event that was decided at or
+    /// before it, or before all events. An event that is decided and not stored yet is not there yet, so for a time that has just been, or is to
+    /// come, a later answer may be another one.</summary>
+    /// <param name="account">The account.</param>
+    /// <param name="time">The time.</param>
+    /// <param name="deadline">The deadline, including all retries; null for <see cref="BillingClientOptions.Deadline"/>.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
+    /// <exception cref="BillingException">The call failed.</exception>
+    Task<FormerBalance> GetBalanceAtAsync(
+        CardAccount account, DateTimeOffset time, TimeSpan? deadline = null, CancellationToken cancellationToken = default);
+
     /// <summary>Puts an amount on hold: it lowers the available credit, and not the balance, until it is captured, voided or expired.</summary>
     /// <param name="hold">Keep it until its outcome is known: a retry with it is always safe.</param>
     /// <param name="deadline">The deadline, including all retries; null for <see cref="BillingClientOptions.Deadline"/>.</param>
@@ -76,4 +97,25 @@ public interface IBillingClient
     /// <exception cref="BillingException">The call failed, possibly after some lines.</exception>
     IAsyncEnumerable<StatementLine> ReadStatementAsync(
         CardAccount account, long afterVersion = 0, int limit = 0, CancellationToken cancellationToken = default);
+
+    /// <summary>Reads some lines of the statement of an account, in order, page by page.</summary>
+    /// <param name="account">The account.</param>
+    /// <param name="filter">Which lines.</param>
+    /// <param name="cancellationToken">Cancels the calls.</param>
+    /// <exception cref="BillingException">A call failed, possibly after some lines.</exception>
+    IAsyncEnumerable<StatementLine> ReadStatementAsync(
+        CardAccount account, StatementFilter filter, CancellationToken cancellationToken = default);
+
+    /// <summary>Reads a page of the statement of an account.</summary>
+    /// <param name="account">The account.</param>
+    /// <param name="filter">Which lines; null for all.</param>
+    /// <param name="pageSize">Maximum number of lines; 0 for 100, and no more than 1000.</param>
+    /// <param name="pageToken">The <see cref="StatementPage.NextPageToken"/> of the page before, which was read with the same account and
+    /// filter; null for the first page.</param>
+    /// <param name="deadline">The deadline, including all retries; null for <see cref="BillingClientOptions.Deadline"/>.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
+    /// <exception cref="BillingException">The call failed, with the field <c>page_token</c> if the token is of another account or filter.</exception>
+    Task<StatementPage> ListStatementAsync(
+        CardAccount account, StatementFilter? filter = null, int pageSize = 0, string? pageToken = null, TimeSpan? deadline = null,
+        CancellationToken cancellationToken = default);
 }

@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Globalization;
 using Billing.V1;
+using Google.Protobuf.WellKnownTypes;
 
 namespace Billing.Contracts;
 
@@ -66,6 +67,17 @@ public static class FieldRules
         CheckAccountId(request.AccountId)
         ?? CheckPaymentType(request.PaymentType)
         ?? CheckNotNegative(request.MinVersion, "min_version");
+
+    /// <summary>The first rule that a question for a balance of the past breaks, or null.</summary>
+    public static FieldViolation? Check(GetBalanceAtRequest request) =>
+        CheckAccountId(request.AccountId)
+        ?? CheckPaymentType(request.PaymentType)
+        ?? (request.AtCase switch
+        {
+            GetBalanceAtRequest.AtOneofCase.Version => CheckNotNegative(request.Version, "version"),
+            GetBalanceAtRequest.AtOneofCase.Time => CheckTime(request.Time, "time"),
+            _ => new FieldViolation("version", "or time is missing"),
+        });
 
     /// <summary>The first rule that a look-up of a payment breaks, or null.</summary>
     public static FieldViolation? Check(GetPaymentRequest request) =>
@@ -134,6 +146,15 @@ public static class FieldRules
         ?? CheckPaymentType(request.PaymentType)
         ?? CheckNotNegative(request.AfterVersion, "after_version")
         ?? CheckNotNegative(request.Limit, "limit");
+
+    /// <summary>The first rule that a request for a page of a statement breaks, or null; whether the token is of such a request, a proxy
+    /// sees.</summary>
+    public static FieldViolation? Check(ListStatementRequest request) =>
+        CheckAccountId(request.AccountId)
+        ?? CheckPaymentType(request.PaymentType)
+        ?? CheckRange(request.DecidedFrom, request.DecidedBefore)
+        ?? CheckTypes(request.Types_)
+        ?? CheckNotNegative(request.PageSize, "page_size");
 
     /// <summary>Reads a payment type by its name, ignoring case.</summary>
     public static bool TryReadPaymentType(string text, out PaymentType type)
@@ -272,6 +293,31 @@ public static class FieldRules
             : new FieldViolation(field + ".nanos",
                 Invariant($"must be a multiple of {smallest}, since {money.CurrencyCode} has {decimals} decimals; it is {money.Nanos}"));
     }
+
+    private static FieldViolation? CheckRange(Timestamp? from, Timestamp? before) =>
+        CheckTime(from, "decided_from")
+        ?? CheckTime(before, "decided_before")
+        ?? (from is not null && before is not null && before <= from
+            ? new FieldViolation("decided_before", Invariant($"must be later than decided_from, {from.ToDateTimeOffset():O}; it is {before.ToDateTimeOffset():O}"))
+            : null);
+
+    private static FieldViolation? CheckTypes(IEnumerable<StatementEntryType> types)
+    {
+        foreach (var type in types)
+        {
+            if (type == StatementEntryType.Unspecified || !System.Enum.IsDefined(type))
+            {
+                return new FieldViolation("types", Invariant($"must be types of entries; one is {(int)type}"));
+            }
+        }
+        return null;
+    }
+
+    // As protobuf defines it: from the year 1 to 9999.
+    private static FieldViolation? CheckTime(Timestamp? time, string field) =>
+        time is null || (time.Seconds is >= -62_135_596_800 and < 253_402_300_800 && time.Nanos is >= 0 and < MoneyExtensions.NanosPerUnit)
+            ? null
+            : new FieldViolation(field, Invariant($"must be a time of the years 1 to 9999; it has {time.Seconds} seconds and {time.Nanos} nanos"));
 
     private static FieldViolation? CheckNotNegative(long value, string field) =>
         value < 0 ? new FieldViolation(field, Invariant($"must not be negative; it is {value}")) : null;

@@ -1,37 +1,45 @@
 using System.Data;
+using System.Globalization;
+using System.Runtime.CompilerServices;
+using System.Text;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.Writes;
 using Billing.Contracts;
+using Billing.Messaging.Requests;
 using Billing.V1;
 using Google.Protobuf.WellKnownTypes;
+using Npgsql;
 
 namespace Billing.Backends.Balances;
 
-/// <summary>Reads statements from Marten's tables. With an opening state in the request, only the page's own entries are read.
-/// Without one, the account is folded from its last snapshot before the page, or from its first event; only the page is held
-/// in memory.</summary>
+/// <summary>Reads statements from Marten's tables: only the page's own entries, from the opening state in the request, or else from the account
+/// as it was before the page.</summary>
 /// <param name="servers">The database.</param>
 /// <param name="accounts">The accounts in it.</param>
+/// <param name="history">The same accounts as they were.</param>
 /// <param name="schema">Its schema.</param>
-/// <param name="backend">The settings of the backend.</param>
-internal sealed class StatementReader(StoreServers servers, IAccountReader accounts, string schema, BackendOptions backend)
+/// <param name="opened">The state of an account without events.</param>
+/// <param name="scannedMax">The most events that are looked at for a page of only some events: so many that it takes a moment.</param>
+internal sealed class StatementReader(
+    StoreServers servers, IAccountReader accounts, AccountHistory history, string schema, Account opened, int scannedMax = 100_000)
 {
-    private readonly string _streams = schema + ".mt_streams";
     private readonly string _events = schema + ".mt_events";
-    private readonly string _snapshots = EventStoreSchema.Snapshots(schema);
-    private readonly Account _opened = Account.Opened(backend.DefaultCreditLimit);
 
     /// <summary>Reads a page; the page of an account without events is empty.</summary>
     public async Task<Wire.V1.StatementPage> ReadAsync(Wire.V1.StatementPageRequest request, CancellationToken cancellationToken)
     {
         var streamId = StreamId.For(request.PaymentType, request.AccountId);
+        if (request.IsSelective())
+        {
+            return await SelectAsync(streamId, request, cancellationToken);
+        }
         var opening = request.Opening is { } stated ? ToAccount(stated)
-            : request.AfterVersion == 0 ? _opened
-            : await OpeningAsync(streamId, request.AfterVersion, cancellationToken);
+            : request.AfterVersion == 0 ? opened
+            : (await history.AtAsync(streamId, request.AfterVersion, cancellationToken)).Account;
         if (opening is null)
         {
-            var account = await accounts.LoadAsync([streamId], _opened, cancellationToken);
+            var account = await accounts.LoadAsync([streamId], opened, cancellationToken);
             return new Wire.V1.StatementPage { Closing = ToState(account[streamId]) };
         }
         return await ReadAsync(streamId, opening, request, cancellationToken);
@@ -41,22 +49,15 @@ internal sealed class StatementReader(StoreServers servers, IAccountReader accou
         string streamId, Account account, Wire.V1.StatementPageRequest request, CancellationToken cancellationToken)
     {
         var page = new Wire.V1.StatementPage();
-        await using var command = servers.Primary.CreateCommand(
-            $"select version, type, data from {_events} where stream_id = $1 and version > $2 and version <= $3 order by version");
-        command.Parameters.AddWithValue(streamId);
-        command.Parameters.AddWithValue(account.Version);
         // One more than the page holds, to know whether there is more. Versions have no holes, so this bounds the rows.
-        command.Parameters.AddWithValue(Math.Min(request.AfterVersion, long.MaxValue - request.Limit - 1) + request.Limit + 1);
-        await using var rows = await command.ExecuteReaderAsync(CommandBehavior.SequentialAccess, cancellationToken);
-        while (await rows.ReadAsync(cancellationToken))
+        var last = Math.Min(request.AfterVersion, long.MaxValue - request.Limit - 1) + request.Limit + 1;
+        await foreach (var (version, fact) in FactsAsync(streamId, account.Version, last, "", [], null, cancellationToken))
         {
             if (page.Entries.Count == request.Limit)
             {
                 page.HasMore = true;
                 break;
             }
-            var version = rows.GetInt64(0);
-            var fact = EventTypes.Read(rows.GetString(1), rows.GetFieldValue<byte[]>(2));
             account = account.Apply(fact);
             if (version > request.AfterVersion)
             {
@@ -64,30 +65,130 @@ internal sealed class StatementReader(StoreServers servers, IAccountReader accou
             }
         }
         page.Closing = ToState(account);
+        page.ReadTo = account.Version;
         return page;
     }
 
-    /// <summary>The nearest known state of an account at or before a version. Null if the account has no later version: then
-    /// there are no entries, and no stream is folded in vain.</summary>
-    private async Task<Account?> OpeningAsync(string streamId, long afterVersion, CancellationToken cancellationToken)
+    // A page of only some events. Where one was recorded before events stated the balance, all events of the page's versions are read for it.
+    private async Task<Wire.V1.StatementPage> SelectAsync(
+        string streamId, Wire.V1.StatementPageRequest request, CancellationToken cancellationToken)
     {
-        await using var command = servers.Primary.CreateCommand($"""
-            select known.version, known.balance, known.credit_limit, known.currency
-            from {_streams} s left join {_snapshots} known on known.stream_id = s.id and known.version <= $2
-            where s.id = $1 and s.version > $2
-            """);
-        command.Parameters.AddWithValue(streamId);
-        command.Parameters.AddWithValue(afterVersion);
-        await using var rows = await command.ExecuteReaderAsync(cancellationToken);
-        if (!await rows.ReadAsync(cancellationToken))
+        var range = await history.NearAsync(
+            streamId, request.DecidedFrom?.ToDateTimeOffset() ?? DateTimeOffset.MinValue,
+            request.DecidedBefore?.ToDateTimeOffset() ?? DateTimeOffset.MaxValue, cancellationToken);
+        var after = Math.Max(range.After, request.AfterVersion);
+        var last = Math.Min(range.Last, after + Math.Min(scannedMax, long.MaxValue - after));
+        var page = new Wire.V1.StatementPage { ReadTo = Math.Max(after, last), HasMore = last < range.Last };
+        if (after >= last)
         {
-            return null;
+            return page;
         }
-        return await rows.IsDBNullAsync(0, cancellationToken)
-            ? _opened
-            : new Account(
-                rows.GetInt64(0), rows.GetDecimal(1), rows.GetDecimal(2),
-                await rows.IsDBNullAsync(3, cancellationToken) ? null : rows.GetString(3));
+        if (!await TryAddAsync(page, request, streamId, after, last, cancellationToken))
+        {
+            page.Entries.Clear();
+            await AddFoldedAsync(page, request, streamId, after, last, cancellationToken);
+        }
+        return page;
+    }
+
+    // Returns whether all of them state the balance.
+    private async Task<bool> TryAddAsync(
+        Wire.V1.StatementPage page, Wire.V1.StatementPageRequest request, string streamId, long after, long last, CancellationToken cancellationToken)
+    {
+        var (condition, parameters) = Condition(request);
+        var (rows, read) = (0, after);
+        // One more than the page holds, to know whether there is more.
+        await foreach (var (version, fact) in FactsAsync(streamId, after, last, condition, parameters, request.Limit + 1, cancellationToken))
+        {
+            (rows, read) = (rows + 1, version);
+            if (fact.Balance is not { } balance)
+            {
+                return false;
+            }
+            if (!Add(page, request, fact, new Account(version, balance, 0, fact.AccountCurrency)))
+            {
+                return true;
+            }
+        }
+        if (rows > request.Limit)
+        {
+            // Some of what the rounded times let pass was not selected.
+            (page.HasMore, page.ReadTo) = (true, read);
+        }
+        return true;
+    }
+
+    private async Task AddFoldedAsync(
+        Wire.V1.StatementPage page, Wire.V1.StatementPageRequest request, string streamId, long after, long last, CancellationToken cancellationToken)
+    {
+        var account = (await history.AtAsync(streamId, after, cancellationToken)).Account!;
+        await foreach (var (_, fact) in FactsAsync(streamId, after, last, "", [], null, cancellationToken))
+        {
+            account = account.Apply(fact);
+            if (!Add(page, request, fact, account))
+            {
+                return;
+            }
+        }
+    }
+
+    // Returns whether there was room for it on the page.
+    private static bool Add(Wire.V1.StatementPage page, Wire.V1.StatementPageRequest request, AccountEvent fact, Account account)
+    {
+        var entry = Entry(fact, account, request.WithPrincipals);
+        if (!request.Selects(entry))
+        {
+            return true;
+        }
+        if (page.Entries.Count == request.Limit)
+        {
+            page.HasMore = true;
+            page.ReadTo = page.Entries[^1].Version;
+            return false;
+        }
+        page.Entries.Add(entry);
+        return true;
+    }
+
+    // The names of types are constants, for PostgreSQL to see where an index is of all events that are wanted.
+    private static (string Condition, NpgsqlParameter[] Parameters) Condition(Wire.V1.StatementPageRequest request)
+    {
+        var (condition, parameters) = (new StringBuilder(), new List<NpgsqlParameter>());
+        if (request.Types_.Count > 0)
+        {
+            var names = WriteKinds.Events.Where(kind => request.Types_.Contains(kind.EntryType))
+                .SelectMany(kind => (string[])[kind.Name, .. kind.Former.Select(shape => shape.Name)]);
+            condition.Append(CultureInfo.InvariantCulture, $" and type in ('{string.Join("', '", names)}')");
+        }
+        if (request.DecidedFrom is { } from)
+        {
+            parameters.Add(AccountHistory.Time(AccountHistory.Shifted(from.ToDateTimeOffset(), -AccountHistory.Rounding)));
+            condition.Append(CultureInfo.InvariantCulture, $" and {AccountHistory.DecidedAt} >= $4");
+        }
+        if (request.DecidedBefore is { } before)
+        {
+            parameters.Add(AccountHistory.Time(AccountHistory.Shifted(before.ToDateTimeOffset(), AccountHistory.Rounding)));
+            condition.Append(CultureInfo.InvariantCulture, $" and {AccountHistory.DecidedAt} <= ${3 + parameters.Count}");
+        }
+        return (condition.ToString(), [.. parameters]);
+    }
+
+    private async IAsyncEnumerable<(long Version, AccountEvent Fact)> FactsAsync(
+        string streamId, long after, long last, string condition, NpgsqlParameter[] parameters, int? limit,
+        [EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        await using var command = servers.Primary.CreateCommand(
+            $"select version, type, data from {_events} where stream_id = $1 and version > $2 and version <= $3{condition} order by version limit ${4 + parameters.Length}");
+        command.Parameters.Add(AccountHistory.Text(streamId));
+        command.Parameters.Add(new NpgsqlParameter<long> { TypedValue = after });
+        command.Parameters.Add(new NpgsqlParameter<long> { TypedValue = last });
+        command.Parameters.AddRange(parameters);
+        command.Parameters.Add(new NpgsqlParameter<int?> { TypedValue = limit });
+        await using var rows = await command.ExecuteReaderAsync(CommandBehavior.SequentialAccess, cancellationToken);
+        while (await rows.ReadAsync(cancellationToken))
+        {
+            yield return (rows.GetInt64(0), EventTypes.Read(rows.GetString(1), rows.GetFieldValue<byte[]>(2)));
+        }
     }
 
     private static StatementEntry Entry(AccountEvent fact, Account after, bool withPrincipal)

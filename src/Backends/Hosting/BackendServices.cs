@@ -102,14 +102,19 @@ public static class BackendServices
     {
         var replier = provider.New<Replier>(publisher);
         var backend = provider.GetRequiredService<IOptions<BackendOptions>>().Value;
-        var statements = provider.Databases()
-            .Select(database => new StatementReader(database.Servers, database.Store, database.Settings.Schema, backend)).ToArray();
+        var opened = Account.Opened(backend.DefaultCreditLimit);
         var databases = provider.Databases();
+        AccountHistory[] histories = [.. databases.Select(database => new AccountHistory(database.Servers, database.Settings.Schema, opened))];
+        StatementReader[] statements =
+        [
+            .. databases.Zip(histories, (database, history) => new StatementReader(database.Servers, database.Store, history, database.Settings.Schema, opened)),
+        ];
         IReadKind[] kinds =
         [
             provider.New<BalanceProcessor>(replier),
             Stored(Command.RequestOneofCase.Statement, async (place, command, token) => new Reply { Statement = await statements[place].ReadAsync(command.Statement, token) }),
             Stored(Command.RequestOneofCase.Lookup, (place, command, token) => PaymentLookup.AnswerAsync(databases[place].Store, command, token)),
+            Stored(Command.RequestOneofCase.BalanceAt, (place, command, token) => PastBalances.AnswerAsync(histories[place], command, token)),
         ];
         return provider.New<ReadProcessor>(kinds, replier);
 

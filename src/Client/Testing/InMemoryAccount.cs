@@ -12,6 +12,7 @@ internal sealed class InMemoryAccount(decimal creditLimit)
     // By payment: what is on hold of it, which is zero at the end, and until when.
     private readonly Dictionary<Guid, (decimal Held, DateTimeOffset ExpiresAt)> _holds = [];
 
+    private readonly decimal _openingLimit = creditLimit;
     private decimal _limit = creditLimit;
     private decimal _balance;
 
@@ -138,6 +139,18 @@ internal sealed class InMemoryAccount(decimal creditLimit)
     {
         OnHold = Amount.Of(OnHold, _currency),
     };
+
+    /// <summary>The balance as it was after a line; before all lines for version 0.</summary>
+    public FormerBalance BalanceAt(int version)
+    {
+        var line = version == 0 ? null : _lines[version - 1];
+        var currency = line?.Balance.Currency;
+        var limit = _lines.Take(version).LastOrDefault(changed => changed.Type == StatementEntryType.CreditLimitChanged)?.Amount.Value ?? _openingLimit;
+        var (balance, onHold) = (line?.Balance.Value ?? 0, line?.OnHold!.Value ?? 0);
+        return new FormerBalance(
+            Amount.Of(balance, currency), Amount.Of(Math.Max(0, limit - balance - onHold), currency), Amount.Of(limit, currency),
+            Amount.Of(onHold, currency), version, line?.DecidedAt);
+    }
 
     private static (RejectionReason, string Field, string Message)? RefusalOf(FoundPayment? payment) => payment switch
     {

@@ -1,4 +1,6 @@
+using System.Globalization;
 using System.Runtime.CompilerServices;
+using Billing.Contracts;
 
 namespace Billing.Client.Testing;
 
@@ -73,6 +75,77 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
                 ? Task.FromResult(balance)
                 : Task.FromException<AccountBalance>(new BillingException(
                     RejectionReason.VersionNotReached, "min_version", $"min_version is {minVersion}; the account is at version {balance.Version}."));
+        }
+    }
+
+    /// <inheritdoc/>
+    public Task<FormerBalance> GetBalanceAtAsync(
+        CardAccount account, long version, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(account);
+        ArgumentOutOfRangeException.ThrowIfNegative(version);
+        cancellationToken.ThrowIfCancellationRequested();
+        lock (_gate)
+        {
+            var found = AccountOf(account).Account;
+            return version <= found.Lines.Count
+                ? Task.FromResult(found.BalanceAt((int)version))
+                : Task.FromException<FormerBalance>(new BillingException(
+                    RejectionReason.VersionNotReached, "version", $"version is {version}; the account is at version {found.Lines.Count}."));
+        }
+    }
+
+    /// <inheritdoc/>
+    public Task<FormerBalance> GetBalanceAtAsync(
+        CardAccount account, DateTimeOffset time, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(account);
+        cancellationToken.ThrowIfCancellationRequested();
+        lock (_gate)
+        {
+            var found = AccountOf(account).Account;
+            return Task.FromResult(found.BalanceAt((int)(found.Lines.LastOrDefault(line => line.DecidedAt <= time)?.Version ?? 0)));
+        }
+    }
+
+    /// <inheritdoc/>
+    public IAsyncEnumerable<StatementLine> ReadStatementAsync(
+        CardAccount account, StatementFilter filter, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(account);
+        ArgumentNullException.ThrowIfNull(filter);
+        return StatementPage.ReadAllAsync(
+            token => ListStatementAsync(account, filter, StatementPage.SizeMax, token, cancellationToken: cancellationToken), cancellationToken);
+    }
+
+    /// <inheritdoc/>
+    public Task<StatementPage> ListStatementAsync(
+        CardAccount account, StatementFilter? filter = null, int pageSize = 0, string? pageToken = null, TimeSpan? deadline = null,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(account);
+        ArgumentOutOfRangeException.ThrowIfNegative(pageSize);
+        cancellationToken.ThrowIfCancellationRequested();
+        filter ??= new StatementFilter();
+        // A token is the version that its page goes on after, and the request that it is of.
+        var query = filter.Request(account, 0, null).ToString();
+        var after = 0L;
+        if ((FieldRules.Check(filter.Request(account, pageSize, pageToken)) ?? Read(pageToken, query, out after)) is { } violation)
+        {
+            return Task.FromException<StatementPage>(new BillingException(RejectionReason.InvalidField, violation.Field, violation.ToString()));
+        }
+        lock (_gate)
+        {
+            var size = pageSize == 0 ? StatementPage.SizeDefault : Math.Min(pageSize, StatementPage.SizeMax);
+            List<StatementLine> lines =
+            [
+                .. AccountOf(account).Account.Lines.Where(line => line.Version > after
+                    && !(line.DecidedAt < filter.From) && !(line.DecidedAt >= filter.Before)
+                    && (filter.Types.Count == 0 || filter.Types.Contains(line.Type))).Take(size + 1),
+            ];
+            return Task.FromResult(lines.Count <= size
+                ? new StatementPage(lines, null)
+                : new StatementPage(lines[..size], $"{lines[size - 1].Version} {query}"));
         }
     }
 
@@ -166,6 +239,15 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
             (account, now) => account.Set(limit, now),
             reused: new CreditLimitResult.Rejected(limit.Id, RejectionReason.IdReused, "", Reused(limit.Id)),
             lost: new CreditLimitResult.Unknown(limit.Id, "", Lost)));
+    }
+
+    private static FieldViolation? Read(string? pageToken, string query, out long after)
+    {
+        after = 0;
+        return string.IsNullOrEmpty(pageToken)
+            || (pageToken.Split(' ', 2) is [var version, var of] && of == query && long.TryParse(version, CultureInfo.InvariantCulture, out after))
+            ? null
+            : new FieldViolation("page_token", "must be the token of a page of the same account and filter");
     }
 
     private static string Reused(Guid id) => $"The id {id} was already used for a different request.";

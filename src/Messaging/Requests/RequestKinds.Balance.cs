@@ -1,5 +1,6 @@
 using Billing.Contracts;
 using Billing.V1;
+using Google.Protobuf.WellKnownTypes;
 
 namespace Billing.Messaging.Requests;
 
@@ -15,4 +16,29 @@ public static partial class RequestKinds
         WriteTo = (command, request) => command.Balance = request,
         AnswerIn = reply => reply.Balance,
     };
+
+    /// <summary>A question for a balance of the past.</summary>
+    public static RequestKind<GetBalanceAtRequest, PastBalance> BalanceAt { get; } = new()
+    {
+        Check = FieldRules.Check,
+        KnownFields = KnownMoment,
+        AccountOf = request => (request.PaymentType, request.AccountId),
+        RequestIn = command => command.BalanceAt,
+        WriteTo = (command, request) => command.BalanceAt = request,
+        AnswerIn = reply => reply.BalanceAt,
+    };
+
+    private static GetBalanceAtRequest KnownMoment(GetBalanceAtRequest request)
+    {
+        var known = new GetBalanceAtRequest { AccountId = request.AccountId, PaymentType = request.PaymentType };
+        if (request.HasVersion)
+        {
+            known.Version = request.Version;
+        }
+        else
+        {
+            known.Time = new Timestamp { Seconds = request.Time.Seconds, Nanos = request.Time.Nanos };
+        }
+        return known;
+    }
 }

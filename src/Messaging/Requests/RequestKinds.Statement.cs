@@ -8,7 +8,7 @@ namespace Billing.Messaging.Requests;
 public static partial class RequestKinds
 {
     /// <summary>The most entries that one page of a statement may have.</summary>
-    internal const int StatementEntriesMax = 1000;
+    public const int StatementEntriesMax = 1000;
 
     /// <summary>A page of a statement.</summary>
     public static RequestKind<StatementPageRequest, StatementPage> Statement { get; } = new()
@@ -19,11 +19,26 @@ public static partial class RequestKinds
         RequestIn = command => command.Statement,
         WriteTo = (command, request) => command.Statement = request,
         AnswerIn = reply => reply.Statement,
-        // A page without entries that is not the last would make the proxy request the same page forever.
-        ProblemOf = (request, page) => (page.HasMore && page.Entries.Count == 0) || page.Entries.Count > request.Limit
-            ? $"an invalid page of a statement: {page.Entries.Count} entries for a limit of {request.Limit}"
-            : null,
+        ProblemOf = ProblemOfPage,
     };
+
+    /// <summary>Whether a request is for only some of an account's events.</summary>
+    public static bool IsSelective(this StatementPageRequest request) =>
+        request.DecidedFrom is not null || request.DecidedBefore is not null || request.Types_.Count > 0;
+
+    /// <summary>Whether a request is for an event.</summary>
+    public static bool Selects(this StatementPageRequest request, StatementEntry entry) =>
+        (request.DecidedFrom is not { } from || (entry.DecidedAt is { } at && at >= from))
+        && (request.DecidedBefore is not { } before || (entry.DecidedAt is { } decided && decided < before))
+        && (request.Types_.Count == 0 || request.Types_.Contains(entry.Type));
+
+    // A page that is not the last and does not get on would make the proxy request the same page forever.
+    private static string? ProblemOfPage(StatementPageRequest request, StatementPage page) =>
+        page.Entries.Count > request.Limit
+        || (page.HasMore && (request.IsSelective() ? page.ReadTo <= request.AfterVersion : page.Entries.Count == 0))
+            ? $"an invalid page of a statement: {page.Entries.Count} entries for a limit of {request.Limit}"
+        : page.Entries.Any(entry => !request.Selects(entry)) ? "a page of a statement with entries that were not asked for"
+        : null;
 
     private static FieldViolation? CheckPage(StatementPageRequest request) =>
         FieldRules.Check(new GetStatementRequest { AccountId = request.AccountId, PaymentType = request.PaymentType, AfterVersion = request.AfterVersion })
@@ -32,5 +47,13 @@ public static partial class RequestKinds
             : null)
         ?? (request.Opening is { } opening && (opening.Version != request.AfterVersion || opening.Balance is null || opening.CreditLimit is null)
             ? new FieldViolation("opening", "must be the account as of after_version")
-            : null);
+            : null)
+        ?? FieldRules.Check(new ListStatementRequest
+        {
+            AccountId = request.AccountId,
+            PaymentType = request.PaymentType,
+            DecidedFrom = request.DecidedFrom,
+            DecidedBefore = request.DecidedBefore,
+            Types_ = { request.Types_ },
+        });
 }

@@ -20,6 +20,7 @@ public static partial class RequestKinds
         Command.RequestOneofCase.Balance => Balance,
         Command.RequestOneofCase.Statement => Statement,
         Command.RequestOneofCase.Lookup => Lookup,
+        Command.RequestOneofCase.BalanceAt => BalanceAt,
         _ => null,
     };
 

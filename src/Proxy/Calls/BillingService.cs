@@ -52,6 +52,10 @@ internal sealed class BillingService(RequestHandler handler, Admission admission
         (await handler.HandleAsync(RequestKinds.Balance, request, IncomingCall.Of(context, time))).Value;
 
     [Authorize(Scopes.BalancesRead)]
+    public override async Task<PastBalance> GetBalanceAt(GetBalanceAtRequest request, ServerCallContext context) =>
+        (await handler.HandleAsync(RequestKinds.BalanceAt, request, IncomingCall.Of(context, time))).Value;
+
+    [Authorize(Scopes.BalancesRead)]
     public override async Task<RecordedPayment> GetPayment(GetPaymentRequest request, ServerCallContext context) =>
         (await handler.HandleAsync(RequestKinds.Lookup, request, IncomingCall.Of(context, time))).Value;
 
@@ -65,6 +69,10 @@ internal sealed class BillingService(RequestHandler handler, Admission admission
         using var responses = new DrainingWriter<StatementEntry>(responseStream, time, end);
         await new StatementStream(handler, call, responses, place, end).RunAsync(request);
     }
+
+    [Authorize(Scopes.BalancesRead)]
+    public override Task<ListStatementResponse> ListStatement(ListStatementRequest request, ServerCallContext context) =>
+        StatementPages.ReadAsync(handler, request, IncomingCall.Of(context, time));
 }
 
 /// <summary>The API for the operators of the platform, over gRPC.</summary>

@@ -1,19 +1,28 @@
 using System.ComponentModel;
+using System.Text.Json.Serialization;
+using Billing.Contracts;
 using Billing.Messaging.Requests;
 using Billing.Proxy.Calls;
+using Billing.Proxy.Failures;
 using Billing.Proxy.Security;
 using Billing.V1;
 using Microsoft.AspNetCore.Mvc;
 
 namespace Billing.Proxy.Rest;
 
-/// <summary>A balance check.</summary>
-internal sealed class BalanceRoute(RequestHandler handler, TimeProvider time) : IRestRoute
+/// <summary>A balance check, and the question for a balance of the past. The account of the latter is in the body, since addresses end up in logs
+/// of whatever is on the way.</summary>
+internal sealed class BalanceRoute(RequestHandler handler, BodyRequests requests, TimeProvider time) : IRestRoute
 {
     private const string MinVersion = "min_version";
 
-    public void Map(IEndpointRouteBuilder routes) => routes.MapGet("/v1/accounts/{payment_type}/{account_id}/balance", BalanceAsync)
-        .WithName("CheckBalance").HasNumbers(MinVersion).Answers<BalanceAnswer>(Scopes.BalancesRead);
+    public void Map(IEndpointRouteBuilder routes)
+    {
+        routes.MapGet("/v1/accounts/{payment_type}/{account_id}/balance", BalanceAsync)
+            .WithName("CheckBalance").HasNumbers(MinVersion).Answers<BalanceAnswer>(Scopes.BalancesRead);
+        routes.MapPost("/v1/balances/lookup", (Delegate)BalanceAtAsync)
+            .WithName("GetBalanceAt").Accepts<PastBalanceBody>("application/json").Answers<PastBalanceAnswer>(Scopes.BalancesRead);
+    }
 
     [EndpointSummary("Reads what an account owes and what it may still spend")]
     public async Task<IResult> BalanceAsync(
@@ -32,6 +41,77 @@ internal sealed class BalanceRoute(RequestHandler handler, TimeProvider time) : 
         var answer = (await handler.HandleAsync(RequestKinds.Balance, request, call)).Value;
         return new JsonAnswer<BalanceAnswer>(BalanceAnswer.Of(answer), RestJson.Default.BalanceAnswer);
     }
+
+    [EndpointSummary("Reads what an account owed and could still spend as of a version or a time of the past")]
+    public Task<IResult> BalanceAtAsync(HttpContext http) => requests.AnswerAsync(
+        http, RequestKinds.BalanceAt, RestJson.Default.PastBalanceBody, body => body.ToRequest(), RestJson.Default.PastBalanceAnswer, PastBalanceAnswer.Of);
+}
+
+/// <summary>The body of a question for a balance of the past: with either version or time.</summary>
+internal sealed class PastBalanceBody
+{
+    /// <summary>1 to 64 of the characters A-Z a-z 0-9 . _ -</summary>
+    public string? AccountId { get; set; }
+
+    /// <summary>The card network: VISA, MASTERCARD, DISCOVER or AMEX, in any case.</summary>
+    public string? PaymentType { get; set; }
+
+    /// <summary>After the event of this version; 0 for before all events. A string or a number.</summary>
+    [JsonNumberHandling(JsonNumberHandling.AllowReadingFromString)]
+    public long? Version { get; set; }
+
+    /// <summary>After the last event that was decided at or before this time (RFC 3339), e.g. 2026-01-31T23:59:59Z.</summary>
+    public string? Time { get; set; }
+
+    public GetBalanceAtRequest ToRequest()
+    {
+        var request = new GetBalanceAtRequest { AccountId = AccountId ?? "", PaymentType = RestRequest.PaymentType(PaymentType) };
+        if (Version is { } version)
+        {
+            request.Version = version;
+        }
+        if (RestRequest.Time("time", Time) is { } moment)
+        {
+            if (request.HasVersion)
+            {
+                throw new FailureException(Failure.BadField(new FieldViolation("time", "must not be given together with version")));
+            }
+            request.Time = moment;
+        }
+        return request;
+    }
+}
+
+/// <summary>An account after one of its events, or before all of them.</summary>
+internal sealed class PastBalanceAnswer
+{
+    /// <summary>What the account owed.</summary>
+    public MoneyJson? Balance { get; init; }
+
+    /// <summary>What it could still spend: the credit limit minus the balance and what was on hold.</summary>
+    public MoneyJson? Available { get; init; }
+
+    /// <summary>What was on hold: authorised, and neither captured nor released.</summary>
+    public MoneyJson? OnHold { get; init; }
+
+    /// <summary>The most that it could owe.</summary>
+    public MoneyJson? CreditLimit { get; init; }
+
+    /// <summary>The version of that event; 0 before all events.</summary>
+    public required long Version { get; init; }
+
+    /// <summary>When that event was decided; absent before all events.</summary>
+    public DateTime? DecidedAt { get; init; }
+
+    public static PastBalanceAnswer Of(PastBalance past) => new()
+    {
+        Balance = past.Balance.ToJson(),
+        Available = past.Available.ToJson(),
+        OnHold = past.OnHold.ToJson(),
+        CreditLimit = past.CreditLimit.ToJson(),
+        Version = past.Version,
+        DecidedAt = past.DecidedAt?.ToDateTime(),
+    };
 }
 
 /// <summary>What an account owes and may still spend.</summary>

@@ -98,6 +98,12 @@ internal static class Names
 
     public static string Of(StatementEntryType type) => Name(EntryTypes, (int)type);
 
+    public static bool TryRead(string name, out StatementEntryType type)
+    {
+        type = (StatementEntryType)(EntryTypes.FindValueByName(name)?.Number ?? 0);
+        return type != StatementEntryType.Unspecified;
+    }
+
     private static EnumDescriptor In(string name) => BillingReflection.Descriptor.FindTypeByName<EnumDescriptor>(name);
 
     private static string Name(EnumDescriptor names, int number) => names.FindValueByNumber(number)?.Name ?? "UNKNOWN";

@@ -8,6 +8,8 @@ using Billing.Proxy.Calls;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Security;
 using Billing.V1;
+using Google.Protobuf;
+using Google.Protobuf.WellKnownTypes;
 using Grpc.Core;
 
 namespace Billing.Proxy.Rest;
@@ -26,6 +28,8 @@ internal static partial class RestRequest
     // The beginnings of the serializer's messages; the field's name follows.
     private const string UnknownField = "The JSON property '";
     private const string DoubleField = "Duplicate property '";
+
+    private static readonly SearchValues<char> TimeCharacters = SearchValues.Create("0123456789-+:.TZ");
 
     public static async ValueTask<T> BodyAsync<T>(HttpContext http, JsonTypeInfo<T> type, int bytesMax)
         where T : class
@@ -81,6 +85,31 @@ internal static partial class RestRequest
         string.IsNullOrEmpty(text) ? V1.PaymentType.Unspecified
         : FieldRules.TryReadPaymentType(text, out var type) ? type
         : throw new FailureException(Failure.BadField(FieldRules.UnknownPaymentType(text)));
+
+    /// <summary>Reads a time as RFC 3339 has it; null if it is absent.</summary>
+    public static Timestamp? Time(string name, string? text)
+    {
+        if (string.IsNullOrEmpty(text))
+        {
+            return null;
+        }
+        try
+        {
+            if (text.AsSpan().IndexOfAnyExcept(TimeCharacters) < 0)
+            {
+                return JsonParser.Default.Parse<Timestamp>($"\"{text}\"");
+            }
+        }
+        catch (Exception e) when (e is InvalidProtocolBufferException or InvalidOperationException)
+        {
+            // It has only the characters of a time.
+        }
+        throw Bad(name, $"must be a time like 2026-01-31T23:59:59Z; it is '{Shorten(text)}'");
+    }
+
+    /// <summary>Reads the type of a statement's entry.</summary>
+    public static StatementEntryType EntryType(string? text) =>
+        Names.TryRead(text ?? "", out StatementEntryType type) ? type : throw Bad("types", $"must be types of entries, such as PAYMENT_ACCEPTED; one is '{Shorten(text ?? "")}'");
 
     /// <summary>Reads a number in the query; <paramref name="fallback"/> if it is absent.</summary>
     public static long Number(string name, string? text, long fallback) =>
@@ -156,9 +185,10 @@ internal static partial class RestRequest
 
     private static string Expected(string field) => field.Split('.')[^1] switch
     {
-        "units" => "a whole number of 64 bits, or one in a string",
-        "nanos" or "hold_seconds" => "a whole number of 32 bits",
+        "units" or "version" => "a whole number of 64 bits, or one in a string",
+        "nanos" or "hold_seconds" or "page_size" => "a whole number of 32 bits",
         "is_final" => "true or false",
+        "types" => "a list of strings",
         "amount" or "limit" => "an object with currency_code, units and nanos",
         _ => "a string",
     };

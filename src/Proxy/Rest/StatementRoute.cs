@@ -8,15 +8,20 @@ using Microsoft.AspNetCore.Mvc;
 
 namespace Billing.Proxy.Rest;
 
-/// <summary>A page of a statement.</summary>
-internal sealed class StatementRoute(RequestHandler handler, TimeProvider time) : IRestRoute
+/// <summary>A page of a statement: of all events by version, or, with the account in the body, of those of a range of time and of some types.</summary>
+internal sealed class StatementRoute(RequestHandler handler, BodyRequests requests, TimeProvider time) : IRestRoute
 {
     private const string AfterVersion = "after_version";
     private const string Limit = "limit";
     private const int LimitDefault = 100;
 
-    public void Map(IEndpointRouteBuilder routes) => routes.MapGet("/v1/accounts/{payment_type}/{account_id}/statement", StatementAsync)
-        .WithName("GetStatement").HasNumbers(AfterVersion, Limit).Answers<StatementAnswer>(Scopes.BalancesRead);
+    public void Map(IEndpointRouteBuilder routes)
+    {
+        routes.MapGet("/v1/accounts/{payment_type}/{account_id}/statement", StatementAsync)
+            .WithName("GetStatement").HasNumbers(AfterVersion, Limit).Answers<StatementAnswer>(Scopes.BalancesRead);
+        routes.MapPost("/v1/statements/lookup", (Delegate)ListAsync)
+            .WithName("ListStatement").Accepts<StatementListBody>("application/json").Answers<StatementListAnswer>(Scopes.BalancesRead);
+    }
 
     [EndpointSummary("Reads a page of an account's statement: its events, in order")]
     public async Task<IResult> StatementAsync(
@@ -38,6 +43,65 @@ internal sealed class StatementRoute(RequestHandler handler, TimeProvider time) 
         var page = (await handler.HandleAsync(RequestKinds.Statement, request, call)).Value;
         return new JsonAnswer<StatementAnswer>(StatementAnswer.Of(page), RestJson.Default.StatementAnswer);
     }
+
+    [EndpointSummary("Reads a page of an account's statement: the events of a range of time, of some types, or all of them, in order")]
+    [EndpointDescription("For the next page, send the same body with page_token.")]
+    public Task<IResult> ListAsync(HttpContext http) => requests.AnswerAsync(
+        http, RestJson.Default.StatementListBody, body => body.ToRequest(), (request, call) => StatementPages.ReadAsync(handler, request, call),
+        RestJson.Default.StatementListAnswer, StatementListAnswer.Of);
+}
+
+/// <summary>The body of a request for a page of a statement.</summary>
+internal sealed class StatementListBody
+{
+    /// <summary>1 to 64 of the characters A-Z a-z 0-9 . _ -</summary>
+    public string? AccountId { get; set; }
+
+    /// <summary>The card network: VISA, MASTERCARD, DISCOVER or AMEX, in any case.</summary>
+    public string? PaymentType { get; set; }
+
+    /// <summary>Only events that were decided at this time (RFC 3339) or later, e.g. 2026-01-01T00:00:00Z.</summary>
+    public string? DecidedFrom { get; set; }
+
+    /// <summary>Only events that were decided before this time (RFC 3339).</summary>
+    public string? DecidedBefore { get; set; }
+
+    /// <summary>Only events of these types; all if it is empty or absent.</summary>
+    public IReadOnlyList<string?>? Types { get; set; }
+
+    /// <summary>The most events on the page; 100 if it is 0 or absent, and at most 1000.</summary>
+    public int? PageSize { get; set; }
+
+    /// <summary>The next_page_token of the page before this one; absent for the first page. All other fields but page_size must be as in its
+    /// request.</summary>
+    public string? PageToken { get; set; }
+
+    public ListStatementRequest ToRequest() => new()
+    {
+        AccountId = AccountId ?? "",
+        PaymentType = RestRequest.PaymentType(PaymentType),
+        DecidedFrom = RestRequest.Time("decided_from", DecidedFrom),
+        DecidedBefore = RestRequest.Time("decided_before", DecidedBefore),
+        Types_ = { (Types ?? []).Select(RestRequest.EntryType) },
+        PageSize = PageSize ?? 0,
+        PageToken = PageToken ?? "",
+    };
+}
+
+/// <summary>A page of a statement.</summary>
+internal sealed class StatementListAnswer
+{
+    /// <summary>The events, in order. There may be none, and pages after this one.</summary>
+    public required IReadOnlyList<StatementEntryJson> Entries { get; init; }
+
+    /// <summary>Gets the next page; absent from the last one.</summary>
+    public string? NextPageToken { get; init; }
+
+    public static StatementListAnswer Of(ListStatementResponse page) => new()
+    {
+        Entries = [.. page.Entries.Select(StatementEntryJson.Of)],
+        NextPageToken = page.NextPageToken.OrNull(),
+    };
 }
 
 /// <summary>One page of a statement.</summary>

@@ -25,7 +25,7 @@ public sealed class ByHand(EmbeddedStack stack)
         var methods = V1.BillingReflection.Descriptor.Services.SelectMany(s => s.Methods).Select(m => $"{m.Service.FullName}/{m.Name}");
         Assert.All(methods, method => Assert.Contains(method, page, StringComparison.Ordinal));
         Assert.All(
-            ["$REST/v1/payments/", "$REST/v1/authorisations/", "$REST/v1/captures/", "$REST/v1/voids/", "$REST/v1/refunds/", "/balance", "/statement", "/credit-limit", "respond-async", "/status", "/health/live", "/health/ready", "/openapi/v1.json", "/docs"],
+            ["$REST/v1/payments/", "$REST/v1/authorisations/", "$REST/v1/captures/", "$REST/v1/voids/", "$REST/v1/refunds/", "/balance", "$REST/v1/balances/lookup", "/statement", "$REST/v1/statements/lookup", "/credit-limit", "respond-async", "/status", "/health/live", "/health/ready", "/openapi/v1.json", "/docs"],
             route => Assert.Contains(route, page, StringComparison.Ordinal));
     }
 

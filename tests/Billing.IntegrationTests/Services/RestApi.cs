@@ -92,6 +92,55 @@ public sealed class RestApi : IDisposable
     }
 
     [Fact]
+    public async Task The_balance_of_the_past_and_pages_of_a_statement_are_read_with_the_account_in_the_body()
+    {
+        var account = StackFixture.NewAccount();
+        var holder = $"\"account_id\":\"{account}\",\"payment_type\":\"visa\"";
+        await PayAsync(Guid.NewGuid().ToString(), account, "12", 340_000_000);
+        await PayAsync(Guid.NewGuid().ToString(), account, "10001");
+        await PayAsync(Guid.NewGuid().ToString(), account, "1");
+        Task<(HttpStatusCode Status, JsonElement Json)> At(string what) => PostAsync("/v1/balances/lookup", $"{{{holder}{what}}}");
+        Task<(HttpStatusCode Status, JsonElement Json)> List(string what) => PostAsync("/v1/statements/lookup", $"{{{holder}{what}}}");
+
+        var whole = await List("");
+        var (first, last) = (whole.Json.GetProperty("entries")[0], whole.Json.GetProperty("entries")[2]);
+        var opening = await At(",\"version\":0");
+        var byVersion = await At(",\"version\":\"2\"");
+        var byTime = await At($",\"time\":\"{Text(last, "decided_at")}\"");
+        var page = await List(",\"types\":[\"PAYMENT_ACCEPTED\"],\"page_size\":1");
+        var next = await List($",\"types\":[\"PAYMENT_ACCEPTED\"],\"page_token\":\"{Text(page.Json, "next_page_token")}\"");
+        var range = await List($",\"decided_from\":\"{Text(first, "decided_at")}\",\"decided_before\":\"{Text(last, "decided_at")}\"");
+
+        Assert.Equal(HttpStatusCode.OK, byVersion.Status);
+        Assert.False(opening.Json.TryGetProperty("decided_at", out _));
+        AssertMoney(12.34m, byVersion.Json.GetProperty("balance"));
+        AssertMoney(10_000 - 12.34m, byVersion.Json.GetProperty("available"));
+        AssertMoney(13.34m, byTime.Json.GetProperty("balance"));
+        Assert.Equal([1, 2, 3], Versions(whole));
+        Assert.Equal([1L], Versions(page));
+        Assert.Equal([3L], Versions(next));
+        Assert.False(next.Json.TryGetProperty("next_page_token", out _));
+        Assert.Equal([1L, 2], Versions(range));
+        AssertProblem(await At(",\"version\":4"), HttpStatusCode.BadRequest, ErrorReasons.VersionNotReached, "version");
+        foreach (var (what, field) in ((string, string)[])
+            [("", "version"), (",\"version\":-1", "version"), (",\"version\":\"x\"", "version"), (",\"version\":1,\"time\":\"2026-01-31T12:00:00Z\"", "time"),
+                (",\"time\":\"yesterday\"", "time"), (",\"time\":\"2026-02-30T12:00:00Z\"", "time"), (",\"time\":1", "time")])
+        {
+            AssertProblem(await At(what), HttpStatusCode.BadRequest, ErrorReasons.InvalidField, field);
+        }
+        foreach (var (what, field) in ((string, string)[])
+            [(",\"types\":[\"SOMETHING\"]", "types"), (",\"types\":\"PAYMENT_ACCEPTED\"", "types"), (",\"page_size\":-1", "page_size"), (",\"decided_from\":\"x\"", "decided_from"),
+                (",\"decided_from\":\"2026-01-31T12:00:00Z\",\"decided_before\":\"2026-01-31T12:00:00Z\"", "decided_before"),
+                ($",\"page_token\":\"{Text(page.Json, "next_page_token")}\"", "page_token")])
+        {
+            AssertProblem(await List(what), HttpStatusCode.BadRequest, ErrorReasons.InvalidField, field);
+        }
+
+        static List<long> Versions((HttpStatusCode Status, JsonElement Json) answer) =>
+            [.. answer.Json.GetProperty("entries").EnumerateArray().Select(entry => entry.GetProperty("version").GetInt64())];
+    }
+
+    [Fact]
     public async Task A_payment_is_given_back_and_its_statement_names_it()
     {
         var (account, payment, refund) = (StackFixture.NewAccount(), Guid.NewGuid().ToString(), Guid.NewGuid().ToString());
@@ -336,9 +385,9 @@ public sealed class RestApi : IDisposable
         Assert.Equal(
             [
                 "/v1/accounts/{payment_type}/{account_id}/balance", "/v1/accounts/{payment_type}/{account_id}/credit-limit",
-                "/v1/accounts/{payment_type}/{account_id}/statement", "/v1/authorisations/{transaction_id}", "/v1/captures/{transaction_id}",
+                "/v1/accounts/{payment_type}/{account_id}/statement", "/v1/authorisations/{transaction_id}", "/v1/balances/lookup", "/v1/captures/{transaction_id}",
                 "/v1/payments/{transaction_id}", "/v1/payments/{transaction_id}/lookup", "/v1/payments/{transaction_id}/status",
-                "/v1/refunds/{transaction_id}", "/v1/voids/{transaction_id}",
+                "/v1/refunds/{transaction_id}", "/v1/statements/lookup", "/v1/voids/{transaction_id}",
             ],
             document.Json.GetProperty("paths").EnumerateObject().Select(p => p.Name).Order(StringComparer.Ordinal));
         var payment = document.Json.GetProperty("paths").GetProperty("/v1/payments/{transaction_id}").GetProperty("put");

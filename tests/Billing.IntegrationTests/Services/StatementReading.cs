@@ -1,9 +1,6 @@
-using Billing.Backends;
-using Billing.Backends.Balances;
 using Billing.Contracts;
 using Billing.V1;
 using Billing.Wire.V1;
-using Microsoft.Extensions.DependencyInjection;
 
 namespace Billing.IntegrationTests.Services;
 
@@ -90,7 +87,7 @@ public sealed class StatementReading(EventStoreFixture store)
     }
 
     private Task<StatementPage> ReadAsync(string account, long afterVersion, int limit, AccountState? opening = null) =>
-        new StatementReader(store.Backend.Database().Servers, store.Backend.Database().Store, "billing", new BackendOptions()).ReadAsync(
+        Past.Statements(store.Backend).ReadAsync(
             new StatementPageRequest
             {
                 AccountId = account,

@@ -6,6 +6,7 @@ using Billing.UnitTests.Testing;
 using Billing.V1;
 using Billing.Wire.V1;
 using Grpc.Core;
+using StatementPage = Billing.Wire.V1.StatementPage;
 
 namespace Billing.UnitTests.Client;
 

@@ -90,7 +90,7 @@ public sealed class RecordedContractTests
 
     private static FileDescriptor Built(FileDescriptorProto file)
     {
-        var dependencies = file.Name == Api.Name ? Api.Dependencies : [.. Api.Dependencies, .. Wire.Dependencies];
+        var dependencies = file.Name == Api.Name ? Api.Dependencies : [.. Api.Dependencies, .. Wire.Dependencies.Except(Api.Dependencies)];
         return FileDescriptor.BuildFromByteStrings([.. dependencies.Select(dependency => dependency.SerializedData), file.ToByteString()])[^1];
     }
 

@@ -104,6 +104,7 @@ internal sealed class FuzzedProxy : IAsyncDisposable
         {
             Balance = new CheckBalanceResponse { Balance = Samples.Dollars(1), Available = Samples.Dollars(2), Version = 1, AsOf = new Timestamp { Seconds = 1 } },
         },
+        Command.RequestOneofCase.BalanceAt => new Reply { BalanceAt = new PastBalance { Balance = Samples.Dollars(1), Version = 1, DecidedAt = new Timestamp { Seconds = 1 } } },
         Command.RequestOneofCase.CreditLimit => new Reply { CreditLimit = new SetCreditLimitResponse { TransactionId = command.TransactionId, Limit = Samples.Dollars(1), Version = 1 } },
         Command.RequestOneofCase.Authorise => new Reply
         {
@@ -144,7 +145,7 @@ internal sealed class FuzzedProxy : IAsyncDisposable
         },
         Command.RequestOneofCase.Statement => new Reply
         {
-            Statement = new StatementPage { Entries = { new StatementEntry { Version = 1, Type = StatementEntryType.PaymentAccepted, Amount = Samples.Dollars(1) } } },
+            Statement = new StatementPage { Entries = { new StatementEntry { Version = 1, Type = StatementEntryType.PaymentAccepted, DecidedAt = new Timestamp { Seconds = 1_769_900_000 }, Amount = Samples.Dollars(1) } } },
         },
         Command.RequestOneofCase.Lookup => new Reply
         {

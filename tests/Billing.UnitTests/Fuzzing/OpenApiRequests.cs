@@ -99,6 +99,10 @@ internal sealed class OpenApiRequests(JsonElement document)
                 _ => new JsonObject(),
             };
         }
+        if (resolved.TryGetProperty("items", out var items))
+        {
+            return new JsonArray([.. Enumerable.Range(0, _random.Next(4)).Select(_ => Value(items, depth + 1))]);
+        }
         if (!resolved.TryGetProperty("properties", out var properties))
         {
             return resolved.GetRawText().Contains("integer", StringComparison.Ordinal)
@@ -113,6 +117,10 @@ internal sealed class OpenApiRequests(JsonElement document)
                 "account_id" when Chance(70) => "fuzz-" + _random.Next(10).ToString(CultureInfo.InvariantCulture),
                 "payment_type" when Chance(70) => "VISA",
                 "nanos" when Chance(70) => 0,
+                "types" when Chance(50) => new JsonArray("PAYMENT_ACCEPTED"),
+                "time" or "decided_from" when Chance(50) => "2026-01-31T12:00:00Z",
+                "decided_before" when Chance(50) => "2026-02-01T12:00:00.5+01:00",
+                "page_token" when Chance(70) => "",
                 _ => Value(property.Value, depth + 1),
             };
         }

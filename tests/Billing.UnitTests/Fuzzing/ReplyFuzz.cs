@@ -49,6 +49,12 @@ public sealed class ReplyFuzz
                 case Reply.ResultOneofCase.Balance:
                     await proxy.Host.Client.CheckBalanceAsync(Samples.Balance());
                     break;
+                case Reply.ResultOneofCase.BalanceAt:
+                    await proxy.Host.Client.GetBalanceAtAsync(new() { AccountId = "a", PaymentType = PaymentType.Visa, Version = 1 });
+                    break;
+                case Reply.ResultOneofCase.Statement when id[0] % 2 == 0:
+                    await proxy.Host.Client.ListStatementAsync(new() { AccountId = "a", PaymentType = PaymentType.Visa, Types_ = { StatementEntryType.PaymentAccepted } });
+                    break;
                 case Reply.ResultOneofCase.CreditLimit:
                     await proxy.Host.Admin.SetCreditLimitAsync(new() { TransactionId = id, AccountId = "a", PaymentType = PaymentType.Visa, Limit = Samples.Dollars(1) });
                     break;
@@ -90,6 +96,10 @@ public sealed class ReplyFuzz
         using var answer = asked switch
         {
             Reply.ResultOneofCase.Balance => await http.GetAsync("/v1/accounts/VISA/a/balance"),
+            Reply.ResultOneofCase.BalanceAt => await http.PostAsync(
+                "/v1/balances/lookup", Json("""{"account_id":"a","payment_type":"VISA","time":"2026-01-31T12:00:00Z"}""")),
+            Reply.ResultOneofCase.Statement when id[0] % 2 == 0 => await http.PostAsync(
+                "/v1/statements/lookup", Json("""{"account_id":"a","payment_type":"VISA","decided_before":"2026-01-31T12:00:00Z"}""")),
             Reply.ResultOneofCase.Statement => await http.GetAsync("/v1/accounts/VISA/a/statement?limit=3"),
             Reply.ResultOneofCase.CreditLimit => await http.PutAsync(
                 "/v1/accounts/VISA/a/credit-limit", Json($$$"""{"transaction_id":"{{{id}}}","limit":{"currency_code":"USD","units":1}}""")),

@@ -137,10 +137,10 @@ public sealed partial class TopicFuzz
             var (topic, key, version) = Placed(value);
             var expected = !WireFormat.TryReadCommand(value, version, out var command, out var refusal) ? refusal
                 : WireFormat.RoutingError(command!, topic, key!);
-            if (expected is null && command!.RequestCase == Command.RequestOneofCase.Statement)
+            if (expected is null && command!.RequestCase is Command.RequestOneofCase.Statement or Command.RequestOneofCase.BalanceAt)
             {
-                // Statements are read with SQL, which the model of the event store has not.
-                return "a statement";
+                // Statements and balances of the past are read with SQL, which the model of the event store has not.
+                return "of the past";
             }
             var log = _platform.Brokers.Find(topic)![0];
             var headers = new Headers { { WireFormat.VersionHeader, version }, { "traceparent", value[..Math.Min(value.Length, 55)] } };

@@ -24,6 +24,8 @@ public sealed partial class ApiLimitsTests
         ["RefundPayment"] = (RefundPaymentRequest.Descriptor, request => FieldRules.Check((RefundPaymentRequest)request)),
         ["CheckBalance"] = (CheckBalanceRequest.Descriptor, request => FieldRules.Check((CheckBalanceRequest)request)),
         ["GetPayment"] = (GetPaymentRequest.Descriptor, request => FieldRules.Check((GetPaymentRequest)request)),
+        ["GetBalanceAt"] = (GetBalanceAtRequest.Descriptor, request => FieldRules.Check((GetBalanceAtRequest)request)),
+        ["ListStatement"] = (ListStatementRequest.Descriptor, request => FieldRules.Check((ListStatementRequest)request)),
         ["GetStatement"] = (GetStatementRequest.Descriptor, request => FieldRules.Check((GetStatementRequest)request)),
         ["SetCreditLimit"] = (SetCreditLimitRequest.Descriptor, request => FieldRules.Check((SetCreditLimitRequest)request)),
     };
@@ -77,9 +79,14 @@ public sealed partial class ApiLimitsTests
         {
             request[id] = "01234567-89ab-cdef-0123-456789abcdef";
         }
-        if (type.Fields.InDeclarationOrder().FirstOrDefault(f => f.FieldType == FieldType.Message) is { } money)
+        if (type.Fields.InDeclarationOrder().FirstOrDefault(f => IsOurs(f)) is { } money)
         {
             request[money.Name] = new JsonObject { ["currency_code"] = "USD", ["units"] = 1 };
+        }
+        // One of a choice is required.
+        foreach (var choice in type.Oneofs.Where(choice => !choice.Fields.Any(f => f.Name == field)))
+        {
+            request[choice.Fields[0].Name] = 1;
         }
         var path = field.Split('.');
         var holder = path.Length == 1 ? request : (request[path[0]] ??= new JsonObject()).AsObject();
@@ -91,8 +98,11 @@ public sealed partial class ApiLimitsTests
         message.Fields.InDeclarationOrder().SelectMany(field => (string[])
         [
             prefix + field.Name,
-            .. field is { FieldType: FieldType.Message, IsMap: false } ? FieldsOf(field.MessageType, prefix + field.Name + ".") : [],
+            .. IsOurs(field) && !field.IsMap ? FieldsOf(field.MessageType, prefix + field.Name + ".") : [],
         ]);
+
+    // Not a message of protobuf's own, such as a time.
+    private static bool IsOurs(FieldDescriptor field) => field.FieldType == FieldType.Message && field.MessageType.File == BillingReflection.Descriptor;
 
     private static string[] MethodsOf(string cell) => cell == "all" ? [.. Requests.Keys] : cell.Split(", ");
 

@@ -53,7 +53,7 @@ internal static class Generate
         from version in Gen.Choose(0, int.MaxValue)
         from kind in Gen.Elements<RequestKind>(
             RequestKinds.Payment, RequestKinds.Balance, RequestKinds.CreditLimit, RequestKinds.Statement, RequestKinds.PaymentStatus, RequestKinds.Lookup, RequestKinds.Refund,
-            RequestKinds.Authorise, RequestKinds.Capture, RequestKinds.Void, RequestKinds.Expiry)
+            RequestKinds.Authorise, RequestKinds.Capture, RequestKinds.Void, RequestKinds.Expiry, RequestKinds.BalanceAt)
         select With(
             new Command
             {
@@ -79,7 +79,7 @@ internal static class Generate
         from amount in Amount
         from balance in Amount
         from version in Gen.Choose(1, int.MaxValue)
-        from kind in Gen.Choose(0, 10)
+        from kind in Gen.Choose(0, 11)
         select With(new Reply { CorrelationId = (ulong)correlation }, kind, id.ToString(), amount, balance, version);
 
     /// <summary>An event of any kind.</summary>
@@ -165,7 +165,16 @@ internal static class Generate
                 AfterVersion = version,
                 Limit = 1 + (int)(version % 1000),
                 Opening = version % 2 == 0 ? new AccountState { Version = version, Balance = amount, CreditLimit = amount } : null,
+                DecidedFrom = version % 3 == 0 ? new Timestamp { Seconds = version, Nanos = 1 } : null,
+                DecidedBefore = version % 4 == 0 ? new Timestamp { Seconds = version + 1L } : null,
+                Types_ = { Enumerable.Repeat((StatementEntryType)(1 + (version % 9)), (int)(version % 3)) },
             };
+        }
+        else if (kind == RequestKinds.BalanceAt)
+        {
+            command.BalanceAt = version % 2 == 0
+                ? new GetBalanceAtRequest { AccountId = account, PaymentType = type, Version = version }
+                : new GetBalanceAtRequest { AccountId = account, PaymentType = type, Time = new Timestamp { Seconds = version } };
         }
         else
         {
@@ -194,6 +203,7 @@ internal static class Generate
                     Entries = { new StatementEntry { Version = version, Type = StatementEntryType.PaymentAccepted, TransactionId = id, DecidedAt = new Timestamp { Seconds = version }, Amount = amount, Balance = balance, OnHold = amount } },
                     HasMore = version % 2 == 0,
                     Closing = new AccountState { Version = version, Balance = balance, CreditLimit = amount },
+                    ReadTo = version,
                 };
                 break;
             case 4:
@@ -230,6 +240,9 @@ internal static class Generate
                 break;
             case 9:
                 reply.Void = new VoidPaymentResponse { TransactionId = id, PaymentId = id, Released = amount, Balance = balance, Version = version };
+                break;
+            case 10:
+                reply.BalanceAt = new PastBalance { Balance = balance, Available = amount, CreditLimit = amount, OnHold = amount, Version = version, DecidedAt = new Timestamp { Seconds = version } };
                 break;
             default:
                 reply.Error = new Error { StatusCode = (int)(version % 17), Reason = "SOME_REASON", Message = "a message", Field = "a.field" };
