@@ -66,6 +66,23 @@ public sealed class AccessTests : IAsyncLifetime
         Assert.Contains("payments:write", refused.Status.Detail, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task Statements_and_balances_of_the_past_need_the_scope_to_read()
+    {
+        var client = _proxy.Client(_proxy.Token("payments:write admin", "*"));
+
+        foreach (var call in (Func<Task>[])
+            [
+                () => client.ListStatementAsync(new ListStatementRequest { AccountId = "a", PaymentType = PaymentType.Visa }).ResponseAsync,
+                () => client.GetBalanceAtAsync(new GetBalanceAtRequest { AccountId = "a", PaymentType = PaymentType.Visa, Version = 1 }).ResponseAsync,
+            ])
+        {
+            var refused = await Assert.ThrowsAsync<RpcException>(call);
+            Assert.Equal((StatusCode.PermissionDenied, ErrorReasons.ScopeMissing), (refused.StatusCode, refused.Trailers.GetValue(Trailers.Reason)));
+        }
+        Assert.Empty(_proxy.Backend.Commands);
+    }
+
     [Theory]
     [InlineData("acct-2")]
     [InlineData("acct-*")]
@@ -79,7 +96,12 @@ public sealed class AccessTests : IAsyncLifetime
         var unread = await Assert.ThrowsAsync<RpcException>(
             () => client.CheckBalanceAsync(new CheckBalanceRequest { AccountId = "other-1", PaymentType = PaymentType.Visa }).ResponseAsync);
 
-        Assert.All([refused, unread], e => Assert.Equal(
+        var unlisted = await Assert.ThrowsAsync<RpcException>(
+            () => client.ListStatementAsync(new ListStatementRequest { AccountId = "other-1", PaymentType = PaymentType.Visa }).ResponseAsync);
+        var past = await Assert.ThrowsAsync<RpcException>(
+            () => client.GetBalanceAtAsync(new GetBalanceAtRequest { AccountId = "other-1", PaymentType = PaymentType.Visa, Version = 1 }).ResponseAsync);
+
+        Assert.All([refused, unread, unlisted, past], e => Assert.Equal(
             (StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed), (e.StatusCode, e.Trailers.GetValue(Trailers.Reason))));
         Assert.Empty(_proxy.Backend.Commands);
     }
