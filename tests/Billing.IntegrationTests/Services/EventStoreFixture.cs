@@ -43,6 +43,8 @@ public sealed class EventStoreFixture : IAsyncLifetime
         }
         if (_postgres is not null)
         {
+            // What the tests have stored is deleted, and need not be on the disk before that.
+            await _postgres.CrashAsync();
             await _postgres.DisposeAsync();
         }
         await _folder.DisposeAsync();
