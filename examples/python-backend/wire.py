@@ -60,7 +60,7 @@ def problem_of(command, key, topic, payment_type):
     kind = command.WhichOneof("request")
     if not is_uuid(command.transaction_id):
         return "transaction_id is not a UUID"
-    if kind not in ("balance", "statement", "lookup"):
+    if kind not in ("balance", "balance_at", "statement", "lookup"):
         return "the command holds no request" if kind is None else f"a {kind} does not belong on {topic}"
     request = getattr(command, kind)
     if not 0 < len(request.account_id) <= 64 or not ID_CHARACTERS.issuperset(request.account_id):
@@ -71,6 +71,12 @@ def problem_of(command, key, topic, payment_type):
         return "the record's key is not the account_id"
     if kind == "balance":
         return "min_version must not be negative" if request.min_version < 0 else None
+    if kind == "balance_at":
+        if request.WhichOneof("at") is None:
+            return "version or time is missing"
+        if not is_time(request.time):
+            return "time is not a time"
+        return "version must not be negative" if request.version < 0 else None
     if kind == "lookup":
         return None if is_uuid(request.transaction_id) else "transaction_id is not a UUID"
     if request.after_version < 0:
@@ -81,7 +87,19 @@ def problem_of(command, key, topic, payment_type):
     if request.HasField("opening") and not (
             stated.version == request.after_version and stated.HasField("balance") and stated.HasField("credit_limit")):
         return "opening must be the account as of after_version"
+    if not is_time(request.decided_from) or not is_time(request.decided_before):
+        return "decided_from and decided_before must be times"
+    if request.HasField("decided_from") and request.HasField("decided_before") and (
+            request.decided_before.ToNanoseconds() <= request.decided_from.ToNanoseconds()):
+        return "decided_before must be later than decided_from"
+    if not set(request.types) <= set(billing_pb2.StatementEntryType.values()[1:]):
+        return "types must be types of entries"
     return None
+
+
+def is_time(timestamp):
+    """Whether it is a time of the years 1 to 9999, as one that is absent is."""
+    return -62_135_596_800 <= timestamp.seconds < 253_402_300_800 and 0 <= timestamp.nanos < 1_000_000_000
 
 
 def is_uuid(text):

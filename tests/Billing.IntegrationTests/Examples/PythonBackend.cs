@@ -141,6 +141,32 @@ public sealed class PythonBackend
             entry.DecidedAt.Nanos -= entry.DecidedAt.Nanos % 1000;
             answer.Append('\n').Append(entry);
         }
+        var list = new ListStatementRequest
+        {
+            AccountId = account,
+            PaymentType = PaymentType.Amex,
+            DecidedFrom = new() { Seconds = 1 },
+            Types_ = { StatementEntryType.PaymentAccepted, StatementEntryType.CreditLimitChanged },
+            PageSize = 2,
+        };
+        do
+        {
+            var page = await client.ListStatementAsync(list);
+            answer.Append("\npage ").AppendJoin(' ', page.Entries.Select(entry => $"{entry.Version} {entry.Type} {entry.Balance}"));
+            list.PageToken = page.NextPageToken;
+        }
+        while (list.PageToken.Length > 0);
+        var (byVersion, byTime) = (
+            new GetBalanceAtRequest { AccountId = account, PaymentType = PaymentType.Amex, Version = Math.Min(2, balance.Version) },
+            new GetBalanceAtRequest { AccountId = account, PaymentType = PaymentType.Amex, Time = balance.AsOf });
+        foreach (var past in (PastBalance[])[await client.GetBalanceAtAsync(byVersion), await client.GetBalanceAtAsync(byTime)])
+        {
+            if (past.DecidedAt is { } decided)
+            {
+                decided.Nanos -= decided.Nanos % 1000;
+            }
+            answer.Append('\n').Append(past);
+        }
         return answer.ToString();
     }
 
