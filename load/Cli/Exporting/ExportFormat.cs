@@ -57,7 +57,7 @@ internal sealed record ExportFormat(string Name, string Header, Action<TextWrite
             to.Write(column.Name);
             separator = ",\"";
             var value = column.Value(e);
-            to.Write(value is null ? "\":null" : column.IsNumber ? $"\":{value}" : $"\":\"{Encoder.Encode(value)}\"");
+            to.Write(value is null ? "\":null" : column.IsJson ? $"\":{value}" : $"\":\"{Encoder.Encode(value)}\"");
         }
         to.Write("}\n");
     }

@@ -23,7 +23,7 @@ internal sealed record ExportedEvent(DateTime StoredAt, string StreamId, string 
         new("stored_at", e => Time(e.StoredAt)),
         new("payment_type", e => Contracts.StreamId.Split(e.StreamId)!.Value.PaymentType),
         new("account_id", e => Contracts.StreamId.Split(e.StreamId)!.Value.AccountId, IsFromCallers: true),
-        new("version", e => FormattableString.Invariant($"{e.After.Version}"), IsNumber: true),
+        new("version", e => FormattableString.Invariant($"{e.After.Version}"), IsJson: true),
         new("kind", e => e.Kind),
         new("transaction_id", e => e.Fact.TransactionId == Guid.Empty ? null : e.Fact.TransactionId.ToString()),
         new("amount", e => e.Entry.Amount is { } amount ? EventTotals.Text(amount.ToDecimal(), amount.CurrencyCode) : null),
@@ -38,7 +38,7 @@ internal sealed record ExportedEvent(DateTime StoredAt, string StreamId, string 
         new("on_hold", e => EventTotals.Text(e.OnHold, e.After.Currency)),
         new("reference", e => e.Fact.Notes?.Reference, IsFromCallers: true),
         // In the order of the names, so that the bytes of a day do not depend on who wrote it.
-        new("metadata", e => e.Fact.Notes?.Metadata is { } pairs ? JsonSerializer.Serialize(pairs.ToImmutableSortedDictionary(StringComparer.Ordinal)) : null),
+        new("metadata", e => e.Fact.Notes?.Metadata is { } pairs ? JsonSerializer.Serialize(pairs.ToImmutableSortedDictionary(StringComparer.Ordinal)) : null, IsJson: true),
     ];
 
     /// <summary>An event with the account after it.</summary>
@@ -71,6 +71,6 @@ internal sealed record ExportedEvent(DateTime StoredAt, string StreamId, string 
 /// <summary>A column of an export.</summary>
 /// <param name="Name">Its name.</param>
 /// <param name="Value">The value of an event; null if it has none.</param>
-/// <param name="IsNumber">Whether it is a whole number.</param>
+/// <param name="IsJson">Whether the value is JSON, such as a whole number, and no text.</param>
 /// <param name="IsFromCallers">Whether callers have chosen its text.</param>
-internal sealed record Column(string Name, Func<ExportedEvent, string?> Value, bool IsNumber = false, bool IsFromCallers = false);
+internal sealed record Column(string Name, Func<ExportedEvent, string?> Value, bool IsJson = false, bool IsFromCallers = false);
