@@ -1,4 +1,5 @@
 using Billing.Auditing;
+using Billing.Auditing.Chains;
 using Billing.LocalStack.Processes;
 
 namespace Billing.IntegrationTests.Services;
@@ -19,6 +20,7 @@ public sealed class Backfilling(EventStoreFixture store) : IClassFixture<EventSt
         Assert.Contains("7,000 payments of 60 accounts in", output, StringComparison.Ordinal);
         var after = await AuditAsync();
         Assert.True(after.IsClean, string.Join('\n', [.. after.Holes, .. after.Unbalanced, .. after.Misjudged]));
+        Assert.Empty((await new ChainVerifier([store.Postgres.ConnectionString]).RunAsync(null, TestContext.Current.CancellationToken)).Broken);
         Assert.Equal((before.Events + 7000, before.Accounts + 60), (after.Events, after.Accounts));
     }
 
