@@ -4,6 +4,7 @@ using System.Globalization;
 using System.Numerics;
 using System.Text.RegularExpressions;
 using Billing.Messaging.Kafka.Clients;
+using Npgsql;
 
 namespace Billing.Cli.Arguments;
 
@@ -51,6 +52,11 @@ internal static partial class Flags
                 result.AddError($"--postgres: of several databases each needs a name, as in NAME:Host=localhost; '{token.Value}' has none.");
                 return null;
             }
+            if (!IsConnectionString(named.Success ? named.Groups[2].Value : token.Value))
+            {
+                result.AddError($"--postgres: '{token.Value}' is not a connection string such as Host=localhost;Database=billing.");
+                return null;
+            }
             if (!databases.TryAdd(named.Success ? named.Groups[1].Value : "billing", named.Success ? named.Groups[2].Value : token.Value))
             {
                 result.AddError($"--postgres: there are two databases of the name '{named.Groups[1].Value}'.");
@@ -58,6 +64,19 @@ internal static partial class Flags
             }
         }
         return databases;
+    }
+
+    /// <summary>Whether PostgreSQL can be connected to by a text.</summary>
+    public static bool IsConnectionString(string value)
+    {
+        try
+        {
+            return new NpgsqlConnectionStringBuilder(value).Host is { Length: > 0 };
+        }
+        catch (ArgumentException)
+        {
+            return false;
+        }
     }
 
     [GeneratedRegex("^([a-z][a-z0-9_]*):(.*)$")]

@@ -1,7 +1,6 @@
 using System.CommandLine;
 using System.CommandLine.Parsing;
 using Billing.LocalStack;
-using Npgsql;
 
 namespace Billing.Cli.Arguments;
 
@@ -38,7 +37,7 @@ internal sealed class StackFlags
         Description = "auto, or the connection string of a running PostgreSQL",
         DefaultValueFactory = _ => "auto",
         HelpName = "auto|CONNECTION",
-    }.Refuse(text => text == "auto" || IsConnectionString(text)
+    }.Refuse(text => text == "auto" || Flags.IsConnectionString(text)
         ? null
         : $"--postgres must be auto or a connection string such as 'Host=localhost;Database=billing;Username=billing'; it is '{text}'.");
 
@@ -117,16 +116,4 @@ internal sealed class StackFlags
         PostgresReplicas = parsed.GetValue(_replicas),
         Databases = parsed.GetValue(_databases),
     };
-
-    private static bool IsConnectionString(string value)
-    {
-        try
-        {
-            return new NpgsqlConnectionStringBuilder(value).Host is { Length: > 0 };
-        }
-        catch (ArgumentException)
-        {
-            return false;
-        }
-    }
 }

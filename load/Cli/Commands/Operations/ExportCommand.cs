@@ -70,17 +70,8 @@ internal static class ExportCommand
     }
 
     // Those of backends cannot say that a standby will do, which matters for the reading alone.
-    private static string ForBackends(string connectionString)
-    {
-        try
-        {
-            return new NpgsqlConnectionStringBuilder(connectionString) { TargetSessionAttributes = null }.ConnectionString;
-        }
-        catch (ArgumentException e)
-        {
-            throw new StackException($"--postgres: '{connectionString}' is not a connection string: {e.Message}", e);
-        }
-    }
+    private static string ForBackends(string connectionString) =>
+        new NpgsqlConnectionStringBuilder(connectionString) { TargetSessionAttributes = null }.ConnectionString;
 
     private static Option<DateOnly> Day(string name, string description) => new(name)
     {

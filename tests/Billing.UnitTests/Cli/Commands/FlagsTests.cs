@@ -106,6 +106,13 @@ public sealed class FlagsTests
     public void A_bad_value_for_a_command_that_measures_is_an_error_that_names_the_option(string line, string named) =>
         Assert.Contains(Parse(line).Errors, e => e.Message.Contains(named, StringComparison.OrdinalIgnoreCase));
 
+    [Theory]
+    [InlineData("verify --postgres nonsense", "--postgres: 'nonsense' is not a connection string")]
+    [InlineData("audit --who visa/a --postgres one:Host=h --postgres two:Colour=red", "--postgres: 'two:Colour=red' is not a connection string")]
+    [InlineData("verify --chained-since yesterday", "--chained-since must be a time such as")]
+    public void A_bad_value_for_a_command_that_reads_the_event_store_is_an_error_that_names_the_option(string line, string named) =>
+        Assert.Contains(Parse(line).Errors, e => e.Message.Contains(named, StringComparison.Ordinal));
+
     [Fact]
     public void An_audit_without_journals_is_an_error() => Assert.NotEmpty(Parse("audit").Errors);
 
