@@ -7,19 +7,19 @@ public static class AnswerCount
     /// <summary>Returns the differences as text; none if the counts are equal.</summary>
     /// <param name="audit">The result of the audit of the journals.</param>
     /// <param name="payments">Number of answered payments, each counted once.</param>
-    /// <param name="balances">Number of answered balance checks.</param>
+    /// <param name="balances">Number of balances in other answers.</param>
     public static IReadOnlyList<string> Differences(AuditResult audit, long payments, long balances)
     {
         var differences = new List<string>();
-        Compare("payments", payments, audit.Acknowledged);
-        Compare("balance checks", balances, audit.BalancesInAnswers);
+        Compare("answers to payments", payments, audit.Acknowledged);
+        Compare("balances in other answers", balances, audit.BalancesInAnswers);
         return differences;
 
-        void Compare(string operation, long counted, long journalled)
+        void Compare(string answers, long counted, long journalled)
         {
             if (counted != journalled)
             {
-                differences.Add(FormattableString.Invariant($"clients received {counted} answers to {operation}; their journals contain {journalled}"));
+                differences.Add(FormattableString.Invariant($"clients received {counted} {answers}; their journals contain {journalled}"));
             }
         }
     }

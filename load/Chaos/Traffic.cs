@@ -1,18 +1,21 @@
 using System.Globalization;
 using Billing.Client;
 using Billing.Driver;
+using Billing.Driver.Lives;
 
 namespace Billing.Chaos;
 
 /// <summary>Callers that make payments and check balances, each with one request at a time, until every payment has an answer. Some
-/// payments are made twice at the same time through two proxies, and some balances are requested with the version of the payment just
-/// made.</summary>
+/// payments are made twice at the same time through two proxies, some balances are requested with the version of the payment just made, and some payments
+/// are authorised, captured, voided, left to expire and given back.</summary>
 public sealed class Traffic : IAsyncDisposable
 {
     private const int CallersPerClient = 8;
 
-    // One in this many workers does something with payments after they are made.
-    private const int WorkersPerLife = 8;
+    private const int LifePercent = 10;
+
+    // Some holds expire while they are captured, others soon after or not at all.
+    private static readonly int[] HoldSeconds = [1, 5, 30, 0];
 
     private readonly TrafficOptions _options;
     private readonly TimeProvider _time;
@@ -22,10 +25,7 @@ public sealed class Traffic : IAsyncDisposable
     private readonly LoadDriver _driver;
     private readonly CancellationTokenSource _enough = new();
     private readonly CancellationTokenSource _giveUp = new();
-    private readonly PaymentLives _lives;
-    private readonly BillingClient _livesClient;
     private Task<LoadResult>? _running;
-    private Task _living = Task.CompletedTask;
     private int _answered;
 
     /// <summary>Creates the traffic; nothing is sent before <see cref="Start"/>.</summary>
@@ -44,11 +44,11 @@ public sealed class Traffic : IAsyncDisposable
             AccountPrefix = options.AccountPrefix,
             OtherCurrencyPercent = options.OtherCurrencyPercent,
             ReadBackPercent = options.BalancePercent,
+            LifePercent = LifePercent,
+            HoldSeconds = HoldSeconds,
             Seed = options.Seed,
             Journal = options.Journal,
         };
-        _livesClient = Connect(options.Proxies);
-        _lives = new PaymentLives(_livesClient, options.AccountPrefix + "life-", options.Accounts, _record, time, _giveUp.Token);
         var seeds = new Random(options.Seed);
         _driver = new LoadDriver(
             load, time,
@@ -75,11 +75,7 @@ public sealed class Traffic : IAsyncDisposable
         LowLimits.SetAsync(_operator, _options.AccountPrefix, _options.Accounts, cancellationToken);
 
     /// <summary>Starts the callers.</summary>
-    public void Start()
-    {
-        _running = Task.Run(() => _driver.RunAsync(_enough.Token));
-        _living = _lives.RunAsync(Math.Max(1, _options.Workers / WorkersPerLife), _options.Seed, _enough.Token);
-    }
+    public void Start() => _running = Task.Run(() => _driver.RunAsync(_enough.Token));
 
     /// <summary>Waits until the given number of further payments is answered.</summary>
     /// <exception cref="TimeoutException">They were not answered within the bound.</exception>
@@ -106,8 +102,8 @@ public sealed class Traffic : IAsyncDisposable
         await _enough.CancelAsync();
         _giveUp.CancelAfter(bound);
         var result = await _running!;
-        await _living;
         await _driver.DisposeAsync();
+        var followUps = result.Phases[0].FollowUps;
         var payments = result.Phases[0].Payments;
         return new TrafficResult
         {
@@ -115,12 +111,12 @@ public sealed class Traffic : IAsyncDisposable
             Declined = (int)payments.Declined,
             Duplicates = _record.Duplicates,
             Balances = (int)result.BalancesAnswered,
-            Lives = _lives.Completed,
+            Lives = (int)(followUps.GetValueOrDefault(FollowUps.LookUps)?.Ok ?? 0),
             Unanswered = (int)payments.Errors.Values.Sum(),
             Retried = result.Retried + _single.Sum(c => c.Retried),
             AskedAgain = _record.Repeated,
             Failures = _record.Failures,
-            Violations = [.. _record.Violations],
+            Violations = [.. _record.Violations, .. followUps.SelectMany(kind => kind.Value.Errors.Keys.Select(error => $"{kind.Key}: {error}"))],
         };
     }
 
@@ -130,8 +126,6 @@ public sealed class Traffic : IAsyncDisposable
         await _enough.CancelAsync();
         await _giveUp.CancelAsync();
         await (_running ?? Task.CompletedTask);
-        await _living;
-        _livesClient.Dispose();
         await _driver.DisposeAsync();
         Array.ForEach(_single, client => client.Dispose());
         _operator.Dispose();

@@ -24,7 +24,7 @@ public sealed record TrafficOptions
     /// <summary>The seed of the accounts and amounts.</summary>
     public int Seed { get; init; }
 
-    /// <summary>Share of payments that are sent twice at the same time, in percent.</summary>
+    /// <summary>Share of payments, and of what is done with them, that are sent twice at the same time, in percent.</summary>
     public int DuplicatePercent { get; init; } = 5;
 
     /// <summary>Share of payments that are followed by a balance check, in percent.</summary>
@@ -47,13 +47,13 @@ public sealed record TrafficResult
     /// <summary>Number of declined payments.</summary>
     public required int Declined { get; init; }
 
-    /// <summary>Number of answered payments that were sent twice at the same time.</summary>
+    /// <summary>Number of answered requests that were sent twice at the same time.</summary>
     public required int Duplicates { get; init; }
 
-    /// <summary>Number of answered balance checks.</summary>
+    /// <summary>Number of balances in answers to other requests than payments.</summary>
     public required int Balances { get; init; }
 
-    /// <summary>Number of payments that were put on hold, and captured, voided, given back or left to expire.</summary>
+    /// <summary>Number of payments that were made or put on hold, and captured, voided, given back or left to expire.</summary>
     public required int Lives { get; init; }
 
     /// <summary>Number of payments without an answer at the end.</summary>

@@ -8,11 +8,11 @@ using Grpc.Core;
 namespace Billing.Chaos;
 
 /// <summary>Calls through the SDK until there is an answer: a call that fails after the SDK's own retries is repeated with the same
-/// transaction id. Some payments are made twice at the same time, through two proxies.</summary>
+/// transaction id. Some are sent twice at the same time, through two proxies.</summary>
 /// <param name="client">Calls all proxies.</param>
 /// <param name="single">For each proxy a client that calls it alone, without retries.</param>
-/// <param name="duplicatePercent">Share of payments that are made twice, in percent.</param>
-/// <param name="random">Chooses those payments and their proxies.</param>
+/// <param name="duplicatePercent">Share of payments, and of what is done with them, that are sent twice, in percent.</param>
+/// <param name="random">Chooses those and their proxies.</param>
 /// <param name="record">Receives what happens.</param>
 /// <param name="time">The clock.</param>
 /// <param name="giveUp">Ends the calls.</param>
@@ -28,10 +28,13 @@ internal sealed class UntilAnsweredChannel(
 
     public long Retried => client.Retried;
 
-    public Task<Answer<MakePaymentResponse>> PayAsync(MakePaymentRequest request) =>
-        GivingUpAsync(single.Count > 1 && Draw(100) < duplicatePercent ? PayTwiceAsync(request) : PayAsync(request, client, "payment of "));
+    public Task<Answer<MakePaymentResponse>> PayAsync(MakePaymentRequest request) => SendAsync(
+        "payment of " + StreamId.For(request.PaymentType, request.AccountId), (proxy, token) => proxy.MakePaymentAsync(request, token));
 
     public Task<Answer<CheckBalanceResponse>> CheckAsync(CheckBalanceRequest request) => GivingUpAsync(CheckUntilAnsweredAsync(request));
+
+    public Task<Answer<T>> AskAsync<T>(Func<BillingClient, CancellationToken, Task<T>> send, bool isRepeatable)
+        where T : class => isRepeatable ? SendAsync("follow-up", send) : GivingUpAsync(CallAsync("look-up", send, client));
 
     public ValueTask DisposeAsync()
     {
@@ -60,18 +63,19 @@ internal sealed class UntilAnsweredChannel(
         }
     }
 
-    private Task<MakePaymentResponse> PayAsync(MakePaymentRequest request, BillingClient first, string what) => CallAsync(
-        what + StreamId.For(request.PaymentType, request.AccountId), (proxy, token) => proxy.MakePaymentAsync(request, token), first);
+    private Task<Answer<T>> SendAsync<T>(string what, Func<BillingClient, CancellationToken, Task<T>> call)
+        where T : class => GivingUpAsync(single.Count > 1 && Draw(100) < duplicatePercent ? SendTwiceAsync(what, call) : CallAsync(what, call, client));
 
-    private async Task<MakePaymentResponse> PayTwiceAsync(MakePaymentRequest request)
+    private async Task<T> SendTwiceAsync<T>(string what, Func<BillingClient, CancellationToken, Task<T>> call)
+        where T : class
     {
         var one = Draw(single.Count);
         var other = (one + 1 + Draw(single.Count - 1)) % single.Count;
-        var answers = await Task.WhenAll(PayAsync(request, single[one], "payment of "), PayAsync(request, single[other], "copy of a payment of "));
+        var answers = await Task.WhenAll(CallAsync(what, call, single[one]), CallAsync("copy of a " + what, call, single[other]));
         record.CountDuplicate();
         if (!answers[0].Equals(answers[1]))
         {
-            record.Violations.Enqueue($"different answers to the same payment: {answers[0]} and {answers[1]}");
+            record.Violations.Enqueue($"different answers to the same {what}: {answers[0]} and {answers[1]}");
         }
         return answers[0];
     }
@@ -129,7 +133,7 @@ internal sealed class TrafficRecord
     /// <summary>Number of repetitions after the SDK had given up.</summary>
     public long Repeated => _failures.Values.Sum();
 
-    /// <summary>Number of answered payments that were made twice.</summary>
+    /// <summary>Number of answered requests that were sent twice.</summary>
     public int Duplicates => Volatile.Read(ref _duplicates);
 
     public void CountDuplicate() => Interlocked.Increment(ref _duplicates);

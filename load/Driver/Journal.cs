@@ -3,6 +3,7 @@ using System.Globalization;
 using System.Text;
 using System.Text.Unicode;
 using System.Threading.Channels;
+using Billing.Driver.Lives;
 using Billing.V1;
 
 namespace Billing.Driver;
@@ -62,6 +63,13 @@ public readonly record struct JournalEntry(
         Guid.Empty, Contracts.StreamId.For(request.PaymentType, request.AccountId), answer.Balance.CurrencyCode, 0,
         PaymentOutcome.Unspecified, answer.Version, WireAmount.Of(answer.Balance), Span: span,
         MinVersion: request.MinVersion);
+
+    /// <summary>The entry of the balance in the answer to an authorisation, capture, void or refund.</summary>
+    /// <param name="streamId">The account's stream.</param>
+    /// <param name="answer">The answer, which is not a refusal.</param>
+    /// <param name="span">When the call began and ended.</param>
+    public static JournalEntry Of(string streamId, FollowUpAnswer answer, CallSpan span) => new(
+        Guid.Empty, streamId, answer.Balance?.CurrencyCode ?? "", 0, PaymentOutcome.Unspecified, answer.Version, WireAmount.Of(answer.Balance), Span: span);
 
     /// <summary>The line: the fields in order, separated by commas. Balance and reason may be empty.</summary>
     public override string ToString()

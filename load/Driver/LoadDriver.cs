@@ -1,4 +1,8 @@
+using System.Globalization;
+using Billing.Client;
+using Billing.Contracts;
 using Billing.Driver.Channels;
+using Billing.Driver.Lives;
 using Billing.Driver.Metering;
 using Billing.V1;
 
@@ -104,11 +108,14 @@ public sealed class LoadDriver : IAsyncDisposable
 
     private Task BurstAsync(Sender sender, LoadShape.Burst burst, RandomRequests random)
     {
-        var payments = Enumerable.Range(0, burst.Payments).Select(_ => random.Payment()).ToArray();
+        var lives = Enumerable.Range(0, burst.Payments).Where(_ => random.IsAmong(_spec.LifePercent)).Select(_ => random.Life(_spec.HoldSeconds)).ToArray();
+        var payments = Enumerable.Range(lives.Length, burst.Payments - lives.Length).Select(_ => random.Payment()).ToArray();
         var balances = Enumerable.Range(0, burst.Balances).Select(_ => random.Balance()).ToArray();
         return Task.WhenAll(
         [
-            .. payments.Select((request, i) => sender.PayAsync(ChannelOf(i), request, 0, _clock.Now)),
+            // First, so that what becomes of them is sent beside the other payments and not after them.
+            .. lives.Select((life, i) => sender.LiveAsync(ChannelOf(i), life, 0, _clock.Now)),
+            .. payments.Select((request, i) => sender.PayAsync(ChannelOf(lives.Length + i), request, 0, _clock.Now)),
             .. balances.Select((request, i) => sender.CheckAsync(ChannelOf(i), request, 0, _clock.Now)),
         ]);
     }
@@ -151,6 +158,8 @@ public sealed class LoadDriver : IAsyncDisposable
             ? CheckAsync(channel, random.Balance(), phase, due)
             : random.IsAmong(driver._spec.ReadBackPercent)
             ? PayAndReadBackAsync(channel, random.Payment(), phase, due)
+            : random.IsAmong(driver._spec.LifePercent)
+            ? LiveAsync(channel, random.Life(driver._spec.HoldSeconds), phase, due)
             : PayAsync(channel, random.Payment(), phase, due);
 
         private async Task PayAndReadBackAsync(IRequestChannel channel, MakePaymentRequest request, int phase, long due)
@@ -195,6 +204,60 @@ public sealed class LoadDriver : IAsyncDisposable
                 driver._journal?.Add(JournalEntry.Of(request, message, span));
             }
             meter.Balance(phase, new Outcome(answer.Error, IsDeclined: false, null), due, span.EndedUnixUs);
+        }
+
+        /// <summary>Sends all of a life's requests, to the first without an answer. At the end the payment must show the sum of the answers.
+        /// </summary>
+        public async Task LiveAsync(IRequestChannel channel, PaymentLife life, int phase, long due)
+        {
+            var stream = StreamId.For(life.Payment.PaymentType, life.Payment.AccountId);
+            decimal? charged = life.Hold is null
+                ? await PayAsync(channel, life.Payment, phase, due) is { Outcome: PaymentOutcome.Accepted } ? WireAmount.Of(life.Payment.Amount) : null
+                : await AskAsync(FollowUps.Authorisations, (client, token) => client.SendAsync(life.Hold, token), due) is { IsDeclined: false }
+                ? await SumAsync(
+                    [
+                        .. life.Captures.Select(capture => AskAsync(FollowUps.Captures, (client, token) => client.SendAsync(capture, token))),
+                        .. life.Voiding is null ? [] : new[] { AskAsync(FollowUps.Voids, (client, token) => client.SendAsync(life.Voiding, token)) },
+                    ])
+                : null;
+            if (charged is not null
+                && await SumAsync([.. life.Refunds.Select(refund => AskAsync(FollowUps.Refunds, (client, token) => client.SendAsync(refund, token)))])
+                    is { } refunded)
+            {
+                await LookUpAsync(channel, life.Payment, charged.Value, refunded, phase);
+            }
+
+            async Task<FollowUpAnswer?> AskAsync(string kind, Func<BillingClient, CancellationToken, Task<FollowUpAnswer>> call, long? due = null)
+            {
+                var began = driver._clock.Now;
+                var answer = await channel.AskAsync(call, isRepeatable: true);
+                var span = driver._clock.Since(began);
+                if (answer.Message is { Balance: not null } message)
+                {
+                    Interlocked.Increment(ref driver._balancesAnswered);
+                    driver._journal?.Add(JournalEntry.Of(stream, message, span));
+                }
+                meter.FollowUp(kind, phase, new Outcome(answer.Error, answer.Message is { IsDeclined: true }, null), due ?? began, span.EndedUnixUs);
+                return answer.Message;
+            }
+        }
+
+        private async Task LookUpAsync(IRequestChannel channel, MakePaymentRequest payment, decimal charged, decimal refunded, int phase)
+        {
+            var request = payment.LookUp();
+            var began = driver._clock.Now;
+            var answer = await channel.AskAsync((client, token) => client.GetPaymentAsync(request, token), isRepeatable: false);
+            var error = answer.Message is null || (WireAmount.Of(answer.Message.Charged), WireAmount.Of(answer.Message.Refunded)) == (charged, refunded)
+                ? answer.Error
+                : string.Create(CultureInfo.InvariantCulture, $"answers say {charged} captured and {refunded} given back; found is {answer.Message}");
+            meter.FollowUp(FollowUps.LookUps, phase, new Outcome(error, IsDeclined: false, null), began, driver._clock.Now);
+        }
+
+        // Null if one of them has no answer.
+        private static async Task<decimal?> SumAsync(IReadOnlyList<Task<FollowUpAnswer?>> requests)
+        {
+            var answers = await Task.WhenAll(requests);
+            return answers.Contains(null) ? null : answers.Sum(answer => answer!.Amount);
         }
     }
 }

@@ -27,7 +27,7 @@ public sealed record LoadResult
     /// <summary>Number of answered payments, warm-up included: as many as in the journal.</summary>
     public required long PaymentsAnswered { get; init; }
 
-    /// <summary>Number of answered balance checks, warm-up included: as many as in the journal.</summary>
+    /// <summary>Number of balances in answers to other requests than payments, warm-up included: as many as in the journal.</summary>
     public required long BalancesAnswered { get; init; }
 }
 
@@ -35,7 +35,10 @@ public sealed record LoadResult
 /// <param name="Name">Its name.</param>
 /// <param name="Payments">The figures of its payments.</param>
 /// <param name="Balances">The figures of its balance checks.</param>
-public sealed record PhaseResult(string Name, RequestFigures Payments, RequestFigures Balances);
+/// <param name="FollowUps">The figures of what else was done with payments, by name (<see cref="Lives.FollowUps.All"/>); those that were
+/// sent only.</param>
+public sealed record PhaseResult(
+    string Name, RequestFigures Payments, RequestFigures Balances, IReadOnlyDictionary<string, RequestFigures> FollowUps);
 
 /// <summary>The figures of one kind of request.</summary>
 public sealed record RequestFigures
@@ -43,7 +46,7 @@ public sealed record RequestFigures
     /// <summary>Number of answers; of payments, of accepted ones.</summary>
     public required long Ok { get; init; }
 
-    /// <summary>Number of declined payments.</summary>
+    /// <summary>Number of declined payments and authorisations, and of captures, voids and refunds for which too little was there.</summary>
     public required long Declined { get; init; }
 
     /// <summary>Number of failed requests by status.</summary>

@@ -53,6 +53,13 @@ public sealed record LoadSpec
     /// <summary>Percentage of payments that are followed by a balance check that must include them.</summary>
     public int ReadBackPercent { get; init; }
 
+    /// <summary>Percentage of payments that are not only made: they are authorised, captured, voided, given back and looked up. Only over
+    /// <see cref="LoadProtocol.Sdk"/>.</summary>
+    public int LifePercent { get; init; }
+
+    /// <summary>How long those that are authorised are on hold, one of these in seconds; 0 for the platform's default.</summary>
+    public IReadOnlyList<int> HoldSeconds { get; init; } = [0];
+
     /// <summary>Percentage of payments in euros instead of dollars: they are declined if the account is kept in dollars.</summary>
     public int OtherCurrencyPercent { get; init; }
 

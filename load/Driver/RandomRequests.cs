@@ -1,4 +1,5 @@
 using Billing.Contracts;
+using Billing.Driver.Lives;
 using Billing.V1;
 
 namespace Billing.Driver;
@@ -34,6 +35,10 @@ public sealed class RandomRequests(
         PaymentType = Type(),
         Amount = new Money { CurrencyCode = Currency(), Units = random.Next(1, 100), Nanos = random.Next(0, 100) * 10_000_000 },
     };
+
+    /// <summary>The next payment, with all that is to become of it.</summary>
+    /// <param name="holdSeconds">How long amounts are on hold, one of these in seconds; 0 for the platform's default.</param>
+    public PaymentLife Life(IReadOnlyList<int> holdSeconds) => PaymentLife.Of(Payment(), random, holdSeconds);
 
     /// <summary>The next balance check.</summary>
     public CheckBalanceRequest Balance() => new() { AccountId = Account(), PaymentType = Type() };

@@ -17,6 +17,9 @@ public sealed record ScenarioSpec
     /// <summary>Percentage of calls that are payments; the others are balance checks.</summary>
     public required int PaymentPercent { get; init; }
 
+    /// <summary>What a call does with its payment.</summary>
+    public Following Following { get; init; }
+
     /// <summary>Number of clients, each with connections of its own, that the calls are distributed over.</summary>
     public required int Clients { get; init; }
 
@@ -34,6 +37,23 @@ public sealed record ScenarioSpec
 
     /// <summary>The folder for NBomber's reports; its contents are deleted first.</summary>
     public required string ReportFolder { get; init; }
+}
+
+/// <summary>What a call does with its payment.</summary>
+[JsonConverter(typeof(JsonStringEnumConverter<Following>))]
+public enum Following
+{
+    /// <summary>Nothing more.</summary>
+    None,
+
+    /// <summary>It is given back.</summary>
+    Refund,
+
+    /// <summary>It is authorised first, and then captured.</summary>
+    Capture,
+
+    /// <summary>It is looked up.</summary>
+    LookUp,
 }
 
 /// <summary>The shape of a load.</summary>

@@ -1,5 +1,7 @@
 using Billing.Client;
+using Billing.Contracts;
 using Billing.Driver;
+using Billing.Driver.Lives;
 using Billing.ScenarioFiles;
 using Billing.V1;
 using Grpc.Core;
@@ -15,6 +17,9 @@ internal readonly record struct CallResult(bool IsOk, string Status, string Mess
 /// <summary>The calls of the scenarios. Thread-safe.</summary>
 internal sealed class BillingCalls : IAsyncDisposable
 {
+    /// <summary>The status of a declined payment or authorisation.</summary>
+    public const string Declined = "declined";
+
     private readonly BillingClient[] _clients;
     private readonly Journal? _journal;
     private readonly CallClock _clock;
@@ -37,16 +42,18 @@ internal sealed class BillingCalls : IAsyncDisposable
     /// <summary>Number of retries by the clients.</summary>
     public long Retried => _clients.Sum(c => c.Retried);
 
+    /// <summary>Draws a payment.</summary>
+    public MakePaymentRequest Draw(Random random) => new RandomRequests(_accounts, random).Payment();
+
     /// <summary>Charges an account. A decline is an answer.</summary>
-    public Task<CallResult> PayAsync(Random random) => EndAsync(async client =>
+    public Task<CallResult> PayAsync(MakePaymentRequest request) => EndAsync(async client =>
     {
-        var request = new RandomRequests(_accounts, random).Payment();
         var (began, retried) = (_clock.Now, client.Retried);
         try
         {
             var response = await client.MakePaymentAsync(request, _cancellationToken);
             _journal?.Add(JournalEntry.Of(request, response, _clock.Since(began)));
-            return response.Outcome == PaymentOutcome.Declined ? "declined" : "accepted";
+            return response.Outcome == PaymentOutcome.Declined ? Declined : "accepted";
         }
         catch (Exception e) when (e is RpcException or OperationCanceledException)
         {
@@ -64,6 +71,34 @@ internal sealed class BillingCalls : IAsyncDisposable
         var response = await client.CheckBalanceAsync(request, _cancellationToken);
         _journal?.Add(JournalEntry.Of(request, response, _clock.Since(began)));
         return "read";
+    });
+
+    /// <summary>Puts a payment on hold.</summary>
+    public Task<CallResult> AuthoriseAsync(MakePaymentRequest payment)
+    {
+        var request = payment.Authorisation();
+        return FollowAsync(payment, client => client.SendAsync(request, _cancellationToken), "authorised");
+    }
+
+    /// <summary>Captures what is on hold.</summary>
+    public Task<CallResult> CaptureAsync(MakePaymentRequest payment)
+    {
+        var request = payment.Capture(payment.Amount);
+        return FollowAsync(payment, client => client.SendAsync(request, _cancellationToken), "captured");
+    }
+
+    /// <summary>Gives a payment back.</summary>
+    public Task<CallResult> RefundAsync(MakePaymentRequest payment)
+    {
+        var request = payment.Refund(payment.Amount);
+        return FollowAsync(payment, client => client.SendAsync(request, _cancellationToken), "refunded");
+    }
+
+    /// <summary>Looks a payment up.</summary>
+    public Task<CallResult> LookUpAsync(MakePaymentRequest payment) => EndAsync(async client =>
+    {
+        await client.GetPaymentAsync(payment.LookUp(), _cancellationToken);
+        return "found";
     });
 
     /// <summary>Completes the journal and closes the connections.</summary>
@@ -89,6 +124,17 @@ internal sealed class BillingCalls : IAsyncDisposable
         }
         return new BillingClient(options, time);
     }
+
+    private Task<CallResult> FollowAsync(MakePaymentRequest payment, Func<BillingClient, Task<FollowUpAnswer>> send, string status) => EndAsync(async client =>
+    {
+        var began = _clock.Now;
+        var answer = await send(client);
+        if (answer.Balance is not null)
+        {
+            _journal?.Add(JournalEntry.Of(StreamId.For(payment.PaymentType, payment.AccountId), answer, _clock.Since(began)));
+        }
+        return answer.IsDeclined ? Declined : status;
+    });
 
     private async Task<CallResult> EndAsync(Func<BillingClient, Task<string>> call)
     {

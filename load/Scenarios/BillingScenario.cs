@@ -1,4 +1,5 @@
 using Billing.ScenarioFiles;
+using Billing.V1;
 using NBomber.Contracts;
 using NBomber.CSharp;
 
@@ -15,6 +16,10 @@ internal sealed class BillingScenario(
 {
     public const string PaymentStep = "payment";
     public const string BalanceStep = "balance";
+    public const string AuthorisationStep = "authorisation";
+    public const string CaptureStep = "capture";
+    public const string RefundStep = "refund";
+    public const string LookUpStep = "look-up";
 
     // The number of callers in a burst's warm-up: enough to open every connection.
     private const int WarmUpCallers = 64;
@@ -68,12 +73,32 @@ internal sealed class BillingScenario(
         var random = NextRandom();
         return spec.PaymentPercent switch
         {
-            100 => Answer(await calls.PayAsync(random)),
+            100 when spec.Following != Following.None => await FollowAsync(context, random),
+            100 => Answer(await calls.PayAsync(calls.Draw(random))),
             0 => Answer(await calls.CheckAsync(random)),
             var percent => random.Next(100) < percent
-                ? await Step.Run(PaymentStep, context, async () => Answer(await calls.PayAsync(random)))
+                ? await Step.Run(PaymentStep, context, async () => Answer(await calls.PayAsync(calls.Draw(random))))
                 : await Step.Run(BalanceStep, context, async () => Answer(await calls.CheckAsync(random))),
         };
+    }
+
+    private async Task<IResponse> FollowAsync(IScenarioContext context, Random random)
+    {
+        var payment = calls.Draw(random);
+        var made = spec.Following == Following.Capture
+            ? await RunAsync(AuthorisationStep, calls.AuthoriseAsync)
+            : await RunAsync(PaymentStep, calls.PayAsync);
+        // A declined payment can be looked up, but not captured or given back.
+        return made.IsError || (made.StatusCode == BillingCalls.Declined && spec.Following != Following.LookUp) ? made : spec.Following switch
+        {
+            Following.Capture => await RunAsync(CaptureStep, calls.CaptureAsync),
+            Following.Refund => await RunAsync(RefundStep, calls.RefundAsync),
+            Following.LookUp => await RunAsync(LookUpStep, calls.LookUpAsync),
+            _ => throw new InvalidOperationException($"Unknown {spec.Following}."),
+        };
+
+        Task<Response<object>> RunAsync(string step, Func<MakePaymentRequest, Task<CallResult>> call) =>
+            Step.Run(step, context, async () => Answer(await call(payment)));
     }
 
     private Response<object> Answer(CallResult end)
@@ -93,7 +118,7 @@ internal sealed class BillingScenario(
             var random = NextRandom();
             while (time.GetElapsedTime(start) < spec.WarmUp && !interrupt.IsCancellationRequested)
             {
-                await calls.PayAsync(random);
+                await calls.PayAsync(calls.Draw(random));
             }
         }));
     }

@@ -18,6 +18,7 @@ public sealed class ScenarioFilesTests
             Scenario = "mixed",
             Shape = shape,
             PaymentPercent = 80,
+            Following = Following.Capture,
             Clients = 3,
             WarmUp = TimeSpan.FromMilliseconds(500),
             Accounts = 7,

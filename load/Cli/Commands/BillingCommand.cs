@@ -40,11 +40,12 @@ internal static class BillingCommand
         var clients = Flags.Number("--clients", "Load-generating clients", 3, 1, 1000);
         var requests = Flags.Number("--requests", "Payments that each client sends at once", 5000, 1, 10_000_000);
         var balances = Flags.Number("--balances", "Balance checks that each client sends at the same time", 500, 0, 10_000_000);
+        var mix = Flags.Number("--mix", "Percentage of the payments that are also authorised, captured, voided, given back and looked up", 0, 0, 100);
         var warmUp = Flags.Number("--warm-up", "Warm-up payments of each client, not measured", 1000, 0, 1_000_000);
         var report = MeasurementFlags.Report();
         var command = new Command("run", "Runs the billing prototype's experiment: starts the stack, sends the payments, prints the results and the audit, and stops the stack.")
         {
-            clients, requests, balances, warmUp, report, hosts,
+            clients, requests, balances, mix, warmUp, report, hosts,
         };
         system.AddTo(command);
         command.Validators.Add(result =>
@@ -62,6 +63,7 @@ internal static class BillingCommand
                 Clients = parsed.GetValue(clients),
                 Requests = parsed.GetValue(requests),
                 Balances = parsed.GetValue(balances),
+                Mix = parsed.GetValue(mix),
                 WarmUp = parsed.GetValue(warmUp),
                 Report = parsed.GetValue(report),
             },

@@ -1,3 +1,4 @@
+using Billing.Client;
 using Billing.Contracts;
 using Billing.V1;
 
@@ -25,4 +26,11 @@ public interface IRequestChannel : IAsyncDisposable
 
     /// <summary>Checks a balance and waits for the outcome.</summary>
     Task<Answer<CheckBalanceResponse>> CheckAsync(CheckBalanceRequest request);
+
+    /// <summary>Sends another request and waits for the outcome.</summary>
+    /// <param name="send">Sends it.</param>
+    /// <param name="isRepeatable">Whether the same request always has the same answer, as those with an id of their own do.</param>
+    /// <exception cref="NotSupportedException">The channel does not go through the SDK.</exception>
+    Task<Answer<T>> AskAsync<T>(Func<BillingClient, CancellationToken, Task<T>> send, bool isRepeatable)
+        where T : class => throw new NotSupportedException("Only payments and balance checks are sent without the SDK.");
 }

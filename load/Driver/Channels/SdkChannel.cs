@@ -25,6 +25,9 @@ internal sealed class SdkChannel(BillingClient client, int timedEvery) : IReques
     public Task<Answer<CheckBalanceResponse>> CheckAsync(CheckBalanceRequest request) =>
         AnswerAsync(async () => new Answer<CheckBalanceResponse>(await client.CheckBalanceAsync(request)));
 
+    public Task<Answer<T>> AskAsync<T>(Func<BillingClient, CancellationToken, Task<T>> send, bool isRepeatable)
+        where T : class => AnswerAsync(async () => new Answer<T>(await send(client, CancellationToken.None)));
+
     public ValueTask DisposeAsync()
     {
         client.Dispose();

@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using Billing.Contracts;
+using Billing.Driver.Lives;
 using Grpc.Core;
 
 namespace Billing.Driver.Metering;
@@ -17,13 +18,14 @@ internal sealed class Meter(long startUnixUs, IReadOnlyList<string> phases, bool
 
     private readonly KindMeter[] _payments = [.. phases.Select(_ => new KindMeter())];
     private readonly KindMeter[] _balances = [.. phases.Select(_ => new KindMeter())];
+    private readonly ConcurrentDictionary<(int Phase, string Kind), KindMeter> _followUps = new();
     private readonly ConcurrentDictionary<int, Counter> _perSecond = new();
     private readonly ConcurrentQueue<StepTimes> _timed = new();
     private long _done;
     private long _answered;
     private long _last;
 
-    /// <summary>Number of requests answered or failed so far.</summary>
+    /// <summary>Number of payments, authorisations and balance checks answered or failed so far.</summary>
     public long Done => Interlocked.Read(ref _done);
 
     /// <summary>Number of requests answered so far.</summary>
@@ -46,22 +48,32 @@ internal sealed class Meter(long startUnixUs, IReadOnlyList<string> phases, bool
     /// <summary>Counts a balance check.</summary>
     public void Balance(int phase, in Outcome outcome, long countsFrom, long ended) => Count(_balances[phase], outcome, countsFrom, ended);
 
+    /// <summary>Counts what else is done with a payment.</summary>
+    public void FollowUp(string kind, int phase, in Outcome outcome, long countsFrom, long ended) =>
+        Count(_followUps.GetOrAdd((phase, kind), _ => new KindMeter()), outcome, countsFrom, ended, isFirst: kind == FollowUps.Authorisations);
+
     public LoadResult Result() => new()
     {
         StartedUnixUs = startUnixUs,
         EndedUnixUs = Math.Max(startUnixUs, Interlocked.Read(ref _last)),
         Retried = 0,
-        Phases = [.. phases.Select((name, i) => new PhaseResult(name, _payments[i].Figures(), _balances[i].Figures()))],
+        Phases = [.. phases.Select((name, i) => new PhaseResult(name, _payments[i].Figures(), _balances[i].Figures(), FollowUpFigures(i)))],
         AnswersPerSecond = PerSecond(),
         Timed = [.. _timed.Select(times => times.ToString())],
         PaymentsAnswered = 0,
         BalancesAnswered = 0,
     };
 
-    private void Count(KindMeter kind, in Outcome outcome, long countsFrom, long ended)
+    private Dictionary<string, RequestFigures> FollowUpFigures(int phase) => FollowUps.All
+        .Where(kind => _followUps.ContainsKey((phase, kind))).ToDictionary(kind => kind, kind => _followUps[(phase, kind)].Figures());
+
+    private void Count(KindMeter kind, in Outcome outcome, long countsFrom, long ended, bool isFirst = true)
     {
         kind.Count(outcome, ended - countsFrom, isBurst ? ended - startUnixUs : null);
-        Interlocked.Increment(ref _done);
+        if (isFirst)
+        {
+            Interlocked.Increment(ref _done);
+        }
         if (outcome.Error.Length > 0)
         {
             return;
@@ -129,6 +141,6 @@ internal sealed class Meter(long startUnixUs, IReadOnlyList<string> phases, bool
 
 /// <summary>The outcome of a request as it is counted.</summary>
 /// <param name="Error">The status of a failure; empty for an answer.</param>
-/// <param name="IsDeclined">Whether the answer declines a payment.</param>
+/// <param name="IsDeclined">Whether the answer is that nothing was done.</param>
 /// <param name="Times">The times of the steps of a timed payment.</param>
 internal readonly record struct Outcome(string Error, bool IsDeclined, StepTimes? Times);

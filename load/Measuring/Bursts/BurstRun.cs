@@ -104,6 +104,7 @@ internal sealed class BurstRun(RunOptions options, IAnsiConsole console, TimePro
         Shape = new LoadShape.Burst(options.Requests, options.Balances),
         WarmUp = LoadShape.WarmUpOf(options.WarmUp),
         OtherCurrencyPercent = OtherCurrencyPercent,
+        LifePercent = options.Mix,
         DeadlineS = DeadlineS,
         Seed = 0,
     };
@@ -144,8 +145,9 @@ internal sealed class BurstRun(RunOptions options, IAnsiConsole console, TimePro
             Clients = options.Clients,
             Payments = KindReport.Of(all.Payments),
             Balances = KindReport.Of(all.Balances),
+            FollowUps = all.FollowUps.Count == 0 ? null : all.FollowUps.ToDictionary(kind => kind.Key, kind => KindReport.Of(kind.Value)),
             TotalS = figures.DurationS,
-            RequestsPerS = figures.DurationS > 0 ? (all.Payments.Sent + all.Balances.Sent) / figures.DurationS : 0,
+            RequestsPerS = figures.DurationS > 0 ? figures.All.Sent / figures.DurationS : 0,
             Retried = figures.Retried,
         };
     }

@@ -10,7 +10,7 @@ internal static class RunPage
     public static Report Of(RunResult result) => new()
     {
         Title = "The billing prototype's experiment",
-        Subtitle = $"{Numbers.Whole(result.RequestsPerS)} requests/s: {Numbers.Whole(result.Payments.Count + result.Balances.Count)} requests in {Numbers.Fixed(result.TotalS, 3)} s, {Numbers.Whole(result.Retried)} retries.",
+        Subtitle = $"{Numbers.Whole(result.RequestsPerS)} requests/s: {Numbers.Whole(result.All.Sum(kind => kind.Figures.Count))} requests in {Numbers.Fixed(result.TotalS, 3)} s, {Numbers.Whole(result.Retried)} retries.",
         Facts =
         [
             .. Facts.Of(result.Run), StoreAudit.Fact(result.Audit is { } audit ? [audit] : []),
@@ -32,7 +32,7 @@ internal static class RunPage
             new Column("", Align.Left), new Column("Count"), new Column("Shortest"), new Column("Longest"), new Column("Average"),
             new Column("p50"), new Column("p99"), new Column("Declined"), new Column("Errors"),
         ],
-        Rows = [.. Rows("Payments", result.Payments), .. result.Balances.Count > 0 ? Rows("Balances", result.Balances) : []],
+        Rows = [.. result.All.SelectMany(kind => Rows(char.ToUpperInvariant(kind.Name[0]) + kind.Name[1..], kind.Figures))],
         Note = result.Failed > 0 ? FailedRequests.Sentence(result.Failed) : "",
     };
 
@@ -49,18 +49,12 @@ internal static class RunPage
         }
     }
 
-    private static BarChart Chart(RunResult result)
-    {
-        (string Kind, KindReport Figures)[] kinds = result.Balances.Count > 0
-            ? [("payments", result.Payments), ("balances", result.Balances)]
-            : [("payments", result.Payments)];
-        return new BarChart(
-            "Latency", new Axis("Latency", "s"), ["shortest", "p50", "average", "p99", "longest"],
-            [
-                .. kinds.Select(k => Bars.Of(k.Kind + ", each call", [k.Figures.ShortestS, k.Figures.P50S, k.Figures.AverageS, k.Figures.P99S, k.Figures.LongestS])),
-                .. kinds.Where(k => k.Figures.SinceStart is not null).Select(k => Bars.Of(k.Kind + ", since start", SinceStart(k.Figures.SinceStart!))),
-            ]);
-    }
+    private static BarChart Chart(RunResult result) => new(
+        "Latency", new Axis("Latency", "s"), ["shortest", "p50", "average", "p99", "longest"],
+        [
+            .. result.All.Select(k => Bars.Of(k.Name + ", each call", [k.Figures.ShortestS, k.Figures.P50S, k.Figures.AverageS, k.Figures.P99S, k.Figures.LongestS])),
+            .. result.All.Where(k => k.Figures.SinceStart is not null).Select(k => Bars.Of(k.Name + ", since start", SinceStart(k.Figures.SinceStart!))),
+        ]);
 
     private static double[] SinceStart(BurstTimes times) => [times.ShortestS, times.P50S, times.AverageS, times.P99S, times.LongestS];
 

@@ -30,6 +30,11 @@ internal sealed record RunResult : IResults
     public bool Jitter { get; init; }
     public required KindReport Payments { get; init; }
     public required KindReport Balances { get; init; }
+
+    /// <summary>What else was done with payments, by name; null without <c>--mix</c>.</summary>
+    [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingNull)]
+    public IReadOnlyDictionary<string, KindReport>? FollowUps { get; init; }
+
     public required double TotalS { get; init; }
     public required double RequestsPerS { get; init; }
     public required long Retried { get; init; }
@@ -39,9 +44,17 @@ internal sealed record RunResult : IResults
 
     /// <summary>Number of failed requests.</summary>
     [JsonIgnore]
-    public long Failed => Payments.Errors + Balances.Errors;
+    public long Failed => All.Sum(kind => kind.Figures.Errors);
 
-    bool IResults.HasFigures => Payments.Count > 0;
+    /// <summary>The figures of each kind of request that was sent, by name.</summary>
+    [JsonIgnore]
+    public IEnumerable<(string Name, KindReport Figures)> All =>
+    [
+        ("payments", Payments), .. Balances.Count > 0 ? [("balances", Balances)] : Array.Empty<(string, KindReport)>(),
+        .. (FollowUps ?? new Dictionary<string, KindReport>()).Select(kind => (kind.Key.Replace('_', '-'), kind.Value)),
+    ];
+
+    bool IResults.HasFigures => All.Any(kind => kind.Figures.Count > 0);
 
     bool IResults.IsGood => (Audit?.IsClean ?? Backends is null) && Failed == 0;
 }

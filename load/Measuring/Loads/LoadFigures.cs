@@ -1,5 +1,6 @@
 using Billing.Contracts;
 using Billing.Driver;
+using Billing.Driver.Lives;
 using Billing.Driver.Metering;
 
 namespace Billing.Measuring.Loads;
@@ -40,27 +41,31 @@ internal sealed record LoadFigures(
                 phase.Name,
                 KindFigures.Of(kinds.Select(k => (k.Late, k.Phases[i].Payments))),
                 KindFigures.Of(kinds.Select(k => (k.Late, k.Phases[i].Balances))),
-                KindFigures.Of(kinds.SelectMany(k => Both(k.Late, k.Phases[i])))))],
+                FollowUps.All.Where(kind => kinds.Any(k => k.Phases[i].FollowUps.ContainsKey(kind))).ToDictionary(
+                    kind => kind,
+                    kind => KindFigures.Of(kinds.Where(k => k.Phases[i].FollowUps.ContainsKey(kind)).Select(k => (k.Late, k.Phases[i].FollowUps[kind])))),
+                KindFigures.Of(kinds.SelectMany(k => AllOf(k.Late, k.Phases[i])))))],
             [.. Enumerable.Range(0, results.Max(r => r.AnswersPerSecond.Count)).Select(second => results.Sum(r => r.AnswersPerSecond.ElementAtOrDefault(second)))],
             cpuS,
             [.. results.SelectMany(r => r.Timed).Select(text => StepTimes.TryParse(text, out var times) ? times : null).OfType<StepTimes>()],
             results.Sum(r => r.Retried))
         {
             Acknowledged = results.Sum(r => r.PaymentsAnswered),
-            All = KindFigures.Of(kinds.SelectMany(k => k.Phases.SelectMany(phase => Both(k.Late, phase)))),
+            All = KindFigures.Of(kinds.SelectMany(k => k.Phases.SelectMany(phase => AllOf(k.Late, phase)))),
         };
     }
 
-    private static IEnumerable<(long LateUs, RequestFigures Figures)> Both(long late, PhaseResult phase) =>
-        [(late, phase.Payments), (late, phase.Balances)];
+    private static IEnumerable<(long LateUs, RequestFigures Figures)> AllOf(long late, PhaseResult phase) =>
+        [(late, phase.Payments), (late, phase.Balances), .. phase.FollowUps.Values.Select(figures => (late, figures))];
 }
 
 /// <summary>The figures of one phase of a load.</summary>
-internal sealed record PhaseFigures(string Name, KindFigures Payments, KindFigures Balances, KindFigures All);
+internal sealed record PhaseFigures(
+    string Name, KindFigures Payments, KindFigures Balances, IReadOnlyDictionary<string, KindFigures> FollowUps, KindFigures All);
 
-/// <summary>The figures of one kind of request, or of both.</summary>
+/// <summary>The figures of one kind of request, or of all.</summary>
 /// <param name="Ok">Number of answers that decline nothing.</param>
-/// <param name="Declined">Number of declined payments.</param>
+/// <param name="Declined">Number of declined payments and the like.</param>
 /// <param name="Errors">Number of failed requests by status.</param>
 /// <param name="Latency">Latencies of the answers.</param>
 /// <param name="SinceStart">Latencies of the answers to a burst since the start of the first driver; zero for other loads.</param>

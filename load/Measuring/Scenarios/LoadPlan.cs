@@ -1,4 +1,5 @@
 using Billing.ScenarioFiles;
+
 namespace Billing.Measuring.Scenarios;
 
 /// <summary>The load of a run, the system under load, and the thresholds of the results.</summary>
@@ -12,6 +13,9 @@ internal sealed record LoadPlan
 
     /// <summary>Percentage of calls that are payments; the others are balance checks.</summary>
     public int PaymentPercent { get; init; } = 100;
+
+    /// <summary>What a call does with its payment.</summary>
+    public Following Following { get; init; }
 
     /// <summary>Number of clients, each with connections of its own, that the calls are distributed over.</summary>
     public int Clients { get; init; } = 1;

@@ -60,6 +60,7 @@ internal static class ScenarioProcess
         Scenario = plan.Scenario,
         Shape = plan.Shape,
         PaymentPercent = plan.PaymentPercent,
+        Following = plan.Following,
         Clients = plan.Clients,
         WarmUp = plan.WarmUp,
         Accounts = plan.Accounts,

@@ -30,6 +30,7 @@ public sealed class CommandLine : IAsyncLifetime
         Assert.Equal(80, root.GetProperty("payments").GetProperty("count").GetInt32());
         Assert.Equal(8, root.GetProperty("balances").GetProperty("ok").GetInt32());
         Assert.Equal(0, root.GetProperty("audit").GetProperty("lost").GetInt32());
+        Assert.False(root.TryGetProperty("follow_ups", out _));
         foreach (var name in new[] { "shortest_s", "longest_s", "average_s", "p50_s", "p99_s" })
         {
             Assert.True(root.GetProperty("payments").GetProperty(name).GetDouble() > 0, name);
@@ -43,6 +44,28 @@ public sealed class CommandLine : IAsyncLifetime
         var page = Path.Combine(_folder.FullName, "again.html");
         Assert.Equal(0, (await RunAsync("report", report, "--out", page)).ExitCode);
         Assert.Contains("The billing prototype's experiment", await File.ReadAllTextAsync(page), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_run_with_a_mix_reports_what_was_done_with_payments_and_its_audit_is_clean()
+    {
+        var report = Path.Combine(_folder.FullName, "report.json");
+
+        var (exitCode, output) = await RunAsync(
+            "run", "--kafka", "embedded", "--clients", "2", "--requests", "100", "--balances", "0", "--warm-up", "10", "--mix", "50", "--report", report);
+
+        Assert.Equal(0, exitCode);
+        Assert.Contains("wrong 0, lost 0, doubled 0, holes 0, unbalanced 0, misjudged 0, unexplained 0", output, StringComparison.Ordinal);
+        using var json = JsonDocument.Parse(await File.ReadAllTextAsync(report));
+        var followUps = json.RootElement.GetProperty("follow_ups");
+        Assert.Equal(200, json.RootElement.GetProperty("payments").GetProperty("count").GetInt32() + Count("authorisations"));
+        foreach (var kind in new[] { "authorisations", "captures", "voids", "refunds", "look_ups" })
+        {
+            Assert.True(Count(kind) > 0, kind);
+            Assert.Contains(char.ToUpperInvariant(kind[0]) + kind[1..].Replace('_', '-'), output, StringComparison.Ordinal);
+        }
+
+        int Count(string kind) => followUps.GetProperty(kind).GetProperty("count").GetInt32();
     }
 
     [Theory]

@@ -77,6 +77,23 @@ public sealed class LoadScenarios(EmbeddedStack stack) : IClassFixture<EmbeddedS
         Assert.All(stack.Stack.Services, s => Assert.False(s.Process.HasExited));
     }
 
+    [Theory]
+    [InlineData("refunds", "payment", "refund", "refunded")]
+    [InlineData("captures", "authorisation", "capture", "captured")]
+    [InlineData("look-ups", "payment", "look-up", "found")]
+    public async Task What_is_done_with_a_payment_is_measured_as_a_step_of_its_own(string scenario, string first, string second, string status)
+    {
+        var (exitCode, _) = await RunAsync(scenario, "--targets", Proxies, "--copies", "2", "--during", "1s", "--warm-up", "0", "--max-error-percent", "0");
+
+        Assert.Equal(0, exitCode);
+        using var summary = Summary();
+        var steps = summary.RootElement.GetProperty("steps");
+        var (made, done) = (steps.GetProperty(first).GetProperty("ok").GetInt32(), steps.GetProperty(second).GetProperty("ok").GetInt32());
+        Assert.InRange(done, 1, made);
+        Assert.Equal(summary.RootElement.GetProperty("calls").GetProperty("ok").GetInt32(), made);
+        Assert.Equal(done, summary.RootElement.GetProperty("statuses").GetProperty(status).GetInt32());
+    }
+
     [Fact]
     public async Task An_interrupt_ends_the_load_with_its_reports_and_stops_the_stack()
     {

@@ -15,6 +15,6 @@ public sealed class AnswerCountTests
 
     [Fact]
     public void A_missing_balance_in_the_journal_is_found() => Assert.Equal(
-        ["clients received 1500 answers to balance checks; their journals contain 0"],
+        ["clients received 1500 balances in other answers; their journals contain 0"],
         AnswerCount.Differences(AuditResults.Clean(acknowledged: 18_000), 18_000, 1_500));
 }

@@ -53,7 +53,7 @@ public sealed class SoakResultTests
 
     [Fact]
     public void A_missing_balance_in_the_journal_is_a_fault() =>
-        Finds("clients received 11 answers to balance checks; their journals contain 10", Of(Traffic with { Balances = 11 }));
+        Finds("clients received 11 balances in other answers; their journals contain 10", Of(Traffic with { Balances = 11 }));
 
     [Theory]
     [InlineData(0)]

@@ -15,19 +15,22 @@ internal static class LoadCommand
         "load",
         "Runs a load scenario against the platform and measures it; can fail on thresholds. NBomber 4.1.2 runs the scenarios (Apache-2.0; from version 5 on, organisations need a licence).")
     {
-        Steady(console, "payments", "Payments, at a rate or by a number of callers.", 100),
-        Steady(console, "balances", "Balance checks, at a rate or by a number of callers.", 0),
+        Steady(console, "payments", "Payments, at a rate or by a number of callers.", plan => plan),
+        Steady(console, "balances", "Balance checks, at a rate or by a number of callers.", plan => plan with { PaymentPercent = 0 }),
+        Steady(console, "refunds", "Payments that are given back, at a rate or by a number of callers.", plan => plan with { Following = Following.Refund }),
+        Steady(console, "captures", "Authorisations that are captured, at a rate or by a number of callers.", plan => plan with { Following = Following.Capture }),
+        Steady(console, "look-ups", "Payments that are looked up, at a rate or by a number of callers.", plan => plan with { Following = Following.LookUp }),
         Mixed(console),
         Burst(console),
         Ramp(console),
         Soak(console),
     };
 
-    private static Command Steady(IAnsiConsole console, string name, string description, int paymentPercent)
+    private static Command Steady(IAnsiConsole console, string name, string description, Func<LoadPlan, LoadPlan> complete)
     {
         var command = new Command(name, description);
         var pace = new PaceFlags(command);
-        return Complete(command, console, pace.Read, (_, plan) => plan with { PaymentPercent = paymentPercent });
+        return Complete(command, console, pace.Read, (_, plan) => complete(plan));
     }
 
     private static Command Mixed(IAnsiConsole console)
