@@ -74,6 +74,59 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
     }
 
     [Fact]
+    public async Task What_is_on_hold_can_be_captured_voided_and_given_back_with_the_keyboard_alone()
+    {
+        var account = StackFixture.NewAccount();
+        await OpenAsync(new { url = Address });
+        await DoAsync("tabTo", new { selector = "#account" });
+        await DoAsync("type", new { text = account });
+        await DoAsync("tabTo", new { selector = "#amount" });
+        await DoAsync("type", new { text = "7.05" });
+
+        await PressAsync("#hold");
+        Assert.Matches(@"^On hold after [\d.,]+ ms\. Balance 0\.00 USD, version 1\.$", await UntilAsync("#outcome", "On hold|Declined|[A-Z_]{5,}|must"));
+        await UntilAsync("#totals", @"^Charged 0\.00 USD, given back 0\.00 USD, on hold 7\.05 USD\. The account: balance 0\.00 USD, on hold 7\.05 USD, available [\d.,]+ USD\.$");
+        await DoAsync("tabTo", new { selector = "#part" });
+        await DoAsync("type", new { text = "3.00" });
+        await PressAsync("#capture");
+        await UntilAsync("#totals", @"^Charged 3\.00 USD, given back 0\.00 USD, on hold 4\.05 USD\. The account: balance 3\.00 USD, on hold 4\.05 USD");
+        await PressAsync("#void");
+        await UntilAsync("#totals", @"^Charged 3\.00 USD, given back 0\.00 USD, on hold 0\.00 USD\. The account: balance 3\.00 USD, on hold 0\.00 USD");
+        await PressAsync("#refund");
+        await UntilAsync("#totals", @"^Charged 3\.00 USD, given back 3\.00 USD, on hold 0\.00 USD\. The account: balance 0\.00 USD");
+
+        Assert.Matches(@"^Gave 3\.00 USD back after [\d.,]+ ms\. Balance 0\.00 USD, version 4\.$", await UntilAsync("#outcome", "back|[A-Z_]{5,}"));
+        Assert.Equal(4, await _stack.CountEventsAsync(account));
+        await AssertNoProblemsAsync();
+
+        async Task PressAsync(string button)
+        {
+            Assert.True((bool)(await DoAsync("tabTo", new { selector = button }))!, "the focus is not visible");
+            await DoAsync("press", new { key = "Enter" });
+        }
+    }
+
+    [Fact]
+    public async Task A_refund_of_more_than_was_paid_is_refused_beside_its_field_and_nothing_is_given_back()
+    {
+        var account = StackFixture.NewAccount();
+        await OpenAsync(new { url = Address });
+        await DoAsync("tabTo", new { selector = "#account" });
+        await DoAsync("type", new { text = account });
+        await DoAsync("press", new { key = "Enter" });
+        await UntilAsync("#totals", @"^Charged 12\.34 USD, given back 0\.00 USD");
+
+        await DoAsync("tabTo", new { selector = "#part" });
+        await DoAsync("type", new { text = "12.35" });
+        await DoAsync("tabTo", new { selector = "#refund" });
+        await DoAsync("press", new { key = "Enter" });
+
+        await UntilAsync("#outcome[data-state=failed]", "12.34|payment");
+        Assert.Equal("true", (string?)await DoAsync("attribute", new { selector = "#part:focus", name = "aria-invalid" }));
+        Assert.Equal(1, await _stack.CountEventsAsync(account));
+    }
+
+    [Fact]
     public async Task Throughput_latency_and_steps_follow_the_load()
     {
         await OpenAsync(new { url = Address });
@@ -230,7 +283,7 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
         await UntilAsync("#steps", "load-");
         await DoAsync("tabTo", new { selector = "#account" });
         await DoAsync("press", new { key = "Enter" });
-        await UntilAsync("#outcome", "Accepted|Declined");
+        await UntilAsync("#totals", "^Charged");
 
         var found = (await DoAsync("axe"))!;
         var outline = (string)(await DoAsync("outline"))!;
@@ -244,7 +297,8 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
         Assert.Equal(scheme == "dark" ? "rgb(14, 18, 23)" : "rgb(244, 245, 247)", (string?)await DoAsync("background"));
         Assert.All(
             (string[])["banner", "main", "contentinfo", "heading \"Billing live\" [level=1]", "heading \"Lag per partition\" [level=2]",
-                "table \"Backends and their assigned partitions\"", "textbox \"Account\"", "combobox \"Type\"", "button \"Pay\"",
+                "table \"Backends and their assigned partitions\"", "textbox \"Account\"", "combobox \"Type\"", "button \"Pay\"", "button \"Put on hold\"",
+                "textbox \"How much of it\"", "button \"Capture\"", "button \"Void\"", "button \"Refund\"",
                 "img \"Throughput of the last two minutes"],
             expected => Assert.Contains(expected, outline, StringComparison.Ordinal));
         await AssertNoProblemsAsync();
@@ -322,7 +376,7 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
     {
         if (Environment.GetEnvironmentVariable("BILLING_LIVE_PICTURES") is { Length: > 0 } folder)
         {
-            await DoAsync("picture", new { path = Path.Combine(Path.GetFullPath(folder, Repository.Root), $"live-{name}.png"), height = width < 500 ? 1370 : 1240 });
+            await DoAsync("picture", new { path = Path.Combine(Path.GetFullPath(folder, Repository.Root), $"live-{name}.png"), height = width < 500 ? 1560 : 1360 });
         }
     }
 }

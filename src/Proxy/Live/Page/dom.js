@@ -44,6 +44,13 @@ export function milliseconds(value) {
   return new Intl.NumberFormat('en', { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(value);
 }
 
+/** An amount as the proxy writes it. */
+export function money({ currency_code: currency, units, nanos }) {
+  const negative = String(units).startsWith('-') || nanos < 0;
+  const cents = String(Math.abs(nanos)).padStart(9, '0').replace(/0{1,7}$/, '');
+  return `${negative ? '−' : ''}${String(units).replace('-', '')}.${cents} ${currency}`;
+}
+
 export const clock = unixMs => new Date(unixMs).toLocaleTimeString('en-GB');
 
 /** A topic's name without the prefix that all topics share. */

@@ -1,13 +1,16 @@
-// A payment made on the page, and its path through the system, as an animated picture.
+// A payment made on the page, or put on hold, and its path through the system, as an animated picture.
 
-import { headers } from './feed.js';
-import { byId, make, milliseconds, say } from './dom.js';
+import * as after from './after.js';
+import { byId, make, milliseconds, money, say } from './dom.js';
+import { amountIn, busy, clear, refused, tell } from './outcome.js';
+import { put } from './requests.js';
 import { durations, partitionOf } from './steps.js';
 import { memberName } from './tables.js';
 
 const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
 const playMs = 2600;
 const shortestMs = 160;
+const fields = { account_id: 'account', payment_type: 'type', amount: 'amount', 'amount.units': 'amount', 'amount.nanos': 'amount', 'amount.currency_code': 'currency' };
 
 const stations = [
   { id: 'client', name: 'Client' },
@@ -21,7 +24,6 @@ const stations = [
 ];
 
 let picture = null;
-let pending = null;
 let playing = 0;
 
 /** Draws the picture without a payment. */
@@ -33,8 +35,9 @@ export function begin() {
     make('span', { class: 'time' }))));
   byId('pay-form').addEventListener('submit', event => {
     event.preventDefault();
-    pay();
+    busy(() => pay(event.submitter?.id === 'hold' ? 'v1/authorisations' : 'live/payments'));
   });
+  after.begin();
 }
 
 /** Sets what the picture knows about topics and backends. */
@@ -42,77 +45,48 @@ export function know(transport, view) {
   picture = { transport, view };
 }
 
-async function pay() {
+async function pay(path) {
   const request = read();
   if (!request) {
     return;
   }
-  // A retry after no answer is the same payment, with the same id: it is never charged twice.
-  const text = JSON.stringify(request);
-  pending = pending?.text === text ? pending : { text, id: newId() };
   reset(request);
-  byId('pay-button').disabled = true;
-  try {
-    const sent = performance.now();
-    const { response, answer } = await send(text);
-    const took = performance.now() - sent;
-    if (!response) {
-      tell('failed', 'No answer arrived. The payment may or may not be recorded. Pay again to find out: it is charged only once.');
-      mark('client', 'failed');
-      return;
+  const sent = performance.now();
+  const { id, response, answer } = await put(path, request);
+  const took = performance.now() - sent;
+  if (!response) {
+    tell('failed', 'No answer arrived. The payment may or may not be recorded. Try again to find out: it is charged only once.');
+    mark('client', 'failed');
+  } else if (!response.ok) {
+    mark('proxy', 'failed');
+    refused(response.status, answer, fields);
+  } else {
+    await arrived(answer, JSON.parse(response.headers.get('billing-steps') ?? 'null'), took);
+    if (answer.outcome === 'ACCEPTED') {
+      await after.show(id, request, answer.version);
     }
-    pending = response.status < 500 ? null : pending;
-    const steps = JSON.parse(response.headers.get('billing-steps') ?? 'null');
-    await (response.ok ? arrived(answer, steps, took) : refused(response.status, answer));
-  } finally {
-    byId('pay-button').disabled = false;
-  }
-}
-
-async function send(text) {
-  try {
-    const response = await fetch(`live/payments/${pending.id}`, {
-      method: 'PUT', body: text, headers: headers({ 'Content-Type': 'application/json' }),
-    });
-    return { response, answer: await response.json() };
-  } catch {
-    return {};
   }
 }
 
 function read() {
   const field = name => byId(name).value.trim();
   clear();
-  const amount = /^(\d{1,15})(?:\.(\d{1,9}))?$/.exec(field('amount'));
-  if (!amount) {
-    blame('amount', 'The amount must be a number such as 12.34.');
-    return null;
-  }
-  return {
-    account_id: field('account'),
-    payment_type: field('type'),
-    amount: { currency_code: field('currency').toUpperCase(), units: amount[1], nanos: Number((amount[2] ?? '').padEnd(9, '0')) },
-  };
+  const amount = amountIn('amount', field('currency').toUpperCase());
+  return amount && { account_id: field('account'), payment_type: field('type'), amount };
 }
 
 async function arrived(answer, steps, took) {
   const balance = answer.balance ? ` Balance ${money(answer.balance)}, version ${answer.version}.` : '';
   if (steps) {
     await play(steps, took);
+  } else {
+    // The steps of payments alone are timed.
+    mark('proxy', 'passed');
+    mark('answer', 'passed', 'gets the answer', `${milliseconds(took)} ms in total`);
   }
   const accepted = answer.outcome === 'ACCEPTED';
   tell(accepted ? 'accepted' : 'declined',
-    `${accepted ? 'Accepted' : `Declined: ${answer.decline_reason}`} after ${milliseconds(took)} ms.${balance}`);
-}
-
-function refused(status, problem) {
-  const fields = { account_id: 'account', payment_type: 'type', amount: 'amount', 'amount.units': 'amount', 'amount.nanos': 'amount', 'amount.currency_code': 'currency' };
-  mark('proxy', 'failed');
-  if (fields[problem.field]) {
-    blame(fields[problem.field], problem.detail);
-  } else {
-    tell('failed', status === 401 || status === 403 ? 'You have no permission to pay here.' : `${problem.reason ?? status}: ${problem.detail}`);
-  }
+    `${accepted ? answer.expires_at ? 'On hold' : 'Accepted' : `Declined: ${answer.decline_reason}`} after ${milliseconds(took)} ms.${balance}`);
 }
 
 // Plays the steps in slow motion, since they take only milliseconds.
@@ -147,6 +121,7 @@ async function play(payment, took) {
 
 function reset(request) {
   playing++;
+  after.forget();
   tell('waiting', 'In flight …');
   for (const { id } of stations) {
     mark(id, 'idle', '', '');
@@ -180,38 +155,4 @@ function mark(id, state, detail = null, time = null) {
   if (time !== null) {
     say(station.querySelector('.time'), time);
   }
-}
-
-function tell(state, text) {
-  byId('outcome').dataset.state = state;
-  say(byId('outcome'), text);
-}
-
-function blame(id, text) {
-  tell('failed', text);
-  byId(id).setAttribute('aria-invalid', 'true');
-  byId(id).setAttribute('aria-describedby', 'outcome');
-  byId(id).focus();
-}
-
-function clear() {
-  for (const input of byId('pay-form').querySelectorAll('[aria-invalid]')) {
-    input.removeAttribute('aria-invalid');
-    input.removeAttribute('aria-describedby');
-  }
-}
-
-const money = ({ currency_code: currency, units, nanos }) => {
-  const negative = String(units).startsWith('-') || nanos < 0;
-  const cents = String(Math.abs(nanos)).padStart(9, '0').replace(/0{1,7}$/, '');
-  return `${negative ? '−' : ''}${String(units).replace('-', '')}.${cents} ${currency}`;
-};
-
-// crypto.randomUUID exists only over TLS or on localhost.
-function newId() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[6] = bytes[6] & 0x0f | 0x40;
-  bytes[8] = bytes[8] & 0x3f | 0x80;
-  const hex = [...bytes].map(byte => byte.toString(16).padStart(2, '0')).join('');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

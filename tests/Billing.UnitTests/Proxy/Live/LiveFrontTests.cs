@@ -1,6 +1,8 @@
 using System.Net;
 using System.Net.Http.Json;
+using System.Text;
 using System.Text.Json;
+using System.Text.RegularExpressions;
 using Billing.Hosting;
 using Billing.Proxy.Live;
 using Billing.UnitTests.Testing;
@@ -9,7 +11,7 @@ using Grpc.Health.V1;
 namespace Billing.UnitTests.Proxy.Live;
 
 /// <summary>The live page of a proxy, over HTTP.</summary>
-public sealed class LiveFrontTests : IAsyncLifetime
+public sealed partial class LiveFrontTests : IAsyncLifetime
 {
     private ProxyHost? _proxy;
     private HttpClient? _http;
@@ -211,6 +213,17 @@ public sealed class LiveFrontTests : IAsyncLifetime
     }
 
     [Fact]
+    public void Every_address_that_the_page_requests_is_one_of_the_proxy()
+    {
+        var scripts = LiveAssets.All.Where(asset => asset.Name.EndsWith(".js", StringComparison.Ordinal)).Select(asset => Encoding.UTF8.GetString(asset.Content));
+        var requested = scripts.SelectMany(script => Requests().Matches(script)).Select(match => "/" + match.Groups[1].Value).Distinct().ToList();
+        var served = Proxy.Endpoints.Select(endpoint => endpoint.RoutePattern.RawText ?? "").ToList();
+
+        Assert.Contains("/v1/captures", requested);
+        Assert.All(requested, path => Assert.Contains(served, route => route == path || route.StartsWith(path + "/{", StringComparison.Ordinal)));
+    }
+
+    [Fact]
     public void The_page_is_left_out_of_the_OpenAPI_document_and_is_for_operators()
     {
         var mine = Proxy.Endpoints.Where(e => e.RoutePattern.RawText is { } route && (route == "/" || route.StartsWith("/live/", StringComparison.Ordinal))).ToList();
@@ -233,6 +246,9 @@ public sealed class LiveFrontTests : IAsyncLifetime
             SettingsValidation.Problems(options, LiveOptions.Section).Concat(options.ValidationErrors()).Select(p => p.Split(' ')[0]).Order(StringComparer.Ordinal));
         Assert.Empty(new LiveOptions().ValidationErrors());
     }
+
+    [GeneratedRegex("""['`]((?:v1|live)/[a-z]+)['`/]""")]
+    private static partial Regex Requests();
 
     private async Task<Events> WatchAsync()
     {
