@@ -1,3 +1,4 @@
+using System.Data;
 using System.Diagnostics;
 using System.Globalization;
 using Npgsql;
@@ -32,7 +33,10 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
     /// <returns>The number of its events that were copied, and for how long its accounts had to wait.</returns>
     /// <exception cref="StoreCopyException">It cannot be moved; the message says why.</exception>
     /// <exception cref="NpgsqlException">A database failed; move it again.</exception>
-    public async Task<(int Events, TimeSpan Closed)> RunAsync(Action<string> report, CancellationToken cancellationToken)
+    public Task<(int Events, TimeSpan Closed)> RunAsync(Action<string> report, CancellationToken cancellationToken) =>
+        ConnectedAsync(() => MoveAsync(report, cancellationToken));
+
+    private async Task<(int Events, TimeSpan Closed)> MoveAsync(Action<string> report, CancellationToken cancellationToken)
     {
         await BeginAsync(cancellationToken);
         var copy = new ShardCopy(_from, _to, from.Settings.Schema, to.Settings.Schema, shard);
@@ -62,7 +66,7 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
     /// <summary>Opens a shard again that an interrupted move to the other database has closed: that one gets a number under which it can no longer
     /// open the shard, and this one opens it under the next.</summary>
     /// <param name="cancellationToken">Ends it; it can be started again.</param>
-    public async Task UndoAsync(CancellationToken cancellationToken)
+    public Task UndoAsync(CancellationToken cancellationToken) => ConnectedAsync(async () =>
     {
         await OpenAsync(cancellationToken);
         var epoch = await ClosedEpochAsync(cancellationToken);
@@ -75,12 +79,13 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
             throw new StoreCopyException($"The database {to.Name} holds shard {shard} already: move it there to complete that.");
         }
         await ExecuteAsync(_from, $"update {_fromShards} set moving_to = null, epoch = {epoch + 2} where number = {shard}", cancellationToken);
-    }
+        return true;
+    });
 
     /// <summary>Deletes what an interrupted move has left in the database that held the shard, if there was one.</summary>
     /// <param name="cancellationToken">Ends it; it can be started again.</param>
     /// <exception cref="StoreCopyException">Something is missing where the shard is now.</exception>
-    public async Task CleanAsync(CancellationToken cancellationToken)
+    public Task CleanAsync(CancellationToken cancellationToken) => ConnectedAsync(async () =>
     {
         await OpenAsync(cancellationToken);
         if (await ScalarAsync(_from, $"""
@@ -89,12 +94,26 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
         {
             await DeleteAsync(new ShardCopy(_from, _to, from.Settings.Schema, to.Settings.Schema, shard), cancellationToken);
         }
-    }
+        return true;
+    });
 
     public async ValueTask DisposeAsync()
     {
         await _from.DisposeAsync();
         await _to.DisposeAsync();
+    }
+
+    // Npgsql keeps to itself what breaks a connection after the last row was read, and refuses the next command as a mistake of the caller.
+    private async Task<T> ConnectedAsync<T>(Func<Task<T>> work)
+    {
+        try
+        {
+            return await work();
+        }
+        catch (InvalidOperationException e) when (_from.State != ConnectionState.Open || _to.State != ConnectionState.Open)
+        {
+            throw new NpgsqlException("The connection to a database was lost: move the shard again.", e);
+        }
     }
 
     // Keeps other moves of the shard away for as long as the sessions last.
