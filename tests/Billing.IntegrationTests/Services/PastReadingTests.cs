@@ -10,7 +10,7 @@ namespace Billing.IntegrationTests.Services;
 /// <summary>Accounts as they were, and pages of only some events, read from a real event store: the same from events that state the balance and from
 /// those of an earlier release, which do not.</summary>
 [Collection(OverEventStore.Name)]
-public sealed class PastReading(EventStoreFixture store)
+public sealed class PastReadingTests(EventStoreFixture store)
 {
     private const int Events = 230;
 
