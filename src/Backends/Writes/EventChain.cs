@@ -24,6 +24,8 @@ internal static class EventChain
 
     private const int MembersMax = 32;
 
+    private static readonly byte[] BeforeHash = Encoding.ASCII.GetBytes($",\"{Member}\":\"");
+
     [ThreadStatic]
     private static ArrayBufferWriter<byte>? _json;
 
@@ -68,7 +70,7 @@ internal static class EventChain
     // An event is an object with members.
     private static byte[] With(ReadOnlySpan<byte> json, ReadOnlySpan<byte> hash)
     {
-        var before = ",\"Hash\":\""u8;
+        ReadOnlySpan<byte> before = BeforeHash;
         var after = "\"}"u8;
         var length = Base64.GetMaxEncodedToUtf8Length(hash.Length);
         var all = new byte[json.Length - 1 + before.Length + length + after.Length];

@@ -1,6 +1,5 @@
 using Billing.Contracts;
 using Billing.V1;
-using Google.Protobuf.WellKnownTypes;
 
 namespace Billing.Messaging.Requests;
 
@@ -37,7 +36,7 @@ public static partial class RequestKinds
         }
         else
         {
-            known.Time = new Timestamp { Seconds = request.Time.Seconds, Nanos = request.Time.Nanos };
+            known.Time = Known(request.Time);
         }
         return known;
     }

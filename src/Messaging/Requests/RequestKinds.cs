@@ -1,5 +1,6 @@
 using Billing.V1;
 using Billing.Wire.V1;
+using Google.Protobuf.WellKnownTypes;
 
 namespace Billing.Messaging.Requests;
 
@@ -24,9 +25,13 @@ public static partial class RequestKinds
         _ => null,
     };
 
-    /// <summary>Copies an amount with the fields of the contract.</summary>
+    /// <summary>Copies a time with the fields of the contract.</summary>
+    public static Timestamp? Known(Timestamp? time) => time is null ? null : new() { Seconds = time.Seconds, Nanos = time.Nanos };
+
+    /// <summary>Copies notes with the fields of the contract.</summary>
     private static PaymentNotes? Known(PaymentNotes? notes) =>
         notes is null ? null : new() { Reference = notes.Reference, Metadata = { notes.Metadata } };
 
+    /// <summary>Copies an amount with the fields of the contract.</summary>
     private static Money Known(Money money) => new() { CurrencyCode = money.CurrencyCode, Units = money.Units, Nanos = money.Nanos };
 }

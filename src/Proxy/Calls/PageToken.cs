@@ -3,6 +3,7 @@ using System.Buffers.Text;
 using System.Security.Cryptography;
 using System.Text;
 using Billing.Contracts;
+using Billing.Messaging.Requests;
 using Billing.V1;
 using Google.Protobuf;
 
@@ -61,8 +62,8 @@ internal static class PageToken
         {
             AccountId = request.AccountId,
             PaymentType = request.PaymentType,
-            DecidedFrom = StatementPages.Known(request.DecidedFrom),
-            DecidedBefore = StatementPages.Known(request.DecidedBefore),
+            DecidedFrom = RequestKinds.Known(request.DecidedFrom),
+            DecidedBefore = RequestKinds.Known(request.DecidedBefore),
             Types_ = { request.Types_.Distinct().Order() },
         };
         Span<byte> whole = stackalloc byte[SHA256.HashSizeInBytes];

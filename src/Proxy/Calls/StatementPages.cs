@@ -4,7 +4,6 @@ using Billing.Proxy.Failures;
 using Billing.Proxy.Security;
 using Billing.V1;
 using Billing.Wire.V1;
-using Google.Protobuf.WellKnownTypes;
 
 namespace Billing.Proxy.Calls;
 
@@ -27,8 +26,8 @@ internal static class StatementPages
             AfterVersion = after,
             Limit = request.PageSize == 0 ? SizeDefault : Math.Min(request.PageSize, RequestKinds.StatementEntriesMax),
             WithPrincipals = call.Caller.Has(Scopes.Admin),
-            DecidedFrom = Known(request.DecidedFrom),
-            DecidedBefore = Known(request.DecidedBefore),
+            DecidedFrom = RequestKinds.Known(request.DecidedFrom),
+            DecidedBefore = RequestKinds.Known(request.DecidedBefore),
             Types_ = { request.Types_.Distinct() },
         };
         var page = (await handler.SendAsync(RequestKinds.Statement, wanted, call, place)).Value;
@@ -38,8 +37,4 @@ internal static class StatementPages
             NextPageToken = page.HasMore ? PageToken.Of(request, wanted.IsSelective() ? page.ReadTo : page.Entries[^1].Version) : "",
         };
     }
-
-    /// <summary>A time without fields that are not in the contract.</summary>
-    public static Timestamp? Known(Timestamp? time) =>
-        time is null ? null : new() { Seconds = time.Seconds, Nanos = time.Nanos };
 }

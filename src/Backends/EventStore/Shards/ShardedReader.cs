@@ -30,7 +30,7 @@ internal sealed class ShardedReader(ShardMap map) : IAccountReader
         int place, IEnumerable<string> streamIds, Func<Task<T>> read, CancellationToken cancellationToken)
     {
         var shards = Shard.Of(streamIds);
-        var epochs = Array.ConvertAll(shards, map.EpochOf);
+        var epochs = shards.ToDictionary(shard => shard, map.EpochOf);
         T result;
         try
         {
@@ -43,11 +43,11 @@ internal sealed class ShardedReader(ShardMap map) : IAccountReader
         }
         // After the read: what the database holds now, and under the same number as before, it held then.
         var held = await map.Databases[place].HeldShardsAsync(cancellationToken);
-        var moved = Array.FindIndex(shards, shard => !held.TryGetValue(shard, out var epoch) || epoch != epochs[Array.IndexOf(shards, shard)]);
-        if (moved >= 0)
+        var moved = Array.FindAll(shards, shard => !held.TryGetValue(shard, out var epoch) || epoch != epochs[shard]);
+        if (moved.Length > 0)
         {
             await map.RefreshAsync();
-            throw Away(shards[moved]);
+            throw Away(moved[0]);
         }
         return result;
     }
