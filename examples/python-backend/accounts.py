@@ -22,6 +22,11 @@ def money_of(nanos, currency):
     return billing_pb2.Money(currency_code=currency, units=sign * units, nanos=sign * rest)
 
 
+def status_of(event):
+    """The status of the account after an event, which does not state it of an open one."""
+    return event.account_status or billing_pb2.ACCOUNT_STATUS_OPEN
+
+
 class Account:
     """One account: its events up to the first gap, and the events received after the gap."""
 
@@ -59,6 +64,9 @@ class Account:
     def limit_at(self, version):
         return self._limits[version - 1] if version else self._opening_limit
 
+    def _status_at(self, version):
+        return status_of(self._events[version - 1]) if version else billing_pb2.ACCOUNT_STATUS_OPEN
+
     def state_at(self, version):
         """The account as of a version: the opening or closing state of a page of a statement."""
         balance = self._events[version - 1].balance if version else billing_pb2.Money()
@@ -79,6 +87,7 @@ class Account:
             version=state.version,
             credit_limit=state.credit_limit,
             on_hold=money_of(nanos_of(on_hold), state.balance.currency_code),
+            account_status=self._status_at(self.version),
         )
         response.as_of.FromMicroseconds(as_of)
         return response
@@ -98,6 +107,7 @@ class Account:
             version=version,
             credit_limit=state.credit_limit,
             on_hold=money_of(on_hold, currency),
+            account_status=self._status_at(version),
         )
         if version:
             past.decided_at.FromMicroseconds(self._events[version - 1].decided_unix_us)
@@ -122,6 +132,8 @@ class Account:
                 found.decided_at.FromMicroseconds(event.decided_unix_us)
                 if fact == "payment_authorised":
                     found.expires_at.FromMicroseconds(recorded.expires_unix_us)
+                if event.HasField("notes"):
+                    found.notes.CopyFrom(event.notes)
                 return found
         return None
 
@@ -169,7 +181,11 @@ class Account:
         fact = event.WhichOneof("fact")
         recorded = getattr(event, fact)
         entry.type = billing_pb2.StatementEntryType.Value(fact.upper())
-        entry.amount.CopyFrom(recorded.limit if fact == "credit_limit_changed" else recorded.released if fact in RELEASES else recorded.amount)
+        if fact != "account_status_changed":
+            entry.amount.CopyFrom(recorded.limit if fact == "credit_limit_changed" else recorded.released if fact in RELEASES else recorded.amount)
+        entry.account_status = status_of(event)
+        if event.HasField("notes"):
+            entry.notes.CopyFrom(event.notes)
         entry.on_hold.CopyFrom(money_of(nanos_of(event.on_hold), event.balance.currency_code))
         if fact.endswith("declined"):
             entry.decline_reason = recorded.reason

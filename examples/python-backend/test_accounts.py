@@ -87,6 +87,19 @@ class AccountTests(unittest.TestCase):
         self.assertEqual([(e.type, e.amount.units, e.on_hold.units) for e in entries], [
             (billing_pb2.PAYMENT_AUTHORISED, 60, 60), (billing_pb2.PAYMENT_CAPTURED, 20, 0)])
 
+    def test_a_frozen_account_stays_so_until_an_event_does_not_state_it(self):
+        frozen = wire_pb2.Event(stream_id="amex/a", version=2, balance=dollars(5), account_status=billing_pb2.ACCOUNT_STATUS_FROZEN,
+                                account_status_changed=wire_pb2.AccountStatusChanged(status=billing_pb2.ACCOUNT_STATUS_FROZEN))
+        frozen.notes.reference = "case 7"
+        account = self.account(paid(1, 5), frozen, paid(3, 6))
+        entries = account.page(wire_pb2.StatementPageRequest(limit=3)).entries
+        self.assertEqual([e.account_status for e in entries], [
+            billing_pb2.ACCOUNT_STATUS_OPEN, billing_pb2.ACCOUNT_STATUS_FROZEN, billing_pb2.ACCOUNT_STATUS_OPEN])
+        self.assertEqual((entries[1].type, entries[1].notes.reference), (billing_pb2.ACCOUNT_STATUS_CHANGED, "case 7"))
+        self.assertFalse(entries[1].HasField("amount"))
+        self.assertEqual(account.balance_at(billing_pb2.GetBalanceAtRequest(version=2)).account_status, billing_pb2.ACCOUNT_STATUS_FROZEN)
+        self.assertEqual(account.balance(0).account_status, billing_pb2.ACCOUNT_STATUS_OPEN)
+
     def test_pages_are_consecutive_and_close_with_the_account_as_of_their_last_event(self):
         account = self.account(paid(1, 5), limited(2, 50, balance=5), paid(3, 9))
         first = account.page(wire_pb2.StatementPageRequest(limit=2))

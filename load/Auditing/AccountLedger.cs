@@ -180,7 +180,11 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
         {
             unbalanced.Add($"{fold.StreamId} version {version} states that {fact.OnHold} is on hold; the events up to it leave {fold.Account.OnHold}");
         }
-        if (fact is { Kind: TransactionKind.Declined or TransactionKind.AuthorisationDeclined, Balance: not null } && fact.KeptIn != fold.Account.Currency)
+        if (fact.Balance is not null && fact.Status != fold.Account.Status)
+        {
+            unbalanced.Add($"{fold.StreamId} version {version} states the status {fact.Status}; the events up to it leave {fold.Account.Status}");
+        }
+        if (fact is { StatesCurrency: true, Balance: not null } && fact.KeptIn != fold.Account.Currency)
         {
             unbalanced.Add($"{fold.StreamId} version {version} states that the account is kept in '{fact.KeptIn}'; it is '{fold.Account.Currency}'");
         }

@@ -10,6 +10,9 @@ internal readonly record struct AuditedAccount(decimal Balance, decimal? Limit, 
     /// <summary>What is on hold.</summary>
     public decimal OnHold { get; init; }
 
+    /// <summary>Its status: a number of the contract's AccountStatus.</summary>
+    public int Status { get; init; } = StoredFact.Open;
+
     /// <summary>Returns the account after one more event.</summary>
     public AuditedAccount After(StoredFact fact) => fact.Kind switch
     {
@@ -22,6 +25,7 @@ internal readonly record struct AuditedAccount(decimal Balance, decimal? Limit, 
             OnHold = OnHold - fact.Amount - fact.Released,
         },
         TransactionKind.LimitChanged => this with { Limit = fact.Amount, Currency = Currency ?? fact.Currency },
+        TransactionKind.StatusChanged => this with { Status = fact.Status },
         _ => this,
     };
 
@@ -35,6 +39,12 @@ internal readonly record struct AuditedAccount(decimal Balance, decimal? Limit, 
                 : IsForeign(fact) ? FormattableString.Invariant($"a limit in another currency than the account's {Currency}")
                 : null;
         }
+        if (fact.Kind == TransactionKind.StatusChanged)
+        {
+            return fact.Status is not (StoredFact.Open or StoredFact.Frozen or StoredFact.Closed) ? FormattableString.Invariant($"an unknown status {fact.Status}")
+                : fact.Status == StoredFact.Closed && (Balance != 0 || OnHold != 0) ? FormattableString.Invariant($"closed with balance {Balance}{Held}")
+                : null;
+        }
         if (fact.Amount <= 0 && fact.Kind is not (TransactionKind.Voided or TransactionKind.Expired))
         {
             return "an amount that is not above zero";
@@ -42,6 +52,10 @@ internal readonly record struct AuditedAccount(decimal Balance, decimal? Limit, 
         if (fact.Payment is not null)
         {
             return IsForeign(fact) ? FormattableString.Invariant($"in another currency than the account's {Currency}") : null;
+        }
+        if (Status != StoredFact.Open)
+        {
+            return Status == StoredFact.Frozen ? Unless(fact, StoredFact.AccountFrozen, "the account is frozen") : Unless(fact, StoredFact.AccountClosed, "the account is closed");
         }
         if (IsForeign(fact))
         {

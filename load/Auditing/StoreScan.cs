@@ -122,7 +122,7 @@ internal sealed class StoreScan : IAsyncDisposable
             if (fact is not null)
             {
                 days?.Add(
-                    row.GetDateTime(5), EventTotals.KindOf(row.GetString(2)), fact.Currency,
+                    row.GetDateTime(5), EventTotals.KindOf(row.GetString(2)), fact.Currency.Length == 0 ? null : fact.Currency,
                     fact.Kind is TransactionKind.Voided or TransactionKind.Expired ? fact.Released : fact.Amount, fact.AccountCurrency, fact.OnHold);
             }
             if (fact is null || fact.TransactionId == Guid.Empty)

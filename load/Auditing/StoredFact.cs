@@ -6,11 +6,11 @@ namespace Billing.Auditing;
 /// backends' mistakes and find nothing.</summary>
 /// <param name="Kind">The kind of event.</param>
 /// <param name="TransactionId">The transaction id; empty for a limit change in the old format, which has none.</param>
-/// <param name="Amount">The amount of the payment or refund, or the new limit.</param>
-/// <param name="Currency">The currency (ISO 4217).</param>
+/// <param name="Amount">The amount of the payment or refund, or the new limit; zero for a change of the status.</param>
+/// <param name="Currency">The currency (ISO 4217); empty for a change of the status.</param>
 /// <param name="Reason">The reason of a declined payment, a number of the contract's DeclineReason; 0 otherwise.</param>
 /// <param name="Balance">The balance of the account after it, as it states it; null if it states none.</param>
-/// <param name="KeptIn">The currency of the account after it, as a declined payment states it.</param>
+/// <param name="KeptIn">The currency of the account after it, as a declined payment or a change of the status states it.</param>
 internal sealed record StoredFact(
     TransactionKind Kind, Guid TransactionId, decimal Amount, string Currency, int Reason = 0, decimal? Balance = null, string? KeptIn = null)
 {
@@ -23,14 +23,35 @@ internal sealed record StoredFact(
     /// <summary>What is on hold on the account after it, as it states it; zero if it states nothing.</summary>
     public decimal OnHold { get; init; }
 
+    /// <summary>The status of the account after it, as it states it: a number of the contract's AccountStatus.</summary>
+    public int Status { get; init; } = Open;
+
+    /// <summary>Whether it states which currency the account is kept in apart from that of its amount.</summary>
+    public bool StatesCurrency => Kind is TransactionKind.Declined or TransactionKind.AuthorisationDeclined or TransactionKind.StatusChanged;
+
     /// <summary>The currency of the account after it; null if it has none.</summary>
-    public string? AccountCurrency => Kind is TransactionKind.Declined or TransactionKind.AuthorisationDeclined ? KeptIn : Currency;
+    public string? AccountCurrency => StatesCurrency ? KeptIn : Currency;
 
     /// <summary>The stored number of DeclineReason.CREDIT_LIMIT_EXCEEDED.</summary>
     public const int LimitExceeded = 1;
 
     /// <summary>The stored number of DeclineReason.CURRENCY_MISMATCH.</summary>
     public const int OtherCurrency = 2;
+
+    /// <summary>The stored number of DeclineReason.ACCOUNT_FROZEN.</summary>
+    public const int AccountFrozen = 3;
+
+    /// <summary>The stored number of DeclineReason.ACCOUNT_CLOSED.</summary>
+    public const int AccountClosed = 4;
+
+    /// <summary>The number of AccountStatus.OPEN, which is not stored.</summary>
+    public const int Open = 1;
+
+    /// <summary>The stored number of AccountStatus.FROZEN.</summary>
+    public const int Frozen = 2;
+
+    /// <summary>The stored number of AccountStatus.CLOSED.</summary>
+    public const int Closed = 3;
 
     /// <summary>Parses a stored event.</summary>
     /// <param name="type">Its event type.</param>
@@ -68,12 +89,14 @@ internal sealed record StoredFact(
                     Payment = PaymentOf(content),
                     Released = Number(content, "Released"),
                 },
+                "account_status_changed_v1" => new(TransactionKind.StatusChanged, Id(content), 0, ""),
                 _ => throw new FormatException($"'{type}' is not an event type that this version of the audit knows."),
             };
             return fact with
             {
                 Balance = Optional(content, "Balance")?.GetDecimal(),
                 OnHold = Optional(content, "OnHold")?.GetDecimal() ?? 0,
+                Status = Optional(content, "Status")?.GetInt32() ?? Open,
                 KeptIn = Optional(content, "KeptIn")?.GetString(),
             };
         }

@@ -17,6 +17,7 @@ internal enum TransactionKind : byte
     Captured,
     Voided,
     Expired,
+    StatusChanged,
 }
 
 /// <summary>One transaction according to an event.</summary>

@@ -7,7 +7,7 @@ namespace Billing.Chaos;
 
 /// <summary>Callers that make payments and check balances, each with one request at a time, until every payment has an answer. Some
 /// payments are made twice at the same time through two proxies, some balances are requested with the version of the payment just made, and some payments
-/// are authorised, captured, voided, left to expire and given back.</summary>
+/// are authorised, captured, voided, left to expire and given back. An operator freezes, closes and reopens accounts.</summary>
 public sealed class Traffic : IAsyncDisposable
 {
     private const int CallersPerClient = 8;
@@ -25,7 +25,9 @@ public sealed class Traffic : IAsyncDisposable
     private readonly LoadDriver _driver;
     private readonly CancellationTokenSource _enough = new();
     private readonly CancellationTokenSource _giveUp = new();
+    private readonly AccountOperator _accounts;
     private Task<LoadResult>? _running;
+    private Task? _operating;
     private int _answered;
 
     /// <summary>Creates the traffic; nothing is sent before <see cref="Start"/>.</summary>
@@ -34,6 +36,7 @@ public sealed class Traffic : IAsyncDisposable
         _options = options;
         _time = time;
         _operator = new BillingAdminClient(OptionsOf(options.Proxies), time);
+        _accounts = new AccountOperator(_operator, options, time);
         _single = [.. options.Proxies.Select(proxy => Connect([proxy], retriesMax: 0))];
         var load = new LoadSpec
         {
@@ -75,7 +78,11 @@ public sealed class Traffic : IAsyncDisposable
         LowLimits.SetAsync(_operator, _options.AccountPrefix, _options.Accounts, cancellationToken);
 
     /// <summary>Starts the callers.</summary>
-    public void Start() => _running = Task.Run(() => _driver.RunAsync(_enough.Token));
+    public void Start()
+    {
+        _running = Task.Run(() => _driver.RunAsync(_enough.Token));
+        _operating = Task.Run(() => _accounts.RunAsync(_enough.Token, _giveUp.Token));
+    }
 
     /// <summary>Waits until the given number of further payments is answered.</summary>
     /// <exception cref="TimeoutException">They were not answered within the bound.</exception>
@@ -102,6 +109,7 @@ public sealed class Traffic : IAsyncDisposable
         await _enough.CancelAsync();
         _giveUp.CancelAfter(bound);
         var result = await _running!;
+        await _operating!;
         await _driver.DisposeAsync();
         var followUps = result.Phases[0].FollowUps;
         var payments = result.Phases[0].Payments;
@@ -112,11 +120,12 @@ public sealed class Traffic : IAsyncDisposable
             Duplicates = _record.Duplicates,
             Balances = (int)result.BalancesAnswered,
             Lives = (int)(followUps.GetValueOrDefault(FollowUps.LookUps)?.Ok ?? 0),
+            StatusChanges = _accounts.Changes,
             Unanswered = (int)payments.Errors.Values.Sum(),
             Retried = result.Retried + _single.Sum(c => c.Retried),
             AskedAgain = _record.Repeated,
             Failures = _record.Failures,
-            Violations = [.. _record.Violations, .. followUps.SelectMany(kind => kind.Value.Errors.Keys.Select(error => $"{kind.Key}: {error}"))],
+            Violations = [.. _record.Violations, .. _accounts.Violations, .. followUps.SelectMany(kind => kind.Value.Errors.Keys.Select(error => $"{kind.Key}: {error}"))],
         };
     }
 
@@ -126,6 +135,7 @@ public sealed class Traffic : IAsyncDisposable
         await _enough.CancelAsync();
         await _giveUp.CancelAsync();
         await (_running ?? Task.CompletedTask);
+        await (_operating ?? Task.CompletedTask);
         await _driver.DisposeAsync();
         Array.ForEach(_single, client => client.Dispose());
         _operator.Dispose();

@@ -56,6 +56,9 @@ public sealed record TrafficResult
     /// <summary>Number of payments that were made or put on hold, and captured, voided, given back or left to expire.</summary>
     public required int Lives { get; init; }
 
+    /// <summary>Number of times that an account was frozen, closed or reopened.</summary>
+    public required int StatusChanges { get; init; }
+
     /// <summary>Number of payments without an answer at the end.</summary>
     public required int Unanswered { get; init; }
 

@@ -41,9 +41,34 @@ public sealed class BillingAdminClient : IBillingAdminClient, IDisposable
         _calls.Unary.RunAsync(SetCreditLimit(request), deadline: null, cancellationToken);
 
     /// <inheritdoc/>
+    public Task<AccountStatusResult> SetAccountStatusAsync(
+        AccountStatusChange change, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(change);
+        return _calls.Unary.ResultAsync(
+            SetAccountStatus(change.Message), change.Id,
+            static (id, answer) => Outcomes.Of(id, answer),
+            static (id, reason, field, message) => new AccountStatusResult.Rejected(id, reason, field, message),
+            static (id, reason, message, retryAfter) => new AccountStatusResult.Unknown(id, reason, message, retryAfter),
+            deadline, cancellationToken);
+    }
+
+    /// <summary>Freezes, closes or reopens an account with the messages of billing.proto.</summary>
+    /// <param name="request">Its transaction id is the idempotency key, as with a payment.</param>
+    /// <param name="cancellationToken">Cancels the call; the status may or may not be changed.</param>
+    /// <exception cref="RpcException">The call failed; see <see cref="BillingClient.Reason"/>.</exception>
+    public Task<SetAccountStatusResponse> SetAccountStatusAsync(
+        SetAccountStatusRequest request, CancellationToken cancellationToken = default) =>
+        _calls.Unary.RunAsync(SetAccountStatus(request), deadline: null, cancellationToken);
+
+    /// <inheritdoc/>
     public void Dispose() => _calls.Dispose();
 
     private static UnaryCall<SetCreditLimitRequest, SetCreditLimitResponse> SetCreditLimit(SetCreditLimitRequest request) => new(
         "billing.v1.BillingAdmin/SetCreditLimit", request,
         static (proxy, request, options) => proxy.Admin.SetCreditLimitAsync(request, options).ResponseAsync);
+
+    private static UnaryCall<SetAccountStatusRequest, SetAccountStatusResponse> SetAccountStatus(SetAccountStatusRequest request) => new(
+        "billing.v1.BillingAdmin/SetAccountStatus", request,
+        static (proxy, request, options) => proxy.Admin.SetAccountStatusAsync(request, options).ResponseAsync);
 }

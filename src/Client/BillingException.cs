@@ -71,4 +71,7 @@ public enum RejectionReason
 
     /// <summary>Nothing of the payment is on hold: it was not authorised, is captured whole or voided, or has expired.</summary>
     NotOnHold,
+
+    /// <summary>The account cannot be closed: it owes something, or something is on hold.</summary>
+    AccountNotEmpty,
 }

@@ -45,11 +45,18 @@ public sealed record AccountBalance(Amount Balance, Amount Available, Amount Cre
     /// <summary>What is on hold: authorised, and neither captured nor released.</summary>
     public Amount OnHold { get; init; } = Amount.Of(0, Balance.Currency);
 
+    /// <summary>Whether the account takes payments.</summary>
+    public AccountStatus Status { get; init; } = AccountStatus.Open;
+
+    // A platform of an earlier release does not say.
+    internal static AccountStatus StatusOf(AccountStatus answered) => answered == AccountStatus.Unspecified ? AccountStatus.Open : answered;
+
     internal static AccountBalance Of(CheckBalanceResponse answer) => new(
         Amount.Of(answer.Balance), Amount.Of(answer.Available), Amount.Of(answer.CreditLimit), answer.Version,
         answer.AsOf?.ToDateTimeOffset() ?? default)
     {
         OnHold = answer.OnHold is { } held ? Amount.Of(held) : Amount.Of(0, answer.Balance?.CurrencyCode),
+        Status = StatusOf(answer.AccountStatus),
     };
 }
 
@@ -63,9 +70,15 @@ public sealed record AccountBalance(Amount Balance, Amount Available, Amount Cre
 public sealed record FormerBalance(
     Amount Balance, Amount Available, Amount CreditLimit, Amount OnHold, long Version, DateTimeOffset? DecidedAt)
 {
+    /// <summary>Whether the account took payments.</summary>
+    public AccountStatus Status { get; init; } = AccountStatus.Open;
+
     internal static FormerBalance Of(PastBalance answer) => new(
         Amount.Of(answer.Balance), Amount.Of(answer.Available), Amount.Of(answer.CreditLimit), Amount.Of(answer.OnHold), answer.Version,
-        answer.DecidedAt?.ToDateTimeOffset());
+        answer.DecidedAt?.ToDateTimeOffset())
+    {
+        Status = AccountBalance.StatusOf(answer.AccountStatus),
+    };
 }
 
 /// <summary>Which lines of a statement to read.</summary>
@@ -124,10 +137,10 @@ public sealed record StatementPage(IReadOnlyList<StatementLine> Lines, string? N
 /// <summary>One event of an account.</summary>
 /// <param name="Version">The version of the account after the event, from 1.</param>
 /// <param name="Type">The type of event.</param>
-/// <param name="Id">The id of the payment, refund, hold, capture, voiding or limit change; null for limit changes recorded before they had ids. An
+/// <param name="Id">The id of the payment, refund, hold, capture, voiding or change; null for limit changes recorded before they had ids. An
 /// expiry has an id of the platform.</param>
 /// <param name="DecidedAt">The time of the decision.</param>
-/// <param name="Amount">The amount that was paid, given back, put on hold, captured or released, or the new limit.</param>
+/// <param name="Amount">The amount that was paid, given back, put on hold, captured or released, or the new limit; zero for a change of the status.</param>
 /// <param name="Balance">The account's balance after the event.</param>
 /// <param name="DeclineReason">Why the payment or hold was declined; unspecified if it was not.</param>
 public sealed record StatementLine(
@@ -140,6 +153,9 @@ public sealed record StatementLine(
     /// <summary>What is on hold on the account after the event; null in the line of a <see cref="FoundPayment"/>.</summary>
     public Amount? OnHold { get; init; }
 
+    /// <summary>The account's status after the event; null in the line of a <see cref="FoundPayment"/>.</summary>
+    public AccountStatus? Status { get; init; }
+
     /// <summary>The subject of the token with which the request was sent. Null unless the client has the scope admin, and
     /// callers were authenticated then.</summary>
     public string? Subject { get; init; }
@@ -147,7 +163,7 @@ public sealed record StatementLine(
     /// <summary>The client id of that token; null if it had none.</summary>
     public string? ClientId { get; init; }
 
-    /// <summary>What the sender keeps with the payment, capture or refund; null for nothing.</summary>
+    /// <summary>What the sender keeps with the request; null for nothing.</summary>
     public Notes? Notes { get; init; }
 
     internal static StatementLine Of(StatementEntry entry) => new(
@@ -156,6 +172,7 @@ public sealed record StatementLine(
     {
         PaymentId = Guid.TryParse(entry.PaymentId, out var paymentId) ? paymentId : null,
         OnHold = entry.OnHold is { } held ? Amount.Of(held) : Amount.Of(0, entry.Balance?.CurrencyCode),
+        Status = AccountBalance.StatusOf(entry.AccountStatus),
         Subject = entry.Principal?.Subject,
         ClientId = entry.Principal is { ClientId.Length: > 0 } by ? by.ClientId : null,
         Notes = Notes.Of(entry.Notes),

@@ -38,6 +38,9 @@ public static class ErrorReasons
     /// <summary>FAILED_PRECONDITION: the payment was declined, so that there is nothing to give back or to capture.</summary>
     public const string PaymentDeclined = "PAYMENT_DECLINED";
 
+    /// <summary>FAILED_PRECONDITION: the account cannot be closed, since it owes something or something is on hold.</summary>
+    public const string AccountNotEmpty = "ACCOUNT_NOT_EMPTY";
+
     /// <summary>FAILED_PRECONDITION: the amount is more than is left of the payment, or on hold of it.</summary>
     public const string AmountTooLarge = "AMOUNT_TOO_LARGE";
 

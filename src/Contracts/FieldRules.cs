@@ -42,6 +42,8 @@ public static class FieldRules
     /// <summary>The most characters that a reference, or the value of such a pair, may have.</summary>
     public const int NoteLengthMax = 100;
 
+    private const string AccountStatuses = "ACCOUNT_STATUS_OPEN, ACCOUNT_STATUS_FROZEN or ACCOUNT_STATUS_CLOSED";
+
     private static readonly SearchValues<char> NameCharacters =
         SearchValues.Create("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");
 
@@ -140,6 +142,16 @@ public static class FieldRules
         ?? CheckPaymentType(request.PaymentType)
         ?? CheckLimit(request.Limit);
 
+    /// <summary>The first rule that a change of an account's status breaks, or null.</summary>
+    public static FieldViolation? Check(SetAccountStatusRequest request) =>
+        CheckId(request.TransactionId, "transaction_id")
+        ?? CheckAccountId(request.AccountId)
+        ?? CheckPaymentType(request.PaymentType)
+        ?? (request.AccountStatus == AccountStatus.Unspecified || !System.Enum.IsDefined(request.AccountStatus)
+            ? UnknownAccountStatus(Invariant($"{(int)request.AccountStatus}"))
+            : null)
+        ?? CheckNotes(request.Notes);
+
     /// <summary>The first rule that a request for a statement breaks, or null.</summary>
     public static FieldViolation? Check(GetStatementRequest request) =>
         CheckAccountId(request.AccountId)
@@ -174,6 +186,11 @@ public static class FieldRules
     /// <summary>The violation to report for an unknown payment type name.</summary>
     public static FieldViolation UnknownPaymentType(string text) =>
         new("payment_type", $"must be {PaymentTypes.Listed}; it is '{Shorten(text)}'");
+
+    /// <summary>The violation to report for an unknown status of an account.</summary>
+    public static FieldViolation UnknownAccountStatus(string text) => text is "" or "0"
+        ? new("account_status", $"is missing; it must be {AccountStatuses}")
+        : new("account_status", $"must be {AccountStatuses}; it is '{Shorten(text)}'");
 
     // Guid's own parser also accepts white space around the UUID and "+" or "0x" inside it.
     private static FieldViolation? CheckId(string id, string field) =>

@@ -54,7 +54,18 @@ public sealed class PendingReplies : IDisposable
     /// call waits for the reply.</summary>
     public bool MatchesCall(Reply reply)
     {
-        var replied = (reply.Payment ?? reply.PaymentStatus?.Payment)?.TransactionId ?? reply.CreditLimit?.TransactionId;
+        var replied = reply.ResultCase switch
+        {
+            Reply.ResultOneofCase.Payment => reply.Payment.TransactionId,
+            Reply.ResultOneofCase.PaymentStatus => reply.PaymentStatus.Payment?.TransactionId,
+            Reply.ResultOneofCase.Authorise => reply.Authorise.TransactionId,
+            Reply.ResultOneofCase.Capture => reply.Capture.TransactionId,
+            Reply.ResultOneofCase.Void => reply.Void.TransactionId,
+            Reply.ResultOneofCase.Refund => reply.Refund.TransactionId,
+            Reply.ResultOneofCase.CreditLimit => reply.CreditLimit.TransactionId,
+            Reply.ResultOneofCase.AccountStatus => reply.AccountStatus.TransactionId,
+            _ => null,
+        };
         // A UUID may be written in upper or lower case.
         return replied is null || !_waiters.TryGetValue(reply.CorrelationId, out var waiter) || replied == waiter.TransactionId
             || (Guid.TryParse(replied, out var id) && Guid.TryParse(waiter.TransactionId, out var requested) && id == requested);

@@ -58,6 +58,7 @@ internal static class EventBody
         }
         Write(json, Event.Descriptor.FindFieldByNumber(Event.BalanceFieldNumber), recorded.Balance);
         Write(json, Event.Descriptor.FindFieldByNumber(Event.OnHoldFieldNumber), recorded.OnHold);
+        Write(json, Event.Descriptor.FindFieldByNumber(Event.AccountStatusFieldNumber), recorded.AccountStatus);
         WriteNotes(json, recorded.Notes);
         json.WriteEndObject();
         json.Flush();

@@ -39,7 +39,7 @@ public static class AccountHistory
             var content = document.RootElement;
             var by = content.TryGetProperty("By", out var stated) ? stated : default;
             return new AuthoredEvent(
-                version, content.GetProperty("DecidedAt").GetDateTimeOffset(), fact.Kind.ToString(), fact.TransactionId, fact.Amount, fact.Currency,
+                version, content.GetProperty("DecidedAt").GetDateTimeOffset(), KindOf(fact), fact.TransactionId, fact.Amount, fact.Currency,
                 Text(by, "Subject"), Text(by, "ClientId"));
         }
         catch (Exception e) when (e is FormatException or KeyNotFoundException or InvalidOperationException)
@@ -48,6 +48,14 @@ public static class AccountHistory
         }
     }
 
+    private static string KindOf(StoredFact fact) => fact switch
+    {
+        { Kind: not TransactionKind.StatusChanged } => fact.Kind.ToString(),
+        { Status: StoredFact.Open } => "Opened",
+        { Status: StoredFact.Frozen } => "Frozen",
+        _ => "Closed",
+    };
+
     private static string? Text(JsonElement by, string name) =>
         by.ValueKind == JsonValueKind.Object && by.TryGetProperty(name, out var text) ? text.GetString() : null;
 }
@@ -55,10 +63,10 @@ public static class AccountHistory
 /// <summary>An event of an account, with who sent the command that it records.</summary>
 /// <param name="Version">Its position in the account's stream, from 1.</param>
 /// <param name="DecidedAt">When it was decided.</param>
-/// <param name="Kind">Accepted, Declined or LimitChanged.</param>
+/// <param name="Kind">What happened, e.g. Accepted, Declined, LimitChanged or Frozen.</param>
 /// <param name="TransactionId">The transaction id; empty for a limit change of the time before those had one.</param>
-/// <param name="Amount">The amount of the payment, or the new limit.</param>
-/// <param name="Currency">Its currency (ISO 4217).</param>
+/// <param name="Amount">The amount of the payment, or the new limit; zero for a change of the status.</param>
+/// <param name="Currency">Its currency (ISO 4217); empty for a change of the status.</param>
 /// <param name="Subject">The subject of the sender's token; null where callers were not authenticated.</param>
 /// <param name="ClientId">The client id of that token; null if it had none.</param>
 public sealed record AuthoredEvent(

@@ -7,7 +7,7 @@ internal sealed class ExportedDays(ExportManifest manifest)
     private readonly Dictionary<DateOnly, EventTotals> _found = manifest.Days.ToDictionary(day => day.Date, _ => new EventTotals());
 
     /// <summary>Adds an event of the store; those of other days are left out.</summary>
-    public void Add(DateTime storedAt, string kind, string currency, decimal amount, string? accountCurrency, decimal onHold) =>
+    public void Add(DateTime storedAt, string kind, string? currency, decimal amount, string? accountCurrency, decimal onHold) =>
         _found.GetValueOrDefault(DateOnly.FromDateTime(storedAt.ToUniversalTime()))?.Add(kind, currency, amount, accountCurrency, onHold);
 
     /// <summary>The differences between the export and the store, after all events are added.</summary>

@@ -145,6 +145,8 @@ public sealed class JournalReader : IDisposable
         {
             _ when field.SequenceEqual("CreditLimitExceeded"u8) => DeclineReason.CreditLimitExceeded,
             _ when field.SequenceEqual("CurrencyMismatch"u8) => DeclineReason.CurrencyMismatch,
+            _ when field.SequenceEqual("AccountFrozen"u8) => DeclineReason.AccountFrozen,
+            _ when field.SequenceEqual("AccountClosed"u8) => DeclineReason.AccountClosed,
             _ => DeclineReason.Unspecified,
         };
         return reason != DeclineReason.Unspecified;

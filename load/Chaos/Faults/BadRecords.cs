@@ -80,6 +80,7 @@ public static class BadRecords
             command => (command.Payment ?? new()).TransactionId = Guid.NewGuid().ToString(),
             command => (command.CreditLimit ?? new()).Limit = new Money { CurrencyCode = "dollars", Units = 1 },
             command => (command.CreditLimit ?? new()).Limit = new Money { CurrencyCode = "USD", Units = -1, Nanos = 1 },
+            command => (command.AccountStatus ?? new()).AccountStatus = (AccountStatus)4,
             command => (command.Balance ?? new()).MinVersion = -1,
             command => (command.Statement ?? new()).Limit = int.MaxValue,
             command => (command.Statement ?? new()).AfterVersion = long.MinValue,
@@ -145,6 +146,13 @@ public static class BadRecords
             AccountId = Account,
             PaymentType = type,
             Limit = 1m.ToMoney("USD"),
+        });
+        yield return Other(command => command.AccountStatus = new SetAccountStatusRequest
+        {
+            TransactionId = command.TransactionId,
+            AccountId = Account,
+            PaymentType = type,
+            AccountStatus = AccountStatus.Frozen,
         });
         yield return Other(command => command.Balance = new CheckBalanceRequest { AccountId = Account, PaymentType = type });
         yield return Other(command => command.Statement = new StatementPageRequest { AccountId = Account, PaymentType = type, Limit = 1 });

@@ -65,6 +65,7 @@ public static class StrayRecords
             Amount = 1m.ToMoney("USD"),
             Reason = DeclineReason.CreditLimitExceeded,
         }));
+        yield return Versioned(Event(fact => fact.AccountStatusChanged = new AccountStatusChanged { Status = AccountStatus.Frozen }));
         yield return Versioned(Event(fact => fact.CreditLimitChanged = new CreditLimitChanged { Limit = 1m.ToMoney("USD") }));
     }
 

@@ -27,6 +27,7 @@ internal sealed record ChaosResult : IResults
     public required long Declined { get; init; }
     public required long SentTwice { get; init; }
     public int Lives { get; init; }
+    public int StatusChanges { get; init; }
     public required long Balances { get; init; }
     public required long Unanswered { get; init; }
     public required long Retried { get; init; }
@@ -72,6 +73,7 @@ internal sealed record ChaosResult : IResults
             Declined = result.Traffic.Declined,
             SentTwice = result.Traffic.Duplicates,
             Lives = result.Traffic.Lives,
+            StatusChanges = result.Traffic.StatusChanges,
             Balances = result.Traffic.Balances,
             Unanswered = result.Traffic.Unanswered,
             Retried = result.Traffic.Retried,

@@ -10,6 +10,40 @@ namespace Billing.Simulation.Runs;
 /// <content>What clients do with payments after they are made.</content>
 internal sealed partial class Clients
 {
+    // An account is frozen or closed by two at the same time, and reopened. What others do with it meanwhile is declined, or makes that it is not closed.
+    private async Task FreezeAsync(Operation operation, MakePaymentRequest payment)
+    {
+        var dice = new Dice(operation.Seed + 61);
+        var (change, reopening, both) = (dice.Id(), dice.Id(), dice.Chance(0.5));
+        var status = dice.Pick([AccountStatus.Frozen, AccountStatus.Closed]);
+        await Task.WhenAll(SetStatusAsync(operation, payment, change, status, 40), both ? SetStatusAsync(operation, payment, change, status, 41) : Task.CompletedTask);
+        await SetStatusAsync(operation, payment, reopening, AccountStatus.Open, 42);
+    }
+
+    private async Task SetStatusAsync(Operation operation, MakePaymentRequest payment, Guid transactionId, AccountStatus status, int copy)
+    {
+        var request = new SetAccountStatusRequest
+        {
+            TransactionId = transactionId.ToString(),
+            AccountId = payment.AccountId,
+            PaymentType = payment.PaymentType,
+            AccountStatus = status,
+            Notes = ReferenceModel.NotesOf(transactionId.ToString()),
+        };
+        var id = new CommandId(transactionId, StreamId.For(payment.PaymentType, payment.AccountId));
+        model.Asked(id, status);
+        var since = model.VersionOf(id.StreamId);
+        if (await CallAsync(operation, copy, RequestKinds.AccountStatus, request, refusal => refusal.Status == StatusCode.FailedPrecondition) is { } answer)
+        {
+            model.StatusSet(id, answer);
+            Know(id.StreamId, answer.Version);
+        }
+        else
+        {
+            model.StatusRefused(id.StreamId, status, since);
+        }
+    }
+
     // An amount is put on hold, captured and released by several at the same time, or left to expire.
     private async Task HoldAsync(Operation operation, MakePaymentRequest payment)
     {

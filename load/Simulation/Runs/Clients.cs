@@ -108,6 +108,10 @@ internal sealed partial class Clients(Node node, Scheduler scheduler, ReferenceM
         {
             await HoldAsync(operation, request);
         }
+        if (operation.Seed % 7 == 0 && copy == 0)
+        {
+            await FreezeAsync(operation, request);
+        }
     }
 
     private async Task LookUpAsync(Operation operation, MakePaymentRequest payment)

@@ -24,13 +24,18 @@ internal sealed class ReferenceModel(StoreHistory store)
     private readonly Dictionary<string, List<State>> _states = new(StringComparer.Ordinal);
 
     /// <summary>Notes a request.</summary>
-    public void Asked(CommandId id, Money amount)
+    public void Asked(CommandId id, Money amount) => Asked(id, Decimal(amount), amount.CurrencyCode);
+
+    /// <summary>Notes a request for a status.</summary>
+    public void Asked(CommandId id, AccountStatus status) => Asked(id, (int)status, "");
+
+    private void Asked(CommandId id, decimal amount, string currency)
     {
         if (!_asked.TryGetValue(id, out var requests))
         {
             _asked[id] = requests = [];
         }
-        requests.Add((Decimal(amount), amount.CurrencyCode));
+        requests.Add((amount, currency));
     }
 
     /// <summary>Checks the answer to a payment.</summary>
@@ -166,6 +171,24 @@ internal sealed class ReferenceModel(StoreHistory store)
         Require(now is not null && now != currency, $"a limit in {currency} was refused for an account in {now ?? "no currency"}");
     }
 
+    /// <summary>Checks the answer to a change of a status.</summary>
+    public void StatusSet(CommandId id, SetAccountStatusResponse answer)
+    {
+        var state = StateOf(id, answer.Version);
+        Require(
+            answer.AccountStatus == state.Status && Decimal(answer.Balance) == state.Balance && Decimal(answer.OnHold) == state.OnHold,
+            $"a change of a status was answered with {answer}; it is {state}");
+        RequireSame(id, answer);
+    }
+
+    /// <summary>Number of events of an account.</summary>
+    public int VersionOf(string streamId) => States(streamId).Count - 1;
+
+    /// <summary>Checks that an account was rightly not closed: it was not empty at some moment after the request.</summary>
+    public void StatusRefused(string streamId, AccountStatus status, int since) => Require(
+        status == AccountStatus.Closed && States(streamId).Skip(since).Any(state => state.Balance != 0 || state.OnHold != 0),
+        $"a change to {status} was refused, and {streamId} was empty");
+
     /// <summary>Checks the answer to a balance check.</summary>
     public void Checked(string streamId, long minVersion, CheckBalanceResponse answer)
     {
@@ -175,7 +198,7 @@ internal sealed class ReferenceModel(StoreHistory store)
         var state = states[(int)answer.Version];
         Require(
             Decimal(answer.Balance) == state.Balance && Decimal(answer.CreditLimit) == state.Limit
-            && Decimal(answer.OnHold) == state.OnHold
+            && Decimal(answer.OnHold) == state.OnHold && answer.AccountStatus == state.Status
             && Decimal(answer.Available) == Math.Max(0, state.Limit - state.Balance - state.OnHold) && answer.Balance.CurrencyCode == (state.Currency ?? ""),
             $"at version {answer.Version} of {streamId} a balance of {answer.Balance}, limit {answer.CreditLimit} was answered; it is {state}");
     }
@@ -186,7 +209,7 @@ internal sealed class ReferenceModel(StoreHistory store)
         var last = States(streamId)[^1];
         Require(
             account.Version == last.Version && account.Balance == last.Balance && account.CreditLimit == last.Limit
-            && account.Currency == last.Currency && account.OnHold == last.OnHold,
+            && account.Currency == last.Currency && account.OnHold == last.OnHold && account.Status == last.Status,
             $"a view has {streamId} as {account}; it is {last}");
     }
 
@@ -240,7 +263,7 @@ internal sealed class ReferenceModel(StoreHistory store)
     {
         if (!_states.TryGetValue(streamId, out var states))
         {
-            _states[streamId] = states = [new State(0, 0, 0, Settings.DefaultCreditLimit, null, Guid.Empty, null)];
+            _states[streamId] = states = [new State(0, 0, 0, Settings.DefaultCreditLimit, null, AccountStatus.Open, Guid.Empty, null)];
         }
         foreach (var stored in store.Stream(streamId).Skip(states.Count - 1))
         {
@@ -262,13 +285,16 @@ internal sealed class ReferenceModel(StoreHistory store)
             PaymentCaptured captured => (captured.Amount, captured.Currency),
             AuthorisationVoided voided => (0, voided.Currency),
             AuthorisationExpired expired => (0, expired.Currency),
+            AccountStatusChanged changed => ((int)(changed.Status ?? AccountStatus.Open), ""),
             _ => throw new SimulationException("an event is stored that nobody knows"),
         };
         Require(
             stored.Fact is AuthorisationExpired || (_asked.TryGetValue(Id(stored), out var requests) && requests.Contains((amount, currency))),
             $"{stored.Fact} is stored in {stored.StreamId} and was never asked for");
         var fits = before.Currency is null || before.Currency == currency;
-        DeclineReason? reason = !fits ? DeclineReason.CurrencyMismatch
+        DeclineReason? reason = before.Status == AccountStatus.Frozen ? DeclineReason.AccountFrozen
+            : before.Status == AccountStatus.Closed ? DeclineReason.AccountClosed
+            : !fits ? DeclineReason.CurrencyMismatch
             : before.Balance + before.OnHold + amount > before.Limit ? DeclineReason.CreditLimitExceeded
             : null;
         var released = stored.Fact switch
@@ -286,19 +312,21 @@ internal sealed class ReferenceModel(StoreHistory store)
             AuthorisationDeclined declined => before with { Declined = declined.Reason },
             PaymentRefunded => before with { Balance = before.Balance - amount, Declined = null },
             PaymentFollowUp => before with { Balance = before.Balance + amount, OnHold = before.OnHold - amount - released, Declined = null },
+            AccountStatusChanged => before with { Status = (AccountStatus)(int)amount, Declined = null },
             _ => before with { Limit = amount, Currency = currency, Declined = null },
         };
         var isRight = stored.Fact switch
         {
             CreditLimitChanged => fits,
+            AccountStatusChanged => after.Status != AccountStatus.Closed || (before.Balance == 0 && before.OnHold == 0),
             PaymentFollowUp fact => fits && Follow(new CommandId(fact.PaymentId, stored.StreamId), fact, amount, released),
             _ => after.Declined == reason && Begin(Id(stored), stored.Fact, amount),
         };
         Require(isRight, $"{stored.Fact} is stored at version {stored.Version} of {stored.StreamId}, which was {before}");
         Require(
-            stored.Fact.Balance == after.Balance && (stored.Fact.OnHold ?? 0) == after.OnHold
+            stored.Fact.Balance == after.Balance && (stored.Fact.OnHold ?? 0) == after.OnHold && (stored.Fact.Status ?? AccountStatus.Open) == after.Status
             && stored.Recorded.Version == stored.Version && Decimal(stored.Recorded.Balance) == after.Balance,
-            $"the event at version {stored.Version} of {stored.StreamId} says version {stored.Recorded.Version}, balance {stored.Recorded.Balance}, on hold {stored.Fact.OnHold}");
+            $"the event at version {stored.Version} of {stored.StreamId} says version {stored.Recorded.Version}, balance {stored.Recorded.Balance}, on hold {stored.Fact.OnHold}, status {stored.Fact.Status}");
         var notes = stored.Fact is CreditLimitChanged or AuthorisationVoided or AuthorisationExpired ? null : NotesOf(stored.Fact.TransactionId.ToString());
         Require(
             stored.Fact.Notes == Notes.Of(notes) && Equals(stored.Recorded.Notes, notes),
@@ -348,5 +376,6 @@ internal sealed class ReferenceModel(StoreHistory store)
     }
 
     private sealed record State(
-        long Version, decimal Balance, decimal OnHold, decimal Limit, string? Currency, Guid TransactionId, DeclineReason? Declined);
+        long Version, decimal Balance, decimal OnHold, decimal Limit, string? Currency, AccountStatus Status, Guid TransactionId,
+        DeclineReason? Declined);
 }

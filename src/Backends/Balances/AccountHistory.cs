@@ -76,7 +76,12 @@ internal sealed class AccountHistory(StoreServers servers, string schema, Accoun
         var limit = await rows.IsDBNullAsync(3, cancellationToken)
             ? opened.CreditLimit
             : opened.Apply(EventTypes.Read(rows.GetString(3), rows.GetFieldValue<byte[]>(4))).CreditLimit;
-        return new PastAccount(new Account(version, balance, limit, fact.AccountCurrency) { OnHold = fact.OnHold ?? 0 }, fact.DecidedAt);
+        var account = new Account(version, balance, limit, fact.AccountCurrency)
+        {
+            OnHold = fact.OnHold ?? 0,
+            Status = fact.Status ?? V1.AccountStatus.Open,
+        };
+        return new PastAccount(account, fact.DecidedAt);
     }
 
     /// <summary>Reads an account as of a time.</summary>

@@ -170,6 +170,7 @@ internal sealed partial class BalanceProcessor(
             Available = account.Available.ToMoney(account.Currency ?? ""),
             CreditLimit = account.CreditLimit.ToMoney(account.Currency ?? ""),
             OnHold = account.OnHold.ToMoney(account.Currency ?? ""),
+            AccountStatus = account.Status,
             Version = account.Version,
             AsOf = asOf,
         },

@@ -33,6 +33,7 @@ internal static class PastBalances
         Available = account.Available.ToMoney(account.Currency ?? ""),
         CreditLimit = account.CreditLimit.ToMoney(account.Currency ?? ""),
         OnHold = account.OnHold.ToMoney(account.Currency ?? ""),
+        AccountStatus = account.Status,
         Version = account.Version,
         DecidedAt = decidedAt?.ToTimestamp(),
     };

@@ -12,6 +12,9 @@ public sealed record Account(long Version, decimal Balance, decimal CreditLimit,
     /// <summary>What is on hold: authorised, and neither captured nor released.</summary>
     public decimal OnHold { get; init; }
 
+    /// <summary>Whether it takes payments.</summary>
+    public AccountStatus Status { get; init; } = AccountStatus.Open;
+
     /// <summary>The hash of its last event, which chains the next one; null if that has none, or where events are only read.</summary>
     public string? Head { get; init; }
 
@@ -28,7 +31,9 @@ public sealed record Account(long Version, decimal Balance, decimal CreditLimit,
 
     /// <summary>Why the account cannot be charged, now or later; null if it can.</summary>
     internal DeclineReason? Objection(decimal amount, string currency) =>
-        Currency is { } kept && kept != currency ? DeclineReason.CurrencyMismatch
+        Status == AccountStatus.Frozen ? DeclineReason.AccountFrozen
+        : Status == AccountStatus.Closed ? DeclineReason.AccountClosed
+        : Currency is { } kept && kept != currency ? DeclineReason.CurrencyMismatch
         : amount > CreditLimit - Balance - OnHold ? DeclineReason.CreditLimitExceeded
         : null;
 

@@ -1,4 +1,5 @@
 using Billing.Contracts;
+using Billing.V1;
 
 namespace Billing.Backends.Domain;
 
@@ -23,4 +24,7 @@ public abstract record AccountCommand(Guid TransactionId)
 
     /// <summary>What is on hold, as an event states it.</summary>
     protected static decimal? Stated(decimal onHold) => onHold == 0 ? null : onHold;
+
+    /// <summary>The account's status, as an event states it.</summary>
+    protected static AccountStatus? Stated(AccountStatus status) => status == AccountStatus.Open ? null : status;
 }

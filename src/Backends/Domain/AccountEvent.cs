@@ -1,4 +1,5 @@
 using Billing.Contracts;
+using Billing.V1;
 
 namespace Billing.Backends.Domain;
 
@@ -18,6 +19,9 @@ public abstract record AccountEvent
 
     /// <summary>What is on hold on the account after it; null if nothing is.</summary>
     public decimal? OnHold { get; init; }
+
+    /// <summary>The status of the account after it; null if it is open.</summary>
+    public AccountStatus? Status { get; init; }
 
     /// <summary>Who sent the command that it records; null if that is not known.</summary>
     public Sender? By { get; init; }

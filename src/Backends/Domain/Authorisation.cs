@@ -18,6 +18,7 @@ public sealed record Authorisation(Guid TransactionId, decimal Amount, string Cu
             {
                 Balance = account.Balance,
                 OnHold = Stated(account.OnHold),
+                Status = Stated(account.Status),
                 KeptIn = account.Currency,
                 By = By,
                 Notes = Notes,
@@ -26,6 +27,7 @@ public sealed record Authorisation(Guid TransactionId, decimal Amount, string Cu
             {
                 Balance = account.Balance,
                 OnHold = account.OnHold + Amount,
+                Status = Stated(account.Status),
                 By = By,
                 Notes = Notes,
             };

@@ -36,6 +36,7 @@ public sealed record Capture(Guid TransactionId, Guid Of, decimal Amount, string
             Held = payment.Held - Amount - released,
             Balance = account.Balance + Amount,
             OnHold = Stated(account.OnHold - Amount - released),
+            Status = Stated(account.Status),
             By = By,
             Notes = Notes,
         };

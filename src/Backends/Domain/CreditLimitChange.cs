@@ -12,7 +12,7 @@ public sealed record CreditLimitChange(Guid TransactionId, decimal Limit, string
     public override Decision Decide(Account account, PaymentState? payment, DateTimeOffset now) =>
         account.Currency is { } currency && currency != Currency
             ? new Refusal.OtherCurrency(currency)
-            : new CreditLimitChanged(TransactionId, Limit, Currency, now, TraceId) { Balance = account.Balance, OnHold = Stated(account.OnHold), By = By };
+            : new CreditLimitChanged(TransactionId, Limit, Currency, now, TraceId) { Balance = account.Balance, OnHold = Stated(account.OnHold), Status = Stated(account.Status), By = By };
 }
 
 /// <summary>The account's credit limit was changed.</summary>

@@ -35,6 +35,12 @@ public abstract record Refusal
     /// <param name="Currency">That currency.</param>
     public sealed record OtherCurrency(string Currency) : Refusal;
 
+    /// <summary>The account cannot be closed: it owes something, or something is on hold.</summary>
+    /// <param name="Balance">What it owes.</param>
+    /// <param name="OnHold">What is on hold.</param>
+    /// <param name="Currency">ISO 4217.</param>
+    public sealed record NotEmpty(decimal Balance, decimal OnHold, string Currency) : Refusal;
+
     /// <summary>The account has no such payment.</summary>
     public sealed record NoSuchPayment : Refusal;
 

@@ -21,6 +21,7 @@ public sealed record Payment(
         {
             Balance = account.Balance,
             OnHold = Stated(account.OnHold),
+            Status = Stated(account.Status),
             KeptIn = account.Currency,
             By = By,
             Notes = Notes,
@@ -29,6 +30,7 @@ public sealed record Payment(
         {
             Balance = account.Balance + Amount,
             OnHold = Stated(account.OnHold),
+            Status = Stated(account.Status),
             By = By,
             Notes = Notes,
         };

@@ -26,6 +26,7 @@ public sealed record Refund(Guid TransactionId, Guid Of, decimal Amount, string 
             Held = payment.Held,
             Balance = account.Balance - Amount,
             OnHold = Stated(account.OnHold),
+            Status = Stated(account.Status),
             By = By,
             Notes = Notes,
         },

@@ -19,6 +19,7 @@ public sealed record Voiding(Guid TransactionId, Guid Of, string? TraceId = null
             Held = 0,
             Balance = account.Balance,
             OnHold = Stated(account.OnHold - payment.Held),
+            Status = Stated(account.Status),
             By = By,
         };
 }
@@ -44,6 +45,7 @@ public sealed record Expiry(Guid TransactionId, Guid Of, DateTimeOffset AsOf) : 
             Held = 0,
             Balance = account.Balance,
             OnHold = Stated(account.OnHold - payment.Held),
+            Status = Stated(account.Status),
         },
     };
 }

@@ -61,6 +61,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
                 accounts[id] = new Account(rows.GetInt64(1), balance, limit, last.AccountCurrency)
                 {
                     OnHold = last.OnHold ?? 0,
+                    Status = last.Status ?? V1.AccountStatus.Open,
                     Head = rows.IsDBNull(7) ? null : rows.GetString(7),
                 };
             }

@@ -1,6 +1,7 @@
 using Billing.Backends.Domain;
 using Billing.Backends.Writes;
 using Billing.Contracts;
+using Billing.V1;
 using Billing.Wire.V1;
 
 namespace Billing.Backends.EventStore;
@@ -30,6 +31,7 @@ public static class RecordedEvent
             DecidedUnixUs = UnixTime.Microseconds(fact.DecidedAt),
             Balance = balance.ToMoney(currency ?? ""),
             OnHold = fact.OnHold?.ToMoney(currency ?? ""),
+            AccountStatus = fact.Status ?? AccountStatus.Unspecified,
             Notes = fact.Notes?.ToMessage(),
         };
         WriteKinds.Of(fact).Write(fact, recorded);

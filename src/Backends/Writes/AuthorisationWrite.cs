@@ -76,7 +76,7 @@ internal sealed class AuthorisationWrite : WriteKind
             TransactionId = recorded.TransactionId,
             Outcome = PaymentOutcome.Accepted,
             Balance = recorded.Balance,
-            OnHold = recorded.OnHold ?? 0m.ToMoney(recorded.Balance.CurrencyCode),
+            OnHold = OnHold(recorded),
             Version = recorded.Version,
         };
         if (recorded.AuthorisationDeclined is { Reason: var reason })

@@ -91,6 +91,8 @@ internal sealed class PaymentWrite : WriteKind
     {
         DeclineReason.CreditLimitExceeded => "The amount is more than the account may still spend.",
         DeclineReason.CurrencyMismatch => "The account is kept in another currency.",
+        DeclineReason.AccountFrozen => "The account is frozen.",
+        DeclineReason.AccountClosed => "The account is closed.",
         _ => "The payment was declined.",
     };
 }

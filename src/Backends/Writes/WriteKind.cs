@@ -32,6 +32,10 @@ internal abstract class WriteKind
     {
         Refusal.OtherCurrency(var currency) => Refused(
             ErrorReasons.CurrencyMismatch, $"{MoneyField}.currency_code must be {currency}: the account is kept in it.", MoneyField + ".currency_code"),
+        Refusal.NotEmpty(var balance, var held, var currency) => Refused(
+            ErrorReasons.AccountNotEmpty,
+            string.Create(CultureInfo.InvariantCulture, $"The account cannot be closed: it owes {balance} {currency}, and {held} {currency} is on hold."),
+            "account_status"),
         Refusal.NoSuchPayment => new Error
         {
             StatusCode = (int)StatusCode.NotFound,
@@ -68,6 +72,9 @@ internal abstract class WriteKind
 
     /// <summary>Completes the reply to a command for which no event is recorded.</summary>
     public virtual void Answer(Reply reply, Error refusal) => reply.Error = refusal;
+
+    /// <summary>What is on hold on the account after an event.</summary>
+    protected static Money OnHold(Event recorded) => recorded.OnHold ?? 0m.ToMoney(recorded.Balance.CurrencyCode);
 
     /// <summary>Whether two amounts are the same. Not Money's own equality, which also compares unknown fields sent by a newer client.
     /// </summary>

@@ -7,7 +7,11 @@ namespace Billing.Backends.Writes;
 internal static class WriteKinds
 {
     private static readonly Dictionary<Command.RequestOneofCase, WriteKind> ByField =
-        new WriteKind[] { new PaymentWrite(), new PaymentStatusWrite(), new CreditLimitWrite(), new RefundWrite(), new AuthorisationWrite(), new CaptureWrite(), new VoidWrite(), new ExpiryWrite() }.ToDictionary(kind => kind.Field);
+        new WriteKind[]
+        {
+            new PaymentWrite(), new PaymentStatusWrite(), new CreditLimitWrite(), new AccountStatusWrite(), new RefundWrite(), new AuthorisationWrite(), new CaptureWrite(),
+            new VoidWrite(), new ExpiryWrite(),
+        }.ToDictionary(kind => kind.Field);
 
     public static IReadOnlyList<EventKind> Events { get; } = [.. ByField.Values.SelectMany(kind => kind.Events)];
 

@@ -25,6 +25,9 @@ internal static class Outcomes
     public static CreditLimitResult Of(Guid id, SetCreditLimitResponse answer) =>
         new CreditLimitResult.Applied(id, Amount.Of(answer.Limit), Amount.Of(answer.Balance), answer.Version);
 
+    public static AccountStatusResult Of(Guid id, SetAccountStatusResponse answer) => new AccountStatusResult.Applied(
+        id, answer.AccountStatus, Amount.Of(answer.Balance), Amount.Of(answer.OnHold), answer.Version);
+
     public static RefundResult Of(Guid id, RefundPaymentResponse answer) =>
         new RefundResult.Refunded(id, Amount.Of(answer.Refunded), Amount.Of(answer.Balance), answer.Version);
 
@@ -86,6 +89,7 @@ internal static class Outcomes
         StatusCode.FailedPrecondition when reason == ErrorReasons.PaymentDeclined => RejectionReason.PaymentDeclined,
         StatusCode.FailedPrecondition when reason == ErrorReasons.AmountTooLarge => RejectionReason.AmountTooLarge,
         StatusCode.FailedPrecondition when reason == ErrorReasons.NotOnHold => RejectionReason.NotOnHold,
+        StatusCode.FailedPrecondition when reason == ErrorReasons.AccountNotEmpty => RejectionReason.AccountNotEmpty,
         StatusCode.NotFound when reason == ErrorReasons.PaymentNotFound => RejectionReason.PaymentNotFound,
         StatusCode.OutOfRange when reason == ErrorReasons.VersionNotReached => RejectionReason.VersionNotReached,
         StatusCode.FailedPrecondition or StatusCode.OutOfRange or StatusCode.NotFound => RejectionReason.Other,

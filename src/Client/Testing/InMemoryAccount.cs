@@ -15,6 +15,7 @@ internal sealed class InMemoryAccount(decimal creditLimit)
     private readonly decimal _openingLimit = creditLimit;
     private decimal _limit = creditLimit;
     private decimal _balance;
+    private AccountStatus _status = AccountStatus.Open;
 
     // Set by the first accepted payment, hold or limit.
     private string? _currency;
@@ -113,9 +114,22 @@ internal sealed class InMemoryAccount(decimal creditLimit)
         return new CreditLimitResult.Applied(limit.Id, limit.Limit, line.Balance, line.Version);
     }
 
+    public AccountStatusResult Set(AccountStatusChange change, DateTimeOffset now)
+    {
+        if (change.Status == AccountStatus.Closed && (_balance != 0 || OnHold != 0))
+        {
+            return new AccountStatusResult.Rejected(
+                change.Id, RejectionReason.AccountNotEmpty, "account_status",
+                $"The account cannot be closed: it owes {Amount.Of(_balance, _currency)}, and {Amount.Of(OnHold, _currency)} is on hold.");
+        }
+        _status = change.Status;
+        var line = Add(StatementEntryType.AccountStatusChanged, change.Id, now, Amount.Of(null), notes: change.Notes);
+        return new AccountStatusResult.Applied(change.Id, change.Status, line.Balance, line.OnHold!, line.Version);
+    }
+
     public FoundPayment? Find(Guid id)
     {
-        if (_lines.Find(line => line.Id == id && line.PaymentId is null && line.Type != StatementEntryType.CreditLimitChanged) is not { } line)
+        if (_lines.Find(line => line.Id == id && line.PaymentId is null && !IsOfOperator(line)) is not { } line)
         {
             return null;
         }
@@ -127,6 +141,7 @@ internal sealed class InMemoryAccount(decimal creditLimit)
             {
                 Type = line.DeclineReason == DeclineReason.Unspecified ? line.Type : StatementEntryType.PaymentDeclined,
                 OnHold = null,
+                Status = null,
             },
             charged, Sum(StatementEntryType.PaymentRefunded), Amount.Of(hold.Held, currency), isHeld ? hold.ExpiresAt : null);
 
@@ -138,6 +153,7 @@ internal sealed class InMemoryAccount(decimal creditLimit)
         Amount.Of(_balance, _currency), Amount.Of(Math.Max(0, _limit - _balance - OnHold), _currency), Amount.Of(_limit, _currency), _lines.Count, now)
     {
         OnHold = Amount.Of(OnHold, _currency),
+        Status = _status,
     };
 
     /// <summary>The balance as it was after a line; before all lines for version 0.</summary>
@@ -149,8 +165,14 @@ internal sealed class InMemoryAccount(decimal creditLimit)
         var (balance, onHold) = (line?.Balance.Value ?? 0, line?.OnHold!.Value ?? 0);
         return new FormerBalance(
             Amount.Of(balance, currency), Amount.Of(Math.Max(0, limit - balance - onHold), currency), Amount.Of(limit, currency),
-            Amount.Of(onHold, currency), version, line?.DecidedAt);
+            Amount.Of(onHold, currency), version, line?.DecidedAt)
+        {
+            Status = line?.Status ?? AccountStatus.Open,
+        };
     }
+
+    private static bool IsOfOperator(StatementLine line) =>
+        line.Type is StatementEntryType.CreditLimitChanged or StatementEntryType.AccountStatusChanged;
 
     private static (RejectionReason, string Field, string Message)? RefusalOf(FoundPayment? payment) => payment switch
     {
@@ -175,7 +197,9 @@ internal sealed class InMemoryAccount(decimal creditLimit)
         : null;
 
     private (DeclineReason Reason, string Message)? ReasonToDecline(Amount amount) =>
-        _currency is { } currency && currency != amount.Currency
+        _status == AccountStatus.Frozen ? (DeclineReason.AccountFrozen, "The account is frozen.")
+        : _status == AccountStatus.Closed ? (DeclineReason.AccountClosed, "The account is closed.")
+        : _currency is { } currency && currency != amount.Currency
             ? (DeclineReason.CurrencyMismatch, "The account is kept in another currency.")
         : amount.Value > _limit - _balance - OnHold
             ? (DeclineReason.CreditLimitExceeded, "The amount is more than the account may still spend.")
@@ -192,6 +216,7 @@ internal sealed class InMemoryAccount(decimal creditLimit)
         {
             PaymentId = paymentId,
             OnHold = Amount.Of(OnHold, _currency),
+            Status = _status,
             Notes = notes,
         };
         _lines.Add(line);

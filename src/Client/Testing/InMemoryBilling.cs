@@ -241,6 +241,19 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
             lost: new CreditLimitResult.Unknown(limit.Id, "", Lost)));
     }
 
+    /// <inheritdoc/>
+    public Task<AccountStatusResult> SetAccountStatusAsync(
+        AccountStatusChange change, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(change);
+        cancellationToken.ThrowIfCancellationRequested();
+        return Task.FromResult(Answer<AccountStatusResult>(
+            change.Account, change.Id, change,
+            (account, now) => account.Set(change, now),
+            reused: new AccountStatusResult.Rejected(change.Id, RejectionReason.IdReused, "", Reused(change.Id)),
+            lost: new AccountStatusResult.Unknown(change.Id, "", Lost)));
+    }
+
     private static FieldViolation? Read(string? pageToken, string query, out long after)
     {
         after = 0;

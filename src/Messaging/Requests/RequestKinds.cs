@@ -12,6 +12,7 @@ public static partial class RequestKinds
     {
         Command.RequestOneofCase.Payment => Payment,
         Command.RequestOneofCase.CreditLimit => CreditLimit,
+        Command.RequestOneofCase.AccountStatus => AccountStatus,
         Command.RequestOneofCase.Refund => Refund,
         Command.RequestOneofCase.Authorise => Authorise,
         Command.RequestOneofCase.Capture => Capture,

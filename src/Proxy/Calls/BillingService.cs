@@ -81,4 +81,7 @@ internal sealed class BillingAdminService(RequestHandler handler, TimeProvider t
 {
     public override async Task<SetCreditLimitResponse> SetCreditLimit(SetCreditLimitRequest request, ServerCallContext context) =>
         (await handler.HandleAsync(RequestKinds.CreditLimit, request, IncomingCall.Of(context, time))).Value;
+
+    public override async Task<SetAccountStatusResponse> SetAccountStatus(SetAccountStatusRequest request, ServerCallContext context) =>
+        (await handler.HandleAsync(RequestKinds.AccountStatus, request, IncomingCall.Of(context, time))).Value;
 }

@@ -97,6 +97,9 @@ internal sealed class PastBalanceAnswer
     /// <summary>The most that it could owe.</summary>
     public MoneyJson? CreditLimit { get; init; }
 
+    /// <summary>ACCOUNT_STATUS_OPEN, ACCOUNT_STATUS_FROZEN or ACCOUNT_STATUS_CLOSED.</summary>
+    public required string AccountStatus { get; init; }
+
     /// <summary>The version of that event; 0 before all events.</summary>
     public required long Version { get; init; }
 
@@ -109,6 +112,7 @@ internal sealed class PastBalanceAnswer
         Available = past.Available.ToJson(),
         OnHold = past.OnHold.ToJson(),
         CreditLimit = past.CreditLimit.ToJson(),
+        AccountStatus = Names.Of(past.AccountStatus),
         Version = past.Version,
         DecidedAt = past.DecidedAt?.ToDateTime(),
     };
@@ -129,6 +133,9 @@ internal sealed class BalanceAnswer
     /// <summary>The most that the account may owe.</summary>
     public MoneyJson? CreditLimit { get; init; }
 
+    /// <summary>Whether it takes payments: ACCOUNT_STATUS_OPEN, ACCOUNT_STATUS_FROZEN or ACCOUNT_STATUS_CLOSED.</summary>
+    public required string AccountStatus { get; init; }
+
     /// <summary>The account's version that the answer reflects; 0 for an account without events.</summary>
     public required long Version { get; init; }
 
@@ -141,6 +148,7 @@ internal sealed class BalanceAnswer
         Available = response.Available.ToJson(),
         OnHold = response.OnHold.ToJson(),
         CreditLimit = response.CreditLimit.ToJson(),
+        AccountStatus = Names.Of(response.AccountStatus),
         Version = response.Version,
         AsOf = response.AsOf?.ToDateTime(),
     };

@@ -34,7 +34,7 @@ internal sealed class MoneyJson
     public int Nanos { get; set; }
 }
 
-/// <summary>What a caller keeps with a payment, refund or capture.</summary>
+/// <summary>What a caller keeps with a request.</summary>
 internal sealed class NotesJson
 {
     /// <summary>E.g. the number of an order: up to 100 characters, no control characters.</summary>
@@ -89,6 +89,7 @@ internal static class Names
     private static readonly EnumDescriptor DeclineReasons = In("DeclineReason");
     private static readonly EnumDescriptor PaymentTypes = In("PaymentType");
     private static readonly EnumDescriptor EntryTypes = In("StatementEntryType");
+    private static readonly EnumDescriptor AccountStatuses = In("AccountStatus");
 
     public static string Of(PaymentOutcome outcome) => Name(Outcomes, (int)outcome);
 
@@ -97,6 +98,14 @@ internal static class Names
     public static string Of(PaymentType type) => Name(PaymentTypes, (int)type);
 
     public static string Of(StatementEntryType type) => Name(EntryTypes, (int)type);
+
+    public static string Of(AccountStatus status) => Name(AccountStatuses, (int)status);
+
+    public static bool TryRead(string name, out AccountStatus status)
+    {
+        status = (AccountStatus)(AccountStatuses.FindValueByName(name)?.Number ?? 0);
+        return status != AccountStatus.Unspecified;
+    }
 
     public static bool TryRead(string name, out StatementEntryType type)
     {

@@ -111,6 +111,12 @@ internal static partial class RestRequest
     public static StatementEntryType EntryType(string? text) =>
         Names.TryRead(text ?? "", out StatementEntryType type) ? type : throw Bad("types", $"must be types of entries, such as PAYMENT_ACCEPTED; one is '{Shorten(text ?? "")}'");
 
+    /// <summary>Reads the status of an account; an empty one is left to the check of the fields.</summary>
+    public static AccountStatus AccountStatus(string? text) =>
+        string.IsNullOrEmpty(text) ? V1.AccountStatus.Unspecified
+        : Names.TryRead(text, out AccountStatus status) ? status
+        : throw new FailureException(Failure.BadField(FieldRules.UnknownAccountStatus(text)));
+
     /// <summary>Reads a number in the query; <paramref name="fallback"/> if it is absent.</summary>
     public static long Number(string name, string? text, long fallback) =>
         string.IsNullOrEmpty(text) ? fallback

@@ -13,7 +13,7 @@ internal interface IRestRoute
 internal static class RestRoutes
 {
     public static IReadOnlyList<Type> All { get; } =
-        [typeof(PaymentRoute), typeof(PaymentStatusRoute), typeof(LookupRoute), typeof(HoldRoutes), typeof(RefundRoute), typeof(BalanceRoute), typeof(StatementRoute), typeof(CreditLimitRoute)];
+        [typeof(PaymentRoute), typeof(PaymentStatusRoute), typeof(LookupRoute), typeof(HoldRoutes), typeof(RefundRoute), typeof(BalanceRoute), typeof(StatementRoute), typeof(OperatorRoutes)];
 }
 
 /// <summary>Their JSON.</summary>
@@ -44,5 +44,7 @@ internal static class RestRoutes
 [JsonSerializable(typeof(StatementListAnswer))]
 [JsonSerializable(typeof(CreditLimitBody))]
 [JsonSerializable(typeof(CreditLimitAnswer))]
+[JsonSerializable(typeof(AccountStatusBody))]
+[JsonSerializable(typeof(AccountStatusAnswer))]
 [JsonSerializable(typeof(ProblemAnswer))]
 internal sealed partial class RestJson : JsonSerializerContext;

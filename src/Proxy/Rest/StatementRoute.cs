@@ -127,7 +127,7 @@ internal sealed class StatementEntryJson
     public required long Version { get; init; }
 
     /// <summary>PAYMENT_ACCEPTED, PAYMENT_DECLINED, PAYMENT_AUTHORISED, AUTHORISATION_DECLINED, PAYMENT_CAPTURED, AUTHORISATION_VOIDED,
-    /// AUTHORISATION_EXPIRED, PAYMENT_REFUNDED or CREDIT_LIMIT_CHANGED.</summary>
+    /// AUTHORISATION_EXPIRED, PAYMENT_REFUNDED, CREDIT_LIMIT_CHANGED or ACCOUNT_STATUS_CHANGED.</summary>
     public required string Type { get; init; }
 
     /// <summary>The id of the request that caused it. An expiry has an id of the platform.</summary>
@@ -139,10 +139,11 @@ internal sealed class StatementEntryJson
     /// <summary>The id of the payment that was refunded, captured, voided or has expired.</summary>
     public string? PaymentId { get; init; }
 
-    /// <summary>The amount that was paid, given back, authorised, captured or released, or the new limit.</summary>
+    /// <summary>The amount that was paid, given back, authorised, captured or released, or the new limit; absent from a change of the status.</summary>
     public MoneyJson? Amount { get; init; }
 
-    /// <summary>If a payment or authorisation was declined, the reason: CREDIT_LIMIT_EXCEEDED or CURRENCY_MISMATCH.</summary>
+    /// <summary>If a payment or authorisation was declined, the reason: CREDIT_LIMIT_EXCEEDED, CURRENCY_MISMATCH, ACCOUNT_FROZEN or
+    /// ACCOUNT_CLOSED.</summary>
     public string? DeclineReason { get; init; }
 
     /// <summary>What the account owes after the event.</summary>
@@ -150,6 +151,9 @@ internal sealed class StatementEntryJson
 
     /// <summary>What is on hold on the account after the event.</summary>
     public MoneyJson? OnHold { get; init; }
+
+    /// <summary>The account's status after the event.</summary>
+    public required string AccountStatus { get; init; }
 
     /// <summary>Who sent the request; only for callers with the scope admin.</summary>
     public PrincipalJson? Principal { get; init; }
@@ -168,6 +172,7 @@ internal sealed class StatementEntryJson
         DeclineReason = Names.Of(entry.DeclineReason),
         Balance = entry.Balance.ToJson(),
         OnHold = entry.OnHold.ToJson(),
+        AccountStatus = Names.Of(entry.AccountStatus),
         Principal = entry.Principal is { } by ? new PrincipalJson { Subject = by.Subject, ClientId = by.ClientId.OrNull() } : null,
         Notes = entry.Notes.ToJson(),
     };

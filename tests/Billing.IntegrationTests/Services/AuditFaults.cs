@@ -83,6 +83,8 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
         nameof(AuditResult.Unbalanced), "{short} version 2 states the balance 4; the events up to it sum up to 3")]
     [InlineData("update {s}.mt_events set data = jsonb_set(data, '{KeptIn}', '\"EUR\"') where stream_id = '{short}' and version = 5",
         nameof(AuditResult.Unbalanced), "{short} version 5 states that the account is kept in 'EUR'; it is 'USD'")]
+    [InlineData("update {s}.mt_events set data = data || '{\"Status\": 2}' where stream_id = '{short}' and version = 2",
+        nameof(AuditResult.Unbalanced), "{short} version 2 states the status 2; the events up to it leave 1")]
     [InlineData("update {s}.mt_events set id = gen_random_uuid() where stream_id = '{short}' and version = 2",
         nameof(AuditResult.Unbalanced), "{t2}: no receipt: {short} version 2 has another id than that of its command")]
     [InlineData("update {s}.mt_events set data = jsonb_set(data, '{TransactionId}', '\"01234567-89ab-cdef-0123-456789abcdef\"') where stream_id = '{short}' and version = 2",

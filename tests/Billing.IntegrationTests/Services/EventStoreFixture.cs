@@ -95,8 +95,13 @@ public sealed class EventStoreFixture : IAsyncLifetime
             if (areStating)
             {
                 var after = account.Apply(fact);
-                fact = fact with { Balance = after.Balance, OnHold = after.OnHold == 0 ? null : after.OnHold };
-                fact = fact is PaymentDeclined declined ? declined with { KeptIn = account.Currency } : fact;
+                fact = fact with { Balance = after.Balance, OnHold = after.OnHold == 0 ? null : after.OnHold, Status = after.Status == V1.AccountStatus.Open ? null : after.Status };
+                fact = fact switch
+                {
+                    PaymentDeclined declined => declined with { KeptIn = account.Currency },
+                    AccountStatusChanged changed => changed with { KeptIn = account.Currency },
+                    _ => fact,
+                };
             }
             var added = NewEvent.Of(streamId, fact, account);
             account = added.After;

@@ -85,7 +85,7 @@ public sealed class PastReadingTests(EventStoreFixture store)
         foreach (var (first, end) in ((int, int)[])[(0, Events), (10, 11), (10, 10), (99, 205), (Events, Events)])
         {
             foreach (var types in (StatementEntryType[][])
-                [[], [StatementEntryType.CreditLimitChanged], [StatementEntryType.PaymentAccepted, StatementEntryType.PaymentDeclined], [StatementEntryType.PaymentRefunded]])
+                [[], [StatementEntryType.CreditLimitChanged], [StatementEntryType.PaymentAccepted, StatementEntryType.PaymentDeclined], [StatementEntryType.PaymentRefunded], [StatementEntryType.AccountStatusChanged]])
             {
                 var (from, before) = (At(first), At(end));
                 var expected = whole.Where(entry => entry.Version > first && entry.Version <= end && (types.Length == 0 || types.Contains(entry.Type)));
@@ -118,6 +118,7 @@ public sealed class PastReadingTests(EventStoreFixture store)
         // Closer to one another than PostgreSQL's times can tell apart.
         var facts = EventStoreFixture.Facts(Events).Select((fact, n) => fact switch
         {
+            PaymentAccepted when areStating && n is 9 or 49 => new Billing.Backends.Domain.AccountStatusChanged(Guid.NewGuid(), Begin.AddTicks(n * 3)) { Status = n == 9 ? AccountStatus.Frozen : null },
             PaymentAccepted paid => paid with { DecidedAt = Begin.AddTicks(n * 3) },
             Billing.Backends.Domain.PaymentDeclined declined => declined with { DecidedAt = Begin.AddTicks(n * 3) },
             _ => (AccountEvent)((Billing.Backends.Domain.CreditLimitChanged)fact with { DecidedAt = Begin.AddTicks(n * 3) }),

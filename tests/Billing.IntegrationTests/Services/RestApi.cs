@@ -261,6 +261,39 @@ public sealed class RestApi : IDisposable
     }
 
     [Fact]
+    public async Task An_account_is_frozen_once_and_declines_payments_and_one_that_owes_something_is_not_closed()
+    {
+        var account = StackFixture.NewAccount();
+        await PayAsync(Guid.NewGuid().ToString(), account, "7");
+        var body = Body("ACCOUNT_STATUS_FROZEN");
+
+        var set = await PutAsync($"/v1/accounts/visa/{account}/status", body);
+        var again = await PutAsync($"/v1/accounts/visa/{account}/status", body);
+        var declined = await PayAsync(Guid.NewGuid().ToString(), account, "1");
+        var closed = await PutAsync($"/v1/accounts/visa/{account}/status", Body("ACCOUNT_STATUS_CLOSED"));
+        var balance = await GetAsync($"/v1/accounts/visa/{account}/balance?min_version=3");
+        var entries = (await GetAsync($"/v1/accounts/visa/{account}/statement")).Json.GetProperty("entries");
+
+        Assert.Equal(set.Json.GetRawText(), again.Json.GetRawText());
+        Assert.Equal("ACCOUNT_STATUS_FROZEN", Text(set.Json, "account_status"));
+        AssertMoney(7, set.Json.GetProperty("balance"));
+        AssertMoney(0, set.Json.GetProperty("on_hold"));
+        Assert.Equal(("DECLINED", "ACCOUNT_FROZEN"), (Text(declined.Json, "outcome"), Text(declined.Json, "decline_reason")));
+        AssertProblem(closed, HttpStatusCode.BadRequest, ErrorReasons.AccountNotEmpty, "account_status");
+        Assert.Equal("ACCOUNT_STATUS_FROZEN", Text(balance.Json, "account_status"));
+        Assert.Equal(["ACCOUNT_STATUS_OPEN", "ACCOUNT_STATUS_FROZEN", "ACCOUNT_STATUS_FROZEN"], entries.EnumerateArray().Select(entry => Text(entry, "account_status")));
+        Assert.Equal("ACCOUNT_STATUS_CHANGED", Text(entries[1], "type"));
+        Assert.False(entries[1].TryGetProperty("amount", out _));
+        foreach (var unknown in (string[])["FROZEN", "account_status_frozen", "ACCOUNT_STATUS_UNSPECIFIED", ""])
+        {
+            AssertProblem(
+                await PutAsync($"/v1/accounts/visa/{account}/status", Body(unknown)), HttpStatusCode.BadRequest, ErrorReasons.InvalidField, "account_status");
+        }
+
+        static string Body(string status) => $$"""{"transaction_id":"{{Guid.NewGuid()}}","account_status":"{{status}}"}""";
+    }
+
+    [Fact]
     public async Task A_statement_can_be_read_in_pages_up_to_the_last_event()
     {
         var account = StackFixture.NewAccount();
@@ -385,7 +418,7 @@ public sealed class RestApi : IDisposable
         Assert.Equal(
             [
                 "/v1/accounts/{payment_type}/{account_id}/balance", "/v1/accounts/{payment_type}/{account_id}/credit-limit",
-                "/v1/accounts/{payment_type}/{account_id}/statement", "/v1/authorisations/{transaction_id}", "/v1/balances/lookup", "/v1/captures/{transaction_id}",
+                "/v1/accounts/{payment_type}/{account_id}/statement", "/v1/accounts/{payment_type}/{account_id}/status", "/v1/authorisations/{transaction_id}", "/v1/balances/lookup", "/v1/captures/{transaction_id}",
                 "/v1/payments/{transaction_id}", "/v1/payments/{transaction_id}/lookup", "/v1/payments/{transaction_id}/status",
                 "/v1/refunds/{transaction_id}", "/v1/statements/lookup", "/v1/voids/{transaction_id}",
             ],

@@ -30,7 +30,8 @@ public sealed class IndependentFoldTests
             (3, Generate.TransactionId.Select(AccountCommand (of) => new Capture(id, of, cents / 200m, currency, IsFinal: cents % 3 == 0))),
             (1, Generate.TransactionId.Select(AccountCommand (of) => new Voiding(id, of))),
             (1, Generate.TransactionId.Select(AccountCommand (of) => new Expiry(id, of, Now.AddHours(cents % 2)))),
-            (1, Gen.Constant<AccountCommand>(new CreditLimitChange(id, cents / 25m, currency))))
+            (1, Gen.Constant<AccountCommand>(new CreditLimitChange(id, cents / 25m, currency))),
+            (1, Gen.Elements(AccountStatus.Open, AccountStatus.Open, AccountStatus.Frozen, AccountStatus.Closed).Select(AccountCommand (to) => new AccountStatusChange(id, to))))
         select command;
 
     /// <summary>Histories of an account, with all kinds of events.</summary>
@@ -86,6 +87,19 @@ public sealed class IndependentFoldTests
 
         Assert.Contains("declined for reason", Assert.Single(Audit(history).Ledger.Misjudged), StringComparison.Ordinal);
     });
+
+    [Fact]
+    public void An_account_that_is_closed_though_it_is_not_empty_and_a_status_that_no_event_gave_it_are_found()
+    {
+        var paid = new PaymentAccepted(Guid.NewGuid(), 5, "USD", Now) { Balance = 5 };
+        var closed = new AccountStatusChanged(Guid.NewGuid(), Now) { Balance = 5, Status = AccountStatus.Closed, KeptIn = "USD" };
+        var thawed = new PaymentDeclined(Guid.NewGuid(), 5, "USD", DeclineReason.AccountClosed, Now) { Balance = 5, KeptIn = "USD" };
+
+        var (ledger, unbalanced) = Audit([paid, closed, thawed]);
+
+        Assert.StartsWith($"{Stream} version 2: closed with balance 5", Assert.Single(ledger.Misjudged), StringComparison.Ordinal);
+        Assert.Equal($"{Stream} version 3 states the status 1; the events up to it leave 3", Assert.Single(unbalanced));
+    }
 
     [Theory]
     [InlineData("payment_accepted_v1", """{"Amount":1,"Currency":"USD"}""", "TransactionId is missing")]
@@ -175,6 +189,7 @@ public sealed class IndependentFoldTests
             PaymentCaptured => "payment_captured_v1",
             AuthorisationVoided => "authorisation_voided_v1",
             AuthorisationExpired => "authorisation_expired_v1",
+            AccountStatusChanged => "account_status_changed_v1",
             _ => "credit_limit_changed_v2",
         },
         Encoding.UTF8.GetBytes(_options.Serializer().ToJson(fact)));

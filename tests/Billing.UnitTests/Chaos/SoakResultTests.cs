@@ -13,6 +13,7 @@ public sealed class SoakResultTests
         Duplicates = 5,
         Balances = 10,
         Lives = 7,
+        StatusChanges = 8,
         Unanswered = 0,
         Retried = 3,
         AskedAgain = 1,

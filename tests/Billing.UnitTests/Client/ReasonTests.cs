@@ -25,6 +25,7 @@ public sealed class ReasonTests
         [ErrorReasons.PaymentDeclined] = (StatusCode.FailedPrecondition, RejectionReason.PaymentDeclined),
         [ErrorReasons.AmountTooLarge] = (StatusCode.FailedPrecondition, RejectionReason.AmountTooLarge),
         [ErrorReasons.NotOnHold] = (StatusCode.FailedPrecondition, RejectionReason.NotOnHold),
+        [ErrorReasons.AccountNotEmpty] = (StatusCode.FailedPrecondition, RejectionReason.AccountNotEmpty),
         [ErrorReasons.VersionNotReached] = (StatusCode.OutOfRange, RejectionReason.VersionNotReached),
         [ErrorReasons.TokenMissing] = (StatusCode.Unauthenticated, RejectionReason.NotAuthenticated),
         [ErrorReasons.TokenExpired] = (StatusCode.Unauthenticated, RejectionReason.NotAuthenticated),

@@ -27,6 +27,7 @@ public sealed partial class ApiLimitsTests
         ["GetBalanceAt"] = (GetBalanceAtRequest.Descriptor, request => FieldRules.Check((GetBalanceAtRequest)request)),
         ["ListStatement"] = (ListStatementRequest.Descriptor, request => FieldRules.Check((ListStatementRequest)request)),
         ["GetStatement"] = (GetStatementRequest.Descriptor, request => FieldRules.Check((GetStatementRequest)request)),
+        ["SetAccountStatus"] = (SetAccountStatusRequest.Descriptor, request => FieldRules.Check((SetAccountStatusRequest)request)),
         ["SetCreditLimit"] = (SetCreditLimitRequest.Descriptor, request => FieldRules.Check((SetCreditLimitRequest)request)),
     };
 
@@ -79,9 +80,13 @@ public sealed partial class ApiLimitsTests
         {
             request[id] = "01234567-89ab-cdef-0123-456789abcdef";
         }
-        if (type.Fields.InDeclarationOrder().FirstOrDefault(f => IsOurs(f)) is { } money)
+        if (type.Fields.InDeclarationOrder().FirstOrDefault(f => IsOurs(f) && f.MessageType == Money.Descriptor) is { } money)
         {
             request[money.Name] = new JsonObject { ["currency_code"] = "USD", ["units"] = 1 };
+        }
+        foreach (var status in type.Fields.InDeclarationOrder().Where(f => f.FieldType == FieldType.Enum && f.EnumType.Name == nameof(AccountStatus)))
+        {
+            request[status.Name] = 1;
         }
         // One of a choice is required.
         foreach (var choice in type.Oneofs.Where(choice => !choice.Fields.Any(f => f.Name == field)))

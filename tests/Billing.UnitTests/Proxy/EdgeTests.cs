@@ -59,6 +59,7 @@ public sealed class EdgeTests
         Assert.Equal(Filled<MakePaymentRequest>(), RequestKinds.Payment.KnownFields(Filled<MakePaymentRequest>()));
         Assert.Equal(Filled<CheckBalanceRequest>(), RequestKinds.Balance.KnownFields(Filled<CheckBalanceRequest>()));
         Assert.Equal(Filled<SetCreditLimitRequest>(), RequestKinds.CreditLimit.KnownFields(Filled<SetCreditLimitRequest>()));
+        Assert.Equal(Filled<SetAccountStatusRequest>(), RequestKinds.AccountStatus.KnownFields(Filled<SetAccountStatusRequest>()));
         Assert.Equal(Filled<AuthorisePaymentRequest>(), RequestKinds.Authorise.KnownFields(Filled<AuthorisePaymentRequest>()));
         Assert.Equal(Filled<CapturePaymentRequest>(), RequestKinds.Capture.KnownFields(Filled<CapturePaymentRequest>()));
         Assert.Equal(Filled<VoidPaymentRequest>(), RequestKinds.Void.KnownFields(Filled<VoidPaymentRequest>()));

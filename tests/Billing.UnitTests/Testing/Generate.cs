@@ -53,7 +53,7 @@ internal static class Generate
         from version in Gen.Choose(0, int.MaxValue)
         from kind in Gen.Elements<RequestKind>(
             RequestKinds.Payment, RequestKinds.Balance, RequestKinds.CreditLimit, RequestKinds.Statement, RequestKinds.PaymentStatus, RequestKinds.Lookup, RequestKinds.Refund,
-            RequestKinds.Authorise, RequestKinds.Capture, RequestKinds.Void, RequestKinds.Expiry, RequestKinds.BalanceAt)
+            RequestKinds.Authorise, RequestKinds.Capture, RequestKinds.Void, RequestKinds.Expiry, RequestKinds.BalanceAt, RequestKinds.AccountStatus)
         select With(
             new Command
             {
@@ -79,7 +79,7 @@ internal static class Generate
         from amount in Amount
         from balance in Amount
         from version in Gen.Choose(1, int.MaxValue)
-        from kind in Gen.Choose(0, 11)
+        from kind in Gen.Choose(0, 12)
         select With(new Reply { CorrelationId = (ulong)correlation }, kind, id.ToString(), amount, balance, version);
 
     /// <summary>An event of any kind.</summary>
@@ -88,7 +88,7 @@ internal static class Generate
         from account in Gen.Elements("a", "b", "c")
         from version in Gen.Choose(1, 5)
         from amount in Amount
-        from kind in Gen.Choose(0, 8)
+        from kind in Gen.Choose(0, 9)
         select With(
             new Event { StreamId = "visa/" + account, Version = version, TransactionId = id.ToString(), DecidedUnixUs = 1_000_000, Balance = amount },
             kind, amount);
@@ -109,6 +109,16 @@ internal static class Generate
         else if (kind == RequestKinds.CreditLimit)
         {
             command.CreditLimit = new SetCreditLimitRequest { TransactionId = command.TransactionId, AccountId = account, PaymentType = type, Limit = amount };
+        }
+        else if (kind == RequestKinds.AccountStatus)
+        {
+            command.AccountStatus = new SetAccountStatusRequest
+            {
+                TransactionId = command.TransactionId,
+                AccountId = account,
+                PaymentType = type,
+                AccountStatus = (AccountStatus)(1 + (version % 3)),
+            };
         }
         else if (kind == RequestKinds.Refund)
         {
@@ -167,7 +177,7 @@ internal static class Generate
                 Opening = version % 2 == 0 ? new AccountState { Version = version, Balance = amount, CreditLimit = amount } : null,
                 DecidedFrom = version % 3 == 0 ? new Timestamp { Seconds = version, Nanos = 1 } : null,
                 DecidedBefore = version % 4 == 0 ? new Timestamp { Seconds = version + 1L } : null,
-                Types_ = { Enumerable.Repeat((StatementEntryType)(1 + (version % 9)), (int)(version % 3)) },
+                Types_ = { Enumerable.Repeat((StatementEntryType)(1 + (version % 10)), (int)(version % 3)) },
             };
         }
         else if (kind == RequestKinds.BalanceAt)
@@ -192,7 +202,7 @@ internal static class Generate
                 reply.Payment = payment;
                 break;
             case 1:
-                reply.Balance = new CheckBalanceResponse { Balance = balance, Available = amount, CreditLimit = amount, OnHold = amount, Version = version, AsOf = new Timestamp { Seconds = version } };
+                reply.Balance = new CheckBalanceResponse { AccountStatus = AccountStatus.Closed, Balance = balance, Available = amount, CreditLimit = amount, OnHold = amount, Version = version, AsOf = new Timestamp { Seconds = version } };
                 break;
             case 2:
                 reply.CreditLimit = new SetCreditLimitResponse { TransactionId = id, Limit = amount, Balance = balance, Version = version };
@@ -200,7 +210,7 @@ internal static class Generate
             case 3:
                 reply.Statement = new StatementPage
                 {
-                    Entries = { new StatementEntry { Version = version, Type = StatementEntryType.PaymentAccepted, TransactionId = id, DecidedAt = new Timestamp { Seconds = version }, Amount = amount, Balance = balance, OnHold = amount } },
+                    Entries = { new StatementEntry { AccountStatus = AccountStatus.Frozen, Version = version, Type = StatementEntryType.PaymentAccepted, TransactionId = id, DecidedAt = new Timestamp { Seconds = version }, Amount = amount, Balance = balance, OnHold = amount } },
                     HasMore = version % 2 == 0,
                     Closing = new AccountState { Version = version, Balance = balance, CreditLimit = amount },
                     ReadTo = version,
@@ -242,7 +252,10 @@ internal static class Generate
                 reply.Void = new VoidPaymentResponse { TransactionId = id, PaymentId = id, Released = amount, Balance = balance, Version = version };
                 break;
             case 10:
-                reply.BalanceAt = new PastBalance { Balance = balance, Available = amount, CreditLimit = amount, OnHold = amount, Version = version, DecidedAt = new Timestamp { Seconds = version } };
+                reply.BalanceAt = new PastBalance { AccountStatus = AccountStatus.Open, Balance = balance, Available = amount, CreditLimit = amount, OnHold = amount, Version = version, DecidedAt = new Timestamp { Seconds = version } };
+                break;
+            case 11:
+                reply.AccountStatus = new SetAccountStatusResponse { TransactionId = id, AccountStatus = AccountStatus.Frozen, Balance = balance, OnHold = amount, Version = version };
                 break;
             default:
                 reply.Error = new Error { StatusCode = (int)(version % 17), Reason = "SOME_REASON", Message = "a message", Field = "a.field" };
@@ -288,6 +301,10 @@ internal static class Generate
                 break;
             case 7:
                 recorded.AuthorisationExpired = new HoldReleased { PaymentId = recorded.TransactionId, Released = amount, Charged = amount, Refunded = amount };
+                break;
+            case 8:
+                recorded.AccountStatusChanged = new AccountStatusChanged { Status = AccountStatus.Frozen };
+                recorded.AccountStatus = AccountStatus.Frozen;
                 break;
             default:
                 recorded.CreditLimitChanged = new CreditLimitChanged { Limit = amount };

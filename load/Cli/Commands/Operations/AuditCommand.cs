@@ -101,7 +101,7 @@ internal static class AuditCommand
         {
             count++;
             console.Profile.Out.Writer.WriteLine(string.Create(CultureInfo.InvariantCulture,
-                $"{e.Version,8}  {e.DecidedAt.UtcDateTime:yyyy-MM-dd HH:mm:ss.fff}Z  {e.Kind,-12} {e.Amount,18} {e.Currency}  {e.TransactionId}  {e.Subject ?? "unknown"}{(e.ClientId is { } client ? $" ({client})" : "")}"));
+                $"{e.Version,8}  {e.DecidedAt.UtcDateTime:yyyy-MM-dd HH:mm:ss.fff}Z  {e.Kind,-12} {(e.Currency.Length == 0 ? null : (decimal?)e.Amount),18} {e.Currency,-3}  {e.TransactionId}  {e.Subject ?? "unknown"}{(e.ClientId is { } client ? $" ({client})" : "")}"));
         }
         console.WriteLine(count == 0 ? $"{account} has no events." : $"{count} events of {account}.");
         return 0;

@@ -105,11 +105,20 @@ public sealed class BalanceViewTests
         Assert.Equal(2, _view.Find(Stream)!.Version);
     }
 
-    [Fact]
-    public void An_event_whose_balance_does_not_match_its_amount_is_not_applied()
+    [Theory]
+    [InlineData("balance")]
+    [InlineData("on_hold")]
+    [InlineData("account_status")]
+    public void An_event_that_states_another_account_than_it_leads_to_is_not_applied(string forgedField)
     {
         var forged = History.Of(Stream, 10)[0];
-        forged.Balance.Units = 9;
+        Action forge = forgedField switch
+        {
+            "balance" => () => forged.Balance.Units = 9,
+            "on_hold" => () => forged.OnHold = Samples.Dollars(1),
+            _ => () => forged.AccountStatus = V1.AccountStatus.Frozen,
+        };
+        forge();
 
         Assert.Equal([Stream], _view.Apply([forged]));
 

@@ -24,10 +24,12 @@ public sealed class EventTypesTests
             new PaymentAccepted(id, value, amount.CurrencyCode, time, new RequestTimes(time.AddMicroseconds(-3), time.AddMicroseconds(-2), time)),
             new PaymentDeclined(id, value, amount.CurrencyCode, DeclineReason.CreditLimitExceeded, time),
             new PaymentDeclined(id, value, amount.CurrencyCode, DeclineReason.CurrencyMismatch, time),
-            new CreditLimitChanged(id, value, amount.CurrencyCode, time))
+            new CreditLimitChanged(id, value, amount.CurrencyCode, time),
+            new AccountStatusChanged(id, time) { KeptIn = amount.CurrencyCode })
+        from status in Gen.Elements<AccountStatus?>(null, AccountStatus.Frozen, AccountStatus.Closed)
         from sender in Gen.Elements<Sender?>(null, new Sender("alice"), new Sender("Zoë \"\\\U0001F4B3", "web"))
         from notes in Gen.Elements<Notes?>(null, new Notes("order 7"), new Notes(null, new Dictionary<string, string> { ["shop"] = "Z\u00FCrich \"1\"", ["a"] = "" }))
-        select fact with { By = sender, Notes = notes };
+        select fact with { By = sender, Notes = notes, Status = status };
 
     private readonly StoreOptions _options = new();
 
@@ -96,6 +98,7 @@ public sealed class EventTypesTests
     {
         PaymentAccepted => "payment_accepted_v1",
         PaymentDeclined => "payment_declined_v1",
+        AccountStatusChanged => "account_status_changed_v1",
         _ => "credit_limit_changed_v2",
     };
 }

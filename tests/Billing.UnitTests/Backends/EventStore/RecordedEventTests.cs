@@ -29,6 +29,8 @@ public sealed class RecordedEventTests
     [Theory]
     [InlineData(DeclineReason.CreditLimitExceeded, "more than the account may still spend")]
     [InlineData(DeclineReason.CurrencyMismatch, "another currency")]
+    [InlineData(DeclineReason.AccountFrozen, "frozen")]
+    [InlineData(DeclineReason.AccountClosed, "closed")]
     [InlineData((DeclineReason)9, "declined")]
     public void A_declined_payment_is_answered_with_the_reason_and_a_message(DeclineReason reason, string words)
     {

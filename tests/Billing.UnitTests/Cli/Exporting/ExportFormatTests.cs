@@ -113,17 +113,18 @@ public sealed class ExportFormatTests
         {
             By = new Sender("=1+1", "web"),
             OnHold = 2.5m,
+            Status = AccountStatus.Frozen,
             Notes = new Notes("=order", new Dictionary<string, string> { ["shop"] = "\"Z\"", ["line"] = "1" }),
         };
 
         var e = ExportedEvent.Of(StoredAt, "visa/-acct", fact, new Account(3, 12, 0, "USD"));
 
         Assert.Equal(
-            "stored_at,payment_type,account_id,version,kind,transaction_id,amount,currency,balance,balance_currency,decline_reason,decided_at,subject,client_id,payment_id,on_hold,reference,metadata\r\n"
-            + "2026-01-31T23:59:59.9991230Z,visa,'-acct,3,payment_declined,01234567-89ab-cdef-0123-456789abcdef,7.50,EUR,12.00,USD,CURRENCY_MISMATCH,2026-01-31T23:59:59.9991223Z,'=1+1,web,,2.50,'=order,\"{\"\"line\"\":\"\"1\"\",\"\"shop\"\":\"\"\\u0022Z\\u0022\"\"}\"\r\n",
+            "stored_at,payment_type,account_id,version,kind,transaction_id,amount,currency,balance,balance_currency,decline_reason,decided_at,subject,client_id,payment_id,on_hold,reference,metadata,account_status\r\n"
+            + "2026-01-31T23:59:59.9991230Z,visa,'-acct,3,payment_declined,01234567-89ab-cdef-0123-456789abcdef,7.50,EUR,12.00,USD,CURRENCY_MISMATCH,2026-01-31T23:59:59.9991223Z,'=1+1,web,,2.50,'=order,\"{\"\"line\"\":\"\"1\"\",\"\"shop\"\":\"\"\\u0022Z\\u0022\"\"}\",ACCOUNT_STATUS_FROZEN\r\n",
             Written(ExportFormat.Csv, e));
         Assert.Equal(
-            """{"stored_at":"2026-01-31T23:59:59.9991230Z","payment_type":"visa","account_id":"-acct","version":3,"kind":"payment_declined","transaction_id":"01234567-89ab-cdef-0123-456789abcdef","amount":"7.50","currency":"EUR","balance":"12.00","balance_currency":"USD","decline_reason":"CURRENCY_MISMATCH","decided_at":"2026-01-31T23:59:59.9991223Z","subject":"=1+1","client_id":"web","payment_id":null,"on_hold":"2.50","reference":"=order","metadata":{"line":"1","shop":"\u0022Z\u0022"}}""" + "\n",
+            """{"stored_at":"2026-01-31T23:59:59.9991230Z","payment_type":"visa","account_id":"-acct","version":3,"kind":"payment_declined","transaction_id":"01234567-89ab-cdef-0123-456789abcdef","amount":"7.50","currency":"EUR","balance":"12.00","balance_currency":"USD","decline_reason":"CURRENCY_MISMATCH","decided_at":"2026-01-31T23:59:59.9991223Z","subject":"=1+1","client_id":"web","payment_id":null,"on_hold":"2.50","reference":"=order","metadata":{"line":"1","shop":"\u0022Z\u0022"},"account_status":"ACCOUNT_STATUS_FROZEN"}""" + "\n",
             Written(ExportFormat.JsonLines, e));
     }
 

@@ -201,6 +201,11 @@ public sealed class AccessTests : IAsyncLifetime
         var forbidden = await Assert.ThrowsAsync<RpcException>(() => asCaller.SetCreditLimitAsync(request).ResponseAsync);
         var overRest = await http.PutAsJsonAsync(
             new Uri(_proxy.Rest, "/v1/accounts/VISA/acct-1/credit-limit"), new { }, TestContext.Current.CancellationToken);
+        var status = new SetAccountStatusRequest { TransactionId = Samples.TransactionId, AccountId = "acct-1", PaymentType = PaymentType.Visa, AccountStatus = AccountStatus.Closed };
+        Assert.Equal(StatusCode.Unimplemented, (await Assert.ThrowsAsync<RpcException>(() => publicly.SetAccountStatusAsync(status).ResponseAsync)).StatusCode);
+        Assert.Equal(StatusCode.PermissionDenied, (await Assert.ThrowsAsync<RpcException>(() => asCaller.SetAccountStatusAsync(status).ResponseAsync)).StatusCode);
+        var statusOverRest = await http.PutAsJsonAsync(new Uri(_proxy.Rest, "/v1/accounts/VISA/acct-1/status"), new { }, TestContext.Current.CancellationToken);
+        Assert.Equal(HttpStatusCode.NotFound, statusOverRest.StatusCode);
         Assert.Empty(_proxy.Backend.Commands);
         await asAdmin.SetCreditLimitAsync(request);
 

@@ -1,0 +1,54 @@
+using System.Text.Json.Serialization;
+using Billing.Backends.Domain;
+using Billing.V1;
+using Billing.Wire.V1;
+using AccountStatusChanged = Billing.Backends.Domain.AccountStatusChanged;
+
+namespace Billing.Backends.Writes;
+
+/// <summary>A change of an account's status.</summary>
+internal sealed class AccountStatusWrite : WriteKind
+{
+    public override Command.RequestOneofCase Field => Command.RequestOneofCase.AccountStatus;
+
+    public override IReadOnlyList<EventKind> Events { get; } =
+    [
+        new EventKind<AccountStatusChanged>(AccountStatusJson.Default.AccountStatusChanged)
+        {
+            Name = "account_status_changed_v1",
+            Outcome = "status_changed",
+            Field = Event.FactOneofCase.AccountStatusChanged,
+            EntryType = StatementEntryType.AccountStatusChanged,
+            ToWire = (fact, recorded) => recorded.AccountStatusChanged = new() { Status = fact.Status ?? AccountStatus.Open },
+            ToDomain = (recorded, transactionId, decidedAt) => recorded.AccountStatusChanged.Status switch
+            {
+                AccountStatus.Open => new AccountStatusChanged(transactionId, decidedAt),
+                AccountStatus.Frozen or AccountStatus.Closed => new AccountStatusChanged(transactionId, decidedAt) { Status = recorded.AccountStatusChanged.Status },
+                _ => null,
+            },
+            ToEntry = (_, _) => { },
+        },
+    ];
+
+    public override PaymentNotes? NotesOf(Command command) => command.AccountStatus.Notes;
+
+    public override AccountCommand ToDomain(Command command, RequestTimes? times, string? traceId) =>
+        new AccountStatusChange(Guid.Parse(command.TransactionId), command.AccountStatus.AccountStatus, traceId);
+
+    protected override bool AsksFor(Command command, Event recorded) =>
+        recorded.AccountStatusChanged is { } changed && command.AccountStatus.AccountStatus == changed.Status;
+
+    public override void Answer(Reply reply, Event recorded) => reply.AccountStatus = new SetAccountStatusResponse
+    {
+        TransactionId = recorded.TransactionId,
+        AccountStatus = recorded.AccountStatusChanged.Status,
+        Balance = recorded.Balance,
+        OnHold = OnHold(recorded),
+        Version = recorded.Version,
+    };
+}
+
+/// <summary>Serialises the event without reflection. Optional fields without a value are left out.</summary>
+[JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+[JsonSerializable(typeof(AccountStatusChanged))]
+internal sealed partial class AccountStatusJson : JsonSerializerContext;

@@ -1,0 +1,29 @@
+using Billing.Contracts;
+using Billing.V1;
+
+namespace Billing.Messaging.Requests;
+
+public static partial class RequestKinds
+{
+    /// <summary>A change of an account's status.</summary>
+    public static RequestKind<SetAccountStatusRequest, SetAccountStatusResponse> AccountStatus { get; } = new()
+    {
+        IsWrite = true,
+        Check = FieldRules.Check,
+        CheckCommand = FieldRules.Check,
+        KnownFields = request => new()
+        {
+            TransactionId = request.TransactionId,
+            AccountId = request.AccountId,
+            PaymentType = request.PaymentType,
+            AccountStatus = request.AccountStatus,
+            Notes = Known(request.Notes),
+        },
+        AccountOf = request => (request.PaymentType, request.AccountId),
+        TransactionIdOf = request => request.TransactionId,
+        TransactionIdField = "account_status.transaction_id",
+        RequestIn = command => command.AccountStatus,
+        WriteTo = (command, request) => command.AccountStatus = request,
+        AnswerIn = reply => reply.AccountStatus,
+    };
+}

@@ -1,0 +1,123 @@
+using Billing.Messaging.Requests;
+using Billing.Proxy.Security;
+using Billing.V1;
+using Microsoft.AspNetCore.Mvc;
+
+namespace Billing.Proxy.Rest;
+
+/// <summary>What operators change of an account: its credit limit and its status.</summary>
+internal sealed class OperatorRoutes(BodyRequests requests) : IRestRoute
+{
+    public void Map(IEndpointRouteBuilder routes)
+    {
+        routes.MapPut("/v1/accounts/{payment_type}/{account_id}/credit-limit", LimitAsync)
+            .WithName("SetCreditLimit").Accepts<CreditLimitBody>("application/json").ForOperators().Answers<CreditLimitAnswer>(Scopes.Admin);
+        routes.MapPut("/v1/accounts/{payment_type}/{account_id}/status", StatusAsync)
+            .WithName("SetAccountStatus").Accepts<AccountStatusBody>("application/json").ForOperators().Answers<AccountStatusAnswer>(Scopes.Admin);
+    }
+
+    [EndpointSummary("Sets an account's credit limit")]
+    public Task<IResult> LimitAsync(
+        [FromRoute(Name = "payment_type")] string paymentType, [FromRoute(Name = "account_id")] string accountId, HttpContext http) =>
+        requests.AnswerAsync(
+            http, RequestKinds.CreditLimit, RestJson.Default.CreditLimitBody,
+            body => new SetCreditLimitRequest
+            {
+                TransactionId = body.TransactionId ?? "",
+                AccountId = accountId,
+                PaymentType = RestRequest.PaymentType(paymentType),
+                Limit = body.Limit.ToMoney(),
+            },
+            RestJson.Default.CreditLimitAnswer, CreditLimitAnswer.Of);
+
+    [EndpointSummary("Freezes, closes or reopens an account")]
+    [EndpointDescription("Payments and authorisations of an account that is frozen or closed are declined; all else goes on. An account that owes something, or has something on hold, cannot be closed.")]
+    public Task<IResult> StatusAsync(
+        [FromRoute(Name = "payment_type")] string paymentType, [FromRoute(Name = "account_id")] string accountId, HttpContext http) =>
+        requests.AnswerAsync(
+            http, RequestKinds.AccountStatus, RestJson.Default.AccountStatusBody,
+            body => new SetAccountStatusRequest
+            {
+                TransactionId = body.TransactionId ?? "",
+                AccountId = accountId,
+                PaymentType = RestRequest.PaymentType(paymentType),
+                AccountStatus = RestRequest.AccountStatus(body.AccountStatus),
+                Notes = body.Notes.ToMessage(),
+            },
+            RestJson.Default.AccountStatusAnswer, AccountStatusAnswer.Of);
+}
+
+/// <summary>The body of a change of a credit limit.</summary>
+internal sealed class CreditLimitBody
+{
+    /// <summary>The idempotency key: a UUID, created once and reused for retries.</summary>
+    public string? TransactionId { get; set; }
+
+    /// <summary>The new limit: zero or more, in the account's currency.</summary>
+    public MoneyJson? Limit { get; set; }
+}
+
+/// <summary>The answer to a change of a credit limit.</summary>
+internal sealed class CreditLimitAnswer
+{
+    /// <summary>The change's id.</summary>
+    public required string TransactionId { get; init; }
+
+    /// <summary>The new limit.</summary>
+    public MoneyJson? Limit { get; init; }
+
+    /// <summary>What the account owes; may be more than the limit if that was lowered.</summary>
+    public MoneyJson? Balance { get; init; }
+
+    /// <summary>The version of the account that records the change.</summary>
+    public required long Version { get; init; }
+
+    public static CreditLimitAnswer Of(SetCreditLimitResponse response) => new()
+    {
+        TransactionId = response.TransactionId,
+        Limit = response.Limit.ToJson(),
+        Balance = response.Balance.ToJson(),
+        Version = response.Version,
+    };
+}
+
+/// <summary>The body of a change of an account's status.</summary>
+internal sealed class AccountStatusBody
+{
+    /// <summary>The idempotency key: a UUID, created once and reused for retries.</summary>
+    public string? TransactionId { get; set; }
+
+    /// <summary>ACCOUNT_STATUS_OPEN, ACCOUNT_STATUS_FROZEN or ACCOUNT_STATUS_CLOSED.</summary>
+    public string? AccountStatus { get; set; }
+
+    /// <summary>What you keep with it, e.g. the number of the case; a repeated request has to repeat it.</summary>
+    public NotesJson? Notes { get; set; }
+}
+
+/// <summary>The answer to a change of an account's status.</summary>
+internal sealed class AccountStatusAnswer
+{
+    /// <summary>The change's id.</summary>
+    public required string TransactionId { get; init; }
+
+    /// <summary>The new status.</summary>
+    public required string AccountStatus { get; init; }
+
+    /// <summary>What the account owes.</summary>
+    public MoneyJson? Balance { get; init; }
+
+    /// <summary>What is on hold.</summary>
+    public MoneyJson? OnHold { get; init; }
+
+    /// <summary>The version of the account that records the change.</summary>
+    public required long Version { get; init; }
+
+    public static AccountStatusAnswer Of(SetAccountStatusResponse response) => new()
+    {
+        TransactionId = response.TransactionId,
+        AccountStatus = Names.Of(response.AccountStatus),
+        Balance = response.Balance.ToJson(),
+        OnHold = response.OnHold.ToJson(),
+        Version = response.Version,
+    };
+}
