@@ -1,3 +1,4 @@
+using System.Net.Http.Json;
 using System.Text;
 using System.Text.Json.Nodes;
 using Billing.IntegrationTests.Services;
@@ -90,13 +91,17 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
         await DoAsync("type", new { text = "3.00" });
         await PressAsync("#capture");
         await UntilAsync("#totals", @"^Charged 3\.00 USD, given back 0\.00 USD, on hold 4\.05 USD\. The account: balance 3\.00 USD, on hold 4\.05 USD");
+        using var http = new HttpClient();
+        using var frozen = await http.PutAsJsonAsync(
+            new Uri(new Uri(Address), $"/v1/accounts/visa/{account}/status"), new { transaction_id = Guid.NewGuid(), account_status = "ACCOUNT_STATUS_FROZEN" }, TestContext.Current.CancellationToken);
+        frozen.EnsureSuccessStatusCode();
         await PressAsync("#void");
-        await UntilAsync("#totals", @"^Charged 3\.00 USD, given back 0\.00 USD, on hold 0\.00 USD\. The account: balance 3\.00 USD, on hold 0\.00 USD");
+        await UntilAsync("#totals", @"^Charged 3\.00 USD, given back 0\.00 USD, on hold 0\.00 USD\. The account: balance 3\.00 USD, on hold 0\.00 USD, available [\d.,]+ USD, frozen\.$");
         await PressAsync("#refund");
         await UntilAsync("#totals", @"^Charged 3\.00 USD, given back 3\.00 USD, on hold 0\.00 USD\. The account: balance 0\.00 USD");
 
-        Assert.Matches(@"^Gave 3\.00 USD back after [\d.,]+ ms\. Balance 0\.00 USD, version 4\.$", await UntilAsync("#outcome", "back|[A-Z_]{5,}"));
-        Assert.Equal(4, await _stack.CountEventsAsync(account));
+        Assert.Matches(@"^Gave 3\.00 USD back after [\d.,]+ ms\. Balance 0\.00 USD, version 5\.$", await UntilAsync("#outcome", "back|[A-Z_]{5,}"));
+        Assert.Equal(5, await _stack.CountEventsAsync(account));
         await AssertNoProblemsAsync();
 
         async Task PressAsync(string button)

@@ -51,6 +51,10 @@ async function follow({ path, done, isWhole }) {
   }
 }
 
+function restriction({ account_status }) {
+  return account_status === 'ACCOUNT_STATUS_OPEN' ? '' : `, ${account_status.replace('ACCOUNT_STATUS_', '').toLowerCase()}`;
+}
+
 // The balance includes what was done last.
 async function look(version) {
   const { id, request: { account_id, payment_type } } = payment;
@@ -61,6 +65,6 @@ async function look(version) {
   byId('after').hidden = false;
   say(byId('totals'), found.response?.ok && account.response?.ok
     ? `Charged ${money(found.answer.charged)}, given back ${money(found.answer.refunded)}, on hold ${money(found.answer.held)}. `
-      + `The account: balance ${money(account.answer.balance)}, on hold ${money(account.answer.on_hold)}, available ${money(account.answer.available)}.`
+      + `The account: balance ${money(account.answer.balance)}, on hold ${money(account.answer.on_hold)}, available ${money(account.answer.available)}${restriction(account.answer)}.`
     : 'What has become of it could not be read.');
 }
