@@ -14,6 +14,9 @@ internal static partial class ProxyChecks
     public static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
     private static readonly TimeSpan RenewBefore = TimeSpan.FromDays(14);
 
+    // As the alert BillingRevocationListDue.
+    private static readonly TimeSpan ListRenewBefore = TimeSpan.FromHours(6);
+
     private const string Parked = "parked_accounts";
 
     // As the alert BillingWebhooksLate.
@@ -65,6 +68,7 @@ internal static partial class ProxyChecks
                 findings.AddRange(ready.IsSuccessStatusCode ? [] : [new Finding(true, $"{address} is {await ready.Content.ReadAsStringAsync()}", "its log says why")]);
                 findings.AddRange(metrics.IsSuccessStatusCode ? [] : [new Finding(false, $"{address} shows no metrics", "Billing:Telemetry:Prometheus")]);
                 findings.AddRange(!Unlimited().IsMatch(shown) ? [] : [new Finding(false, $"{address} takes any number of calls per second from one caller", "Billing:Limits:RequestsPerSecond")]);
+                findings.AddRange(OfRevocationList(address, shown));
                 // Each service that sends events reports what waits for all of them.
                 foreach (var groups in Waiting().Matches(shown).Select(waiting => waiting.Groups))
                 {
@@ -87,6 +91,16 @@ internal static partial class ProxyChecks
         var common = releases.Values.CountBy(release => release).OrderBy(release => release.Value).LastOrDefault().Key;
         return [.. findings, .. releases.Where(release => release.Value != common).Select(other => new Finding(
             false, $"{other.Key} runs {other.Value}, most others {common}", "upgrade.sh VERSION SHA256"))];
+    }
+
+    private static IEnumerable<Finding> OfRevocationList(string address, string metrics)
+    {
+        if (ListValidity().Match(metrics) is { Success: true } list
+            && double.Parse(list.Groups[1].Value, CultureInfo.InvariantCulture) is var left && left < ListRenewBefore.TotalSeconds)
+        {
+            var what = left <= 0 ? "is out of date: nobody can connect with one" : $"is out of date in {TimeSpan.FromSeconds(Math.Round(left))}";
+            yield return new Finding(left <= 0, $"{address} has a list of revoked client certificates that {what}", "Billing:Tls:ClientCrlFile");
+        }
     }
 
     private static async Task<StatusCode> StatusOfAsync(AsyncUnaryCall<CheckBalanceResponse> call)
@@ -119,6 +133,9 @@ internal static partial class ProxyChecks
 
     [GeneratedRegex("""^billing_webhooks_(parked_accounts|oldest_age_seconds)\{[^}]*billing_receiver="([^"]*)"[^}]*\} (\S+)""", RegexOptions.Multiline)]
     private static partial Regex Waiting();
+
+    [GeneratedRegex("""^billing_tls_validity_seconds\{[^}]*billing_tls_file="revocation_list"[^}]*\} (\S+)""", RegexOptions.Multiline)]
+    private static partial Regex ListValidity();
 
     [GeneratedRegex("""^target_info\{.*service_version="([^"+]*)""", RegexOptions.Multiline)]
     private static partial Regex Release();

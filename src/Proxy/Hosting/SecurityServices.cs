@@ -1,6 +1,8 @@
+using System.Diagnostics.Metrics;
 using Billing.Hosting;
 using Billing.Proxy.Limits;
 using Billing.Proxy.Security;
+using Billing.Proxy.Telemetry;
 using Microsoft.AspNetCore.Authentication;
 using Microsoft.AspNetCore.Authentication.JwtBearer;
 using Microsoft.AspNetCore.Authorization;
@@ -56,7 +58,10 @@ internal static class SecurityServices
         var auth = app.Services.GetRequiredService<IOptions<AuthOptions>>().Value;
         if (tls.IsOn)
         {
-            app.Services.GetRequiredService<TlsServer>().Load();
+            var server = app.Services.GetRequiredService<TlsServer>();
+            server.Load();
+            CertificateMetrics.Report(
+                app.Services.GetRequiredService<IMeterFactory>(), server, app.Services.GetRequiredService<ClientCertificates>(), app.Services.GetRequiredService<TimeProvider>());
         }
         if (!KnowsCallers(auth, tls))
         {

@@ -35,6 +35,9 @@ internal sealed partial class ClientCertificates(IOptions<TlsOptions> options, T
     /// <summary>Only where nobody can connect without a certificate.</summary>
     public string? NotReadyReason => _options.RequireClientCertificate ? _outOfDate : null;
 
+    /// <summary>When the first of the lists of revoked certificates is out of date; null if there are none.</summary>
+    public DateTimeOffset? ListsValidUntil => _options.ClientCrlFile.Length > 0 ? _trust.Value.Lists.Min(list => list.Until) : null;
+
     /// <summary>Reads the files for the first time.</summary>
     /// <exception cref="StartupException">A file cannot be used.</exception>
     public void Load()

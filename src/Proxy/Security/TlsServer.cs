@@ -26,6 +26,9 @@ internal sealed class TlsServer
         _own = new ReloadedFiles<SslStreamCertificateContext>(files, ReadOwn, time, logger);
     }
 
+    /// <summary>Until when its certificate is valid.</summary>
+    public DateTimeOffset ValidUntil => _own.Value.TargetCertificate.NotAfter;
+
     /// <summary>Reads the files for the first time.</summary>
     /// <exception cref="StartupException">A file cannot be used.</exception>
     public void Load()

@@ -95,6 +95,25 @@ public sealed class ProxyChecksTests
         Assert.Equal(findings, (await ProxyChecks.OfOperatorsAsync([service.Urls.First()])).Count);
     }
 
+    [Theory]
+    [InlineData("86400", null)]
+    [InlineData("21600", null)]
+    [InlineData("21599.9", "warning  {0} has a list of revoked client certificates that is out of date in 06:00:00  Billing:Tls:ClientCrlFile")]
+    [InlineData("-60.5", "serious  {0} has a list of revoked client certificates that is out of date: nobody can connect with one  Billing:Tls:ClientCrlFile")]
+    public async Task A_list_of_revoked_certificates_whose_next_one_is_due_is_found(string seconds, string? found)
+    {
+        var metrics = $$"""
+            billing_tls_validity_seconds{otel_scope_name="Billing.Proxy",billing_tls_file="certificate"} 5 1769860800000
+            billing_tls_validity_seconds{otel_scope_name="Billing.Proxy",billing_tls_file="revocation_list"} {{seconds}} 1769860800000
+            """;
+        await using var service = await AnsweringAsync(("/health/ready", 200, "ready"), ("/metrics", 200, metrics));
+        var address = service.Urls.First();
+
+        Assert.Equal(
+            found is null ? [] : [found.Replace("{0}", address, StringComparison.Ordinal)],
+            (await ProxyChecks.OfOperatorsAsync([address])).Select(finding => finding.ToString()));
+    }
+
     [Fact]
     public async Task Receivers_that_are_late_or_get_no_more_events_of_an_account_are_found_once()
     {

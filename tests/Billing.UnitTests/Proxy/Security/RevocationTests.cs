@@ -1,3 +1,4 @@
+using System.Diagnostics.Metrics;
 using System.Net;
 using System.Security.Cryptography;
 using Billing.Hosting;
@@ -70,6 +71,35 @@ public sealed class RevocationTests
         Assert.Equal(HttpStatusCode.OK, await ReadyAsync(proxy));
         await ReplaceAsync(proxy, List(proxy.Authority));
         await proxy.Client(clientPem: shop).MakePaymentAsync(Samples.Payment());
+    }
+
+    [Fact]
+    public async Task Metrics_say_for_how_long_the_certificate_and_the_list_are_valid_also_of_a_list_that_is_reloaded()
+    {
+        await using var proxy = await SecureProxy.StartAsync(time: _time, revoked: proxy => List(proxy.Authority));
+        var observed = new Dictionary<string, double>();
+        using var meters = new MeterListener
+        {
+            InstrumentPublished = (instrument, listener) =>
+            {
+                if (instrument.Name == "billing.tls.validity" && instrument.Meter.Scope == proxy.Host.Services.GetService(typeof(IMeterFactory)))
+                {
+                    listener.EnableMeasurementEvents(instrument);
+                }
+            },
+        };
+        meters.SetMeasurementEventCallback<double>((_, left, tags, _) => observed[(string)tags[0].Value!] = left);
+        meters.Start();
+
+        _time.Advance(TimeSpan.FromHours(2));
+        meters.RecordObservableInstruments();
+        var before = observed["revocation_list"];
+        await ReplaceAsync(proxy, List(proxy.Authority));
+        meters.RecordObservableInstruments();
+
+        // A list is made for a day, and replaced two seconds after it was made.
+        Assert.Equal((TimeSpan.FromHours(22).TotalSeconds, TimeSpan.FromDays(1).TotalSeconds - 2), (before, observed["revocation_list"]));
+        Assert.InRange(observed["certificate"], 0, double.MaxValue);
     }
 
     [Fact]
