@@ -1,6 +1,8 @@
 using System.Diagnostics;
+using System.Net.Sockets;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Connections;
+using Microsoft.AspNetCore.Hosting;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
@@ -61,10 +63,11 @@ public static class Service
     /// <returns>The process's exit code: 0, <see cref="Failed"/> or <see cref="BadSettings"/>.</returns>
     public static async Task<int> RunAsync(Func<WebApplicationBuilder> prepare, Action<WebApplication> map)
     {
-        var stopping = CancellationToken.None;
+        var (stopping, urls) = (CancellationToken.None, (string?)null);
         try
         {
             var app = prepare().Build();
+            urls = app.Configuration[WebHostDefaults.ServerUrlsKey];
             stopping = app.Lifetime.ApplicationStopping;
             await using (app)
             {
@@ -90,6 +93,10 @@ public static class Service
         catch (IOException e) when (e.InnerException is AddressInUseException)
         {
             return await ReportAsync("Urls: " + e.Message, Failed);
+        }
+        catch (SocketException e) when (e.SocketErrorCode is SocketError.AddressNotAvailable or SocketError.AccessDenied)
+        {
+            return await ReportAsync($"Urls ({urls}): {e.Message}", Failed);
         }
         catch (Exception e) when (e is FormatException or InvalidOperationException && e.Source is { } source && source.StartsWith("Microsoft.Extensions.Configuration", StringComparison.Ordinal))
         {

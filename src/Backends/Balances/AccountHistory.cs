@@ -68,20 +68,11 @@ internal sealed class AccountHistory(StoreServers servers, string schema, Accoun
             throw new InvalidDataException($"{streamId} has no event of version {version}.");
         }
         var fact = EventTypes.Read(rows.GetString(1), rows.GetFieldValue<byte[]>(2));
-        if (fact.Balance is not { } balance)
-        {
-            await rows.DisposeAsync();
-            return new PastAccount(await FoldAsync(streamId, version, cancellationToken), fact.DecidedAt);
-        }
         var limit = await rows.IsDBNullAsync(3, cancellationToken)
             ? opened.CreditLimit
             : opened.Apply(EventTypes.Read(rows.GetString(3), rows.GetFieldValue<byte[]>(4))).CreditLimit;
-        var account = new Account(version, balance, limit, fact.AccountCurrency)
-        {
-            OnHold = fact.OnHold ?? 0,
-            Status = fact.Status ?? V1.AccountStatus.Open,
-        };
-        return new PastAccount(account, fact.DecidedAt);
+        await rows.DisposeAsync();
+        return new PastAccount(fact.Stated(version, limit) ?? await FoldAsync(streamId, version, cancellationToken), fact.DecidedAt);
     }
 
     /// <summary>Reads an account as of a time.</summary>

@@ -50,20 +50,17 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
             while (await rows.ReadAsync(cancellationToken))
             {
                 var (id, last) = (rows.GetString(0), EventTypes.Read(rows.GetString(2), rows.GetFieldValue<byte[]>(3)));
-                if (last.Balance is not { } balance)
-                {
-                    former.Add(id);
-                    continue;
-                }
                 var limit = !rows.IsDBNull(5) ? opened.Apply(EventTypes.Read(rows.GetString(5), rows.GetFieldValue<byte[]>(6))).CreditLimit
                     : !rows.IsDBNull(4) ? rows.GetDecimal(4)
                     : opened.CreditLimit;
-                accounts[id] = new Account(rows.GetInt64(1), balance, limit, last.AccountCurrency)
+                if (last.Stated(rows.GetInt64(1), limit) is { } account)
                 {
-                    OnHold = last.OnHold ?? 0,
-                    Status = last.Status ?? V1.AccountStatus.Open,
-                    Head = rows.IsDBNull(7) ? null : rows.GetString(7),
-                };
+                    accounts[id] = account with { Head = rows.IsDBNull(7) ? null : rows.GetString(7) };
+                }
+                else
+                {
+                    former.Add(id);
+                }
             }
         }
         await FoldAsync(former, accounts, cancellationToken);

@@ -140,6 +140,11 @@ public sealed class StartupErrors
     }
 
     [Fact]
+    public Task An_address_that_the_machine_does_not_have_is_named() => FailsHereAsync(
+        "Billing.Rpc proxy", "Urls (http://192.0.2.1:5099): Cannot assign requested address", 1,
+        ("Billing__Direct__Backends", "127.0.0.1:1"), ("Billing__Insecure", "true"), ("urls", "http://192.0.2.1:5099"));
+
+    [Fact]
     public async Task A_port_in_use_is_named()
     {
         using var taken = new TcpListener(IPAddress.Loopback, 0);
