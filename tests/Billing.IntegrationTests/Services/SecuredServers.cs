@@ -55,11 +55,20 @@ public sealed class SecuredServers(SecuredStack stack)
     }
 
     [Fact]
-    public async Task Who_sent_a_payment_is_recorded_and_told_to_administrators_and_by_the_audit()
+    public async Task Who_sent_a_payment_or_froze_the_account_is_recorded_and_told_to_administrators_and_by_the_audit()
     {
         var client = new V1.Billing.BillingClient(_stack.Channel());
         var payment = StackFixture.Payment();
         await client.MakePaymentAsync(payment, _stack.Bearer("payments:write", "test-*"));
+        using var admin = GrpcChannel.ForAddress(_stack.Stack.AdminAddresses[0], new() { HttpHandler = _stack.Credentials.Handler(), DisposeHttpClient = true });
+        var freeze = new SetAccountStatusRequest
+        {
+            TransactionId = Guid.NewGuid().ToString(),
+            AccountId = payment.AccountId,
+            PaymentType = payment.PaymentType,
+            AccountStatus = AccountStatus.Frozen,
+        };
+        await new BillingAdmin.BillingAdminClient(admin).SetAccountStatusAsync(freeze, _stack.Bearer("admin", "*"));
         var request = new GetStatementRequest { AccountId = payment.AccountId, PaymentType = payment.PaymentType };
 
         var told = await EntryAsync(client, request, _stack.Bearer("balances:read admin", "test-*"));
@@ -72,7 +81,8 @@ public sealed class SecuredServers(SecuredStack stack)
         Assert.Equal((payment.TransactionId, null), (untold.TransactionId, untold.Principal));
         Assert.Equal(0, exitCode);
         Assert.Contains($"{payment.TransactionId}  somebody", output, StringComparison.Ordinal);
-        Assert.Contains($"1 events of {payment.PaymentType}/{payment.AccountId}.", output, StringComparison.Ordinal);
+        Assert.Matches($@"2  \S+ \S+Z  Frozen +{freeze.TransactionId}  somebody", output);
+        Assert.Contains($"2 events of {payment.PaymentType}/{payment.AccountId}.", output, StringComparison.Ordinal);
     }
 
     [Theory]
