@@ -51,6 +51,10 @@ internal sealed class NamedProxies(
         try
         {
             var addresses = await resolve(name, CancellationToken.None);
+            if (addresses.Length == 0)
+            {
+                throw new SocketException((int)SocketError.NoData, "the answer is empty");
+            }
             // A proxy that is gone is not disposed of, which would cancel its calls: its connections close when they are idle.
             Volatile.Write(ref _proxies, [.. addresses.Distinct().Select(
                 address => Array.Find(_proxies, proxy => address.Equals(proxy.Ip)) ?? connect(address, this))]);
@@ -58,7 +62,7 @@ internal sealed class NamedProxies(
         }
         catch (Exception e) when (e is SocketException or ArgumentException)
         {
-            // The addresses known are better than none.
+            // The addresses known are better than none, and a call may be choosing among them.
             (Failure, _isDoubtful) = (e.Message, true);
         }
         _resolvedAt = time.GetTimestamp();

@@ -102,6 +102,25 @@ public sealed class NamedProxiesTests : IAsyncDisposable
     }
 
     [Fact]
+    public async Task A_name_whose_answer_is_empty_keeps_the_addresses_that_it_had()
+    {
+        await StartAsync("127.0.0.1");
+        using var client = Client();
+        await PayAsync(client, 2);
+
+        _addresses = [];
+        _time.Advance(TimeSpan.FromSeconds(30));
+        await PayAsync(client, 2);
+        _time.Advance(TimeSpan.FromSeconds(1));
+        await PayAsync(client, 2);
+
+        Assert.Equal(6, _proxies[0].Requests.Count);
+        Assert.Equal(3, _lookUps);
+        using var hopeless = Client(options => options.RetriesMax = 0);
+        Assert.EndsWith(": the answer is empty", Assert.IsType<PaymentResult.Unknown>(await hopeless.PayAsync(NewPayment())).Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task A_name_without_addresses_is_unknown_with_its_setting_named_and_is_looked_up_again()
     {
         await StartAsync("127.0.0.1");
