@@ -1,5 +1,6 @@
 using Billing.Contracts;
 using Billing.V1;
+using static Billing.Client.RequestChecks;
 
 namespace Billing.Client;
 
@@ -132,11 +133,7 @@ public sealed record AccountStatusChange
         init
         {
             field = value;
-            Message = new SetAccountStatusRequest(Message) { Notes = value?.ToMessage() };
-            if (FieldRules.Check(Message) is { } violation)
-            {
-                throw new ArgumentException(violation.ToString(), nameof(value));
-            }
+            Message = Checked(new SetAccountStatusRequest(Message) { Notes = value?.ToMessage() }, FieldRules.Check, nameof(value));
         }
     }
 

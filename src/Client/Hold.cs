@@ -1,5 +1,6 @@
 using Billing.Contracts;
 using Billing.V1;
+using static Billing.Client.RequestChecks;
 
 namespace Billing.Client;
 
@@ -67,11 +68,7 @@ public sealed record Hold
         init
         {
             field = value;
-            Message = new AuthorisePaymentRequest(Message) { Notes = value?.ToMessage() };
-            if (FieldRules.Check(Message) is { } violation)
-            {
-                throw new ArgumentException(violation.ToString(), nameof(value));
-            }
+            Message = Checked(new AuthorisePaymentRequest(Message) { Notes = value?.ToMessage() }, FieldRules.Check, nameof(value));
         }
     }
 
@@ -188,11 +185,7 @@ public sealed record Capture
         init
         {
             field = value;
-            Message = new CapturePaymentRequest(Message) { Notes = value?.ToMessage() };
-            if (FieldRules.Check(Message) is { } violation)
-            {
-                throw new ArgumentException(violation.ToString(), nameof(value));
-            }
+            Message = Checked(new CapturePaymentRequest(Message) { Notes = value?.ToMessage() }, FieldRules.Check, nameof(value));
         }
     }
 

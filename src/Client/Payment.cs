@@ -1,5 +1,6 @@
 using Billing.Contracts;
 using Billing.V1;
+using static Billing.Client.RequestChecks;
 
 namespace Billing.Client;
 
@@ -57,11 +58,7 @@ public sealed record Payment
         init
         {
             field = value;
-            Message = new MakePaymentRequest(Message) { Notes = value?.ToMessage() };
-            if (FieldRules.Check(Message) is { } violation)
-            {
-                throw new ArgumentException(violation.ToString(), nameof(value));
-            }
+            Message = Checked(new MakePaymentRequest(Message) { Notes = value?.ToMessage() }, FieldRules.Check, nameof(value));
         }
     }
 

@@ -1,5 +1,6 @@
 using Billing.Contracts;
 using Billing.V1;
+using static Billing.Client.RequestChecks;
 
 namespace Billing.Client;
 
@@ -63,11 +64,7 @@ public sealed record Refund
         init
         {
             field = value;
-            Message = new RefundPaymentRequest(Message) { Notes = value?.ToMessage() };
-            if (FieldRules.Check(Message) is { } violation)
-            {
-                throw new ArgumentException(violation.ToString(), nameof(value));
-            }
+            Message = Checked(new RefundPaymentRequest(Message) { Notes = value?.ToMessage() }, FieldRules.Check, nameof(value));
         }
     }
 
