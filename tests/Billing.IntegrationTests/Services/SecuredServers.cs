@@ -85,6 +85,17 @@ public sealed class SecuredServers(SecuredStack stack)
         Assert.Contains($"2 events of {payment.PaymentType}/{payment.AccountId}.", output, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task A_proxy_exposes_for_how_long_its_certificate_is_valid()
+    {
+        using var http = new HttpClient(_stack.Credentials.Handler()) { BaseAddress = new Uri(_stack.Stack.AdminAddresses[0]) };
+        http.DefaultRequestHeaders.Authorization = new("Bearer", _stack.Token("admin", "*"));
+
+        var metrics = await http.GetStringAsync(new Uri("/metrics", UriKind.Relative), TestContext.Current.CancellationToken);
+
+        Assert.Matches("(?m)^billing_tls_validity_seconds{.*billing_tls_file=\"certificate\".*} [0-9]{6}", metrics);
+    }
+
     [Theory]
     [InlineData("operator", "billing.replies.")]
     [InlineData("operator", "billing.dead-letters")]
