@@ -40,7 +40,7 @@ internal sealed class LiveFront(
         using var end = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, ending.Token);
         try
         {
-            await WriteEventsAsync(http, watcher, end.Token);
+            await WriteEventsAsync(http.Response, watcher, end.Token);
         }
         catch (OperationCanceledException) when (end.IsCancellationRequested)
         {
@@ -61,7 +61,7 @@ internal sealed class LiveFront(
         return answer;
     }
 
-    private async Task WriteEventsAsync(HttpContext http, Watcher watcher, CancellationToken end)
+    private async Task WriteEventsAsync(HttpResponse response, Watcher watcher, CancellationToken end)
     {
         await SendAsync(view.Hello(watch.Begin()));
         await foreach (var message in watcher.Messages(end))
@@ -71,17 +71,8 @@ internal sealed class LiveFront(
 
         async Task SendAsync(ReadOnlyMemory<byte> message)
         {
-            try
-            {
-                await http.Response.Body.WriteAsync(message, end);
-                await http.Response.Body.FlushAsync(end);
-            }
-            catch (OperationCanceledException) when (end.IsCancellationRequested)
-            {
-                // After a write that was cut off the server may not send the end of the response, and the page would wait for it.
-                http.Abort();
-                throw;
-            }
+            await response.Body.WriteAsync(message, end);
+            await response.Body.FlushAsync(end);
         }
     }
 }
