@@ -4,11 +4,14 @@ using Billing.Backends.Telemetry;
 using Billing.Hosting;
 using Billing.Messaging.Telemetry;
 using Billing.Proxy;
+using Billing.Proxy.Security;
 using Billing.Proxy.Telemetry;
 using Billing.UnitTests.Proxy;
 using Billing.UnitTests.Testing;
 using Billing.Webhooks.Telemetry;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging.Abstractions;
+using Microsoft.Extensions.Options;
 
 namespace Billing.UnitTests.Telemetry;
 
@@ -66,6 +69,10 @@ public sealed class InstrumentTableTests
         using var services = new ServiceCollection().AddMetrics().BuildServiceProvider();
         using var admission = Admissions.With(new ProxyOptions());
         using var calls = new CallMetrics(services.GetRequiredService<IMeterFactory>(), admission);
+        var tls = Options.Create(new TlsOptions());
+        using var clients = new ClientCertificates(tls, TimeProvider.System, NullLogger<ClientCertificates>.Instance);
+        CertificateMetrics.Report(
+            services.GetRequiredService<IMeterFactory>(), new TlsServer(tls, clients, TimeProvider.System, NullLogger<TlsServer>.Instance), clients, TimeProvider.System);
         lock (found)
         {
             return [.. found.Order()];
