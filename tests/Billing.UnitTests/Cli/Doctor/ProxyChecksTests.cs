@@ -79,7 +79,8 @@ public sealed class ProxyChecksTests
     {
         await using var proxy = await ProxyHost.StartAsync(new FakeBackend(), withRest: true, settings: new Dictionary<string, string?> { [setting] = value });
 
-        Assert.Equal([found], (await ProxyChecks.OfOperatorsAsync([proxy.Rest.ToString()])).Select(finding => finding.Setting));
+        // A proxy shows the metrics of all in this process, those of other tests too.
+        Assert.Contains(found, (await ProxyChecks.OfOperatorsAsync([proxy.Rest.ToString()])).Select(finding => finding.Setting));
     }
 
     /// <summary>Without a real proxy: it would show the limits of all proxies in this process, those of other tests too.</summary>
