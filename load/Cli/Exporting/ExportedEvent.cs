@@ -39,7 +39,7 @@ internal sealed record ExportedEvent(DateTime StoredAt, string StreamId, string 
         new("reference", e => e.Fact.Notes?.Reference, IsFromCallers: true),
         // In the order of the names, so that the bytes of a day do not depend on who wrote it.
         new("metadata", e => e.Fact.Notes?.Metadata is { } pairs ? JsonSerializer.Serialize(pairs.ToImmutableSortedDictionary(StringComparer.Ordinal)) : null, IsJson: true),
-        new("account_status", e => $"ACCOUNT_STATUS_{JsonNamingPolicy.SnakeCaseUpper.ConvertName($"{e.Fact.Status ?? AccountStatus.Open}")}"),
+        new("account_status", e => $"ACCOUNT_STATUS_{JsonNamingPolicy.SnakeCaseUpper.ConvertName($"{e.Fact.AccountStatus}")}"),
     ];
 
     /// <summary>An event with the account after it.</summary>

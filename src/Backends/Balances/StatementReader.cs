@@ -202,7 +202,7 @@ internal sealed class StatementReader(
             DecidedAt = fact.DecidedAt.ToTimestamp(),
             Balance = after.Balance.ToMoney(after.Currency ?? ""),
             OnHold = (fact.OnHold ?? 0).ToMoney(after.Currency ?? ""),
-            AccountStatus = fact.Status ?? AccountStatus.Open,
+            AccountStatus = fact.AccountStatus,
             Principal = withPrincipal && fact.By is { } by ? new V1.Principal { Subject = by.Subject, ClientId = by.ClientId ?? "" } : null,
             Notes = fact.Notes?.ToMessage(),
         };

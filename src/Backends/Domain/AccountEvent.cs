@@ -32,11 +32,14 @@ public abstract record AccountEvent
     /// <summary>The currency that the account is kept in after it; null if none is fixed yet.</summary>
     internal abstract string? AccountCurrency { get; }
 
+    /// <summary>The status of the account after it, also if it is open.</summary>
+    internal AccountStatus AccountStatus => Status ?? AccountStatus.Open;
+
     /// <summary>The account after it, as it states it; null if it was recorded before events stated the balance.</summary>
     /// <param name="version">Its version.</param>
     /// <param name="creditLimit">The account's limit, which only the events that set it state.</param>
     internal Account? Stated(long version, decimal creditLimit) => Balance is not { } balance ? null
-        : new Account(version, balance, creditLimit, AccountCurrency) { OnHold = OnHold ?? 0, Status = Status ?? AccountStatus.Open };
+        : new Account(version, balance, creditLimit, AccountCurrency) { OnHold = OnHold ?? 0, Status = AccountStatus };
 
     /// <summary>The account after this event.</summary>
     internal abstract Account ApplyTo(Account account);

@@ -34,5 +34,5 @@ public sealed record AccountStatusChanged(Guid TransactionId, DateTimeOffset Dec
 
     internal override string? AccountCurrency => KeptIn;
 
-    internal override Account ApplyTo(Account account) => account.Next(currency: null) with { Status = Status ?? AccountStatus.Open };
+    internal override Account ApplyTo(Account account) => account.Next(currency: null) with { Status = AccountStatus };
 }

@@ -19,7 +19,7 @@ internal sealed class AccountStatusWrite : WriteKind
             Outcome = "status_changed",
             Field = Event.FactOneofCase.AccountStatusChanged,
             EntryType = StatementEntryType.AccountStatusChanged,
-            ToWire = (fact, recorded) => recorded.AccountStatusChanged = new() { Status = fact.Status ?? AccountStatus.Open },
+            ToWire = (fact, recorded) => recorded.AccountStatusChanged = new() { Status = fact.AccountStatus },
             ToDomain = (recorded, transactionId, decidedAt) => recorded.AccountStatusChanged.Status switch
             {
                 AccountStatus.Open => new AccountStatusChanged(transactionId, decidedAt),

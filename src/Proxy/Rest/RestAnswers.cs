@@ -103,17 +103,19 @@ internal static class Names
 
     public static bool TryRead(string name, out AccountStatus status)
     {
-        status = (AccountStatus)(AccountStatuses.FindValueByName(name)?.Number ?? 0);
+        status = (AccountStatus)Number(AccountStatuses, name);
         return status != AccountStatus.Unspecified;
     }
 
     public static bool TryRead(string name, out StatementEntryType type)
     {
-        type = (StatementEntryType)(EntryTypes.FindValueByName(name)?.Number ?? 0);
+        type = (StatementEntryType)Number(EntryTypes, name);
         return type != StatementEntryType.Unspecified;
     }
 
     private static EnumDescriptor In(string name) => BillingReflection.Descriptor.FindTypeByName<EnumDescriptor>(name);
+
+    private static int Number(EnumDescriptor names, string name) => names.FindValueByName(name)?.Number ?? 0;
 
     private static string Name(EnumDescriptor names, int number) => names.FindValueByNumber(number)?.Name ?? "UNKNOWN";
 }
