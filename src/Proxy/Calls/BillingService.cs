@@ -25,7 +25,7 @@ internal sealed class BillingService(RequestHandler handler, Admission admission
         var call = IncomingCall.Of(context, time);
         using var places = new StreamPlaces(admission, call.Caller, options.Value.StreamWindow);
         using var end = admission.EndOf(call.Caller);
-        using var responses = new DrainingWriter<MakePaymentResponse>(responseStream, time, end);
+        using var responses = new DrainingWriter<MakePaymentResponse>(responseStream, end);
         using var stream = new PaymentStream(
             handler, call, requestStream, responses, places, options.Value.StreamIdleMax, time, end);
         await stream.RunAsync();
@@ -66,7 +66,7 @@ internal sealed class BillingService(RequestHandler handler, Admission admission
         var call = IncomingCall.Of(context, time);
         using var place = handler.Admit(request, FieldRules.Check(request), request.AccountId, call.Caller, isTimed: false).Value;
         using var end = admission.EndOf(call.Caller);
-        using var responses = new DrainingWriter<StatementEntry>(responseStream, time, end);
+        using var responses = new DrainingWriter<StatementEntry>(responseStream, end);
         await new StatementStream(handler, call, responses, place, end).RunAsync(request);
     }
 

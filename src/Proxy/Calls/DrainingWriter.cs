@@ -6,11 +6,8 @@ namespace Billing.Proxy.Calls;
 
 /// <summary>Writes the answers of one stream, one at a time. A caller that does not read may block its own stream until it has to end, and no
 /// longer: then a write that takes too long ends the call.</summary>
-internal sealed class DrainingWriter<T>(IServerStreamWriter<T> stream, TimeProvider time, StreamEnd end) : IDisposable
+internal sealed class DrainingWriter<T>(IServerStreamWriter<T> stream, StreamEnd end) : IDisposable
 {
-    /// <summary>How long a write may take once the stream has to end.</summary>
-    public static readonly TimeSpan Grace = TimeSpan.FromSeconds(2);
-
     private static readonly WriteOptions Buffered = new(WriteFlags.BufferHint);
 
     private readonly CancellationTokenSource _abandoned = new();
@@ -21,43 +18,19 @@ internal sealed class DrainingWriter<T>(IServerStreamWriter<T> stream, TimeProvi
     {
         stream.WriteOptions = flush ? null : Buffered;
         var write = stream.WriteAsync(answer, _abandoned.Token);
-        if (!write.IsCompleted)
+        if (!write.IsCompleted && !await end.WaitAsync(write))
         {
-            await WaitAsync(write);
+            await AbandonAsync(write);
         }
         await write;
     }
 
     public void Dispose() => _abandoned.Dispose();
 
-    private async Task WaitAsync(Task write)
-    {
-        try
-        {
-            await write.WaitAsync(end.Token);
-        }
-        catch (OperationCanceledException) when (end.Token.IsCancellationRequested)
-        {
-            // The write may have completed in the meantime.
-            if (!write.IsCompleted)
-            {
-                await AbandonAsync(write);
-            }
-        }
-    }
-
     private async Task AbandonAsync(Task write)
     {
-        try
-        {
-            await write.WaitAsync(Grace, time, CancellationToken.None);
-        }
-        catch (TimeoutException)
-        {
-            await _abandoned.CancelAsync();
-            await write.ContinueWith(
-                _ => { }, CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
-            throw new FailureException(end.Failure);
-        }
+        await _abandoned.CancelAsync();
+        await write.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        throw new FailureException(end.Failure);
     }
 }

@@ -9,9 +9,13 @@ namespace Billing.Proxy.Limits;
 /// <see cref="LimitOptions.StreamAgeMax"/>. What was read of it until then is answered.</summary>
 internal sealed class StreamEnd : IDisposable
 {
+    /// <summary>How long a write that has begun may take once the stream has to end.</summary>
+    public static readonly TimeSpan Grace = TimeSpan.FromSeconds(2);
+
     // The longest time that a CancellationTokenSource can be given.
     private static readonly TimeSpan Longest = TimeSpan.FromMilliseconds(uint.MaxValue - 1);
 
+    private readonly TimeProvider _time;
     private readonly CancellationToken _closing;
     private readonly CancellationTokenSource _expired;
     private readonly CancellationTokenSource _old;
@@ -24,7 +28,7 @@ internal sealed class StreamEnd : IDisposable
     /// <param name="closing">Cancelled when the proxy begins to shut down.</param>
     public StreamEnd(DateTimeOffset? until, TimeSpan ageMax, TimeProvider time, CancellationToken closing)
     {
-        (_ageMax, _closing) = (ageMax, closing);
+        (_ageMax, _time, _closing) = (ageMax, time, closing);
         var left = until is { } end ? end - time.WallClock().GetUtcNow() : Longest;
         _expired = new CancellationTokenSource(TimeSpan.FromTicks(Math.Clamp(left.Ticks, 0, Longest.Ticks)), time);
         _old = new CancellationTokenSource(ageMax, time);
@@ -40,6 +44,18 @@ internal sealed class StreamEnd : IDisposable
             ? new(StatusCode.Unauthenticated, ErrorReasons.TokenExpired, "The token has expired; open another stream with a new one.")
             : new(StatusCode.Unavailable, ErrorReasons.StreamTooOld,
                 $"The stream was open for {_ageMax} (Billing:Limits:StreamAgeMax); open another one.");
+
+    /// <summary>Waits for a write that has begun, whatever its outcome; once the stream has to end, no longer than <see cref="Grace"/>.</summary>
+    /// <returns>Whether it has completed; if not, the caller does not read.</returns>
+    public async Task<bool> WaitAsync(Task write)
+    {
+        await write.WaitAsync(Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        if (!write.IsCompleted)
+        {
+            await write.WaitAsync(Grace, _time, CancellationToken.None).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        }
+        return write.IsCompleted;
+    }
 
     public void Dispose()
     {

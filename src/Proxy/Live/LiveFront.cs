@@ -40,7 +40,7 @@ internal sealed class LiveFront(
         using var end = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, ending.Token);
         try
         {
-            await WriteEventsAsync(http.Response, watcher, end.Token);
+            await WriteEventsAsync(http, watcher, ending, end.Token);
         }
         catch (OperationCanceledException) when (end.IsCancellationRequested)
         {
@@ -61,7 +61,7 @@ internal sealed class LiveFront(
         return answer;
     }
 
-    private async Task WriteEventsAsync(HttpResponse response, Watcher watcher, CancellationToken end)
+    private async Task WriteEventsAsync(HttpContext http, Watcher watcher, StreamEnd ending, CancellationToken end)
     {
         await SendAsync(view.Hello(watch.Begin()));
         await foreach (var message in watcher.Messages(end))
@@ -71,8 +71,21 @@ internal sealed class LiveFront(
 
         async Task SendAsync(ReadOnlyMemory<byte> message)
         {
-            await response.Body.WriteAsync(message, end);
-            await response.Body.FlushAsync(end);
+            end.ThrowIfCancellationRequested();
+            // It completes, or the page is disconnected: after a write that was cancelled, the server may not send the end of the response,
+            // and the page would wait for it.
+            var write = WriteAsync(message);
+            if (!await ending.WaitAsync(write))
+            {
+                http.Abort();
+            }
+            await write;
+        }
+
+        async Task WriteAsync(ReadOnlyMemory<byte> message)
+        {
+            await http.Response.Body.WriteAsync(message, http.RequestAborted);
+            await http.Response.Body.FlushAsync(http.RequestAborted);
         }
     }
 }

@@ -1,12 +1,17 @@
 using System.Net;
 using System.Net.Http.Json;
+using System.Security.Claims;
 using System.Text;
 using System.Text.Json;
 using System.Text.RegularExpressions;
 using Billing.Hosting;
 using Billing.Proxy.Live;
+using Billing.Proxy.Security;
 using Billing.UnitTests.Testing;
 using Grpc.Health.V1;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Http.Features;
+using Microsoft.Extensions.DependencyInjection;
 
 namespace Billing.UnitTests.Proxy.Live;
 
@@ -212,6 +217,37 @@ public sealed partial class LiveFrontTests : IAsyncLifetime
         Assert.Equal(2, watchers.Count);
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_message_that_is_being_sent_when_the_stream_has_to_end_is_sent_whole_or_the_page_is_disconnected(bool reads)
+    {
+        var time = new ManualTime();
+        await using var proxy = await ProxyHost.StartAsync(new FakeBackend(), withRest: true, time: time, settings: new Dictionary<string, string?> { ["Billing:Limits:StreamAgeMax"] = "00:00:01" });
+        using var body = new HeldBody();
+        using var disconnected = new CancellationTokenSource();
+        var http = new DefaultHttpContext { User = new ClaimsPrincipal(new Caller("somebody")), RequestAborted = disconnected.Token };
+        http.Features.Set<IHttpRequestLifetimeFeature>(new Lifetime(disconnected));
+        http.Response.Body = body;
+        var watching = proxy.Services.GetRequiredService<LiveFront>().WatchAsync(http);
+        var write = await body.Begun.Task;
+
+        time.Advance(TimeSpan.FromSeconds(1));
+        var isCutOff = write.IsCancellationRequested;
+        if (reads)
+        {
+            body.Written.SetResult();
+        }
+        else
+        {
+            await time.RunToEndAsync(watching, TimeSpan.FromMilliseconds(100));
+        }
+        await watching;
+
+        Assert.False(isCutOff);
+        Assert.Equal(!reads, disconnected.IsCancellationRequested);
+    }
+
     [Fact]
     public void Every_address_that_the_page_requests_is_one_of_the_proxy()
     {
@@ -255,6 +291,27 @@ public sealed partial class LiveFrontTests : IAsyncLifetime
         var response = await Http.GetAsync(new Uri("/live/events", UriKind.Relative), HttpCompletionOption.ResponseHeadersRead);
         Assert.Equal("text/event-stream", response.Content.Headers.ContentType?.MediaType);
         return new Events(response, await response.Content.ReadAsStreamAsync());
+    }
+
+    /// <summary>A body of which no write completes until it may, or its token is cancelled.</summary>
+    private sealed class HeldBody : MemoryStream
+    {
+        public TaskCompletionSource<CancellationToken> Begun { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        public TaskCompletionSource Written { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        public override async ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default)
+        {
+            Begun.TrySetResult(cancellationToken);
+            await Written.Task.WaitAsync(cancellationToken);
+        }
+    }
+
+    private sealed class Lifetime(CancellationTokenSource disconnected) : IHttpRequestLifetimeFeature
+    {
+        public CancellationToken RequestAborted { get; set; } = disconnected.Token;
+
+        public void Abort() => disconnected.Cancel();
     }
 
     private sealed class Events(HttpResponseMessage response, Stream stream) : IDisposable
