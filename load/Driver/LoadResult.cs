@@ -1,3 +1,4 @@
+using System.Collections.ObjectModel;
 using System.Text.Json.Serialization;
 using Billing.Driver.Metering;
 
@@ -35,10 +36,12 @@ public sealed record LoadResult
 /// <param name="Name">Its name.</param>
 /// <param name="Payments">The figures of its payments.</param>
 /// <param name="Balances">The figures of its balance checks.</param>
-/// <param name="FollowUps">The figures of what else was done with payments, by name (<see cref="Lives.FollowUps.All"/>); those that were
-/// sent only.</param>
-public sealed record PhaseResult(
-    string Name, RequestFigures Payments, RequestFigures Balances, IReadOnlyDictionary<string, RequestFigures> FollowUps);
+public sealed record PhaseResult(string Name, RequestFigures Payments, RequestFigures Balances)
+{
+    /// <summary>The figures of what else was done with payments, by name (<see cref="Lives.FollowUps.All"/>); those that were sent only. A
+    /// driver of a former release may not write any.</summary>
+    public IReadOnlyDictionary<string, RequestFigures> FollowUps { get => field ?? ReadOnlyDictionary<string, RequestFigures>.Empty; init; }
+}
 
 /// <summary>The figures of one kind of request.</summary>
 public sealed record RequestFigures

@@ -57,7 +57,7 @@ internal sealed class Meter(long startUnixUs, IReadOnlyList<string> phases, bool
         StartedUnixUs = startUnixUs,
         EndedUnixUs = Math.Max(startUnixUs, Interlocked.Read(ref _last)),
         Retried = 0,
-        Phases = [.. phases.Select((name, i) => new PhaseResult(name, _payments[i].Figures(), _balances[i].Figures(), FollowUpFigures(i)))],
+        Phases = [.. phases.Select((name, i) => new PhaseResult(name, _payments[i].Figures(), _balances[i].Figures()) { FollowUps = FollowUpFigures(i) })],
         AnswersPerSecond = PerSecond(),
         Timed = [.. _timed.Select(times => times.ToString())],
         PaymentsAnswered = 0,

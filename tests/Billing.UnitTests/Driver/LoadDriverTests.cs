@@ -1,9 +1,11 @@
+using System.Text.Json;
 using Billing.Auditing.Journals;
 using Billing.Chaos;
 using Billing.Client;
 using Billing.Contracts;
 using Billing.Driver;
 using Billing.Driver.Metering;
+using Billing.Measuring.Loads;
 using Billing.UnitTests.Proxy;
 using Billing.V1;
 using Billing.Wire.V1;
@@ -35,6 +37,19 @@ public sealed class LoadDriverTests : IAsyncLifetime
         Assert.All(entries.Where(e => e.IsBalance), e => Assert.Equal((7L, 12.34m, "USD"), (e.Version, e.Balance, e.Currency)));
         Assert.Equal(20, entries.Count(e => e.IsBalance));
         Assert.All(entries, e => Assert.True(e.Span.BeganUnixUs > 0 && e.Span.EndedUnixUs >= e.Span.BeganUnixUs));
+    }
+
+    [Fact]
+    public async Task Figures_of_a_former_releases_client_which_lack_what_it_did_not_do_can_be_read()
+    {
+        var (result, _) = await RunAsync(Burst(payments: 3));
+        var written = JsonSerializer.SerializeToNode(result, LoadJson.Default.LoadResult)!;
+        Assert.True(written["phases"]![0]!.AsObject().Remove("follow_ups"));
+
+        var figures = LoadFigures.Of([written.Deserialize(LoadJson.Default.LoadResult)!], new Dictionary<string, double>());
+
+        Assert.Equal(3, figures.All.Answered);
+        Assert.Empty(figures.Phases[0].FollowUps);
     }
 
     [Fact]
