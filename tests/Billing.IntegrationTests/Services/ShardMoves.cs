@@ -73,6 +73,8 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
         Assert.True(events > _facts.Count);
         Assert.Equal(before, await RowsAsync(1));
         Assert.Empty(await RowsAsync(0));
+        // Each event took one number of its sequence.
+        await ExecuteAsync(1, $"do $$ begin assert (select last_value from billing.mt_events_sequence) = {events}; end $$");
         // What it knows of the shards is out of date, which it learns by the first read.
         Assert.True(EventStoreFailure.IsUnavailable((await Record.ExceptionAsync(() => Reader().LoadAsync([_stream], EventStoreFixture.Opened, Stop)))!));
         Assert.Equal(_account with { Head = null }, (await Reader().LoadAsync([_stream], EventStoreFixture.Opened, Stop))[_stream]);

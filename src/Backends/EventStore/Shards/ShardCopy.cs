@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Runtime.CompilerServices;
 using Npgsql;
 using NpgsqlTypes;
 
@@ -15,20 +16,48 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
 {
     private const int BatchMax = 2000;
     private const string Tombstones = EventTypes.TombstoneStream;
+    private const string SameEvent = "t.id = (r->>'id')::uuid";
 
-    private readonly string _streams = $"select * from {fromSchema}.mt_streams where {fromSchema}.{Shard.Function}(id) = {shard} and id <> '{Tombstones}'";
+    private readonly string _streams = $"""
+        select * from {fromSchema}.mt_streams where {fromSchema}.{Shard.Function}(id) = {shard} and id <> '{Tombstones}' and id > $1 order by id limit {BatchMax}
+        """;
+
+    // By the index of streams and versions: of all events of the database, only those of these streams are read.
+    private readonly string _eventsOfStreams = $"""
+        select e.* from jsonb_array_elements($1) r
+        cross join lateral (select * from {fromSchema}.mt_events where stream_id = r->>'id' and seq_id <= $2 order by version) e
+        """;
+
+    private readonly string _tombstones = $"""
+        select * from {fromSchema}.mt_events
+        where stream_id = '{Tombstones}' and {fromSchema}.{Shard.Function}(data->>'{AccountStore.TombstoneStreamId}') = {shard} and seq_id <= $1 order by version
+        """;
+
     private readonly string _events = $"""
         select * from {fromSchema}.mt_events where {fromSchema}.{Shard.Function}(
             case when stream_id = '{Tombstones}' then data->>'{AccountStore.TombstoneStreamId}' else stream_id end) = {shard}
         """;
 
-    /// <summary>Copies all streams of the shard, and the snapshots of their accounts, as they are now.</summary>
-    public async Task CopyStreamsAsync(CancellationToken cancellationToken)
+    /// <summary>Copies all streams of the shard as they are now, the snapshots of their accounts, and the events up to a sequence number.</summary>
+    /// <returns>The number of events.</returns>
+    public async Task<int> CopyAccountsAsync(long upTo, CancellationToken cancellationToken)
     {
-        for (var last = ""; last is not null;)
+        var copied = 0;
+        await foreach (var streams in StreamsAsync(cancellationToken))
         {
-            last = await CopyStreamsAsync($"{_streams} and id > $1 order by id limit {BatchMax}", new NpgsqlParameter<string> { TypedValue = last }, cancellationToken);
+            await CopyStreamsAsync(streams, cancellationToken);
+            await foreach (var events in EventsOfAsync(streams, upTo, cancellationToken))
+            {
+                await WriteEventsAsync(events.Rows, cancellationToken);
+                copied += events.Sequence.Count;
+            }
         }
+        await foreach (var events in TombstonesAsync(upTo, cancellationToken))
+        {
+            await WriteEventsAsync(events.Rows, cancellationToken);
+            copied += events.Sequence.Count;
+        }
+        return copied;
     }
 
     /// <summary>Copies the events with sequence numbers above one and up to another, with their streams and snapshots.</summary>
@@ -45,15 +74,11 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
             {
                 return copied;
             }
-            await CopyStreamsAsync(
+            var (streams, _, _) = await ReadAsync(
                 $"select * from {fromSchema}.mt_streams where id <> '{Tombstones}' and id in (select r->>'stream_id' from jsonb_array_elements($1) r)",
-                Json(rows), cancellationToken);
-            await WriteAsync("mt_events", rows, $"""
-                insert into {toSchema}.mt_events
-                select (jsonb_populate_record(e, jsonb_build_object('seq_id', nextval('{toSchema}.mt_events_sequence')))).*
-                from jsonb_populate_recordset(null::{toSchema}.mt_events, $1) e
-                on conflict on constraint {EventStoreSchema.OneEventForEachCommand} do nothing
-                """, "t.id = (r->>'id')::uuid", cancellationToken);
+                "null", cancellationToken, Json(rows));
+            await CopyStreamsAsync(streams, cancellationToken);
+            await WriteEventsAsync(rows, cancellationToken);
             (copied, after) = (copied + count, long.Parse(last, CultureInfo.InvariantCulture));
         }
     }
@@ -80,47 +105,94 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
     /// <exception cref="StoreCopyException">A row is missing there.</exception>
     public async Task DeleteAsync(CancellationToken cancellationToken)
     {
-        for (var after = 0L; ;)
+        await foreach (var streams in StreamsAsync(cancellationToken))
         {
-            var (rows, last, _) = await ReadAsync(
-                $"{_events} and seq_id > $1 order by seq_id limit {BatchMax}", "max(seq_id)::text", cancellationToken, new NpgsqlParameter<long> { TypedValue = after });
-            if (last is null)
+            await DeleteEventsAsync(EventsOfAsync(streams, long.MaxValue, cancellationToken), cancellationToken);
+            foreach (var (table, stream) in ((string, string)[])[(EventStoreSchema.Snapshots(fromSchema), "stream_id"), ($"{fromSchema}.mt_streams", "id")])
             {
-                break;
+                await ExecuteAsync(from, $"delete from {table} where {stream} in (select r->>'id' from jsonb_array_elements($1) r)", cancellationToken, Json(streams));
             }
-            after = long.Parse(last, CultureInfo.InvariantCulture);
-            await CompareAsync("mt_events", rows, "t.id = (r->>'id')::uuid", cancellationToken);
-            await ExecuteAsync(
-                from, $"delete from {fromSchema}.mt_events where seq_id in (select (r->>'seq_id')::bigint from jsonb_array_elements($1) r)", cancellationToken, Json(rows));
         }
+        await DeleteEventsAsync(TombstonesAsync(long.MaxValue, cancellationToken), cancellationToken);
         await ExecuteAsync(from, $"delete from {EventStoreSchema.OpenHolds(fromSchema)} where {fromSchema}.{Shard.Function}(stream_id) = {shard}", cancellationToken);
-        await ExecuteAsync(from, $"delete from {EventStoreSchema.Snapshots(fromSchema)} where {fromSchema}.{Shard.Function}(stream_id) = {shard}", cancellationToken);
-        await ExecuteAsync(from, $"delete from {fromSchema}.mt_streams where {fromSchema}.{Shard.Function}(id) = {shard} and id <> '{Tombstones}'", cancellationToken);
     }
 
-    // Returns the last stream; null if there was none.
-    private async Task<string?> CopyStreamsAsync(string select, NpgsqlParameter which, CancellationToken cancellationToken)
+    // All streams of the shard, some thousand at a time.
+    private async IAsyncEnumerable<string> StreamsAsync([EnumeratorCancellation] CancellationToken cancellationToken)
     {
-        var (rows, last, _) = await ReadAsync(select, "max(id)", cancellationToken, which);
-        if (last is not null)
+        for (var last = ""; ;)
         {
-            await WriteAsync("mt_streams", rows, $"""
-                insert into {toSchema}.mt_streams select * from jsonb_populate_recordset(null::{toSchema}.mt_streams, $1)
-                on conflict (id) do update set version = excluded.version, timestamp = excluded.timestamp, is_archived = excluded.is_archived
-                """, "t.id = r->>'id'", cancellationToken);
-            var (snapshots, any, _) = await ReadAsync(
-                $"select * from {EventStoreSchema.Snapshots(fromSchema)} where stream_id in (select r->>'id' from jsonb_array_elements($1) r)",
-                "max(stream_id)", cancellationToken, Json(rows));
-            if (any is not null)
+            (var streams, last, _) = await ReadAsync(_streams, "max(id)", cancellationToken, new NpgsqlParameter<string> { TypedValue = last! });
+            if (last is null)
             {
-                await WriteAsync(EventStoreSchema.SnapshotsTable, snapshots, $"""
-                    insert into {EventStoreSchema.Snapshots(toSchema)} select * from jsonb_populate_recordset(null::{EventStoreSchema.Snapshots(toSchema)}, $1)
-                    on conflict (stream_id) do update set version = excluded.version, balance = excluded.balance,
-                        credit_limit = excluded.credit_limit, currency = excluded.currency
-                    """, "t.stream_id = r->>'stream_id'", cancellationToken);
+                yield break;
+            }
+            yield return streams;
+        }
+    }
+
+    private IAsyncEnumerable<(string Rows, List<long> Sequence)> EventsOfAsync(string streams, long upTo, CancellationToken cancellationToken) =>
+        ReadEventsAsync(_eventsOfStreams, cancellationToken, Json(streams), new NpgsqlParameter<long> { TypedValue = upTo });
+
+    private IAsyncEnumerable<(string Rows, List<long> Sequence)> TombstonesAsync(long upTo, CancellationToken cancellationToken) =>
+        ReadEventsAsync(_tombstones, cancellationToken, new NpgsqlParameter<long> { TypedValue = upTo });
+
+    // Events with their sequence numbers, some thousand at a time; the session is busy until the last.
+    private async IAsyncEnumerable<(string Rows, List<long> Sequence)> ReadEventsAsync(
+        string select, [EnumeratorCancellation] CancellationToken cancellationToken, params NpgsqlParameter[] parameters)
+    {
+        await using var command = new NpgsqlCommand($"select to_jsonb(t)::text, seq_id from ({select}) t", from) { CommandTimeout = 0 };
+        command.Parameters.AddRange(parameters);
+        await using var rows = await command.ExecuteReaderAsync(cancellationToken);
+        for (var more = true; more;)
+        {
+            List<string> events = [];
+            List<long> sequence = [];
+            while (events.Count < BatchMax && (more = await rows.ReadAsync(cancellationToken)))
+            {
+                events.Add(rows.GetString(0));
+                sequence.Add(rows.GetInt64(1));
+            }
+            if (events.Count > 0)
+            {
+                yield return ($"[{string.Join(',', events)}]", sequence);
             }
         }
-        return last;
+    }
+
+    private async Task DeleteEventsAsync(IAsyncEnumerable<(string Rows, List<long> Sequence)> events, CancellationToken cancellationToken)
+    {
+        List<long> compared = [];
+        await foreach (var (rows, sequence) in events)
+        {
+            await CompareAsync("mt_events", rows, SameEvent, cancellationToken);
+            compared.AddRange(sequence);
+        }
+        await ExecuteAsync(
+            from, $"delete from {fromSchema}.mt_events where seq_id = any($1)", cancellationToken, new NpgsqlParameter<List<long>> { TypedValue = compared });
+    }
+
+    private Task WriteEventsAsync(string rows, CancellationToken cancellationToken) => WriteAsync("mt_events", rows, $"""
+        insert into {toSchema}.mt_events
+        select n.* from jsonb_populate_recordset(null::{toSchema}.mt_events, $1) e
+        cross join lateral jsonb_populate_record(e, jsonb_build_object('seq_id', nextval('{toSchema}.mt_events_sequence'))) n
+        on conflict on constraint {EventStoreSchema.OneEventForEachCommand} do nothing
+        """, SameEvent, cancellationToken);
+
+    private async Task CopyStreamsAsync(string rows, CancellationToken cancellationToken)
+    {
+        await WriteAsync("mt_streams", rows, $"""
+            insert into {toSchema}.mt_streams select * from jsonb_populate_recordset(null::{toSchema}.mt_streams, $1)
+            on conflict (id) do update set version = excluded.version, timestamp = excluded.timestamp, is_archived = excluded.is_archived
+            """, "t.id = r->>'id'", cancellationToken);
+        var (snapshots, _, _) = await ReadAsync(
+            $"select * from {EventStoreSchema.Snapshots(fromSchema)} where stream_id in (select r->>'id' from jsonb_array_elements($1) r)",
+            "null", cancellationToken, Json(rows));
+        await WriteAsync(EventStoreSchema.SnapshotsTable, snapshots, $"""
+            insert into {EventStoreSchema.Snapshots(toSchema)} select * from jsonb_populate_recordset(null::{EventStoreSchema.Snapshots(toSchema)}, $1)
+            on conflict (stream_id) do update set version = excluded.version, balance = excluded.balance,
+                credit_limit = excluded.credit_limit, currency = excluded.currency
+            """, "t.stream_id = r->>'stream_id'", cancellationToken);
     }
 
     private async Task<(string Rows, string? Last, int Count)> ReadAsync(

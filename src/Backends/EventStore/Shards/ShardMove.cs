@@ -41,9 +41,9 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
         await BeginAsync(cancellationToken);
         var copy = new ShardCopy(_from, _to, from.Settings.Schema, to.Settings.Schema, shard);
         report("copying accounts");
-        await copy.CopyStreamsAsync(cancellationToken);
-        var (after, events, copied) = (0L, 0, int.MaxValue);
-        for (var pass = 1; copied > RestMax && pass <= PassesMax; pass++)
+        var after = await WithoutAppendsAsync("", cancellationToken);
+        var events = await copy.CopyAccountsAsync(after, cancellationToken);
+        for (var (pass, copied) = (1, int.MaxValue); copied > RestMax && pass <= PassesMax; pass++)
         {
             report(string.Create(CultureInfo.InvariantCulture, $"copying events, pass {pass}"));
             var last = await WithoutAppendsAsync("", cancellationToken);
