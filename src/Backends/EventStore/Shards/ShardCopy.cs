@@ -137,27 +137,33 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
     private IAsyncEnumerable<(string Rows, List<long> Sequence)> TombstonesAsync(long upTo, CancellationToken cancellationToken) =>
         ReadEventsAsync(_tombstones, cancellationToken, new NpgsqlParameter<long> { TypedValue = upTo });
 
-    // Events with their sequence numbers, some thousand at a time; the session is busy until the last.
+    // Events with their sequence numbers, some thousand at a time, through a cursor: PostgreSQL ends a session whose client does not read for
+    // tcp_user_timeout, and a slow database may take longer to write what was read before. Until the last, the session is in a transaction.
     private async IAsyncEnumerable<(string Rows, List<long> Sequence)> ReadEventsAsync(
         string select, [EnumeratorCancellation] CancellationToken cancellationToken, params NpgsqlParameter[] parameters)
     {
-        await using var command = new NpgsqlCommand($"select to_jsonb(t)::text, seq_id from ({select}) t", from) { CommandTimeout = 0 };
-        command.Parameters.AddRange(parameters);
-        await using var rows = await command.ExecuteReaderAsync(cancellationToken);
-        for (var more = true; more;)
+        await using var transaction = await from.BeginTransactionAsync(cancellationToken);
+        await ExecuteAsync(
+            from, $"declare events no scroll cursor for select to_jsonb(t)::text, seq_id from ({select}) t", cancellationToken, parameters);
+        for (var read = await FetchAsync(cancellationToken); read.Sequence.Count > 0; read = await FetchAsync(cancellationToken))
         {
-            List<string> events = [];
-            List<long> sequence = [];
-            while (events.Count < BatchMax && (more = await rows.ReadAsync(cancellationToken)))
-            {
-                events.Add(rows.GetString(0));
-                sequence.Add(rows.GetInt64(1));
-            }
-            if (events.Count > 0)
-            {
-                yield return ($"[{string.Join(',', events)}]", sequence);
-            }
+            yield return read;
         }
+        await transaction.CommitAsync(cancellationToken);
+    }
+
+    private async Task<(string Rows, List<long> Sequence)> FetchAsync(CancellationToken cancellationToken)
+    {
+        await using var command = new NpgsqlCommand($"fetch {BatchMax} from events", from) { CommandTimeout = 0 };
+        await using var rows = await command.ExecuteReaderAsync(cancellationToken);
+        List<string> events = [];
+        List<long> sequence = [];
+        while (await rows.ReadAsync(cancellationToken))
+        {
+            events.Add(rows.GetString(0));
+            sequence.Add(rows.GetInt64(1));
+        }
+        return ($"[{string.Join(',', events)}]", sequence);
     }
 
     private async Task DeleteEventsAsync(IAsyncEnumerable<(string Rows, List<long> Sequence)> events, CancellationToken cancellationToken)
