@@ -3,22 +3,25 @@ using Billing.Proxy.Failures;
 namespace Billing.Proxy.Security;
 
 /// <summary>Logs who was refused what, under a category of its own. Refusals of one caller for one reason are one line a minute, with their
-/// number, and all lines together are bounded, so that nobody can fill the log or hide among others. No line has a token, and none has a
-/// text that was not checked. Thread-safe.</summary>
+/// number. Within a minute at most <see cref="LinesPerMinute"/> callers and reasons have one, so that nobody can fill the log; the next line
+/// is followed by the number of refusals that had none. No line has a token, and none has a text that was not checked. Thread-safe.</summary>
 internal sealed partial class SecurityLog(TimeProvider time, ILoggerFactory loggers)
 {
     /// <summary>The category, for filters.</summary>
     public const string Category = "Billing.Security";
 
+    /// <summary>How many callers and reasons may have a line within a minute.</summary>
+    public const int LinesPerMinute = 1024;
+
     private static readonly TimeSpan Quiet = TimeSpan.FromMinutes(1);
 
-    // Callers and reasons share places by their hash, which no caller can foresee.
-    private const int Places = 1024;
+    // How often a full log looks for lines whose minute is over.
+    private static readonly TimeSpan LookEvery = TimeSpan.FromSeconds(1);
 
     private readonly ILogger _logger = loggers.CreateLogger(Category);
-    private readonly long _start = time.GetTimestamp();
-    private readonly long[] _quietUntil = new long[Places];
-    private readonly int[] _unlogged = new int[Places];
+    private readonly Dictionary<(string Caller, string Reason), Line> _lines = [];
+    private long? _lookedAt;
+    private long _unlisted;
 
     /// <summary>Notes that a caller was refused.</summary>
     /// <param name="caller">The caller, or the address of one that is not known.</param>
@@ -26,17 +29,63 @@ internal sealed partial class SecurityLog(TimeProvider time, ILoggerFactory logg
     /// <param name="asked">The endpoint or the account that it asked for.</param>
     public void Refused(Caller caller, Failure failure, string asked)
     {
-        var place = (uint)HashCode.Combine(caller.Id, failure.Reason) % Places;
-        var now = time.GetElapsedTime(_start).Ticks;
-        var until = Volatile.Read(ref _quietUntil[place]);
-        if (now < until || Interlocked.CompareExchange(ref _quietUntil[place], now + Quiet.Ticks, until) != until)
+        long unlogged, unlisted;
+        lock (_lines)
         {
-            Interlocked.Increment(ref _unlogged[place]);
-            return;
+            var key = (caller.Id, failure.Reason);
+            if (_lines.TryGetValue(key, out var line) && time.GetElapsedTime(line.At) < Quiet)
+            {
+                line.Unlogged++;
+                return;
+            }
+            if (line is null && !HasPlace())
+            {
+                _unlisted++;
+                return;
+            }
+            (unlogged, unlisted) = (line?.Unlogged ?? 0, _unlisted);
+            _unlisted = 0;
+            _lines[key] = new Line(time.GetTimestamp());
         }
-        LogRefused(_logger, caller.Id, caller.Principal?.ClientId ?? "", failure.Reason, asked, Interlocked.Exchange(ref _unlogged[place], 0));
+        LogRefused(_logger, caller.Id, caller.Principal?.ClientId ?? "", failure.Reason, asked, unlogged);
+        if (unlisted > 0)
+        {
+            LogUnlisted(_logger, unlisted, LinesPerMinute);
+        }
+    }
+
+    private bool HasPlace()
+    {
+        if (_lines.Count < LinesPerMinute)
+        {
+            return true;
+        }
+        if (_lookedAt is { } at && time.GetElapsedTime(at) < LookEvery)
+        {
+            return false;
+        }
+        _lookedAt = time.GetTimestamp();
+        foreach (var (key, line) in _lines)
+        {
+            if (time.GetElapsedTime(line.At) >= Quiet)
+            {
+                _unlisted += line.Unlogged;
+                _lines.Remove(key);
+            }
+        }
+        return _lines.Count < LinesPerMinute;
     }
 
     [LoggerMessage(1, LogLevel.Warning, "{Caller} (client id '{ClientId}') was refused {Asked}: {Reason}; {Unlogged} more refusals like it since the last line")]
-    private static partial void LogRefused(ILogger logger, string caller, string clientId, string reason, string asked, int unlogged);
+    private static partial void LogRefused(ILogger logger, string caller, string clientId, string reason, string asked, long unlogged);
+
+    [LoggerMessage(2, LogLevel.Warning, "{Unlisted} more refusals have no line, since a minute has at most {Lines}")]
+    private static partial void LogUnlisted(ILogger logger, long unlisted, int lines);
+
+    private sealed class Line(long at)
+    {
+        public long At { get; } = at;
+
+        public long Unlogged { get; set; }
+    }
 }

@@ -41,7 +41,7 @@ public sealed class SecurityLogTests : IDisposable
     }
 
     [Fact]
-    public void However_many_callers_are_refused_the_lines_of_a_minute_are_bounded()
+    public void However_many_callers_are_refused_the_lines_of_a_minute_are_bounded_and_the_next_says_how_many_had_none()
     {
         var log = NewLog();
 
@@ -49,8 +49,25 @@ public sealed class SecurityLogTests : IDisposable
         {
             log.Refused(new Caller($"caller-{i}"), Refusal, "acct-1");
         }
+        Assert.Equal(SecurityLog.LinesPerMinute, Lines().Count());
+        _time.Advance(TimeSpan.FromMinutes(1));
+        log.Refused(new Caller("the next"), Refusal, "acct-1");
 
-        Assert.InRange(Lines().Count(), 1, 1024);
+        Assert.EndsWith("; 0 more refusals like it since the last line", Lines().ElementAt(SecurityLog.LinesPerMinute), StringComparison.Ordinal);
+        Assert.Equal($"{100_000 - SecurityLog.LinesPerMinute} more refusals have no line, since a minute has at most 1024", Lines().Last());
+    }
+
+    [Fact]
+    public void No_caller_hides_behind_another()
+    {
+        var log = NewLog();
+
+        for (var i = 0; i < SecurityLog.LinesPerMinute; i++)
+        {
+            log.Refused(new Caller($"caller-{i}"), Refusal, "acct-1");
+        }
+
+        Assert.Equal(SecurityLog.LinesPerMinute, Lines().Count());
     }
 
     [Fact]
