@@ -148,7 +148,7 @@ public static class FieldRules
         ?? CheckAccountId(request.AccountId)
         ?? CheckPaymentType(request.PaymentType)
         ?? (request.AccountStatus == AccountStatus.Unspecified || !System.Enum.IsDefined(request.AccountStatus)
-            ? UnknownAccountStatus(Invariant($"{(int)request.AccountStatus}"))
+            ? UnknownAccountStatus(request.AccountStatus == AccountStatus.Unspecified ? "" : Invariant($"{(int)request.AccountStatus}"))
             : null)
         ?? CheckNotes(request.Notes);
 
@@ -188,7 +188,7 @@ public static class FieldRules
         new("payment_type", $"must be {PaymentTypes.Listed}; it is '{Shorten(text)}'");
 
     /// <summary>The violation to report for an unknown status of an account.</summary>
-    public static FieldViolation UnknownAccountStatus(string text) => text is "" or "0"
+    public static FieldViolation UnknownAccountStatus(string text) => text.Length == 0
         ? new("account_status", $"is missing; it must be {AccountStatuses}")
         : new("account_status", $"must be {AccountStatuses}; it is '{Shorten(text)}'");
 

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Billing.Backends.EventStore;
 using Billing.Backends.EventStore.Shards;
 using Npgsql;
@@ -7,6 +8,13 @@ namespace Billing.Backends.Hosting;
 /// <summary>What operators do with the shards of the event store.</summary>
 public static class ShardServices
 {
+    // Attempts of a move that got as far as copying: a fault that each of them meets will not pass.
+    private const int AttemptsMax = 5;
+
+    // How long the servers of a database may take to have a primary again.
+    private static readonly TimeSpan AwayMax = TimeSpan.FromMinutes(2);
+    private static readonly TimeSpan RetryDelay = TimeSpan.FromSeconds(1);
+
     /// <summary>Lists the databases with the shards that each of them holds.</summary>
     /// <param name="services">The services of <see cref="BackendServices.AddBackendCore"/>, with all databases.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
@@ -22,18 +30,46 @@ public static class ShardServices
         return found;
     }
 
-    /// <summary>Moves a shard to a database while payments go on; its accounts wait for the last part of it. If it was interrupted, it is started again
-    /// with the same arguments.</summary>
+    /// <summary>Moves a shard to a database while payments go on; its accounts wait for the last part of it. When a standby takes over from a database on
+    /// the way, the move begins again: its accounts may be waiting. If it was interrupted otherwise, it is started again with the same
+    /// arguments.</summary>
     /// <param name="services">The services of <see cref="BackendServices.AddBackendCore"/>, with all databases, as a role that owns the tables.</param>
     /// <param name="shard">The shard.</param>
     /// <param name="name">The database.</param>
-    /// <param name="report">Receives what is being done.</param>
+    /// <param name="report">Receives what is being done, and why it begins again.</param>
     /// <param name="cancellationToken">Ends it; the shard's accounts may have to wait then until it is moved again.</param>
-    /// <returns>The number of events that were moved, and for how long the accounts had to wait.</returns>
+    /// <returns>The number of events that were moved, and for how long the accounts had to wait, both by the last attempt.</returns>
     /// <exception cref="StoreCopyException">It cannot be moved; the message says why.</exception>
-    /// <exception cref="NpgsqlException">A database failed; move it again.</exception>
+    /// <exception cref="NpgsqlException">A database failed when the move began, several times on the way, or for minutes; move it again.</exception>
     public static async Task<(int Events, TimeSpan Closed)> MoveShardAsync(
         this IServiceProvider services, int shard, string name, Action<string> report, CancellationToken cancellationToken)
+    {
+        var (begun, failedAt) = (0, 0L);
+        while (true)
+        {
+            var before = begun;
+            try
+            {
+                return await TryMoveAsync(
+                    services, shard, name, doing =>
+                    {
+                        begun = before + 1;
+                        report(doing);
+                    },
+                    cancellationToken);
+            }
+            catch (Exception e) when (EventStoreFailure.IsUnavailable(e) && !EventStoreFailure.IsOfSomeRows(e)
+                && begun is > 0 and < AttemptsMax && (begun > before || Stopwatch.GetElapsedTime(failedAt) < AwayMax))
+            {
+                failedAt = begun > before ? Stopwatch.GetTimestamp() : failedAt;
+                report($"{e.GetBaseException().Message.TrimEnd('.')}: beginning again");
+                await Task.Delay(RetryDelay, cancellationToken);
+            }
+        }
+    }
+
+    private static async Task<(int Events, TimeSpan Closed)> TryMoveAsync(
+        IServiceProvider services, int shard, string name, Action<string> report, CancellationToken cancellationToken)
     {
         var databases = services.GetRequiredService<EventStoreDatabases>();
         var to = databases.All.FirstOrDefault(database => database.Name == name)

@@ -104,6 +104,47 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
     }
 
     [Theory]
+    [InlineData("copying accounts", 0)]
+    [InlineData("copying events, pass 1", 1)]
+    [InlineData("closing it", 0)]
+    [InlineData("deleting what is left", 1)]
+    public async Task A_move_that_loses_a_database_begins_again_by_itself(string when, int place)
+    {
+        var done = new List<string>();
+
+        await MoveAsync("two", doing =>
+        {
+            if (doing == when && !done.Contains(doing))
+            {
+                EndSessions(place);
+            }
+            done.Add(doing);
+        });
+
+        Assert.Contains(done, doing => doing.EndsWith(": beginning again", StringComparison.Ordinal));
+        Assert.True((await Databases[1].Store.HeldShardsAsync(Stop)).ContainsKey(TheShard));
+        Assert.Empty(await RowsAsync(0));
+        await AuditAsync();
+    }
+
+    [Fact]
+    public async Task A_move_that_loses_a_database_each_time_is_given_up()
+    {
+        var begun = 0;
+
+        await Assert.ThrowsAnyAsync<NpgsqlException>(() => MoveAsync("two", doing =>
+        {
+            if (doing == "copying accounts")
+            {
+                begun++;
+                EndSessions(0);
+            }
+        }));
+
+        Assert.Equal(5, begun);
+    }
+
+    [Theory]
     [InlineData("two")]
     [InlineData("one")]
     public async Task A_shard_that_is_closed_is_opened_again_by_the_next_move(string to)
@@ -233,6 +274,11 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
 
         Assert.Equal(ShardMap.Nowhere, databases.Map.Find(TheShard));
     }
+
+    // Those of moves, as when a standby takes over.
+    private void EndSessions(int place) => ExecuteAsync(
+        place, $"select pg_terminate_backend(pid, 10000) from pg_locks where locktype = 'advisory' and classid = {ShardMove.MoveLock} and objid = {TheShard} and granted and database = (select oid from pg_database where datname = current_database())")
+        .GetAwaiter().GetResult();
 
     private static void Interrupt(bool now)
     {

@@ -70,9 +70,13 @@ internal static class ShardsCommand
                     console.WriteLine(string.Create(CultureInfo.InvariantCulture,
                         $"Shard {shard} is in {parsed.GetValue(to)}: {events:N0} events; its accounts waited for {closed.TotalMilliseconds:N0} ms."));
                 }
-                catch (Exception e) when (e is StoreCopyException or NpgsqlException)
+                catch (StoreCopyException e)
                 {
                     throw new StackException($"Shard {shard}: {e.Message}", e);
+                }
+                catch (NpgsqlException e)
+                {
+                    throw new StackException($"Shard {shard}: {e.Message.TrimEnd('.')}. Start the command again to complete the move.", e);
                 }
             }
             return 0;

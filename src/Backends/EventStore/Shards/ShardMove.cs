@@ -12,7 +12,7 @@ namespace Billing.Backends.EventStore.Shards;
 internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, int shard) : IAsyncDisposable
 {
     // Together with the shard's number the key of the advisory lock that two moves of one shard compete for; any constant will do.
-    private const int MoveLock = 0x42494C4D;
+    internal const int MoveLock = 0x42494C4D;
 
     // What remains to be copied while the shard is closed.
     private const int RestMax = 500;
