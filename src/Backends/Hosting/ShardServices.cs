@@ -40,11 +40,11 @@ public static class ShardServices
     /// <param name="cancellationToken">Ends it; the shard's accounts may have to wait then until it is moved again.</param>
     /// <returns>The number of events that were moved, and for how long the accounts had to wait, both by the last attempt.</returns>
     /// <exception cref="StoreCopyException">It cannot be moved; the message says why.</exception>
-    /// <exception cref="NpgsqlException">A database failed when the move began, several times on the way, or for minutes; move it again.</exception>
+    /// <exception cref="NpgsqlException">A database refused the move, failed several times on the way, or for minutes; move it again.</exception>
     public static async Task<(int Events, TimeSpan Closed)> MoveShardAsync(
         this IServiceProvider services, int shard, string name, Action<string> report, CancellationToken cancellationToken)
     {
-        var (begun, failedAt) = (0, 0L);
+        var (begun, waitingSince) = (0, (long?)null);
         while (true)
         {
             var before = begun;
@@ -58,10 +58,16 @@ public static class ShardServices
                     },
                     cancellationToken);
             }
-            catch (Exception e) when (EventStoreFailure.IsUnavailable(e) && !EventStoreFailure.IsOfSomeRows(e)
-                && begun is > 0 and < AttemptsMax && (begun > before || Stopwatch.GetElapsedTime(failedAt) < AwayMax))
+            catch (Exception e) when (EventStoreFailure.IsUnavailable(e) && !EventStoreFailure.IsOfSomeRows(e))
             {
-                failedAt = begun > before ? Stopwatch.GetTimestamp() : failedAt;
+                waitingSince = begun > before ? null : waitingSince;
+                waitingSince ??= Stopwatch.GetTimestamp();
+                // Before anything was copied, settings may be wrong; but what answers slowly is there.
+                var mayPass = begun > 0 ? begun < AttemptsMax : e.GetBaseException() is TimeoutException or PostgresException { IsTransient: true };
+                if (!mayPass || Stopwatch.GetElapsedTime(waitingSince.Value) > AwayMax)
+                {
+                    throw;
+                }
                 report($"{e.GetBaseException().Message.TrimEnd('.')}: beginning again");
                 await Task.Delay(RetryDelay, cancellationToken);
             }

@@ -128,6 +128,39 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_move_begins_again_while_a_database_is_slow()
+    {
+        await using var other = new NpgsqlConnection(_connections[0]);
+        await other.OpenAsync(Stop);
+        await using var slow = await other.BeginTransactionAsync(Stop);
+        await using var held = new NpgsqlCommand("lock table billing.shards", other, slow);
+        await held.ExecuteNonQueryAsync(Stop);
+        var done = new List<string>();
+
+        await MoveAsync("two", doing =>
+        {
+            if (done.Count == 0)
+            {
+                slow.Rollback();
+            }
+            done.Add(doing);
+        });
+
+        Assert.EndsWith(": beginning again", done[0], StringComparison.Ordinal);
+        Assert.True((await Databases[1].Store.HeldShardsAsync(Stop)).ContainsKey(TheShard));
+    }
+
+    [Fact]
+    public async Task A_move_from_or_to_a_server_that_is_not_there_does_not_begin()
+    {
+        await using var services = store.NewBackend(
+            "", ("Databases:one", _connections[0]), ("Databases:two", new NpgsqlConnectionStringBuilder(_connections[1]) { Host = "127.0.0.1", Port = 1 }.ConnectionString));
+
+        await Assert.ThrowsAnyAsync<NpgsqlException>(
+            () => services.MoveShardAsync(TheShard, "two", doing => throw new InvalidOperationException(doing), Stop));
+    }
+
+    [Fact]
     public async Task A_move_that_loses_a_database_each_time_is_given_up()
     {
         var begun = 0;
