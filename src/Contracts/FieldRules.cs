@@ -147,9 +147,7 @@ public static class FieldRules
         CheckId(request.TransactionId, "transaction_id")
         ?? CheckAccountId(request.AccountId)
         ?? CheckPaymentType(request.PaymentType)
-        ?? (request.AccountStatus == AccountStatus.Unspecified || !System.Enum.IsDefined(request.AccountStatus)
-            ? UnknownAccountStatus(request.AccountStatus == AccountStatus.Unspecified ? "" : Invariant($"{(int)request.AccountStatus}"))
-            : null)
+        ?? CheckAccountStatus(request.AccountStatus)
         ?? CheckNotes(request.Notes);
 
     /// <summary>The first rule that a request for a statement breaks, or null.</summary>
@@ -191,6 +189,13 @@ public static class FieldRules
     public static FieldViolation UnknownAccountStatus(string text) => text.Length == 0
         ? new("account_status", $"is missing; it must be {AccountStatuses}")
         : new("account_status", $"must be {AccountStatuses}; it is '{Shorten(text)}'");
+
+    private static FieldViolation? CheckAccountStatus(AccountStatus status) => status switch
+    {
+        AccountStatus.Unspecified => UnknownAccountStatus(""),
+        _ when System.Enum.IsDefined(status) => null,
+        _ => UnknownAccountStatus(Invariant($"{(int)status}")),
+    };
 
     // Guid's own parser also accepts white space around the UUID and "+" or "0x" inside it.
     private static FieldViolation? CheckId(string id, string field) =>

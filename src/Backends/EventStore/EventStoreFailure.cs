@@ -52,6 +52,9 @@ internal static class EventStoreFailure
     /// command is not at fault.</summary>
     public static bool IsUnavailable(Exception failure) => Cause(failure) is not null && !IsOfClass(failure, DataClasses);
 
+    /// <summary>Whether a database failed as a whole, rather than for some accounts or transactions.</summary>
+    public static bool IsOfAllRows(Exception failure) => IsUnavailable(failure) && !IsOfSomeRows(failure);
+
     private static bool IsOfClass(Exception failure, string[] classes) =>
         Cause(failure) is PostgresException { SqlState: { Length: > 2 } state } && classes.Contains(state[..2]);
 

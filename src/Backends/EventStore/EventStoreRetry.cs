@@ -37,8 +37,7 @@ internal sealed class EventStoreRetry(TimeProvider time, Random? random = null, 
 
     /// <summary>Retries a few times, over a few seconds, while the store is unavailable as a whole: for requests that a caller can
     /// repeat.</summary>
-    public Retries Limited(Action<Exception, int> onRetry) =>
-        Build(e => EventStoreFailure.IsUnavailable(e) && !EventStoreFailure.IsOfSomeRows(e), onRetry, 10);
+    public Retries Limited(Action<Exception, int> onRetry) => Build(EventStoreFailure.IsOfAllRows, onRetry, 10);
 
     private Retries Build(Func<Exception, bool> handles, Action<Exception, int> onRetry, int attempts) =>
         new(new ResiliencePipelineBuilder { TimeProvider = time }

@@ -58,7 +58,7 @@ public static class ShardServices
                     },
                     cancellationToken);
             }
-            catch (Exception e) when (EventStoreFailure.IsUnavailable(e) && !EventStoreFailure.IsOfSomeRows(e))
+            catch (Exception e) when (EventStoreFailure.IsOfAllRows(e))
             {
                 waitingSince = begun > before ? null : waitingSince;
                 waitingSince ??= Stopwatch.GetTimestamp();
@@ -69,6 +69,7 @@ public static class ShardServices
                     throw;
                 }
                 report($"{e.GetBaseException().Message.TrimEnd('.')}: beginning again");
+                await Task.WhenAll(services.GetRequiredService<EventStoreDatabases>().All.Select(database => database.Servers.LookForPrimaryAsync(cancellationToken)));
                 await Task.Delay(RetryDelay, cancellationToken);
             }
         }

@@ -289,6 +289,8 @@ public sealed class RestApi : IDisposable
             AssertProblem(
                 await PutAsync($"/v1/accounts/visa/{account}/status", Body(unknown)), HttpStatusCode.BadRequest, ErrorReasons.InvalidField, "account_status");
         }
+        // What is there is not said to be missing.
+        Assert.Contains("it is '0'", (await PutAsync($"/v1/accounts/visa/{account}/status", Body("0"))).Json.GetRawText(), StringComparison.Ordinal);
 
         static string Body(string status) => $$"""{"transaction_id":"{{Guid.NewGuid()}}","account_status":"{{status}}"}""";
     }

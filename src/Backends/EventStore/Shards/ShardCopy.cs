@@ -16,6 +16,7 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
 {
     private const int BatchMax = 2000;
     private const string Tombstones = EventTypes.TombstoneStream;
+    private const string TombstoneOf = $"data->>'{AccountStore.TombstoneStreamId}'";
     private const string SameEvent = "t.id = (r->>'id')::uuid";
 
     private readonly string _streams = $"""
@@ -30,12 +31,12 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
 
     private readonly string _tombstones = $"""
         select * from {fromSchema}.mt_events
-        where stream_id = '{Tombstones}' and {fromSchema}.{Shard.Function}(data->>'{AccountStore.TombstoneStreamId}') = {shard} and seq_id <= $1 order by version
+        where stream_id = '{Tombstones}' and {fromSchema}.{Shard.Function}({TombstoneOf}) = {shard} and seq_id <= $1 order by version
         """;
 
     private readonly string _events = $"""
         select * from {fromSchema}.mt_events where {fromSchema}.{Shard.Function}(
-            case when stream_id = '{Tombstones}' then data->>'{AccountStore.TombstoneStreamId}' else stream_id end) = {shard}
+            case when stream_id = '{Tombstones}' then {TombstoneOf} else stream_id end) = {shard}
         """;
 
     /// <summary>Copies all streams of the shard as they are now, the snapshots of their accounts, and the events up to a sequence number.</summary>
@@ -46,18 +47,9 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
         await foreach (var streams in StreamsAsync(cancellationToken))
         {
             await CopyStreamsAsync(streams, cancellationToken);
-            await foreach (var events in EventsOfAsync(streams, upTo, cancellationToken))
-            {
-                await WriteEventsAsync(events.Rows, cancellationToken);
-                copied += events.Sequence.Count;
-            }
+            copied += await WriteAllAsync(EventsOfAsync(streams, upTo, cancellationToken), cancellationToken);
         }
-        await foreach (var events in TombstonesAsync(upTo, cancellationToken))
-        {
-            await WriteEventsAsync(events.Rows, cancellationToken);
-            copied += events.Sequence.Count;
-        }
-        return copied;
+        return copied + await WriteAllAsync(TombstonesAsync(upTo, cancellationToken), cancellationToken);
     }
 
     /// <summary>Copies the events with sequence numbers above one and up to another, with their streams and snapshots.</summary>
@@ -176,6 +168,17 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
         }
         await ExecuteAsync(
             from, $"delete from {fromSchema}.mt_events where seq_id = any($1)", cancellationToken, new NpgsqlParameter<List<long>> { TypedValue = compared });
+    }
+
+    private async Task<int> WriteAllAsync(IAsyncEnumerable<(string Rows, List<long> Sequence)> events, CancellationToken cancellationToken)
+    {
+        var written = 0;
+        await foreach (var (rows, sequence) in events)
+        {
+            await WriteEventsAsync(rows, cancellationToken);
+            written += sequence.Count;
+        }
+        return written;
     }
 
     private Task WriteEventsAsync(string rows, CancellationToken cancellationToken) => WriteAsync("mt_events", rows, $"""
