@@ -28,17 +28,18 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
         Platform? platform = null;
         try
         {
-            await StepAsync("boot the machines", async () => platform = await Platform.BootAsync(options, release, cancellationToken));
-            await DeployAsync(platform!, cancellationToken);
-            await MeasureAsync(platform!, cancellationToken);
-            await OperateAsync(platform!, next, cancellationToken);
-            await BurnAsync(platform!, cancellationToken);
-            await ConcludeAsync(platform!, cancellationToken);
-        }
-        catch (StackException e)
-        {
-            // The figures so far are printed nevertheless.
-            _report.Amiss.Add(e.Message);
+            var isWhole = await TryAsync(async () =>
+            {
+                await StepAsync("boot the machines", async () => platform = await Platform.BootAsync(options, release, cancellationToken));
+                await DeployAsync(platform!, cancellationToken);
+                await MeasureAsync(platform!, cancellationToken);
+                await OperateAsync(platform!, next, cancellationToken);
+                await BurnAsync(platform!, cancellationToken);
+            });
+            if (platform is not null)
+            {
+                await TryAsync(() => ConcludeAsync(platform, isWhole, cancellationToken));
+            }
         }
         finally
         {
@@ -154,7 +155,22 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
                 async () => await DatabaseMachines.BurnAsync(platform, await find(platform, cancellationToken), cancellationToken), cancellationToken)));
     }
 
-    private async Task ConcludeAsync(Platform platform, CancellationToken cancellationToken)
+    // What was paid before a step failed is audited, and the figures so far are printed, nevertheless.
+    private async Task<bool> TryAsync(Func<Task> steps)
+    {
+        try
+        {
+            await steps();
+            return true;
+        }
+        catch (StackException e)
+        {
+            _report.Amiss.Add(e.Message);
+            return false;
+        }
+    }
+
+    private async Task ConcludeAsync(Platform platform, bool isWhole, CancellationToken cancellationToken)
     {
         await StepAsync("audit", async () =>
         {
@@ -163,7 +179,7 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
             _report.Audit = printed.Split('\n')[0];
             Expect(isClean, "the audit is not clean");
             var answered = _report.Runs.Sum(run => run.Answered);
-            Expect(printed.Contains($"acknowledged {answered},", StringComparison.Ordinal), $"the clients counted {answered} answers, but the journals contain a different number");
+            Expect(!isWhole || printed.Contains($"acknowledged {answered},", StringComparison.Ordinal), $"the clients counted {answered} answers, but the journals contain a different number");
         });
         await StepAsync("read what payments take on the disks", async () => _report.Disks.AddRange(await DiskUse.OfAllAsync(platform, cancellationToken)));
         foreach (var use in _report.Memory)
