@@ -32,8 +32,18 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
             {
                 await StepAsync("boot the machines", async () => platform = await Platform.BootAsync(options, release, cancellationToken));
                 await DeployAsync(platform!, cancellationToken);
-                await MeasureAsync(platform!, cancellationToken);
-                await OperateAsync(platform!, next, cancellationToken);
+                var moment = "";
+                if (!options.IsShort)
+                {
+                    await MeasureAsync(platform!, cancellationToken);
+                    moment = await UpgradeAsync(platform!, next, cancellationToken);
+                }
+                await GrowAsync(platform!, next, cancellationToken);
+                if (!options.IsShort)
+                {
+                    await RestoreAsync(platform!, moment, cancellationToken);
+                }
+                await AddDatabasesAsync(platform!, next, cancellationToken);
                 await BurnAsync(platform!, cancellationToken);
             });
             if (platform is not null)
@@ -91,7 +101,8 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
             Add(await experiment.PayingAsync("killed", 251, platform.Tier("client"), () => Kills.RunAsync(platform, cancellationToken), cancellationToken)));
     }
 
-    private async Task OperateAsync(Platform platform, Release next, CancellationToken cancellationToken)
+    // Returns the point in time before.
+    private async Task<string> UpgradeAsync(Platform platform, Release next, CancellationToken cancellationToken)
     {
         var experiment = new Experiment(options, platform);
         var moment = "";
@@ -99,6 +110,12 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
         await StepAsync($"upgrade to {next.Version}, machine by machine, while payments continue", async () => Add(await experiment.PayingAsync(
             "upgrade", 301, platform.Tier("client"),
             () => Upgrade.RunAsync(platform, next, machine => console.WriteLine("    " + machine), cancellationToken), cancellationToken)));
+        return moment;
+    }
+
+    private async Task GrowAsync(Platform platform, Release next, CancellationToken cancellationToken)
+    {
+        var experiment = new Experiment(options, platform);
         await StepAsync("add a payment backend, a broker and partitions while payments continue", async () => Add(await experiment.PayingAsync(
             "growth", 401, platform.Tier("client"),
             async () =>
@@ -107,6 +124,11 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
                 Expect(members == 4 && working == 4, $"of 4 payment backends, {members} are in the consumer group and {working} have partitions");
             },
             cancellationToken)));
+    }
+
+    private async Task RestoreAsync(Platform platform, string moment, CancellationToken cancellationToken)
+    {
+        var experiment = new Experiment(options, platform);
         await StepAsync($"restore the database to {moment}, beside the running one", async () =>
         {
             var (isClean, printed) = await RestoreDrill.RunAsync(platform, moment, "/srv/billing/shared/{burst,cut,zone,killed}-*.csv", cancellationToken);
@@ -131,6 +153,11 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
             console.WriteLine(printed);
             Expect(isClean, "the audit of what followed the replacement of the database is not clean");
         });
+    }
+
+    private async Task AddDatabasesAsync(Platform platform, Release next, CancellationToken cancellationToken)
+    {
+        var experiment = new Experiment(options, platform);
         await StepAsync("add two databases and move two thirds of the accounts to them while payments continue", async () => Add(await experiment.PayingAsync(
             "databases", 541, platform.Tier("client"),
             () => Sharding.RunAsync(platform, next, what => console.WriteLine("    " + what), cancellationToken), cancellationToken)));

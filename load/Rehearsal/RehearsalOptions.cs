@@ -10,8 +10,9 @@ namespace Billing.Rehearsal;
 /// <param name="Rate">Payments per second of each client during operations on the platform.</param>
 /// <param name="ZoneDelay">Latency of a packet from one zone to another.</param>
 /// <param name="Micro">Whether machines have no credits left once they are installed.</param>
+/// <param name="IsShort">Whether it has only growth, databases that are added, secrets that are replaced and machines that burn.</param>
 /// <param name="Report">File for the figures as JSON; null for none.</param>
 /// <param name="Logs">Folder for logs, journals and the clients' reports; null for none.</param>
 internal sealed record RehearsalOptions(
-    string Repository, string Folder, string Image, string Release, string NextRelease, int Requests, int Rate, TimeSpan ZoneDelay, bool Micro,
+    string Repository, string Folder, string Image, string Release, string NextRelease, int Requests, int Rate, TimeSpan ZoneDelay, bool Micro, bool IsShort,
     string? Report, string? Logs);

@@ -16,8 +16,9 @@ internal sealed class PreparedRehearsal(Workspace workspace)
 
     /// <param name="arguments">The command line, to which the paths of what was prepared are added.</param>
     /// <param name="former">The folder of a release that is installed first; null for one of the present sources.</param>
+    /// <param name="isShort">Whether nothing is upgraded, so that one release will do.</param>
     /// <param name="cancellationToken">Ends it.</param>
-    public async Task<int> RunAsync(IEnumerable<string> arguments, string? former, CancellationToken cancellationToken)
+    public async Task<int> RunAsync(IEnumerable<string> arguments, string? former, bool isShort, CancellationToken cancellationToken)
     {
         if (!Environment.IsPrivilegedProcess)
         {
@@ -27,7 +28,7 @@ internal sealed class PreparedRehearsal(Workspace workspace)
         await SettleNeedsAsync(cancellationToken);
         var image = await new MachineImage(workspace).EnsureAsync(cancellationToken);
         var release = installed ?? Release.Read((await BuildReleaseAsync(version: null, cancellationToken)).Output);
-        var next = await BuildReleaseAsync(NextVersion(release.Version), cancellationToken);
+        var next = isShort ? release.Folder : (await BuildReleaseAsync(NextVersion(release.Version), cancellationToken)).Output;
 
         await using var folder = TemporaryFolder.In(Path.GetTempPath());
         File.SetUnixFileMode(folder.Path, Open);
@@ -35,7 +36,7 @@ internal sealed class PreparedRehearsal(Workspace workspace)
         return await new Tool("unshare", "--mount", "--propagation", "private", "sh", "-euc", OwnNetworks, "sh").PassThroughAsync(
             [
                 DotnetProgram.Launcher, DotnetProgram.FileOf("Billing.Rehearsal"), .. arguments,
-                "--folder", folder.Path, "--image", image, "--release", release.Folder, "--next-release", next.Output,
+                "--folder", folder.Path, "--image", image, "--release", release.Folder, "--next-release", next,
             ],
             cancellationToken);
     }

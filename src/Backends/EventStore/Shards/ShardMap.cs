@@ -10,11 +10,13 @@ internal sealed class ShardMap(IReadOnlyList<IAccountStore> databases, TimeProvi
     /// </summary>
     public const int Nowhere = -1;
 
-    // A database that does not answer keeps the shards that it held.
+    // A database that has not answered by then keeps the shards that it held, and its answer counts once it is there. Its question is not
+    // cut short: that ends a session, and a server that is too slow to answer would be too busy with new sessions to answer the next one.
     private static readonly TimeSpan AskingMax = TimeSpan.FromSeconds(1);
 
     private readonly Lock _gate = new();
     private volatile (int Database, long Epoch)[] _places = [.. Enumerable.Repeat((Nowhere, 0L), Shard.Count)];
+    private readonly Task<IReadOnlyDictionary<int, long>?>?[] _questions = new Task<IReadOnlyDictionary<int, long>?>?[databases.Count];
     private Task _asking = Task.CompletedTask;
 
     /// <summary>The databases; elsewhere they are known by their place in this list.</summary>
@@ -41,7 +43,7 @@ internal sealed class ShardMap(IReadOnlyList<IAccountStore> databases, TimeProvi
 
     private async Task AskAsync()
     {
-        var answers = await Task.WhenAll(databases.Select(AskAsync));
+        var answers = await Task.WhenAll(Enumerable.Range(0, databases.Count).Select(AskAsync));
         var (places, former) = (new (int Database, long Epoch)[Shard.Count], _places);
         (int, int, int)? conflict = null;
         for (var shard = 0; shard < Shard.Count; shard++)
@@ -66,14 +68,33 @@ internal sealed class ShardMap(IReadOnlyList<IAccountStore> databases, TimeProvi
         (_places, Conflict) = (places, conflict);
     }
 
-    private async Task<IReadOnlyDictionary<int, long>?> AskAsync(IAccountStore database)
+    private async Task<IReadOnlyDictionary<int, long>?> AskAsync(int database)
     {
-        using var bound = new CancellationTokenSource(AskingMax, time);
+        var question = _questions[database] ??= AskAsync(databases[database]);
         try
         {
-            return await database.HeldShardsAsync(bound.Token);
+            return await question.WaitAsync(AskingMax, time);
         }
-        catch (Exception e) when (bound.IsCancellationRequested || e is NpgsqlException)
+        catch (TimeoutException)
+        {
+            return null;
+        }
+        finally
+        {
+            if (question.IsCompleted)
+            {
+                _questions[database] = null;
+            }
+        }
+    }
+
+    private static async Task<IReadOnlyDictionary<int, long>?> AskAsync(IAccountStore database)
+    {
+        try
+        {
+            return await database.HeldShardsAsync(CancellationToken.None);
+        }
+        catch (NpgsqlException)
         {
             return null;
         }

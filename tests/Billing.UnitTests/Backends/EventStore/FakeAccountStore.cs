@@ -35,10 +35,15 @@ internal sealed class FakeAccountStore : IAccountStore
     /// <summary>Called when it is asked for its shards.</summary>
     public Action ShardsAsked { get; set; } = () => { };
 
-    public Task<IReadOnlyDictionary<int, long>> HeldShardsAsync(CancellationToken cancellationToken)
+    /// <summary>What an answer about its shards waits for.</summary>
+    public Func<Task> TellingShards { get; set; } = () => Task.CompletedTask;
+
+    public async Task<IReadOnlyDictionary<int, long>> HeldShardsAsync(CancellationToken cancellationToken)
     {
         ShardsAsked();
-        return Task.FromResult<IReadOnlyDictionary<int, long>>(new Dictionary<int, long>(Shards));
+        var held = new Dictionary<int, long>(Shards);
+        await TellingShards().WaitAsync(cancellationToken);
+        return held;
     }
 
     public async Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken)
