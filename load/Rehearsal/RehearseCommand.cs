@@ -15,7 +15,7 @@ internal static class RehearseCommand
         var rate = Flags.Number("--rate", "Payments per second of each client while machines are cut off, upgraded and added", 100, 1, 10_000);
         var delay = Flags.Number("--zone-delay", "Latency of a packet from one zone to another, in microseconds", 500, 0, 1_000_000);
         var micro = new Option<bool>("--micro") { Description = "Machines that have spent their CPU credits: a tenth of a processor each, once they are installed" };
-        var isShort = new Option<bool>("--short") { Description = "Only growth, databases that are added, secrets that are replaced and machines that burn: no experiment, upgrade or restore beside the running database" };
+        var isShort = new Option<bool>("--short") { Description = "Only growth, databases that are added, secrets that are replaced and machines that burn: no experiment, no upgrade, and no restore but that of the burnt machines" };
         var from = Flags.Text("--from", "Folder of a former release, made by its own package command, that is installed first; by default, the present sources are both releases", "FOLDER");
         var report = Flags.Text("--report", "File for the figures, as JSON", "FILE");
         var logs = Flags.Text("--logs", "Folder for the machines' logs and the clients' journals", "FOLDER");

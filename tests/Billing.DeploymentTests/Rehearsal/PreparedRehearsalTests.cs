@@ -22,7 +22,7 @@ public sealed class PreparedRehearsalTests
         Assert.SkipUnless(Environment.IsPrivilegedProcess, "rehearse needs root");
 
         var refused = await Assert.ThrowsAsync<StackException>(() => new PreparedRehearsal(new Workspace("", "", "", ""))
-            .RunAsync([], Path.GetTempPath(), TestContext.Current.CancellationToken));
+            .RunAsync([], Path.GetTempPath(), isShort: false, TestContext.Current.CancellationToken));
 
         Assert.Contains("contains no release", refused.Message, StringComparison.Ordinal);
     }
