@@ -306,10 +306,11 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
         await databases.EnsureAsync(Stop);
 
         // It has not answered in time, and nothing was begun for it: its answer counts when it comes.
+        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
         while (databases.Map.Find(TheShard) == ShardMap.Nowhere)
         {
             await databases.Map.RefreshAsync();
-            await Task.Delay(TimeSpan.FromMilliseconds(10), Stop);
+            await Task.Delay(TimeSpan.FromMilliseconds(10), patience.Token);
         }
         Assert.Equal(0, databases.Map.Find(TheShard));
     }

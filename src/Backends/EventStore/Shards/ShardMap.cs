@@ -70,31 +70,27 @@ internal sealed class ShardMap(IReadOnlyList<IAccountStore> databases, TimeProvi
 
     private async Task<IReadOnlyDictionary<int, long>?> AskAsync(int database)
     {
-        var question = _questions[database] ??= AskAsync(databases[database]);
+        var question = _questions[database] ?? HeldAsync(databases[database]);
+        _questions[database] = null;
         try
         {
             return await question.WaitAsync(AskingMax, time);
         }
         catch (TimeoutException)
         {
+            _questions[database] = question;
             return null;
-        }
-        finally
-        {
-            if (question.IsCompleted)
-            {
-                _questions[database] = null;
-            }
         }
     }
 
-    private static async Task<IReadOnlyDictionary<int, long>?> AskAsync(IAccountStore database)
+    // Null if it cannot be asked.
+    private static async Task<IReadOnlyDictionary<int, long>?> HeldAsync(IAccountStore database)
     {
         try
         {
             return await database.HeldShardsAsync(CancellationToken.None);
         }
-        catch (NpgsqlException)
+        catch (Exception e) when (e is NpgsqlException or TimeoutException)
         {
             return null;
         }
