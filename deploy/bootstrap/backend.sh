@@ -19,6 +19,7 @@ install_backend() {
     store=$(postgres_connection backend "$servers")
     settings+=("Billing:EventStore:Databases:$name" "$store")
   done < <(databases)
+  former_password_settings Billing:EventStore postgres/backend
   kafka_settings "$2"
   put_settings backend billing
   run_service billing-backend.service

@@ -129,7 +129,8 @@ install_program() {
   install_archive "$1" "billing-$1-$BILLING_VERSION-$(architecture).tar.gz"
 }
 
-# secret NAME: prints the secret. Never use it as an argument of a program or in a file that others than its reader may open.
+# secret NAME: prints the secret; while it is replaced, the new value and, after a space, the former one. Never use it as an argument of a
+# program or in a file that others than its reader may open.
 secret() {
   local value
   case $BILLING_SECRETS in
@@ -141,10 +142,24 @@ secret() {
     file:*) value=$(<"${BILLING_SECRETS#file:}/$1") ;;
     *) die "BILLING_SECRETS=$BILLING_SECRETS: must begin with ssm: or file:" ;;
   esac
-  # Secrets are written to four kinds of files, each with its own rules for quoting other characters. Of webhooks there are two while one
-  # is replaced.
-  [[ $value =~ ^([A-Za-z0-9+/=._-]{8,200}|whsec_[A-Za-z0-9+/=]{8,200} whsec_[A-Za-z0-9+/=]{8,200})$ ]] || die "the secret $1 in $BILLING_SECRETS must be 8 to 200 letters, digits and + / = . _ -"
+  # Secrets are written to four kinds of files, each with its own rules for quoting other characters.
+  [[ $value =~ ^[A-Za-z0-9+/=._-]{8,200}( [A-Za-z0-9+/=._-]{8,200})?$ ]] ||
+    die "the secret $1 in $BILLING_SECRETS must be 8 to 200 letters, digits and + / = . _ -, or two such values with a space between"
   printf '%s' "$value"
+}
+
+# password NAME: prints the present value of a secret, never the former one.
+password() {
+  local value
+  value=$(secret "$1")
+  printf '%s' "${value%% *}"
+}
+
+# former_password_settings SECTION NAME: adds a setting with the former value, if there is one.
+former_password_settings() {
+  local value
+  value=$(secret "$2")
+  [[ $value != *' '* ]] || settings+=("$1:FormerPassword" "${value#* }")
 }
 
 # put_file PATH OWNER MODE: replaces the file atomically by standard input if the content differs. Sets `changed`.
@@ -239,7 +254,7 @@ host_names() {
 # kafka_settings PRINCIPAL: adds the settings for the connection to the brokers.
 kafka_settings() {
   local password
-  password=$(secret "kafka/$1")
+  password=$(password "kafka/$1")
   settings+=(
     Billing:Kafka:BootstrapServers "$BILLING_KAFKA"
     Billing:Kafka:Partitions "$BILLING_PARTITIONS"
@@ -248,6 +263,7 @@ kafka_settings() {
     Billing:Kafka:Properties:sasl.username "$1"
     Billing:Kafka:Properties:sasl.password "$password"
   )
+  former_password_settings Billing:Kafka "kafka/$1"
 }
 
 # databases: prints a line for each database: its name, and its servers separated by commas. The only one may have no name in BILLING_POSTGRES.
@@ -262,7 +278,7 @@ databases() {
 # postgres_connection ROLE SERVERS: prints the Npgsql connection string of billing_ROLE.
 postgres_connection() {
   local password
-  password=$(secret "postgres/$1")
+  password=$(password "postgres/$1")
   printf 'Host=%s;Database=billing;Username=%s;Password=%s' "$2" "billing_$1" "$password"
   # Npgsql refuses it with one server.
   [[ $2 != *,* ]] || printf ';Target Session Attributes=primary'

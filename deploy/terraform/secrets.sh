@@ -9,8 +9,7 @@ usage: deploy/terraform/secrets.sh [--prefix /billing] [--region us-east-1] [--r
 
 Creates the given secrets, by default all but those of receivers, as SecureString parameters below the prefix. webhooks/RECEIVER is what the
 events for a receiver are signed with.
-  --rotate  overwrites existing ones; machines read them when install.sh runs again. The former one of a receiver stays beside the new one,
-            since requests are signed with both.
+  --rotate  overwrites existing ones; the former one stays after the new one and a space. Machines read them when install.sh runs again.
   --list    only prints their names
   --delete  deletes them
 USAGE
@@ -61,15 +60,13 @@ exists() {
 
 # value PARAMETER: a new value. 32 letters and digits are also the base64 of 24 bytes.
 value() {
-  local former
-  if [[ $1 != "$prefix"/webhooks/* ]]; then
-    password
-  elif [[ $do != rotate ]] || ! exists "$1"; then
-    printf 'whsec_%s' "$(password)"
-  else
+  local kind='' former=''
+  [[ $1 != "$prefix"/webhooks/* ]] || kind=whsec_
+  if [[ $do == rotate ]] && exists "$1"; then
     former=$(aws ssm get-parameter --with-decryption --name "$1" --query Parameter.Value --output text)
-    printf 'whsec_%s %s' "$(password)" "${former%% *}"
+    former=" ${former%% *}"
   fi
+  printf '%s%s%s' "$kind" "$(password)" "$former"
 }
 
 # The password goes through a pipe: every user of the machine can read arguments.

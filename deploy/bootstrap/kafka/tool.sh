@@ -41,7 +41,7 @@ accounts() {
   # shellcheck disable=SC2064 # Expanded now: the variable does not exist after this function.
   trap "rm -f -- '$file'" EXIT
   for principal in "${kafka_principals[@]}"; do
-    password=$(secret "kafka/$principal")
+    password=$(password "kafka/$principal")
     printf 'SCRAM-SHA-512=password=%s\n' "$password" >"$file"
     "$0" configs --alter --entity-type users --entity-name "$principal" --add-config-file "$file"
   done

@@ -16,7 +16,7 @@ install_tier() {
   put_file /etc/billing/kafka/log4j2.properties root:root 644 <"$BILLING_BOOTSTRAP/kafka/log4j2.properties"
   local settings
   # Before the brokers have changed to a new password of the administrator, the old one is still theirs.
-  if is_broker_login "$(secret kafka/admin)"; then
+  if is_broker_login "$(password kafka/admin)"; then
     settings=$(kafka_admin_properties)
     put_file /etc/billing/kafka/admin.properties root:root 600 <<<"$settings"
   fi
@@ -36,7 +36,7 @@ install_tier() {
 format_storage() {
   local principal password arguments=()
   for principal in "${kafka_principals[@]}"; do
-    password=$(secret "kafka/$principal")
+    password=$(password "kafka/$principal")
     arguments+=(--add-scram "SCRAM-SHA-512=[name=\"$principal\",password=\"$password\"]")
   done
   "$@" java -Xmx96m -cp '/opt/billing/kafka/libs/*' kafka.tools.StorageTool format \
@@ -64,7 +64,7 @@ kafka_properties() {
     [[ ${node%@*} != "$number" ]] || roles=broker,controller
   done
   listeners="CLIENT://$BILLING_ADDRESS:9092,BROKER://$BILLING_ADDRESS:9094"
-  accounts=$(broker_accounts "$(secret kafka/admin)")
+  accounts=$(broker_accounts "$(password kafka/admin)")
   cat <<END
 process.roles=$roles
 node.id=$number
@@ -125,7 +125,7 @@ broker_logins() {
 
 kafka_admin_properties() {
   local password
-  password=$(secret kafka/admin)
+  password=$(password kafka/admin)
   cat <<END
 security.protocol=SASL_PLAINTEXT
 sasl.mechanism=SCRAM-SHA-512

@@ -78,7 +78,7 @@ make_tables() {
 grant_rights() {
   local password hosts IFS=,
   read -ra hosts <<<"$1"
-  password=$(secret postgres/owner)
+  password=$(password postgres/owner)
   PGPASSWORD=$password PGTARGETSESSIONATTRS=read-write psql -q -v ON_ERROR_STOP=1 -h "${hosts[*]%:*}" -p "${hosts[*]##*:}" \
     -U billing_owner -d billing -f "$BILLING_BOOTSTRAP/postgres/grants.sql"
 }

@@ -125,8 +125,8 @@ END
 
 patroni_settings() {
   local replication api access
-  replication=$(secret postgres/replication)
-  api=$(secret postgres/patroni)
+  replication=$(password postgres/replication)
+  api=$(password postgres/patroni)
   access=$(sed -e "s|NETWORK|$BILLING_NETWORK|; /^#/d; s/^/    - /" "$BILLING_BOOTSTRAP/postgres/pg_hba.conf")
   cat <<END
 scope: billing
@@ -178,6 +178,6 @@ make_roles() {
 # set_password ROLE SECRET: over standard input, as every user of the machine can read arguments.
 set_password() {
   local password
-  password=$(secret "postgres/$2")
+  password=$(password "postgres/$2")
   as_superuser <<<"alter role billing_$1 password '${password//\'/\'\'}';"
 }

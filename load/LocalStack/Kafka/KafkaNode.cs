@@ -9,7 +9,7 @@ public sealed record BrokerRelay(int RelayPort, int BrokerPort);
 
 /// <summary>The certificate and the users of a listener with TLS.</summary>
 /// <param name="CertificateFile">The file of the broker's certificate and key, in PEM.</param>
-/// <param name="Passwords">The password of each user (SASL PLAIN).</param>
+/// <param name="Passwords">The password of each user (SASL PLAIN). With SCRAM-SHA-512 there are none until an administrator adds them.</param>
 public sealed record BrokerSecurity(string CertificateFile, IReadOnlyDictionary<string, string> Passwords);
 
 /// <summary>One node of a <see cref="LocalKafka"/>.</summary>

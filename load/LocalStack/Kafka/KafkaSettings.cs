@@ -68,7 +68,8 @@ internal static class KafkaSettings
 
         listener.name.secured.ssl.keystore.type=PEM
         listener.name.secured.ssl.keystore.location={security.CertificateFile}
-        listener.name.secured.sasl.enabled.mechanisms=PLAIN
+        listener.name.secured.sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-512
+        listener.name.secured.scram-sha-512.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
         listener.name.secured.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required {string.Join(' ', security.Passwords.Select(user => $"user_{user.Key}=\"{user.Value}\""))};
         authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
         super.users=User:ANONYMOUS

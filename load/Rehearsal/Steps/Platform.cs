@@ -74,14 +74,15 @@ internal sealed class Platform : IAsyncDisposable
     public Task OfferAsync(Release release, CancellationToken cancellationToken) =>
         new Tool("cp").RunAsync(["-r", "--reflink=auto", release.Folder, Path.Combine(Site.Releases, release.Version)], cancellationToken);
 
-    /// <summary>Gives every secret a new value.</summary>
+    /// <summary>Gives every secret a new value; the former one stays after it.</summary>
     public void RenewSecrets()
     {
         foreach (var name in SecretNames)
         {
             var file = Path.Combine(Site.Secrets, name);
             Directory.CreateDirectory(Path.GetDirectoryName(file)!);
-            File.WriteAllText(file, RandomNumberGenerator.GetHexString(32, lowercase: true));
+            var former = File.Exists(file) ? " " + File.ReadAllText(file).Split(' ')[0] : "";
+            File.WriteAllText(file, RandomNumberGenerator.GetHexString(32, lowercase: true) + former);
         }
     }
 

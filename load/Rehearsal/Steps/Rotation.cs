@@ -1,4 +1,5 @@
 using Billing.LocalStack.Processes;
+using Billing.Rehearsal.Machines;
 
 namespace Billing.Rehearsal.Steps;
 
@@ -10,7 +11,8 @@ internal static class Rotation
     // A broker at a time: the next one when all replicas are in sync again.
     private const string InSync = "for _ in {1..120}; do [[ -n $(billing-kafka topics --describe --under-replicated-partitions) ]] || exit 0; sleep 1; done; exit 1";
 
-    private static readonly string[] Programs = ["balance-backend", "payment-backend", "proxy", "monitoring"];
+    // As when the network between the tiers fails for a moment: whoever had a session has to open another one, with the password of now.
+    private const string EndSessions = "runuser -u postgres -- psql -qAtd billing -c \"select count(pg_terminate_backend(pid)) from pg_stat_activity where usename = 'billing_backend'\"";
 
     /// <summary>Replaces the secrets, and installs every machine that reads one again.</summary>
     /// <exception cref="StackException">An old password is still valid.</exception>
@@ -18,22 +20,33 @@ internal static class Rotation
     {
         var old = await File.ReadAllTextAsync(Path.Combine(platform.Site.Secrets, "postgres/audit"), cancellationToken);
         platform.RenewSecrets();
+        await InstallAsync([.. platform.Tier("balance-backend"), .. platform.Tier("payment-backend"), .. platform.Tier("proxy")]);
         var brokers = platform.Tier("kafka");
         await BrokersAsync("brokers accept both passwords");
         await BrokersAsync("brokers use the new one");
         progress("accounts on the brokers");
         await brokers[0].RunAsync("billing-kafka accounts", cancellationToken);
         var primaries = await DatabaseMachines.PrimariesAsync(platform, cancellationToken);
-        foreach (var machine in platform.Tier("postgres").OrderBy(machine => !primaries.Contains(machine)).Concat(Programs.SelectMany(platform.Tier)))
+        await InstallAsync(platform.Tier("postgres").OrderBy(machine => !primaries.Contains(machine)));
+        foreach (var primary in primaries)
         {
-            progress(machine.Machine.Name);
-            await machine.RunAsync(Install, cancellationToken);
+            await primary.RunAsync(EndSessions, cancellationToken);
         }
+        await InstallAsync(platform.Tier("monitoring"));
         await BrokersAsync("brokers accept only the new one");
         var (exitCode, _, _) = await primaries[0].Shell().TryAsync([$"PGPASSWORD={old} psql -h 127.0.0.1 -U billing_audit -d billing -c 'select 1'"], cancellationToken);
         if (exitCode == 0)
         {
             throw new StackException("The database accepts the password of before.");
+        }
+
+        async Task InstallAsync(IEnumerable<RunningMachine> machines)
+        {
+            foreach (var machine in machines)
+            {
+                progress(machine.Machine.Name);
+                await machine.RunAsync(Install, cancellationToken);
+            }
         }
 
         async Task BrokersAsync(string what)

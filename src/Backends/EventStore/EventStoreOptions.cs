@@ -53,6 +53,10 @@ public sealed partial class EventStoreOptions
     /// shard. A name is lower-case letters, digits and underscores, for environment variables.</summary>
     public IDictionary<string, string> Databases { get; } = new SortedDictionary<string, string>(StringComparer.Ordinal);
 
+    /// <summary>The password that those of the connection strings replace, used while a server refuses the new one: backends may have that
+    /// before the servers do.</summary>
+    public string FormerPassword { get; set; } = "";
+
     /// <summary>The schema that holds every table of the event store.</summary>
     [RegularExpression("[a-z_][a-z0-9_]{0,62}", ErrorMessage = "must be a lower-case PostgreSQL name.")]
     public string Schema { get; set; } = "billing";
@@ -157,20 +161,23 @@ public sealed partial class EventStoreOptions
     private EventStoreOptions With(string connectionString) => new()
     {
         ConnectionString = connectionString,
+        FormerPassword = FormerPassword,
         Schema = Schema,
         SessionSettings = SessionSettings,
         StartTimeout = StartTimeout,
         SnapshotEvery = SnapshotEvery,
     };
 
-    private static string? Problem(string connectionString)
+    private string? Problem(string connectionString)
     {
         try
         {
             var connection = new NpgsqlConnectionStringBuilder(connectionString);
             return connection.TargetSessionAttributes is { } wanted and not ("primary" or "read-write")
                 ? $": Target Session Attributes must be primary; it is {wanted}: backends write."
-                : null;
+                : FormerPassword.Length > 0 && connectionString.Length > 0 && string.IsNullOrEmpty(connection.Password)
+                    ? " has no Password, which Billing:EventStore:FormerPassword would be the former one of."
+                    : null;
         }
         catch (ArgumentException e)
         {

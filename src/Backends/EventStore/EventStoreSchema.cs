@@ -99,8 +99,7 @@ public sealed class EventStoreSchema(
         {
             // Marten takes no lock itself, and creates its tables on a connection from the pool: if the lock's connection came
             // from the pool too, a pool of one connection would deadlock.
-            await using var connection = new NpgsqlConnection(options.Value.UnpooledConnectionString);
-            await connection.OpenAsync(cancellationToken);
+            await using var connection = await servers.Unpooled.OpenConnectionAsync(cancellationToken);
             await using var transaction = await connection.BeginTransactionAsync(cancellationToken);
             // Held until the transaction ends. A statement that waited for it would have a snapshot, for whose end the index would wait.
             await using var turn = new NpgsqlCommand($"select pg_try_advisory_xact_lock({SchemaLock})", connection);
@@ -132,8 +131,7 @@ public sealed class EventStoreSchema(
     private async Task IndexEventsAsync(CancellationToken cancellationToken)
     {
         var schema = options.Value.Schema;
-        await using var connection = new NpgsqlConnection(options.Value.UnpooledConnectionString);
-        await connection.OpenAsync(cancellationToken);
+        await using var connection = await servers.Unpooled.OpenConnectionAsync(cancellationToken);
         await IndexAsync(
             CreditLimitEvents, $"create index concurrently {CreditLimitEvents} on {schema}.mt_events (stream_id, version) where {AccountStore.SetsCreditLimit}");
         await IndexAsync(

@@ -22,16 +22,26 @@ public sealed class StoreServers : IAsyncDisposable
     /// <summary>Reads the servers from the connection string; connects to none yet.</summary>
     public StoreServers(IOptions<EventStoreOptions> options)
     {
-        _servers = [.. options.Value.ServerConnectionStrings.Select(server => new Server(NpgsqlDataSource.Create(server), server))];
+        var former = options.Value.FormerPassword;
+        _servers =
+        [
+            .. options.Value.ServerConnectionStrings.Select(server => new Server(
+                SessionSource.Builder(server, former).Build(),
+                SessionSource.Builder(new NpgsqlConnectionStringBuilder(server) { Pooling = false }.ConnectionString, former).Build())),
+        ];
         _primary = _servers[0].Sessions;
+        Unpooled = SessionSource.Builder(options.Value.UnpooledConnectionString, former).Build();
         if (_servers.Length > 1)
         {
-            _several = new NpgsqlDataSourceBuilder(options.Value.SessionConnectionString).BuildMultiHost();
+            _several = SessionSource.Builder(options.Value.SessionConnectionString, former).BuildMultiHost();
         }
     }
 
     /// <summary>Connections to the primary as it was last found; to the first server before that.</summary>
     public NpgsqlDataSource Primary => _primary;
+
+    /// <summary>Connections outside the pools, in UTC: to whatever server is the primary.</summary>
+    internal NpgsqlDataSource Unpooled { get; }
 
     /// <summary>Connections for Marten, which keeps them for good: to whatever server is the primary.</summary>
     public NpgsqlDataSource ForSchema => _several?.WithTargetSession(TargetSessionAttributes.Primary) ?? _primary;
@@ -59,7 +69,9 @@ public sealed class StoreServers : IAsyncDisposable
         foreach (var server in _servers)
         {
             await server.Sessions.DisposeAsync();
+            await server.Unpooled.DisposeAsync();
         }
+        await Unpooled.DisposeAsync();
         if (_several is not null)
         {
             await _several.DisposeAsync();
@@ -71,7 +83,7 @@ public sealed class StoreServers : IAsyncDisposable
     private async Task LookAsync()
     {
         using var bound = new CancellationTokenSource(AskingMax);
-        var asked = _servers.Select(server => TimelineAsync(server.ConnectionString, bound.Token)).ToList();
+        var asked = _servers.Select(server => TimelineAsync(server.Unpooled, bound.Token)).ToList();
         await Task.WhenAny(asked);
         bound.CancelAfter(AskingInterval);
         var timelines = await Task.WhenAll(asked);
@@ -87,15 +99,13 @@ public sealed class StoreServers : IAsyncDisposable
 
     // The timeline of a server once it is the primary, as the file names of its log begin with it; null if it did not become the primary
     // in time. Outside the pool, whose sessions may wait for a machine that is gone.
-    private static async Task<string?> TimelineAsync(string server, CancellationToken cancellationToken)
+    private static async Task<string?> TimelineAsync(NpgsqlDataSource server, CancellationToken cancellationToken)
     {
-        var outside = new NpgsqlConnectionStringBuilder(server) { Pooling = false }.ConnectionString;
         while (true)
         {
             try
             {
-                await using var session = new NpgsqlConnection(outside);
-                await session.OpenAsync(cancellationToken);
+                await using var session = await server.OpenConnectionAsync(cancellationToken);
                 await using var question = new NpgsqlCommand(
                     "select case when not pg_is_in_recovery() then left(pg_walfile_name(pg_current_wal_lsn()), 8) end", session);
                 if (await question.ExecuteScalarAsync(cancellationToken) is string timeline)
@@ -119,6 +129,46 @@ public sealed class StoreServers : IAsyncDisposable
         }
     }
 
-    // A source of sessions does not tell its connection string with the password.
-    private sealed record Server(NpgsqlDataSource Sessions, string ConnectionString);
+    private sealed record Server(NpgsqlDataSource Sessions, NpgsqlDataSource Unpooled);
+}
+
+/// <summary>Sessions that begin with the password of a connection string or, while the server refuses it, with the former one.</summary>
+internal static class SessionSource
+{
+    /// <summary>Returns what sessions are made with.</summary>
+    /// <param name="connectionString">The servers and the present password.</param>
+    /// <param name="former">The password that it replaces; empty for none.</param>
+    public static NpgsqlDataSourceBuilder Builder(string connectionString, string former)
+    {
+        var builder = new NpgsqlDataSourceBuilder(connectionString);
+        if (former.Length == 0)
+        {
+            return builder;
+        }
+        var present = builder.ConnectionStringBuilder.Password;
+        builder.ConnectionStringBuilder.Password = null;
+        var isAccepted = false;
+        return builder.UsePasswordProvider(
+            server => PasswordAsync(server, CancellationToken.None).AsTask().GetAwaiter().GetResult(), PasswordAsync);
+
+        // Whoever opens a session has one attempt: which password it needs is found out by one of its own.
+        async ValueTask<string> PasswordAsync(NpgsqlConnectionStringBuilder server, CancellationToken cancellationToken)
+        {
+            if (!isAccepted)
+            {
+                var attempt = new NpgsqlConnectionStringBuilder(server.ConnectionString) { Password = present, Pooling = false, TargetSessionAttributes = null };
+                try
+                {
+                    await using var session = new NpgsqlConnection(attempt.ConnectionString);
+                    await session.OpenAsync(cancellationToken);
+                    isAccepted = true;
+                }
+                catch (PostgresException e) when (e.SqlState == PostgresErrorCodes.InvalidPassword)
+                {
+                    return former;
+                }
+            }
+            return present!;
+        }
+    }
 }

@@ -113,6 +113,23 @@ public sealed class BootstrapScripts : IDisposable
     }
 
     [Fact]
+    public async Task A_program_is_given_the_former_password_as_well_while_a_secret_is_replaced_and_the_servers_only_the_new_one()
+    {
+        var result = (await RunAsync("""
+            BILLING_SECRETS=file:$PWD; mkdir kafka postgres
+            echo -n 'new-of-proxy old-of-proxy' >kafka/proxy; echo -n one-of-operator >kafka/operator; echo -n 'new-of-owner old-of-owner' >postgres/owner
+            BILLING_KAFKA=10.0.0.2:9092; BILLING_PARTITIONS=5
+            settings=(); kafka_settings proxy; kafka_settings operator; printf '%s\n' "${settings[@]}"
+            echo "the server: $(password kafka/proxy) $(password kafka/operator)"
+            postgres_connection owner 10.0.0.1:5432
+            """)).Succeeded();
+
+        Assert.Contains("Billing:Kafka:Properties:sasl.password\nnew-of-proxy\nBilling:Kafka:FormerPassword\nold-of-proxy\n", result.Output, StringComparison.Ordinal);
+        Assert.Contains("Billing:Kafka:Properties:sasl.password\none-of-operator\nthe server: new-of-proxy one-of-operator\n", result.Output, StringComparison.Ordinal);
+        Assert.EndsWith("Password=new-of-owner", result.Output, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task The_service_that_sends_events_is_given_its_receivers_their_secrets_and_the_first_database()
     {
         var result = (await RunAsync("""

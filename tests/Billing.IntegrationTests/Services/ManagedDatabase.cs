@@ -57,6 +57,43 @@ public sealed class ManagedDatabase(EventStoreFixture store) : IClassFixture<Eve
             ["-q", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", $"{postgres.Port}", "-U", role, "-d", "billing", "-f", Path.Combine(Scripts, script)], Token);
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_backend_uses_the_former_password_until_the_database_has_the_new_one_and_then_that(bool areServersSeveral)
+    {
+        var role = "changing_" + areServersSeveral;
+        await store.ExecuteAsync($"create role {role} superuser login password 'of-before'");
+        var connection = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString) { Username = role.ToLowerInvariant(), Password = "of-now" };
+        if (areServersSeveral)
+        {
+            connection.Host = $"127.0.0.1:1,127.0.0.1:{store.Postgres.Port}";
+        }
+        var backend = store.NewBackend(connection.ConnectionString, ("FormerPassword", "of-before"));
+        await backend.EnsureEventStoreAsync(Token);
+        var account = await EventStoreFixture.AppendAsync(
+            backend.Database().Store, "visa/" + StackFixture.NewAccount(), EventStoreFixture.Opened, EventStoreFixture.Facts(3));
+
+        await store.ExecuteAsync($"alter role {role} password 'of-now'; select pg_terminate_backend(pid) from pg_stat_activity where usename = lower('{role}')");
+        await backend.Database().Retry.Limited((_, _) => { }).ExecuteAsync(backend.Database().Store.HeldShardsAsync, Token);
+        var other = store.NewBackend(connection.ConnectionString, ("FormerPassword", "of-before"));
+        await other.EnsureEventStoreAsync(Token);
+
+        Assert.Equal(3, account.Version);
+    }
+
+    [Fact]
+    public async Task A_password_that_is_neither_the_present_nor_the_former_one_is_refused_at_start_by_an_error_that_names_the_setting()
+    {
+        var connection = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString) { Password = "wrong" };
+
+        var refused = await Assert.ThrowsAsync<Hosting.StartupException>(
+            () => store.NewBackend(connection.ConnectionString, ("FormerPassword", "wrong-too")).EnsureEventStoreAsync(Token));
+
+        Assert.Contains("Billing:EventStore:ConnectionString", refused.Message, StringComparison.Ordinal);
+        Assert.Contains("password authentication failed", refused.Message, StringComparison.Ordinal);
+    }
+
     private static async Task ExecuteAsync(string database, string sql)
     {
         await using var source = NpgsqlDataSource.Create(database);

@@ -1,7 +1,10 @@
+using System.Diagnostics;
 using Billing.LocalStack;
 using Billing.LocalStack.Credentials;
+using Billing.Messaging.Kafka.Clients;
 using Billing.V1;
 using Confluent.Kafka;
+using Confluent.Kafka.Admin;
 using Grpc.Core;
 using Grpc.Net.Client;
 using Npgsql;
@@ -130,6 +133,46 @@ public sealed class SecuredServers(SecuredStack stack)
 
         Assert.True(Record.Exception(() => admin.GetMetadata(TimeSpan.FromSeconds(2))) is KafkaException, what);
         File.Delete(file);
+    }
+
+    [Fact]
+    public async Task A_client_uses_the_former_password_until_the_brokers_have_the_new_one_and_then_that()
+    {
+        using var administrator = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers }).Build();
+        var options = new KafkaOptions { BootstrapServers = _stack.Stack.Kafka!.SecuredServers, FormerPassword = "of-before" };
+        foreach (var (name, value) in await PropertiesAsync("proxy"))
+        {
+            options.Properties[name] = value;
+        }
+        options.Properties["sasl.mechanism"] = "SCRAM-SHA-512";
+        options.Properties["sasl.username"] = "changing";
+        options.Properties["sasl.password"] = "of-now";
+        // The next question needs a new connection.
+        options.Properties["connections.max.idle.ms"] = "1000";
+        var refusals = 0;
+        await SetPasswordAsync("of-before");
+        using var client = KafkaClients.Admin(options.Admin("changing"), e => refusals += e.Code == ErrorCode.Local_Authentication ? 1 : 0);
+
+        Assert.NotEmpty(client.GetMetadata(Patience).Brokers);
+        var before = refusals;
+        await SetPasswordAsync("of-now");
+        for (var start = Stopwatch.GetTimestamp(); refusals == before && Stopwatch.GetElapsedTime(start) < Patience;)
+        {
+            // Longer than a connection may be idle.
+            await Task.Delay(TimeSpan.FromSeconds(2), TestContext.Current.CancellationToken);
+            client.GetMetadata(Patience);
+        }
+
+        Assert.NotEqual(before, refusals);
+        Assert.NotEmpty(client.GetMetadata(Patience).Brokers);
+        Assert.InRange(before, 1, 100);
+
+        Task SetPasswordAsync(string password) => administrator.AlterUserScramCredentialsAsync([new UserScramCredentialUpsertion
+        {
+            User = "changing",
+            Password = System.Text.Encoding.UTF8.GetBytes(password),
+            ScramCredentialInfo = new ScramCredentialInfo { Mechanism = ScramMechanism.ScramSha512, Iterations = 4096 },
+        }]);
     }
 
     [Fact]

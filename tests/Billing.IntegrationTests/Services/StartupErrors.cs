@@ -68,6 +68,17 @@ public sealed class StartupErrors
         ("Billing__EventStore__ConnectionString", "Host=one,two;Database=billing;Username=billing;Target Session Attributes=standby"));
 
     [Fact]
+    public Task A_former_password_of_the_database_without_a_present_one_is_named() => FailsHereAsync(
+        "Billing.Backends", "Billing:EventStore:ConnectionString has no Password, which Billing:EventStore:FormerPassword would be the former one of", 2,
+        ("Billing__Backend__Role", "Payments"), ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"),
+        ("Billing__EventStore__ConnectionString", "Host=one;Database=billing;Username=billing"), ("Billing__EventStore__FormerPassword", "of-before"));
+
+    [Fact]
+    public Task A_former_password_of_the_brokers_without_a_present_one_is_named() => FailsHereAsync(
+        "Billing.Proxy", "Billing:Kafka:FormerPassword is set, but not both of Billing:Kafka:Properties:sasl.username and", 2,
+        ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"), ("Billing__Kafka__FormerPassword", "of-before"));
+
+    [Fact]
     public Task A_service_of_webhooks_without_receivers_names_the_setting() => FailsHereAsync(
         "Billing.Webhooks", "Billing:Webhooks:Receivers is missing", 2,
         ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"), ("Billing__Webhooks__ConnectionString", Postgres));

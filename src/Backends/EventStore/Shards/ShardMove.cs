@@ -195,7 +195,7 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
         _from, $"select epoch from {_fromShards} where number = {shard} and is_held and moving_to = '{to.Name}'", cancellationToken)
         ?? throw new StoreCopyException($"Shard {shard} was moved by somebody else meanwhile."));
 
-    private static NpgsqlConnection Session(EventStoreDatabase database) => new(database.Settings.UnpooledConnectionString);
+    private static NpgsqlConnection Session(EventStoreDatabase database) => database.Servers.Unpooled.CreateConnection();
 
     private static async Task<object?> ScalarAsync(NpgsqlConnection session, string sql, CancellationToken cancellationToken)
     {

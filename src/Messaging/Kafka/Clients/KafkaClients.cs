@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Billing.Hosting;
 using Confluent.Kafka;
 using Microsoft.Extensions.Logging;
@@ -8,10 +9,16 @@ namespace Billing.Messaging.Kafka.Clients;
 /// they are dropped: librdkafka would write them to standard error, which is for the errors of the program.</summary>
 public static class KafkaClients
 {
+    /// <summary>The name below which a configuration holds <see cref="KafkaOptions.FormerPassword"/>; librdkafka does not know it.</summary>
+    internal const string FormerPassword = "billing.former.password";
+
+    // Connections to several brokers are refused at about the same time: the first refusal changes the password of all.
+    private static readonly TimeSpan ChangeMin = TimeSpan.FromSeconds(1);
+
     /// <summary>Builds a producer.</summary>
     public static IProducer<TKey, TValue> Producer<TKey, TValue>(ProducerConfig config, Action<Error>? onError = null, ILogger? logger = null) =>
-        new ProducerBuilder<TKey, TValue>(config)
-            .SetErrorHandler((_, e) => onError?.Invoke(e)).SetLogHandler((_, m) => Log(logger, m))
+        new ProducerBuilder<TKey, TValue>(Known(config))
+            .SetErrorHandler(Handler(config, onError)).SetLogHandler((_, m) => Log(logger, m))
             .SetStatisticsHandler((_, json) => ClientStatistics.Record(json)).Build();
 
     /// <summary>Builds a producer whose fatal errors are failures of <paramref name="owner"/>, which stop the process.</summary>
@@ -33,8 +40,8 @@ public static class KafkaClients
     public static IConsumer<TKey, TValue> Consumer<TKey, TValue>(
         ConsumerConfig config, Action<Error>? onError = null, ILogger? logger = null, Action<ConsumerBuilder<TKey, TValue>>? configure = null)
     {
-        var builder = new ConsumerBuilder<TKey, TValue>(config)
-            .SetErrorHandler((_, e) => onError?.Invoke(e)).SetLogHandler((_, m) => Log(logger, m))
+        var builder = new ConsumerBuilder<TKey, TValue>(Known(config))
+            .SetErrorHandler(Handler(config, onError)).SetLogHandler((_, m) => Log(logger, m))
             .SetStatisticsHandler((_, json) => ClientStatistics.Record(json));
         configure?.Invoke(builder);
         return builder.Build();
@@ -42,7 +49,28 @@ public static class KafkaClients
 
     /// <summary>Builds a client for the administration of topics, groups and access.</summary>
     public static IAdminClient Admin(AdminClientConfig config, Action<Error>? onError = null, ILogger? logger = null) =>
-        new AdminClientBuilder(config).SetErrorHandler((_, e) => onError?.Invoke(e)).SetLogHandler((_, m) => Log(logger, m)).Build();
+        new AdminClientBuilder(Known(config)).SetErrorHandler(Handler(config, onError)).SetLogHandler((_, m) => Log(logger, m)).Build();
+
+    private static IEnumerable<KeyValuePair<string, string>> Known(ClientConfig config) => config.Where(property => property.Key != FormerPassword);
+
+    // At a refusal, the next connection uses the other password: which one the brokers have is not known, and may change.
+    private static Action<IClient, Error> Handler(ClientConfig config, Action<Error>? onError)
+    {
+        var (used, other) = (config.SaslPassword, config.FirstOrDefault(property => property.Key == FormerPassword).Value);
+        var changed = 0L;
+        return Handle;
+
+        void Handle(IClient client, Error error)
+        {
+            if (other is not null && error.Code == ErrorCode.Local_Authentication && Stopwatch.GetElapsedTime(changed) > ChangeMin)
+            {
+                changed = Stopwatch.GetTimestamp();
+                (used, other) = (other, used);
+                client.SetSaslCredentials(config.SaslUsername, used);
+            }
+            onError?.Invoke(error);
+        }
+    }
 
     private static void Log(ILogger? logger, LogMessage message)
     {

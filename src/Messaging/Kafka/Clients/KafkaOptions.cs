@@ -74,6 +74,10 @@ public sealed class KafkaOptions
     /// the other settings.</summary>
     public IDictionary<string, string> Properties { get; } = new Dictionary<string, string>(StringComparer.Ordinal);
 
+    /// <summary>The password that <c>sasl.password</c> replaces, used while the brokers refuse that one: clients may have the new password
+    /// before the brokers do.</summary>
+    public string FormerPassword { get; set; } = "";
+
     /// <summary>Whether a broker's address has the form <c>host:port</c>.</summary>
     public static bool IsAddress(string address)
     {
@@ -93,6 +97,10 @@ public sealed class KafkaOptions
         foreach (var address in addresses.Where(address => !IsAddress(address)))
         {
             yield return $"Billing:Kafka:BootstrapServers: '{address}' is not of the form host:port.";
+        }
+        if (FormerPassword.Length > 0 && !(Properties.ContainsKey("sasl.password") && Properties.ContainsKey("sasl.username")))
+        {
+            yield return "Billing:Kafka:FormerPassword is set, but not both of Billing:Kafka:Properties:sasl.username and Billing:Kafka:Properties:sasl.password.";
         }
         if (HeartbeatInterval <= TimeSpan.Zero || HeartbeatInterval * 3 > SessionTimeout)
         {
@@ -191,6 +199,10 @@ public sealed class KafkaOptions
         foreach (var (name, value) in Properties)
         {
             config.Set(name, value);
+        }
+        if (FormerPassword.Length > 0)
+        {
+            config.Set(KafkaClients.FormerPassword, FormerPassword);
         }
         return config;
     }
