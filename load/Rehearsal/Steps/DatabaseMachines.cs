@@ -38,7 +38,7 @@ internal static class DatabaseMachines
     {
         var (name, servers) = database.Split('=') is [var first, var second] ? (first + ":", second) : ("", database);
         var primary = servers.Contains(',', StringComparison.Ordinal) ? "Target Session Attributes=primary;" : "";
-        return $"--postgres \"{name}Host={servers};{primary}Database=billing;Username=billing_{role};Password=$(</etc/billing/secrets/postgres/{role})\"";
+        return $"--postgres \"{name}Host={servers};{primary}Database=billing;Username=billing_{role};Password=$(cut -d ' ' -f 1 /etc/billing/secrets/postgres/{role})\"";
     }));
 
     /// <summary>Ends a machine at once and deletes its disk; later, a new machine takes its place and becomes a standby.</summary>

@@ -58,6 +58,8 @@ public sealed class EventFollower(
         {
             try
             {
+                // A refusal of the brokers is heard of here, and changes the password.
+                consumer.Consume(TimeSpan.Zero);
                 _reader.StoreEndOffsets(consumer, Partitions(admin));
                 return;
             }

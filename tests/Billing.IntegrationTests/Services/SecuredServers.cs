@@ -1,12 +1,18 @@
 using System.Diagnostics;
+using Billing.Hosting;
 using Billing.LocalStack;
 using Billing.LocalStack.Credentials;
+using Billing.Messaging;
+using Billing.Messaging.Kafka;
 using Billing.Messaging.Kafka.Clients;
 using Billing.V1;
 using Confluent.Kafka;
 using Confluent.Kafka.Admin;
 using Grpc.Core;
 using Grpc.Net.Client;
+using Microsoft.Extensions.Hosting.Internal;
+using Microsoft.Extensions.Logging.Abstractions;
+using Microsoft.Extensions.Options;
 using Npgsql;
 using Metadata = Grpc.Core.Metadata;
 
@@ -138,24 +144,16 @@ public sealed class SecuredServers(SecuredStack stack)
     [Fact]
     public async Task A_client_uses_the_former_password_until_the_brokers_have_the_new_one_and_then_that()
     {
-        using var administrator = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers }).Build();
-        var options = new KafkaOptions { BootstrapServers = _stack.Stack.Kafka!.SecuredServers, FormerPassword = "of-before" };
-        foreach (var (name, value) in await PropertiesAsync("proxy"))
-        {
-            options.Properties[name] = value;
-        }
-        options.Properties["sasl.mechanism"] = "SCRAM-SHA-512";
-        options.Properties["sasl.username"] = "changing";
-        options.Properties["sasl.password"] = "of-now";
+        var options = await ChangingAsync("proxy", "of-now", former: "of-before");
         // The next question needs a new connection.
         options.Properties["connections.max.idle.ms"] = "1000";
         var refusals = 0;
-        await SetPasswordAsync("of-before");
+        await SetPasswordAsync("proxy", "of-before");
         using var client = KafkaClients.Admin(options.Admin("changing"), e => refusals += e.Code == ErrorCode.Local_Authentication ? 1 : 0);
 
         Assert.NotEmpty(client.GetMetadata(Patience).Brokers);
         var before = refusals;
-        await SetPasswordAsync("of-now");
+        await SetPasswordAsync("proxy", "of-now");
         for (var start = Stopwatch.GetTimestamp(); refusals == before && Stopwatch.GetElapsedTime(start) < Patience;)
         {
             // Longer than a connection may be idle.
@@ -166,13 +164,21 @@ public sealed class SecuredServers(SecuredStack stack)
         Assert.NotEqual(before, refusals);
         Assert.NotEmpty(client.GetMetadata(Patience).Brokers);
         Assert.InRange(before, 1, 100);
+    }
 
-        Task SetPasswordAsync(string password) => administrator.AlterUserScramCredentialsAsync([new UserScramCredentialUpsertion
-        {
-            User = "changing",
-            Password = System.Text.Encoding.UTF8.GetBytes(password),
-            ScramCredentialInfo = new ScramCredentialInfo { Mechanism = ScramMechanism.ScramSha512, Iterations = 4096 },
-        }]);
+    [Fact]
+    public async Task A_balance_backend_that_starts_before_the_brokers_have_its_new_password_follows_the_events()
+    {
+        await SetPasswordAsync("balance-backend", "former");
+        var topics = new KafkaTopics(Options.Create(await ChangingAsync("balance-backend", "former")), TimeProvider.System, NullLogger<KafkaTopics>.Instance);
+        using var follower = new EventFollower(
+            Options.Create(await ChangingAsync("balance-backend", "new", former: "former")), new Unread(), topics,
+            new Supervisor(new ApplicationLifetime(NullLogger<ApplicationLifetime>.Instance), NullLogger<Supervisor>.Instance),
+            TimeProvider.System, NullLogger<EventFollower>.Instance);
+
+        await follower.StartAsync(TestContext.Current.CancellationToken);
+        await follower.Following.WaitAsync(Patience, TestContext.Current.CancellationToken);
+        await follower.StopAsync(TestContext.Current.CancellationToken);
     }
 
     [Fact]
@@ -241,6 +247,30 @@ public sealed class SecuredServers(SecuredStack stack)
         return (long)(await sessions.ExecuteScalarAsync())!;
     }
 
+    // The account of a user for SCRAM, which an administrator may change while the brokers run.
+    private async Task SetPasswordAsync(string user, string password)
+    {
+        using var administrator = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers }).Build();
+        await administrator.AlterUserScramCredentialsAsync([new UserScramCredentialUpsertion
+        {
+            User = user,
+            Password = System.Text.Encoding.UTF8.GetBytes(password),
+            ScramCredentialInfo = new ScramCredentialInfo { Mechanism = ScramMechanism.ScramSha512, Iterations = 4096 },
+        }]);
+    }
+
+    private async Task<KafkaOptions> ChangingAsync(string user, string password, string former = "")
+    {
+        var options = new KafkaOptions { BootstrapServers = _stack.Stack.Kafka!.SecuredServers, FormerPassword = former, StartTimeout = Patience };
+        foreach (var (name, value) in await PropertiesAsync(user))
+        {
+            options.Properties[name] = value;
+        }
+        options.Properties["sasl.mechanism"] = "SCRAM-SHA-512";
+        options.Properties["sasl.password"] = password;
+        return options;
+    }
+
     private async Task<Dictionary<string, string>> PropertiesAsync(string user)
     {
         var properties = new Dictionary<string, string>
@@ -253,5 +283,16 @@ public sealed class SecuredServers(SecuredStack stack)
             properties[Path.GetFileName(file).Split("__")[^1]] = await File.ReadAllTextAsync(file);
         }
         return properties;
+    }
+
+    private sealed class Unread : IReadModel
+    {
+        public void Reset()
+        {
+        }
+
+        public void Apply(IReadOnlyList<Wire.V1.Event> events)
+        {
+        }
     }
 }

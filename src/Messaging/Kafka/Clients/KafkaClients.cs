@@ -12,14 +12,22 @@ public static class KafkaClients
     /// <summary>The name below which a configuration holds <see cref="KafkaOptions.FormerPassword"/>; librdkafka does not know it.</summary>
     internal const string FormerPassword = "billing.former.password";
 
+    private const string Password = "sasl.password";
+
     // Connections to several brokers are refused at about the same time: the first refusal changes the password of all.
     private static readonly TimeSpan ChangeMin = TimeSpan.FromSeconds(1);
 
+    // The password that the brokers refused last.
+    private static volatile string? _refused;
+
     /// <summary>Builds a producer.</summary>
-    public static IProducer<TKey, TValue> Producer<TKey, TValue>(ProducerConfig config, Action<Error>? onError = null, ILogger? logger = null) =>
-        new ProducerBuilder<TKey, TValue>(Known(config))
-            .SetErrorHandler(Handler(config, onError)).SetLogHandler((_, m) => Log(logger, m))
+    public static IProducer<TKey, TValue> Producer<TKey, TValue>(ProducerConfig config, Action<Error>? onError = null, ILogger? logger = null)
+    {
+        var (properties, handler) = Begin(config, onError);
+        return new ProducerBuilder<TKey, TValue>(properties)
+            .SetErrorHandler(handler).SetLogHandler((_, m) => Log(logger, m))
             .SetStatisticsHandler((_, json) => ClientStatistics.Record(json)).Build();
+    }
 
     /// <summary>Builds a producer whose fatal errors are failures of <paramref name="owner"/>, which stop the process.</summary>
     internal static IProducer<string, byte[]> Producer(ProducerConfig config, string owner, Supervisor supervisor, ILogger logger)
@@ -40,31 +48,39 @@ public static class KafkaClients
     public static IConsumer<TKey, TValue> Consumer<TKey, TValue>(
         ConsumerConfig config, Action<Error>? onError = null, ILogger? logger = null, Action<ConsumerBuilder<TKey, TValue>>? configure = null)
     {
-        var builder = new ConsumerBuilder<TKey, TValue>(Known(config))
-            .SetErrorHandler(Handler(config, onError)).SetLogHandler((_, m) => Log(logger, m))
+        var (properties, handler) = Begin(config, onError);
+        var builder = new ConsumerBuilder<TKey, TValue>(properties)
+            .SetErrorHandler(handler).SetLogHandler((_, m) => Log(logger, m))
             .SetStatisticsHandler((_, json) => ClientStatistics.Record(json));
         configure?.Invoke(builder);
         return builder.Build();
     }
 
     /// <summary>Builds a client for the administration of topics, groups and access.</summary>
-    public static IAdminClient Admin(AdminClientConfig config, Action<Error>? onError = null, ILogger? logger = null) =>
-        new AdminClientBuilder(Known(config)).SetErrorHandler(Handler(config, onError)).SetLogHandler((_, m) => Log(logger, m)).Build();
-
-    private static IEnumerable<KeyValuePair<string, string>> Known(ClientConfig config) => config.Where(property => property.Key != FormerPassword);
-
-    // At a refusal, the next connection uses the other password: which one the brokers have is not known, and may change.
-    private static Action<IClient, Error> Handler(ClientConfig config, Action<Error>? onError)
+    public static IAdminClient Admin(AdminClientConfig config, Action<Error>? onError = null, ILogger? logger = null)
     {
-        var (used, other) = (config.SaslPassword, config.FirstOrDefault(property => property.Key == FormerPassword).Value);
+        var (properties, handler) = Begin(config, onError);
+        return new AdminClientBuilder(properties).SetErrorHandler(handler).SetLogHandler((_, m) => Log(logger, m)).Build();
+    }
+
+    // At a refusal, the next connection uses the other password: which one the brokers have is not known, and may change. A client that is built
+    // then begins with it, since a consumer hears of refusals only while it consumes.
+    private static (IEnumerable<KeyValuePair<string, string>> Properties, Action<IClient, Error> OnError) Begin(ClientConfig config, Action<Error>? onError)
+    {
+        if (config.FirstOrDefault(property => property.Key == FormerPassword).Value is not { } former)
+        {
+            return (config, (_, error) => onError?.Invoke(error));
+        }
+        var (used, other) = config.SaslPassword == _refused ? (former, config.SaslPassword) : (config.SaslPassword, former);
         var changed = 0L;
-        return Handle;
+        return (config.Where(property => property.Key is not (FormerPassword or Password)).Append(new(Password, used)), Handle);
 
         void Handle(IClient client, Error error)
         {
-            if (other is not null && error.Code == ErrorCode.Local_Authentication && Stopwatch.GetElapsedTime(changed) > ChangeMin)
+            if (error.Code == ErrorCode.Local_Authentication && Stopwatch.GetElapsedTime(changed) > ChangeMin)
             {
                 changed = Stopwatch.GetTimestamp();
+                _refused = used;
                 (used, other) = (other, used);
                 client.SetSaslCredentials(config.SaslUsername, used);
             }
