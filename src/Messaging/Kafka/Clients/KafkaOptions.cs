@@ -70,13 +70,13 @@ public sealed class KafkaOptions
     /// never.</summary>
     public TimeSpan StatisticsInterval { get; set; }
 
-    /// <summary>Properties of librdkafka by their own names, e.g. <c>security.protocol</c>, <c>sasl.password</c>; they override
-    /// the other settings.</summary>
-    public IDictionary<string, string> Properties { get; } = new Dictionary<string, string>(StringComparer.Ordinal);
-
     /// <summary>The password that <c>sasl.password</c> replaces, used while the brokers refuse that one: clients may have the new password
     /// before the brokers do.</summary>
     public string FormerPassword { get; set; } = "";
+
+    /// <summary>Properties of librdkafka by their own names, e.g. <c>security.protocol</c>, <c>sasl.password</c>; they override
+    /// the other settings.</summary>
+    public IDictionary<string, string> Properties { get; } = new Dictionary<string, string>(StringComparer.Ordinal);
 
     /// <summary>Whether a broker's address has the form <c>host:port</c>.</summary>
     public static bool IsAddress(string address)
