@@ -11,7 +11,7 @@ end_silent_connections() {
 
 # install_backend ROLE PRINCIPAL
 install_backend() {
-  local name servers store settings
+  local name servers store secret settings
   end_silent_connections
   install_program backend
   settings=(Urls "http://$BILLING_ADDRESS:5001" Billing:Backend:Role "$1")
@@ -19,7 +19,8 @@ install_backend() {
     store=$(postgres_connection backend "$servers")
     settings+=("Billing:EventStore:Databases:$name" "$store")
   done < <(databases)
-  former_password_settings Billing:EventStore postgres/backend
+  secret=$(secret postgres/backend)
+  former_password_settings Billing:EventStore "$secret"
   kafka_settings "$2"
   put_settings backend billing
   run_service billing-backend.service

@@ -155,11 +155,9 @@ password() {
   printf '%s' "${value%% *}"
 }
 
-# former_password_settings SECTION NAME: adds a setting with the former value, if there is one.
+# former_password_settings SECTION SECRET: adds a setting with the former value of what `secret` printed, if there is one.
 former_password_settings() {
-  local value
-  value=$(secret "$2")
-  [[ $value != *' '* ]] || settings+=("$1:FormerPassword" "${value#* }")
+  [[ $2 != *' '* ]] || settings+=("$1:FormerPassword" "${2#* }")
 }
 
 # put_file PATH OWNER MODE: replaces the file atomically by standard input if the content differs. Sets `changed`.
@@ -253,17 +251,17 @@ host_names() {
 
 # kafka_settings PRINCIPAL: adds the settings for the connection to the brokers.
 kafka_settings() {
-  local password
-  password=$(password "kafka/$1")
+  local secret
+  secret=$(secret "kafka/$1")
   settings+=(
     Billing:Kafka:BootstrapServers "$BILLING_KAFKA"
     Billing:Kafka:Partitions "$BILLING_PARTITIONS"
     Billing:Kafka:Properties:security.protocol SASL_PLAINTEXT
     Billing:Kafka:Properties:sasl.mechanism SCRAM-SHA-512
     Billing:Kafka:Properties:sasl.username "$1"
-    Billing:Kafka:Properties:sasl.password "$password"
+    Billing:Kafka:Properties:sasl.password "${secret%% *}"
   )
-  former_password_settings Billing:Kafka "kafka/$1"
+  former_password_settings Billing:Kafka "$secret"
 }
 
 # databases: prints a line for each database: its name, and its servers separated by commas. The only one may have no name in BILLING_POSTGRES.
