@@ -71,7 +71,7 @@ public static class ErrorReasons
     /// <summary>RESOURCE_EXHAUSTED: the proxy has as many calls in flight as it may have.</summary>
     public const string TooManyInFlight = "TOO_MANY_IN_FLIGHT";
 
-    /// <summary>DEADLINE_EXCEEDED: no answer came in time. The payment may or may not be recorded; retry with the same
+    /// <summary>DEADLINE_EXCEEDED: no answer came in time. A payment may or may not be recorded; retry with the same
     /// transaction id.</summary>
     public const string NoAnswerInTime = "NO_ANSWER_IN_TIME";
 

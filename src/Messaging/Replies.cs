@@ -21,7 +21,7 @@ public static class Replies
     /// <summary>Creates the proxy's reply to a command that no backend answered before its deadline.</summary>
     public static Reply NoAnswerInTime(ulong correlationId) => Error(
         correlationId, StatusCode.DeadlineExceeded, Contracts.ErrorReasons.NoAnswerInTime,
-        "No backend answered before the deadline. The payment may or may not be recorded: retry with the same transaction_id.");
+        "No backend answered before the deadline. A payment may or may not be recorded: retry with the same transaction_id.");
 
     /// <summary>Creates the reply to a query while the event store is unavailable; the query can safely be retried.</summary>
     public static Reply StoreUnavailable(ulong correlationId) => Error(

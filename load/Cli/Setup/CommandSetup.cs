@@ -62,6 +62,10 @@ internal sealed class CommandSetup
         {
             await _kafka.FetchAsync(cancellationToken);
             variables[KafkaPrograms.HomeVariable] = _kafka.Home;
+            if (servers.Kafka)
+            {
+                await _kafka.PrepareAsync(cancellationToken);
+            }
         }
         return variables;
     }

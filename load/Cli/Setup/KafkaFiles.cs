@@ -96,6 +96,22 @@ internal sealed partial class KafkaFiles(SystemPrograms machine, string cache)
         }
     }
 
+    /// <summary>Prepares brokers' quick start, once for each Java. An installation that the user named is left as it is.</summary>
+    public async Task PrepareAsync(CancellationToken cancellationToken)
+    {
+        if (Home != Cached)
+        {
+            return;
+        }
+        using var one = await FileLock.AcquireAsync(Cached + ".lock", cancellationToken);
+        var data = KafkaClassData.FileOf(KafkaInstallation.Find());
+        if (!data.Exists)
+        {
+            await Progress.WithClockAsync(
+                "preparing Kafka for quick starts, once for this machine", () => KafkaClassData.WriteAsync(data.FullName, cancellationToken));
+        }
+    }
+
     private async Task UnpackSourceAsync(string source, CancellationToken cancellationToken)
     {
         await using var folder = TemporaryFolder.In(cache);

@@ -107,7 +107,7 @@ internal sealed class KafkaNode : IAsyncDisposable
             // Java and the compression libraries would otherwise leave files in the system's temporary folder.
             "-XX:-UsePerfData", "-Djava.io.tmpdir=" + _folder,
             "-XX:+ExitOnOutOfMemoryError", "-Djava.awt.headless=true",
-            "-Dlog4j2.configurationFile=" + LoggingFile, .. options,
+            "-Dlog4j2.configurationFile=" + LoggingFile, .. KafkaClassData.Use(_installation, options),
             "-cp", _installation.Libraries, mainClass, .. arguments,
         ], _logFile)
         {

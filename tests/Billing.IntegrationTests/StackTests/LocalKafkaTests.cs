@@ -52,6 +52,21 @@ public sealed class LocalKafkaTests
         Assert.Equal(["after", "before", "without"], Consume(kafka, 3).Order());
     }
 
+    [Fact]
+    public async Task Java_starts_Kafka_with_the_classes_that_it_has_kept()
+    {
+        SkipWithoutKafka();
+        await using var folder = StackFolder.Create();
+        var file = Path.Combine(folder.FullName, "classes.jsa");
+
+        await KafkaClassData.WriteAsync(file, Cancellation);
+
+        var kafka = KafkaInstallation.Find();
+        // With -Xshare:on, Java ends if it cannot use the file.
+        (await ExternalTool.RunAsync(kafka.Java, ["-Xshare:on", "-XX:SharedArchiveFile=" + file, "-XX:+UseSerialGC", "-cp", kafka.Libraries, "kafka.Kafka", "--version"])).Succeeded();
+        Assert.False(File.Exists(file + ".new"));
+    }
+
     private static void SkipWithoutKafka() =>
         Assert.SkipUnless(KafkaPrograms.FindHome() is not null && KafkaPrograms.FindJava() is not null, Reason);
 
