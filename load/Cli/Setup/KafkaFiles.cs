@@ -99,13 +99,12 @@ internal sealed partial class KafkaFiles(SystemPrograms machine, string cache)
     /// <summary>Prepares brokers' quick start, once for each Java. An installation that the user named is left as it is.</summary>
     public async Task PrepareAsync(CancellationToken cancellationToken)
     {
-        if (Home != Cached)
+        if (Home != Cached || KafkaClassData.FileOf(KafkaInstallation.Find()) is not { Exists: false } data)
         {
             return;
         }
         using var one = await FileLock.AcquireAsync(Cached + ".lock", cancellationToken);
-        var data = KafkaClassData.FileOf(KafkaInstallation.Find());
-        if (!data.Exists)
+        if (!File.Exists(data.FullName))
         {
             await Progress.WithClockAsync(
                 "preparing Kafka for quick starts, once for this machine", () => KafkaClassData.WriteAsync(data.FullName, cancellationToken));
