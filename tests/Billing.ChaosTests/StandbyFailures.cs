@@ -117,6 +117,14 @@ public sealed class StandbyFailures(StandbyStack fixture) : StackFailures(fixtur
     }
 
     [Fact]
+    public async Task A_server_keeps_the_log_that_a_former_primary_needs_to_become_its_standby()
+    {
+        var settings = "select current_setting('wal_keep_size') = current_setting('max_wal_size')";
+
+        Assert.Equal(true, await AskAsync(await Servers.PrimaryAsync(Token), settings));
+    }
+
+    [Fact]
     public async Task Payments_go_on_while_etcd_is_gone()
     {
         await using var traffic = Pay();

@@ -12,6 +12,7 @@ install_tier() {
   need_packages postgresql-15 patroni pgbackrest
   # For the audit, which checks a restored database.
   install_program cli
+  put_file /usr/local/sbin/billing-archived root:root 755 <"$BILLING_BOOTSTRAP/postgres/archived.sh"
   put_file /usr/local/sbin/billing-backup root:root 755 <"$BILLING_BOOTSTRAP/postgres/backup.sh"
   put_file /usr/local/sbin/billing-backup-metrics root:root 755 <"$BILLING_BOOTSTRAP/postgres/metrics.sh"
   put_file /usr/local/sbin/billing-restore root:root 755 <"$BILLING_BOOTSTRAP/postgres/restore.sh"
@@ -118,7 +119,7 @@ agreed_settings() {
         max_connections: 100
         wal_sender_timeout: 5s
         wal_receiver_timeout: 5s
-        # A standby that is away for longer begins with an empty disk: its log would fill the primary's.
+        # A standby that is away for longer reads the archive: its log would fill the primary's disk.
         max_slot_wal_keep_size: 2GB
 END
 }

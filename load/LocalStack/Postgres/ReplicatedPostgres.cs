@@ -230,6 +230,8 @@ public sealed class ReplicatedPostgres : IAsyncDisposable
         var parameters = PostgresSettings.ToJson(PostgresSettings.Common());
         // A standby, or a primary, that does not answer is noticed as quickly as a lost lock.
         (parameters["wal_sender_timeout"], parameters["wal_receiver_timeout"]) = ("5s", "5s");
+        // A former primary begins where the last checkpoint did that both had. There is no archive that has what the new one has no more.
+        parameters["wal_keep_size"] = (string?)parameters["max_wal_size"];
         return new JsonObject
         {
             ["ttl"] = LockSeconds,

@@ -12,7 +12,7 @@ public sealed class DatabaseBackups : IAsyncLifetime
         Assert.SkipUnless(File.Exists("/usr/bin/pgbackrest"), "pgBackRest is not installed");
         Assert.SkipUnless(File.Exists("/usr/lib/postgresql/15/bin/pg_ctl"), "PostgreSQL 15 is not installed as a package of Debian's");
         Assert.SkipUnless(Environment.IsPrivilegedProcess, "needs root, as the bootstrap does: the server and its backups belong to its account");
-        foreach (var script in (string[])["backup.sh", "metrics.sh"])
+        foreach (var script in (string[])["archived.sh", "backup.sh", "metrics.sh"])
         {
             var text = await File.ReadAllTextAsync(Path.Combine(Repository.Root, "deploy/bootstrap/postgres", script), Token);
             await File.WriteAllTextAsync(Path.Combine(_folder, script), text.Replace("/var/lib/postgresql/15/main", _folder + "/main", StringComparison.Ordinal)
@@ -20,9 +20,11 @@ public sealed class DatabaseBackups : IAsyncLifetime
         }
         (await RunAsync("""
             chown postgres:postgres .
-            as_server "$programs/initdb" -D main --auth=trust --no-sync >/dev/null
+            install -D archived.sh bin/billing-archived
+            as_server "$programs/initdb" -D main --auth=trust --no-sync --data-checksums >/dev/null
             cat "$BILLING_BOOTSTRAP/postgres/postgresql.conf" - >>main/postgresql.conf <<<"
             listen_addresses = ''
+            wal_keep_size = 128MB # Patroni's
             unix_socket_directories = '$PWD'
             log_destination = 'stderr'"
             BILLING_BACKUP=$PWD/backup backup_settings >pgbackrest.conf
@@ -34,7 +36,7 @@ public sealed class DatabaseBackups : IAsyncLifetime
 
     public async ValueTask DisposeAsync()
     {
-        await RunAsync("stop main; stop restored");
+        await RunAsync("stop main; stop standby; stop restored");
         Directory.Delete(_folder, recursive: true);
     }
 
@@ -103,7 +105,7 @@ public sealed class DatabaseBackups : IAsyncLifetime
     }
 
     [Fact]
-    public async Task The_node_exporter_reads_how_many_segments_wait_and_when_the_newest_backup_was_made()
+    public async Task The_node_exporter_reads_whether_the_server_runs_how_many_segments_wait_and_when_the_newest_backup_was_made()
     {
         var lines = (await RunAsync("""
             as_server bash metrics.sh none.prom
@@ -111,14 +113,67 @@ public sealed class DatabaseBackups : IAsyncLifetime
             as_server touch main/pg_wal/archive_status/7.ready main/pg_wal/archive_status/8.ready
             as_server bash metrics.sh backup.prom
             rm -r backup
+            stop main
             as_server bash metrics.sh lost.prom
-            grep -hv '^#' none.prom backup.prom lost.prom
+            as_server touch main/standby.signal
+            as_server bash metrics.sh standby.prom
+            grep -hv '^#' none.prom backup.prom lost.prom standby.prom
             """)).Succeeded().Output.Split('\n', StringSplitOptions.RemoveEmptyEntries);
 
-        Assert.Equal("billing_backup_newest_timestamp_seconds 0", lines[1]);
-        Assert.Equal("billing_archive_waiting_segments 2", lines[2]);
-        Assert.Matches("^billing_backup_newest_timestamp_seconds 1[0-9]{9}$", lines[3]);
-        Assert.Equal("billing_backup_newest_timestamp_seconds 0", lines[5]);
+        Assert.Equal("billing_database_running 1", lines[0]);
+        Assert.Equal("billing_backup_newest_timestamp_seconds 0", lines[2]);
+        Assert.Equal(["billing_database_running 1", "billing_archive_waiting_segments 2"], lines[3..5]);
+        Assert.Matches("^billing_backup_newest_timestamp_seconds 1[0-9]{9}$", lines[5]);
+        Assert.Equal("billing_database_running 0", lines[6]);
+        Assert.Equal("billing_backup_newest_timestamp_seconds 0", lines[8]);
+        Assert.Equal(["billing_database_running 0"], lines[9..]);
+    }
+
+    [Fact]
+    public async Task A_former_primary_reads_from_the_archive_what_the_new_one_has_no_more()
+    {
+        var joined = (await RunAsync("""
+            as_server "$programs/pg_basebackup" -D standby -R -c fast
+            PGBACKREST_PG1_PATH=$PWD/standby serve standby -p 5433
+            write() { query "do 'begin for i in 1..$1 loop perform pg_logical_emit_message(false, ''billing'', ''payment''); perform pg_switch_wal(); end loop; end'" "$2"; }
+            query 'create table paid as select number from generate_series(1, 5000) as number'
+            needed=$(query 'select pg_walfile_name(pg_current_wal_insert_lsn())')
+            # Its checkpoint takes seconds. Its record is in another segment than where recovery from it begins.
+            query "select pg_backup_start('slow')" >/dev/null & backup=$!
+            until grep -q 'checkpoint starting: force wait' main.log; do sleep 0.1; done
+            write 2 5432
+            wait "$backup"
+            [[ $(query 'select pg_walfile_name(redo_lsn) < pg_walfile_name(checkpoint_lsn) from pg_control_checkpoint()') == t ]]
+            as_server "$programs/pg_ctl" -D standby -w promote >/dev/null
+            query "select pg_logical_emit_message(false, 'billing', 'only here')" >/dev/null
+            as_server "$programs/pg_ctl" -D main -w -m fast stop >/dev/null
+            write 12 5433
+            while [[ -e standby/pg_wal/$needed ]]; do query checkpoint 5433; sleep 0.1; done
+            as_server "$programs/pg_rewind" -D main --source-server="host=$PWD port=5433 dbname=postgres"
+            as_server touch main/standby.signal
+            serve main "-c primary_conninfo='host=$PWD port=5433'"
+            until query 'select count(*) from paid' 2>/dev/null; do sleep 0.1; done
+            """)).Succeeded();
+
+        Assert.Equal("5000\n", joined.Output);
+    }
+
+    [Fact]
+    public async Task A_segment_that_a_former_primary_has_archived_is_accepted_with_the_same_records_and_refused_with_others()
+    {
+        var pushed = (await RunAsync("""
+            query "select pg_logical_emit_message(false, 'billing', 'payment')" >/dev/null
+            segment=pg_wal/$(query 'select pg_walfile_name(pg_switch_wal())')
+            pgbackrest check
+            cd main
+            # A standby writes into the files of old segments, and may not receive the zeros behind the last record.
+            printf old | dd of="$segment" bs=1 seek=$((16 * 1024 * 1024 - 3)) conv=notrunc status=none
+            archive "$segment" && echo accepted
+            sed -i s/payment/PAYMENT/ "$segment"
+            archive "$segment" || echo "refused with $?"
+            """)).Succeeded();
+
+        Assert.Equal("accepted\nrefused with 45\n", pushed.Output);
     }
 
     // As the server's account, with the bootstrap's own functions, settings and scripts in this test's folder.
@@ -129,10 +184,11 @@ public sealed class DatabaseBackups : IAsyncLifetime
             BILLING_BOOTSTRAP='{{Repository.Root}}/deploy/bootstrap'
             . "$BILLING_BOOTSTRAP/common.sh"; . "$BILLING_BOOTSTRAP/tiers/postgres.sh"
             data=$PWD/main; programs=/usr/lib/postgresql/15/bin
-            export PGBACKREST_CONFIG=$PWD/pgbackrest.conf PGBACKREST_LOCK_PATH=$PWD/lock
+            archive() { as_server sh -c 'pgbackrest --stanza=billing archive-push "$1" || billing-archived "$1" $?' sh "$1"; }
+            export PATH=$PWD/bin:$PATH PGBACKREST_CONFIG=$PWD/pgbackrest.conf PGBACKREST_LOCK_PATH=$PWD/lock PGHOST=$PWD
             as_server() { runuser -u postgres -- "$@"; }
             pgbackrest() { as_server /usr/bin/pgbackrest --stanza=billing "$@"; }
-            query() { as_server psql -h "$PWD" -d postgres -qAtc "$1"; }
+            query() { as_server psql -p "${2:-5432}" -d postgres -qAtc "$1"; }
             serve() { as_server "$programs/pg_ctl" -D "$1" -w -l "$PWD/$1.log" -o "${*:2}" start >/dev/null || { cat "$1.log" >&2; return 1; }; }
             stop() { [[ ! -e $1/postmaster.pid ]] || as_server "$programs/pg_ctl" -D "$1" -w -m immediate stop >/dev/null; }
             {{script}}
