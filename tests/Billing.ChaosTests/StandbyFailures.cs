@@ -1,3 +1,6 @@
+using System.Net.Http.Json;
+using System.Text;
+using System.Text.Json.Nodes;
 using Billing.LocalStack;
 using Billing.LocalStack.Postgres;
 using Npgsql;
@@ -125,6 +128,24 @@ public sealed class StandbyFailures(StandbyStack fixture) : StackFailures(fixtur
     }
 
     [Fact]
+    public async Task A_server_that_was_gone_before_the_primary_can_become_the_primary_alone()
+    {
+        var standby = await Servers.StandbyAsync(Token);
+        var primary = await Servers.PrimaryAsync(Token);
+        var arguments = standby.Process!.Started.Arguments;
+
+        await standby.KillAsync();
+        await Conditions.UntilAsync("the primary forgets it", async () => !(await FailsafeMembersAsync(arguments[^1])).Contains(standby.Name, StringComparison.Ordinal));
+        await primary.KillAsync();
+        (await ExternalTool.RunAsync(FailoverPrograms.Python, [arguments[0], "--alone", arguments[^1]])).Succeeded();
+        standby.Start();
+
+        Assert.Same(standby, await Servers.PrimaryAsync(Token));
+        primary.Start();
+        await Servers.WaitUntilSafeAsync(Token);
+    }
+
+    [Fact]
     public async Task Payments_go_on_while_etcd_is_gone()
     {
         await using var traffic = Pay();
@@ -137,6 +158,16 @@ public sealed class StandbyFailures(StandbyStack fixture) : StackFailures(fixtur
 
         Assert.Equal(primary.Number, (await Servers.PrimaryAsync(Token)).Number);
         await traffic.EndCleanAsync();
+    }
+
+    // Whom the primary has to reach to go on while etcd is gone; nobody else may take over from it.
+    private static async Task<string> FailsafeMembersAsync(string settings)
+    {
+        using var http = new HttpClient();
+        var address = JsonNode.Parse(await File.ReadAllTextAsync(settings, Token))!["etcd3"]!["host"];
+        var answer = await http.PostAsJsonAsync($"http://{address}/v3/kv/range", new { key = Convert.ToBase64String("/service/billing/failsafe"u8) }, Token);
+        var found = JsonNode.Parse(await answer.Content.ReadAsStringAsync(Token));
+        return Encoding.UTF8.GetString(Convert.FromBase64String((string)found!["kvs"]![0]!["value"]!));
     }
 
     // Until it is promoted, and not only holds the lock: till then it still receives what the former primary commits.

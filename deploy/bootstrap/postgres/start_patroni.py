@@ -73,6 +73,8 @@ def leave_alone(settings):
     if (known.leader != name or known.sync_standby) and not dcs.write_sync_state(name, None, index=known.index):
         sys.exit(f"another server has become the primary, and not {name}")
     dcs.write_leader_optime(0)
+    # The last primary may have forgotten a server that was gone before it; the next one writes who there is.
+    dcs.write_failsafe({})
 
 
 if __name__ == "__main__":

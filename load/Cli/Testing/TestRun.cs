@@ -11,6 +11,9 @@ internal sealed class TestRun(params string[] filter)
     // Two programs that keep all cores busy by themselves; beside other tests they would take longer than one after the other.
     private const string Alone = "Billing.IntegrationTests";
     private const string Second = "Billing.ChaosTests";
+
+    // It needs nothing but processors, and takes what the others leave of them.
+    private const string Beside = "Billing.UnitTests";
     private const int SlowestShown = 10;
     private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(50);
 
@@ -26,11 +29,11 @@ internal sealed class TestRun(params string[] filter)
     {
         await using (var folder = TemporaryFolder.In(Path.GetTempPath()))
         {
-            var waiting = new Queue<string>(programs.OrderBy(name => name switch { Alone => 0, Second => 1, _ => 2 }));
+            var waiting = new Queue<string>(programs.OrderBy(name => name switch { Beside => 0, Alone => 1, Second => 2, _ => 3 }));
             var running = new Dictionary<Task, string>();
             while (waiting.Count + running.Count > 0)
             {
-                while (waiting.Count > 0 && running.Count < Environment.ProcessorCount && !running.ContainsValue(Alone))
+                while (waiting.Count > 0 && running.Values.Count(name => name != Beside) < Environment.ProcessorCount && !running.ContainsValue(Alone))
                 {
                     var name = waiting.Dequeue();
                     running.Add(RunAsync(name, folder.Path, cancellationToken), name);
@@ -58,7 +61,7 @@ internal sealed class TestRun(params string[] filter)
         var log = Path.Combine(folder, name + ".log");
         var report = Path.Combine(folder, name + ".xml");
         await using var program = ChildProcess.Start(new ChildProcessStart(
-            name, Path.ChangeExtension(DotnetProgram.FileOf(name), null), ["-noLogo", "-noColor", "-xml", report, .. filter], log)
+            name, "nice", ["-n", name == Beside ? "10" : "0", Path.ChangeExtension(DotnetProgram.FileOf(name), null), "-noLogo", "-noColor", "-xml", report, .. filter], log)
         {
             StopSignal = Signal.Interrupt,
             OrphanSignal = Signal.Interrupt,
