@@ -165,12 +165,14 @@ public sealed class DatabaseBackups : IAsyncLifetime
             query "select pg_logical_emit_message(false, 'billing', 'payment')" >/dev/null
             segment=pg_wal/$(query 'select pg_walfile_name(pg_switch_wal())')
             pgbackrest check
+            command=$(query 'show archive_command')
+            archive() { as_server sh -c "${command//%p/$segment}"; }
             cd main
             # A standby writes into the files of old segments, and may not receive the zeros behind the last record.
             printf old | dd of="$segment" bs=1 seek=$((16 * 1024 * 1024 - 3)) conv=notrunc status=none
-            archive "$segment" && echo accepted
+            archive && echo accepted
             sed -i s/payment/PAYMENT/ "$segment"
-            archive "$segment" || echo "refused with $?"
+            archive || echo "refused with $?"
             """)).Succeeded();
 
         Assert.Equal("accepted\nrefused with 45\n", pushed.Output);
@@ -184,7 +186,6 @@ public sealed class DatabaseBackups : IAsyncLifetime
             BILLING_BOOTSTRAP='{{Repository.Root}}/deploy/bootstrap'
             . "$BILLING_BOOTSTRAP/common.sh"; . "$BILLING_BOOTSTRAP/tiers/postgres.sh"
             data=$PWD/main; programs=/usr/lib/postgresql/15/bin
-            archive() { as_server sh -c 'pgbackrest --stanza=billing archive-push "$1" || billing-archived "$1" $?' sh "$1"; }
             export PATH=$PWD/bin:$PATH PGBACKREST_CONFIG=$PWD/pgbackrest.conf PGBACKREST_LOCK_PATH=$PWD/lock PGHOST=$PWD
             as_server() { runuser -u postgres -- "$@"; }
             pgbackrest() { as_server /usr/bin/pgbackrest --stanza=billing "$@"; }
