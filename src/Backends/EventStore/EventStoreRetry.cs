@@ -6,8 +6,8 @@ namespace Billing.Backends.EventStore;
 /// <summary>Retries access to an event store that is unavailable, with exponential backoff and jitter.</summary>
 /// <param name="time">The clock.</param>
 /// <param name="random">For the jitter; a new one if null.</param>
-/// <param name="servers">The servers among which a retry looks for the primary; none if null.</param>
-internal sealed class EventStoreRetry(TimeProvider time, Random? random = null, StoreServers? servers = null)
+/// <param name="look">Looks for the primary before a retry, among the servers of each database that the work may need; null where there is one server.</param>
+internal sealed class EventStoreRetry(TimeProvider time, Random? random = null, Func<CancellationToken, Task>? look = null)
 {
     /// <summary>The first wait; each further one is about twice as long.</summary>
     public static readonly TimeSpan DelayFirst = TimeSpan.FromMilliseconds(5);
@@ -55,9 +55,9 @@ internal sealed class EventStoreRetry(TimeProvider time, Random? random = null, 
                 {
                     var failure = arguments.Outcome.Exception!;
                     onRetry(failure, arguments.AttemptNumber + 1);
-                    if (servers is not null && EventStoreFailure.IsUnavailable(failure))
+                    if (look is not null && EventStoreFailure.IsUnavailable(failure))
                     {
-                        await servers.LookForPrimaryAsync(arguments.Context.CancellationToken);
+                        await look(arguments.Context.CancellationToken);
                     }
                 },
             })

@@ -28,7 +28,8 @@ public static class BackendServices
         return services
             .AddSingleton<EventStoreDatabases>()
             .AddSingleton(provider => provider.GetRequiredService<EventStoreDatabases>().Map)
-            .AddSingleton(provider => new EventStoreRetry(provider.GetRequiredService<TimeProvider>()))
+            .AddSingleton(provider => new EventStoreRetry(
+                provider.GetRequiredService<TimeProvider>(), look: provider.GetRequiredService<EventStoreDatabases>().LookForPrimariesAsync))
             .AddSingleton<SimulatedCardNetwork>()
             .AddSingleton(NewView)
             .AddSingleton(provider => provider.New<BalanceReadModel>([provider.Databases().Select(database => database.Retry).ToArray()]))

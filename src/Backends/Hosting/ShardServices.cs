@@ -69,7 +69,7 @@ public static class ShardServices
                     throw;
                 }
                 report($"{e.GetBaseException().Message.TrimEnd('.')}: beginning again");
-                await Task.WhenAll(services.GetRequiredService<EventStoreDatabases>().All.Select(database => database.Servers.LookForPrimaryAsync(cancellationToken)));
+                await services.GetRequiredService<EventStoreDatabases>().LookForPrimariesAsync(cancellationToken);
                 await Task.Delay(RetryDelay, cancellationToken);
             }
         }

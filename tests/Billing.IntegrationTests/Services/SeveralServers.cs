@@ -5,6 +5,7 @@ using Billing.Backends.Hosting;
 using Billing.Chaos.Network;
 using Billing.LocalStack.Postgres;
 using Billing.LocalStack.Processes;
+using Microsoft.Extensions.DependencyInjection;
 using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
@@ -25,6 +26,24 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
             backend.Database().Store, "visa/" + StackFixture.NewAccount(), EventStoreFixture.Opened, EventStoreFixture.Facts(3));
 
         Assert.Equal(3, account.Version);
+    }
+
+    [Fact]
+    public async Task Reads_that_may_need_any_database_look_for_the_primary_too()
+    {
+        var connection = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString) { Host = $"127.0.0.1:1,127.0.0.1:{store.Postgres.Port}" };
+        var backend = store.NewBackend(connection.ConnectionString);
+        var retries = backend.GetRequiredService<EventStoreRetry>().Limited((_, _) => { });
+
+        var found = await retries.ExecuteAsync(
+            async token =>
+            {
+                await using var command = backend.Database().Servers.Primary.CreateCommand("select 1");
+                return await command.ExecuteScalarAsync(token);
+            },
+            Token);
+
+        Assert.Equal(1, found);
     }
 
     [Fact]

@@ -15,7 +15,7 @@ internal sealed class EventStoreDatabase : IAsyncDisposable
         Documents = new DocumentStore(Configure(Servers, options.Schema));
         Schema = new EventStoreSchema(Documents, Servers, settings, time);
         Store = new AccountStore(name, Servers, settings, time);
-        Retry = new EventStoreRetry(time, servers: Servers);
+        Retry = new EventStoreRetry(time, look: Servers.LookForPrimaryAsync);
         Settings = options;
     }
 

@@ -56,6 +56,10 @@ internal sealed partial class EventStoreDatabases : IAsyncDisposable
         }
     }
 
+    /// <summary>Looks for the primary of each database, as <see cref="StoreServers.LookForPrimaryAsync"/> does.</summary>
+    public Task LookForPrimariesAsync(CancellationToken cancellationToken) =>
+        Task.WhenAll(All.Select(database => database.Servers.LookForPrimaryAsync(cancellationToken)));
+
     /// <inheritdoc/>
     public async ValueTask DisposeAsync()
     {
