@@ -6,7 +6,7 @@ namespace Billing.Backends.EventStore;
 /// <summary>Retries access to an event store that is unavailable, with exponential backoff and jitter.</summary>
 /// <param name="time">The clock.</param>
 /// <param name="random">For the jitter; a new one if null.</param>
-/// <param name="look">Looks for the primary before a retry, among the servers of each database that the work may need; null where there is one server.</param>
+/// <param name="look">Looks for the primary before a retry, among the servers of each database that the work may need; no look if null.</param>
 internal sealed class EventStoreRetry(TimeProvider time, Random? random = null, Func<CancellationToken, Task>? look = null)
 {
     /// <summary>The first wait; each further one is about twice as long.</summary>
