@@ -1,8 +1,10 @@
 using System.Net.Http.Json;
 using System.Text;
 using System.Text.Json.Nodes;
+using Billing.Backends.EventStore;
 using Billing.LocalStack;
 using Billing.LocalStack.Postgres;
+using Microsoft.Extensions.Options;
 using Npgsql;
 
 namespace Billing.ChaosTests;
@@ -85,6 +87,26 @@ public sealed class StandbyFailures(StandbyStack fixture) : StackFailures(fixtur
         await Assert.ThrowsAnyAsync<NpgsqlException>(() => write.ExecuteNonQueryAsync(Token));
         await Servers.WaitUntilSafeAsync(Token);
         await traffic.EndCleanAsync();
+    }
+
+    [Fact]
+    public async Task A_standby_is_not_read_by_who_opens_a_session_with_it_as_with_the_primary()
+    {
+        var (primary, standby) = (await Servers.PrimaryAsync(Token), await Servers.StandbyAsync(Token));
+        await using var servers = new StoreServers(Options.Create(new EventStoreOptions
+        {
+            ConnectionString = new NpgsqlConnectionStringBuilder(Alone(primary)) { Host = $"127.0.0.1:{standby.Port},127.0.0.1:{primary.Port}" }.ConnectionString,
+        }));
+        async Task<object?> AskAsync()
+        {
+            await using var question = servers.Primary.CreateCommand("select pg_is_in_recovery()");
+            return await question.ExecuteScalarAsync(Token);
+        }
+
+        await Assert.ThrowsAsync<NpgsqlException>(AskAsync);
+        await servers.LookForPrimaryAsync(Token);
+
+        Assert.Equal(false, await AskAsync());
     }
 
     [Fact]

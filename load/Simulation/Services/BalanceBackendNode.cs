@@ -30,16 +30,16 @@ internal sealed class BalanceBackendNode : BackendNode
         : base(node, brokers)
     {
         _map = StoreClient.MapOf(node, databases);
-        var retries = databases.Select(_ => new EventStoreRetry(node.Time, new Random(brokers.Dice.Seed()))).ToList();
+        var retry = new EventStoreRetry(node.Time, new Random(brokers.Dice.Seed()));
         View = new BalanceView(Account.Opened(Settings.DefaultCreditLimit), settings.ViewAccountsMax, node.Time);
         _model = new BalanceReadModel(
-            View, _map, retries, settings.Backend, node.Supervisor, node.Time, PointLog<BalanceReadModel>.Instance);
+            View, _map, retry, settings.Backend, node.Supervisor, node.Time, PointLog<BalanceReadModel>.Instance);
         var balances = new BalanceProcessor(
-            View, _map, new SimulatedCardNetwork(settings.CardNetwork, node.Time), Replier, retries[0], settings.Backend, node.Supervisor,
+            View, _map, new SimulatedCardNetwork(settings.CardNetwork, node.Time), Replier, retry, settings.Backend, node.Supervisor,
             node.Time, PointLog<BalanceProcessor>.Instance);
         var lookups = new StoredReads(
             Command.RequestOneofCase.Lookup, (place, command, token) => PaymentLookup.AnswerAsync(_map.Databases[place], command, token), _map, Replier,
-            retries[0], node.Time, PointLog<StoredReads>.Instance);
+            retry, node.Time, PointLog<StoredReads>.Instance);
         var processor = new ReadProcessor([balances, lookups], Replier, node.Supervisor);
         Start(_model);
         Start(processor);

@@ -14,6 +14,8 @@ internal sealed class StoreClient(Node node, StoreServer server) : IAccountStore
     public static ShardMap MapOf(Node node, IReadOnlyList<StoreServer> databases) =>
         new([.. databases.Select(database => new StoreClient(node, database))], node.Time);
 
+    public Task LookForPrimaryAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
     public Task<IReadOnlyDictionary<int, long>> HeldShardsAsync(CancellationToken cancellationToken) =>
         server.AskAsync(node, new StoreRequest(Writes: false), server.Held);
 

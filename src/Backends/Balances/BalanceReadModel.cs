@@ -12,13 +12,13 @@ namespace Billing.Backends.Balances;
 /// all accounts, read from their databases in the background. Meanwhile the view does not know accounts, and whoever asks for one reads
 /// it.</summary>
 internal sealed partial class BalanceReadModel(
-    BalanceView view, ShardMap map, IReadOnlyList<EventStoreRetry> retries, IOptions<BackendOptions> options,
+    BalanceView view, ShardMap map, EventStoreRetry retry, IOptions<BackendOptions> options,
     Supervisor supervisor, TimeProvider time, ILogger<BalanceReadModel> logger) : Worker(supervisor), IReadModel
 {
     private readonly AccountLoader[] _loaders =
     [
-        .. map.Databases.Select((database, place) => new AccountLoader(
-            view, database, new ShardedReader(map), retries[place], options.Value.BatchMax, time, logger)),
+        .. map.Databases.Select(database => new AccountLoader(
+            view, database, new ShardedReader(map), retry, options.Value.BatchMax, time, logger)),
     ];
 
     // The shards whose accounts each loader has read in this round; null until it has read all.

@@ -27,6 +27,8 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
     private readonly string _append = StoredFunction.AppendEvents.Call(options.Value.Schema);
     private readonly FormerReceipts _former = new(servers, options.Value.Schema);
 
+    public Task LookForPrimaryAsync(CancellationToken cancellationToken) => servers.LookForPrimaryAsync(cancellationToken);
+
     // An event states the account's balance and currency, so the last one says all but the credit limit, which the last event says that has set
     // it: two events are read, however many there are. One statement, and so as of one moment.
     public async Task<Dictionary<string, Account>> LoadAsync(

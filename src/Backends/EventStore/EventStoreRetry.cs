@@ -6,8 +6,7 @@ namespace Billing.Backends.EventStore;
 /// <summary>Retries access to an event store that is unavailable, with exponential backoff and jitter.</summary>
 /// <param name="time">The clock.</param>
 /// <param name="random">For the jitter; a new one if null.</param>
-/// <param name="look">Looks for the primary before a retry, among the servers of each database that the work may need; no look if null.</param>
-internal sealed class EventStoreRetry(TimeProvider time, Random? random = null, Func<CancellationToken, Task>? look = null)
+internal sealed class EventStoreRetry(TimeProvider time, Random? random = null)
 {
     /// <summary>The first wait; each further one is about twice as long.</summary>
     public static readonly TimeSpan DelayFirst = TimeSpan.FromMilliseconds(5);
@@ -22,24 +21,26 @@ internal sealed class EventStoreRetry(TimeProvider time, Random? random = null, 
     private readonly Random _random = random ?? new Random(unchecked((int)time.GetTimestamp()));
     private readonly Lock _gate = new();
 
-    /// <summary>Retries until it succeeds or is cancelled: for work that must not be given up. Attempts are numbered from 1.</summary>
-    public Retries Unlimited(Func<Exception, bool> handles, Action<Exception, int> onRetry) => Build(handles, onRetry, int.MaxValue);
+    /// <summary>Retries until it succeeds or is cancelled, and looks for the primary before each retry: for work that must not be given up.
+    /// Attempts are numbered from 1.</summary>
+    public Retries Unlimited(IAccountStore store, Func<Exception, bool> handles, Action<Exception, int> onRetry) =>
+        Build(handles, onRetry, int.MaxValue, store);
 
     /// <summary>As <see cref="Unlimited"/>, but a failure that may concern some of the commands only is thrown from attempt
     /// <see cref="AttemptsTogether"/> on, so that they can be tried apart; the attempts are those since
     /// <see cref="Retries.Begin"/>. Not thread-safe.</summary>
-    public Retries Together(Func<Exception, bool> handles, Action<Exception, int> onRetry)
+    public Retries Together(IAccountStore store, Func<Exception, bool> handles, Action<Exception, int> onRetry)
     {
         Retries? together = null;
         return together = Unlimited(
-            e => handles(e) && !(EventStoreFailure.IsOfSomeRows(e) && together!.Attempts >= AttemptsTogether), onRetry);
+            store, e => handles(e) && !(EventStoreFailure.IsOfSomeRows(e) && together!.Attempts >= AttemptsTogether), onRetry);
     }
 
-    /// <summary>Retries a few times, over a few seconds, while the store is unavailable as a whole: for requests that a caller can
-    /// repeat.</summary>
-    public Retries Limited(Action<Exception, int> onRetry) => Build(EventStoreFailure.IsOfAllRows, onRetry, 10);
+    /// <summary>Retries a few times, over a few seconds and as long as it takes to look for a primary, while the store is unavailable as a
+    /// whole: for requests that a caller can repeat, and reads that look for the primary themselves.</summary>
+    public Retries Limited(Action<Exception, int> onRetry) => Build(EventStoreFailure.IsOfAllRows, onRetry, 10, null);
 
-    private Retries Build(Func<Exception, bool> handles, Action<Exception, int> onRetry, int attempts) =>
+    private Retries Build(Func<Exception, bool> handles, Action<Exception, int> onRetry, int attempts, IAccountStore? store) =>
         new(new ResiliencePipelineBuilder { TimeProvider = time }
             .AddRetry(new RetryStrategyOptions
             {
@@ -55,9 +56,9 @@ internal sealed class EventStoreRetry(TimeProvider time, Random? random = null, 
                 {
                     var failure = arguments.Outcome.Exception!;
                     onRetry(failure, arguments.AttemptNumber + 1);
-                    if (look is not null && EventStoreFailure.IsUnavailable(failure))
+                    if (store is not null && EventStoreFailure.IsUnavailable(failure))
                     {
-                        await look(arguments.Context.CancellationToken);
+                        await store.LookForPrimaryAsync(arguments.Context.CancellationToken);
                     }
                 },
             })

@@ -52,6 +52,9 @@ public interface IAccountStore : IAccountReader
     /// <summary>The name of its database, in the settings.</summary>
     string Name { get; }
 
+    /// <summary>Looks for the server that is the primary, after a failure; ends at once if the database has one server only.</summary>
+    Task LookForPrimaryAsync(CancellationToken cancellationToken);
+
     /// <summary>Reads which shards the database holds.</summary>
     /// <returns>The number of each, and how often it has changed its database.</returns>
     Task<IReadOnlyDictionary<int, long>> HeldShardsAsync(CancellationToken cancellationToken);

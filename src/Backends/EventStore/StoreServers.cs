@@ -26,7 +26,7 @@ public sealed class StoreServers : IAsyncDisposable
         _servers =
         [
             .. options.Value.ServerConnectionStrings.Select(server => new Server(
-                SessionSource.Builder(server, former).Build(),
+                Sessions(server, former, isOneOfSeveral: options.Value.HasSeveralServers).Build(),
                 SessionSource.Builder(new NpgsqlConnectionStringBuilder(server) { Pooling = false }.ConnectionString, former).Build())),
         ];
         _primary = _servers[0].Sessions;
@@ -126,6 +126,34 @@ public sealed class StoreServers : IAsyncDisposable
                 return null;
             }
             await Task.Delay(AskingInterval, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        }
+    }
+
+    // A server of several that has become a standby is not read: it fails, so that the primary is looked for. Sessions that are open then
+    // do not outlive the change.
+    private static NpgsqlDataSourceBuilder Sessions(string server, string former, bool isOneOfSeveral)
+    {
+        var builder = SessionSource.Builder(server, former);
+        return isOneOfSeveral ? builder.UsePhysicalConnectionInitializer(
+            session =>
+            {
+                using var question = IsStandby(session);
+                Refuse(session, question.ExecuteScalar());
+            },
+            async session =>
+            {
+                await using var question = IsStandby(session);
+                Refuse(session, await question.ExecuteScalarAsync());
+            }) : builder;
+
+        static NpgsqlCommand IsStandby(NpgsqlConnection session) => new("select pg_is_in_recovery()", session);
+
+        static void Refuse(NpgsqlConnection session, object? isStandby)
+        {
+            if (isStandby is true)
+            {
+                throw new NpgsqlException($"{session.Host}:{session.Port} is a standby at present.");
+            }
         }
     }
 

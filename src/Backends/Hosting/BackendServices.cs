@@ -28,11 +28,10 @@ public static class BackendServices
         return services
             .AddSingleton<EventStoreDatabases>()
             .AddSingleton(provider => provider.GetRequiredService<EventStoreDatabases>().Map)
-            .AddSingleton(provider => new EventStoreRetry(
-                provider.GetRequiredService<TimeProvider>(), look: provider.GetRequiredService<EventStoreDatabases>().LookForPrimariesAsync))
+            .AddSingleton(provider => new EventStoreRetry(provider.GetRequiredService<TimeProvider>()))
             .AddSingleton<SimulatedCardNetwork>()
             .AddSingleton(NewView)
-            .AddSingleton(provider => provider.New<BalanceReadModel>([provider.Databases().Select(database => database.Retry).ToArray()]))
+            .AddSingleton<BalanceReadModel>()
             .AddHostedService<SchemaAtStart>();
     }
 
@@ -90,7 +89,7 @@ public static class BackendServices
     internal static PaymentProcessor NewPaymentProcessor(this IServiceProvider provider, IAnswerPublisher publisher)
     {
         var lanes = provider.Databases().Select(database => provider.New<PaymentLane>(
-            database.Store, provider.New<PaymentRecorder>(database.Store, database.Retry), database.Retry)).ToArray();
+            database.Store, provider.New<PaymentRecorder>(database.Store))).ToArray();
         return provider.New<PaymentProcessor>(lanes, provider.New<Replier>(publisher));
     }
 

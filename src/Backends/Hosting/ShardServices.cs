@@ -69,7 +69,7 @@ public static class ShardServices
                     throw;
                 }
                 report($"{e.GetBaseException().Message.TrimEnd('.')}: beginning again");
-                await services.GetRequiredService<EventStoreDatabases>().LookForPrimariesAsync(cancellationToken);
+                await Task.WhenAll(services.GetRequiredService<ShardMap>().Databases.Select(database => database.LookForPrimaryAsync(cancellationToken)));
                 await Task.Delay(RetryDelay, cancellationToken);
             }
         }

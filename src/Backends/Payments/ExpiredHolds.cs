@@ -54,6 +54,7 @@ internal sealed partial class ExpiredHolds(
             // A connection that breaks while the process stops is no failure of it.
             cancellationToken.ThrowIfCancellationRequested();
             NotRead(store.Name, e.Message);
+            await store.LookForPrimaryAsync(cancellationToken);
             return [];
         }
     }

@@ -48,7 +48,7 @@ internal sealed partial class PaymentLane(
 
     private readonly ConcurrentQueue<TaskCompletionSource> _awaited = new();
     private readonly int _batchMax = options.Value.BatchMax;
-    private readonly EventStoreRetry.Retries _retry = retry.Together(EventStoreFailure.IsRetryable, (e, attempt) =>
+    private readonly EventStoreRetry.Retries _retry = retry.Together(store, EventStoreFailure.IsRetryable, (e, attempt) =>
     {
         BackendMetrics.Retried(store.Name);
         Waiting(logger, store.Name, attempt, e.Message);

@@ -1,7 +1,9 @@
+using Billing.Backends.EventStore;
 using Billing.Backends.Hosting;
 using Billing.LocalStack.Postgres;
 using Billing.LocalStack.Processes;
 using Billing.Webhooks;
+using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Npgsql;
 
@@ -75,7 +77,7 @@ public sealed class ManagedDatabase(EventStoreFixture store) : IClassFixture<Eve
             backend.Database().Store, "visa/" + StackFixture.NewAccount(), EventStoreFixture.Opened, EventStoreFixture.Facts(3));
 
         await store.ExecuteAsync($"alter role {role} password 'of-now'; select pg_terminate_backend(pid) from pg_stat_activity where usename = lower('{role}')");
-        await backend.Database().Retry.Limited((_, _) => { }).ExecuteAsync(backend.Database().Store.HeldShardsAsync, Token);
+        await backend.GetRequiredService<EventStoreRetry>().Limited((_, _) => { }).ExecuteAsync(backend.Database().Store.HeldShardsAsync, Token);
         var other = store.NewBackend(connection.ConnectionString, ("FormerPassword", "of-before"));
         await other.EnsureEventStoreAsync(Token);
 

@@ -1,6 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
 using Billing.Backends.EventStore;
+using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Hosting;
 using Billing.Chaos.Network;
 using Billing.LocalStack.Postgres;
@@ -29,21 +30,18 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
     }
 
     [Fact]
-    public async Task Reads_that_may_need_any_database_look_for_the_primary_too()
+    public async Task Reads_look_for_the_primary_too()
     {
         var connection = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString) { Host = $"127.0.0.1:1,127.0.0.1:{store.Postgres.Port}" };
         var backend = store.NewBackend(connection.ConnectionString);
-        var retries = backend.GetRequiredService<EventStoreRetry>().Limited((_, _) => { });
+        var stream = "visa/" + StackFixture.NewAccount();
+        var account = await store.AppendAsync(stream, EventStoreFixture.Facts(3));
+        var reader = new ShardedReader(backend.GetRequiredService<ShardMap>());
 
-        var found = await retries.ExecuteAsync(
-            async token =>
-            {
-                await using var command = backend.Database().Servers.Primary.CreateCommand("select 1");
-                return await command.ExecuteScalarAsync(token);
-            },
-            Token);
+        var found = await backend.GetRequiredService<EventStoreRetry>().Limited((_, _) => { }).ExecuteAsync(
+            token => reader.LoadAsync([stream], EventStoreFixture.Opened, token), Token);
 
-        Assert.Equal(1, found);
+        Assert.Equal(account, found[stream]);
     }
 
     [Fact]

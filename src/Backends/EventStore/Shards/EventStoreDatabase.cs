@@ -15,7 +15,6 @@ internal sealed class EventStoreDatabase : IAsyncDisposable
         Documents = new DocumentStore(Configure(Servers, options.Schema));
         Schema = new EventStoreSchema(Documents, Servers, settings, time);
         Store = new AccountStore(name, Servers, settings, time);
-        Retry = new EventStoreRetry(time, look: Servers.LookForPrimaryAsync);
         Settings = options;
     }
 
@@ -32,8 +31,6 @@ internal sealed class EventStoreDatabase : IAsyncDisposable
     public EventStoreSchema Schema { get; }
 
     public AccountStore Store { get; }
-
-    public EventStoreRetry Retry { get; }
 
     public async ValueTask DisposeAsync()
     {

@@ -56,10 +56,6 @@ internal sealed partial class EventStoreDatabases : IAsyncDisposable
         }
     }
 
-    /// <summary>Looks for the primary of each database, as <see cref="StoreServers.LookForPrimaryAsync"/> does.</summary>
-    public Task LookForPrimariesAsync(CancellationToken cancellationToken) =>
-        Task.WhenAll(All.Select(database => database.Servers.LookForPrimaryAsync(cancellationToken)));
-
     /// <inheritdoc/>
     public async ValueTask DisposeAsync()
     {
@@ -134,6 +130,7 @@ internal sealed partial class EventStoreDatabases : IAsyncDisposable
 
     // What a server that is no longer the primary, or not yet, may answer: the tables, which are there by now, may not have reached it.
     private static bool IsPassing(NpgsqlException failure) => failure.IsTransient
+        || failure is not PostgresException
         || failure is PostgresException { SqlState: PostgresErrorCodes.ReadOnlySqlTransaction or PostgresErrorCodes.UndefinedTable };
 
     // Whether a database holds a shard; null if none has ever held one.

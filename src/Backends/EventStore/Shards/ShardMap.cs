@@ -83,7 +83,7 @@ internal sealed class ShardMap(IReadOnlyList<IAccountStore> databases, TimeProvi
         }
     }
 
-    // Null if it cannot be asked.
+    // Null if it cannot be asked; the next question goes to its primary then.
     private static async Task<IReadOnlyDictionary<int, long>?> HeldAsync(IAccountStore database)
     {
         try
@@ -92,6 +92,7 @@ internal sealed class ShardMap(IReadOnlyList<IAccountStore> databases, TimeProvi
         }
         catch (Exception e) when (e is NpgsqlException or TimeoutException)
         {
+            await database.LookForPrimaryAsync(CancellationToken.None);
             return null;
         }
     }

@@ -4,7 +4,8 @@ using Npgsql;
 namespace Billing.Backends.EventStore.Shards;
 
 /// <summary>Reads accounts from whichever database each of them is in. A read from a database that turns out not to hold a shard fails
-/// as one from a database that is away, so that it is tried again.</summary>
+/// as one from a database that is away, so that it is tried again. After a failure of a database its primary is looked for, and no
+/// other's.</summary>
 internal sealed class ShardedReader(ShardMap map) : IAccountReader
 {
     /// <inheritdoc/>
@@ -27,6 +28,20 @@ internal sealed class ShardedReader(ShardMap map) : IAccountReader
     }
 
     private async Task<T> ReadAsync<T>(
+        int place, IEnumerable<string> streamIds, Func<Task<T>> read, CancellationToken cancellationToken)
+    {
+        try
+        {
+            return await ReadHeldAsync(place, streamIds, read, cancellationToken);
+        }
+        catch (Exception e) when (EventStoreFailure.IsUnavailable(e))
+        {
+            await map.Databases[place].LookForPrimaryAsync(cancellationToken);
+            throw;
+        }
+    }
+
+    private async Task<T> ReadHeldAsync<T>(
         int place, IEnumerable<string> streamIds, Func<Task<T>> read, CancellationToken cancellationToken)
     {
         var shards = Shard.Of(streamIds);

@@ -31,7 +31,7 @@ public sealed class BalanceReadModelTests : IAsyncLifetime
         _view = new BalanceView(Opened, capacity: 10, _time);
         _map = new ShardMap([_store], _time);
         _model = new BalanceReadModel(
-            _view, _map, [new EventStoreRetry(_time)], Options.Create(new BackendOptions { BatchMax = 4 }), Supervision.New(), _time,
+            _view, _map, new EventStoreRetry(_time), Options.Create(new BackendOptions { BatchMax = 4 }), Supervision.New(), _time,
             NullLogger<BalanceReadModel>.Instance);
     }
 

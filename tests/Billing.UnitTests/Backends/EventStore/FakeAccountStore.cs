@@ -38,6 +38,15 @@ internal sealed class FakeAccountStore : IAccountStore
     /// <summary>What an answer about its shards waits for.</summary>
     public Func<Task> TellingShards { get; set; } = () => Task.CompletedTask;
 
+    /// <summary>How often its primary was looked for.</summary>
+    public int Looks { get; private set; }
+
+    public Task LookForPrimaryAsync(CancellationToken cancellationToken)
+    {
+        Looks++;
+        return Task.CompletedTask;
+    }
+
     public async Task<IReadOnlyDictionary<int, long>> HeldShardsAsync(CancellationToken cancellationToken)
     {
         ShardsAsked();

@@ -1,4 +1,5 @@
 using Billing.Backends.EventStore.Shards;
+using Npgsql;
 
 namespace Billing.UnitTests.Backends.EventStore;
 
@@ -40,6 +41,17 @@ public sealed class ShardMapTests
 
         Assert.Equal(1, _map.Find(TheShard));
         Assert.Equal(1, asked);
+    }
+
+    [Fact]
+    public async Task The_primary_of_a_database_that_cannot_be_asked_is_looked_for()
+    {
+        _other.TellingShards = () => Task.FromException(new NpgsqlException("The server is gone."));
+
+        await _map.RefreshAsync();
+
+        Assert.Equal((0, 1), (_one.Looks, _other.Looks));
+        Assert.Equal(0, _map.Find(TheShard));
     }
 
     [Fact]

@@ -1,6 +1,7 @@
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.EventStore.Shards;
+using Npgsql;
 
 namespace Billing.UnitTests.Backends.EventStore;
 
@@ -42,6 +43,20 @@ public sealed class ShardedReaderTests
         {
             Assert.Equal(Charged, await LoadAsync());
         }
+    }
+
+    [Fact]
+    public async Task After_a_read_that_fails_the_primary_of_its_database_is_looked_for_and_of_no_other()
+    {
+        var other = new FakeAccountStore();
+        other.Shards.Clear();
+        var reader = new ShardedReader(new ShardMap([other, _store], new ManualTime()));
+        var failure = new NpgsqlException("The server is gone.");
+        _store.Loading = _ => failure;
+
+        Assert.Same(failure, await Record.ExceptionAsync(() => reader.LoadAsync([Stream], Opened, TestContext.Current.CancellationToken)));
+
+        Assert.Equal((0, 1), (other.Looks, _store.Looks));
     }
 
     [Fact]
