@@ -75,14 +75,32 @@ internal sealed class CommandRouter(IReadOnlyList<PaymentLane> lanes, ShardMap m
     {
         lock (_gate)
         {
-            if (_places[command.Shard].Lane is { } lane)
+            var place = _places[command.Shard];
+            if (place.Lane is { } lane && !place.HasReturned(command.StreamId))
             {
                 lane.AcceptAuthorised(command);
                 return;
             }
             command.IsAuthorised = true;
-            _places[command.Shard].Waiting.Add(command);
+            if (place.Lane is not null)
+            {
+                Return([command], place.Lane);
+                return;
+            }
+            place.Waiting.Add(command);
             _work.Writer.TryWrite(true);
+        }
+    }
+
+    private void Return(List<PendingCommand> commands, PaymentLane lane)
+    {
+        lane.Accept(commands);
+        var taken = lane.DrainAsync();
+        foreach (var command in commands.Where(command => command.IsAuthorised))
+        {
+            var place = _places[command.Shard];
+            place.Returned.Add(command.StreamId);
+            place.Taken = taken;
         }
     }
 
@@ -145,7 +163,7 @@ internal sealed class CommandRouter(IReadOnlyList<PaymentLane> lanes, ShardMap m
             }
             foreach (var (lane, commands) in placed)
             {
-                lane.Accept(commands);
+                Return(commands, lane);
             }
             return WaitedFor().Count == 0;
         }
@@ -167,5 +185,21 @@ internal sealed class CommandRouter(IReadOnlyList<PaymentLane> lanes, ShardMap m
         public Task Drained { get; set; } = Task.CompletedTask;
 
         public List<PendingCommand> Waiting { get; } = [];
+
+        /// <summary>The accounts whose authorised commands have come back to the lane since it had last taken all of these.</summary>
+        public HashSet<string> Returned { get; } = new(StringComparer.Ordinal);
+
+        /// <summary>Completes when the lane has taken all that has come back.</summary>
+        public Task Taken { get; set; } = Task.CompletedTask;
+
+        /// <summary>Whether a command of an account that is authorised now would overtake one that has come back.</summary>
+        public bool HasReturned(string streamId)
+        {
+            if (Taken.IsCompleted)
+            {
+                Returned.Clear();
+            }
+            return Returned.Contains(streamId);
+        }
     }
 }

@@ -42,6 +42,9 @@ internal sealed partial class PaymentLane(
     private readonly Channel<PendingCommand> _authorised =
         Channel.CreateUnbounded<PendingCommand>(new UnboundedChannelOptions { SingleReader = true });
 
+    // Authorised commands that were set aside or have come back from another lane, which are older than all of their accounts in the queue.
+    private readonly Queue<PendingCommand> _again = [];
+
     // Written to after every write to either queue; an item in it wakes the loop, which then drains both.
     private readonly Channel<bool> _work = Channel.CreateBounded<bool>(
         new BoundedChannelOptions(1) { SingleReader = true, FullMode = BoundedChannelFullMode.DropWrite });
@@ -144,7 +147,11 @@ internal sealed partial class PaymentLane(
                 command.RefuseAsEarly();
                 repeated.Add(command);
             }
-            else if (command.IsAuthorised || flow.Authorise(command, cancellationToken))
+            else if (command.IsAuthorised)
+            {
+                _again.Enqueue(command);
+            }
+            else if (flow.Authorise(command, cancellationToken))
             {
                 _authorised.Writer.TryWrite(command);
             }
@@ -216,10 +223,10 @@ internal sealed partial class PaymentLane(
     /// <summary>Records the commands that are authorised by now, in transactions of up to the largest batch.</summary>
     private async Task RecordAsync(ICommandFlow flow, CancellationToken cancellationToken)
     {
-        while (_authorised.Reader.TryPeek(out _))
+        while (_again.Count > 0 || _authorised.Reader.TryPeek(out _))
         {
             var batch = new List<PendingCommand>();
-            while (batch.Count < _batchMax && _authorised.Reader.TryRead(out var command))
+            while (batch.Count < _batchMax && (_again.TryDequeue(out var command) || _authorised.Reader.TryRead(out command)))
             {
                 command.IsAuthorised = true;
                 batch.Add(command);
