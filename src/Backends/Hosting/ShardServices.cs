@@ -25,6 +25,7 @@ public static class ShardServices
         var found = new List<(string, IReadOnlyList<int>)>();
         foreach (var database in services.GetRequiredService<EventStoreDatabases>().All)
         {
+            await database.Servers.LookForPrimaryAsync(cancellationToken);
             found.Add((database.Name, [.. (await database.Store.HeldShardsAsync(cancellationToken)).Keys.Order()]));
         }
         return found;

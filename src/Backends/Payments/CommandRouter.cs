@@ -84,7 +84,7 @@ internal sealed class CommandRouter(IReadOnlyList<PaymentLane> lanes, ShardMap m
             command.IsAuthorised = true;
             if (place.Lane is not null)
             {
-                Return([command], place.Lane);
+                PassReturned([command], place.Lane);
                 return;
             }
             place.Waiting.Add(command);
@@ -92,7 +92,8 @@ internal sealed class CommandRouter(IReadOnlyList<PaymentLane> lanes, ShardMap m
         }
     }
 
-    private void Return(List<PendingCommand> commands, PaymentLane lane)
+    // What is authorised after them, and before the lane has taken them, takes the same way.
+    private void PassReturned(List<PendingCommand> commands, PaymentLane lane)
     {
         lane.Accept(commands);
         var taken = lane.DrainAsync();
@@ -163,7 +164,7 @@ internal sealed class CommandRouter(IReadOnlyList<PaymentLane> lanes, ShardMap m
             }
             foreach (var (lane, commands) in placed)
             {
-                Return(commands, lane);
+                PassReturned(commands, lane);
             }
             return WaitedFor().Count == 0;
         }

@@ -45,6 +45,16 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
     }
 
     [Fact]
+    public async Task The_list_of_shards_is_the_primarys()
+    {
+        var connection = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString) { Host = $"127.0.0.1:1,127.0.0.1:{store.Postgres.Port}" };
+
+        var databases = await store.NewBackend(connection.ConnectionString).ListShardsAsync(Token);
+
+        Assert.Equal(Shard.Count, Assert.Single(databases).Shards.Count);
+    }
+
+    [Fact]
     public async Task A_server_that_vanishes_while_a_session_waits_for_it_is_left_for_another_one()
     {
         await using var vanishing = new TcpRelay(store.Postgres.Port, RelayBehaviour.None);
