@@ -14,9 +14,10 @@ install_tier() {
   install_archive kafka "kafka-$kafka_release.tar.gz"
   install -d -o kafka -g kafka -m 700 /var/lib/billing-kafka
   put_file /etc/billing/kafka/log4j2.properties root:root 644 <"$BILLING_BOOTSTRAP/kafka/log4j2.properties"
-  local settings
+  local settings admin
+  admin=$(password kafka/admin)
   # Before the brokers have changed to a new password of the administrator, the old one is still theirs.
-  if is_broker_login "$(password kafka/admin)"; then
+  if is_broker_login "$admin"; then
     settings=$(kafka_admin_properties)
     put_file /etc/billing/kafka/admin.properties root:root 600 <<<"$settings"
   fi
@@ -56,7 +57,7 @@ node_number() {
 }
 
 kafka_properties() {
-  local number nodes voters=() node roles=broker listeners accounts
+  local number nodes voters=() node roles=broker listeners admin accounts
   number=$(node_number)
   IFS=, read -ra nodes <<<"$BILLING_KAFKA_NODES"
   for node in "${nodes[@]:0:3}"; do
@@ -64,7 +65,9 @@ kafka_properties() {
     [[ ${node%@*} != "$number" ]] || roles=broker,controller
   done
   listeners="CLIENT://$BILLING_ADDRESS:9092,BROKER://$BILLING_ADDRESS:9094"
-  accounts=$(broker_accounts "$(password kafka/admin)")
+  # In a command of its own: of a substitution among the arguments of another command a failure is not noticed.
+  admin=$(password kafka/admin)
+  accounts=$(broker_accounts "$admin")
   cat <<END
 process.roles=$roles
 node.id=$number

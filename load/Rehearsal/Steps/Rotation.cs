@@ -8,8 +8,8 @@ internal static class Rotation
 {
     private const string Install = "bash /opt/billing/bootstrap/install.sh";
 
-    // A broker at a time: the next one when all replicas are in sync again.
-    private const string InSync = "for _ in {1..120}; do [[ -n $(billing-kafka topics --describe --under-replicated-partitions) ]] || exit 0; sleep 1; done; exit 1";
+    /// <summary>What a broker waits for after a change, before the next one: that all replicas are in sync again.</summary>
+    public const string InSync = "for _ in {1..120}; do [[ -n $(billing-kafka topics --describe --under-replicated-partitions) ]] || exit 0; sleep 1; done; exit 1";
 
     // As when the network between the tiers fails for a moment: whoever had a session has to open another one, with the password of now.
     private const string EndSessions = "runuser -u postgres -- psql -qAtd billing -c \"select count(pg_terminate_backend(pid)) from pg_stat_activity where usename = 'billing_backend'\"";

@@ -7,11 +7,11 @@ namespace Billing.Rehearsal.Steps;
 /// In the meantime, the old and the new release run side by side.</summary>
 internal static class Upgrade
 {
-    // The monitoring host creates the tables that the next release has in addition. Who reads comes before who writes: balance backends before payment backends, which may store new types of events, and backends before
+    // Brokers read the secrets as every other machine does. The monitoring host creates the tables that the next release has in addition. Who reads comes before who writes: balance backends before payment backends, which may store new types of events, and backends before
     // proxies, which may send new kinds of requests.
-    private static readonly string[] Order = ["monitoring", "postgres", "balance-backend", "payment-backend", "proxy"];
+    private static readonly string[] Order = ["kafka", "monitoring", "postgres", "balance-backend", "payment-backend", "proxy"];
 
-    /// <summary>Upgrades every machine that runs one of the platform's programs.</summary>
+    /// <summary>Upgrades every machine.</summary>
     public static async Task RunAsync(Platform platform, Release next, Action<string> progress, CancellationToken cancellationToken)
     {
         await platform.OfferAsync(next, cancellationToken);
@@ -19,8 +19,13 @@ internal static class Upgrade
         foreach (var machine in Order.SelectMany(tier => platform.Tier(tier).OrderBy(machine => machine == primary)))
         {
             progress(machine.Machine.Name);
-            await machine.RunAsync(
-                $"/opt/billing/bootstrap/upgrade.sh {next.Version} {next.BootstrapHash} file:///srv/billing/releases/{next.Version}", cancellationToken);
+            var upgrade = $"/opt/billing/bootstrap/upgrade.sh {next.Version} {next.BootstrapHash} file:///srv/billing/releases/{next.Version}";
+            if (machine.Machine.Tier == "kafka")
+            {
+                await machine.RunAsync($"{upgrade}; {Rotation.InSync}", cancellationToken);
+                continue;
+            }
+            await machine.RunAsync(upgrade, cancellationToken);
             await CheckAsync(machine, next.Version, cancellationToken);
         }
     }

@@ -268,6 +268,15 @@ public sealed class BootstrapScripts : IDisposable
     }
 
     [Fact]
+    public async Task A_broker_does_not_take_a_secret_that_cannot_be_read_for_an_empty_one() => AssertRefused(
+        "the secret kafka/admin in", await RunAsync("""
+            . "$BILLING_BOOTSTRAP/tiers/kafka.sh"
+            BILLING_KAFKA_NODES=1@10.0.0.1 BILLING_ZONE=a BILLING_ADDRESS=10.0.0.1 BILLING_SECRETS=file:$PWD
+            mkdir kafka; echo -n short >kafka/admin
+            kafka_properties
+            """));
+
+    [Fact]
     public async Task A_broker_that_is_not_among_the_nodes_is_rejected() => AssertRefused(
         "BILLING_KAFKA_NODES=1@10.0.0.1 does not name this machine, 10.0.0.9",
         await RunAsync(". \"$BILLING_BOOTSTRAP/tiers/kafka.sh\"; BILLING_KAFKA_NODES=1@10.0.0.1; BILLING_ADDRESS=10.0.0.9; kafka_properties"));
