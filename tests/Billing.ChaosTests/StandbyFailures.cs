@@ -1,7 +1,9 @@
 using System.Net.Http.Json;
 using System.Text;
 using System.Text.Json.Nodes;
+using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Backends.EventStore.Shards;
 using Billing.LocalStack;
 using Billing.LocalStack.Postgres;
 using Microsoft.Extensions.Options;
@@ -107,6 +109,30 @@ public sealed class StandbyFailures(StandbyStack fixture) : StackFailures(fixtur
         await servers.LookForPrimaryAsync(Token);
 
         Assert.Equal(false, await AskAsync());
+    }
+
+    [Fact]
+    public async Task An_account_is_not_read_from_a_former_primary_that_does_not_know_it()
+    {
+        var settings = new EventStoreOptions { ConnectionString = Fixture.ConnectionString };
+        await using var reading = new EventStoreDatabase("read", settings, TimeProvider.System);
+        await using var writing = new EventStoreDatabase("written", settings, TimeProvider.System);
+        var (streamId, opened) = ("visa/" + StackFixture.NewAccount(), Account.Opened(100));
+        var reader = new ShardedReader(new ShardMap([reading.Store], TimeProvider.System));
+        var retry = new EventStoreRetry(TimeProvider.System).Limited((_, _) => { });
+        Task<Dictionary<string, Account>> ReadAsync() => retry.ExecuteAsync(token => reader.LoadAsync([streamId], opened, token), Token);
+        await ReadAsync();
+        var former = await Servers.PrimaryAsync(Token);
+
+        await former.KillPatroniAsync();
+        await UntilAnotherTakesOverAsync(former);
+        await writing.Servers.LookForPrimaryAsync(Token);
+        await writing.Store.AppendAsync([NewEvent.Of(streamId, new PaymentAccepted(Guid.NewGuid(), 10, "USD", DateTimeOffset.UnixEpoch), opened)], [], Token);
+        var found = await ReadAsync();
+        former.Start();
+        await Servers.WaitUntilSafeAsync(Token);
+
+        Assert.Equal(1, found[streamId].Version);
     }
 
     [Fact]

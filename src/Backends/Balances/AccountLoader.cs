@@ -28,7 +28,7 @@ internal sealed partial class AccountLoader
     {
         (_view, _database, _reader, _batchMax, _time, _logger) = (view, database, reader, batchMax, time, logger);
         _retry = retry.Unlimited(database, EventStoreFailure.IsUnavailable, (e, attempt) => Waiting(attempt, e.Message));
-        _reload = retry.Together(database, EventStoreFailure.IsRetryable, (e, attempt) => Waiting(attempt, e.Message));
+        _reload = retry.Together(null, EventStoreFailure.IsRetryable, (e, attempt) => Waiting(attempt, e.Message));
     }
 
     /// <summary>Wants an account to be read in the background.</summary>

@@ -55,7 +55,7 @@ internal sealed partial class StoredReads(
         try
         {
             var reply = await _retry.ExecuteAsync(
-                async token => await _reader.ReadAsync(CommandRoute.Of(command).StreamId, place => read(place, command, token), token), either.Token);
+                token => _reader.ReadAsync(CommandRoute.Of(command).StreamId, (place, use) => read(place, command, use), token), either.Token);
             reply.CorrelationId = command.CorrelationId;
             replier.Publish([(delivery, reply)], []);
         }

@@ -27,7 +27,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
     private readonly string _append = StoredFunction.AppendEvents.Call(options.Value.Schema);
     private readonly FormerReceipts _former = new(servers, options.Value.Schema);
 
-    public Task LookForPrimaryAsync(CancellationToken cancellationToken) => servers.LookForPrimaryAsync(cancellationToken);
+    public Task<T> UseAsync<T>(Func<CancellationToken, Task<T>> use, CancellationToken cancellationToken) => servers.UseAsync(use, cancellationToken);
 
     // An event states the account's balance and currency, so the last one says all but the credit limit, which the last event says that has set
     // it: two events are read, however many there are. One statement, and so as of one moment.
@@ -101,13 +101,19 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
     public async Task<IReadOnlyDictionary<int, long>> HeldShardsAsync(CancellationToken cancellationToken)
     {
         var held = new Dictionary<int, long>(Shard.Count);
-        await using var command = servers.Primary.CreateCommand(
-            $"select number, epoch from {EventStoreSchema.ShardsHere(_options.Schema)} where is_held and moving_to is null");
-        await using var rows = await command.ExecuteReaderAsync(cancellationToken);
+        await using var statements = servers.Primary.CreateBatch();
+        Add(statements, $"select number, epoch from {EventStoreSchema.ShardsHere(_options.Schema)} where is_held and moving_to is null");
+        if (servers.AreSeveral)
+        {
+            // A former primary that does not know it reads on, but none of its commits ends, since its standby is gone. So this commits.
+            Add(statements, "select pg_logical_emit_message(true, 'billing', '')");
+        }
+        await using var rows = await statements.ExecuteReaderAsync(cancellationToken);
         while (await rows.ReadAsync(cancellationToken))
         {
             held.Add(rows.GetInt32(0), rows.GetInt64(1));
         }
+        await EndCommitAsync(rows, cancellationToken);
         return held;
     }
 
@@ -235,6 +241,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
         {
             begun.Add(new SourcePartition(rows.GetString(0), rows.GetInt32(1)), rows.GetInt64(2));
         }
+        await EndCommitAsync(rows, cancellationToken);
         return begun;
     }
 
@@ -260,13 +267,24 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
         }
         try
         {
-            await statements.ExecuteNonQueryAsync(cancellationToken);
+            await using var rows = await statements.ExecuteReaderAsync(cancellationToken);
+            await EndCommitAsync(rows, cancellationToken);
         }
         catch (PostgresException e) when (e.SqlState == PostgresErrorCodes.UndefinedTable)
         {
             _former.AskAgain();
             throw;
         }
+    }
+
+    // The commit follows the rows, and whoever only closes them is not told that it failed. A commit whose wait for the standby is cancelled is
+    // committed on one disk only, and the server may report success before the session is ended.
+    private static async Task EndCommitAsync(NpgsqlDataReader rows, CancellationToken cancellationToken)
+    {
+        while (await rows.NextResultAsync(cancellationToken))
+        {
+        }
+        cancellationToken.ThrowIfCancellationRequested();
     }
 
     private void AddHold(NpgsqlBatch statements, IEnumerable<string> streamIds, IReadOnlyCollection<PartitionEpoch> owned) =>

@@ -21,15 +21,17 @@ internal sealed class EventStoreRetry(TimeProvider time, Random? random = null)
     private readonly Random _random = random ?? new Random(unchecked((int)time.GetTimestamp()));
     private readonly Lock _gate = new();
 
-    /// <summary>Retries until it succeeds or is cancelled, and looks for the primary before each retry: for work that must not be given up.
-    /// Attempts are numbered from 1.</summary>
-    public Retries Unlimited(IAccountStore store, Func<Exception, bool> handles, Action<Exception, int> onRetry) =>
+    /// <summary>Retries until it succeeds or is cancelled: for work that must not be given up. Attempts are numbered from 1.</summary>
+    /// <param name="store">The database that the work uses; null for work that calls <see cref="IAccountStore.UseAsync"/> itself.</param>
+    /// <param name="handles">The failures after which to retry.</param>
+    /// <param name="onRetry">Receives each failure, with the number of the attempt.</param>
+    public Retries Unlimited(IAccountStore? store, Func<Exception, bool> handles, Action<Exception, int> onRetry) =>
         Build(handles, onRetry, int.MaxValue, store);
 
     /// <summary>As <see cref="Unlimited"/>, but a failure that may concern some of the commands only is thrown from attempt
     /// <see cref="AttemptsTogether"/> on, so that they can be tried apart; the attempts are those since
     /// <see cref="Retries.Begin"/>. Not thread-safe.</summary>
-    public Retries Together(IAccountStore store, Func<Exception, bool> handles, Action<Exception, int> onRetry)
+    public Retries Together(IAccountStore? store, Func<Exception, bool> handles, Action<Exception, int> onRetry)
     {
         Retries? together = null;
         return together = Unlimited(
@@ -37,7 +39,7 @@ internal sealed class EventStoreRetry(TimeProvider time, Random? random = null)
     }
 
     /// <summary>Retries a few times, over a few seconds and as long as it takes to look for a primary, while the store is unavailable as a
-    /// whole: for requests that a caller can repeat, and reads that look for the primary themselves.</summary>
+    /// whole: for reads of <see cref="Shards.ShardedReader"/> that a caller can repeat.</summary>
     public Retries Limited(Action<Exception, int> onRetry) => Build(EventStoreFailure.IsOfAllRows, onRetry, 10, null);
 
     private Retries Build(Func<Exception, bool> handles, Action<Exception, int> onRetry, int attempts, IAccountStore? store) =>
@@ -52,17 +54,13 @@ internal sealed class EventStoreRetry(TimeProvider time, Random? random = null)
                 MaxDelay = DelayMax,
                 UseJitter = true,
                 Randomizer = NextShare,
-                OnRetry = async arguments =>
+                OnRetry = arguments =>
                 {
-                    var failure = arguments.Outcome.Exception!;
-                    onRetry(failure, arguments.AttemptNumber + 1);
-                    if (store is not null && EventStoreFailure.IsUnavailable(failure))
-                    {
-                        await store.LookForPrimaryAsync(arguments.Context.CancellationToken);
-                    }
+                    onRetry(arguments.Outcome.Exception!, arguments.AttemptNumber + 1);
+                    return ValueTask.CompletedTask;
                 },
             })
-            .Build());
+            .Build(), store);
 
     private double NextShare()
     {
@@ -72,7 +70,7 @@ internal sealed class EventStoreRetry(TimeProvider time, Random? random = null)
         }
     }
 
-    public sealed class Retries(ResiliencePipeline pipeline)
+    public sealed class Retries(ResiliencePipeline pipeline, IAccountStore? store)
     {
         /// <summary>Number of attempts that have begun since <see cref="Begin"/>.</summary>
         public int Attempts { get; private set; }
@@ -90,9 +88,9 @@ internal sealed class EventStoreRetry(TimeProvider time, Random? random = null)
                     static async (attempt, call) =>
                     {
                         call.Retries.Attempts++;
-                        return await call.Work(attempt.CancellationToken);
+                        return await (call.Store is null ? call.Work(attempt.CancellationToken) : call.Store.UseAsync(call.Work, attempt.CancellationToken));
                     },
-                    context, (Retries: this, Work: work));
+                    context, (Retries: this, Store: store, Work: work));
             }
             finally
             {

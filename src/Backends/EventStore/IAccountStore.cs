@@ -52,10 +52,11 @@ public interface IAccountStore : IAccountReader
     /// <summary>The name of its database, in the settings.</summary>
     string Name { get; }
 
-    /// <summary>Looks for the server that is the primary, after a failure; ends at once if the database has one server only.</summary>
-    Task LookForPrimaryAsync(CancellationToken cancellationToken);
+    /// <summary>Does what uses the database; see <see cref="StoreServers.UseAsync"/>.</summary>
+    Task<T> UseAsync<T>(Func<CancellationToken, Task<T>> use, CancellationToken cancellationToken);
 
-    /// <summary>Reads which shards the database holds.</summary>
+    /// <summary>Reads which shards the database holds. Of several servers, only the primary answers: whatever was read before this began was
+    /// read before another one took over.</summary>
     /// <returns>The number of each, and how often it has changed its database.</returns>
     Task<IReadOnlyDictionary<int, long>> HeldShardsAsync(CancellationToken cancellationToken);
 

@@ -13,11 +13,18 @@ public sealed class StoreServers : IAsyncDisposable
     // A standby takes some ten seconds to become the primary; whoever waits for it tries again afterwards, and looks again.
     private static readonly TimeSpan AskingMax = TimeSpan.FromSeconds(10);
 
+    // What takes so long may wait for a server that hangs. The others are asked once then, and from time to time: a machine that is only
+    // busy would be the busier.
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan PatienceAgain = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan AskingOnceMax = TimeSpan.FromSeconds(3);
+
     private readonly Server[] _servers;
     private readonly NpgsqlMultiHostDataSource? _several;
     private readonly Lock _gate = new();
     private volatile NpgsqlDataSource _primary;
     private Task _looking = Task.CompletedTask;
+    private string? _timeline;
 
     /// <summary>Reads the servers from the connection string; connects to none yet.</summary>
     public StoreServers(IOptions<EventStoreOptions> options)
@@ -46,22 +53,18 @@ public sealed class StoreServers : IAsyncDisposable
     /// <summary>Connections for Marten, which keeps them for good: to whatever server is the primary.</summary>
     public NpgsqlDataSource ForSchema => _several?.WithTargetSession(TargetSessionAttributes.Primary) ?? _primary;
 
+    /// <summary>Whether there are several.</summary>
+    internal bool AreSeveral => _several is not null;
+
     /// <summary>Asks all of several servers at once which one is the primary, until one is or ten seconds have passed.</summary>
-    public Task LookForPrimaryAsync(CancellationToken cancellationToken)
-    {
-        if (_several is null)
-        {
-            return Task.CompletedTask;
-        }
-        lock (_gate)
-        {
-            if (_looking.IsCompleted)
-            {
-                _looking = LookAsync();
-            }
-            return _looking.WaitAsync(cancellationToken);
-        }
-    }
+    public Task LookForPrimaryAsync(CancellationToken cancellationToken) =>
+        _several is null ? Task.CompletedTask : LookAsync(onlyElsewhere: false, cancellationToken);
+
+    /// <summary>Does what uses the database. With several servers it fails if it takes long and another server has become the primary meanwhile, and
+    /// the primary is looked for before a failure of the database is passed on.</summary>
+    /// <exception cref="NpgsqlException">Another server is the primary now; whether something was committed is unknown.</exception>
+    public Task<T> UseAsync<T>(Func<CancellationToken, Task<T>> use, CancellationToken cancellationToken) =>
+        _several is null ? use(cancellationToken) : UseOneOfSeveralAsync(use, cancellationToken);
 
     /// <summary>Closes the connections.</summary>
     public async ValueTask DisposeAsync()
@@ -78,18 +81,77 @@ public sealed class StoreServers : IAsyncDisposable
         }
     }
 
-    // A former primary that does not know it yet says that it is one, too: of those that answer at about the same time, the one with the
-    // latest timeline is.
-    private async Task LookAsync()
+    private async Task<T> UseOneOfSeveralAsync<T>(Func<CancellationToken, Task<T>> use, CancellationToken cancellationToken)
     {
-        using var bound = new CancellationTokenSource(AskingMax);
-        var asked = _servers.Select(server => TimelineAsync(server.Unpooled, bound.Token)).ToList();
-        await Task.WhenAny(asked);
-        bound.CancelAfter(AskingInterval);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        var primary = _primary;
+        var underWay = use(either.Token);
+        try
+        {
+            for (var patience = Patience; !await HasEndedAsync(underWay, patience); patience = PatienceAgain)
+            {
+                if (primary == _primary)
+                {
+                    await LookAsync(onlyElsewhere: true, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+                }
+                if (primary != _primary)
+                {
+                    await either.CancelAsync();
+                }
+            }
+            return await underWay;
+        }
+        catch (OperationCanceledException e) when (!cancellationToken.IsCancellationRequested)
+        {
+            throw new NpgsqlException("Another server has become the primary.", e);
+        }
+        catch (Exception e) when (EventStoreFailure.IsUnavailable(e))
+        {
+            await LookForPrimaryAsync(cancellationToken);
+            throw;
+        }
+
+        static async Task<bool> HasEndedAsync(Task work, TimeSpan patience)
+        {
+            await work.WaitAsync(patience, CancellationToken.None).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            return work.IsCompleted;
+        }
+    }
+
+    // Those who look at the same time share what is found.
+    private Task LookAsync(bool onlyElsewhere, CancellationToken cancellationToken)
+    {
+        lock (_gate)
+        {
+            if (_looking.IsCompleted)
+            {
+                _looking = LookAsync(onlyElsewhere);
+            }
+            return _looking.WaitAsync(cancellationToken);
+        }
+    }
+
+    // A former primary that does not know it yet says that it is one, too: of those that answer at about the same time, the one with the
+    // latest timeline is. Where nothing has failed, a server elsewhere must have a later one than the last primary.
+    private async Task LookAsync(bool onlyElsewhere)
+    {
+        using var bound = new CancellationTokenSource(onlyElsewhere ? AskingOnceMax : AskingMax);
+        var servers = onlyElsewhere ? Array.FindAll(_servers, server => server.Sessions != _primary) : _servers;
+        var asked = servers.Select(server => TimelineAsync(server.Unpooled, onlyElsewhere, bound.Token)).ToList();
+        if (!onlyElsewhere)
+        {
+            await Task.WhenAny(asked);
+            bound.CancelAfter(AskingInterval);
+        }
         var timelines = await Task.WhenAll(asked);
         var latest = timelines.Max(StringComparer.Ordinal);
-        var found = _servers[Array.IndexOf(timelines, latest)].Sessions;
-        if (latest is not null && found != _primary)
+        if (latest is null || (onlyElsewhere && string.CompareOrdinal(latest, _timeline) <= 0))
+        {
+            return;
+        }
+        _timeline = latest;
+        var found = servers[Array.IndexOf(timelines, latest)].Sessions;
+        if (found != _primary)
         {
             var former = _primary;
             _primary = found;
@@ -97,9 +159,9 @@ public sealed class StoreServers : IAsyncDisposable
         }
     }
 
-    // The timeline of a server once it is the primary, as the file names of its log begin with it; null if it did not become the primary
+    // The timeline of a server once it is the primary, as the file names of its log begin with it; null if it is not, or did not become it
     // in time. Outside the pool, whose sessions may wait for a machine that is gone.
-    private static async Task<string?> TimelineAsync(NpgsqlDataSource server, CancellationToken cancellationToken)
+    private static async Task<string?> TimelineAsync(NpgsqlDataSource server, bool once, CancellationToken cancellationToken)
     {
         while (true)
         {
@@ -121,7 +183,7 @@ public sealed class StoreServers : IAsyncDisposable
             {
                 return null;
             }
-            if (cancellationToken.IsCancellationRequested)
+            if (once || cancellationToken.IsCancellationRequested)
             {
                 return null;
             }

@@ -70,7 +70,7 @@ public static class ShardServices
                     throw;
                 }
                 report($"{e.GetBaseException().Message.TrimEnd('.')}: beginning again");
-                await Task.WhenAll(services.GetRequiredService<ShardMap>().Databases.Select(database => database.LookForPrimaryAsync(cancellationToken)));
+                await Task.WhenAll(services.GetRequiredService<EventStoreDatabases>().All.Select(database => database.Servers.LookForPrimaryAsync(cancellationToken)));
                 await Task.Delay(RetryDelay, cancellationToken);
             }
         }

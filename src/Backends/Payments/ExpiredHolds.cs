@@ -47,14 +47,13 @@ internal sealed partial class ExpiredHolds(
     {
         try
         {
-            return await store.TakeDueHoldsAsync(TakenMax, cancellationToken);
+            return await store.UseAsync(token => store.TakeDueHoldsAsync(TakenMax, token), cancellationToken);
         }
         catch (Exception e)
         {
             // A connection that breaks while the process stops is no failure of it.
             cancellationToken.ThrowIfCancellationRequested();
             NotRead(store.Name, e.Message);
-            await store.LookForPrimaryAsync(cancellationToken);
             return [];
         }
     }

@@ -6,6 +6,7 @@ using Billing.Backends.Hosting;
 using Billing.Chaos.Network;
 using Billing.LocalStack.Postgres;
 using Billing.LocalStack.Processes;
+using Billing.Messaging;
 using Microsoft.Extensions.DependencyInjection;
 using Npgsql;
 
@@ -82,6 +83,31 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
     }
 
     [Fact]
+    public async Task What_waits_for_a_server_that_hangs_ends_once_another_one_is_the_primary()
+    {
+        await using var hanging = new TcpRelay(store.Postgres.Port, RelayBehaviour.None);
+        var connection = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString)
+        {
+            Host = $"127.0.0.1:{hanging.Port},127.0.0.1:{store.Postgres.Port}",
+            CommandTimeout = 0,
+        };
+        var servers = store.NewBackend(connection.ConnectionString).Database().Servers;
+        Task<object?> AskAsync() => servers.UseAsync(
+            async token =>
+            {
+                await using var question = servers.Primary.CreateCommand("select 1");
+                return await question.ExecuteScalarAsync(token);
+            },
+            Token).WaitAsync(TimeSpan.FromMinutes(3), Token);
+        await AskAsync();
+
+        hanging.CutOff(Cut.Both);
+
+        await Assert.ThrowsAsync<NpgsqlException>(AskAsync);
+        Assert.Equal(1, await AskAsync());
+    }
+
+    [Fact]
     public async Task A_server_that_accepts_connections_and_says_nothing_is_not_asked_again_once_the_primary_is_found()
     {
         using var silent = new TcpListener(IPAddress.Loopback, 0);
@@ -152,23 +178,49 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
             folder, ports, settings: new Dictionary<string, string> { ["wal_level"] = "replica", ["max_wal_senders"] = "2" }, cancellationToken: Token);
         var backend = store.NewBackend(new NpgsqlConnectionStringBuilder(postgres.ConnectionString) { CommandTimeout = 1 }.ConnectionString);
         await backend.EnsureEventStoreAsync(Token);
-        await using (var source = NpgsqlDataSource.Create(postgres.ConnectionString))
+        await using var source = NpgsqlDataSource.Create(postgres.ConnectionString);
+        async Task<object?> AskAsync(string question)
         {
-            await using var batch = source.CreateCommand("alter system set synchronous_standby_names = 'nobody'");
-            await batch.ExecuteNonQueryAsync(Token);
-            await using var reload = source.CreateCommand("select pg_reload_conf()");
-            await reload.ExecuteNonQueryAsync(Token);
+            await using var command = source.CreateCommand(question);
+            return await command.ExecuteScalarAsync(Token);
         }
+
+        await AskAsync("alter system set synchronous_standby_names = 'nobody'");
+        await AskAsync("select pg_reload_conf()");
 
         // The server's checkpointer has commits wait, from whenever it has read the setting.
         Exception? failure = null;
         for (var tries = 0; failure is null && tries < 100; tries++)
         {
-            failure = await Record.ExceptionAsync(() => EventStoreFixture.AppendAsync(
-                backend.Database().Store, "visa/" + StackFixture.NewAccount(), EventStoreFixture.Opened, EventStoreFixture.Facts(1)));
+            failure = await Record.ExceptionAsync(() => AppendAsync(backend, Token));
         }
-
         Assert.NotNull(failure);
         Assert.True(EventStoreFailure.IsUnavailable(failure), $"{failure}");
+        await Assert.ThrowsAsync<NpgsqlException>(() => BeginEpochAsync(backend, Token));
+
+        // The server may answer to the cancellation before the session is ended.
+        var patient = store.NewBackend(
+            new NpgsqlConnectionStringBuilder(postgres.ConnectionString) { Host = $"127.0.0.1:{postgres.Port},127.0.0.1:1" }.ConnectionString);
+        for (var tries = 0; tries < 60; tries++)
+        {
+            using var stopping = new CancellationTokenSource();
+            Task committing = (tries % 3) switch
+            {
+                0 => AppendAsync(patient, stopping.Token),
+                1 => BeginEpochAsync(patient, stopping.Token),
+                _ => patient.Database().Store.HeldShardsAsync(stopping.Token),
+            };
+            while (!committing.IsCompleted && await AskAsync("select exists (select from pg_stat_activity where wait_event = 'SyncRep')") is not true)
+            {
+            }
+            await stopping.CancelAsync();
+            await Assert.ThrowsAnyAsync<OperationCanceledException>(() => committing);
+        }
     }
+
+    private static Task AppendAsync(ServiceProvider backend, CancellationToken cancellationToken) => backend.Database().Store.AppendAsync(
+        [NewEvent.Of("visa/" + StackFixture.NewAccount(), EventStoreFixture.Facts(1).Single(), EventStoreFixture.Opened)], [], cancellationToken);
+
+    private static Task<Dictionary<SourcePartition, long>> BeginEpochAsync(ServiceProvider backend, CancellationToken cancellationToken) => backend.Database().Store.BeginEpochsAsync(
+        [new PartitionEpoch(new SourcePartition(Guid.NewGuid().ToString(), 0), 0)], cancellationToken);
 }

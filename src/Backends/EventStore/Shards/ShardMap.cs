@@ -83,16 +83,15 @@ internal sealed class ShardMap(IReadOnlyList<IAccountStore> databases, TimeProvi
         }
     }
 
-    // Null if it cannot be asked; the next question goes to its primary then.
+    // Null if it cannot be asked.
     private static async Task<IReadOnlyDictionary<int, long>?> HeldAsync(IAccountStore database)
     {
         try
         {
-            return await database.HeldShardsAsync(CancellationToken.None);
+            return await database.UseAsync(database.HeldShardsAsync, CancellationToken.None);
         }
         catch (Exception e) when (e is NpgsqlException or TimeoutException)
         {
-            await database.LookForPrimaryAsync(CancellationToken.None);
             return null;
         }
     }

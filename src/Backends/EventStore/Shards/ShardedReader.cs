@@ -4,15 +4,15 @@ using Npgsql;
 namespace Billing.Backends.EventStore.Shards;
 
 /// <summary>Reads accounts from whichever database each of them is in. A read from a database that turns out not to hold a shard fails
-/// as one from a database that is away, so that it is tried again. After a failure of a database its primary is looked for, and no
-/// other's.</summary>
+/// as one from a database that is away, so that it is tried again. The database is asked for its shards after the read, so that what
+/// is told was true when the read began or later.</summary>
 internal sealed class ShardedReader(ShardMap map) : IAccountReader
 {
     /// <inheritdoc/>
     public async Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken)
     {
         var parts = await Task.WhenAll((await PlacesAsync(streamIds)).Select(part => ReadAsync(
-            part.Key, [.. part], () => map.Databases[part.Key].LoadAsync([.. part], opened, cancellationToken), cancellationToken)));
+            part.Key, [.. part], token => map.Databases[part.Key].LoadAsync([.. part], opened, token), cancellationToken)));
         // A view of millions of accounts has no use for their hashes.
         return parts.SelectMany(part => part).ToDictionary(part => part.Key, part => part.Value with { Head = null }, StringComparer.Ordinal);
     }
@@ -21,35 +21,25 @@ internal sealed class ShardedReader(ShardMap map) : IAccountReader
     /// <param name="streamId">The account.</param>
     /// <param name="read">Reads it from the database in this place.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
-    public async Task<T> ReadAsync<T>(string streamId, Func<int, Task<T>> read, CancellationToken cancellationToken)
+    public async Task<T> ReadAsync<T>(string streamId, Func<int, CancellationToken, Task<T>> read, CancellationToken cancellationToken)
     {
         var place = (await PlacesAsync([streamId])).Single().Key;
-        return await ReadAsync(place, [streamId], () => read(place), cancellationToken);
+        return await ReadAsync(place, [streamId], token => read(place, token), cancellationToken);
     }
 
-    private async Task<T> ReadAsync<T>(
-        int place, IEnumerable<string> streamIds, Func<Task<T>> read, CancellationToken cancellationToken)
-    {
-        try
-        {
-            return await ReadHeldAsync(place, streamIds, read, cancellationToken);
-        }
-        catch (Exception e) when (EventStoreFailure.IsUnavailable(e))
-        {
-            await map.Databases[place].LookForPrimaryAsync(cancellationToken);
-            throw;
-        }
-    }
+    private Task<T> ReadAsync<T>(
+        int place, IEnumerable<string> streamIds, Func<CancellationToken, Task<T>> read, CancellationToken cancellationToken) =>
+        map.Databases[place].UseAsync(token => ReadHeldAsync(place, streamIds, read, token), cancellationToken);
 
     private async Task<T> ReadHeldAsync<T>(
-        int place, IEnumerable<string> streamIds, Func<Task<T>> read, CancellationToken cancellationToken)
+        int place, IEnumerable<string> streamIds, Func<CancellationToken, Task<T>> read, CancellationToken cancellationToken)
     {
         var shards = Shard.Of(streamIds);
         var epochs = shards.ToDictionary(shard => shard, map.EpochOf);
         T result;
         try
         {
-            result = await read();
+            result = await read(cancellationToken);
         }
         catch (Exception e) when (EventStoreFailure.Elsewhere(e) is { } elsewhere)
         {
