@@ -20,6 +20,10 @@ internal interface ICommandFlow
     /// <returns>The commands that still have to be recorded, because they were requested again meanwhile.</returns>
     List<PendingCommand> Answer(List<PendingCommand> done);
 
+    /// <summary>Whether earlier commands of a command's shard have been returned by the lane since it got this one, which must not overtake them: the
+    /// shard may be back in the database by now.</summary>
+    bool HasLeft(PaymentLane lane, PendingCommand command);
+
     /// <summary>Takes commands back whose accounts are in another database.</summary>
     void Return(PaymentLane lane, List<PendingCommand> misplaced);
 }
@@ -129,6 +133,7 @@ internal sealed partial class PaymentLane(
     private async Task DeduplicateAsync(ICommandFlow flow, List<PendingCommand> commands, CancellationToken cancellationToken)
     {
         var fresh = SetAsideCommands.AddLater(commands);
+        ReturnMisplaced(flow, fresh);
         if (fresh.Count == 0 || await ReceiptsAsync(flow, fresh, cancellationToken) is not { } receipts)
         {
             return;
@@ -231,6 +236,7 @@ internal sealed partial class PaymentLane(
                 command.IsAuthorised = true;
                 batch.Add(command);
             }
+            ReturnMisplaced(flow, batch);
             for (batch = SetAsideCommands.AddLater(batch); batch.Count > 0; batch = SetAsideCommands.AddLater(batch))
             {
                 Access.Begin();
@@ -267,6 +273,10 @@ internal sealed partial class PaymentLane(
 
     private void ReturnMisplaced(ICommandFlow flow, List<PendingCommand> commands)
     {
+        foreach (var command in commands.Where(c => !c.IsDone && flow.HasLeft(this, c)))
+        {
+            command.Misplace();
+        }
         if (commands.Exists(c => c.Result is CommandResult.Misplaced))
         {
             var misplaced = commands.FindAll(c => c.Result is CommandResult.Misplaced);

@@ -45,6 +45,8 @@ internal sealed partial class PaymentProcessor(
     public override async Task RunAsync(CancellationToken stopping) => await await Task.WhenAny(
         [.. lanes.Select(lane => lane.RunAsync(this, stopping)), _router.RunAsync(stopping), WatchStoreAsync(stopping)]);
 
+    bool ICommandFlow.HasLeft(PaymentLane lane, PendingCommand command) => _router.LaneOf(command) != lane;
+
     void ICommandFlow.Return(PaymentLane lane, List<PendingCommand> misplaced)
     {
         Misplaced(misplaced.Count, string.Join(", ", misplaced.Select(c => c.Shard).Distinct().Order()));

@@ -67,7 +67,9 @@ internal sealed partial class PaymentRecorder(
             BatchFailed(e, batch.Count);
             foreach (var half in batch.Where(c => !c.IsDone).Chunk((batch.Count + 1) / 2))
             {
-                await RecordTogetherAsync(WithoutThoseThatWait(half), cancellationToken);
+                // A shard that was elsewhere for the first half may be back, and the commands of an account are recorded in their order.
+                PendingCommand.Misplace(half, batch.Where(c => c.Result is CommandResult.Misplaced).Select(c => c.Shard).ToHashSet());
+                await RecordTogetherAsync(WithoutThoseThatWait(half.Where(c => !c.IsDone)), cancellationToken);
             }
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested && EventStoreFailure.IsRetryable(e))

@@ -152,12 +152,15 @@ internal sealed class PendingCommand
     /// <summary>Ends the command here: the partition has another owner, which gets the command again.</summary>
     public void Abandon() => Result = new CommandResult.Abandoned();
 
+    /// <summary>Ends the command in a lane whose database does not hold its shard.</summary>
+    public void Misplace() => Result = new CommandResult.Misplaced();
+
     /// <summary>Ends commands in a lane whose database does not hold their shards.</summary>
     public static void Misplace(IEnumerable<PendingCommand> commands, IReadOnlySet<int> shards)
     {
         foreach (var command in commands.Where(c => !c.IsDone && shards.Contains(c.Shard)))
         {
-            command.Result = new CommandResult.Misplaced();
+            command.Misplace();
         }
     }
 

@@ -55,6 +55,35 @@ public sealed class CommandRouterTests : ICommandFlow, IAsyncDisposable
     }
 
     [Fact]
+    public async Task A_command_does_not_overtake_one_whose_shard_had_left_the_database_when_it_was_recorded_and_has_come_back()
+    {
+        await EnterBothAsync();
+        _found.SetResult();
+        var (held, loading, loaded) = (_store.Shards.ToList(), new TaskCompletionSource(), new TaskCompletionSource());
+        void ComeBack() => held.ForEach(shard => _store.Shards.TryAdd(shard.Key, shard.Value));
+        _store.Answering = () =>
+        {
+            loading.TrySetResult();
+            return loaded.Task;
+        };
+        _router.EnterAuthorised(_older);
+        await loading.Task;
+
+        _router.EnterAuthorised(_newer);
+        _store.Shards.Clear();
+        _store.ShardsAsked = ComeBack;
+        _store.Loading = _ =>
+        {
+            ComeBack();
+            return null;
+        };
+        loaded.SetResult();
+        await _time.RunToEndAsync(_answered.Task);
+
+        Assert.Equal([_older.Id, _newer.Id], _store.Appended.Select(e => e.Id!.Value));
+    }
+
+    [Fact]
     public async Task A_command_that_is_authorised_while_one_that_was_set_aside_is_tried_again_does_not_overtake_it()
     {
         await EnterBothAsync();
@@ -80,6 +109,8 @@ public sealed class CommandRouterTests : ICommandFlow, IAsyncDisposable
         }
         return [];
     }
+
+    bool ICommandFlow.HasLeft(PaymentLane lane, PendingCommand command) => _router.LaneOf(command) != lane;
 
     void ICommandFlow.Return(PaymentLane lane, List<PendingCommand> misplaced) => _router.Return(lane, misplaced);
 
