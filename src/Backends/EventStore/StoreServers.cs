@@ -96,7 +96,8 @@ public sealed class StoreServers : IAsyncDisposable
                 }
                 if (primary != _primary)
                 {
-                    await either.CancelAsync();
+                    // Npgsql asks the server that hangs to cancel, and waits for that as long as for a connection: on a thread of its own.
+                    await Task.Factory.StartNew(either.Cancel, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
                 }
             }
             return await underWay;
