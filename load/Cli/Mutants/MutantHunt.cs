@@ -44,12 +44,15 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
     {
         var (_, output) = await RunAsync(
             cancellationToken, Program(mutant.TestProject!), "-noLogo", "-noColor",
-            mutant.Test!.EndsWith("Tests", StringComparison.Ordinal) ? "-class" : "-namespace", mutant.Test);
+            IsClass(mutant) ? "-class" : "-namespace", mutant.Test!);
         // A named test must have failed: a non-zero exit code alone may mean that there is no such test.
         return FailedTest().Match(output) is { Success: true } failed
             ? new MutantResult(mutant, true, failed.Groups[1].Value, 0)
             : new MutantResult(mutant, false, "the tests of " + mutant.Test, 0);
     }
+
+    private bool IsClass(Mutant mutant) => Directory.EnumerateFiles(
+        Path.Combine(copy.Folder, "tests", mutant.TestProject!), mutant.Test!.Split('.')[^1] + ".cs", SearchOption.AllDirectories).Any();
 
     private async Task<(int ExitCode, string Output)> RunAsync(CancellationToken cancellationToken, params string[] arguments)
     {

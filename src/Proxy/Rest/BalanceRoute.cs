@@ -114,7 +114,7 @@ internal sealed class PastBalanceAnswer
         CreditLimit = past.CreditLimit.ToJson(),
         AccountStatus = Names.Of(past.AccountStatus),
         Version = past.Version,
-        DecidedAt = past.DecidedAt?.ToDateTime(),
+        DecidedAt = past.DecidedAt.ToJson(),
     };
 }
 
@@ -150,6 +150,6 @@ internal sealed class BalanceAnswer
         CreditLimit = response.CreditLimit.ToJson(),
         AccountStatus = Names.Of(response.AccountStatus),
         Version = response.Version,
-        AsOf = response.AsOf?.ToDateTime(),
+        AsOf = response.AsOf.ToJson(),
     };
 }

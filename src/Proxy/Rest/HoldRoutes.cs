@@ -124,7 +124,7 @@ internal sealed class AuthorisationAnswer
         Message = response.Message.OrNull(),
         Balance = response.Balance.ToJson(),
         OnHold = response.OnHold.ToJson(),
-        ExpiresAt = response.ExpiresAt?.ToDateTime(),
+        ExpiresAt = response.ExpiresAt.ToJson(),
         Version = response.Version,
     };
 }

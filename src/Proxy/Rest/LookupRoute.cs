@@ -85,9 +85,9 @@ internal sealed class LookupAnswer
         Charged = payment.Charged.ToJson(),
         Refunded = payment.Refunded.ToJson(),
         Held = payment.Held.ToJson(),
-        ExpiresAt = payment.ExpiresAt?.ToDateTime(),
+        ExpiresAt = payment.ExpiresAt.ToJson(),
         Balance = payment.Balance.ToJson(),
-        DecidedAt = payment.DecidedAt?.ToDateTime(),
+        DecidedAt = payment.DecidedAt.ToJson(),
         Version = payment.Version,
         Notes = payment.Notes.ToJson(),
     };

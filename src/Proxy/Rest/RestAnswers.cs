@@ -4,6 +4,7 @@ using Billing.Contracts;
 using Billing.Proxy.Failures;
 using Billing.V1;
 using Google.Protobuf.Reflection;
+using Google.Protobuf.WellKnownTypes;
 
 namespace Billing.Proxy.Rest;
 
@@ -78,6 +79,19 @@ internal static class JsonConversions
     public static MoneyJson? ToJson(this Money? money) => money is null
         ? null
         : new MoneyJson { CurrencyCode = money.CurrencyCode, Units = money.Units, Nanos = money.Nanos };
+
+    /// <exception cref="FailureException">It is no time of the years 1 to 9999.</exception>
+    public static DateTime? ToJson(this Timestamp? time)
+    {
+        try
+        {
+            return time?.ToDateTime();
+        }
+        catch (InvalidOperationException)
+        {
+            throw new FailureException(Failure.InvalidAnswer("with a time that is not of the years 1 to 9999"));
+        }
+    }
 
     public static string? OrNull(this string text) => text.Length == 0 ? null : text;
 }

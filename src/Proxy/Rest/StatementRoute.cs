@@ -167,7 +167,7 @@ internal sealed class StatementEntryJson
         Type = Names.Of(entry.Type),
         TransactionId = entry.TransactionId.OrNull(),
         PaymentId = entry.PaymentId.OrNull(),
-        DecidedAt = entry.DecidedAt?.ToDateTime(),
+        DecidedAt = entry.DecidedAt.ToJson(),
         Amount = entry.Amount.ToJson(),
         DeclineReason = Names.Of(entry.DeclineReason),
         Balance = entry.Balance.ToJson(),
