@@ -20,7 +20,7 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
     [Fact]
     public async Task The_primary_is_found_behind_a_server_that_is_gone()
     {
-        var connection = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString) { Host = $"127.0.0.1:1,127.0.0.1:{store.Postgres.Port}" };
+        var connection = PrimaryBehind(1);
         var backend = store.NewBackend(connection.ConnectionString);
         await backend.EnsureEventStoreAsync(Token);
 
@@ -33,7 +33,7 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
     [Fact]
     public async Task Reads_look_for_the_primary_too()
     {
-        var connection = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString) { Host = $"127.0.0.1:1,127.0.0.1:{store.Postgres.Port}" };
+        var connection = PrimaryBehind(1);
         var backend = store.NewBackend(connection.ConnectionString);
         var stream = "visa/" + StackFixture.NewAccount();
         var account = await store.AppendAsync(stream, EventStoreFixture.Facts(3));
@@ -48,7 +48,7 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
     [Fact]
     public async Task The_list_of_shards_is_the_primarys()
     {
-        var connection = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString) { Host = $"127.0.0.1:1,127.0.0.1:{store.Postgres.Port}" };
+        var connection = PrimaryBehind(1);
 
         var databases = await store.NewBackend(connection.ConnectionString).ListShardsAsync(Token);
 
@@ -59,12 +59,9 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
     public async Task A_server_that_vanishes_while_a_session_waits_for_it_is_left_for_another_one()
     {
         await using var vanishing = new TcpRelay(store.Postgres.Port, RelayBehaviour.None);
-        var connection = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString)
-        {
-            Host = $"127.0.0.1:{vanishing.Port},127.0.0.1:{store.Postgres.Port}",
-            // Nothing but the end of the connection ends a command.
-            CommandTimeout = 0,
-        };
+        var connection = PrimaryBehind(vanishing.Port);
+        // Nothing but the end of the connection ends a command.
+        connection.CommandTimeout = 0;
         var servers = store.NewBackend(connection.ConnectionString).Database().Servers;
         await using var wait = servers.Primary.CreateCommand("select pg_sleep(100)");
         var waiting = wait.ExecuteNonQueryAsync(Token);
@@ -86,11 +83,9 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
     public async Task What_waits_for_a_server_that_hangs_ends_once_another_one_is_the_primary()
     {
         await using var hanging = new TcpRelay(store.Postgres.Port, RelayBehaviour.None);
-        var connection = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString)
-        {
-            Host = $"127.0.0.1:{hanging.Port},127.0.0.1:{store.Postgres.Port}",
-            CommandTimeout = 0,
-        };
+        var connection = PrimaryBehind(hanging.Port);
+        // No time-out ends a command.
+        connection.CommandTimeout = 0;
         var servers = store.NewBackend(connection.ConnectionString).Database().Servers;
         Task<object?> AskAsync() => servers.UseAsync(
             async token =>
@@ -112,10 +107,7 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
     {
         using var silent = new TcpListener(IPAddress.Loopback, 0);
         silent.Start();
-        var connection = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString)
-        {
-            Host = $"127.0.0.1:{((IPEndPoint)silent.LocalEndpoint).Port},127.0.0.1:{store.Postgres.Port}",
-        };
+        var connection = PrimaryBehind(((IPEndPoint)silent.LocalEndpoint).Port);
         var servers = store.NewBackend(connection.ConnectionString).Database().Servers;
 
         await servers.LookForPrimaryAsync(Token);
@@ -217,6 +209,9 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
             await Assert.ThrowsAnyAsync<OperationCanceledException>(() => committing);
         }
     }
+
+    private NpgsqlConnectionStringBuilder PrimaryBehind(int port) =>
+        new(store.Postgres.ConnectionString) { Host = $"127.0.0.1:{port},127.0.0.1:{store.Postgres.Port}" };
 
     private static Task AppendAsync(ServiceProvider backend, CancellationToken cancellationToken) => backend.Database().Store.AppendAsync(
         [NewEvent.Of("visa/" + StackFixture.NewAccount(), EventStoreFixture.Facts(1).Single(), EventStoreFixture.Opened)], [], cancellationToken);

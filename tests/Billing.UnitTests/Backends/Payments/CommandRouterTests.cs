@@ -47,9 +47,7 @@ public sealed class CommandRouterTests : ICommandFlow, IAsyncDisposable
     public async Task A_command_that_is_authorised_while_one_comes_back_from_a_moved_shard_does_not_overtake_it()
     {
         await EnterBothAsync();
-        var held = _store.Shards.ToDictionary();
-        _store.Shards.Clear();
-        _store.ShardsAsked = () => held.ToList().ForEach(shard => _store.Shards.TryAdd(shard.Key, shard.Value));
+        LoseShardsUntilAsked();
 
         await AuthoriseNewerWhileOlderComesBackAsync();
     }
@@ -59,8 +57,7 @@ public sealed class CommandRouterTests : ICommandFlow, IAsyncDisposable
     {
         await EnterBothAsync();
         _found.SetResult();
-        var (held, loading, loaded) = (_store.Shards.ToList(), new TaskCompletionSource(), new TaskCompletionSource());
-        void ComeBack() => held.ForEach(shard => _store.Shards.TryAdd(shard.Key, shard.Value));
+        var (loading, loaded) = (new TaskCompletionSource(), new TaskCompletionSource());
         _store.Answering = () =>
         {
             loading.TrySetResult();
@@ -70,11 +67,10 @@ public sealed class CommandRouterTests : ICommandFlow, IAsyncDisposable
         await loading.Task;
 
         _router.EnterAuthorised(_newer);
-        _store.Shards.Clear();
-        _store.ShardsAsked = ComeBack;
+        LoseShardsUntilAsked();
         _store.Loading = _ =>
         {
-            ComeBack();
+            _store.ShardsAsked();
             return null;
         };
         loaded.SetResult();
@@ -119,6 +115,13 @@ public sealed class CommandRouterTests : ICommandFlow, IAsyncDisposable
         var command = Samples.PaymentCommand("acct-1");
         command.TransactionId = command.Payment.TransactionId = Guid.NewGuid().ToString();
         return new PendingCommand(new RecordingDelivery(command), "visa/acct-1", arrival, 0);
+    }
+
+    private void LoseShardsUntilAsked()
+    {
+        var held = _store.Shards.ToList();
+        _store.Shards.Clear();
+        _store.ShardsAsked = () => held.ForEach(shard => _store.Shards.TryAdd(shard.Key, shard.Value));
     }
 
     private async Task EnterBothAsync()
