@@ -28,8 +28,9 @@ internal sealed class StoreClient(Node node, StoreServer server) : IAccountStore
     }
 
     public Task<Dictionary<CommandId, Wire.V1.Event>> FindReceiptsAsync(
-        IReadOnlyCollection<CommandId> commands, CancellationToken cancellationToken) =>
-        server.AskAsync(node, new StoreRequest(Writes: false) { Receipts = commands }, () => server.Find(commands));
+        IReadOnlyCollection<CommandId> commands, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken) => server.AskAsync(
+            node, new StoreRequest(Writes: owned.Count > 0) { Receipts = owned.Count > 0 ? [] : commands, Held = [.. owned.Select(o => o.Partition)] },
+            () => server.Find(commands, owned));
 
     public Task<Dictionary<CommandId, PaymentFollowUp>> LastFollowUpsAsync(
         IReadOnlyCollection<CommandId> payments, CancellationToken cancellationToken) =>

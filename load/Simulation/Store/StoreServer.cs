@@ -134,12 +134,12 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice, StoreHistory h
     /// <summary>Closes commands that have no receipt.</summary>
     public Dictionary<CommandId, Wire.V1.Event> Close(IReadOnlyCollection<CommandId> commands)
     {
-        Require(commands.Select(id => id.StreamId));
+        Require(commands.Select(id => id.StreamId), []);
         foreach (var id in commands)
         {
             history.Receipts.TryAdd(id, new Wire.V1.Event());
         }
-        return Find(commands);
+        return Find(commands, []);
     }
 
     public Dictionary<SourcePartition, long> Begin(IReadOnlyCollection<PartitionEpoch> owned)
@@ -156,11 +156,7 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice, StoreHistory h
     /// <summary>Appends a batch as one transaction.</summary>
     public bool Append(IReadOnlyList<NewEvent> batch, IReadOnlyCollection<PartitionEpoch> owned)
     {
-        Require(batch.Select(e => e.Recorded.StreamId));
-        if (owned.Any(o => o.Epoch != _epochs.GetValueOrDefault(o.Partition)))
-        {
-            throw new PostgresException("a later owner", "ERROR", "ERROR", StoredFunction.EpochEnded);
-        }
+        Require(batch.Select(e => e.Recorded.StreamId), owned);
         foreach (var stream in batch.GroupBy(e => e.Recorded.StreamId, StringComparer.Ordinal))
         {
             if (history.Stream(stream.Key).Count != stream.First().After.Version - 1)
@@ -186,15 +182,15 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice, StoreHistory h
     public Dictionary<string, Account> Load(string[] streamIds, Account opened) => streamIds.ToDictionary(
         id => id, id => Stream(id).Aggregate(opened, (account, stored) => account.Apply(stored.Fact) with { Head = stored.Hash }), StringComparer.Ordinal);
 
-    public Dictionary<CommandId, Wire.V1.Event> Find(IReadOnlyCollection<CommandId> commands)
+    public Dictionary<CommandId, Wire.V1.Event> Find(IReadOnlyCollection<CommandId> commands, IReadOnlyCollection<PartitionEpoch> owned)
     {
-        Require(commands.Select(id => id.StreamId));
+        Require(commands.Select(id => id.StreamId), owned);
         return commands.Distinct().Where(history.Receipts.ContainsKey).ToDictionary(id => id, id => history.Receipts[id].Clone());
     }
 
     public Dictionary<CommandId, PaymentFollowUp> LastFollowUps(IReadOnlyCollection<CommandId> payments)
     {
-        Require(payments.Select(id => id.StreamId));
+        Require(payments.Select(id => id.StreamId), []);
         return payments.Select(id => (Id: id, Last: history.Stream(id.StreamId).Select(stored => stored.Fact)
                 .OfType<PaymentFollowUp>().LastOrDefault(fact => fact.PaymentId == id.TransactionId)))
             .Where(found => found.Last is not null).ToDictionary(found => found.Id, found => found.Last!);
@@ -213,12 +209,16 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice, StoreHistory h
     public string[] List(string after, int limit) =>
         [.. history.Streams.Where(id => Holds(Shard.Of(id)) && string.CompareOrdinal(id, after) > 0).Order(StringComparer.Ordinal).Take(limit)];
 
-    private void Require(IEnumerable<string> streamIds)
+    private void Require(IEnumerable<string> streamIds, IReadOnlyCollection<PartitionEpoch> owned)
     {
         var elsewhere = Shard.Of(streamIds).Where(shard => !Holds(shard)).ToList();
         if (elsewhere.Count > 0)
         {
             throw new PostgresException("elsewhere: " + string.Join(',', elsewhere), "ERROR", "ERROR", StoredFunction.ShardElsewhere);
+        }
+        if (owned.Any(o => o.Epoch != _epochs.GetValueOrDefault(o.Partition)))
+        {
+            throw new PostgresException("a later owner", "ERROR", "ERROR", StoredFunction.EpochEnded);
         }
     }
 

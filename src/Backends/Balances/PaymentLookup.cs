@@ -17,7 +17,7 @@ internal static class PaymentLookup
     public static async Task<Reply> AnswerAsync(IAccountStore store, Command command, CancellationToken cancellationToken)
     {
         var id = new CommandId(Guid.Parse(command.Lookup.TransactionId), CommandRoute.Of(command).StreamId);
-        var receipts = await store.FindReceiptsAsync([id], cancellationToken);
+        var receipts = await store.FindReceiptsAsync([id], [], cancellationToken);
         if ((await StoredPayment.FollowUpAsync(store, receipts, cancellationToken)).GetValueOrDefault(id) is not { } payment)
         {
             return Replies.Error(command.CorrelationId, StatusCode.NotFound, ErrorReasons.PaymentNotFound,

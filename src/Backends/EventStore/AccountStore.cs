@@ -127,7 +127,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
     }
 
     public async Task<Dictionary<CommandId, Wire.V1.Event>> FindReceiptsAsync(
-        IReadOnlyCollection<CommandId> commands, CancellationToken cancellationToken)
+        IReadOnlyCollection<CommandId> commands, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken)
     {
         var wanted = commands.Distinct().ToDictionary(c => c.EventId);
         var found = new Dictionary<CommandId, Wire.V1.Event>();
@@ -137,7 +137,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
                 statements, $"select id, stream_id, version, type, data from {_options.Schema}.mt_events where id = any($1)",
                 Values(wanted.Keys.ToArray()));
             // After the look-up: what is not found is not recorded only if it would be in this database.
-            AddHold(statements, commands.Select(c => c.StreamId), []);
+            AddHold(statements, commands.Select(c => c.StreamId), owned);
             await using var rows = await statements.ExecuteReaderAsync(cancellationToken);
             while (await rows.ReadAsync(cancellationToken))
             {
@@ -148,7 +148,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
                     ? RecordedEvent.ToWire(streamId, rows.GetInt64(2), fact)
                     : new Wire.V1.Event());
             }
-            await rows.NextResultAsync(cancellationToken);
+            await EndCommitAsync(rows, cancellationToken);
         }
         await _former.FindAsync(commands, found, cancellationToken);
         return found;
@@ -220,7 +220,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
             """,
             Values(commands.Select(c => c.EventId).ToArray()), Texts([.. commands.Select(c => c.StreamId)]));
         await ExecuteAsync(statements, commands.Select(c => (c.TransactionId, new Wire.V1.Event())), cancellationToken);
-        return await FindReceiptsAsync(commands, cancellationToken);
+        return await FindReceiptsAsync(commands, [], cancellationToken);
     }
 
     // The update waits for appends that hold the present epoch. All lock in the same order, so they cannot deadlock.

@@ -68,9 +68,12 @@ public interface IAccountStore : IAccountReader
     Task<string[]> ListAsync(string after, int limit, CancellationToken cancellationToken);
 
     /// <summary>Finds the receipts of commands: the events that record them.</summary>
+    /// <param name="commands">The commands.</param>
+    /// <param name="owned">The epochs that must not have ended, for whoever relies on a command not being recorded. None for others.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
     /// <returns>The event of each command that is recorded; an event without a fact for one that is closed.</returns>
     Task<Dictionary<CommandId, Wire.V1.Event>> FindReceiptsAsync(
-        IReadOnlyCollection<CommandId> commands, CancellationToken cancellationToken);
+        IReadOnlyCollection<CommandId> commands, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken);
 
     /// <summary>Reads the last event that follows up each of some payments, such as a refund.</summary>
     /// <returns>The event of each payment that has one.</returns>
@@ -114,7 +117,7 @@ internal sealed record StoredPayment(Wire.V1.Event Recorded, PaymentState State)
     /// <returns>The payments that there are. An id that is closed, or belongs to a command of another kind, has none.</returns>
     public static async Task<Dictionary<CommandId, StoredPayment>> FindAsync(
         IAccountStore store, IReadOnlyCollection<CommandId> ids, CancellationToken cancellationToken) =>
-        await FollowUpAsync(store, await store.FindReceiptsAsync(ids, cancellationToken), cancellationToken);
+        await FollowUpAsync(store, await store.FindReceiptsAsync(ids, [], cancellationToken), cancellationToken);
 
     /// <summary>Finds what has become of payments.</summary>
     /// <param name="store">The database.</param>

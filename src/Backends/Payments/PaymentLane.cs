@@ -212,7 +212,7 @@ internal sealed partial class PaymentLane(
         {
             var here = fresh.Exists(c => c.IsDone) ? fresh.FindAll(c => !c.IsDone) : fresh;
             await recorder.TakeOverAsync(here, cancellationToken);
-            var found = await store.FindReceiptsAsync(here.ConvertAll(c => c.Id), cancellationToken);
+            var found = await store.FindReceiptsAsync(here.ConvertAll(c => c.Id), [], cancellationToken);
             var now = time.Microseconds();
             // That a payment is not in flight here and has no receipt does not mean that it will never have one. This makes sure.
             var failed = here.Where(c => c.IsStatusQuery && !c.IsEarly(now)).Select(c => c.Id).Where(id => !found.ContainsKey(id)).Distinct().ToArray();

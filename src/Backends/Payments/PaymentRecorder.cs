@@ -125,21 +125,22 @@ internal sealed partial class PaymentRecorder(
             // It is unknown whether the failed attempt was committed, or still will be: the connection may break during the commit.
             await _epochs.RenewAsync(batch.Where(c => !c.IsDone).ToList(), cancellationToken);
             _cache.Remove(batch.Select(c => c.StreamId));
-            await FindRecordedAsync(batch, cancellationToken);
+            await FindRecordedAsync(batch, [], cancellationToken);
         }
         LeaveToOthers(batch);
         await EndExpiredAsync(batch, cancellationToken);
         await DecideAndAppendAsync(batch.Where(p => !p.IsDone).ToList(), cancellationToken);
     }
 
-    private async Task FindRecordedAsync(IReadOnlyList<PendingCommand> batch, CancellationToken cancellationToken)
+    private async Task FindRecordedAsync(
+        IReadOnlyList<PendingCommand> batch, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken)
     {
         var open = batch.Where(c => !c.IsDone).ToList();
         if (open.Count == 0)
         {
             return;
         }
-        var receipts = await store.FindReceiptsAsync(open.ConvertAll(c => c.Id), cancellationToken);
+        var receipts = await store.FindReceiptsAsync(open.ConvertAll(c => c.Id), owned, cancellationToken);
         foreach (var command in open)
         {
             if (receipts.TryGetValue(command.Id, out var recorded))
@@ -162,7 +163,7 @@ internal sealed partial class PaymentRecorder(
     {
         var now = time.Microseconds();
         var expired = batch.Where(c => !c.IsDone && c.IsExpired(now)).ToList();
-        await FindRecordedAsync(expired, cancellationToken);
+        await FindRecordedAsync(expired, _epochs.Of(expired), cancellationToken);
         foreach (var command in expired.Where(c => !c.IsDone))
         {
             command.Refuse(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired,
@@ -181,9 +182,7 @@ internal sealed partial class PaymentRecorder(
         var payments = await FollowedUpPayments.ReadAsync(store, open, cancellationToken);
         var decidedAt = BackendMetrics.Now;
         var (decided, events, refused) = Decide(open, accounts, payments);
-        // A copy of a refused command, on another partition, may have been recorded since this one was deduplicated, and be the reason.
-        var copies = refused.Count == 0 ? null
-            : await store.FindReceiptsAsync(refused.ConvertAll(r => r.Command.Id), cancellationToken);
+        var copies = refused.Count == 0 ? null : await CopiesAsync(refused.ConvertAll(r => r.Command), cancellationToken);
         if (events.Count > 0)
         {
             await store.AppendAsync(events, _epochs.Of(decided), cancellationToken);
@@ -209,6 +208,11 @@ internal sealed partial class PaymentRecorder(
             _cache.Set(decided[i].StreamId, accounts[decided[i].StreamId], decided[i].Assignment);
         }
     }
+
+    // A copy of a refused command, on another partition, may have been recorded since this one was deduplicated, and be the reason. And a former
+    // owner of the partition refuses nothing: the present one may accept it.
+    private Task<Dictionary<CommandId, Wire.V1.Event>> CopiesAsync(List<PendingCommand> refused, CancellationToken cancellationToken) =>
+        store.FindReceiptsAsync(refused.ConvertAll(c => c.Id), _epochs.Of(refused), cancellationToken);
 
     /// <summary>Decides commands one after the other, and applies their events to the accounts.</summary>
     private Decisions Decide(List<PendingCommand> open, Dictionary<string, Account> accounts, FollowedUpPayments payments)

@@ -116,7 +116,7 @@ public sealed class Appending(EventStoreFixture store)
             [NewEvent.Of(other, facts[1], EventStoreFixture.Opened), stale], [], CancellationToken.None)));
 
         Assert.Empty(await RowsAsync(other));
-        Assert.Empty(await Accounts.FindReceiptsAsync([new CommandId(facts[1].TransactionId, other)], CancellationToken.None));
+        Assert.Empty(await Accounts.FindReceiptsAsync([new CommandId(facts[1].TransactionId, other)], [], CancellationToken.None));
         Assert.Equal(3, (await RowsAsync(_stream)).Count);
     }
 

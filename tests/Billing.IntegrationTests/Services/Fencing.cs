@@ -19,7 +19,7 @@ public sealed class Fencing(EventStoreFixture store)
     private AccountStore Accounts => store.Backend.Database().Store;
 
     [Fact]
-    public async Task A_former_owner_cannot_append_and_learns_why()
+    public async Task A_former_owner_can_neither_append_nor_refuse_and_learns_why()
     {
         var former = await BeginAsync(0);
         var present = await BeginAsync(0);
@@ -31,10 +31,13 @@ public sealed class Fencing(EventStoreFixture store)
         Assert.True(EventStoreFailure.IsRetryable(refused));
         Assert.False(EventStoreFailure.IsUnavailable(refused));
         Assert.False(EventStoreFailure.IsConflict(refused));
-        Assert.Empty(await Accounts.FindReceiptsAsync([Id], Stop));
+        Assert.Empty(await Accounts.FindReceiptsAsync([Id], [], Stop));
+        Assert.Empty(await Accounts.FindReceiptsAsync([Id], [new PartitionEpoch(_partition, present)], Stop));
+        refused = await Record.ExceptionAsync(() => Accounts.FindReceiptsAsync([Id], [new PartitionEpoch(_partition, former)], Stop));
+        Assert.True(EventStoreFailure.IsEpochOver(refused!), $"{refused}");
 
         await AppendAsync(present);
-        Assert.Single(await Accounts.FindReceiptsAsync([Id], Stop));
+        Assert.Single(await Accounts.FindReceiptsAsync([Id], [], Stop));
     }
 
     [Fact]
@@ -91,14 +94,14 @@ public sealed class Fencing(EventStoreFixture store)
         var refused = await Record.ExceptionAsync(() => AppendAsync(epoch));
 
         Assert.True(EventStoreFailure.IsReceiptCollision(refused!), $"{refused}");
-        Assert.Equal(closed, await Accounts.FindReceiptsAsync([Id], Stop));
+        Assert.Equal(closed, await Accounts.FindReceiptsAsync([Id], [], Stop));
     }
 
     [Fact]
     public async Task An_id_with_a_receipt_is_not_closed()
     {
         await AppendAsync(await BeginAsync(0));
-        var receipts = await Accounts.FindReceiptsAsync([Id], Stop);
+        var receipts = await Accounts.FindReceiptsAsync([Id], [], Stop);
 
         Assert.Equal(receipts, await Accounts.CloseAsync([Id], Stop));
         Assert.NotEqual(Wire.V1.Event.FactOneofCase.None, receipts[Id].FactCase);

@@ -49,7 +49,7 @@ public sealed class FormerStore(EventStoreFixture store) : IAsyncLifetime
         var accounts = await StartAsync();
         var ids = _former.ConvertAll(fact => new CommandId(fact.TransactionId, Stream));
 
-        var found = await accounts.FindReceiptsAsync([.. ids, ids[0] with { StreamId = "visa/other" }, new CommandId(_closed, Stream)], Stop);
+        var found = await accounts.FindReceiptsAsync([.. ids, ids[0] with { StreamId = "visa/other" }, new CommandId(_closed, Stream)], [], Stop);
 
         Assert.Equal([.. ids, new CommandId(_closed, Stream)], found.Keys.OrderBy(id => found[id].Version == 0 ? 9 : found[id].Version));
         Assert.Equal([1, 2, 3, 0], found.Values.OrderBy(e => e.Version == 0 ? 9 : e.Version).Select(e => e.Version));
@@ -84,7 +84,7 @@ public sealed class FormerStore(EventStoreFixture store) : IAsyncLifetime
         Assert.True(EventStoreFailure.IsRetryable(failure!), $"{failure}");
         await EventStoreFixture.AppendAsync(accounts, Stream, _account, facts[1..]);
 
-        Assert.Equal(2, (await accounts.FindReceiptsAsync(facts.ConvertAll(f => new CommandId(f.TransactionId, Stream)), Stop)).Count);
+        Assert.Equal(2, (await accounts.FindReceiptsAsync(facts.ConvertAll(f => new CommandId(f.TransactionId, Stream)), [], Stop)).Count);
         // What the earlier release has recorded has no receipts any more. What this one has recorded always has.
         var audit = await new Auditor(_database).RunAsync([], Stop);
         Assert.True(audit.IsClean, string.Join('\n', audit.Unbalanced));

@@ -80,8 +80,8 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
         Assert.Equal(_account with { Head = null }, (await Reader().LoadAsync([_stream], EventStoreFixture.Opened, Stop))[_stream]);
         var refused = await Record.ExceptionAsync(() => AppendAsync(0, _stream, EventStoreFixture.Facts(1)));
         Assert.Equal([TheShard], EventStoreFailure.Elsewhere(refused!)!);
-        await Assert.ThrowsAsync<PostgresException>(() => Databases[0].Store.FindReceiptsAsync([new CommandId(_closed, _stream)], Stop));
-        var receipts = await Databases[1].Store.FindReceiptsAsync([new CommandId(_closed, _stream), new CommandId(Guid.NewGuid(), _stream)], Stop);
+        await Assert.ThrowsAsync<PostgresException>(() => Databases[0].Store.FindReceiptsAsync([new CommandId(_closed, _stream)], [], Stop));
+        var receipts = await Databases[1].Store.FindReceiptsAsync([new CommandId(_closed, _stream), new CommandId(Guid.NewGuid(), _stream)], [], Stop);
         Assert.Equal(Wire.V1.Event.FactOneofCase.None, Assert.Single(receipts).Value.FactCase);
         await AppendAsync(1, _stream, EventStoreFixture.Facts(1));
         await AuditAsync();

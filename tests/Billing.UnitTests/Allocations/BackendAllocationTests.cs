@@ -95,7 +95,7 @@ public sealed class BackendAllocationTests
         public Task<string[]> ListAsync(string after, int limit, CancellationToken cancellationToken) => Task.FromResult<string[]>([]);
 
         public Task<Dictionary<CommandId, Wire.V1.Event>> FindReceiptsAsync(
-            IReadOnlyCollection<CommandId> commands, CancellationToken cancellationToken) => Nothing;
+            IReadOnlyCollection<CommandId> commands, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken) => Nothing;
 
         public Task<Dictionary<CommandId, Wire.V1.Event>> CloseAsync(
             IReadOnlyCollection<CommandId> commands, CancellationToken cancellationToken) => Nothing;

@@ -83,9 +83,13 @@ internal sealed class FakeAccountStore : IAccountStore
     public Func<IReadOnlyCollection<CommandId>, Task> Searching { get; set; } = _ => Task.CompletedTask;
 
     public async Task<Dictionary<CommandId, Wire.V1.Event>> FindReceiptsAsync(
-        IReadOnlyCollection<CommandId> commands, CancellationToken cancellationToken)
+        IReadOnlyCollection<CommandId> commands, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken)
     {
         await Searching(commands).WaitAsync(cancellationToken);
+        if (!owned.All(IsPresent))
+        {
+            throw EpochEnded();
+        }
         return commands.Where(Receipts.ContainsKey).ToDictionary(id => id, id => Receipts[id]);
     }
 
@@ -145,7 +149,7 @@ internal sealed class FakeAccountStore : IAccountStore
         }
         if (!owned.All(IsPresent))
         {
-            return Task.FromException(new PostgresException("later owner", "ERROR", "ERROR", StoredFunction.EpochEnded));
+            return Task.FromException(EpochEnded());
         }
         if (Fails(batch) is { } failure)
         {
@@ -167,6 +171,8 @@ internal sealed class FakeAccountStore : IAccountStore
     /// <summary>What a database says that does not hold some shards.</summary>
     public static PostgresException Elsewhere(IEnumerable<int> shards) =>
         new("elsewhere: " + string.Join(',', shards), "ERROR", "ERROR", StoredFunction.ShardElsewhere);
+
+    private static PostgresException EpochEnded() => new("later owner", "ERROR", "ERROR", StoredFunction.EpochEnded);
 
     private bool IsPresent(PartitionEpoch owned) => Epochs.GetValueOrDefault(owned.Partition) == owned.Epoch;
 }

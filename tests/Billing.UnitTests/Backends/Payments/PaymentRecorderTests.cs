@@ -204,6 +204,24 @@ public sealed class PaymentRecorderTests
         Assert.Same(batch[1].Event(), Assert.Single(_store.Appended).Recorded);
     }
 
+    /// <summary>The present owner may have accepted the command before its deadline, or after what the former one does not know.</summary>
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_former_owner_of_a_partition_refuses_nothing(bool isExpired)
+    {
+        var command = isExpired ? Samples.PaymentCommand("acct-1") : Samples.RefundCommand(Samples.PaymentCommand("acct-1"), 1);
+        command.DeadlineUnixUs = _time.Microseconds() + 1_000_000;
+        var batch = _inFlight.Enter([new RecordingDelivery(command, new PartitionAssignment(new SourcePartition("acct-1", 0)))], 0);
+        await _recorder.TakeOverAsync(batch, CancellationToken.None);
+        _store.Epochs[batch[0].Assignment.Partition]++;
+        _time.Advance(TimeSpan.FromSeconds(isExpired ? 2 : 0));
+
+        await RecordAsync(batch);
+
+        Assert.IsType<CommandResult.Abandoned>(batch[0].Result);
+    }
+
     [Fact]
     public async Task An_event_that_is_committed_long_after_its_connection_broke_is_found_although_its_command_has_expired()
     {
