@@ -4,6 +4,7 @@ using System.Text.Json;
 using Billing.Contracts;
 using Billing.V1;
 using Billing.Wire.V1;
+using Google.Protobuf;
 using Google.Protobuf.Reflection;
 
 namespace Billing.Webhooks;
@@ -26,10 +27,11 @@ internal static class EventBody
     /// <summary>The kind of an event; null if this version of the program does not know it.</summary>
     public static string? KindOf(Event recorded) => KindNames.GetValueOrDefault((int)recorded.FactCase);
 
-    /// <summary>Whether an event states an account and a time. Whoever may write to the topic can forge one that does not, and it must not hold up the
-    /// others for ever.</summary>
+    /// <summary>Whether an event states an account, and times that are some. Whoever may write to the topic can forge one that does not, and it must
+    /// not hold up the others for ever.</summary>
     public static bool IsOfAccount(Event recorded) =>
-        recorded.StreamId.Length <= StreamIdMax && recorded.StreamId.All(letter => letter is > ' ' and <= '~') && UnixTime.IsDate(recorded.DecidedUnixUs);
+        recorded.StreamId.Length <= StreamIdMax && recorded.StreamId.All(letter => letter is > ' ' and <= '~')
+        && UnixTime.IsDate(recorded.DecidedUnixUs) && Fact(recorded).All(field => field.Value is not long time || !IsTime(field.Field) || time == 0 || UnixTime.IsDate(time));
 
     /// <summary>The payment type and the account of a stream, e.g. <c>VISA</c> and <c>acct-42</c>.</summary>
     public static (string PaymentType, string Account) Split(string streamId) =>
@@ -51,10 +53,9 @@ internal static class EventBody
             json.WriteString("transaction_id", recorded.TransactionId);
         }
         json.WriteString("decided_at", UnixTime.FromMicroseconds(recorded.DecidedUnixUs).UtcDateTime);
-        var fact = (Google.Protobuf.IMessage)Event.Descriptor.FindFieldByNumber((int)recorded.FactCase).Accessor.GetValue(recorded);
-        foreach (var field in fact.Descriptor.Fields.InDeclarationOrder())
+        foreach (var (field, value) in Fact(recorded))
         {
-            Write(json, field, field.Accessor.GetValue(fact));
+            Write(json, field, value);
         }
         Write(json, Event.Descriptor.FindFieldByNumber(Event.BalanceFieldNumber), recorded.Balance);
         Write(json, Event.Descriptor.FindFieldByNumber(Event.OnHoldFieldNumber), recorded.OnHold);
@@ -64,6 +65,13 @@ internal static class EventBody
         json.Flush();
         return Encoding.UTF8.GetString(buffer.WrittenSpan);
     }
+
+    private static IEnumerable<(FieldDescriptor Field, object? Value)> Fact(Event recorded) =>
+        Event.Descriptor.Oneofs.Single().Accessor.GetCaseFieldDescriptor(recorded) is { } kind && kind.Accessor.GetValue(recorded) is IMessage fact
+            ? fact.Descriptor.Fields.InDeclarationOrder().Select(field => (field, (object?)field.Accessor.GetValue(fact)))
+            : [];
+
+    private static bool IsTime(FieldDescriptor field) => field.Name.EndsWith(UnixTimeSuffix, StringComparison.Ordinal);
 
     // In the order of the names, so that an event has one body.
     private static void WriteNotes(Utf8JsonWriter json, PaymentNotes? notes)
@@ -108,7 +116,7 @@ internal static class EventBody
             case Enum when field.EnumType.FindValueByNumber((int)value) is { Number: not 0 } known:
                 json.WriteString(field.Name, known.Name);
                 break;
-            case long time and not 0 when field.Name.EndsWith(UnixTimeSuffix, StringComparison.Ordinal):
+            case long time and not 0 when IsTime(field):
                 json.WriteString(field.Name[..^UnixTimeSuffix.Length] + "_at", UnixTime.FromMicroseconds(time).UtcDateTime);
                 break;
             case long and not 0:

@@ -94,7 +94,7 @@ internal sealed class ReceiverClient : IDisposable
 
     private DeliveryFailure Refusal(HttpResponseMessage response)
     {
-        var status = ((int)response.StatusCode).ToString(CultureInfo.InvariantCulture);
+        var status = ((int)response.StatusCode).ToString("D3", CultureInfo.InvariantCulture);
         TimeSpan? wait = response.StatusCode is HttpStatusCode.TooManyRequests or HttpStatusCode.ServiceUnavailable && response.Headers.RetryAfter is { } after
             ? after.Delta ?? after.Date - _time.WallClock().GetUtcNow()
             : null;

@@ -1,3 +1,5 @@
+using Billing.Hosting;
+
 namespace Billing.Webhooks;
 
 /// <summary>An event for a receiver.</summary>
@@ -15,10 +17,16 @@ internal sealed record ClaimedAccount(string StreamId, int Failures, List<(long 
 
 /// <summary>Why a receiver did not take an event.</summary>
 /// <param name="Reason">One of a few, as in <c>error.type</c>: a status, timeout, address, tls or connection.</param>
-/// <param name="Text">What happened, for operators.</param>
+/// <param name="Text">What happened, for operators. It may quote the receiver.</param>
 /// <param name="RetryAfter">How long the receiver wants not to be asked; null if it says nothing.</param>
 /// <param name="IsGone">Whether the receiver wants no more events of the account.</param>
-internal sealed record DeliveryFailure(string Reason, string Text, TimeSpan? RetryAfter = null, bool IsGone = false);
+internal sealed record DeliveryFailure(string Reason, string Text, TimeSpan? RetryAfter = null, bool IsGone = false)
+{
+    private const int TextMax = 500;
+
+    /// <summary>What happened, for operators, without control characters.</summary>
+    public string Text { get; } = UntrustedText.Printable(Text, TextMax);
+}
 
 /// <summary>How a delivery ended.</summary>
 /// <param name="StreamId">The account's stream.</param>

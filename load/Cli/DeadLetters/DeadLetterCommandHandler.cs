@@ -1,3 +1,4 @@
+using Billing.Hosting;
 using Billing.LocalStack.Processes;
 using Billing.Messaging.Kafka.Clients;
 using Billing.Messaging.Kafka.DeadLetters;
@@ -30,7 +31,7 @@ internal sealed class DeadLetterCommandHandler(KafkaOptions options, IAnsiConsol
             table.AddRow(
                 new Text(letter.Id.ToString()), new Text(DeadLetterText.Time(letter)), new Text(DeadLetterText.Origin(letter)),
                 new Text(DeadLetterText.OfBytes(letter.Key)), new Text(DeadLetterText.Size(letter)),
-                new Text(DeadLetterText.Printable(letter.Reason)), new Text(DeadLetterText.Printable(letter.ReplayedFrom ?? "")));
+                new Text(UntrustedText.Printable(letter.Reason)), new Text(UntrustedText.Printable(letter.ReplayedFrom ?? "")));
         }
         console.Write(table);
         console.WriteLine($"{letters.Count} of {archive.Count} dead letters, the newest first.");
@@ -43,13 +44,13 @@ internal sealed class DeadLetterCommandHandler(KafkaOptions options, IAnsiConsol
         var letter = archive.Find(id) ?? throw NoSuchLetter(id);
         Line($"Id         {letter.Id}");
         Line($"Time       {DeadLetterText.Time(letter)}");
-        Line($"Reason     {DeadLetterText.Printable(letter.Reason)}");
+        Line($"Reason     {UntrustedText.Printable(letter.Reason)}");
         Line($"Origin     {DeadLetterText.Origin(letter)}");
         Line($"Key        {DeadLetterText.OfBytes(letter.Key)}");
         Line($"Bytes      {DeadLetterText.Size(letter)}");
         foreach (var (name, value) in letter.Headers)
         {
-            Line($"Header     {DeadLetterText.Printable(name)}: {DeadLetterText.OfBytes(value)}");
+            Line($"Header     {UntrustedText.Printable(name)}: {DeadLetterText.OfBytes(value)}");
         }
         Line(DeadLetterText.TryDecode(letter, out var decoded) ? decoded : $"The value is not a message: {decoded}");
         foreach (var line in DeadLetterText.Dump(letter.Value ?? []))
@@ -76,7 +77,7 @@ internal sealed class DeadLetterCommandHandler(KafkaOptions options, IAnsiConsol
             if (DeadLetterReplay.Refusal(letter) is { } refusal)
             {
                 refused++;
-                Line($"{letter.Id} is not replayed: {DeadLetterText.Printable(refusal)}");
+                Line($"{letter.Id} is not replayed: {UntrustedText.Printable(refusal)}");
                 continue;
             }
             try

@@ -1,4 +1,5 @@
 using System.Text;
+using Billing.Hosting;
 using Billing.Messaging;
 using Billing.Messaging.Kafka.DeadLetters;
 using Billing.Wire.V1;
@@ -39,12 +40,9 @@ internal static class DeadLetterText
         }
     }
 
-    /// <summary>Returns text with control characters replaced by dots.</summary>
-    public static string Printable(string text) => string.Concat(text.Select(c => char.IsControl(c) ? '.' : c));
-
     /// <summary>Returns the original position of a dead letter, as <c>topic[partition]@offset</c>.</summary>
     public static string Origin(DeadLetter letter) =>
-        letter.Topic.Length == 0 ? "unknown" : Printable($"{letter.Topic}[{letter.Partition}]@{letter.Offset}");
+        letter.Topic.Length == 0 ? "unknown" : UntrustedText.Printable($"{letter.Topic}[{letter.Partition}]@{letter.Offset}");
 
     public static string Size(DeadLetter letter) => letter.TruncatedFrom is { } whole
         ? $"{whole} (cut to {letter.Value?.Length ?? 0})"

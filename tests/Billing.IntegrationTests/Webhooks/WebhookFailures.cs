@@ -1,3 +1,5 @@
+using System.Net;
+using System.Net.Sockets;
 using Confluent.Kafka;
 using Microsoft.AspNetCore.Http;
 
@@ -43,6 +45,28 @@ public sealed class WebhookFailures : IClassFixture<WebhookPlatform>, IAsyncDisp
         Assert.Equal("It answered 307.", await FailureAsync(accounts[0]));
         Assert.Empty(inside.All);
         Assert.True(await WebhookDeliveries.MetricAsync(address, "billing_webhooks_failed_total{billing_receiver=\"shop\",error_type=\"307\"}") > 0);
+    }
+
+    [Fact]
+    public async Task An_answer_that_no_database_stores_and_no_terminal_shows_is_a_failure_like_others()
+    {
+        var account = WebhookPlatform.NewAccounts(1);
+        using var listener = new Socket(SocketType.Stream, ProtocolType.Tcp);
+        listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
+        listener.Listen();
+        var port = ((IPEndPoint)listener.LocalEndPoint!).Port;
+        await _platform.StartAsync(_schema, $"http://127.0.0.1:{port}/events");
+
+        await _platform.PublishAsync(account, 1, 1);
+        await AnswerAsync(listener, "HTTP/1.1 \0\u001b[2J\r\n\r\n"u8.ToArray());
+
+        Assert.Contains("'..['", await FailureAsync(account[0]), StringComparison.Ordinal);
+        await AnswerAsync(listener, "HTTP/1.1 204 No Content\r\n\r\n"u8.ToArray());
+        await using var store = _platform.Store(_schema);
+        while ((await store.FailingAsync("shop", 100, _patience.Token)).Count > 0)
+        {
+            await Task.Delay(20, _patience.Token);
+        }
     }
 
     [Fact]
@@ -124,6 +148,18 @@ public sealed class WebhookFailures : IClassFixture<WebhookPlatform>, IAsyncDisp
 
         Assert.Equal([1, 4], _receiver.Taken.Where(taken => taken.Account == account[0]).Select(taken => taken.Version));
         Assert.Equal(2, await WebhookDeliveries.MetricAsync(address, "billing_webhooks_missed_total"));
+    }
+
+    private async Task AnswerAsync(Socket listener, byte[] answer)
+    {
+        using var connection = await listener.AcceptAsync(_patience.Token);
+        var head = new byte[8_192];
+        await connection.ReceiveAsync(head, _patience.Token);
+        await connection.SendAsync(answer, _patience.Token);
+        connection.Shutdown(SocketShutdown.Send);
+        while (await connection.ReceiveAsync(head, _patience.Token) > 0)
+        {
+        }
     }
 
     private async Task<string> FailureAsync(string account)

@@ -4,6 +4,7 @@ using Billing.Backends.Balances;
 using Billing.Backends.Domain;
 using Billing.Cli.DeadLetters;
 using Billing.Contracts;
+using Billing.Hosting;
 using Billing.Messaging;
 using Billing.Messaging.Kafka.Clients;
 using Billing.Messaging.Kafka.DeadLetters;
@@ -95,8 +96,8 @@ public sealed partial class TopicFuzz
             var decoded = DeadLetterText.TryDecode(letter, out var text);
             string[] shown =
             [
-                text, DeadLetterText.Origin(letter), DeadLetterText.Size(letter), DeadLetterText.Printable(letter.Reason), DeadLetterText.OfBytes(letter.Key),
-                DeadLetterText.Printable(letter.ReplayedFrom ?? ""), .. letter.Headers.Select(h => DeadLetterText.Printable(h.Key) + DeadLetterText.OfBytes(h.Value)),
+                text, DeadLetterText.Origin(letter), DeadLetterText.Size(letter), UntrustedText.Printable(letter.Reason), DeadLetterText.OfBytes(letter.Key),
+                UntrustedText.Printable(letter.ReplayedFrom ?? ""), .. letter.Headers.Select(h => UntrustedText.Printable(h.Key) + DeadLetterText.OfBytes(h.Value)),
                 .. DeadLetterText.Dump(letter.Value!),
             ];
             Assert.DoesNotContain(shown, line => line.Replace("\n", "", StringComparison.Ordinal).Any(char.IsControl));

@@ -1,5 +1,6 @@
 using System.Text;
 using Billing.Cli.DeadLetters;
+using Billing.Hosting;
 
 namespace Billing.UnitTests.Cli.DeadLetters;
 
@@ -12,7 +13,7 @@ public sealed class LetterTextTests
         Assert.Equal("acct-42", DeadLetterText.OfBytes("acct-42"u8.ToArray()));
         Assert.Equal("0x1b5b324a", DeadLetterText.OfBytes("\u001b[2J"u8.ToArray()));
         Assert.Equal("0xff", DeadLetterText.OfBytes([0xff]));
-        Assert.Equal(".[2J", DeadLetterText.Printable("\u001b[2J"));
+        Assert.Equal(".[2J", UntrustedText.Printable("\u001b[2J"));
     }
 
     [Fact]
