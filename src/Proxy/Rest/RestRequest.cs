@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Globalization;
+using System.IO.Pipelines;
 using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
 using System.Text.RegularExpressions;
@@ -11,6 +12,7 @@ using Billing.V1;
 using Google.Protobuf;
 using Google.Protobuf.WellKnownTypes;
 using Grpc.Core;
+using Microsoft.AspNetCore.Connections;
 
 namespace Billing.Proxy.Rest;
 
@@ -42,7 +44,7 @@ internal static partial class RestRequest
         var reader = http.Request.BodyReader;
         while (true)
         {
-            var read = await reader.ReadAsync(http.RequestAborted);
+            var read = await ReadAsync(reader, http.RequestAborted);
             var isWhole = read.IsCompleted || read.Buffer.Length == length;
             try
             {
@@ -60,6 +62,19 @@ internal static partial class RestRequest
                 // Also if it is refused: the server could not read the rest otherwise, and would log that as an error.
                 reader.AdvanceTo(isWhole ? read.Buffer.End : read.Buffer.Start, read.Buffer.End);
             }
+        }
+    }
+
+    private static async ValueTask<ReadResult> ReadAsync(PipeReader reader, CancellationToken cancellationToken)
+    {
+        try
+        {
+            return await reader.ReadAsync(cancellationToken);
+        }
+        catch (Exception e) when (e is InvalidOperationException or (IOException and not (ConnectionResetException or BadHttpRequestException)))
+        {
+            // The server throws these for chunks, and for fields after the last chunk, that HTTP does not allow.
+            throw new BadHttpRequestException("The body cannot be read: " + e.Message, e);
         }
     }
 

@@ -74,11 +74,6 @@ internal static class RestServices
         {
             RestFailure.Write(http.Response, e.StatusCode, ErrorReasons.MalformedBody, e.Message);
         }
-        catch (IOException e) when (e is not ConnectionResetException && !http.Response.HasStarted)
-        {
-            // Which the server throws for some bodies too; a request of this API neither reads nor writes anything else.
-            RestFailure.Write(http.Response, StatusCodes.Status400BadRequest, ErrorReasons.MalformedBody, "The body cannot be read: " + e.Message);
-        }
         catch (OperationCanceledException) when (http.RequestAborted.IsCancellationRequested)
         {
             // The caller is gone: nobody reads an answer.

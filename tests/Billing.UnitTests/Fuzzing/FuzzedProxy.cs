@@ -17,6 +17,8 @@ internal sealed class FuzzedProxy : IAsyncDisposable
     // Far more than a proxy keeps for the connections and calls of a fuzzer, and far less than what its inputs have in all.
     private const long GrowthMax = 200_000_000;
 
+    private static readonly TimeSpan Quiet = TimeSpan.FromMilliseconds(25);
+
     private readonly FaultLog _log;
     private readonly AnsweringBackend _backend;
     private readonly long _before = GC.GetTotalMemory(forceFullCollection: true);
@@ -61,18 +63,32 @@ internal sealed class FuzzedProxy : IAsyncDisposable
         }
     }
 
-    /// <summary>Sends bytes to a port, ends the sending side, and returns all that is answered until the connection ends.</summary>
-    public static async Task<byte[]> ExchangeAsync(int port, byte[] sent)
+    /// <summary>Sends bytes to a port and returns all that is answered until the connection ends.</summary>
+    /// <param name="port">The port.</param>
+    /// <param name="sent">The bytes.</param>
+    /// <param name="farewell">What follows the bytes to have the server end the connection once it has answered. It takes a sending side that has ended for
+    /// a caller who is gone, and answers nothing; so that side is ended only when nothing comes for a while. Without a farewell it is ended at once.</param>
+    public static async Task<byte[]> ExchangeAsync(int port, byte[] sent, byte[]? farewell = null)
     {
         using var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
         var answered = new MemoryStream();
         try
         {
             await socket.ConnectAsync(IPAddress.Loopback, port);
-            var sending = SendAsync(socket, sent);
+            var sending = SendAsync(socket, [.. sent, .. farewell ?? []], isAll: farewell is null);
             var buffer = new byte[8_192];
-            for (int read; (read = await socket.ReceiveAsync(buffer)) > 0;)
+            while (true)
             {
+                var receiving = socket.ReceiveAsync(buffer);
+                if (farewell is not null && await Task.WhenAny(receiving, Task.Delay(Quiet)) != receiving && sending.IsCompleted)
+                {
+                    socket.Shutdown(SocketShutdown.Send);
+                }
+                var read = await receiving;
+                if (read == 0)
+                {
+                    break;
+                }
                 answered.Write(buffer, 0, read);
             }
             await sending;
@@ -86,13 +102,16 @@ internal sealed class FuzzedProxy : IAsyncDisposable
 
     public ValueTask DisposeAsync() => Host.DisposeAsync();
 
-    private static async Task SendAsync(Socket socket, byte[] sent)
+    private static async Task SendAsync(Socket socket, byte[] sent, bool isAll)
     {
         for (ReadOnlyMemory<byte> unsent = sent; unsent.Length > 0;)
         {
             unsent = unsent[await socket.SendAsync(unsent)..];
         }
-        socket.Shutdown(SocketShutdown.Send);
+        if (isAll)
+        {
+            socket.Shutdown(SocketShutdown.Send);
+        }
     }
 
     private static Reply Answer(Request request) => Answer(request.ToCommand());

@@ -66,6 +66,8 @@ public sealed class RpcxFuzz : IBackendService, IDisposable
         await new Fuzz("rpcx-client", [.. FromServers()], Words, tries: 700).RunAsync(async input =>
         {
             using var listener = new Socket(SocketType.Stream, ProtocolType.Tcp);
+            // Each port is one of a former connection, after some time.
+            listener.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.ReuseAddress, true);
             listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
             listener.Listen();
             await using var client = Client((IPEndPoint)listener.LocalEndPoint!, Timeout.InfiniteTimeSpan);

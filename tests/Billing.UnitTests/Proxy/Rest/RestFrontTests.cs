@@ -6,6 +6,7 @@ using System.Text;
 using System.Text.Json;
 using Billing.Contracts;
 using Billing.Messaging;
+using Billing.UnitTests.Fuzzing;
 using Billing.UnitTests.Testing;
 using Billing.Wire.V1;
 using Grpc.Core;
@@ -165,19 +166,25 @@ public sealed class RestFrontTests
         Assert.Equal("nosniff", Assert.Single(page.Headers.GetValues("X-Content-Type-Options")));
     }
 
-    [Fact]
-    public async Task A_chunk_of_a_size_that_no_number_holds_is_refused()
+    [Theory]
+    [InlineData("ffffffffffffffff\r\n")]
+    [InlineData("2\r\n{}\r\n0\r\nna\u0080me: ab\r\n\r\n")]
+    [InlineData("2\r\n{}\r\n0\r\nname: a\0b\r\n\r\n")]
+    [InlineData("2\r\n{}\r\n0\r\nname: a\u0080b\r\n\r\n")]
+    public async Task A_body_in_chunks_that_HTTP_does_not_allow_is_refused(string chunks)
     {
-        await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);
+        using var log = new FaultLog();
+        await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true, logs: log);
         using var socket = new TcpClient();
         await socket.ConnectAsync(proxy.Rest.Host, proxy.Rest.Port);
         await using var stream = socket.GetStream();
 
-        await stream.WriteAsync(Encoding.ASCII.GetBytes(
-            $"PUT /v1/payments/{Samples.TransactionId} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n"));
+        await stream.WriteAsync(Encoding.Latin1.GetBytes(
+            $"PUT /v1/payments/{Samples.TransactionId} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}"));
         using var reader = new StreamReader(stream, Encoding.ASCII);
 
         Assert.Equal("HTTP/1.1 400 Bad Request", await reader.ReadLineAsync());
+        log.AssertNone();
     }
 
     private static async Task<string> ReadAnswerAsync(StreamReader reader)
