@@ -91,12 +91,12 @@ public sealed partial class TopicFuzz
             var letter = DeadLetter.Of(new ConsumeResult<byte[], byte[]>
             {
                 Topic = Topics.DeadLetters,
-                Message = new Message<byte[], byte[]> { Key = value[at..], Value = value, Headers = headers },
+                Message = new Message<byte[], byte[]> { Key = value[at..], Value = value, Headers = headers, Timestamp = new Timestamp(Time(value), TimestampType.CreateTime) },
             });
             var decoded = DeadLetterText.TryDecode(letter, out var text);
             string[] shown =
             [
-                text, DeadLetterText.Origin(letter), DeadLetterText.Size(letter), UntrustedText.Printable(letter.Reason), DeadLetterText.OfBytes(letter.Key),
+                text, DeadLetterText.Time(letter), DeadLetterText.Origin(letter), DeadLetterText.Size(letter), UntrustedText.Printable(letter.Reason), DeadLetterText.OfBytes(letter.Key),
                 UntrustedText.Printable(letter.ReplayedFrom ?? ""), .. letter.Headers.Select(h => UntrustedText.Printable(h.Key) + DeadLetterText.OfBytes(h.Value)),
                 .. DeadLetterText.Dump(letter.Value!),
             ];
@@ -104,6 +104,8 @@ public sealed partial class TopicFuzz
             return $"{decoded} {DeadLetterReplay.Refusal(letter) is null} {letter.TruncatedFrom is null}";
         });
     }
+
+    private static long Time(byte[] value) => value.Length < sizeof(long) ? -1 : BitConverter.ToInt64(value);
 
     // What may be in a refusal besides its own words: numbers, and names in quotes.
     private static string Kind(string refusal) => Varying().Replace(refusal, "#");

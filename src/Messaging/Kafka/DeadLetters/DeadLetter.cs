@@ -20,6 +20,8 @@ public sealed record DeadLetter(
     DeadLetterId Id, DateTimeOffset At, string Reason, string Topic, string Partition, string Offset, byte[]? Key, byte[]? Value,
     IReadOnlyList<KeyValuePair<string, byte[]?>> Headers, long? TruncatedFrom)
 {
+    private static readonly long TimeMaxMs = DateTimeOffset.MaxValue.ToUnixTimeMilliseconds();
+
     /// <summary>The earlier dead letter that this record was replayed from, before it was rejected again; null if it was not
     /// replayed.</summary>
     public string? ReplayedFrom => Headers.LastOrDefault(h => h.Key == DeadLetterReplay.ReplayedFromHeader).Value is { } id
@@ -32,7 +34,8 @@ public sealed record DeadLetter(
             .Select(h => KeyValuePair.Create(h.Key, (byte[]?)h.GetValueBytes())).ToList();
         return new DeadLetter(
             Id: new DeadLetterId(record.Partition.Value, record.Offset.Value),
-            At: new DateTimeOffset(record.Message.Timestamp.UtcDateTime, TimeSpan.Zero),
+            // Whoever writes a record decides its time, within what the brokers allow.
+            At: DateTimeOffset.FromUnixTimeMilliseconds(Math.Clamp(record.Message.Timestamp.UnixTimestampMs, 0, TimeMaxMs)),
             Reason: Text(headers, DeadLetterPublisher.ReasonHeader),
             Topic: Text(headers, DeadLetterPublisher.TopicHeader),
             Partition: Text(headers, DeadLetterPublisher.PartitionHeader),
