@@ -14,6 +14,7 @@ public sealed class LetterTextTests
         Assert.Equal("0x1b5b324a", DeadLetterText.OfBytes("\u001b[2J"u8.ToArray()));
         Assert.Equal("0xff", DeadLetterText.OfBytes([0xff]));
         Assert.Equal(".[2J", UntrustedText.Printable("\u001b[2J"));
+        Assert.Equal("ab\ufffd...", UntrustedText.Printable("ab\ud83d\ude00", lengthMax: 3));
     }
 
     [Fact]
