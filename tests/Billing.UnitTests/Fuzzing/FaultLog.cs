@@ -6,8 +6,9 @@ namespace Billing.UnitTests.Fuzzing;
 /// <summary>A log that keeps what is logged as an error. What the server itself logs about connections that it ends is none.</summary>
 internal sealed class FaultLog : ILoggerProvider, ILogger
 {
-    // Of the fields after a body's last chunk, which the server reads after the answer if nothing else has.
-    private const string Undrained = "RequestBodyDrainBodyReaderInvalidState";
+    // Fields after a body's last chunk that are none, where only the server reads them, after the answer; and frames that ask for more answers
+    // than it keeps.
+    private static readonly string[] OfTheServer = ["RequestBodyDrainBodyReaderInvalidState", "Http2QueueOperationsExceeded", "Http2FlowControlQueueOperationsExceeded"];
 
     private readonly ConcurrentQueue<string> _faults = new();
 
@@ -24,7 +25,7 @@ internal sealed class FaultLog : ILoggerProvider, ILogger
     public void Log<TState>(
         LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
     {
-        if (logLevel >= LogLevel.Error && eventId.Name != Undrained)
+        if (logLevel >= LogLevel.Error && !OfTheServer.Contains(eventId.Name))
         {
             _faults.Enqueue($"{formatter(state, exception)} {exception}");
         }
