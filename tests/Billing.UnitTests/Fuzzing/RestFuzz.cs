@@ -10,6 +10,8 @@ public sealed partial class RestFuzz
 {
     private const string Payment = """{"account_id":"acct-42","payment_type":"visa","amount":{"currency_code":"USD","units":10,"nanos":5}}""";
 
+    private static readonly byte[] Farewell = "GET /health/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"u8.ToArray();
+
     private static readonly string[] Words =
     [
         "\r\n", "\r\n\r\n", "\n", " ", "\0", "%00", "%2f", "%c0%af", "../", "..%2f", "//", "?", "#", "&", "=", ";", ":", "\u00ff\u00fe", "HTTP/1.0", "HTTP/2.0", "Host: page.example\r\n", "Host:\r\n",
@@ -59,9 +61,7 @@ public sealed partial class RestFuzz
         await proxy.EndAsync();
     }
 
-    private static readonly byte[] Farewell = "GET /health/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"u8.ToArray();
-
-    [GeneratedRegex("HTTP/1.1 ([0-9]{3})")]
+    [GeneratedRegex("(?<=HTTP/1.1 )[0-9]{3}")]
     private static partial Regex Statuses();
 
     private static IEnumerable<string> Requests()

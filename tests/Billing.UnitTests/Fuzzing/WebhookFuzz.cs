@@ -46,6 +46,7 @@ public sealed class WebhookFuzz
             using var client = new ReceiverClient(receiver, options, TimeProvider.System);
             var answering = AnswerAsync(listener, input);
             var failure = await client.SendAsync("visa/a@1", Body);
+            // The connection ends with it.
             client.Dispose();
             await answering;
             if (failure is null)
@@ -88,9 +89,9 @@ public sealed class WebhookFuzz
         var buffer = new byte[8_192];
         try
         {
-            for (var length = 0; !Encoding.ASCII.GetString(buffer, 0, length).EndsWith(Body, StringComparison.Ordinal);)
+            for (int length = 0, read = 1; read > 0 && !Encoding.ASCII.GetString(buffer, 0, length).EndsWith(Body, StringComparison.Ordinal); length += read)
             {
-                length += await connection.ReceiveAsync(buffer.AsMemory(length));
+                read = await connection.ReceiveAsync(buffer.AsMemory(length));
             }
             await connection.SendAsync(answer);
             connection.Shutdown(SocketShutdown.Send);
