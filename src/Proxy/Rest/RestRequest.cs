@@ -74,7 +74,8 @@ internal static partial class RestRequest
         catch (Exception e) when (e is InvalidOperationException or (IOException and not (ConnectionResetException or BadHttpRequestException)))
         {
             // The server throws these for chunks, and for fields after the last chunk, that HTTP does not allow.
-            throw new BadHttpRequestException("The body cannot be read: " + e.Message, e);
+            throw new BadHttpRequestException(
+                "The body cannot be read: " + (e is IOException ? e.Message : "a field after its last chunk has characters that HTTP does not allow."), e);
         }
     }
 
