@@ -32,7 +32,7 @@ public abstract class Delivery(Command command, PartitionAssignment assignment)
     public abstract void Reject(string reason);
 
     /// <summary>Reports that this process leaves the command to the next owner of its partition.</summary>
-    public void Abandon() => EndProcessing("abandoned");
+    public virtual void Abandon() => EndProcessing("abandoned");
 
     /// <summary>Ends the span of the processing.</summary>
     /// <param name="error">The kind of error, one of a small fixed set of words; null for success.</param>

@@ -12,12 +12,12 @@ public interface IRequestTransport
     /// <summary>Sends a request to a backend that serves its account and waits for the reply. It cannot be cancelled: a command
     /// that was sent is processed, whether or not anybody waits for its reply. The wait ends at the request's deadline.</summary>
     /// <param name="request">The request.</param>
-    /// <param name="stored">Called once, when the transport has stored the command: from then on no failure of this process
-    /// loses it. Not called if the transport could not store it; the reply then contains the error. Must not block. A transport
-    /// that stores no commands (<see cref="TransportDescription.StoresCommands"/>) never calls it.</param>
+    /// <param name="stored">Called once with the partition, when the transport has stored the command: from then on no failure of this
+    /// process loses it, and what is sent to that partition follows it. Not called if the transport could not store it; the
+    /// reply then contains the error. Must not block. A transport that stores no commands (<see cref="TransportDescription.StoresCommands"/>) never calls it.</param>
     /// <returns>The backend's reply, or an error reply if none arrived: DEADLINE_EXCEEDED, UNAVAILABLE or
     /// RESOURCE_EXHAUSTED.</returns>
-    Task<Reply> SendAsync(Request request, Action? stored = null);
+    Task<Reply> SendAsync(Request request, Action<int>? stored = null);
 }
 
 /// <summary>What a transport is.</summary>

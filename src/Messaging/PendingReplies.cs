@@ -45,31 +45,17 @@ public sealed class PendingReplies : IDisposable
     public (ulong CorrelationId, Task<Reply> Reply) Register(Request request)
     {
         var id = (ulong)Interlocked.Increment(ref _lastCorrelationId);
-        var waiter = new Waiter(DueAt(request.DeadlineUnixUs), request.TransactionId);
+        var waiter = new Waiter(DueAt(request.DeadlineUnixUs), request);
         _waiters[id] = waiter;
         return (id, waiter.Task);
     }
 
-    /// <summary>Whether a reply matches the waiting call: it contains no transaction id, or that of the call. Also true if no
-    /// call waits for the reply.</summary>
-    public bool MatchesCall(Reply reply)
-    {
-        var replied = reply.ResultCase switch
-        {
-            Reply.ResultOneofCase.Payment => reply.Payment.TransactionId,
-            Reply.ResultOneofCase.PaymentStatus => reply.PaymentStatus.Payment?.TransactionId,
-            Reply.ResultOneofCase.Authorise => reply.Authorise.TransactionId,
-            Reply.ResultOneofCase.Capture => reply.Capture.TransactionId,
-            Reply.ResultOneofCase.Void => reply.Void.TransactionId,
-            Reply.ResultOneofCase.Refund => reply.Refund.TransactionId,
-            Reply.ResultOneofCase.CreditLimit => reply.CreditLimit.TransactionId,
-            Reply.ResultOneofCase.AccountStatus => reply.AccountStatus.TransactionId,
-            _ => null,
-        };
-        // A UUID may be written in upper or lower case.
-        return replied is null || !_waiters.TryGetValue(reply.CorrelationId, out var waiter) || replied == waiter.TransactionId
-            || (Guid.TryParse(replied, out var id) && Guid.TryParse(waiter.TransactionId, out var requested) && id == requested);
-    }
+    /// <summary>Whether a reply may complete the call that it names: an error, or an answer of the call's kind and with its
+    /// ids. Also true if no call waits for the reply.</summary>
+    public bool MatchesCall(Reply reply) =>
+        reply.ResultCase == Reply.ResultOneofCase.Error
+        || !_waiters.TryGetValue(reply.CorrelationId, out var waiter)
+        || waiter.Request.IsAnsweredBy(reply);
 
     /// <summary>Completes the call that waits for a reply.</summary>
     /// <returns>False if the call does not wait any more.</returns>
@@ -101,13 +87,13 @@ public sealed class PendingReplies : IDisposable
     }
 
     // Continuations run asynchronously: the only thread that reads replies must never run a caller's code.
-    private sealed class Waiter(long dueAt, string transactionId)
+    private sealed class Waiter(long dueAt, Request request)
         : TaskCompletionSource<Reply>(TaskCreationOptions.RunContinuationsAsynchronously)
     {
         /// <summary>The timestamp at which the wait ends.</summary>
         public long DueAt { get; } = dueAt;
 
-        /// <summary>The transaction id of the call's command.</summary>
-        public string TransactionId => transactionId;
+        /// <summary>The call's request.</summary>
+        public Request Request => request;
     }
 }

@@ -17,7 +17,8 @@ public static class DirectBackend
         var direct = builder.Services.AddSettings<DirectOptions>(
             builder.Configuration, DirectOptions.Section,
             options => options.BackendProblems().Concat(ExposureProblems(options.Listen, builder.Configuration)));
-        builder.Services.AddEmbeddedBackends(builder.Configuration);
+        // Each of several backends owns the accounts that the proxies send to its address.
+        builder.Services.AddEmbeddedBackends(builder.Configuration, "direct " + direct.Listen);
         builder.Services.AddSingleton<CommandExecutor>();
         builder.Services.AddHostedService(provider => provider.GetRequiredService<CommandExecutor>());
         builder.Services.AddSingleton<IReadyPart>(provider => provider.GetRequiredService<CommandExecutor>());

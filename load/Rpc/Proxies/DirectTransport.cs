@@ -32,7 +32,7 @@ public sealed class DirectTransport : IRequestTransport, IAsyncDisposable
     public TransportDescription Description { get; }
 
     /// <inheritdoc/>
-    public Task<Reply> SendAsync(Request request, Action? stored = null)
+    public Task<Reply> SendAsync(Request request, Action<int>? stored = null)
     {
         var left = request.DeadlineUnixUs == 0 ? TimeoutMax : Left(request.DeadlineUnixUs - _time.Microseconds());
         return left <= TimeSpan.Zero

@@ -136,10 +136,17 @@ internal sealed class Brokers
     /// <param name="topic">The topic.</param>
     /// <param name="key">The key.</param>
     /// <param name="known">How many partitions the producer knows of; 0 for all.</param>
-    public Log Of(string topic, byte[]? key, int known = 0)
+    public Log Of(string topic, byte[]? key, int known = 0) => Of(topic, Partition.Any, key, known)!;
+
+    /// <summary>The log of a partition, or of a key if it may be any; null if there is no such partition.</summary>
+    public Log? Of(string topic, Partition partition, byte[]? key, int known)
     {
         var logs = _topics[topic];
         var count = known == 0 ? logs.Length : known;
+        if (partition != Partition.Any)
+        {
+            return partition.Value < count ? logs[partition.Value] : null;
+        }
         return logs[key is null ? Dice.Next(count) : (int)(Hash(key) % (uint)count)];
     }
 

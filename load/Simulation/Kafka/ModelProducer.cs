@@ -39,8 +39,9 @@ internal sealed class ModelProducer : PlainProducer
     /// <summary>Another producer like this one, of the same process.</summary>
     public ModelProducer Another() => new(_brokers, _node, _timeout);
 
-    public override void Produce(string topic, Message<string, byte[]> message, Action<DeliveryReport<string, byte[]>>? deliveryHandler = null)
+    public override void Produce(TopicPartition topicPartition, Message<string, byte[]> message, Action<DeliveryReport<string, byte[]>>? deliveryHandler = null)
     {
+        var topic = topicPartition.Topic;
         var key = message.Key is null ? null : Encoding.UTF8.GetBytes(message.Key);
         if ((message.Value?.Length ?? 0) + (key?.Length ?? 0) > Brokers.RecordBytesMax)
         {
@@ -50,13 +51,17 @@ internal sealed class ModelProducer : PlainProducer
         {
             throw Refuse(topic, message, ErrorCode.Local_QueueFull);
         }
-        Produced++;
         if (_brokers.Find(topic) is null)
         {
-            _brokers.Scheduler.After(_brokers.Dice.UpTo(50), _node, () => Report(topic, message, deliveryHandler, ErrorCode.UnknownTopicOrPart));
+            Produced++;
+            _brokers.Scheduler.After(_brokers.Dice.UpTo(50), _node, () => Report(topicPartition, message, deliveryHandler, ErrorCode.UnknownTopicOrPart));
             return;
         }
-        var log = _brokers.Of(topic, key, _knownPartitions.GetValueOrDefault(topic));
+        if (_brokers.Of(topic, topicPartition.Partition, key, _knownPartitions.GetValueOrDefault(topic)) is not { } log)
+        {
+            throw Refuse(topic, message, ErrorCode.Local_UnknownPartition);
+        }
+        Produced++;
         var now = _brokers.Scheduler.Now;
         var record = new StoredRecord(key, message.Value, message.Headers ?? [], DateTime.UnixEpoch.AddTicks(now));
         var sent = new Sent(log, record, topic, message, deliveryHandler, now, now + _brokers.Latency(log.Partition).Ticks);
@@ -133,11 +138,17 @@ internal sealed class ModelProducer : PlainProducer
         _brokers.Scheduler.After(_brokers.Dice.UpTo(5000), _node, () => _knownPartitions.Remove(topic));
     }
 
-    private static void Report(Sent sent, ErrorCode code) => Report(sent.Topic, sent.Message, sent.Handler, code);
+    private static void Report(Sent sent, ErrorCode code) => Report(sent.Log.Partition, sent.Message, sent.Handler, code);
 
     private static void Report(
-        string topic, Message<string, byte[]> message, Action<DeliveryReport<string, byte[]>>? handler, ErrorCode code) =>
-        handler?.Invoke(new DeliveryReport<string, byte[]> { Topic = topic, Message = message, Error = new Error(code, code.ToString()) });
+        TopicPartition partition, Message<string, byte[]> message, Action<DeliveryReport<string, byte[]>>? handler, ErrorCode code) =>
+        handler?.Invoke(new DeliveryReport<string, byte[]>
+        {
+            Topic = partition.Topic,
+            Partition = partition.Partition,
+            Message = message,
+            Error = new Error(code, code.ToString()),
+        });
 
     private static ProduceException<string, byte[]> Refuse(string topic, Message<string, byte[]> message, ErrorCode code) =>
         new(new Error(code, code.ToString()), new DeliveryResult<string, byte[]> { Topic = topic, Message = message });

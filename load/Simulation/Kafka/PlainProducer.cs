@@ -10,10 +10,10 @@ internal abstract class PlainProducer : IProducer<string, byte[]>
 
     public abstract string Name { get; }
 
-    public abstract void Produce(string topic, Message<string, byte[]> message, Action<DeliveryReport<string, byte[]>>? deliveryHandler = null);
+    public void Produce(string topic, Message<string, byte[]> message, Action<DeliveryReport<string, byte[]>>? deliveryHandler = null) =>
+        Produce(new TopicPartition(topic, Partition.Any), message, deliveryHandler);
 
-    public void Produce(TopicPartition topicPartition, Message<string, byte[]> message, Action<DeliveryReport<string, byte[]>>? deliveryHandler = null) =>
-        throw new NotSupportedException();
+    public abstract void Produce(TopicPartition topicPartition, Message<string, byte[]> message, Action<DeliveryReport<string, byte[]>>? deliveryHandler = null);
 
     public Task<DeliveryResult<string, byte[]>> ProduceAsync(string topic, Message<string, byte[]> message, CancellationToken cancellationToken = default) =>
         throw new NotSupportedException();

@@ -138,16 +138,25 @@ internal sealed partial class Clients(Node node, Scheduler scheduler, ReferenceM
         {
             await TakeAsync(request, deadline);
         }
-        var question = new PaymentStatusRequest { Payment = request, DeadlineUnixUs = taken.DeadlineUnixUs };
-        var calls = new List<Task<PaymentStatus?>> { CallAsync(operation, 0, RequestKinds.PaymentStatus, question, _ => false) };
+        var question = new PaymentStatusRequest
+        {
+            TransactionId = request.TransactionId,
+            AccountId = request.AccountId,
+            PaymentType = request.PaymentType,
+            Fingerprint = ByteString.CopyFrom(PaymentFingerprint.Of(request.Amount, request.Notes)),
+        };
+        var calls = new List<Task<PaymentStatus?>> { AskAsync(operation, 0, question, taken) };
         if (shape == 2)
         {
-            calls.Add(CallAsync(operation, 1, RequestKinds.PaymentStatus, question, _ => false));
+            calls.Add(AskAsync(operation, 1, question, taken));
         }
         var made = shape == 3 ? CallAsync(operation, 2, RequestKinds.Payment, request, IsTaken) : null;
         foreach (var status in await Task.WhenAll(calls))
         {
-            await CheckStatusAsync(operation, request, status!);
+            if (status is not null)
+            {
+                await CheckStatusAsync(operation, request, status);
+            }
         }
         if (made is not null && await made is { } late)
         {
@@ -174,7 +183,10 @@ internal sealed partial class Clients(Node node, Scheduler scheduler, ReferenceM
         }
     }
 
-    private async Task<Request?> TakeAsync(MakePaymentRequest payment, TimeSpan deadline)
+    private Task<PaymentStatus?> AskAsync(Operation operation, int copy, PaymentStatusRequest question, int partition) => CallAsync(
+        operation, copy, question, (proxy, deadline) => proxy.AskAsync(question, partition, deadline), refusal => refusal.Status == StatusCode.NotFound);
+
+    private async Task<int?> TakeAsync(MakePaymentRequest payment, TimeSpan deadline)
     {
         try
         {
@@ -240,9 +252,14 @@ internal sealed partial class Clients(Node node, Scheduler scheduler, ReferenceM
 
     /// <summary>Retries until there is an answer.</summary>
     /// <returns>The answer; null if the request was refused for good.</returns>
-    private async Task<TAnswer?> CallAsync<TRequest, TAnswer>(
+    private Task<TAnswer?> CallAsync<TRequest, TAnswer>(
         Operation operation, int copy, RequestKind<TRequest, TAnswer> kind, TRequest request, Func<Failure, bool> isFinal)
         where TRequest : class, IMessage<TRequest>
+        where TAnswer : class =>
+        CallAsync(operation, copy, request, (proxy, deadline) => proxy.CallAsync(kind, request, deadline), isFinal);
+
+    private async Task<TAnswer?> CallAsync<TAnswer>(
+        Operation operation, int copy, IMessage request, Func<ProxyNode, TimeSpan, Task<TAnswer>> call, Func<Failure, bool> isFinal)
         where TAnswer : class
     {
         var dice = new Dice(operation.Seed + copy);
@@ -254,7 +271,7 @@ internal sealed partial class Clients(Node node, Scheduler scheduler, ReferenceM
             var deadline = TimeSpan.FromMilliseconds(Math.Min(operation.DeadlineMs << Math.Min(tries, 10), DeadlineMaxMs));
             try
             {
-                var answer = await proxy.CallAsync(kind, request, deadline);
+                var answer = await call(proxy, deadline);
                 CheckWait(began, deadline);
                 trace.Write(proxy.Node.Name, "answered", operation.TransactionId);
                 return answer;

@@ -9,6 +9,7 @@ using Billing.Proxy.Limits;
 using Billing.Proxy.Security;
 using Billing.Simulation.Kafka;
 using Billing.V1;
+using Billing.Wire.V1;
 using Confluent.Kafka;
 using Google.Protobuf;
 using Grpc.Core;
@@ -60,18 +61,22 @@ internal sealed class ProxyNode
         ServeAsync(async () => (await _handler.HandleAsync(kind, request, Within(deadline))).Value);
 
     /// <summary>Sends a payment through the proxy without waiting for its answer.</summary>
-    /// <returns>The request that the brokers have acknowledged; null if it was answered before; or the failure that the caller sees.
+    /// <returns>The partition of which the brokers have acknowledged it; null if it was answered before; or the failure that the caller sees.
     /// </returns>
-    public Task<Request?> TakeAsync(MakePaymentRequest payment, TimeSpan deadline) => ServeAsync(async () =>
+    public Task<int?> TakeAsync(MakePaymentRequest payment, TimeSpan deadline) => ServeAsync(async () =>
     {
         // Without RunContinuationsAsynchronously: the waiter must continue on the simulation's thread, not on another one.
-        var stored = new TaskCompletionSource<Request?>();
-        var answered = _handler.HandleStoredAsync(RequestKinds.Payment, payment, Within(deadline), request => stored.TrySetResult(request));
+        var stored = new TaskCompletionSource<int?>();
+        var answered = _handler.HandleStoredAsync(RequestKinds.Payment, payment, Within(deadline), partition => stored.TrySetResult(partition));
         await Task.WhenAny(stored.Task, answered);
         return stored.Task.IsCompleted ? await stored.Task
             : (await answered).Failure is { } failure ? throw new FailureException(failure)
             : null;
     });
+
+    /// <summary>Asks the proxy what has become of a payment that was sent so, as who follows its link does.</summary>
+    public Task<PaymentStatus> AskAsync(PaymentStatusRequest question, int partition, TimeSpan deadline) =>
+        ServeAsync(async () => (await _handler.HandleAsync(RequestKinds.PaymentStatus, question, Within(deadline) with { Partition = partition })).Value);
 
     private IncomingCall Within(TimeSpan deadline) => new(Client, new CallerDeadline(Node.Time.GetTimestamp(), deadline), CancellationToken.None);
 

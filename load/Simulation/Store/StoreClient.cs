@@ -28,9 +28,20 @@ internal sealed class StoreClient(Node node, StoreServer server) : IAccountStore
     }
 
     public Task<Dictionary<CommandId, Wire.V1.Event>> FindReceiptsAsync(
-        IReadOnlyCollection<CommandId> commands, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken) => server.AskAsync(
-            node, new StoreRequest(Writes: owned.Count > 0) { Receipts = owned.Count > 0 ? [] : commands, Held = [.. owned.Select(o => o.Partition)] },
-            () => server.Find(commands, owned));
+        IReadOnlyCollection<CommandId> commands, Fence fence, CancellationToken cancellationToken) => server.AskAsync(
+            node,
+            new StoreRequest(Writes: fence.Partitions.Count > 0)
+            {
+                Receipts = fence.Partitions.Count > 0 ? [] : commands,
+                Held = [.. fence.Select(o => o.Partition)],
+            },
+            () => server.Find(commands, fence));
+
+    public Task<Dictionary<CommandId, Wire.V1.Event>> ConfirmAsync(
+        IReadOnlyCollection<CommandId> commands, IReadOnlyDictionary<string, long> versions, Fence fence, CancellationToken cancellationToken) =>
+        server.AskAsync(
+            node, new StoreRequest(Writes: true) { Streams = [.. versions.Keys], Held = [.. fence.Select(o => o.Partition)] },
+            () => server.Confirm(commands, versions, fence));
 
     public Task<Dictionary<CommandId, PaymentFollowUp>> LastFollowUpsAsync(
         IReadOnlyCollection<CommandId> payments, CancellationToken cancellationToken) =>
@@ -40,23 +51,23 @@ internal sealed class StoreClient(Node node, StoreServer server) : IAccountStore
         server.AskAsync(node, new StoreRequest(Writes: true), () => server.TakeDueHolds(limit));
 
     public Task<Dictionary<CommandId, Wire.V1.Event>> CloseAsync(
-        IReadOnlyCollection<CommandId> commands, CancellationToken cancellationToken) =>
-        server.AskAsync(node, new StoreRequest(Writes: true) { Receipts = commands }, () => server.Close(commands));
+        IReadOnlyCollection<(CommandId Id, Sender? By)> commands, Fence fence, CancellationToken cancellationToken) => server.AskAsync(
+            node, new StoreRequest(Writes: true) { Receipts = [.. commands.Select(c => c.Id)], Held = [.. fence.Select(o => o.Partition)] },
+            () => server.Close([.. commands.Select(c => c.Id)], fence));
 
     public Task<Dictionary<SourcePartition, long>> BeginEpochsAsync(
         IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken) => server.AskAsync(
             node, new StoreRequest(Writes: true) { Begun = [.. owned.Select(o => o.Partition)] }, () => server.Begin(owned));
 
-    public Task AppendAsync(
-        IReadOnlyList<NewEvent> batch, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken)
+    public Task AppendAsync(IReadOnlyList<NewEvent> batch, Fence fence, CancellationToken cancellationToken)
     {
         var request = new StoreRequest(Writes: true)
         {
             Streams = [.. batch.Select(e => e.Recorded.StreamId)],
             Receipts = [.. batch.Select(e => e.Id).OfType<CommandId>()],
-            Held = [.. owned.Select(o => o.Partition)],
+            Held = [.. fence.Select(o => o.Partition)],
         };
-        return server.AskAsync(node, request, () => server.Append(batch, owned));
+        return server.AskAsync(node, request, () => server.Append(batch, fence));
     }
 
     public Task<string[]> ListAsync(string after, int limit, CancellationToken cancellationToken) =>

@@ -132,14 +132,23 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice, StoreHistory h
     }
 
     /// <summary>Closes commands that have no receipt.</summary>
-    public Dictionary<CommandId, Wire.V1.Event> Close(IReadOnlyCollection<CommandId> commands)
+    public Dictionary<CommandId, Wire.V1.Event> Close(IReadOnlyCollection<CommandId> commands, Fence fence)
     {
-        Require(commands.Select(id => id.StreamId), []);
+        Require(commands.Select(id => id.StreamId), fence);
         foreach (var id in commands)
         {
             history.Receipts.TryAdd(id, new Wire.V1.Event());
         }
-        return Find(commands, []);
+        return Find(commands, fence);
+    }
+
+    /// <summary>Finds the receipts of commands whose accounts have certain versions.</summary>
+    public Dictionary<CommandId, Wire.V1.Event> Confirm(IReadOnlyCollection<CommandId> commands, IReadOnlyDictionary<string, long> versions, Fence fence)
+    {
+        var found = Find(commands, fence);
+        return versions.Any(known => history.Stream(known.Key).Count != known.Value)
+            ? throw new PostgresException("the stream has moved on", "ERROR", "ERROR", StoredFunction.StreamMoved)
+            : found;
     }
 
     public Dictionary<SourcePartition, long> Begin(IReadOnlyCollection<PartitionEpoch> owned)
@@ -154,9 +163,9 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice, StoreHistory h
     }
 
     /// <summary>Appends a batch as one transaction.</summary>
-    public bool Append(IReadOnlyList<NewEvent> batch, IReadOnlyCollection<PartitionEpoch> owned)
+    public bool Append(IReadOnlyList<NewEvent> batch, Fence fence)
     {
-        Require(batch.Select(e => e.Recorded.StreamId), owned);
+        Require(batch.Select(e => e.Recorded.StreamId), fence);
         foreach (var stream in batch.GroupBy(e => e.Recorded.StreamId, StringComparer.Ordinal))
         {
             if (history.Stream(stream.Key).Count != stream.First().After.Version - 1)
@@ -182,9 +191,9 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice, StoreHistory h
     public Dictionary<string, Account> Load(string[] streamIds, Account opened) => streamIds.ToDictionary(
         id => id, id => Stream(id).Aggregate(opened, (account, stored) => account.Apply(stored.Fact) with { Head = stored.Hash }), StringComparer.Ordinal);
 
-    public Dictionary<CommandId, Wire.V1.Event> Find(IReadOnlyCollection<CommandId> commands, IReadOnlyCollection<PartitionEpoch> owned)
+    public Dictionary<CommandId, Wire.V1.Event> Find(IReadOnlyCollection<CommandId> commands, Fence fence)
     {
-        Require(commands.Select(id => id.StreamId), owned);
+        Require(commands.Select(id => id.StreamId), fence);
         return commands.Distinct().Where(history.Receipts.ContainsKey).ToDictionary(id => id, id => history.Receipts[id].Clone());
     }
 
@@ -209,14 +218,15 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice, StoreHistory h
     public string[] List(string after, int limit) =>
         [.. history.Streams.Where(id => Holds(Shard.Of(id)) && string.CompareOrdinal(id, after) > 0).Order(StringComparer.Ordinal).Take(limit)];
 
-    private void Require(IEnumerable<string> streamIds, IReadOnlyCollection<PartitionEpoch> owned)
+    private void Require(IEnumerable<string> streamIds, Fence fence)
     {
-        var elsewhere = Shard.Of(streamIds).Where(shard => !Holds(shard)).ToList();
+        var elsewhere = Shard.Of(streamIds)
+            .Where(shard => !_shards.TryGetValue(shard, out var epoch) || (fence.EpochOf(shard) is not 0 and var wanted && wanted != epoch)).ToList();
         if (elsewhere.Count > 0)
         {
             throw new PostgresException("elsewhere: " + string.Join(',', elsewhere), "ERROR", "ERROR", StoredFunction.ShardElsewhere);
         }
-        if (owned.Any(o => o.Epoch != _epochs.GetValueOrDefault(o.Partition)))
+        if (fence.Any(o => o.Epoch != _epochs.GetValueOrDefault(o.Partition)))
         {
             throw new PostgresException("a later owner", "ERROR", "ERROR", StoredFunction.EpochEnded);
         }

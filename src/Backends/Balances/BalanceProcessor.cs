@@ -73,8 +73,8 @@ internal sealed partial class BalanceProcessor(
     private ValueTask<List<(Delivery, Reply?)>> FromView(List<Delivery> batch)
     {
         var answered = new List<(Delivery, Reply?)>(batch.Count);
-        var now = time.GetUtcNow();
-        var (nowUnixUs, asOf) = (UnixTime.Microseconds(now), now.ToTimestamp());
+        var nowUnixUs = time.Microseconds();
+        var asOf = UnixTime.FromMicroseconds(nowUnixUs).ToTimestamp();
         foreach (var delivery in batch)
         {
             var command = delivery.Command;
@@ -132,7 +132,7 @@ internal sealed partial class BalanceProcessor(
         try
         {
             // Taken before the read, so that what is read is at least this recent.
-            var asOf = time.GetUtcNow();
+            var asOf = UnixTime.FromMicroseconds(time.Microseconds()).ToTimestamp();
             var streamIds = batch.Select(d => Stream(d.Command)).Distinct(StringComparer.Ordinal).ToArray();
             var accounts = await _retry.ExecuteAsync(
                 async token => await view.ReadAsync(_reader, streamIds, token), cancellationToken);
@@ -151,9 +151,9 @@ internal sealed partial class BalanceProcessor(
         }
     }
 
-    private static Reply FromStore(Command command, Account account, DateTimeOffset asOf) =>
+    private static Reply FromStore(Command command, Account account, Timestamp asOf) =>
         account.Version >= command.Balance.MinVersion
-            ? Answer(command, account, asOf.ToTimestamp())
+            ? Answer(command, account, asOf)
             : Replies.Error(command.CorrelationId, StatusCode.OutOfRange, ErrorReasons.VersionNotReached,
                 string.Create(CultureInfo.InvariantCulture,
                     $"min_version is {command.Balance.MinVersion}; the account is at version {account.Version}."),

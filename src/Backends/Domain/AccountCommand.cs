@@ -13,8 +13,17 @@ public abstract record AccountCommand(Guid TransactionId)
     /// <summary>What its sender keeps with it; recorded with the event. Null for nothing.</summary>
     public Notes? Notes { get; init; }
 
+    /// <summary>The id of its trace if it is traced; recorded with the event.</summary>
+    public abstract string? TraceId { get; init; }
+
     /// <summary>The payment that it follows up; null if it follows up none.</summary>
     public virtual Guid? PaymentId => null;
+
+    /// <summary>The command without what two copies of one request may differ in: who sent it, when, and in which trace.</summary>
+    protected virtual AccountCommand Contents => this with { By = null, TraceId = null };
+
+    /// <summary>Whether another command under the same idempotency key asks for the same.</summary>
+    public bool IsCopyOf(AccountCommand other) => Contents.Equals(other.Contents);
 
     /// <summary>Decides the command. The result depends only on the arguments and the command.</summary>
     /// <param name="account">The account before it.</param>

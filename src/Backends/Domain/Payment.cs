@@ -13,6 +13,9 @@ public sealed record Payment(
     : AccountCommand(TransactionId)
 {
     /// <inheritdoc/>
+    protected override AccountCommand Contents => (Payment)base.Contents with { Times = null };
+
+    /// <inheritdoc/>
     public override Decision Decide(Account account, PaymentState? payment, DateTimeOffset now) => Decide(account, now);
 
     /// <summary>Decides the payment: it is accepted or declined, and never refused.</summary>

@@ -28,7 +28,8 @@ public sealed record Voiding(Guid TransactionId, Guid Of, string? TraceId = null
 /// <param name="TransactionId">An id of its own: that it is recorded once follows from the state of the payment.</param>
 /// <param name="Of">The transaction id of the payment.</param>
 /// <param name="AsOf">The event store's time.</param>
-public sealed record Expiry(Guid TransactionId, Guid Of, DateTimeOffset AsOf) : AccountCommand(TransactionId)
+/// <param name="TraceId">The id of its trace if it is traced.</param>
+public sealed record Expiry(Guid TransactionId, Guid Of, DateTimeOffset AsOf, string? TraceId = null) : AccountCommand(TransactionId)
 {
     /// <inheritdoc/>
     public override Guid? PaymentId => Of;

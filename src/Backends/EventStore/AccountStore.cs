@@ -16,6 +16,10 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
     /// <summary>The member of a tombstone that names the stream whose command it closes.</summary>
     internal const string TombstoneStreamId = "StreamId";
 
+    // The members that say which command it was, and who sent it; so that those who look into the store need not guess.
+    private const string TombstoneTransactionId = "TransactionId";
+    private const string TombstoneSender = "By";
+
     /// <summary>The condition for an event that sets a credit limit, word for word that of its index.</summary>
     internal static string SetsCreditLimit { get; } = $"type in ({string.Join(", ", EventTypes.CreditLimits.Select(name => $"'{name}'"))})";
 
@@ -25,6 +29,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
     private readonly EventStoreOptions _options = options.Value;
     private readonly string _hold = StoredFunction.Hold.Call(options.Value.Schema);
     private readonly string _append = StoredFunction.AppendEvents.Call(options.Value.Schema);
+    private readonly string _require = StoredFunction.RequireVersions.Call(options.Value.Schema);
     private readonly FormerReceipts _former = new(servers, options.Value.Schema);
 
     public Task<T> UseAsync<T>(Func<CancellationToken, Task<T>> use, CancellationToken cancellationToken) => servers.UseAsync(use, cancellationToken);
@@ -126,19 +131,35 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
         return (string[])(await command.ExecuteScalarAsync(cancellationToken))!;
     }
 
-    public async Task<Dictionary<CommandId, Wire.V1.Event>> FindReceiptsAsync(
-        IReadOnlyCollection<CommandId> commands, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken)
+    public Task<Dictionary<CommandId, Wire.V1.Event>> FindReceiptsAsync(
+        IReadOnlyCollection<CommandId> commands, Fence fence, CancellationToken cancellationToken) =>
+        FindReceiptsAsync(commands, null, fence, cancellationToken);
+
+    public Task<Dictionary<CommandId, Wire.V1.Event>> ConfirmAsync(
+        IReadOnlyCollection<CommandId> commands, IReadOnlyDictionary<string, long> versions, Fence fence, CancellationToken cancellationToken) =>
+        FindReceiptsAsync(commands, versions, fence, cancellationToken);
+
+    // Each statement sees what was committed before it: what is not found after the fence will not be recorded by whom it keeps out.
+    private async Task<Dictionary<CommandId, Wire.V1.Event>> FindReceiptsAsync(
+        IReadOnlyCollection<CommandId> commands, IReadOnlyDictionary<string, long>? versions, Fence fence, CancellationToken cancellationToken)
     {
         var wanted = commands.Distinct().ToDictionary(c => c.EventId);
         var found = new Dictionary<CommandId, Wire.V1.Event>();
         await using (var statements = servers.Primary.CreateBatch())
         {
+            AddHold(statements, commands.Select(c => c.StreamId), fence);
+            if (versions is not null)
+            {
+                Add(statements, _require, Texts([.. versions.Keys]), Values(versions.Values.ToArray()));
+            }
             Add(
                 statements, $"select id, stream_id, version, type, data from {_options.Schema}.mt_events where id = any($1)",
                 Values(wanted.Keys.ToArray()));
-            // After the look-up: what is not found is not recorded only if it would be in this database.
-            AddHold(statements, commands.Select(c => c.StreamId), owned);
             await using var rows = await statements.ExecuteReaderAsync(cancellationToken);
+            for (var before = statements.BatchCommands.Count - 1; before > 0; before--)
+            {
+                await rows.NextResultAsync(cancellationToken);
+            }
             while (await rows.ReadAsync(cancellationToken))
             {
                 var (id, streamId) = (wanted[rows.GetGuid(0)], rows.GetString(1));
@@ -159,6 +180,8 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
     {
         var last = new Dictionary<CommandId, PaymentFollowUp>(payments.Count);
         await using var statements = servers.Primary.CreateBatch();
+        // As before the look-up of receipts.
+        AddHold(statements, payments.Select(p => p.StreamId), []);
         Add(
             statements,
             $"""
@@ -169,15 +192,13 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
                 where stream_id = wanted.stream_id and {FollowedUpPayment} = wanted.payment_id order by version desc limit 1) e
             """,
             Texts([.. payments.Select(p => p.StreamId)]), Texts([.. payments.Select(p => p.TransactionId.ToString())]));
-        // As after the look-up of receipts.
-        AddHold(statements, payments.Select(p => p.StreamId), []);
         await using var rows = await statements.ExecuteReaderAsync(cancellationToken);
+        await rows.NextResultAsync(cancellationToken);
         while (await rows.ReadAsync(cancellationToken))
         {
             var fact = (PaymentFollowUp)EventTypes.Read(rows.GetString(1), rows.GetFieldValue<byte[]>(2));
             last.Add(new CommandId(fact.PaymentId, rows.GetString(0)), fact);
         }
-        await rows.NextResultAsync(cancellationToken);
         return last;
     }
 
@@ -205,22 +226,24 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
     // A closed id is taken by an event without meaning, of the stream that Marten keeps for such events. The insert waits for
     // transactions that are inserting an event of the same id, so afterwards it is certain which of the two came first.
     public async Task<Dictionary<CommandId, Wire.V1.Event>> CloseAsync(
-        IReadOnlyCollection<CommandId> commands, CancellationToken cancellationToken)
+        IReadOnlyCollection<(CommandId Id, Sender? By)> commands, Fence fence, CancellationToken cancellationToken)
     {
         await using var statements = servers.Primary.CreateBatch();
-        AddHold(statements, commands.Select(c => c.StreamId), []);
+        AddHold(statements, commands.Select(c => c.Id.StreamId), fence);
         Add(
             statements,
             $"""
             insert into {_options.Schema}.mt_events (seq_id, id, stream_id, version, data, type, timestamp)
-            select c.seq, c.id, '{EventTypes.TombstoneStream}', -c.seq, jsonb_build_object('{TombstoneStreamId}', c.stream_id), 'tombstone', now()
-            from (select id, stream_id, nextval('{_options.Schema}.mt_events_sequence') as seq
-                from unnest($1, $2) as a(id, stream_id) order by id) as c
+            select c.seq, c.id, '{EventTypes.TombstoneStream}', -c.seq, jsonb_strip_nulls(jsonb_build_object('{TombstoneStreamId}', c.stream_id,
+                '{TombstoneTransactionId}', c.transaction_id, '{TombstoneSender}', c.sender)), 'tombstone', now()
+            from (select a.*, nextval('{_options.Schema}.mt_events_sequence') as seq
+                from unnest($1, $2, $3, $4) as a(id, stream_id, transaction_id, sender) order by id) as c
             on conflict on constraint {EventStoreSchema.OneEventForEachCommand} do nothing
             """,
-            Values(commands.Select(c => c.EventId).ToArray()), Texts([.. commands.Select(c => c.StreamId)]));
-        await ExecuteAsync(statements, commands.Select(c => (c.TransactionId, new Wire.V1.Event())), cancellationToken);
-        return await FindReceiptsAsync(commands, [], cancellationToken);
+            Values(commands.Select(c => c.Id.EventId).ToArray()), Texts([.. commands.Select(c => c.Id.StreamId)]),
+            Values(commands.Select(c => c.Id.TransactionId).ToArray()), Texts([.. commands.Select(c => c.By?.Subject)]));
+        await ExecuteAsync(statements, commands.Select(c => (c.Id.TransactionId, new Wire.V1.Event())), cancellationToken);
+        return await FindReceiptsAsync([.. commands.Select(c => c.Id)], fence, cancellationToken);
     }
 
     // The update waits for appends that hold the present epoch. All lock in the same order, so they cannot deadlock.
@@ -246,11 +269,10 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
     }
 
     // The statements of a batch travel together and are one transaction, which nothing but the last of them commits: one round trip.
-    public async Task AppendAsync(
-        IReadOnlyList<NewEvent> batch, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken)
+    public async Task AppendAsync(IReadOnlyList<NewEvent> batch, Fence fence, CancellationToken cancellationToken)
     {
         await using var statements = servers.Primary.CreateBatch();
-        AddHold(statements, batch.Select(e => e.Recorded.StreamId), owned);
+        AddHold(statements, batch.Select(e => e.Recorded.StreamId), fence);
         AddEvents(statements, batch);
         AddSnapshots(statements, batch);
         AddHolds(statements, batch);
@@ -287,8 +309,11 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
         cancellationToken.ThrowIfCancellationRequested();
     }
 
-    private void AddHold(NpgsqlBatch statements, IEnumerable<string> streamIds, IReadOnlyCollection<PartitionEpoch> owned) =>
-        Add(statements, _hold, [Values(Shard.Of(streamIds)), .. Columns(owned)]);
+    private void AddHold(NpgsqlBatch statements, IEnumerable<string> streamIds, Fence fence)
+    {
+        var shards = Shard.Of(streamIds);
+        Add(statements, _hold, [Values(shards), Values(Array.ConvertAll(shards, fence.EpochOf)), .. Columns(fence.Partitions)]);
+    }
 
     private void AddEvents(NpgsqlBatch statements, IReadOnlyList<NewEvent> batch)
     {

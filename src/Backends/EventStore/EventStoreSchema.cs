@@ -234,6 +234,7 @@ public sealed class EventStoreSchema(
         end $do$;
         """,
         StoredFunction.AppendEvents.Sql(schema),
+        StoredFunction.RequireVersions.Sql(schema),
         Missing(ShardsHere(schema), """
             number integer primary key,
             epoch bigint not null,

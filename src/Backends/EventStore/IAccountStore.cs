@@ -69,11 +69,20 @@ public interface IAccountStore : IAccountReader
 
     /// <summary>Finds the receipts of commands: the events that record them.</summary>
     /// <param name="commands">The commands.</param>
-    /// <param name="owned">The epochs that must not have ended, for whoever relies on a command not being recorded. None for others.</param>
+    /// <param name="fence">What must still hold, for whoever relies on a command not being recorded.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <returns>The event of each command that is recorded; an event without a fact for one that is closed.</returns>
     Task<Dictionary<CommandId, Wire.V1.Event>> FindReceiptsAsync(
-        IReadOnlyCollection<CommandId> commands, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken);
+        IReadOnlyCollection<CommandId> commands, Fence fence, CancellationToken cancellationToken);
+
+    /// <summary>Finds the receipts of commands that are to be refused for what their accounts are like.</summary>
+    /// <param name="commands">The commands.</param>
+    /// <param name="versions">The versions of their accounts by which that was decided.</param>
+    /// <param name="fence">What must still hold.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <exception cref="Exception">An account has another version, or the fence does not hold; see <see cref="EventStoreFailure"/>.</exception>
+    Task<Dictionary<CommandId, Wire.V1.Event>> ConfirmAsync(
+        IReadOnlyCollection<CommandId> commands, IReadOnlyDictionary<string, long> versions, Fence fence, CancellationToken cancellationToken);
 
     /// <summary>Reads the last event that follows up each of some payments, such as a refund.</summary>
     /// <returns>The event of each payment that has one.</returns>
@@ -85,9 +94,12 @@ public interface IAccountStore : IAccountReader
     Task<IReadOnlyList<DueHold>> TakeDueHoldsAsync(int limit, CancellationToken cancellationToken);
 
     /// <summary>Closes commands without a receipt, for ever: no event can be recorded for them any more, whoever tries it.</summary>
+    /// <param name="commands">The commands, and who sent each of them; null if that is not known.</param>
+    /// <param name="fence">What must still hold; otherwise nothing is closed.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
     /// <returns>The receipts of all of them, as <see cref="FindReceiptsAsync"/> would find them.</returns>
     Task<Dictionary<CommandId, Wire.V1.Event>> CloseAsync(
-        IReadOnlyCollection<CommandId> commands, CancellationToken cancellationToken);
+        IReadOnlyCollection<(CommandId Id, Sender? By)> commands, Fence fence, CancellationToken cancellationToken);
 
     /// <summary>Begins a new epoch of partitions. Afterwards no append under an earlier epoch can be committed any more, and whatever
     /// was committed under one is visible.</summary>
@@ -99,13 +111,12 @@ public interface IAccountStore : IAccountReader
 
     /// <summary>Appends the events of a batch in one transaction.</summary>
     /// <param name="batch">Events in order; each stream's versions follow one another.</param>
-    /// <param name="owned">The epochs under which the batch is appended: if one has ended, nothing is.</param>
+    /// <param name="fence">What must still hold; otherwise nothing is appended.</param>
     /// <param name="cancellationToken">Ends the wait; whether the batch was committed by then is unknown.</param>
     /// <exception cref="Exception">A shard is not in this database, a stream's version has changed, a command already has a receipt, an epoch has ended, or
     /// the store failed; see <see cref="EventStoreFailure"/>. Nothing of the batch is stored, unless the connection broke during the
     /// commit.</exception>
-    Task AppendAsync(
-        IReadOnlyList<NewEvent> batch, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken);
+    Task AppendAsync(IReadOnlyList<NewEvent> batch, Fence fence, CancellationToken cancellationToken);
 }
 
 /// <summary>A payment as it is stored, with what has become of it.</summary>

@@ -69,14 +69,31 @@ internal sealed record StoredFunction(string Name, (string Name, string Type)[] 
         end
         """);
 
-    /// <summary>Appends and whatever else records something call this first. It fails if a shard is not in this database, or if an epoch has ended,
-    /// and otherwise keeps both from changing before the transaction ends. So once a shard is closed, or a new owner of a partition has
+    /// <summary>Fails if the versions of streams are not those by which somebody has decided; a stream that is not there has the version 0.</summary>
+    public static StoredFunction RequireVersions { get; } = new(
+        "require_versions",
+        [("streams", "varchar[]"), ("versions", "bigint[]")],
+        schema => $"""
+
+        begin
+            if exists (select from unnest(streams, versions) as s(id, version) left join {schema}.mt_streams k on k.id = s.id
+                where coalesce(k.version, 0) <> s.version)
+            then
+                raise exception 'A stream has moved on.' using errcode = '{StreamMoved}';
+            end if;
+        end
+        """);
+
+    /// <summary>Appends and whatever else records something call this first. It fails if a shard is not in this database, or is there under another
+    /// number than the one given (0 for any), or if an epoch has ended, and otherwise keeps all that from changing before the transaction ends. So once a shard is closed, or a new owner of a partition has
     /// begun its epoch, nothing that a former owner does can be stored any more, however late it comes: the fencing token of
     /// M. Kleppmann, Designing Data-Intensive Applications, chapter 8. One lock for all shards, since a row that many transactions lock
     /// at once costs each of them a write.</summary>
     public static StoredFunction Hold { get; } = new(
         "hold",
-        [("shards", "integer[]"), ("topics", "varchar[]"), ("numbers", "integer[]"), ("epochs", "bigint[]")],
+        [
+            ("shards", "integer[]"), ("shard_epochs", "bigint[]"), ("topics", "varchar[]"), ("numbers", "integer[]"), ("epochs", "bigint[]"),
+        ],
         schema => $"""
 
         declare
@@ -84,10 +101,12 @@ internal sealed record StoredFunction(string Name, (string Name, string Type)[] 
             elsewhere text;
         begin
             perform pg_advisory_xact_lock_shared({ShardLock});
-            select count(*) into held from {EventStoreSchema.ShardsHere(schema)} h where h.number = any(shards) and h.is_held and h.moving_to is null;
+            select count(*) into held from {EventStoreSchema.ShardsHere(schema)} h where h.number = any(shards) and h.is_held and h.moving_to is null
+                and shard_epochs[array_position(shards, h.number)] in (0, h.epoch);
             if held < cardinality(shards) then
-                select string_agg(s.number::text, ',') into elsewhere from unnest(shards) as s(number)
-                where not exists (select from {EventStoreSchema.ShardsHere(schema)} h where h.number = s.number and h.is_held and h.moving_to is null);
+                select string_agg(s.number::text, ',') into elsewhere from unnest(shards, shard_epochs) as s(number, epoch)
+                where not exists (select from {EventStoreSchema.ShardsHere(schema)} h
+                    where h.number = s.number and h.is_held and h.moving_to is null and s.epoch in (0, h.epoch));
                 raise exception 'Not in this database: the shards %', elsewhere using errcode = '{ShardElsewhere}';
             end if;
             if cardinality(topics) > 0 then

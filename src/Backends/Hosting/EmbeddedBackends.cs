@@ -12,14 +12,17 @@ public static class EmbeddedBackends
 {
     /// <summary>Adds the backends and the <see cref="EmbeddedTransport"/> that delivers commands to them. The caller has to
     /// start and stop that transport.</summary>
-    public static IServiceCollection AddEmbeddedBackends(this IServiceCollection services, IConfiguration configuration)
+    /// <param name="services">The services to add to.</param>
+    /// <param name="configuration">The settings.</param>
+    /// <param name="owner">The name by which the event store knows the process as the owner of its accounts.</param>
+    public static IServiceCollection AddEmbeddedBackends(this IServiceCollection services, IConfiguration configuration, string owner = "embedded")
     {
         services.AddSettings<EmbeddedOptions>(configuration, EmbeddedOptions.Section);
         return services
             .AddHostedService(provider => provider.GetRequiredService<BalanceReadModel>())
             .AddSingleton<PendingReplies>()
             .AddSingleton(provider => new EmbeddedTransport(
-                provider.GetRequiredService<PendingReplies>(), publisher => Handlers(provider, publisher),
+                provider.GetRequiredService<PendingReplies>(), publisher => Handlers(provider, publisher), owner,
                 provider.GetRequiredService<Supervisor>()))
             .AddHostedService(provider => provider.NewExpiredHolds(provider.GetRequiredService<EmbeddedTransport>()))
             .AddSingleton<IReadyPart>(provider => provider.GetRequiredService<EmbeddedTransport>());

@@ -63,11 +63,17 @@ internal sealed class CommandRouter(IReadOnlyList<PaymentLane> lanes, ShardMap m
     {
         if (lane is not null)
         {
-            lane.Accept(commands);
+            Pass(commands, lane);
             return;
         }
         commands.ForEach(command => _places[command.Shard].Waiting.Add(command));
         _work.Writer.TryWrite(true);
+    }
+
+    private void Pass(List<PendingCommand> commands, PaymentLane lane)
+    {
+        commands.ForEach(command => command.ShardEpoch = _places[command.Shard].Epoch);
+        lane.Accept(commands);
     }
 
     /// <summary>Takes a command that is to be recorded only.</summary>
@@ -76,7 +82,8 @@ internal sealed class CommandRouter(IReadOnlyList<PaymentLane> lanes, ShardMap m
         lock (_gate)
         {
             var place = _places[command.Shard];
-            if (place.Lane is { } lane && !place.HasReturned(command.StreamId))
+            // Of one that was deduplicated before its shard was elsewhere, the receipt may be there by now.
+            if (place.Lane is { } lane && command.ShardEpoch == place.Epoch && !place.HasReturned(command.StreamId))
             {
                 lane.AcceptAuthorised(command);
                 return;
@@ -95,7 +102,7 @@ internal sealed class CommandRouter(IReadOnlyList<PaymentLane> lanes, ShardMap m
     // What is authorised after them, and before the lane has taken them, takes the same way.
     private void PassReturned(List<PendingCommand> commands, PaymentLane lane)
     {
-        lane.Accept(commands);
+        Pass(commands, lane);
         var taken = lane.DrainAsync();
         foreach (var command in commands.Where(command => command.IsAuthorised))
         {
@@ -150,9 +157,9 @@ internal sealed class CommandRouter(IReadOnlyList<PaymentLane> lanes, ShardMap m
             foreach (var shard in WaitedFor())
             {
                 var place = _places[shard];
-                if (place.Lane is null && map.Find(shard) is not ShardMap.Nowhere and var database && place.Drained.IsCompleted)
+                if (place.Lane is null && map.PlaceOf(shard) is (not ShardMap.Nowhere and var database, var epoch) && place.Drained.IsCompleted)
                 {
-                    place.Lane = lanes[database];
+                    (place.Lane, place.Epoch) = (lanes[database], epoch);
                 }
                 if (place.Lane is { } lane)
                 {
@@ -181,6 +188,9 @@ internal sealed class CommandRouter(IReadOnlyList<PaymentLane> lanes, ShardMap m
     private sealed class Place
     {
         public PaymentLane? Lane { get; set; }
+
+        /// <summary>The number under which the lane's database held the shard when it got it.</summary>
+        public long Epoch { get; set; }
 
         /// <summary>Completes when the former lane has no commands of the shard any more.</summary>
         public Task Drained { get; set; } = Task.CompletedTask;

@@ -5,15 +5,17 @@ using Billing.Messaging.Requests;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>The commands this backend works on, so that copies of a request that arrive meanwhile join the first instead of
-/// racing it.</summary>
+/// <summary>The commands this backend works on. Copies of a request that arrive meanwhile join it instead of racing it. Different requests under one
+/// transaction id are a queue: only its first is worked on. If that is recorded, all of them have their answer; if it is not, the next one has its turn.
+/// </summary>
 internal sealed class CommandsInFlight
 {
+    // The first of each queue.
     private readonly Dictionary<CommandId, PendingCommand> _commands = [];
     private readonly Lock _gate = new();
     private long _arrivals;
 
-    /// <returns>The commands that were not in flight before, and the questions about payments that are not in flight.</returns>
+    /// <returns>The commands whose turn it is.</returns>
     public List<PendingCommand> Enter(IReadOnlyList<Delivery> deliveries, long now)
     {
         var fresh = new List<PendingCommand>(deliveries.Count);
@@ -21,50 +23,55 @@ internal sealed class CommandsInFlight
         {
             foreach (var delivery in deliveries)
             {
-                var streamId = CommandRoute.Of(delivery.Command).StreamId;
-                var id = new CommandId(Guid.Parse(delivery.Command.TransactionId), streamId);
-                if (_commands.TryGetValue(id, out var first))
+                var command = new PendingCommand(delivery, CommandRoute.Of(delivery.Command).StreamId, ++_arrivals, now);
+                if (_commands.TryAdd(command.Id, command))
                 {
-                    first.Join(delivery, now);
-                    BackendMetrics.Joined();
-                    continue;
+                    fresh.Add(command);
                 }
-                var command = new PendingCommand(delivery, streamId, ++_arrivals, now);
-                fresh.Add(command);
-                // A payment that arrives after a question about it must not join the question, which is never decided.
-                if (!command.IsStatusQuery)
+                else if (_commands[command.Id].Queue(command))
                 {
-                    _commands.Add(id, command);
+                    BackendMetrics.Joined();
                 }
             }
         }
         return fresh;
     }
 
-    /// <summary>Removes commands: a repeated request for one of them finds its receipt from now on.</summary>
-    /// <returns>New commands for what the ends of these commands leave open (<see cref="PendingCommand.TakeOpen"/>); those that are
-    /// not questions are in flight.</returns>
-    public List<PendingCommand> Leave(IEnumerable<PendingCommand> commands, long nowUnixUs)
+    /// <summary>Removes commands that have their result: a repeated request for one of them finds its receipt from now on.</summary>
+    public Left Leave(IEnumerable<PendingCommand> commands, long nowUnixUs)
     {
-        var open = new List<PendingCommand>();
+        var left = default(Left);
         lock (_gate)
         {
-            foreach (var command in commands.Where(c => !c.IsStatusQuery))
+            foreach (var command in commands)
             {
-                var id = command.Id;
-                var left = command.TakeOpen(nowUnixUs);
-                open.AddRange(left);
-                if (left is [{ IsStatusQuery: false } copy])
+                if (command.HasEndedAll)
                 {
-                    _commands[id] = copy;
+                    _commands.Remove(command.Id);
+                    for (var next = command.Behind; next is not null; next = next.Behind)
+                    {
+                        next.EndLike(command);
+                        (left.Answered ??= []).Add(next);
+                    }
+                }
+                else if (command.TakeOpen(nowUnixUs) is { } open)
+                {
+                    open.PutBefore(command.Behind);
+                    _commands[command.Id] = open;
+                    (left.Open ??= []).Add(open);
+                }
+                else if (command.Behind is { } next)
+                {
+                    _commands[command.Id] = next;
+                    (left.Next ??= []).Add(next);
                 }
                 else
                 {
-                    _commands.Remove(id);
+                    _commands.Remove(command.Id);
                 }
             }
         }
-        return open;
+        return left;
     }
 
     /// <summary>Takes the deliveries of some of the commands that have waited since a moment or longer, and whose callers have not been
@@ -76,4 +83,17 @@ internal sealed class CommandsInFlight
             return [.. _commands.Values.Where(isOf).SelectMany(command => command.AnswerWaiting(since))];
         }
     }
+}
+
+/// <summary>What the ends of commands lead to; mostly nothing.</summary>
+internal record struct Left
+{
+    /// <summary>The commands that waited behind them, which have their result, too.</summary>
+    public List<PendingCommand>? Answered { get; set; }
+
+    /// <summary>The commands for copies that the ends do not answer (<see cref="PendingCommand.TakeOpen"/>).</summary>
+    public List<PendingCommand>? Open { get; set; }
+
+    /// <summary>The commands whose turn it is now.</summary>
+    public List<PendingCommand>? Next { get; set; }
 }

@@ -19,8 +19,32 @@ internal sealed class PartitionEpochs(IAccountStore store, TimeProvider time)
     public Task RenewAsync(IReadOnlyList<PendingCommand> commands, CancellationToken cancellationToken) =>
         AskAsync(AssignmentsOf(commands), cancellationToken);
 
-    /// <summary>The epochs under which commands are recorded.</summary>
-    public List<PartitionEpoch> Of(IReadOnlyList<PendingCommand> commands) => AssignmentsOf(commands).ConvertAll(Present);
+    /// <summary>What must hold for commands to be recorded or refused: the epochs of their partitions, and the numbers of their shards.</summary>
+    public Fence FenceOf(IReadOnlyList<PendingCommand> commands) => FenceOf(commands, commands);
+
+    /// <summary>The epochs of the partitions of some commands, and the numbers of the shards of others.</summary>
+    public Fence FenceOf(IReadOnlyList<PendingCommand> ofPartitions, IReadOnlyList<PendingCommand> ofShards)
+    {
+        var shards = new List<(int Shard, long Epoch)>(1);
+        foreach (var command in ofShards)
+        {
+            var known = 0;
+            while (known < shards.Count && shards[known].Shard != command.Shard)
+            {
+                known++;
+            }
+            if (known == shards.Count)
+            {
+                shards.Add((command.Shard, command.ShardEpoch));
+            }
+            else if (command.ShardEpoch < shards[known].Epoch)
+            {
+                // The shard has come back since: what was looked up before is out of date, and so is the batch.
+                shards[known] = (command.Shard, command.ShardEpoch);
+            }
+        }
+        return new Fence(ofPartitions.Count == 0 ? [] : AssignmentsOf(ofPartitions).ConvertAll(Present), shards);
+    }
 
     private async Task AskAsync(List<PartitionAssignment> assignments, CancellationToken cancellationToken)
     {

@@ -149,7 +149,10 @@ internal sealed partial class PaymentLane(
             }
             else if (command.IsStatusQuery)
             {
-                command.RefuseAsEarly();
+                if (!command.IsDone)
+                {
+                    command.RefuseAsUnknown();
+                }
                 repeated.Add(command);
             }
             else if (command.IsAuthorised)
@@ -175,7 +178,7 @@ internal sealed partial class PaymentLane(
         Access.Begin();
         try
         {
-            var receipts = await _retry.ExecuteAsync(token => FindOrCloseAsync(fresh, token), cancellationToken);
+            var receipts = await _retry.ExecuteAsync(token => FindReceiptsAsync(fresh, token), cancellationToken);
             BackendMetrics.Took("receipts", since);
             return receipts;
         }
@@ -190,7 +193,7 @@ internal sealed partial class PaymentLane(
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested)
         {
-            ReceiptUnreadable(e, fresh[0].Command.TransactionId);
+            ReceiptUnreadable(e, fresh[0].Id.TransactionId);
             if (EventStoreFailure.IsRetryable(e))
             {
                 SetAside(flow, fresh);
@@ -206,17 +209,12 @@ internal sealed partial class PaymentLane(
         }
     }
 
-    private async Task<Dictionary<CommandId, Event>> FindOrCloseAsync(List<PendingCommand> fresh, CancellationToken cancellationToken)
+    private async Task<Dictionary<CommandId, Event>> FindReceiptsAsync(List<PendingCommand> fresh, CancellationToken cancellationToken)
     {
         try
         {
-            var here = fresh.Exists(c => c.IsDone) ? fresh.FindAll(c => !c.IsDone) : fresh;
-            await recorder.TakeOverAsync(here, cancellationToken);
-            var found = await store.FindReceiptsAsync(here.ConvertAll(c => c.Id), [], cancellationToken);
-            var now = time.Microseconds();
-            // That a payment is not in flight here and has no receipt does not mean that it will never have one. This makes sure.
-            var failed = here.Where(c => c.IsStatusQuery && !c.IsEarly(now)).Select(c => c.Id).Where(id => !found.ContainsKey(id)).Distinct().ToArray();
-            return failed.Length == 0 ? found : found.Concat(await store.CloseAsync(failed, cancellationToken)).ToDictionary();
+            var fence = await recorder.TakeOverAsync(Open(fresh), isAgain: _retry.Attempts > 1, cancellationToken);
+            return await store.FindReceiptsAsync(Open(fresh).ConvertAll(c => c.Id), fence, cancellationToken);
         }
         catch (Exception e) when (EventStoreFailure.Elsewhere(e) is { } shards)
         {
@@ -224,6 +222,9 @@ internal sealed partial class PaymentLane(
             throw;
         }
     }
+
+    private static List<PendingCommand> Open(List<PendingCommand> commands) =>
+        commands.Exists(c => c.IsDone) ? commands.FindAll(c => !c.IsDone) : commands;
 
     /// <summary>Records the commands that are authorised by now, in transactions of up to the largest batch.</summary>
     private async Task RecordAsync(ICommandFlow flow, CancellationToken cancellationToken)
@@ -268,7 +269,7 @@ internal sealed partial class PaymentLane(
         SetAsideCommands.Add(ours);
         var others = commands.FindAll(c => c.Assignment.IsOver);
         others.ForEach(c => c.Abandon());
-        flow.Answer(others);
+        Accept(flow.Answer(others));
     }
 
     private void ReturnMisplaced(ICommandFlow flow, List<PendingCommand> commands)

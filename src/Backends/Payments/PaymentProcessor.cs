@@ -98,7 +98,7 @@ internal sealed partial class PaymentProcessor(
         _lastOfAccount.TryRemove(KeyValuePair.Create(command.StreamId, command));
     }
 
-    /// <summary>Answers commands that have their result.</summary>
+    /// <summary>Answers commands that have their result, and those whose end that is, too; gives their turns to those that waited for them.</summary>
     /// <returns>The commands that still have to be recorded, because they were requested again meanwhile.</returns>
     List<PendingCommand> ICommandFlow.Answer(List<PendingCommand> done)
     {
@@ -108,11 +108,11 @@ internal sealed partial class PaymentProcessor(
         }
         using var span = Tracing.StartJoint("reply", done.Select(c => c.Processing));
         var now = time.Microseconds();
-        var open = _inFlight.Leave(done, now);
-        _router.Enter(open.FindAll(c => c.IsStatusQuery));
-        Publish(done, now);
+        var left = _inFlight.Leave(done, now);
+        Publish(left.Answered is null ? done : [.. done, .. left.Answered], now);
         PendingCommand.CountOutcomes(done);
-        return open.FindAll(c => !c.IsStatusQuery);
+        _router.Enter(left.Next ?? []);
+        return left.Open ?? [];
     }
 
     private void Publish(List<PendingCommand> done, long now)
@@ -124,10 +124,7 @@ internal sealed partial class PaymentProcessor(
             switch (command.Result)
             {
                 case CommandResult.Abandoned:
-                    var left = command.Deliveries.ToLookup(delivery => delivery.Assignment.IsOver);
-                    abandoned.AddRange(left[true]);
-                    // Under a present assignment only questions are left, which have been answered while they waited.
-                    answers.AddRange(left[false].Select(delivery => (delivery, (Reply?)null)));
+                    abandoned.AddRange(command.Deliveries);
                     break;
                 case CommandResult.Rejected { Reason: var reason }:
                     foreach (var (delivery, reply) in command.Answers(now))
@@ -159,7 +156,7 @@ internal sealed partial class PaymentProcessor(
         }
         catch (Exception e)
         {
-            Unanswerable(e, command.Command.TransactionId);
+            Unanswerable(e, command.Id.TransactionId);
             foreach (var delivery in command.Deliveries)
             {
                 replier.Reject(delivery, "The answer could not be built: " + e.Message, null);

@@ -30,13 +30,26 @@ internal sealed partial class PaymentRecorder(
 
     /// <summary>Keeps former owners of the commands' partitions from recording anything from now on; and, where this backend has tried
     /// before to record one of them, waits for what is left of that.</summary>
-    public async Task TakeOverAsync(List<PendingCommand> commands, CancellationToken cancellationToken)
+    /// <param name="commands">The commands. Questions about payments of a partition with another owner are abandoned.</param>
+    /// <param name="isAgain">Whether this was tried before and has failed.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <returns>What must hold for a receipt that is not found not to be there.</returns>
+    public async Task<Fence> TakeOverAsync(List<PendingCommand> commands, bool isAgain, CancellationToken cancellationToken)
     {
         await _epochs.BeginAsync(commands, cancellationToken);
-        if (commands.Exists(c => c.IsAuthorised))
+        if (isAgain || commands.Exists(c => c.IsAuthorised))
         {
             await _epochs.RenewAsync(commands, cancellationToken);
         }
+        if (!commands.Exists(c => c.IsStatusQuery))
+        {
+            // What is not found is recorded later than that, or looked up again.
+            return _epochs.FenceOf([], commands);
+        }
+        // An answer to a question is the end of it.
+        var questions = commands.FindAll(c => c.IsStatusQuery);
+        LeaveToOthers(questions);
+        return _epochs.FenceOf(questions.FindAll(c => !c.IsDone), commands);
     }
 
     /// <summary>Gives each command its result, or abandons it if its partition has another owner, however long the event store is
@@ -74,12 +87,12 @@ internal sealed partial class PaymentRecorder(
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested && EventStoreFailure.IsRetryable(e))
         {
-            CommandNotRecordable(e, batch[0].Command.TransactionId, batch[0].StreamId);
+            CommandNotRecordable(e, batch[0].Id.TransactionId, batch[0].StreamId);
             NotRecordable.Add(batch[0]);
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested)
         {
-            CommandFailed(e, batch[0].Command.TransactionId, batch[0].StreamId);
+            CommandFailed(e, batch[0].Id.TransactionId, batch[0].StreamId);
             batch[0].Reject(e.Message);
         }
     }
@@ -125,22 +138,25 @@ internal sealed partial class PaymentRecorder(
             // It is unknown whether the failed attempt was committed, or still will be: the connection may break during the commit.
             await _epochs.RenewAsync(batch.Where(c => !c.IsDone).ToList(), cancellationToken);
             _cache.Remove(batch.Select(c => c.StreamId));
-            await FindRecordedAsync(batch, [], cancellationToken);
+            // Some of their partitions may have another owner by now.
+            await FindRecordedAsync(batch, open => _epochs.FenceOf([], open), cancellationToken);
         }
         LeaveToOthers(batch);
         await EndExpiredAsync(batch, cancellationToken);
         await DecideAndAppendAsync(batch.Where(p => !p.IsDone).ToList(), cancellationToken);
     }
 
-    private async Task FindRecordedAsync(
-        IReadOnlyList<PendingCommand> batch, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken)
+    private async Task FindRecordedAsync(IReadOnlyList<PendingCommand> batch, Func<List<PendingCommand>, Fence> fence, CancellationToken cancellationToken)
     {
         var open = batch.Where(c => !c.IsDone).ToList();
-        if (open.Count == 0)
+        if (open.Count > 0)
         {
-            return;
+            Record(open, await store.FindReceiptsAsync(open.ConvertAll(c => c.Id), fence(open), cancellationToken));
         }
-        var receipts = await store.FindReceiptsAsync(open.ConvertAll(c => c.Id), owned, cancellationToken);
+    }
+
+    private static void Record(List<PendingCommand> open, Dictionary<CommandId, Wire.V1.Event> receipts)
+    {
         foreach (var command in open)
         {
             if (receipts.TryGetValue(command.Id, out var recorded))
@@ -158,16 +174,21 @@ internal sealed partial class PaymentRecorder(
         }
     }
 
-    // Another owner of its partition may have recorded a command since its receipt was looked for; from now on none can.
+    // Another owner of its partition may have recorded a command since its receipt was looked for; from now on none can. A queued one whose sender
+    // is told that it has failed must not be recorded when it comes again: its id is closed. Whoever waits for an answer may send the same again.
     private async Task EndExpiredAsync(IReadOnlyList<PendingCommand> batch, CancellationToken cancellationToken)
     {
         var now = time.Microseconds();
         var expired = batch.Where(c => !c.IsDone && c.IsExpired(now)).ToList();
-        await FindRecordedAsync(expired, _epochs.Of(expired), cancellationToken);
+        await FindRecordedAsync(expired, _epochs.FenceOf, cancellationToken);
+        var queued = expired.FindAll(c => !c.IsDone && c.IsQueued);
+        if (queued.Count > 0)
+        {
+            Record(queued, await store.CloseAsync(queued.ConvertAll(c => (c.Id, c.Command.By)), _epochs.FenceOf(queued), cancellationToken));
+        }
         foreach (var command in expired.Where(c => !c.IsDone))
         {
-            command.Refuse(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired,
-                "The deadline passed before the command was recorded; nothing was changed.");
+            command.Expire();
         }
     }
 
@@ -182,23 +203,10 @@ internal sealed partial class PaymentRecorder(
         var payments = await FollowedUpPayments.ReadAsync(store, open, cancellationToken);
         var decidedAt = BackendMetrics.Now;
         var (decided, events, refused) = Decide(open, accounts, payments);
-        var copies = refused.Count == 0 ? null : await CopiesAsync(refused.ConvertAll(r => r.Command), cancellationToken);
         if (events.Count > 0)
         {
-            await store.AppendAsync(events, _epochs.Of(decided), cancellationToken);
+            await store.AppendAsync(events, _epochs.FenceOf(decided), cancellationToken);
             BackendMetrics.Took("append", decidedAt);
-        }
-        // Refused only now: until the batch is stored, the state that contradicts the command may never exist.
-        foreach (var (command, refusal) in refused)
-        {
-            if (copies!.TryGetValue(command.Id, out var recorded))
-            {
-                command.Record(recorded);
-            }
-            else
-            {
-                command.Refuse(command.Kind.Explain(refusal));
-            }
         }
         NoteWaits(open, decidedAt);
         var stored = time.Microseconds();
@@ -207,17 +215,34 @@ internal sealed partial class PaymentRecorder(
             decided[i].Record(events[i].Recorded, stored);
             _cache.Set(decided[i].StreamId, accounts[decided[i].StreamId], decided[i].Assignment);
         }
+        // Refused only now: until the batch is stored, the state that contradicts the command may never exist.
+        await RefuseAsync(refused, accounts, cancellationToken);
     }
 
-    // A copy of a refused command, on another partition, may have been recorded since this one was deduplicated, and be the reason. And a former
-    // owner of the partition refuses nothing: the present one may accept it.
-    private Task<Dictionary<CommandId, Wire.V1.Event>> CopiesAsync(List<PendingCommand> refused, CancellationToken cancellationToken) =>
-        store.FindReceiptsAsync(refused.ConvertAll(c => c.Id), _epochs.Of(refused), cancellationToken);
+    // A refusal is as well founded as an append: the account must be as it was decided. A copy of the command, on another partition, may have been
+    // recorded since this one was deduplicated, and be the reason. And a former owner of the partition refuses nothing: the present one may accept it.
+    private async Task RefuseAsync(
+        List<(PendingCommand Command, Refusal Refusal)> refused, Dictionary<string, Account> accounts, CancellationToken cancellationToken)
+    {
+        if (refused.Count == 0)
+        {
+            return;
+        }
+        var commands = refused.ConvertAll(r => r.Command);
+        var versions = commands.Select(c => c.StreamId).Distinct().ToDictionary(id => id, id => accounts[id].Version, StringComparer.Ordinal);
+        var copies = await store.ConfirmAsync(commands.ConvertAll(c => c.Id), versions, _epochs.FenceOf(commands), cancellationToken);
+        Record(commands, copies);
+        foreach (var (command, refusal) in refused.Where(r => !r.Command.IsDone))
+        {
+            command.Refuse(command.Kind.Explain(refusal));
+        }
+    }
 
     /// <summary>Decides commands one after the other, and applies their events to the accounts.</summary>
     private Decisions Decide(List<PendingCommand> open, Dictionary<string, Account> accounts, FollowedUpPayments payments)
     {
-        var now = time.GetUtcNow();
+        // As precise as the times of answers and events, so that each of them finds its event.
+        var now = UnixTime.FromMicroseconds(time.Microseconds());
         var decided = new List<PendingCommand>(open.Count);
         var events = new List<NewEvent>(open.Count);
         var refused = new List<(PendingCommand, Refusal)>();

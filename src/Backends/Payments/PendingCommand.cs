@@ -10,31 +10,38 @@ using Grpc.Core;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>A command in flight, with every delivery that requests it.</summary>
+/// <summary>A command in flight, with every delivery that requests it. Deliveries under one transaction id that ask for something else are commands of
+/// their own, which wait behind it (<see cref="CommandsInFlight"/>).</summary>
 internal sealed class PendingCommand
 {
     private readonly List<Waiter> _waiters;
+    private readonly AccountCommand? _command;
+    private volatile PendingCommand? _behind;
 
     public PendingCommand(Delivery delivery, string streamId, long arrival, long now)
-        : this([new Waiter(delivery, now)], streamId, arrival, ToDomain(delivery))
+        : this([new Waiter(delivery, now)], new CommandId(Guid.Parse(delivery.Command.TransactionId), streamId), arrival, DomainOf(delivery))
     {
     }
 
-    private PendingCommand(List<Waiter> waiters, string streamId, long arrival, AccountCommand command)
+    private PendingCommand(List<Waiter> waiters, CommandId id, long arrival, AccountCommand? command)
     {
         _waiters = waiters;
+        _command = command;
         Arrival = arrival;
         Kind = waiters[0].Kind;
         Processing = waiters[0].Delivery.Processing;
-        StreamId = streamId;
-        Shard = EventStore.Shard.Of(streamId);
-        Command = command;
+        Id = id;
+        Shard = EventStore.Shard.Of(id.StreamId);
     }
 
-    /// <summary>The command of the first delivery; for a question about a payment, that payment.</summary>
-    public AccountCommand Command { get; }
+    /// <summary>What the deliveries request.</summary>
+    /// <exception cref="InvalidOperationException">It is a question about a payment, of which there is nothing to decide.</exception>
+    public AccountCommand Command => _command ?? throw new InvalidOperationException("A question changes no account.");
 
-    public string StreamId { get; }
+    /// <summary>What it is known by in the event store.</summary>
+    public CommandId Id { get; }
+
+    public string StreamId => Id.StreamId;
 
     /// <summary>Its place in the order in which this process has taken commands.</summary>
     public long Arrival { get; }
@@ -42,14 +49,28 @@ internal sealed class PendingCommand
     /// <summary>The shard of its account.</summary>
     public int Shard { get; }
 
-    /// <summary>What it is known by in the event store.</summary>
-    public CommandId Id => new(Command.TransactionId, StreamId);
+    /// <summary>The number under which the database held the shard when the command was given to it: how often the shard had moved.</summary>
+    public long ShardEpoch { get; set; }
 
-    /// <summary>The kind of the first delivery's request.</summary>
+    /// <summary>The next command under its transaction id; null if none waits.</summary>
+    public PendingCommand? Behind => _behind;
+
     public WriteKind Kind { get; }
 
-    /// <summary>Whether it is a question about a payment that was not in flight, so that there is nothing to decide.</summary>
+    /// <summary>Whether it is a question about a payment.</summary>
     public bool IsStatusQuery => Kind.IsStatusQuery;
+
+    /// <summary>Whether the sender of a delivery was told that it is queued: then its id is closed when its deadline has passed.</summary>
+    public bool IsQueued
+    {
+        get
+        {
+            lock (_waiters)
+            {
+                return _waiters.Exists(a => a.Delivery.Command.IsQueued);
+            }
+        }
+    }
 
     /// <summary>The assignment under which the command is recorded: that of a delivery whose partition this process still owns, if
     /// there is one.</summary>
@@ -109,8 +130,7 @@ internal sealed class PendingCommand
         }
     }
 
-    /// <summary>Whether no caller waits for the command to be executed any more: each deadline has passed, or the caller has
-    /// already been answered.</summary>
+    /// <summary>Whether the deadline of each delivery has passed. Whatever its callers were told, a command is executed until then.</summary>
     public bool IsExpired(long nowUnixUs)
     {
         lock (_waiters)
@@ -119,11 +139,38 @@ internal sealed class PendingCommand
         }
     }
 
-    public void Join(Delivery delivery, long now)
+    /// <summary>Adds a delivery to the first of the commands under this id that asks for the same, or else as the last of them.</summary>
+    /// <param name="next">The delivery, as a command of its own.</param>
+    /// <returns>Whether it has joined a command.</returns>
+    public bool Queue(PendingCommand next)
+    {
+        for (var command = this; ; command = command._behind)
+        {
+            if (command.IsSameAs(next))
+            {
+                command.Join(next);
+                return true;
+            }
+            if (command._behind is null)
+            {
+                command._behind = next;
+                return false;
+            }
+        }
+    }
+
+    /// <summary>Puts a command before those that wait.</summary>
+    public void PutBefore(PendingCommand? behind) => _behind = behind;
+
+    private bool IsSameAs(PendingCommand other) => Kind == other.Kind && (IsStatusQuery
+        ? _waiters[0].Delivery.Command.PaymentStatus.Fingerprint.Equals(other._waiters[0].Delivery.Command.PaymentStatus.Fingerprint)
+        : Command.IsCopyOf(other.Command));
+
+    private void Join(PendingCommand copy)
     {
         lock (_waiters)
         {
-            _waiters.Add(new Waiter(delivery, now));
+            _waiters.AddRange(copy._waiters);
         }
     }
 
@@ -131,23 +178,27 @@ internal sealed class PendingCommand
     /// <param name="receipt">The recorded event; or an event without a fact if the id is closed.</param>
     /// <param name="storedUnixUs">When the event was committed, in microseconds since the Unix epoch; 0 if it had been recorded
     /// before this command.</param>
-    public void Record(Event receipt, long storedUnixUs = 0)
+    public void Record(Event receipt, long storedUnixUs = 0) => Result =
+        receipt.FactCase != Event.FactOneofCase.None ? new CommandResult.Recorded(receipt, storedUnixUs)
+        : IsStatusQuery ? new CommandResult.Closed(Error(
+            StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired,
+            "Nothing was charged: the payment was not recorded before its deadline, and never will be."))
+        : new CommandResult.Closed(Error(
+            StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused,
+            $"Nothing is recorded under transaction_id {Id.TransactionId}, and never will be: the deadline of a queued payment passed before it was recorded."));
+
+    /// <summary>Ends the command as the one before it under its transaction id has ended, which was recorded or closed.</summary>
+    public void EndLike(PendingCommand first)
     {
-        if (receipt.FactCase != Event.FactOneofCase.None)
+        Result = first.Result is CommandResult.Recorded { Event: var recorded } ? new CommandResult.Recorded(recorded, 0) : null;
+        if (Result is null)
         {
-            Result = new CommandResult.Recorded(receipt, storedUnixUs);
-        }
-        else if (IsStatusQuery)
-        {
-            Refuse(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired,
-                "Nothing was charged: the payment was not recorded before its deadline, and never will be.");
-        }
-        else
-        {
-            Refuse(StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused,
-                $"transaction_id {Command.TransactionId} was used before for a payment that was reported as failed; nothing is charged under it.");
+            Record(new Event());
         }
     }
+
+    /// <summary>Whether the transaction id is taken for good, so that all commands under it have their end.</summary>
+    public bool HasEndedAll => Result is CommandResult.Recorded or CommandResult.Closed;
 
     /// <summary>Ends the command here: the partition has another owner, which gets the command again.</summary>
     public void Abandon() => Result = new CommandResult.Abandoned();
@@ -172,53 +223,49 @@ internal sealed class PendingCommand
 
     public void Refuse(Error error) => Result = new CommandResult.Refused(error);
 
-    /// <summary>Whether a question about a payment that is neither recorded nor in flight comes before the payment's deadline. The
-    /// payment may still come again until then, from a former owner of its partition, or on another partition.</summary>
-    public bool IsEarly(long nowUnixUs) => _waiters[0].Delivery.Command.PaymentStatus.DeadlineUnixUs >= nowUnixUs;
+    /// <summary>Ends a command that was not recorded before its deadline.</summary>
+    public void Expire() => Result = new CommandResult.Expired(Error(
+        StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired, "The deadline passed before the command was recorded; nothing was changed."));
 
-    /// <summary>Ends a question about a payment that is neither recorded nor in flight, before the payment's deadline.</summary>
-    public void RefuseAsEarly() => Refuse(StatusCode.DeadlineExceeded, ErrorReasons.NoAnswerInTime,
-        "The payment is neither recorded nor being processed, and its deadline has not passed.");
+    /// <summary>Ends a question about a payment that is neither recorded nor in flight, although it was queued before the question.</summary>
+    public void RefuseAsUnknown() => Refuse(StatusCode.NotFound, ErrorReasons.PaymentNotFound,
+        "Nothing is recorded under this transaction_id, and nothing is being processed: the payment was lost on its way, or is kept for the operators. Send it again with the same transaction_id.");
 
     /// <summary>Ends a command that cannot be processed. The reason goes to the operators, not to the callers.</summary>
     public void Reject(string reason) => Result = new CommandResult.Rejected(
         Error(StatusCode.Internal, ErrorReasons.ProcessingFailed, "The command could not be processed; it is kept for the operators."),
         "The command could not be processed: " + reason);
 
-    /// <summary>Takes the deliveries that the command's end does not answer: copies that can still be recorded, because they have
-    /// joined since the command expired or came with a new assignment of its partition; and questions about the payment, since another
-    /// copy of it may be recorded elsewhere.</summary>
-    /// <returns>A new command for the copies, with the questions; or a command for each question if there are no copies.</returns>
-    public IReadOnlyList<PendingCommand> TakeOpen(long nowUnixUs)
+    /// <summary>Takes the deliveries that the command's end does not answer: copies that have joined since it expired, or that came with a new
+    /// assignment of its partition.</summary>
+    /// <returns>The command for them; null if there are none.</returns>
+    public PendingCommand? TakeOpen(long nowUnixUs)
     {
         lock (_waiters)
         {
-            if (Result is CommandResult.Recorded)
-            {
-                return [];
-            }
-            var (isAbandoned, isExpired) = (Result is CommandResult.Abandoned, Result is CommandResult.Refused { Error.Reason: ErrorReasons.CommandExpired });
-            var open = _waiters.FindAll(a => a.IsStatusQuery ? !a.IsTold && !(isAbandoned && a.IsOver)
-                : isAbandoned ? !a.IsOver
-                : isExpired && !a.IsExpired(nowUnixUs));
+            var (isAbandoned, isExpired) = (Result is CommandResult.Abandoned, Result is CommandResult.Expired);
+            var open = _waiters.FindAll(a => isAbandoned ? !a.IsOver : isExpired && !a.IsExpired(nowUnixUs));
             _waiters.RemoveAll(open.Contains);
-            return open.Exists(a => !a.IsStatusQuery)
-                ? [new PendingCommand([.. open.OrderBy(a => a.IsStatusQuery)], StreamId, Arrival, Command)]
-                : open.ConvertAll(a => new PendingCommand([a], StreamId, Arrival, Command));
+            return open.Count == 0 ? null : new PendingCommand(open, Id, Arrival, _command) { IsAuthorised = IsAuthorised, ShardEpoch = ShardEpoch };
         }
     }
 
-    /// <summary>Takes the deliveries that have waited since a moment or longer and have not been answered yet, and marks them
-    /// as answered. The command itself stays in flight. Where there is no deadline no caller waits, as for a dead letter that was replayed:
-    /// it is executed however long that takes.</summary>
+    /// <summary>Takes the deliveries, also of those that wait behind it, that have waited since a moment or longer and have not been answered
+    /// yet, and marks them as answered. The commands themselves stay in flight. Where there is no deadline no caller waits, as for a dead letter
+    /// that was replayed.</summary>
     public IEnumerable<Delivery> AnswerWaiting(long since)
     {
-        lock (_waiters)
+        var waiting = new List<Waiter>();
+        for (var command = this; command is not null; command = command._behind)
         {
-            var waiting = _waiters.FindAll(a => !a.IsTold && a.Entered <= since && a.Delivery.Command.DeadlineUnixUs > 0);
-            waiting.ForEach(a => a.IsTold = true);
-            return waiting.ConvertAll(a => a.Delivery);
+            lock (command._waiters)
+            {
+                var told = command._waiters.FindAll(a => !a.IsTold && a.Entered <= since && a.DeadlineUnixUs > 0);
+                told.ForEach(a => a.IsTold = true);
+                waiting.AddRange(told);
+            }
         }
+        return waiting.ConvertAll(a => a.Delivery);
     }
 
     /// <summary>Every delivery of the command. Call this only when no more can join.</summary>
@@ -270,13 +317,17 @@ internal sealed class PendingCommand
         }
     }
 
-    private static AccountCommand ToDomain(Delivery delivery)
+    private static AccountCommand? DomainOf(Delivery delivery)
     {
         var command = delivery.Command;
+        var kind = WriteKinds.Of(command);
+        if (kind.IsStatusQuery)
+        {
+            return null;
+        }
         var times = command.Timing is not { } timing ? null : new RequestTimes(
             UnixTime.FromMicroseconds(timing.SentUnixUs), UnixTime.FromMicroseconds(command.ReceivedUnixUs),
             UnixTime.FromMicroseconds(delivery.ConsumedUnixUs));
-        var kind = WriteKinds.Of(command);
         var domain = kind.ToDomain(command, times, delivery.Processing?.TraceId.ToHexString());
         var notes = Notes.Of(kind.NotesOf(command));
         return command.Principal is null && notes is null ? domain : domain with
@@ -301,11 +352,9 @@ internal sealed class PendingCommand
 
         public WriteKind Kind { get; } = WriteKinds.Of(delivery.Command);
 
-        public bool IsStatusQuery => Kind.IsStatusQuery;
+        public long DeadlineUnixUs => delivery.Command.DeadlineUnixUs;
 
-        // A question about a payment is no reason to execute it.
-        public bool IsExpired(long nowUnixUs) =>
-            IsTold || IsStatusQuery || (Delivery.Command.DeadlineUnixUs is > 0 and var deadline && deadline < nowUnixUs);
+        public bool IsExpired(long nowUnixUs) => DeadlineUnixUs is > 0 and var deadline && deadline < nowUnixUs;
     }
 }
 
@@ -324,6 +373,12 @@ internal abstract record CommandResult
 
     /// <summary>No event is recorded for it; its callers get the error.</summary>
     public record Refused(Error Error) : CommandResult;
+
+    /// <summary>It was not recorded before its deadline; its callers get the error.</summary>
+    public sealed record Expired(Error Error) : Refused(Error);
+
+    /// <summary>Its transaction id is closed: nothing will ever be recorded under it. Its callers get the error.</summary>
+    public sealed record Closed(Error Error) : Refused(Error);
 
     /// <summary>It cannot be processed, and goes to the dead letters with the reason, which its callers do not get.</summary>
     public sealed record Rejected(Error Error, string Reason) : Refused(Error);

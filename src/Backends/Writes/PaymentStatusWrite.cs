@@ -1,24 +1,25 @@
 using Billing.Backends.Domain;
 using Billing.Contracts;
-using Billing.V1;
+using Billing.Messaging.Requests;
 using Billing.Wire.V1;
 
 namespace Billing.Backends.Writes;
 
-/// <summary>The question how a payment was decided.</summary>
+/// <summary>The question what has become of a payment that was queued.</summary>
 internal sealed class PaymentStatusWrite : WriteKind
 {
     public override Command.RequestOneofCase Field => Command.RequestOneofCase.PaymentStatus;
 
     public override bool IsStatusQuery => true;
 
-    public override PaymentNotes? NotesOf(Command command) => command.PaymentStatus.Payment.Notes;
-
     public override AccountCommand ToDomain(Command command, RequestTimes? times, string? traceId) =>
-        PaymentWrite.ToDomain(command, command.PaymentStatus.Payment, times, traceId);
+        throw new NotSupportedException("A question changes no account.");
 
-    protected override bool AsksFor(Command command, Event recorded) =>
-        PaymentWrite.IsAnsweredBy(command.PaymentStatus.Payment, recorded);
+    public override bool IsAnsweredBy(Command command, Event recorded) =>
+        AsksFor(command, recorded);
+
+    protected override bool AsksFor(Command command, Event recorded) => PaymentWrite.AmountOf(recorded) is { } amount
+        && command.PaymentStatus.Fingerprint.Span.SequenceEqual(PaymentFingerprint.Of(amount, recorded.Notes));
 
     public override void Answer(Reply reply, Event recorded) =>
         reply.PaymentStatus = new PaymentStatus { Payment = PaymentWrite.ToResponse(recorded) };
@@ -27,13 +28,13 @@ internal sealed class PaymentStatusWrite : WriteKind
     /// <remarks>Once it is certain that there will be no event, that is the answer to the question.</remarks>
     public override void Answer(Reply reply, Error refusal)
     {
-        if (refusal.Reason == ErrorReasons.NoAnswerInTime)
+        if (refusal.Reason == ErrorReasons.CommandExpired)
         {
-            reply.Error = refusal;
+            reply.PaymentStatus = new PaymentStatus { Error = refusal };
         }
         else
         {
-            reply.PaymentStatus = new PaymentStatus { Error = refusal };
+            reply.Error = refusal;
         }
     }
 }

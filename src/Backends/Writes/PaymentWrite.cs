@@ -53,18 +53,13 @@ internal sealed class PaymentWrite : WriteKind
 
     public override PaymentNotes? NotesOf(Command command) => command.Payment.Notes;
 
-    public override AccountCommand ToDomain(Command command, RequestTimes? times, string? traceId) =>
-        ToDomain(command, command.Payment, times, traceId);
+    public override AccountCommand ToDomain(Command command, RequestTimes? times, string? traceId) => new Payment(
+        Guid.Parse(command.TransactionId), command.Payment.Amount.ToDecimal(), command.Payment.Amount.CurrencyCode, times, traceId);
 
-    protected override bool AsksFor(Command command, Event recorded) => IsAnsweredBy(command.Payment, recorded);
+    protected override bool AsksFor(Command command, Event recorded) =>
+        AmountOf(recorded) is { } amount && AreSame(command.Payment.Amount, amount);
 
     public override void Answer(Reply reply, Event recorded) => reply.Payment = ToResponse(recorded);
-
-    internal static Payment ToDomain(Command command, MakePaymentRequest payment, RequestTimes? times, string? traceId) => new(
-        Guid.Parse(command.TransactionId), payment.Amount.ToDecimal(), payment.Amount.CurrencyCode, times, traceId);
-
-    internal static bool IsAnsweredBy(MakePaymentRequest payment, Event recorded) =>
-        AmountOf(recorded) is { } amount && AreSame(payment.Amount, amount);
 
     /// <summary>The amount of the payment that an event records; null if it records none.</summary>
     internal static Money? AmountOf(Event recorded) => recorded.PaymentAccepted?.Amount ?? recorded.PaymentDeclined?.Amount;

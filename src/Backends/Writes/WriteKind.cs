@@ -18,10 +18,11 @@ internal abstract class WriteKind
     /// <summary>Whether the card network is asked before such a request is decided.</summary>
     public virtual bool IsAuthorised => false;
 
-    /// <summary>Whether it only asks for the result of another request.</summary>
+    /// <summary>Whether it only asks what has become of another request.</summary>
     public virtual bool IsStatusQuery => false;
 
-    /// <summary>The domain command of a wire command; for a question about a request, that request.</summary>
+    /// <summary>The domain command of a wire command.</summary>
+    /// <exception cref="NotSupportedException">It only asks what has become of another request.</exception>
     public abstract AccountCommand ToDomain(Command command, RequestTimes? times, string? traceId);
 
     /// <summary>The path of the request's money.</summary>
@@ -61,7 +62,7 @@ internal abstract class WriteKind
     public virtual PaymentNotes? NotesOf(Command command) => null;
 
     /// <summary>Whether an event of the command's account has the contents that the command asked for.</summary>
-    public bool IsAnsweredBy(Command command, Event recorded) =>
+    public virtual bool IsAnsweredBy(Command command, Event recorded) =>
         AsksFor(command, recorded) && Notes.Of(NotesOf(command)) == Notes.Of(recorded.Notes);
 
     /// <summary>Whether an event of the command's account is of the kind and has the amounts that the command asked for.</summary>

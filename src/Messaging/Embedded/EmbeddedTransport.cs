@@ -1,4 +1,7 @@
+using System.Buffers.Binary;
 using System.Diagnostics;
+using System.Security.Cryptography;
+using System.Text;
 using System.Threading.Channels;
 using Billing.Hosting;
 using Billing.Hosting.Telemetry;
@@ -14,20 +17,25 @@ namespace Billing.Messaging.Embedded;
 public sealed class EmbeddedTransport : Worker, IRequestTransport, IAnswerPublisher, IReadyPart
 {
     private readonly PendingReplies _pending;
+    private readonly Supervisor _supervisor;
     private readonly HandlerQueue[] _payments;
     private readonly HandlerQueue[] _balances;
     private readonly List<IReadModel> _readModels;
     private readonly Lock _applyGate = new();
 
-    /// <summary>Creates the transport with the handlers that <paramref name="handlers"/> creates, which publish their answers to the given
-    /// publisher.</summary>
-    public EmbeddedTransport(PendingReplies pending, Func<IAnswerPublisher, EmbeddedHandlers> handlers, Supervisor supervisor)
+    /// <summary>Creates the transport.</summary>
+    /// <param name="pending">The calls that wait for replies.</param>
+    /// <param name="handlers">Creates the handlers, which publish their answers to the given publisher.</param>
+    /// <param name="owner">The name by which the event store knows this process as the owner of its accounts: a later process of this name takes
+    /// them over, also from one that hangs.</param>
+    /// <param name="supervisor">Ends the process if another one has taken over.</param>
+    public EmbeddedTransport(PendingReplies pending, Func<IAnswerPublisher, EmbeddedHandlers> handlers, string owner, Supervisor supervisor)
         : base(supervisor)
     {
-        _pending = pending;
+        (_pending, _supervisor) = (pending, supervisor);
         var created = handlers(this);
-        _payments = [.. created.Payments.Select(h => new HandlerQueue(h))];
-        _balances = [.. created.Balances.Select(h => new HandlerQueue(h))];
+        _payments = [.. created.Payments.Select((h, i) => new HandlerQueue(this, h, new PartitionAssignment(new SourcePartition(owner, i))))];
+        _balances = [.. created.Balances.Select(h => new HandlerQueue(this, h, PartitionAssignment.Permanent))];
         _readModels = [.. created.ReadModels];
     }
 
@@ -37,14 +45,13 @@ public sealed class EmbeddedTransport : Worker, IRequestTransport, IAnswerPublis
     /// <inheritdoc/>
     public TransportDescription Description { get; } = new(
         "embedded", "Proxy and backends are one process, with queues in memory; there are no topics, consumer groups or dead letters.",
-        StoresCommands: true, TimesSteps: true);
+        StoresCommands: false, TimesSteps: true);
 
     /// <inheritdoc/>
-    public Task<Reply> SendAsync(Request request, Action? stored = null)
+    public Task<Reply> SendAsync(Request request, Action<int>? stored = null)
     {
         var (correlationId, reply) = _pending.Register(request);
         Send(request.Route, request.ToCommand(correlationId, Topics.Replies("embedded")));
-        stored?.Invoke();
         return reply;
     }
 
@@ -100,18 +107,24 @@ public sealed class EmbeddedTransport : Worker, IRequestTransport, IAnswerPublis
         await ended;
     }
 
-    // As on Kafka, the key selects the handler: one handler processes an account's commands in order.
+    // As on Kafka, the key selects the handler: one handler processes an account's commands in order. In every process it is the same one, so that a
+    // later process takes each account over from the handler that had it.
     private void Send(CommandRoute route, Command command)
     {
         var queues = route.IsWrite ? _payments : _balances;
-        queues[(uint)string.GetHashCode(route.AccountId, StringComparison.Ordinal) % (uint)queues.Length].Send(command);
+        Span<byte> hash = stackalloc byte[SHA256.HashSizeInBytes];
+        SHA256.HashData(Encoding.UTF8.GetBytes(route.AccountId), hash);
+        queues[BinaryPrimitives.ReadUInt32BigEndian(hash) % (uint)queues.Length].Send(command);
     }
+
+    private void TakenOver() => _supervisor.Fail(
+        nameof(EmbeddedTransport), new InvalidOperationException("Another process works on the same event store and has taken over the accounts of this one."));
 
     private IEnumerable<HandlerQueue> Queues => _payments.Concat(_balances);
 
     private IEnumerable<IHostedService> HostedHandlers => Queues.Select(queue => queue.Handler).OfType<IHostedService>();
 
-    private sealed class HandlerQueue(ICommandHandler handler)
+    private sealed class HandlerQueue(EmbeddedTransport transport, ICommandHandler handler, PartitionAssignment assignment)
     {
         public ICommandHandler Handler => handler;
 
@@ -129,7 +142,7 @@ public sealed class EmbeddedTransport : Worker, IRequestTransport, IAnswerPublis
                 var deliveries = new List<Delivery>();
                 while (deliveries.Count < BatchMax && _queue.Reader.TryRead(out var sent))
                 {
-                    deliveries.Add(new EmbeddedDelivery(sent.Command)
+                    deliveries.Add(new EmbeddedDelivery(transport, sent.Command, assignment)
                     {
                         Processing = Tracing.Start("process", ActivityKind.Consumer, sent.Trace),
                     });
@@ -139,9 +152,15 @@ public sealed class EmbeddedTransport : Worker, IRequestTransport, IAnswerPublis
         }
     }
 
-    private sealed class EmbeddedDelivery(Command command) : Delivery(command, PartitionAssignment.Permanent)
+    private sealed class EmbeddedDelivery(EmbeddedTransport transport, Command command, PartitionAssignment assignment) : Delivery(command, assignment)
     {
         public override void Settle() => EndProcessing();
+
+        public override void Abandon()
+        {
+            base.Abandon();
+            transport.TakenOver();
+        }
 
         public override void Reject(string reason) => EndProcessing("unprocessable");
     }

@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using Billing.Contracts;
 using Billing.Hosting.Telemetry;
 using Billing.Messaging.Kafka.Clients;
@@ -17,9 +16,16 @@ internal sealed class CommandPublisher(ProducerPair producers, PendingReplies pe
 {
     public TransportDescription Description { get; } = new("kafka", InsteadOfKafka: null, StoresCommands: true, TimesSteps: true);
 
-    public Task<Reply> SendAsync(Request request, Action? stored = null)
+    public Task<Reply> SendAsync(Request request, Action<int>? stored = null)
     {
         var (correlationId, reply) = pending.Register(request);
+        Publish(
+            request, correlationId, request.Partition is { } partition ? new Partition(partition) : Partition.Any, stored);
+        return reply;
+    }
+
+    private void Publish(Request request, ulong correlationId, Partition partition, Action<int>? stored)
+    {
         var topic = Topics.Of(request.Route);
         var (span, since) = (KafkaTracing.StartSend(topic), MessagingMetrics.Now);
         var message = new Message<string, byte[]>
@@ -31,36 +37,45 @@ internal sealed class CommandPublisher(ProducerPair producers, PendingReplies pe
         var producer = producers.Begin(message.Key);
         try
         {
-            producer.Produce(topic, message, report =>
+            producer.Produce(new TopicPartition(topic, partition), message, report =>
             {
-                Sent(producer, correlationId, topic, since, span, report.Error);
+                Ended(report.Error);
                 if (!report.Error.IsError)
                 {
-                    stored?.Invoke();
+                    stored?.Invoke(report.Partition.Value);
                 }
             });
         }
         catch (KafkaException e)
         {
-            Sent(producer, correlationId, topic, since, span, e.Error);
+            Ended(e.Error);
         }
-        return reply;
+
+        void Ended(Confluent.Kafka.Error error)
+        {
+            // The topic has been made again since, with fewer partitions.
+            var isElsewhere = error.Code == ErrorCode.Local_UnknownPartition && partition != Partition.Any;
+            var why = error.IsError ? error.Code.ToString() : null;
+            producers.End(producer, hasFailed: error.IsError && !isElsewhere);
+            Tracing.End(span, why);
+            MessagingMetrics.Sent(topic, since, why);
+            if (isElsewhere)
+            {
+                Publish(request, correlationId, Partition.Any, stored);
+            }
+            else if (error.IsError)
+            {
+                pending.Complete(Failed(correlationId, topic, error));
+            }
+        }
     }
 
-    private void Sent(
-        IProducer<string, byte[]> producer, ulong correlationId, string topic, long since, Activity? span, Confluent.Kafka.Error error)
-    {
-        producers.End(producer, error.IsError);
-        var why = error.IsError ? error.Code.ToString() : null;
-        Tracing.End(span, why);
-        MessagingMetrics.Sent(topic, since, why);
-        if (error.IsError)
-        {
-            pending.Complete(error.Code == ErrorCode.Local_QueueFull
-                ? Replies.Error(
-                    correlationId, StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight, "The proxy's queue of unsent commands is full.")
-                : Replies.Error(
-                    correlationId, StatusCode.Unavailable, ErrorReasons.BrokerUnavailable, $"The command could not be published to {topic}: {error.Reason}"));
-        }
-    }
+    private static Reply Failed(ulong correlationId, string topic, Confluent.Kafka.Error error) =>
+        error.Code == ErrorCode.Local_QueueFull
+            ? Replies.Error(
+                correlationId, StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight,
+                "The proxy's queue of unsent commands is full.")
+            : Replies.Error(
+                correlationId, StatusCode.Unavailable, ErrorReasons.BrokerUnavailable,
+                $"The command could not be published to {topic}: {error.Reason}");
 }

@@ -75,7 +75,7 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
     public TransportDescription Description => _commands.Description;
 
     /// <inheritdoc/>
-    public Task<Reply> SendAsync(Request request, Action? stored = null) => _commands.SendAsync(request, stored);
+    public Task<Reply> SendAsync(Request request, Action<int>? stored = null) => _commands.SendAsync(request, stored);
 
     /// <summary>Stops reading replies and deletes the reply topic. The host stops the server before, so no caller waits any more.
     /// </summary>

@@ -34,6 +34,12 @@ public sealed record Request
     /// <summary>Who sent it; null where callers are not authenticated.</summary>
     public Principal? Principal { get; init; }
 
+    /// <summary>Whether its sender was told that it is queued, and waits for no answer.</summary>
+    public bool IsQueued { get; init; }
+
+    /// <summary>The partition of its topic to publish it to; null for that of its account.</summary>
+    public int? Partition { get; init; }
+
     /// <summary>A request that was checked, without fields that are not of the contract, with the times of the properties above.
     /// <paramref name="newId"/> creates the transaction id of a request that has none of its own.</summary>
     public static Request Of<TRequest, TAnswer>(
@@ -59,8 +65,12 @@ public sealed record Request
             DeadlineUnixUs = command.DeadlineUnixUs,
             SentUnixUs = command.Timing?.SentUnixUs,
             Principal = command.Principal,
+            IsQueued = command.IsQueued,
         };
     }
+
+    /// <summary>Whether a reply is an answer to it: of its kind, and with its ids.</summary>
+    public bool IsAnsweredBy(Reply reply) => Kind.IsAnsweredBy(_body, reply);
 
     /// <summary>The command that carries the request.</summary>
     /// <param name="correlationId">The number by which the reply finds its call.</param>
@@ -77,6 +87,7 @@ public sealed record Request
             DeadlineUnixUs = DeadlineUnixUs,
             TraceParent = traceParent,
             Principal = Principal,
+            IsQueued = IsQueued,
             Timing = SentUnixUs is { } sent ? new Timing { SentUnixUs = sent } : null,
         };
         Kind.Write(command, _body);

@@ -23,7 +23,19 @@ public abstract class RequestKind
     internal abstract IMessage BodyOf(Command command);
 
     internal abstract void Write(Command command, IMessage request);
+
+    /// <summary>Whether a reply is an answer to a request of this kind: of the same kind, and with the same ids.</summary>
+    internal abstract bool IsAnsweredBy(IMessage request, Reply reply);
 }
+
+/// <summary>An id that a request states and the answer to it repeats.</summary>
+/// <typeparam name="TRequest">The request.</typeparam>
+/// <typeparam name="TAnswer">The answer to it.</typeparam>
+/// <param name="Asked">The id in a request.</param>
+/// <param name="Answered">The id in an answer; null if the answer has none.</param>
+/// <param name="Repeat">Writes the id to an answer that has one.</param>
+public sealed record RepeatedId<TRequest, TAnswer>(
+    Func<TRequest, string> Asked, Func<TAnswer, string?> Answered, Action<TAnswer, string> Repeat);
 
 /// <summary>A kind of request, with the types of its request and of the answer.</summary>
 /// <typeparam name="TRequest">The request.</typeparam>
@@ -61,8 +73,23 @@ public sealed class RequestKind<TRequest, TAnswer> : RequestKind
     /// <summary>The answer in a reply; null if the reply is of another kind.</summary>
     public required Func<Reply, TAnswer?> AnswerIn { get; init; }
 
+    /// <summary>The ids that answers repeat; none if answers of this kind have none.</summary>
+    public required IReadOnlyList<RepeatedId<TRequest, TAnswer>> RepeatedIds { get; init; }
+
     /// <summary>Why an answer is none to the request, as the end of "a backend answered ..."; null if it is one.</summary>
     public Func<TRequest, TAnswer, string?> ProblemOf { get; init; } = (_, _) => null;
+
+    /// <summary>Writes the ids of an answer in the letters of the request, which may not be those that are recorded.</summary>
+    public void RepeatIds(TRequest request, TAnswer answer)
+    {
+        for (var i = 0; i < RepeatedIds.Count; i++)
+        {
+            if (RepeatedIds[i].Answered(answer) is not null)
+            {
+                RepeatedIds[i].Repeat(answer, RepeatedIds[i].Asked(request));
+            }
+        }
+    }
 
     internal CommandRoute RouteOf(TRequest request)
     {
@@ -82,4 +109,24 @@ public sealed class RequestKind<TRequest, TAnswer> : RequestKind
     internal override IMessage BodyOf(Command command) => RequestIn(command);
 
     internal override void Write(Command command, IMessage request) => WriteTo(command, (TRequest)request);
+
+    internal override bool IsAnsweredBy(IMessage request, Reply reply) =>
+        AnswerIn(reply) is { } answer && HasIdsOf((TRequest)request, answer);
+
+    private bool HasIdsOf(TRequest request, TAnswer answer)
+    {
+        for (var i = 0; i < RepeatedIds.Count; i++)
+        {
+            if (RepeatedIds[i].Answered(answer) is { } answered && !AreSame(RepeatedIds[i].Asked(request), answered))
+            {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    // A UUID may be written in upper or lower case.
+    private static bool AreSame(string asked, string answered) =>
+        asked == answered
+        || (Guid.TryParse(asked, out var one) && Guid.TryParse(answered, out var other) && one == other);
 }

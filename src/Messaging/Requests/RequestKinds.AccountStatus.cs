@@ -25,5 +25,9 @@ public static partial class RequestKinds
         RequestIn = command => command.AccountStatus,
         WriteTo = (command, request) => command.AccountStatus = request,
         AnswerIn = reply => reply.AccountStatus,
+        RepeatedIds =
+        [
+            new(request => request.TransactionId, answer => answer.TransactionId, (answer, id) => answer.TransactionId = id),
+        ],
     };
 }

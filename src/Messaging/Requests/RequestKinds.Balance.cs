@@ -14,6 +14,7 @@ public static partial class RequestKinds
         RequestIn = command => command.Balance,
         WriteTo = (command, request) => command.Balance = request,
         AnswerIn = reply => reply.Balance,
+        RepeatedIds = [],
     };
 
     /// <summary>A question for a balance of the past.</summary>
@@ -25,6 +26,7 @@ public static partial class RequestKinds
         RequestIn = command => command.BalanceAt,
         WriteTo = (command, request) => command.BalanceAt = request,
         AnswerIn = reply => reply.BalanceAt,
+        RepeatedIds = [],
     };
 
     private static GetBalanceAtRequest KnownMoment(GetBalanceAtRequest request)

@@ -24,5 +24,9 @@ public static partial class RequestKinds
         RequestIn = command => command.CreditLimit,
         WriteTo = (command, request) => command.CreditLimit = request,
         AnswerIn = reply => reply.CreditLimit,
+        RepeatedIds =
+        [
+            new(request => request.TransactionId, answer => answer.TransactionId, (answer, id) => answer.TransactionId = id),
+        ],
     };
 }

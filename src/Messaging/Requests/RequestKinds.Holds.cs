@@ -27,6 +27,10 @@ public static partial class RequestKinds
         RequestIn = command => command.Authorise,
         WriteTo = (command, request) => command.Authorise = request,
         AnswerIn = reply => reply.Authorise,
+        RepeatedIds =
+        [
+            new(request => request.TransactionId, answer => answer.TransactionId, (answer, id) => answer.TransactionId = id),
+        ],
     };
 
     /// <summary>The capture of a payment that was authorised.</summary>
@@ -51,6 +55,11 @@ public static partial class RequestKinds
         RequestIn = command => command.Capture,
         WriteTo = (command, request) => command.Capture = request,
         AnswerIn = reply => reply.Capture,
+        RepeatedIds =
+        [
+            new(request => request.TransactionId, answer => answer.TransactionId, (answer, id) => answer.TransactionId = id),
+            new(request => request.PaymentId, answer => answer.PaymentId, (answer, id) => answer.PaymentId = id),
+        ],
     };
 
     /// <summary>The voiding of a payment that was authorised.</summary>
@@ -71,6 +80,11 @@ public static partial class RequestKinds
         RequestIn = command => command.Void,
         WriteTo = (command, request) => command.Void = request,
         AnswerIn = reply => reply.Void,
+        RepeatedIds =
+        [
+            new(request => request.TransactionId, answer => answer.TransactionId, (answer, id) => answer.TransactionId = id),
+            new(request => request.PaymentId, answer => answer.PaymentId, (answer, id) => answer.PaymentId = id),
+        ],
     };
 
     /// <summary>The expiry of a hold, which only backends send.</summary>
@@ -90,5 +104,6 @@ public static partial class RequestKinds
         RequestIn = command => command.Expiry,
         WriteTo = (command, request) => command.Expiry = request,
         AnswerIn = _ => null,
+        RepeatedIds = [],
     };
 }

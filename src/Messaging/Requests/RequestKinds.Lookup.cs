@@ -14,5 +14,9 @@ public static partial class RequestKinds
         RequestIn = command => command.Lookup,
         WriteTo = (command, request) => command.Lookup = request,
         AnswerIn = reply => reply.Lookup,
+        RepeatedIds =
+        [
+            new(request => request.TransactionId, answer => answer.TransactionId, (answer, id) => answer.TransactionId = id),
+        ],
     };
 }

@@ -25,5 +25,9 @@ public static partial class RequestKinds
         RequestIn = command => command.Payment,
         WriteTo = (command, request) => command.Payment = request,
         AnswerIn = reply => reply.Payment,
+        RepeatedIds =
+        [
+            new(request => request.TransactionId, answer => answer.TransactionId, (answer, id) => answer.TransactionId = id),
+        ],
     };
 }

@@ -1,22 +1,49 @@
+using System.Globalization;
 using Billing.Contracts;
+using Billing.V1;
 using Billing.Wire.V1;
 
 namespace Billing.Messaging.Requests;
 
 public static partial class RequestKinds
 {
-    /// <summary>The question how a payment was decided. It goes to the write side, so that it is processed after the payment.</summary>
+    /// <summary>The question what has become of a payment. It goes to the write side, so that it is processed after the
+    /// payment.</summary>
     public static RequestKind<PaymentStatusRequest, PaymentStatus> PaymentStatus { get; } = new()
     {
         IsWrite = true,
-        // Whatever a proxy of any release accepted can be asked about.
-        Check = request => request.Payment is null ? new FieldViolation("payment_status.payment", "is missing") : FieldRules.CheckCommand(request.Payment),
-        KnownFields = request => new() { Payment = Payment.KnownFields(request.Payment), DeadlineUnixUs = request.DeadlineUnixUs },
-        AccountOf = request => (request.Payment.PaymentType, request.Payment.AccountId),
-        TransactionIdOf = request => request.Payment.TransactionId,
-        TransactionIdField = "payment_status.payment.transaction_id",
+        Check = CheckQuestion,
+        KnownFields = request => new()
+        {
+            TransactionId = request.TransactionId,
+            AccountId = request.AccountId,
+            PaymentType = request.PaymentType,
+            Fingerprint = request.Fingerprint,
+        },
+        AccountOf = request => (request.PaymentType, request.AccountId),
+        TransactionIdOf = request => request.TransactionId,
+        TransactionIdField = "payment_status.transaction_id",
         RequestIn = command => command.PaymentStatus,
         WriteTo = (command, request) => command.PaymentStatus = request,
         AnswerIn = reply => reply.PaymentStatus,
+        // A payment that failed is not in the answer.
+        RepeatedIds =
+        [
+            new(
+                request => request.TransactionId, answer => answer.Payment?.TransactionId,
+                (answer, id) => answer.Payment.TransactionId = id),
+        ],
     };
+
+    private static FieldViolation? CheckQuestion(PaymentStatusRequest request) =>
+        FieldRules.Check(new GetPaymentRequest
+        {
+            TransactionId = request.TransactionId,
+            AccountId = request.AccountId,
+            PaymentType = request.PaymentType,
+        })
+        ?? (request.Fingerprint.Length == PaymentFingerprint.Bytes
+            ? null
+            : new FieldViolation("fingerprint", string.Create(
+                CultureInfo.InvariantCulture, $"must have {PaymentFingerprint.Bytes} bytes; it has {request.Fingerprint.Length}")));
 }

@@ -26,5 +26,10 @@ public static partial class RequestKinds
         RequestIn = command => command.Refund,
         WriteTo = (command, request) => command.Refund = request,
         AnswerIn = reply => reply.Refund,
+        RepeatedIds =
+        [
+            new(request => request.TransactionId, answer => answer.TransactionId, (answer, id) => answer.TransactionId = id),
+            new(request => request.PaymentId, answer => answer.PaymentId, (answer, id) => answer.PaymentId = id),
+        ],
     };
 }

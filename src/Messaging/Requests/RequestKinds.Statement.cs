@@ -19,6 +19,7 @@ public static partial class RequestKinds
         RequestIn = command => command.Statement,
         WriteTo = (command, request) => command.Statement = request,
         AnswerIn = reply => reply.Statement,
+        RepeatedIds = [],
         ProblemOf = ProblemOfPage,
     };
 

@@ -15,6 +15,9 @@ internal sealed record IncomingCall(Caller Caller, CallerDeadline Deadline, Canc
     /// steps; null otherwise.</summary>
     public long? SentUnixUs { get; init; }
 
+    /// <summary>The partition that holds what the request has to follow; null if that is the one of its account.</summary>
+    public int? Partition { get; init; }
+
     /// <summary>Called with the reply of a backend, before it becomes an answer; null if nobody is interested.</summary>
     public Action<Request, Reply>? Replied { get; init; }
 

@@ -48,9 +48,9 @@ internal sealed class RequestHandler(
     }
 
     /// <summary>Handles a call of which nobody waits for the answer, only for the command to be stored: then <paramref name="stored"/>
-    /// is called.</summary>
+    /// is called with the partition that holds it.</summary>
     public async Task<Outcome<TAnswer>> HandleStoredAsync<TRequest, TAnswer>(
-        RequestKind<TRequest, TAnswer> kind, TRequest request, IncomingCall call, Action<Request> stored)
+        RequestKind<TRequest, TAnswer> kind, TRequest request, IncomingCall call, Action<int> stored)
         where TRequest : class, IMessage<TRequest>
         where TAnswer : class
     {
@@ -61,8 +61,8 @@ internal sealed class RequestHandler(
         }
         // The place is held until the answer comes, so the same limit applies to requests that nobody waits for.
         using var place = admitted.Value;
-        var command = CommandOf(kind, request, call);
-        return AnswerOf(kind, request, command, await transport.SendAsync(command, () => stored(command)), call);
+        var command = CommandOf(kind, request, call) with { IsQueued = true };
+        return AnswerOf(kind, request, command, await transport.SendAsync(command, stored), call);
     }
 
     /// <summary>Handles one request of a stream, which has a place for it.</summary>
@@ -119,7 +119,8 @@ internal sealed class RequestHandler(
         where TAnswer : class
     {
         var now = time.Microseconds();
-        return Request.Of(kind, request, _newId, now, now + WaitMicroseconds(call.Deadline), call.SentUnixUs, call.Caller.Principal);
+        var command = Request.Of(kind, request, _newId, now, now + WaitMicroseconds(call.Deadline), call.SentUnixUs, call.Caller.Principal);
+        return call.Partition is null ? command : command with { Partition = call.Partition };
     }
 
     private static Outcome<TAnswer> AnswerOf<TRequest, TAnswer>(
@@ -134,7 +135,15 @@ internal sealed class RequestHandler(
         call.Replied?.Invoke(command, reply);
         return kind.AnswerIn(reply) is not { } answer ? Failure.InvalidAnswer($"with a reply of the wrong kind ({reply.ResultCase})")
             : kind.ProblemOf(request, answer) is { } problem ? Failure.InvalidAnswer(problem)
-            : answer;
+            : AsSent(kind, request, answer);
+    }
+
+    private static TAnswer AsSent<TRequest, TAnswer>(RequestKind<TRequest, TAnswer> kind, TRequest request, TAnswer answer)
+        where TRequest : class, IMessage<TRequest>
+        where TAnswer : class
+    {
+        kind.RepeatIds(request, answer);
+        return answer;
     }
 
     private long WaitMicroseconds(CallerDeadline deadline)

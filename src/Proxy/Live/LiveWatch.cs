@@ -34,7 +34,7 @@ internal sealed class LiveTransport(IRequestTransport transport, LiveWatch watch
 {
     public TransportDescription Description => transport.Description;
 
-    public Task<Reply> SendAsync(Request request, Action? stored = null) => watch.Record is { } record
+    public Task<Reply> SendAsync(Request request, Action<int>? stored = null) => watch.Record is { } record
         ? record.SendAsync(transport, request, stored)
         : transport.SendAsync(request, stored);
 }
@@ -62,7 +62,7 @@ internal sealed class LiveRecord(int samplesPerSecond, TimeProvider time)
     public static OwnPayment TimeNext() => Own.Value = new OwnPayment();
 
     /// <summary>Sends a request and counts its answer.</summary>
-    public async Task<Reply> SendAsync(IRequestTransport transport, Request request, Action? stored = null)
+    public async Task<Reply> SendAsync(IRequestTransport transport, Request request, Action<int>? stored = null)
     {
         var isPayment = request.Kind == RequestKinds.Payment;
         var own = isPayment ? Own.Value : null;

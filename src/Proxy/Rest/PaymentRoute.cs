@@ -46,16 +46,16 @@ internal sealed class PaymentRoute(RequestHandler handler, IOptions<ProxyOptions
     // Sends the payment, and answers 202 as soon as the transport has accepted it.
     private async Task<IResult> TakeAsync(MakePaymentRequest request, IncomingCall call, HttpContext http)
     {
-        var taken = new TaskCompletionSource<Request>(TaskCreationOptions.RunContinuationsAsynchronously);
-        var answered = handler.HandleStoredAsync(RequestKinds.Payment, request, call, command => taken.TrySetResult(command));
+        var taken = new TaskCompletionSource<int>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var answered = handler.HandleStoredAsync(RequestKinds.Payment, request, call, partition => taken.TrySetResult(partition));
         await Task.WhenAny(taken.Task, answered).WaitAsync(call.Gone);
         // What fails after the payment was taken, the caller learns when it reads the status.
-        var command = taken.Task.IsCompleted ? await taken.Task
+        var partition = taken.Task.IsCompleted ? await taken.Task
             : (await answered).Failure is { } refusal ? throw new FailureException(refusal)
             : await taken.Task;
         http.Response.StatusCode = StatusCodes.Status202Accepted;
         http.Response.Headers["Preference-Applied"] = RestRequest.RespondAsync;
-        return PaymentStatusRoute.Taken(request, command.DeadlineUnixUs, http.Response);
+        return PaymentStatusRoute.Taken(request, partition, http.Response);
     }
 }
 

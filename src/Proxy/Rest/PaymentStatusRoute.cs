@@ -1,81 +1,60 @@
 using System.ComponentModel;
-using System.Globalization;
 using Billing.Contracts;
 using Billing.Messaging.Requests;
 using Billing.Proxy.Calls;
+using Billing.Proxy.Failures;
 using Billing.Proxy.Security;
 using Billing.V1;
 using Billing.Wire.V1;
 using Grpc.Core;
-using Microsoft.AspNetCore.Http.Extensions;
 using Microsoft.AspNetCore.Mvc;
 
 namespace Billing.Proxy.Rest;
 
-/// <summary>The status of a payment whose caller did not wait for the answer. The proxy keeps no state for it: the status URL contains
-/// the payment, and the question about it goes to the backend that serves the account, after the payment. So every proxy gives the
-/// same answer, even if the one that accepted the payment is gone.</summary>
+/// <summary>The status of a payment whose caller did not wait for the answer. The proxy keeps no state for it: the link says
+/// what the payment was, and the question goes to the partition that holds the payment, so it is answered after the payment.
+/// So every proxy gives the same answer, even if the one that accepted the payment is gone. Asking changes nothing.
+/// </summary>
 internal sealed class PaymentStatusRoute(RequestHandler handler, TimeProvider time) : IRestRoute
 {
     private const string Pattern = "/v1/payments/{transaction_id}/status";
+    private const string Link = "link";
     private const string Pending = "PENDING";
     private const string RetryAfterSeconds = "1";
-    private const string CurrencyCode = "amount.currency_code";
-    private const string Units = "amount.units";
-    private const string Nanos = "amount.nanos";
-    private const string Deadline = "deadline_unix_us";
 
     // Long enough for an answer from a backend without lag, and short enough for a caller that polls.
     private static readonly TimeSpan StatusWait = TimeSpan.FromSeconds(1);
 
     public void Map(IEndpointRouteBuilder routes) => routes.MapGet(Pattern, StatusAsync)
-        .WithName("GetPaymentStatus").HasNumbers(Units, Nanos, Deadline).Answers<PaymentStatusAnswer>(Scopes.PaymentsWrite);
+        .WithName("GetPaymentStatus").Answers<PaymentStatusAnswer>(Scopes.PaymentsWrite);
 
     /// <summary>The answer to a payment that was taken, with the URL of its status.</summary>
-    public static IResult Taken(MakePaymentRequest payment, long deadlineUnixUs, HttpResponse response)
+    public static IResult Taken(MakePaymentRequest payment, int partition, HttpResponse response)
     {
-        var url = Pattern.Replace("{transaction_id}", payment.TransactionId, StringComparison.Ordinal) + new QueryBuilder
-        {
-            { "account_id", payment.AccountId },
-            { "payment_type", Names.Of(payment.PaymentType) },
-            { CurrencyCode, payment.Amount.CurrencyCode },
-            { Units, payment.Amount.Units.ToString(CultureInfo.InvariantCulture) },
-            { Nanos, payment.Amount.Nanos.ToString(CultureInfo.InvariantCulture) },
-            { Deadline, deadlineUnixUs.ToString(CultureInfo.InvariantCulture) },
-        };
+        var url = Pattern.Replace("{transaction_id}", payment.TransactionId, StringComparison.Ordinal)
+            + QueryString.Create(Link, StatusLink.Of(payment, partition));
         response.Headers.Location = url;
         return Answer(new PaymentStatusAnswer { TransactionId = payment.TransactionId, Status = Pending, StatusUrl = url }, response);
     }
 
-    [EndpointSummary("Reads the status of a payment")]
-    [EndpointDescription("The address is in the 202 answer to the payment. Any proxy can answer it.")]
+    [EndpointSummary("Reads the status of a payment that was queued")]
+    [EndpointDescription(
+        "The address is in the 202 answer to the payment, and is used as it is. Any proxy can answer it. Asking changes nothing. "
+        + "409 if another request is recorded under the transaction_id. 404 if the payment is neither recorded nor under way: "
+        + "it was lost, or is kept for the operators.")]
     public async Task<IResult> StatusAsync(
         [FromRoute(Name = "transaction_id"), Description("The payment's id.")] string transactionId,
-        [FromQuery(Name = "account_id"), Description("The payment's account.")] string? accountId,
-        [FromQuery(Name = "payment_type"), Description("The payment's type.")] string? paymentType,
-        [FromQuery(Name = CurrencyCode), Description("The payment's currency.")] string? currencyCode,
-        [FromQuery(Name = Units), Description("The payment's units.")] string? units,
-        [FromQuery(Name = Nanos), Description("The payment's nanos.")] string? nanos,
-        [FromQuery(Name = Deadline), Description("When the payment expires if it is not recorded before, in microseconds since the Unix epoch.")] string? deadline,
+        [FromQuery(Name = Link), Description("As the address has it.")] string? link,
         HttpContext http)
     {
-        var call = RestRequest.CallOf(http, time, StatusWait);
-        RestRequest.CheckQuery(http, "account_id", "payment_type", CurrencyCode, Units, Nanos, Deadline);
-        var payment = new MakePaymentRequest
-        {
-            TransactionId = transactionId,
-            AccountId = accountId ?? "",
-            PaymentType = RestRequest.PaymentType(paymentType),
-            Amount = new Money
-            {
-                CurrencyCode = currencyCode ?? "",
-                Units = RestRequest.Number(Units, units, 0),
-                Nanos = (int)Math.Clamp(RestRequest.Number(Nanos, nanos, 0), int.MinValue, int.MaxValue),
-            },
-        };
-        var request = new PaymentStatusRequest { Payment = payment, DeadlineUnixUs = RestRequest.Number(Deadline, deadline, 0) };
-        var outcome = await handler.HandleAsync(RequestKinds.PaymentStatus, request, call);
         http.Response.Headers.CacheControl = "no-store";
+        var call = RestRequest.CallOf(http, time, StatusWait);
+        RestRequest.CheckQuery(http, Link);
+        if (!StatusLink.TryRead(transactionId, link ?? "", out var question, out var partition))
+        {
+            throw new FailureException(Failure.BadField(NotOf(transactionId)));
+        }
+        var outcome = await handler.HandleAsync(RequestKinds.PaymentStatus, question, call with { Partition = partition });
         return Answer(
             outcome.Failure?.Status == StatusCode.DeadlineExceeded
                 // The question still waits behind the payment, or both wait for a backend.
@@ -83,6 +62,12 @@ internal sealed class PaymentStatusRoute(RequestHandler handler, TimeProvider ti
                 : PaymentStatusAnswer.Of(transactionId, outcome.Value),
             http.Response);
     }
+
+    // No link is one of what is no id.
+    private static FieldViolation NotOf(string transactionId) =>
+        RequestKinds.PaymentStatus.Check(new PaymentStatusRequest { TransactionId = transactionId }) is { Field: "transaction_id" } violation
+            ? violation
+            : new FieldViolation(Link, "must be as in the Location of the answer to this payment");
 
     private static JsonAnswer<PaymentStatusAnswer> Answer(PaymentStatusAnswer status, HttpResponse response)
     {
@@ -100,8 +85,8 @@ internal sealed class PaymentStatusAnswer
     /// <summary>The payment's id.</summary>
     public required string TransactionId { get; init; }
 
-    /// <summary>PENDING, ACCEPTED, DECLINED or FAILED. All but PENDING are final for the request that was sent; a failed payment
-    /// charged nothing, and may be sent again.</summary>
+    /// <summary>PENDING, ACCEPTED, DECLINED or FAILED. All but PENDING are final. A payment that failed charged nothing, and
+    /// never will: its id is closed, and a new payment needs another one.</summary>
     public required string Status { get; init; }
 
     /// <summary>The URL of the payment's status; only in the 202 answer to the payment.</summary>
@@ -119,7 +104,8 @@ internal sealed class PaymentStatusAnswer
     /// <summary>The version of the account that records the payment, if accepted or declined.</summary>
     public long? Version { get; init; }
 
-    /// <summary>If failed, the constant for programs, e.g. COMMAND_EXPIRED.</summary>
+    /// <summary>If failed, the constant for programs: COMMAND_EXPIRED, since nobody could execute the payment before its
+    /// deadline.</summary>
     public string? Reason { get; init; }
 
     public static PaymentStatusAnswer Of(string transactionId, PaymentStatus status) => status.Payment is { } payment

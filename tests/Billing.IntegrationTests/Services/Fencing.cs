@@ -35,9 +35,62 @@ public sealed class Fencing(EventStoreFixture store)
         Assert.Empty(await Accounts.FindReceiptsAsync([Id], [new PartitionEpoch(_partition, present)], Stop));
         refused = await Record.ExceptionAsync(() => Accounts.FindReceiptsAsync([Id], [new PartitionEpoch(_partition, former)], Stop));
         Assert.True(EventStoreFailure.IsEpochOver(refused!), $"{refused}");
+        refused = await Record.ExceptionAsync(() => Accounts.CloseAsync([(Id, null)], [new PartitionEpoch(_partition, former)], Stop));
+        Assert.True(EventStoreFailure.IsEpochOver(refused!), $"{refused}");
 
         await AppendAsync(present);
         Assert.Single(await Accounts.FindReceiptsAsync([Id], [], Stop));
+    }
+
+    [Fact]
+    public async Task A_refusal_is_confirmed_only_if_its_account_is_as_it_was_decided()
+    {
+        Assert.Empty(await ConfirmAsync(0));
+        var refused = await Record.ExceptionAsync(() => ConfirmAsync(1));
+        Assert.True(EventStoreFailure.IsConflict(refused!), $"{refused}");
+
+        await AppendAsync(await BeginAsync(0));
+
+        Assert.Single(await ConfirmAsync(1));
+        refused = await Record.ExceptionAsync(() => ConfirmAsync(0));
+        Assert.True(EventStoreFailure.IsConflict(refused!), $"{refused}");
+    }
+
+    /// <summary>As for a backend that was frozen while the shard was in another database and came back under a later number.</summary>
+    [Fact]
+    public async Task Nothing_is_done_for_who_knows_a_shard_under_another_number()
+    {
+        var number = (await Accounts.HeldShardsAsync(Stop))[Shard.Of(_stream)];
+        var (former, present) = (FenceOf(number + 1), FenceOf(number));
+        var fact = new Billing.Backends.Domain.Payment(_id, 5, "USD").Decide(EventStoreFixture.Opened, DateTimeOffset.UnixEpoch);
+
+        foreach (var attempt in (Func<Task>[])
+        [
+            () => Accounts.AppendAsync([NewEvent.Of(_stream, fact, EventStoreFixture.Opened)], former, Stop),
+            () => Accounts.FindReceiptsAsync([Id], former, Stop),
+            () => Accounts.CloseAsync([(Id, null)], former, Stop),
+            () => Accounts.ConfirmAsync([Id], new Dictionary<string, long> { [_stream] = 0 }, former, Stop),
+        ])
+        {
+            Assert.Equal([Shard.Of(_stream)], EventStoreFailure.Elsewhere((await Record.ExceptionAsync(attempt))!)!);
+        }
+
+        await Accounts.AppendAsync([NewEvent.Of(_stream, fact, EventStoreFixture.Opened)], present, Stop);
+        Assert.Single(await Accounts.FindReceiptsAsync([Id], present, Stop));
+
+        Fence FenceOf(long epoch) => new([], [(Shard.Of(_stream), epoch)]);
+    }
+
+    [Fact]
+    public async Task A_closed_id_names_the_command_and_who_sent_it()
+    {
+        await Accounts.CloseAsync([(Id, new Billing.Backends.Domain.Sender("alice"))], [], Stop);
+        await using var question = new NpgsqlCommand("select data::text from billing.mt_events where id = $1", await OpenAsync())
+        {
+            Parameters = { new() { Value = Id.EventId } },
+        };
+        Assert.Equal(
+            $$"""{"By": "alice", "StreamId": "{{_stream}}", "TransactionId": "{{_id}}"}""", (string)(await question.ExecuteScalarAsync(Stop))!);
     }
 
     [Fact]
@@ -68,7 +121,7 @@ public sealed class Fencing(EventStoreFixture store)
         await using var connection = new NpgsqlConnection(store.Postgres.ConnectionString);
         await connection.OpenAsync(Stop);
         await using var append = await connection.BeginTransactionAsync(Stop);
-        await using (var hold = new NpgsqlCommand("select billing.hold('{}', array[$1], array[$2], array[$3])", connection))
+        await using (var hold = new NpgsqlCommand("select billing.hold('{}', '{}', array[$1], array[$2], array[$3])", connection))
         {
             hold.Parameters.AddWithValue(_partition.Topic);
             hold.Parameters.AddWithValue(_partition.Number);
@@ -87,7 +140,7 @@ public sealed class Fencing(EventStoreFixture store)
     [Fact]
     public async Task Nothing_can_be_recorded_under_a_closed_id()
     {
-        var closed = await Accounts.CloseAsync([Id], Stop);
+        var closed = await Accounts.CloseAsync([(Id, null)], [], Stop);
         Assert.Equal(Wire.V1.Event.FactOneofCase.None, closed[Id].FactCase);
 
         var epoch = await BeginAsync(0);
@@ -103,7 +156,7 @@ public sealed class Fencing(EventStoreFixture store)
         await AppendAsync(await BeginAsync(0));
         var receipts = await Accounts.FindReceiptsAsync([Id], [], Stop);
 
-        Assert.Equal(receipts, await Accounts.CloseAsync([Id], Stop));
+        Assert.Equal(receipts, await Accounts.CloseAsync([(Id, null)], [], Stop));
         Assert.NotEqual(Wire.V1.Event.FactOneofCase.None, receipts[Id].FactCase);
     }
 
@@ -125,11 +178,21 @@ public sealed class Fencing(EventStoreFixture store)
             await insert.ExecuteNonQueryAsync(Stop);
         }
 
-        var closed = Accounts.CloseAsync([Id], Stop);
+        var closed = Accounts.CloseAsync([(Id, null)], [], Stop);
         await IsBlockedByAsync(connection.ProcessID);
         await append.CommitAsync(Stop);
 
         Assert.Equal(5, (await closed)[Id].PaymentAccepted.Amount.Units);
+    }
+
+    private Task<Dictionary<CommandId, Wire.V1.Event>> ConfirmAsync(long version) =>
+        Accounts.ConfirmAsync([Id], new Dictionary<string, long> { [_stream] = version }, [], Stop);
+
+    private async Task<NpgsqlConnection> OpenAsync()
+    {
+        var connection = new NpgsqlConnection(store.Postgres.ConnectionString);
+        await connection.OpenAsync(Stop);
+        return connection;
     }
 
     private async Task<long> BeginAsync(long epoch) =>

@@ -62,7 +62,7 @@ public sealed class FormerStore(EventStoreFixture store) : IAsyncLifetime
         var accounts = await StartAsync();
         var (added, closed) = (EventStoreFixture.Facts(1).Single(), new CommandId(Guid.NewGuid(), Stream));
         await EventStoreFixture.AppendAsync(accounts, Stream, _account, [added]);
-        await accounts.CloseAsync([closed], Stop);
+        await accounts.CloseAsync([(closed, null)], [], Stop);
 
         Assert.Equal(4, Wire.V1.Event.Parser.ParseFrom((await ReceiptAsync(added.TransactionId))!).Version);
         Assert.Empty((await ReceiptAsync(closed.TransactionId))!);

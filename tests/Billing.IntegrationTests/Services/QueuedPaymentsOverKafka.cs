@@ -3,6 +3,7 @@ using System.Net.Http.Headers;
 using System.Text.Json;
 using Billing.Contracts;
 using Billing.LocalStack;
+using Billing.Proxy.Calls;
 using Billing.V1;
 using Grpc.Core;
 
@@ -59,7 +60,7 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
             url = await QueueAsync(payment, proxy: 0, timeout: "2000");
             Assert.Equal("PENDING", Text(await StatusAsync(url, proxy: 1, "500"), "status"));
             // Kafka must have the payment before this, and a backend must get it later.
-            var deadline = long.Parse(System.Web.HttpUtility.ParseQueryString(url.Split('?')[1])["deadline_unix_us"]!, System.Globalization.CultureInfo.InvariantCulture);
+            var deadline = TimeProvider.System.Microseconds() + 2_000_000;
             while (TimeProvider.System.Microseconds() <= deadline)
             {
                 await Task.Delay(100);
@@ -77,11 +78,12 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
     }
 
     [Fact]
-    public async Task A_payment_with_a_used_id_is_reported_as_failed_and_the_first_payment_is_unchanged()
+    public async Task A_payment_with_a_used_id_has_no_status_and_the_first_payment_has_its_own()
     {
         var payment = StackFixture.Payment(amount: 5);
+        payment.Notes = new PaymentNotes { Reference = "order 7", Metadata = { ["shop"] = "Z\u00FCrich" } };
         var other = payment.Clone();
-        other.Amount.Units = 6;
+        other.Notes.Reference = "order 8";
 
         string first, second;
         // A refusal that comes before Kafka's acknowledgement is the answer itself, instead of 202.
@@ -91,9 +93,9 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
             second = await QueueAsync(other, proxy: 1);
         }
 
-        var refused = await OutcomeAsync(second, proxy: 0);
-        Assert.Equal(("FAILED", ErrorReasons.TransactionIdReused), (Text(refused, "status"), Text(refused, "reason")));
         Assert.Equal("ACCEPTED", Text(await OutcomeAsync(first, proxy: 1), "status"));
+        Assert.Equal(ErrorReasons.TransactionIdReused, Text(await StatusAsync(second, proxy: 0, "30000", HttpStatusCode.Conflict), "reason"));
+        Assert.Equal(1, await _stack.CountEventsAsync(payment.AccountId));
     }
 
     [Fact]
@@ -109,32 +111,44 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
     }
 
     [Fact]
-    public async Task A_payment_that_was_never_sent_is_pending_until_its_deadline()
+    public async Task A_payment_that_was_never_sent_is_not_found_and_may_be_sent_after_the_question()
     {
         var payment = StackFixture.Payment();
-        Assert.Equal("PENDING", Text(await StatusAsync(StatusUrl(payment, "99999999999999999"), proxy: 0, "30000"), "status"));
+        var url = $"/v1/payments/{payment.TransactionId}/status?link={StatusLink.Of(payment, partition: 0)}";
 
+        Assert.Equal(ErrorReasons.PaymentNotFound, Text(await StatusAsync(url, proxy: 0, "30000", HttpStatusCode.NotFound), "reason"));
         Assert.Equal(PaymentOutcome.Accepted, (await _stack.Proxy().MakePaymentAsync(payment)).Outcome);
 
-        Assert.Equal("ACCEPTED", Text(await OutcomeAsync(StatusUrl(payment, "1"), proxy: 0), "status"));
+        Assert.Equal("ACCEPTED", Text(await OutcomeAsync(url, proxy: 0), "status"));
+    }
+
+    [Fact]
+    public async Task A_question_on_a_partition_that_the_topic_does_not_have_is_answered()
+    {
+        var payment = StackFixture.Payment();
+        Assert.Equal(PaymentOutcome.Accepted, (await _stack.Proxy().MakePaymentAsync(payment)).Outcome);
+
+        Assert.Equal("ACCEPTED", Text(await OutcomeAsync($"/v1/payments/{payment.TransactionId}/status?link={StatusLink.Of(payment, partition: 12345)}", proxy: 1), "status"));
     }
 
     [Fact]
     public async Task A_payment_reported_as_failed_is_never_charged_even_if_it_is_sent_again()
     {
         var payment = StackFixture.Payment();
-        Assert.Equal("FAILED", Text(await OutcomeAsync(StatusUrl(payment, "1"), proxy: 0), "status"));
+        string url;
+        using (Pause())
+        {
+            url = await QueueAsync(payment, proxy: 0, timeout: "1");
+            await Task.Delay(TimeSpan.FromSeconds(1), TestContext.Current.CancellationToken);
+        }
+        Assert.Equal("FAILED", Text(await OutcomeAsync(url, proxy: 0), "status"));
 
         var refused = await Assert.ThrowsAsync<RpcException>(async () => await _stack.Proxy().MakePaymentAsync(payment));
 
         Assert.Equal(ErrorReasons.TransactionIdReused, refused.Trailers.GetValue(Trailers.Reason));
-        Assert.Equal(ErrorReasons.CommandExpired, Text(await OutcomeAsync(StatusUrl(payment, "1"), proxy: 1), "reason"));
+        Assert.Equal(ErrorReasons.CommandExpired, Text(await OutcomeAsync(url, proxy: 1), "reason"));
         Assert.Equal(0, await _stack.CountEventsAsync(payment.AccountId));
     }
-
-    private static string StatusUrl(MakePaymentRequest payment, string deadline) =>
-        $"/v1/payments/{payment.TransactionId}/status?account_id={payment.AccountId}&payment_type=visa"
-        + $"&amount.currency_code=USD&amount.units=10&deadline_unix_us={deadline}";
 
     /// <summary>Pauses the payment backends, for less than the session timeout of their consumer group.</summary>
     private PausedProcesses Pause() => new([.. _stack.Stack.Of(ServiceRole.PaymentBackend).Select(s => s.Process)]);
@@ -143,9 +157,7 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
     {
         using var request = new HttpRequestMessage(HttpMethod.Put, Url(proxy, "/v1/payments/" + payment.TransactionId))
         {
-            Content = new StringContent(
-                $$$"""{"account_id":"{{{payment.AccountId}}}","payment_type":"visa","amount":{"currency_code":"USD","units":{{{payment.Amount.Units}}},"nanos":{{{payment.Amount.Nanos}}}}}""",
-                new MediaTypeHeaderValue("application/json")),
+            Content = new StringContent(BodyOf(payment), new MediaTypeHeaderValue("application/json")),
         };
         request.Headers.Add("Prefer", "respond-async");
         request.Headers.Add("billing-timeout-ms", timeout);
@@ -158,6 +170,14 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
         Assert.Equal(response.Headers.Location!.OriginalString, Text(queued, "status_url"));
         return response.Headers.Location!.OriginalString;
     }
+
+    private static string BodyOf(MakePaymentRequest payment) => JsonSerializer.Serialize(new
+    {
+        account_id = payment.AccountId,
+        payment_type = "visa",
+        amount = new { currency_code = payment.Amount.CurrencyCode, units = payment.Amount.Units, nanos = payment.Amount.Nanos },
+        notes = payment.Notes is { } notes ? new { reference = notes.Reference, metadata = notes.Metadata } : null,
+    });
 
     /// <summary>Requests the status until it is no longer pending.</summary>
     private async Task<JsonElement> OutcomeAsync(string url, int proxy)
@@ -175,13 +195,13 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
         }
     }
 
-    private async Task<JsonElement> StatusAsync(string url, int proxy, string timeout)
+    private async Task<JsonElement> StatusAsync(string url, int proxy, string timeout, HttpStatusCode expected = HttpStatusCode.OK)
     {
         using var request = new HttpRequestMessage(HttpMethod.Get, Url(proxy, url));
         request.Headers.Add("billing-timeout-ms", timeout);
         using var response = await _http.SendAsync(request);
         var status = await JsonAsync(response);
-        Assert.Equal(HttpStatusCode.OK, response.StatusCode);
+        Assert.Equal(expected, response.StatusCode);
         Assert.Equal(Text(status, "status") == "PENDING", response.Headers.RetryAfter is not null);
         return status;
     }

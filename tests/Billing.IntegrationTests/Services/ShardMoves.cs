@@ -38,7 +38,7 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
         _services = store.NewBackend("", ("Databases:one", _connections[0]), ("Databases:two", _connections[1]));
         await _services.EnsureEventStoreAsync(Stop);
         _account = await AppendAsync(0, _stream, _facts);
-        await Databases[0].Store.CloseAsync([new CommandId(_closed, _stream)], Stop);
+        await Databases[0].Store.CloseAsync([(new CommandId(_closed, _stream), null)], [], Stop);
         foreach (var neighbour in Enumerable.Range(0, 200))
         {
             await AppendAsync(0, $"amex/{_stream}{neighbour}", EventStoreFixture.Facts(1, seed: neighbour));

@@ -95,17 +95,18 @@ public sealed class BackendAllocationTests
         public Task<string[]> ListAsync(string after, int limit, CancellationToken cancellationToken) => Task.FromResult<string[]>([]);
 
         public Task<Dictionary<CommandId, Wire.V1.Event>> FindReceiptsAsync(
-            IReadOnlyCollection<CommandId> commands, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken) => Nothing;
+            IReadOnlyCollection<CommandId> commands, Fence fence, CancellationToken cancellationToken) => Nothing;
+
+        public Task<Dictionary<CommandId, Wire.V1.Event>> ConfirmAsync(
+            IReadOnlyCollection<CommandId> commands, IReadOnlyDictionary<string, long> versions, Fence fence, CancellationToken cancellationToken) => Nothing;
 
         public Task<Dictionary<CommandId, Wire.V1.Event>> CloseAsync(
-            IReadOnlyCollection<CommandId> commands, CancellationToken cancellationToken) => Nothing;
+            IReadOnlyCollection<(CommandId Id, Sender? By)> commands, Fence fence, CancellationToken cancellationToken) => Nothing;
 
         public Task<Dictionary<SourcePartition, long>> BeginEpochsAsync(
             IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken) =>
             Task.FromResult(owned.ToDictionary(o => o.Partition, _ => 1L));
 
-        public Task AppendAsync(
-            IReadOnlyList<NewEvent> batch, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken) =>
-            Task.CompletedTask;
+        public Task AppendAsync(IReadOnlyList<NewEvent> batch, Fence fence, CancellationToken cancellationToken) => Task.CompletedTask;
     }
 }

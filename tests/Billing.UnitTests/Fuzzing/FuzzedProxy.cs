@@ -181,10 +181,10 @@ internal sealed class FuzzedProxy : IAsyncDisposable
 
         public TransportDescription Description { get; } = new("test", "Nothing.", StoresCommands: true, TimesSteps: true);
 
-        public Task<Reply> SendAsync(Request request, Action? stored = null)
+        public Task<Reply> SendAsync(Request request, Action<int>? stored = null)
         {
             Interlocked.Increment(ref _commands);
-            stored?.Invoke();
+            stored?.Invoke(0);
             return Task.FromResult(answers(request));
         }
     }

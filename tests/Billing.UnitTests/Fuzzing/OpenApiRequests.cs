@@ -3,6 +3,8 @@ using System.Net.Http.Headers;
 using System.Text;
 using System.Text.Json;
 using System.Text.Json.Nodes;
+using Billing.Proxy.Calls;
+using Billing.UnitTests.Testing;
 
 namespace Billing.UnitTests.Fuzzing;
 
@@ -16,6 +18,7 @@ internal sealed class OpenApiRequests(JsonElement document)
     ];
 
     private Random _random = new(0);
+    private string _transactionId = Samples.TransactionId;
 
     private readonly List<(string Path, string Method, JsonElement Operation)> _operations =
     [
@@ -44,7 +47,7 @@ internal sealed class OpenApiRequests(JsonElement document)
                     path = path.Replace($"{{{name}}}", Uri.EscapeDataString(PathValue(name)), StringComparison.Ordinal);
                     break;
                 case "query" when Chance(50):
-                    query.Add($"{name}={Uri.EscapeDataString(Text())}");
+                    query.Add($"{name}={Uri.EscapeDataString(name == "link" && Chance(70) ? Link() : Text())}");
                     break;
                 case "header" when Chance(20):
                     headers.Add((name, new string([.. Text().Where(char.IsAscii)])));
@@ -67,10 +70,12 @@ internal sealed class OpenApiRequests(JsonElement document)
 
     private string PathValue(string name) => Chance(40) ? Text() : name switch
     {
-        "transaction_id" => new Guid(Enumerable.Range(0, 16).Select(_ => (byte)_random.Next(256)).ToArray()).ToString(),
+        "transaction_id" => _transactionId = new Guid(Enumerable.Range(0, 16).Select(_ => (byte)_random.Next(256)).ToArray()).ToString(),
         "payment_type" => "VISA",
         _ => "fuzz-" + _random.Next(10).ToString(CultureInfo.InvariantCulture),
     };
+
+    private string Link() => StatusLink.Of(new(Samples.Payment()) { TransactionId = _transactionId }, 0);
 
     private string Body(JsonElement schema)
     {

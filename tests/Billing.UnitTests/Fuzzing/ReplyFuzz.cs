@@ -4,6 +4,7 @@ using Billing.Contracts;
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Billing.Messaging.Requests;
+using Billing.Proxy.Calls;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using Billing.Wire.V1;
@@ -104,7 +105,7 @@ public sealed class ReplyFuzz
             Reply.ResultOneofCase.CreditLimit => await http.PutAsync(
                 "/v1/accounts/VISA/a/credit-limit", Json($$$"""{"transaction_id":"{{{id}}}","limit":{"currency_code":"USD","units":1}}""")),
             Reply.ResultOneofCase.PaymentStatus => await http.GetAsync(
-                $"/v1/payments/{id}/status?account_id=acct-42&payment_type=VISA&amount.currency_code=USD&amount.units=10&amount.nanos=0&deadline_unix_us=1"),
+                $"/v1/payments/{id}/status?link={StatusLink.Of(new(Samples.Payment()) { TransactionId = id }, 0)}"),
             _ => await http.PutAsync(
                 "/v1/payments/" + id, Json("""{"account_id":"acct-42","payment_type":"visa","amount":{"currency_code":"USD","units":10}}""")),
         };

@@ -2,6 +2,8 @@ using System.Globalization;
 using System.Text;
 using System.Text.Json;
 using System.Text.RegularExpressions;
+using Billing.Proxy.Calls;
+using Billing.UnitTests.Testing;
 
 namespace Billing.UnitTests.Fuzzing;
 
@@ -74,7 +76,7 @@ public sealed partial class RestFuzz
         yield return $"{put}Content-Length: {length}\r\nConnection: close\r\n\r\n{Payment}";
         yield return $"GET /v1/accounts/VISA/acct-42/balance?min_version=0 HTTP/1.1\r\n{Host}billing-timeout-ms: 100\r\n\r\n";
         yield return $"GET /v1/accounts/VISA/acct-42/statement?after_version=0&limit=5 HTTP/1.1\r\n{Host}\r\nGET /openapi/v1.json HTTP/1.1\r\n{Host}\r\n";
-        yield return $"GET /v1/payments/01234567-89ab-cdef-0123-456789abcdef/status?account_id=a&payment_type=VISA&amount.currency_code=USD&amount.units=1&amount.nanos=0&deadline_unix_us=1 HTTP/1.1\r\n{Host}\r\n";
+        yield return $"GET /v1/payments/{Samples.TransactionId}/status?link={StatusLink.Of(Samples.Payment(), 3)} HTTP/1.1\r\n{Host}\r\n";
         yield return $"OPTIONS * HTTP/1.1\r\n{Host}\r\n";
         yield return $"GET http://localhost/docs/index.html HTTP/1.1\r\n{Host}Accept: text/html\r\n\r\n";
     }

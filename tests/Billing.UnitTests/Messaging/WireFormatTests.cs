@@ -107,16 +107,22 @@ public sealed class WireFormatTests
     }
 
     [Fact]
-    public void A_status_request_for_a_missing_invalid_or_different_payment_is_refused()
+    public void A_question_about_a_payment_that_breaks_a_rule_is_refused()
     {
         var command = Samples.PaymentCommand();
         command.PaymentStatus = new PaymentStatusRequest();
-        AssertRefused("payment_status.payment is missing", command);
-        command.PaymentStatus.Payment = Samples.Payment("a/b");
+        AssertRefused("transaction_id", command);
+        command.PaymentStatus = Samples.Question(Samples.Payment("a/b"));
         AssertRefused("account_id", command);
-        command.PaymentStatus.Payment = Samples.Payment();
+        command.PaymentStatus = Samples.Question(Samples.Payment());
+        command.PaymentStatus.PaymentType = PaymentType.Unspecified;
+        AssertRefused("payment_type", command);
+        command.PaymentStatus = Samples.Question(Samples.Payment());
+        command.PaymentStatus.Fingerprint = ByteString.CopyFrom(new byte[15]);
+        AssertRefused("fingerprint must have 16 bytes; it has 15", command);
+        command.PaymentStatus = Samples.Question(Samples.Payment());
         command.TransactionId = "11111111-1111-1111-1111-111111111111";
-        AssertRefused("payment_status.payment.transaction_id", command);
+        AssertRefused("payment_status.transaction_id", command);
     }
 
     [Fact]
@@ -144,7 +150,7 @@ public sealed class WireFormatTests
             Limit = payment.Payment.Amount,
         };
         var status = Samples.PaymentCommand();
-        status.PaymentStatus = new PaymentStatusRequest { Payment = payment.Payment };
+        status.PaymentStatus = Samples.Question(payment.Payment);
 
         Assert.Equal([null, null, null], ((Command[])[payment, limit, status]).Select(WireFormat.Refusal));
         Assert.Null(RequestKinds.PaymentStatus.Check(status.PaymentStatus));

@@ -49,7 +49,7 @@ public sealed class BillingServiceTests : IRequestTransport, IDisposable
 
     public TransportDescription Description { get; } = new("test", "Nothing.", StoresCommands: false, TimesSteps: true);
 
-    Task<Reply> IRequestTransport.SendAsync(Request request, Action? stored)
+    Task<Reply> IRequestTransport.SendAsync(Request request, Action<int>? stored)
     {
         Assert.Equal(1, _admission.InFlight);
         _sent = request.ToCommand();

@@ -31,7 +31,7 @@ public sealed class CancelledCallTests
         ["GET statement"] = (proxy, gone) => RestAsync(proxy, HttpMethod.Get, "/v1/accounts/visa/a/statement", null, gone),
         ["GET status"] = (proxy, gone) => RestAsync(
             proxy, HttpMethod.Get,
-            $"/v1/payments/{Samples.TransactionId}/status?account_id=a&payment_type=visa&amount.currency_code=USD&amount.units=1", null, gone),
+            $"/v1/payments/{Samples.TransactionId}/status?link={StatusLink.Of(Samples.Payment(), 0)}", null, gone),
     };
 
     private readonly FakeBackend _backend = new();
@@ -180,6 +180,6 @@ public sealed class CancelledCallTests
     {
         public TransportDescription Description { get; } = new("test", "Nothing.", StoresCommands: false, TimesSteps: true);
 
-        public Task<Reply> SendAsync(Request request, Action? stored = null) => pending.Register(request).Reply;
+        public Task<Reply> SendAsync(Request request, Action<int>? stored = null) => pending.Register(request).Reply;
     }
 }

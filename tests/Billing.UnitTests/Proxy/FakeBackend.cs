@@ -7,18 +7,25 @@ using Billing.Wire.V1;
 namespace Billing.UnitTests.Proxy;
 
 /// <summary>A fake backend of a proxy: keeps every command and answers as configured.</summary>
-internal sealed class FakeBackend : IRequestTransport
+internal sealed class FakeBackend(bool storesCommands = false) : IRequestTransport
 {
     private readonly ConcurrentQueue<Command> _commands = new();
+    private readonly ConcurrentQueue<Request> _requests = new();
     private int _inFlight;
     private int _inFlightMax;
 
-    public TransportDescription Description { get; } = new("test", "Nothing.", StoresCommands: false, TimesSteps: true);
+    public TransportDescription Description { get; } = new("test", "Nothing.", StoresCommands: storesCommands, TimesSteps: true);
 
     /// <summary>The function that answers a command; by default it accepts the payment.</summary>
     public Func<Command, Task<Reply>> Answer { get; set; } = command => Task.FromResult(Accepted(command));
 
     public IReadOnlyCollection<Command> Commands => _commands;
+
+    /// <summary>What the commands were written from.</summary>
+    public IReadOnlyCollection<Request> Requests => _requests;
+
+    /// <summary>The partition that stores commands; null if they cannot be stored.</summary>
+    public int? Partition { get; set; } = storesCommands ? 0 : null;
 
     /// <summary>The greatest number of commands in flight at the same time.</summary>
     public int InFlightMax => Volatile.Read(ref _inFlightMax);
@@ -31,7 +38,7 @@ internal sealed class FakeBackend : IRequestTransport
         Payment = new MakePaymentResponse { TransactionId = command.TransactionId, Outcome = PaymentOutcome.Accepted, Version = 1 },
     };
 
-    public async Task<Reply> SendAsync(Request request, Action? stored = null)
+    public async Task<Reply> SendAsync(Request request, Action<int>? stored = null)
     {
         var command = request.ToCommand();
         var now = Interlocked.Increment(ref _inFlight);
@@ -40,8 +47,13 @@ internal sealed class FakeBackend : IRequestTransport
         {
         }
         _commands.Enqueue(command);
+        _requests.Enqueue(request);
         try
         {
+            if (Partition is { } partition)
+            {
+                stored?.Invoke(partition);
+            }
             return await Answer(command);
         }
         finally

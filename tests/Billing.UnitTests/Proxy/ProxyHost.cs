@@ -5,6 +5,7 @@ using Billing.Proxy;
 using Billing.Proxy.Hosting;
 using Billing.Proxy.Limits;
 using Grpc.AspNetCore.Server;
+using Grpc.Core;
 using Grpc.Core.Interceptors;
 using Grpc.Net.Client;
 using Microsoft.AspNetCore.Builder;
@@ -40,6 +41,9 @@ internal sealed class ProxyHost : IAsyncDisposable
 
     /// <summary>A plain gRPC client of the operators' API.</summary>
     public V1.BillingAdmin.BillingAdminClient Admin => new(_channel);
+
+    /// <summary>Calls any method.</summary>
+    public CallInvoker Invoker => _channel.CreateCallInvoker();
 
     public IServiceProvider Services => _app.Services;
 

@@ -63,6 +63,7 @@ internal static class Generate
                 DeadlineUnixUs = deadline,
                 ReceivedUnixUs = 1 + version,
                 Timing = version % 2 == 0 ? new Timing { SentUnixUs = 1 + version } : null,
+                IsQueued = kind == RequestKinds.Payment && version % 5 == 0,
             },
             kind, account, type, amount, version);
 
@@ -188,7 +189,7 @@ internal static class Generate
         }
         else
         {
-            command.PaymentStatus = new PaymentStatusRequest { Payment = payment, DeadlineUnixUs = command.DeadlineUnixUs };
+            command.PaymentStatus = Samples.Question(payment);
         }
         return command;
     }

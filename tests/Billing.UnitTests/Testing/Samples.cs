@@ -2,6 +2,7 @@ using Billing.Contracts;
 using Billing.Messaging.Requests;
 using Billing.V1;
 using Billing.Wire.V1;
+using Google.Protobuf;
 
 namespace Billing.UnitTests.Testing;
 
@@ -53,6 +54,15 @@ internal static class Samples
             },
         };
     }
+
+    /// <summary>The question what has become of a payment.</summary>
+    public static PaymentStatusRequest Question(MakePaymentRequest payment) => new()
+    {
+        TransactionId = payment.TransactionId,
+        AccountId = payment.AccountId,
+        PaymentType = payment.PaymentType,
+        Fingerprint = ByteString.CopyFrom(PaymentFingerprint.Of(payment.Amount, payment.Notes)),
+    };
 
     public static Command BalanceCommand(string accountId = "acct-42") => new()
     {

@@ -25,6 +25,9 @@ internal sealed class ShardMap(IReadOnlyList<IAccountStore> databases, TimeProvi
     /// <summary>The database of a shard.</summary>
     public int Find(int shard) => _places[shard].Database;
 
+    /// <summary>The database of a shard, and how often the shard had changed it.</summary>
+    public (int Database, long Epoch) PlaceOf(int shard) => _places[shard];
+
     /// <summary>How often a shard had changed its database when that was last asked. As long as a database holds it under that number, it has
     /// not been elsewhere since.</summary>
     public long EpochOf(int shard) => _places[shard].Epoch;

@@ -83,14 +83,21 @@ internal sealed class FakeAccountStore : IAccountStore
     public Func<IReadOnlyCollection<CommandId>, Task> Searching { get; set; } = _ => Task.CompletedTask;
 
     public async Task<Dictionary<CommandId, Wire.V1.Event>> FindReceiptsAsync(
-        IReadOnlyCollection<CommandId> commands, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken)
+        IReadOnlyCollection<CommandId> commands, Fence fence, CancellationToken cancellationToken)
     {
         await Searching(commands).WaitAsync(cancellationToken);
-        if (!owned.All(IsPresent))
-        {
-            throw EpochEnded();
-        }
-        return commands.Where(Receipts.ContainsKey).ToDictionary(id => id, id => Receipts[id]);
+        return Refusal(commands.Select(id => id.StreamId), fence) is { } refusal ? throw refusal
+            : commands.Distinct().Where(Receipts.ContainsKey).ToDictionary(id => id, id => Receipts[id]);
+    }
+
+    public async Task<Dictionary<CommandId, Wire.V1.Event>> ConfirmAsync(
+        IReadOnlyCollection<CommandId> commands, IReadOnlyDictionary<string, long> versions, Fence fence, CancellationToken cancellationToken)
+    {
+        var found = await FindReceiptsAsync(commands, fence, cancellationToken);
+        var accounts = await LoadAsync([.. versions.Keys], Account.Opened(0), cancellationToken);
+        return versions.Any(known => accounts[known.Key].Version != known.Value)
+            ? throw new PostgresException("moved", "ERROR", "ERROR", StoredFunction.StreamMoved)
+            : found;
     }
 
     public Task<Dictionary<CommandId, PaymentFollowUp>> LastFollowUpsAsync(
@@ -122,13 +129,17 @@ internal sealed class FakeAccountStore : IAccountStore
     public Action EpochBegins { get; set; } = () => { };
 
     public Task<Dictionary<CommandId, Wire.V1.Event>> CloseAsync(
-        IReadOnlyCollection<CommandId> commands, CancellationToken cancellationToken)
+        IReadOnlyCollection<(CommandId Id, Sender? By)> commands, Fence fence, CancellationToken cancellationToken)
     {
-        foreach (var id in commands)
+        if (Refusal(commands.Select(c => c.Id.StreamId), fence) is { } refusal)
+        {
+            return Task.FromException<Dictionary<CommandId, Wire.V1.Event>>(refusal);
+        }
+        foreach (var (id, _) in commands)
         {
             Receipts.TryAdd(id, new Wire.V1.Event());
         }
-        return Task.FromResult(commands.ToDictionary(id => id, id => Receipts[id]));
+        return Task.FromResult(commands.ToDictionary(c => c.Id, c => Receipts[c.Id]));
     }
 
     public Task<Dictionary<SourcePartition, long>> BeginEpochsAsync(
@@ -140,16 +151,11 @@ internal sealed class FakeAccountStore : IAccountStore
         return Task.FromResult(begun.ToDictionary(p => p, p => Epochs[p]));
     }
 
-    public Task AppendAsync(
-        IReadOnlyList<NewEvent> batch, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken)
+    public Task AppendAsync(IReadOnlyList<NewEvent> batch, Fence fence, CancellationToken cancellationToken)
     {
-        if (Shard.Of(batch.Select(e => e.Recorded.StreamId)).Where(shard => !Shards.ContainsKey(shard)).ToList() is { Count: > 0 } elsewhere)
+        if (Refusal(batch.Select(e => e.Recorded.StreamId), fence) is { } refusal)
         {
-            return Task.FromException(Elsewhere(elsewhere));
-        }
-        if (!owned.All(IsPresent))
-        {
-            return Task.FromException(EpochEnded());
+            return Task.FromException(refusal);
         }
         if (Fails(batch) is { } failure)
         {
@@ -173,6 +179,12 @@ internal sealed class FakeAccountStore : IAccountStore
         new("elsewhere: " + string.Join(',', shards), "ERROR", "ERROR", StoredFunction.ShardElsewhere);
 
     private static PostgresException EpochEnded() => new("later owner", "ERROR", "ERROR", StoredFunction.EpochEnded);
+
+    private PostgresException? Refusal(IEnumerable<string> streamIds, Fence fence) =>
+        Shard.Of(streamIds).Where(shard => !Shards.TryGetValue(shard, out var epoch) || (fence.EpochOf(shard) is not 0 and var wanted && wanted != epoch))
+            .ToList() is { Count: > 0 } elsewhere ? Elsewhere(elsewhere)
+        : fence.All(IsPresent) ? null
+        : EpochEnded();
 
     private bool IsPresent(PartitionEpoch owned) => Epochs.GetValueOrDefault(owned.Partition) == owned.Epoch;
 }

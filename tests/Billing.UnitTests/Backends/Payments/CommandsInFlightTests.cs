@@ -31,9 +31,9 @@ public sealed class CommandsInFlightTests
     public void A_copy_after_the_first_has_left_is_a_separate_payment()
     {
         var first = Assert.Single(_inFlight.Enter([Deliver(1)], 0));
-        Assert.Empty(_inFlight.Leave([first], 0));
-        Assert.NotSame(first, Assert.Single(_inFlight.Enter([Deliver(2)], 0)));
         first.Record(Accepted(10));
+        AssertNothingIsLeft(_inFlight.Leave([first], 0));
+        Assert.NotSame(first, Assert.Single(_inFlight.Enter([Deliver(2)], 0)));
         Assert.Equal([1UL], Correlations(first));
     }
 
@@ -65,23 +65,119 @@ public sealed class CommandsInFlightTests
         Assert.Equal(answers[0], answers[1]);
     }
 
-    [Fact]
-    public void Copies_with_different_content_are_answered_that_the_id_was_used()
+    /// <summary>Requests under the id of a payment of 10 USD: their names, and what makes them different.</summary>
+    private static readonly Dictionary<string, Action<Command>> OtherRequests = new(StringComparer.Ordinal)
     {
-        var otherAmount = Samples.PaymentCommand(units: 11, correlationId: 2);
-        var otherCurrency = Samples.PaymentCommand(correlationId: 5);
-        otherCurrency.Payment.Amount.CurrencyCode = "EUR";
-        var payment = Assert.Single(_inFlight.Enter(
-            [Deliver(1), new RecordingDelivery(otherAmount), new RecordingDelivery(otherCurrency)], 0));
-        payment.Record(Accepted(10));
-        var replies = payment.Answers(0).Select(a => a.Reply!).ToList();
-        Assert.NotNull(replies[0].Payment);
-        Assert.All(replies.Skip(1), reply =>
+        ["another amount"] = command => command.Payment.Amount.Units = 7,
+        ["another currency"] = command => command.Payment.Amount.CurrencyCode = "EUR",
+        ["notes"] = command => command.Payment.Notes = new PaymentNotes { Reference = "order 7" },
+        ["a limit"] = command => command.CreditLimit = new SetCreditLimitRequest
         {
-            Assert.Equal((int)StatusCode.AlreadyExists, reply.Error.StatusCode);
-            Assert.Equal(ErrorReasons.TransactionIdReused, reply.Error.Reason);
-            Assert.Contains(Samples.TransactionId, reply.Error.Message, StringComparison.Ordinal);
-        });
+            TransactionId = command.TransactionId, AccountId = "acct-42", PaymentType = PaymentType.Visa, Limit = Samples.Dollars(10),
+        },
+        ["a hold"] = command => command.Authorise = new AuthorisePaymentRequest
+        {
+            TransactionId = command.TransactionId, AccountId = "acct-42", PaymentType = PaymentType.Visa, Amount = Samples.Dollars(10),
+        },
+        ["a refund"] = command => command.Refund = new RefundPaymentRequest
+        {
+            TransactionId = command.TransactionId, AccountId = "acct-42", PaymentType = PaymentType.Visa, PaymentId = Guid.NewGuid().ToString(),
+            Amount = Samples.Dollars(10),
+        },
+        ["a status"] = command => command.AccountStatus = new SetAccountStatusRequest
+        {
+            TransactionId = command.TransactionId, AccountId = "acct-42", PaymentType = PaymentType.Visa, AccountStatus = AccountStatus.Frozen,
+        },
+    };
+
+    public static TheoryData<string> Others => [.. OtherRequests.Keys];
+
+    [Theory]
+    [MemberData(nameof(Others))]
+    public void Another_request_under_the_id_waits_and_is_told_that_the_id_is_used_once_the_first_is_recorded(string what)
+    {
+        var other = Other(what, 2);
+        var payment = Assert.Single(_inFlight.Enter([Deliver(1), other, Deliver(3)], 0));
+        payment.Record(Accepted(10));
+
+        var left = _inFlight.Leave([payment], 0);
+
+        Assert.Equal([1UL, 3UL], Correlations(payment));
+        Assert.Null(left.Next!);
+        var reply = Assert.Single(Assert.Single(left.Answered!).Answers(0)).Reply!;
+        Assert.Equal((2UL, (int)StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused), (reply.CorrelationId, reply.Error.StatusCode, reply.Error.Reason));
+        Assert.Contains(Samples.TransactionId, reply.Error.Message, StringComparison.Ordinal);
+        Assert.Single(_inFlight.Enter([Deliver(4)], 0));
+    }
+
+    [Theory]
+    [MemberData(nameof(Others))]
+    public void Another_request_under_the_id_has_its_turn_with_its_own_contents_when_the_first_is_not_recorded(string what)
+    {
+        var first = Assert.Single(_inFlight.Enter([Deliver(1, deadline: 100)], 0));
+        Assert.Empty(_inFlight.Enter([Other(what, 2)], 0));
+        first.Expire();
+
+        var left = _inFlight.Leave([first], 200);
+
+        var next = Assert.Single(left.Next!);
+        Assert.Null(left.Answered!);
+        Assert.Null(left.Open!);
+        Assert.False(next.IsDone);
+        Assert.NotEqual(first.Command, next.Command);
+        Assert.Equal([1UL], Correlations(first));
+        Assert.Equal([2UL], next.Deliveries.Select(d => d.Command.CorrelationId));
+        // It is the first of its queue by now.
+        Assert.Empty(_inFlight.Enter([Other(what, 3), Deliver(4)], 0));
+    }
+
+    [Theory]
+    [MemberData(nameof(Others))]
+    public void A_request_is_not_answered_with_the_refusal_of_another_one(string what)
+    {
+        var first = Assert.Single(_inFlight.Enter([Other(what, 1), Deliver(2)], 0));
+        first.Refuse(StatusCode.FailedPrecondition, ErrorReasons.AmountTooLarge, "too much");
+
+        var next = Assert.Single(_inFlight.Leave([first], 0).Next!);
+
+        Assert.Equal([1UL], Correlations(first));
+        Assert.Equal([2UL], next.Deliveries.Select(d => d.Command.CorrelationId));
+        Assert.False(next.IsDone);
+    }
+
+    [Fact]
+    public void Requests_that_differ_in_what_no_caller_asks_for_are_copies()
+    {
+        var timed = DeliverTimed(2, consumed: 50);
+        timed.Command.Principal = new V1.Principal { Subject = "alice" };
+        timed.Command.TransactionId = timed.Command.Payment.TransactionId = Samples.TransactionId.ToUpperInvariant();
+        timed.Command.Payment.Notes = new PaymentNotes();
+        var payment = Assert.Single(_inFlight.Enter([Deliver(1), timed], 0));
+        payment.Record(Accepted(10));
+        Assert.Equal([1UL, 2UL], Correlations(payment));
+    }
+
+    [Fact]
+    public void Several_requests_under_one_id_have_their_turns_in_the_order_in_which_they_came()
+    {
+        var command = Assert.Single(_inFlight.Enter([Deliver(1), Other("a limit", 2), Other("notes", 3), Other("a limit", 4), Deliver(5)], 0));
+        foreach (var expected in (ulong[][])[[1, 5], [2, 4], [3]])
+        {
+            Assert.Equal(expected, command.Deliveries.Select(d => d.Command.CorrelationId));
+            command.Refuse(StatusCode.FailedPrecondition, "NO", "no");
+            command = _inFlight.Leave([command], 0).Next?.SingleOrDefault() ?? command;
+        }
+        Assert.Single(_inFlight.Enter([Deliver(6)], 0));
+    }
+
+    [Fact]
+    public void All_that_wait_under_a_closed_id_are_told()
+    {
+        var first = Assert.Single(_inFlight.Enter([Deliver(1), Other("notes", 2)], 0));
+        first.Record(new Wire.V1.Event());
+        var other = Assert.Single(_inFlight.Leave([first], 0).Answered!);
+        Assert.Equal(ErrorReasons.TransactionIdReused, Assert.Single(first.Answers(0)).Reply!.Error.Reason);
+        Assert.Equal(ErrorReasons.TransactionIdReused, Assert.Single(other.Answers(0)).Reply!.Error.Reason);
     }
 
     [Fact]
@@ -130,16 +226,16 @@ public sealed class CommandsInFlightTests
     public void A_copy_that_arrives_after_the_first_has_expired_is_a_separate_command()
     {
         var payment = Assert.Single(_inFlight.Enter([Deliver(1, deadline: 100)], 0));
-        payment.Refuse(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired, "too late");
-        Assert.Empty(_inFlight.Enter([Deliver(2, deadline: 300)], 0));
+        payment.Expire();
+        Assert.Empty(_inFlight.Enter([Other("notes", 9), Deliver(2, deadline: 300)], 0));
 
-        var again = Assert.Single(_inFlight.Leave([payment], nowUnixUs: 200));
+        var again = Assert.Single(_inFlight.Leave([payment], nowUnixUs: 200).Open!);
 
         Assert.Equal([1UL], Correlations(payment));
         Assert.False(again.IsDone);
         Assert.Empty(_inFlight.Enter([Deliver(3, deadline: 300)], 0));
         again.Record(Accepted(10));
-        Assert.Empty(_inFlight.Leave([again], nowUnixUs: 200));
+        Assert.Equal([9UL], Assert.Single(_inFlight.Leave([again], nowUnixUs: 200).Answered!).Deliveries.Select(d => d.Command.CorrelationId));
         Assert.Equal([2UL, 3UL], Correlations(again));
         Assert.NotEmpty(_inFlight.Enter([Deliver(4)], 0));
     }
@@ -148,8 +244,8 @@ public sealed class CommandsInFlightTests
     public void An_expired_command_without_a_waiting_copy_stays_expired()
     {
         var payment = Assert.Single(_inFlight.Enter([Deliver(1, deadline: 100)], 0));
-        payment.Refuse(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired, "too late");
-        Assert.Empty(_inFlight.Leave([payment], nowUnixUs: 200));
+        payment.Expire();
+        AssertNothingIsLeft(_inFlight.Leave([payment], nowUnixUs: 200));
         Assert.True(payment.IsDone);
     }
 
@@ -161,7 +257,7 @@ public sealed class CommandsInFlightTests
         former.End();
         command.Abandon();
 
-        var again = Assert.Single(_inFlight.Leave([command], 0));
+        var again = Assert.Single(_inFlight.Leave([command], 0).Open!);
 
         Assert.Equal([1UL], command.Deliveries.Select(d => d.Command.CorrelationId));
         Assert.Equal([2UL], again.Deliveries.Select(d => d.Command.CorrelationId));
@@ -198,7 +294,7 @@ public sealed class CommandsInFlightTests
     {
         var payment = Assert.Single(_inFlight.Enter([Deliver(1), Deliver(2)], 0));
         Assert.False(payment.IsDone);
-        payment.Refuse(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired, "too late");
+        payment.Expire();
         Assert.True(payment.IsDone);
         Assert.All(payment.Answers(0), a => Assert.Equal(ErrorReasons.CommandExpired, a.Reply!.Error.Reason));
         Assert.Equal([1UL, 2UL], Correlations(payment));
@@ -217,13 +313,20 @@ public sealed class CommandsInFlightTests
     }
 
     [Fact]
-    public void A_command_whose_callers_were_all_answered_has_expired()
+    public void Whatever_its_callers_were_told_a_command_does_not_expire_before_its_deadline()
     {
         var command = Assert.Single(_inFlight.Enter([Deliver(1, deadline: 100)], 10));
-        _inFlight.AnswerWaiting(since: 10, _ => true);
-        Assert.True(command.IsExpired(0));
-        _inFlight.Enter([Deliver(2, deadline: 100)], 20);
-        Assert.False(command.IsExpired(0));
+        Assert.Single(_inFlight.AnswerWaiting(since: 10, _ => true));
+        Assert.False(command.IsExpired(100));
+        Assert.True(command.IsExpired(101));
+    }
+
+    [Fact]
+    public void Callers_whose_requests_wait_behind_another_one_are_told_as_well()
+    {
+        _inFlight.Enter([Deliver(1, deadline: 100), Other("notes", 2, deadline: 100)], 10);
+        Assert.Equal([1UL, 2UL], _inFlight.AnswerWaiting(since: 10, _ => true).Select(d => d.Command.CorrelationId));
+        Assert.Empty(_inFlight.AnswerWaiting(since: 10, _ => true));
     }
 
     [Fact]
@@ -240,7 +343,7 @@ public sealed class CommandsInFlightTests
         var command = Assert.Single(_inFlight.Enter([new RecordingDelivery(change), Deliver(2)], 0));
         var fact = command.Command.Decide(Account.Opened(1000), null, DateTimeOffset.UnixEpoch).Event!;
         command.Record(RecordedEvent.ToWire("visa/acct-42", fact, Account.Opened(1000).Apply(fact)));
-        var replies = command.Answers(0).Select(a => a.Reply!).ToList();
+        var replies = _inFlight.Leave([command], 0).Answered!.Prepend(command).SelectMany(c => c.Answers(0)).Select(a => a.Reply!).ToList();
         Assert.Equal(Samples.Dollars(10), replies[0].CreditLimit.Limit);
         Assert.Equal(1, replies[0].CreditLimit.Version);
         Assert.Equal(ErrorReasons.TransactionIdReused, replies[1].Error.Reason);
@@ -287,6 +390,20 @@ public sealed class CommandsInFlightTests
         var payment = Assert.Single(entered.SelectMany(fresh => fresh));
         payment.Record(Accepted(10));
         Assert.Equal(Enumerable.Range(1, 64).Select(n => (ulong)n), Correlations(payment).Order());
+    }
+
+    private static void AssertNothingIsLeft(Left left)
+    {
+        Assert.Null(left.Answered!);
+        Assert.Null(left.Open!);
+        Assert.Null(left.Next!);
+    }
+
+    private static RecordingDelivery Other(string what, ulong correlationId, long deadline = 0)
+    {
+        var delivery = Deliver(correlationId, deadline);
+        OtherRequests[what](delivery.Command);
+        return delivery;
     }
 
     private static IEnumerable<ulong> Correlations(PendingCommand payment) =>

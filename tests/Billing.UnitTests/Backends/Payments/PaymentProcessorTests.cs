@@ -230,11 +230,11 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
         Assert.False(payment.IsSettled);
         Assert.StartsWith("the database one of the event store has not answered", _processor.NotReadyReason, StringComparison.Ordinal);
 
-        // What nobody waits for any more is not recorded when the store is back.
+        // Whatever its caller was told, it is executed before its deadline.
         back.SetResult();
         await _time.RunToEndAsync(payment.Ended);
         Assert.True(payment.IsSettled);
-        Assert.Empty(_store.Appended);
+        Assert.Single(_store.Appended);
         Assert.Null(_processor.NotReadyReason);
     }
 
@@ -308,25 +308,95 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_question_about_an_unknown_payment_is_open_until_its_deadline_and_then_closes_its_id()
+    public async Task A_question_about_a_payment_that_nobody_sent_changes_nothing()
     {
         var payment = Payment();
-        // Far enough to come after the answer however often the clock is advanced while a slow machine decides it.
-        var open = TimeSpan.FromDays(1);
-        var deadline = _time.Microseconds() + (long)open.TotalMicroseconds;
 
-        var question = QuestionAbout(payment, deadline);
-        var early = await ReplyToAsync(question);
-        // Until then another one would join it and get its answer.
-        await question.Ended;
-        _time.Advance(open);
-        var late = await ReplyToAsync(QuestionAbout(payment, deadline));
+        var unknown = await ReplyToAsync(QuestionAbout(payment));
 
-        Assert.Equal(ErrorReasons.NoAnswerInTime, early.Error.Reason);
-        Assert.Equal(ErrorReasons.CommandExpired, late.PaymentStatus.Error.Reason);
-        Assert.Equal(ErrorReasons.TransactionIdReused, (await ReplyToAsync(payment)).Error.Reason);
-        Assert.Empty(_store.Appended);
-        Assert.Empty(_answers.Events);
+        Assert.Equal(ErrorReasons.PaymentNotFound, unknown.Error.Reason);
+        Assert.Equal(PaymentOutcome.Accepted, (await ReplyToAsync(payment)).Payment.Outcome);
+        Assert.Equal(PaymentOutcome.Accepted, (await ReplyToAsync(QuestionAbout(payment))).PaymentStatus.Payment.Outcome);
+        Assert.Single(_answers.Events);
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Only_a_queued_payment_whose_deadline_has_passed_has_failed_for_ever(bool isQueued)
+    {
+        var late = Payment();
+        late.Command.IsQueued = isQueued;
+        late.Command.DeadlineUnixUs = _time.Microseconds() - 1;
+        _processor.Accept([late]);
+        await late.Ended;
+        var again = CopyOf(late);
+        again.Command.IsQueued = false;
+        again.Command.DeadlineUnixUs = 0;
+
+        var status = await ReplyToAsync(QuestionAbout(late));
+        var reply = await ReplyToAsync(again);
+
+        Assert.Equal(isQueued ? ErrorReasons.CommandExpired : ErrorReasons.PaymentNotFound, (status.PaymentStatus?.Error ?? status.Error).Reason);
+        Assert.Equal(isQueued ? ErrorReasons.TransactionIdReused : null, reply.Error?.Reason);
+        Assert.Equal(isQueued ? 0 : 1, _store.Appended.Count);
+    }
+
+    [Fact]
+    public async Task A_queued_payment_is_recorded_before_its_deadline_although_the_store_was_away_for_longer_than_callers_wait()
+    {
+        var back = new TaskCompletionSource();
+        _store.Searching = _ => back.Task;
+        var queued = Payment();
+        queued.Command.IsQueued = true;
+        _processor.Accept([queued]);
+        await RefusalOfAsync(queued);
+        back.SetResult();
+        await _time.RunToEndAsync(queued.Ended);
+
+        Assert.Equal(PaymentOutcome.Accepted, (await ReplyToAsync(QuestionAbout(queued))).PaymentStatus.Payment.Outcome);
+    }
+
+    /// <summary>A payment of 90 expires while its receipt is looked for; meanwhile the same id comes with 7.</summary>
+    [Fact]
+    public async Task What_was_answered_as_expired_is_not_recorded_because_another_request_comes_under_its_id()
+    {
+        var (searched, found) = (new TaskCompletionSource(), new TaskCompletionSource());
+        _store.Searching = _ =>
+        {
+            searched.TrySetResult();
+            return found.Task;
+        };
+        var first = Payment(units: 90);
+        first.Command.DeadlineUnixUs = _time.Microseconds() - 1;
+        _processor.Accept([first]);
+        await searched.Task;
+        var other = CopyOf(first);
+        other.Command.DeadlineUnixUs = 0;
+        other.Command.Payment.Amount.Units = 7;
+        _processor.Accept([other]);
+        found.SetResult();
+
+        Assert.Equal(ErrorReasons.CommandExpired, (await ReplyOfAsync(first)).Error.Reason);
+        Assert.Equal(PaymentOutcome.Accepted, (await ReplyOfAsync(other)).Payment.Outcome);
+        Assert.Equal(7, Assert.Single(_store.Appended).After.Balance);
+    }
+
+    [Fact]
+    public async Task A_payment_under_the_id_of_a_refused_refund_is_not_answered_with_that_refusal()
+    {
+        var payment = Payment();
+        await ReplyToAsync(payment);
+        var refund = new RecordingDelivery(Samples.RefundCommand(payment.Command, 11));
+        refund.Command.CorrelationId = ++_lastCorrelationId;
+        var other = Payment(units: 3);
+        other.Command.TransactionId = other.Command.Payment.TransactionId = refund.Command.TransactionId;
+        _processor.Accept([refund, other]);
+
+        Assert.Equal(ErrorReasons.AmountTooLarge, (await ReplyOfAsync(refund)).Error.Reason);
+        Assert.Equal(PaymentOutcome.Accepted, (await ReplyOfAsync(other)).Payment.Outcome);
+        await Task.WhenAll(refund.Ended, other.Ended);
+        Assert.Equal(2, _answers.Events.Count);
     }
 
     [Fact]
@@ -359,7 +429,7 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
         var assignment = new PartitionAssignment(new SourcePartition("billing.payments.visa", 0));
         assignment.End();
         var (lost, kept) = (Payment("acct-1", assignment: assignment), Payment("acct-2"));
-        var question = QuestionAbout(lost, lost.Command.DeadlineUnixUs);
+        var question = QuestionAbout(lost);
         question.Command.DeadlineUnixUs = lost.Command.DeadlineUnixUs;
         processor.Accept([lost, kept]);
         await loading.Task;
@@ -485,12 +555,12 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
     private RecordingDelivery CopyOf(Delivery delivery) =>
         new(new Command(delivery.Command) { CorrelationId = ++_lastCorrelationId });
 
-    private RecordingDelivery QuestionAbout(Delivery delivery, long deadlineUnixUs) => new(new Command
+    private RecordingDelivery QuestionAbout(Delivery delivery) => new(new Command
     {
         CorrelationId = ++_lastCorrelationId,
         TransactionId = delivery.Command.TransactionId,
         ProxyTopic = Samples.ReplyTopic,
-        PaymentStatus = new PaymentStatusRequest { Payment = delivery.Command.Payment, DeadlineUnixUs = deadlineUnixUs },
+        PaymentStatus = Samples.Question(delivery.Command.Payment),
     });
 
     private static Reply Corrected(Reply reply, Delivery to) => new(reply) { CorrelationId = to.Command.CorrelationId };

@@ -3,53 +3,53 @@ using Billing.Backends.EventStore;
 using Billing.Backends.Payments;
 using Billing.Contracts;
 using Billing.UnitTests.Testing;
+using Billing.V1;
 using Billing.Wire.V1;
 using Grpc.Core;
 using PaymentAccepted = Billing.Backends.Domain.PaymentAccepted;
 
 namespace Billing.UnitTests.Backends.Payments;
 
-/// <summary>Queries for the status of payments among the commands in flight.</summary>
+/// <summary>Questions what has become of payments, among the commands in flight.</summary>
 public sealed class PaymentQuestionTests
 {
+    private static readonly PaymentNotes Order = new() { Reference = "order 7", Metadata = { ["shop"] = "Bern", ["aisle"] = "" } };
+
     private readonly CommandsInFlight _inFlight = new();
 
-    [Fact]
-    public void A_status_query_for_a_payment_in_flight_gets_the_answer_of_the_payment()
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_question_about_a_payment_in_flight_gets_the_answer_of_that_payment_and_of_no_other(bool withNotes)
     {
-        var payment = Assert.Single(_inFlight.Enter([Deliver(1), Ask(2), Ask(3, units: 11)], 0));
-        payment.Record(Accepted(10));
-        var replies = payment.Answers(0).Select(a => a.Reply!).ToList();
-        Assert.Equal(replies[0].Payment, replies[1].PaymentStatus.Payment);
-        Assert.Equal(2UL, replies[1].CorrelationId);
-        Assert.Equal(ErrorReasons.TransactionIdReused, replies[2].PaymentStatus.Error.Reason);
+        var notes = withNotes ? Order : null;
+        var payment = Assert.Single(_inFlight.Enter([Deliver(1, notes: notes), Ask(2, notes: notes), Ask(3, units: 11, notes), Ask(4, notes: withNotes ? null : Order)], 0));
+        payment.Record(Accepted(10, notes));
+
+        var replies = _inFlight.Leave([payment], 0).Answered!.Prepend(payment).SelectMany(c => c.Answers(0)).Select(a => a.Reply!)
+            .ToDictionary(reply => reply.CorrelationId);
+
+        Assert.Equal(PaymentOutcome.Accepted, replies[1].Payment.Outcome);
+        Assert.Equal(replies[1].Payment, replies[2].PaymentStatus.Payment);
+        Assert.All([replies[3], replies[4]], reply => Assert.Equal(ErrorReasons.TransactionIdReused, reply.Error.Reason));
     }
 
     [Fact]
-    public void A_status_query_does_not_take_the_failure_of_one_copy_for_that_of_the_payment()
+    public void A_question_waits_for_all_that_came_before_it_and_is_asked_when_none_of_that_was_recorded()
     {
-        var rejected = Assert.Single(_inFlight.Enter([Deliver(1), Ask(2)], 0));
-        rejected.Reject("poison");
-        AssertAskedAnew(rejected);
+        var expired = Assert.Single(_inFlight.Enter([Deliver(1, deadline: 100), Ask(2), Ask(3)], 0));
+        expired.Expire();
 
-        var expired = Assert.Single(_inFlight.Enter([Deliver(1, deadline: 100), Ask(2)], 0));
-        expired.Refuse(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired, "too late");
-        AssertAskedAnew(expired);
-    }
+        var question = Assert.Single(_inFlight.Leave([expired], nowUnixUs: 200).Next!);
 
-    private void AssertAskedAnew(PendingCommand ended)
-    {
-        var question = Assert.Single(_inFlight.Leave([ended], nowUnixUs: 200));
-
-        Assert.Equal([1UL], ended.Answers(0).Select(a => a.Reply!.CorrelationId));
         Assert.True(question.IsStatusQuery);
         Assert.False(question.IsDone);
-        Assert.Single(_inFlight.Enter([Deliver(3)], 0));
-        _inFlight.Leave([ended], 0);
+        Assert.Equal([2UL, 3UL], question.Deliveries.Select(d => d.Command.CorrelationId));
+        Assert.Equal([1UL], expired.Answers(0).Select(a => a.Reply!.CorrelationId));
     }
 
     [Fact]
-    public void A_status_query_does_not_prevent_a_payment_from_expiring()
+    public void A_question_does_not_keep_a_payment_from_expiring()
     {
         var payment = Assert.Single(_inFlight.Enter([Deliver(1, deadline: 100), Ask(2)], 0));
         Assert.False(payment.IsExpired(100));
@@ -57,82 +57,65 @@ public sealed class PaymentQuestionTests
     }
 
     [Fact]
-    public void A_status_query_for_an_expired_payment_waits_for_a_later_copy_of_the_payment()
+    public void A_question_waits_for_a_copy_of_an_expired_payment_that_came_after_it()
     {
         var payment = Assert.Single(_inFlight.Enter([Deliver(1, deadline: 100), Ask(2)], 0));
-        payment.Refuse(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired, "too late");
+        payment.Expire();
         _inFlight.Enter([Deliver(3, deadline: 300)], 0);
 
-        var again = Assert.Single(_inFlight.Leave([payment], nowUnixUs: 200));
+        var again = Assert.Single(_inFlight.Leave([payment], nowUnixUs: 200).Open!);
         again.Record(Accepted(10));
 
         Assert.Equal([1UL], payment.Answers(0).Select(a => a.Reply!.CorrelationId));
-        Assert.NotNull(again.Answers(0).Single(a => a.Reply!.CorrelationId == 2).Reply!.PaymentStatus.Payment);
+        Assert.NotNull(Assert.Single(Assert.Single(_inFlight.Leave([again], 200).Answered!).Answers(0)).Reply!.PaymentStatus.Payment);
     }
 
     [Fact]
-    public void A_payment_after_a_status_query_is_a_separate_command_and_stays_in_flight_when_the_query_leaves()
+    public void A_payment_after_a_question_waits_for_its_answer_and_then_has_its_turn()
     {
-        var question = Assert.Single(_inFlight.Enter([Ask(1)], 0));
-        var payment = Assert.Single(_inFlight.Enter([Deliver(2)], 0));
-        Assert.True(question.IsStatusQuery);
+        var question = Assert.Single(_inFlight.Enter([Ask(1), Deliver(2)], 0));
+        question.RefuseAsUnknown();
+
+        var payment = Assert.Single(_inFlight.Leave([question], 0).Next!);
+
         Assert.False(payment.IsStatusQuery);
-        question.RefuseAsEarly();
-        Assert.Empty(_inFlight.Leave([question], 0));
-        Assert.Empty(_inFlight.Enter([Deliver(3)], 0));
-    }
-
-    [Theory]
-    [InlineData(0, 200, false)]
-    [InlineData(200, 200, true)]
-    [InlineData(200, 201, false)]
-    public void A_payment_neither_recorded_nor_in_flight_may_still_come_until_its_deadline(long deadline, long now, bool isEarly)
-    {
-        var ask = Ask(1);
-        ask.Command.PaymentStatus.DeadlineUnixUs = deadline;
-        var question = Assert.Single(_inFlight.Enter([ask], 0));
-        Assert.Equal(isEarly, question.IsEarly(now));
-    }
-
-    [Fact]
-    public void A_payment_that_may_still_come_is_neither_failed_nor_done()
-    {
-        var question = Assert.Single(_inFlight.Enter([Ask(1)], 0));
-        question.RefuseAsEarly();
         var reply = Assert.Single(question.Answers(0)).Reply!;
         Assert.Null(reply.PaymentStatus);
-        Assert.Equal((int)StatusCode.DeadlineExceeded, reply.Error.StatusCode);
+        Assert.Equal(((int)StatusCode.NotFound, ErrorReasons.PaymentNotFound), (reply.Error.StatusCode, reply.Error.Reason));
     }
 
     [Fact]
     public void A_payment_whose_id_is_closed_has_failed_and_is_refused_when_it_is_sent_again()
     {
-        var question = Assert.Single(_inFlight.Enter([Ask(1)], 0));
-        var payment = Assert.Single(_inFlight.Enter([Deliver(2)], 0));
-        question.Record(new Event());
+        var payment = Assert.Single(_inFlight.Enter([Deliver(1), Ask(2)], 0));
         payment.Record(new Event());
+
+        var question = Assert.Single(_inFlight.Leave([payment], 0).Answered!);
+
         Assert.Equal(ErrorReasons.CommandExpired, Assert.Single(question.Answers(0)).Reply!.PaymentStatus.Error.Reason);
         Assert.Equal(ErrorReasons.TransactionIdReused, Assert.Single(payment.Answers(0)).Reply!.Error.Reason);
         Assert.Null(payment.Event());
     }
 
-    private static RecordingDelivery Deliver(ulong correlationId, long deadline = 0)
+    private static RecordingDelivery Deliver(ulong correlationId, long deadline = 0, PaymentNotes? notes = null)
     {
         var command = Samples.PaymentCommand(correlationId: correlationId);
         command.DeadlineUnixUs = deadline;
+        command.Payment.Notes = notes;
         return new RecordingDelivery(command);
     }
 
-    private static RecordingDelivery Ask(ulong correlationId, long units = 10)
+    private static RecordingDelivery Ask(ulong correlationId, long units = 10, PaymentNotes? notes = null)
     {
-        var command = Samples.PaymentCommand(correlationId: correlationId);
-        command.PaymentStatus = new PaymentStatusRequest { Payment = Samples.Payment(units: units) };
+        var command = Samples.PaymentCommand(units: units, correlationId: correlationId);
+        command.Payment.Notes = notes;
+        command.PaymentStatus = Samples.Question(command.Payment);
         return new RecordingDelivery(command);
     }
 
-    private static Event Accepted(decimal amount)
+    private static Event Accepted(decimal amount, PaymentNotes? notes = null)
     {
-        var fact = new PaymentAccepted(Guid.Parse(Samples.TransactionId), amount, "USD", DateTimeOffset.UnixEpoch);
+        var fact = new PaymentAccepted(Guid.Parse(Samples.TransactionId), amount, "USD", DateTimeOffset.UnixEpoch) { Notes = Notes.Of(notes) };
         return RecordedEvent.ToWire("visa/acct-42", fact, Account.Opened(1000).Apply(fact));
     }
 }

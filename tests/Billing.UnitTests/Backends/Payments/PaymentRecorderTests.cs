@@ -193,7 +193,7 @@ public sealed class PaymentRecorderTests
     public async Task Commands_of_a_partition_with_a_later_owner_are_left_to_it_and_the_others_are_recorded()
     {
         var batch = Enter("acct-1", "acct-2");
-        await _recorder.TakeOverAsync(batch, CancellationToken.None);
+        await _recorder.TakeOverAsync(batch, isAgain: false, CancellationToken.None);
         _store.Epochs[batch[0].Assignment.Partition]++;
 
         await RecordAsync(batch);
@@ -213,7 +213,7 @@ public sealed class PaymentRecorderTests
         var command = isExpired ? Samples.PaymentCommand("acct-1") : Samples.RefundCommand(Samples.PaymentCommand("acct-1"), 1);
         command.DeadlineUnixUs = _time.Microseconds() + 1_000_000;
         var batch = _inFlight.Enter([new RecordingDelivery(command, new PartitionAssignment(new SourcePartition("acct-1", 0)))], 0);
-        await _recorder.TakeOverAsync(batch, CancellationToken.None);
+        await _recorder.TakeOverAsync(batch, isAgain: false, CancellationToken.None);
         _store.Epochs[batch[0].Assignment.Partition]++;
         _time.Advance(TimeSpan.FromSeconds(isExpired ? 2 : 0));
 
@@ -251,7 +251,7 @@ public sealed class PaymentRecorderTests
 
         await RecordAsync(batch);
 
-        Assert.Equal(ErrorReasons.TransactionIdReused, Assert.IsType<CommandResult.Refused>(batch[0].Result).Error.Reason);
+        Assert.Equal(ErrorReasons.TransactionIdReused, Assert.IsType<CommandResult.Closed>(batch[0].Result).Error.Reason);
     }
 
     [Theory]
@@ -302,6 +302,52 @@ public sealed class PaymentRecorderTests
 
         Assert.Equal(batch, _recorder.NotRecordable);
         Assert.All(batch, command => Assert.False(command.IsDone));
+    }
+
+    /// <summary>A shard was elsewhere, where an account changed, and came back to a database whose backend had read the account before and owned its
+    /// partition all the time.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_command_is_not_refused_by_what_an_account_was_before(bool isEmpty)
+    {
+        var partition = new PartitionAssignment(new SourcePartition("visa", 0));
+        var payment = Samples.PaymentCommand("acct-1");
+        var first = _inFlight.Enter([new RecordingDelivery(payment, partition)], 0);
+        await RecordAsync(first);
+        _inFlight.Leave(first, 0);
+        var last = _store.Appended[^1];
+        var refund = new CommandsInFlight().Enter([new RecordingDelivery(Samples.RefundCommand(payment, isEmpty ? 10 : 4))], 0)[0];
+        _store.Add([NewEvent.Of("visa/acct-1", refund.Command.Decide(last.After, Billing.Backends.Domain.PaymentState.Of(last.Fact), _time.GetUtcNow()).Event!, last.After)]);
+
+        var close = Samples.PaymentCommand("acct-1");
+        close.TransactionId = Guid.NewGuid().ToString();
+        close.AccountStatus = new SetAccountStatusRequest
+        {
+            TransactionId = close.TransactionId, AccountId = "acct-1", PaymentType = PaymentType.Visa, AccountStatus = AccountStatus.Closed,
+        };
+        var batch = _inFlight.Enter([new RecordingDelivery(close, partition)], 0);
+        await RecordAsync(batch);
+
+        Assert.Equal(isEmpty ? null : "The account cannot be closed: it owes 6 USD, and 0 USD is on hold.", (batch[0].Result as CommandResult.Refused)?.Error.Message);
+        Assert.Equal(isEmpty ? 3 : 2, _store.Appended.Count);
+    }
+
+    /// <summary>A backend was frozen while a shard was elsewhere, where its command may have been refused, and came back under a later number.</summary>
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Nothing_is_recorded_or_refused_of_a_shard_that_was_elsewhere_since_its_commands_were_looked_up(bool isExpired)
+    {
+        var batch = Enter("acct-1");
+        batch[0].ShardEpoch = 1;
+        batch[0].Deliveries.Single().Command.DeadlineUnixUs = isExpired ? _time.Microseconds() - 1 : 0;
+        _store.Shards[batch[0].Shard] = 3;
+
+        await RecordAsync(batch);
+
+        Assert.IsType<CommandResult.Misplaced>(batch[0].Result);
+        Assert.Empty(_store.Appended);
     }
 
     private static PostgresException Taken() => new(

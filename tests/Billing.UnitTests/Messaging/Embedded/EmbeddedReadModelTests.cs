@@ -19,7 +19,7 @@ public sealed class EmbeddedReadModelTests : IDisposable
         {
             created = new RecordingHandler(publisher);
             return new EmbeddedHandlers([created], [created], [_model]);
-        }, Supervision.New());
+        }, "test", Supervision.New());
         _handler = created!;
         _model.OnReset = () => Assert.False(_handler.IsRunning);
     }

@@ -20,7 +20,7 @@ public sealed class EmbeddedTransportTests : IAsyncLifetime
         _payments.AddRange(Enumerable.Range(0, 4).Select(_ => new RecordingHandler(publisher)));
         _balances.AddRange(Enumerable.Range(0, 2).Select(_ => new RecordingHandler(publisher)));
         return new EmbeddedHandlers(_payments, _balances, []);
-    }, _supervisor);
+    }, "test", _supervisor);
 
     public async ValueTask InitializeAsync() => await _transport.StartAsync(CancellationToken.None);
 
@@ -79,6 +79,24 @@ public sealed class EmbeddedTransportTests : IAsyncLifetime
     {
         await _transport.SendAsync(Samples.PaymentRequest());
         Assert.True(Topics.IsReplyTopic(Assert.Single(_payments.SelectMany(h => h.Accepted)).ProxyTopic));
+    }
+
+    [Fact]
+    public async Task A_process_that_another_one_has_replaced_ends_instead_of_answering_nobody()
+    {
+        _payments.ForEach(handler => handler.LeavesToOthers = true);
+        _ = _transport.SendAsync(Samples.PaymentRequest());
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => Task.Delay(Timeout.Infinite, _supervisor.Failing));
+        Assert.False(_supervisor.IsHealthy);
+    }
+
+    [Fact]
+    public async Task Every_process_gives_an_account_to_the_same_handler_under_the_same_name()
+    {
+        await Task.WhenAll(Enumerable.Range(0, 10).Select(n => _transport.SendAsync(Samples.PaymentRequest($"acct-{n}"))));
+        Assert.Equal(
+            ["acct-0: test 2", "acct-1: test 1"],
+            _payments.SelectMany(h => h.Owned).Where(owned => owned.StartsWith("acct-0", StringComparison.Ordinal) || owned.StartsWith("acct-1", StringComparison.Ordinal)).Order());
     }
 
     [Fact]

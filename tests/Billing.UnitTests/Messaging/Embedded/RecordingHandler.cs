@@ -1,4 +1,6 @@
+using System.Globalization;
 using Billing.Messaging;
+using Billing.Messaging.Requests;
 using Billing.Wire.V1;
 using Microsoft.Extensions.Hosting;
 
@@ -15,10 +17,23 @@ internal sealed class RecordingHandler(IAnswerPublisher publisher) : ICommandHan
 
     public bool IsRunning { get; private set; }
 
+    /// <summary>Each account that it got, with the partition that its process owns it under.</summary>
+    public List<string> Owned { get; } = [];
+
+    /// <summary>Whether another process has taken over.</summary>
+    public bool LeavesToOthers { get; set; }
+
     public void Accept(IReadOnlyList<Delivery> deliveries)
     {
         Assert.True(IsRunning);
         Assert.NotEmpty(deliveries);
+        Owned.AddRange(deliveries.Select(d =>
+            $"{CommandRoute.Of(d.Command).AccountId}: {d.Assignment.Partition.Topic} {d.Assignment.Partition.Number.ToString(CultureInfo.InvariantCulture)}"));
+        if (LeavesToOthers)
+        {
+            deliveries.ToList().ForEach(d => d.Abandon());
+            return;
+        }
         _accepted.AddRange(deliveries.Select(d => d.Command));
         _ = publisher.PublishAsync([.. deliveries.Select(d => new Answer(d.Command.ProxyTopic, Reply(d.Command)))], [], CancellationToken.None);
     }

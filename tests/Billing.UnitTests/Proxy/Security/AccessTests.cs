@@ -4,6 +4,7 @@ using System.Text;
 using System.Text.Json;
 using Billing.Contracts;
 using Billing.LocalStack.Credentials;
+using Billing.Proxy.Calls;
 using Billing.Proxy.Security;
 using Billing.UnitTests.Testing;
 using Billing.V1;
@@ -103,6 +104,22 @@ public sealed class AccessTests : IAsyncLifetime
 
         Assert.All([refused, unread, unlisted, past], e => Assert.Equal(
             (StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed), (e.StatusCode, e.Trailers.GetValue(Trailers.Reason))));
+        Assert.Empty(_proxy.Backend.Commands);
+    }
+
+    [Theory]
+    [InlineData(null, HttpStatusCode.Unauthorized, ErrorReasons.TokenMissing)]
+    [InlineData("balances:read", HttpStatusCode.Forbidden, ErrorReasons.ScopeMissing)]
+    [InlineData("payments:write", HttpStatusCode.Forbidden, ErrorReasons.AccountNotAllowed)]
+    public async Task The_link_to_the_status_of_a_payment_gives_no_access_to_its_account(string? scopes, HttpStatusCode status, string reason)
+    {
+        using var http = _proxy.Http(scopes is null ? null : _proxy.Token(scopes, "acct-1"));
+
+        using var refused = await http.GetAsync(
+            new Uri(_proxy.Rest, $"/v1/payments/{Samples.TransactionId}/status?link={StatusLink.Of(Samples.Payment("acct-2"), 0)}"), TestContext.Current.CancellationToken);
+        using var problem = JsonDocument.Parse(await refused.Content.ReadAsStringAsync(TestContext.Current.CancellationToken));
+
+        Assert.Equal((status, reason), (refused.StatusCode, problem.RootElement.GetProperty("reason").GetString()));
         Assert.Empty(_proxy.Backend.Commands);
     }
 

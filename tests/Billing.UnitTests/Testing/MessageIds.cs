@@ -1,0 +1,84 @@
+using Billing.Wire.V1;
+using Google.Protobuf;
+using Google.Protobuf.Reflection;
+
+namespace Billing.UnitTests.Testing;
+
+/// <summary>The ids of requests and answers of any kind, by the names of their fields.</summary>
+internal static class MessageIds
+{
+    private static readonly string[] Names = ["transaction_id", "payment_id"];
+
+    /// <summary>The kinds of requests of the wire contract, by the names of their fields in a command.</summary>
+    public static IEnumerable<FieldDescriptor> Requests => Command.Descriptor.Oneofs.Single(oneof => oneof.Name == "request").Fields;
+
+    /// <summary>The ids of a message and of the messages in it, except in lists: the names of their fields, and how to read and write them.</summary>
+    public static IEnumerable<(string Name, Func<string> Get, Action<string> Set)> Of(IMessage message)
+    {
+        foreach (var field in message.Descriptor.Fields.InDeclarationOrder().Where(field => !field.IsRepeated))
+        {
+            if (field.FieldType == FieldType.String && Names.Contains(field.Name))
+            {
+                yield return (field.Name, () => (string)field.Accessor.GetValue(message), id => field.Accessor.SetValue(message, id));
+            }
+            else if (field.FieldType == FieldType.Message && field.Accessor.GetValue(message) is IMessage part)
+            {
+                foreach (var id in Of(part))
+                {
+                    yield return id;
+                }
+            }
+        }
+    }
+
+    /// <summary>A valid request of a type: all its fields are set.</summary>
+    public static IMessage RequestOf(MessageDescriptor type)
+    {
+        var request = type.Parser.ParseFrom(ByteString.Empty);
+        foreach (var field in type.Fields.InDeclarationOrder().Where(field => !field.IsRepeated && field.ContainingOneof is null))
+        {
+            object? value = field switch
+            {
+                { FieldType: FieldType.String, Name: "account_id" } => "acct-1",
+                { FieldType: FieldType.String } => Guid.NewGuid().ToString().ToUpperInvariant(),
+                { FieldType: FieldType.Enum } => 2,
+                { FieldType: FieldType.Bytes } => ByteString.CopyFrom(new byte[16]),
+                { FieldType: FieldType.Message, MessageType.Name: "Money" } => Samples.Dollars(1),
+                _ => null,
+            };
+            if (value is not null)
+            {
+                field.Accessor.SetValue(request, value);
+            }
+        }
+        return request;
+    }
+
+    /// <summary>The answer to a command as a backend gives it that has recorded the ids in lower case.</summary>
+    public static Reply AnswerTo(Command command)
+    {
+        var body = (IMessage)Command.Descriptor.FindFieldByNumber((int)command.RequestCase).Accessor.GetValue(command);
+        return AnswerOf(Command.Descriptor.FindFieldByNumber((int)command.RequestCase).Name, Of(body).ToDictionary(id => id.Name, id => id.Get().ToLowerInvariant()))!;
+    }
+
+    /// <summary>An answer of a kind with some ids; null if requests of the kind are not answered.</summary>
+    public static Reply? AnswerOf(string kind, IReadOnlyDictionary<string, string> ids)
+    {
+        if (Reply.Descriptor.FindFieldByName(kind) is not { } field)
+        {
+            return null;
+        }
+        var answer = field.MessageType.Parser.ParseFrom(ByteString.Empty);
+        if (answer is PaymentStatus status)
+        {
+            status.Payment = new V1.MakePaymentResponse { Outcome = V1.PaymentOutcome.Accepted };
+        }
+        foreach (var (name, _, set) in Of(answer))
+        {
+            set(ids[name]);
+        }
+        var reply = new Reply();
+        field.Accessor.SetValue(reply, answer);
+        return reply;
+    }
+}
