@@ -1,11 +1,10 @@
 namespace Billing.Auditing;
 
-/// <summary>Computes every account from its events as they are read, checks each event against the account before it, and
-/// compares the account with its snapshot at the snapshot's version. Not thread-safe.</summary>
+/// <summary>Computes every account from its events as they are read, and checks each event against the account before it. Not thread-safe.</summary>
 /// <param name="openingLimit">The credit limit of an account before one is set; null if unknown.</param>
 /// <param name="transactions">Receives the transaction of each event.</param>
 /// <param name="told">The balances that clients received, which are compared with the computed ones.</param>
-/// <param name="unbalanced">Receives the snapshots, and the statements of events, that differ from the computed account.</param>
+/// <param name="unbalanced">Receives the statements of events that differ from the computed account.</param>
 internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger transactions, AnsweredBalances told, Findings unbalanced)
 {
     private readonly Dictionary<string, Fold> _folds = new(StringComparer.Ordinal);
@@ -25,9 +24,6 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
 
     /// <summary>Adds a stream with its version in <c>mt_streams</c>.</summary>
     public void AddStream(string streamId, long version) => Of(streamId).StreamVersion = version;
-
-    /// <summary>Adds a snapshot. Call this before the events are added.</summary>
-    public void AddSnapshot(string streamId, StoredSnapshot snapshot) => Of(streamId).Snapshot = snapshot;
 
     /// <summary>Adds a payment that the store lists as being on hold.</summary>
     public void AddHold(string streamId, Guid paymentId) => (Of(streamId).Holds ??= []).Add(paymentId);
@@ -52,7 +48,7 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
         }
     }
 
-    /// <summary>Applies the events after missing versions, and finds streams and snapshots whose versions do not match the
+    /// <summary>Applies the events after missing versions, and finds streams whose versions do not match the
     /// events. Call this after all events are added.</summary>
     public void Conclude()
     {
@@ -74,10 +70,6 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
             if (!fold.IsUnsure)
             {
                 CompareHolds(fold);
-            }
-            if (fold.Snapshot is { } snapshot)
-            {
-                unbalanced.Add($"{fold.StreamId}: a snapshot of version {snapshot.Version}, but no event has this version");
             }
         }
         told.Conclude();
@@ -101,7 +93,6 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
             fold.Account = fold.Account.After(fact);
             CompareStated(fold, version, fact);
             FollowUp(fold, version, fact);
-            fold.HasLimit |= fact.Kind == TransactionKind.LimitChanged;
             if (fact.TransactionId != Guid.Empty)
             {
                 // The account's currency, so that not every transaction keeps a string of its own.
@@ -110,11 +101,6 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
             }
         }
         told.Pass(fold.StreamId, version, fold.Account.Balance);
-        if (fold.Snapshot?.Version == version)
-        {
-            Compare(fold, fold.Snapshot);
-            fold.Snapshot = null;
-        }
     }
 
     private void Judge(Fold fold, long version, StoredFact fact)
@@ -190,16 +176,6 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
         }
     }
 
-    private void Compare(Fold fold, StoredSnapshot snapshot)
-    {
-        // The limit before one is set is a setting of the backends, which is not in the store.
-        if (snapshot.Balance != fold.Account.Balance || snapshot.Currency != fold.Account.Currency
-            || (fold.HasLimit && snapshot.Limit != fold.Account.Limit))
-        {
-            unbalanced.Add($"{fold.StreamId}: the snapshot of version {snapshot.Version} has balance {snapshot.Balance} {snapshot.Currency}, limit {snapshot.Limit}; the events give balance {fold.Account.Balance} {fold.Account.Currency}, limit {fold.Account.Limit}");
-        }
-    }
-
     private void Missing(string streamId, long from, long to)
     {
         if (from == to)
@@ -228,12 +204,9 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
         public required AuditedAccount Account { get; set; }
         public long Last { get; set; }
         public long? StreamVersion { get; set; }
-        public bool HasLimit { get; set; }
 
         /// <summary>Whether an event is missing, duplicate or cannot be read, so that later events cannot be judged.</summary>
         public bool IsUnsure { get; set; }
-
-        public StoredSnapshot? Snapshot { get; set; }
 
         /// <summary>What has become of the payments that were authorised or followed up.</summary>
         public Dictionary<Guid, PaymentTotals>? Payments { get; set; }

@@ -42,7 +42,7 @@ public sealed record AuditResult
     /// <summary>Streams whose events do not have the versions 1, 2, 3 and so on up to the version of the stream.</summary>
     public required Findings Holes { get; init; }
 
-    /// <summary>Receipts, snapshots, balances that events state, answered balances and, if requested, balances from the proxies that are missing or differ
+    /// <summary>Receipts, balances that events state, answered balances and, if requested, balances from the proxies that are missing or differ
     /// from the sum of the events; each with both values.</summary>
     public required Findings Unbalanced { get; init; }
 

@@ -92,10 +92,3 @@ internal readonly record struct AuditedAccount(decimal Balance, decimal? Limit, 
     private static string WrongReason(StoredFact fact, int reason) =>
         FormattableString.Invariant($"declined for reason {fact.Reason}, which should be {reason}");
 }
-
-/// <summary>A snapshot of an account in the store.</summary>
-/// <param name="Version">The version of the account's stream.</param>
-/// <param name="Balance">The balance at this version.</param>
-/// <param name="Limit">The credit limit at this version.</param>
-/// <param name="Currency">The currency (ISO 4217); null if the account had none.</param>
-internal sealed record StoredSnapshot(long Version, decimal Balance, decimal Limit, string? Currency);

@@ -8,9 +8,8 @@ namespace Billing.Auditing;
 
 /// <summary>Compares the answers that clients received with the event store, and checks the store for consistency: each
 /// acknowledged payment must be stored once, with the amount, account, outcome, version and balance of its answer; versions
-/// must be consecutive and in the order in which payments were made; an event must be found by a repeated command, state
-/// the balance, and agree with the snapshots; and
-/// every payment must have been accepted or declined according to the rules, which the auditor implements
+/// must be consecutive and in the order in which payments were made; an event must be found by a repeated command, and state
+/// the balance; and every payment must have been accepted or declined according to the rules, which the auditor implements
 /// independently.</summary>
 /// <param name="databases">The connection strings of all databases of the event store.</param>
 /// <param name="schema">Its schema.</param>

@@ -63,7 +63,7 @@ internal sealed class StoreScan : IAsyncDisposable
         }
     }
 
-    /// <summary>Reads the versions of the streams and the account snapshots.</summary>
+    /// <summary>Reads the versions of the streams, and what they list as on hold.</summary>
     public async Task ReadStreamsAsync(AccountLedger accounts, CancellationToken cancellationToken)
     {
         await foreach (var row in RowsAsync(_events, $"select id, version from {_schema}.mt_streams where {AccountStream}", cancellationToken))
@@ -71,15 +71,6 @@ internal sealed class StoreScan : IAsyncDisposable
             if (IsHeld(row.GetString(0)))
             {
                 accounts.AddStream(row.GetString(0), row.GetInt64(1));
-            }
-        }
-        var snapshots = $"select stream_id, version, balance, credit_limit, currency from {EventStoreSchema.Snapshots(_schema)}";
-        await foreach (var row in RowsAsync(_events, snapshots, cancellationToken))
-        {
-            if (IsHeld(row.GetString(0)))
-            {
-                accounts.AddSnapshot(row.GetString(0), new StoredSnapshot(
-                    row.GetInt64(1), row.GetDecimal(2), row.GetDecimal(3), row.IsDBNull(4) ? null : row.GetString(4)));
             }
         }
         await ReadHoldsAsync(accounts, cancellationToken);
@@ -274,7 +265,7 @@ internal sealed class StoreScans : IAsyncDisposable
         }
     }
 
-    /// <summary>Reads the versions of the streams and the account snapshots.</summary>
+    /// <summary>Reads the versions of the streams, and what they list as on hold.</summary>
     public async Task ReadStreamsAsync(AccountLedger accounts, CancellationToken cancellationToken)
     {
         foreach (var scan in _scans)

@@ -39,10 +39,6 @@ public sealed record ChaosOptions
         ["Billing__Jitter__BalanceMax"] = "00:00:00.100",
     }.ToFrozenDictionary();
 
-    /// <summary>The settings of the services: <see cref="ShortJitter"/>, and snapshots so often that every account has some.</summary>
-    public static IReadOnlyDictionary<string, string> Settings { get; } =
-        new Dictionary<string, string>(ShortJitter) { ["Billing__EventStore__SnapshotEvery"] = "5" }.ToFrozenDictionary();
-
     /// <summary>Whether nobody else pays on the stack: then every recorded payment must be in a journal.</summary>
     public bool IsAlone { get; init; } = true;
 }

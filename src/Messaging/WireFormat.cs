@@ -23,6 +23,8 @@ public static class WireFormat
     /// <summary>The header with the W3C trace context.</summary>
     internal const string TraceParentHeader = "traceparent";
 
+    private static readonly MessageParser<Event> KnownEvents = Event.Parser.WithDiscardUnknownFields(true);
+
     /// <summary>The version header's value.</summary>
     internal static ReadOnlyMemory<byte> VersionBytes { get; } = "1"u8.ToArray();
 
@@ -54,6 +56,10 @@ public static class WireFormat
             : null;
         return refusal is null;
     }
+
+    /// <summary>Whether this program knows all that the value of a record with an event says: a newer one may have written members that it does not
+    /// know.</summary>
+    internal static bool IsKnown(ReadOnlySpan<byte> value) => KnownEvents.ParseFrom(value).CalculateSize() == value.Length;
 
     /// <summary>Whether a text can name the sender of a command: everything that is recorded or shown with it, and PostgreSQL's JSON, can hold it.
     /// </summary>

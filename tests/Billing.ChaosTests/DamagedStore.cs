@@ -11,7 +11,7 @@ public sealed class DamagedStore(BrokerStack stack) : StackFailures(stack)
 {
     private const int PageBytes = 8192;
 
-    // Enough events to fill pages of their own; the last of them follow any snapshot, and so are read.
+    // Enough events to fill pages of their own, of which the last is read.
     private const int Events = 99;
 
     [Fact]

@@ -86,7 +86,7 @@ public sealed class OneProcessStack() : StackFixture(new StackOptions
 
 internal static class ChaosSettings
 {
-    public static IReadOnlyDictionary<string, string> All { get; } = new Dictionary<string, string>(ChaosOptions.Settings)
+    public static IReadOnlyDictionary<string, string> All { get; } = new Dictionary<string, string>(ChaosOptions.ShortJitter)
     {
         // Long enough for a restart of PostgreSQL, short enough for a test to wait for it.
         ["Billing__Backend__StoreUnavailableMax"] = "00:00:03",

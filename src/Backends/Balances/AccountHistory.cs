@@ -37,7 +37,6 @@ internal sealed class AccountHistory(StoreServers servers, string schema, Accoun
 
     private readonly string _streams = schema + ".mt_streams";
     private readonly string _events = schema + ".mt_events";
-    private readonly string _snapshots = EventStoreSchema.Snapshots(schema);
 
     /// <summary>Reads an account as of a version.</summary>
     public async Task<PastAccount> AtAsync(string streamId, long version, CancellationToken cancellationToken)
@@ -151,26 +150,18 @@ internal sealed class AccountHistory(StoreServers servers, string schema, Accoun
     /// <summary>A stream's id as the parameter of a statement.</summary>
     public static NpgsqlParameter<string> Text(string text) => new() { TypedValue = text, NpgsqlDbType = NpgsqlDbType.Varchar };
 
-    // An account whose event was recorded before events stated the balance: from its last snapshot up to that, or from its first event.
+    // An account whose event was recorded before events stated the balance: from its first event up to that.
     private async Task<Account> FoldAsync(string streamId, long version, CancellationToken cancellationToken)
     {
         var account = opened;
-        await using var command = servers.Primary.CreateCommand($"""
-            with known as materialized (select version, balance, credit_limit, currency from {_snapshots} where stream_id = $1 and version <= $2)
-            select version, balance, credit_limit, currency, null as type, null as data from known
-            union all
-            select e.version, null, null, null, e.type, e.data
-            from {_events} e where e.stream_id = $1 and e.version > coalesce((select version from known), 0) and e.version <= $2
-            order by version
-            """);
+        await using var command = servers.Primary.CreateCommand(
+            $"select type, data from {_events} where stream_id = $1 and version <= $2 order by version");
         command.Parameters.Add(Text(streamId));
         command.Parameters.Add(new NpgsqlParameter<long> { TypedValue = version });
         await using var rows = await command.ExecuteReaderAsync(cancellationToken);
         while (await rows.ReadAsync(cancellationToken))
         {
-            account = await rows.IsDBNullAsync(4, cancellationToken)
-                ? new Account(rows.GetInt64(0), rows.GetDecimal(1), rows.GetDecimal(2), await rows.IsDBNullAsync(3, cancellationToken) ? null : rows.GetString(3))
-                : account.Apply(EventTypes.Read(rows.GetString(4), rows.GetFieldValue<byte[]>(5)));
+            account = account.Apply(EventTypes.Read(rows.GetString(0), rows.GetFieldValue<byte[]>(1)));
         }
         return account;
     }

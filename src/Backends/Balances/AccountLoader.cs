@@ -127,8 +127,8 @@ internal sealed partial class AccountLoader
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested)
         {
-            // An account that is held stays as it is; its next event is a gap again, which triggers another reload.
-            _view.Miss();
+            // What the view knew of it is out of date. Whoever asks for it reads it, or waits.
+            _view.Forget(streamIds[0]);
             ReloadFailed(e, streamIds[0]);
         }
     }

@@ -7,7 +7,7 @@ using NpgsqlTypes;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>Reads and appends the accounts' events in Marten's tables, with the accounts' snapshots.</summary>
+/// <summary>Reads and appends the accounts' events in Marten's tables.</summary>
 internal sealed class AccountStore(string name, StoreServers servers, IOptions<EventStoreOptions> options, TimeProvider time) : IAccountStore
 {
     /// <inheritdoc/>
@@ -42,14 +42,13 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
         var accounts = streamIds.ToDictionary(id => id, _ => opened, StringComparer.Ordinal);
         var former = new List<string>();
         await using (var command = servers.Primary.CreateCommand($"""
-            select wanted.id, e.version, e.type, e.data, k.credit_limit, c.type, c.data, e.data ->> '{EventChain.Member}'
+            select wanted.id, e.version, e.type, e.data, c.type, c.data, e.data ->> '{EventChain.Member}'
             from unnest($1) as wanted(id)
             cross join lateral (
                 select version, type, data from {_options.Schema}.mt_events where stream_id = wanted.id order by version desc limit 1) e
-            left join {EventStoreSchema.Snapshots(_options.Schema)} k on k.stream_id = wanted.id
             left join lateral (
                 select type, data from {_options.Schema}.mt_events
-                where stream_id = wanted.id and version > coalesce(k.version, 0) and {SetsCreditLimit} order by version desc limit 1) c on true
+                where stream_id = wanted.id and {SetsCreditLimit} order by version desc limit 1) c on true
             """))
         {
             command.Parameters.Add(Texts(streamIds));
@@ -57,12 +56,12 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
             while (await rows.ReadAsync(cancellationToken))
             {
                 var (id, last) = (rows.GetString(0), EventTypes.Read(rows.GetString(2), rows.GetFieldValue<byte[]>(3)));
-                var limit = !rows.IsDBNull(5) ? opened.Apply(EventTypes.Read(rows.GetString(5), rows.GetFieldValue<byte[]>(6))).CreditLimit
-                    : !rows.IsDBNull(4) ? rows.GetDecimal(4)
-                    : opened.CreditLimit;
+                var limit = rows.IsDBNull(4)
+                    ? opened.CreditLimit
+                    : opened.Apply(EventTypes.Read(rows.GetString(4), rows.GetFieldValue<byte[]>(5))).CreditLimit;
                 if (last.Stated(rows.GetInt64(1), limit) is { } account)
                 {
-                    accounts[id] = account with { Head = rows.IsDBNull(7) ? null : rows.GetString(7) };
+                    accounts[id] = account with { Head = rows.IsDBNull(6) ? null : rows.GetString(6) };
                 }
                 else
                 {
@@ -74,32 +73,21 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
         return accounts;
     }
 
-    // Accounts whose last event was recorded before events stated the balance: from their last snapshot on, in one statement. The version to
-    // begin after stands in the condition of the join, for the index to begin there: as a filter it would have all of an account's events read.
+    // Accounts whose last event was recorded before events stated the balance, from their first event on.
     private async Task FoldAsync(List<string> streamIds, Dictionary<string, Account> accounts, CancellationToken cancellationToken)
     {
         if (streamIds.Count == 0)
         {
             return;
         }
-        await using var command = servers.Primary.CreateCommand($"""
-            with known as materialized (
-                select wanted.id, s.version, s.balance, s.credit_limit, s.currency
-                from unnest($1) as wanted(id) left join {EventStoreSchema.Snapshots(_options.Schema)} s on s.stream_id = wanted.id)
-            select id, version, balance, credit_limit, currency, null as type, null as data from known where version is not null
-            union all
-            select k.id, e.version, null, null, null, e.type, e.data
-            from known k join {_options.Schema}.mt_events e on e.stream_id = k.id and e.version > coalesce(k.version, 0)
-            order by id, version
-            """);
+        await using var command = servers.Primary.CreateCommand(
+            $"select stream_id, type, data from {_options.Schema}.mt_events where stream_id = any($1) order by stream_id, version");
         command.Parameters.Add(Texts([.. streamIds]));
         await using var rows = await command.ExecuteReaderAsync(cancellationToken);
         while (await rows.ReadAsync(cancellationToken))
         {
             var id = rows.GetString(0);
-            accounts[id] = await rows.IsDBNullAsync(5, cancellationToken)
-                ? new Account(rows.GetInt64(1), rows.GetDecimal(2), rows.GetDecimal(3), rows.IsDBNull(4) ? null : rows.GetString(4))
-                : accounts[id].Apply(EventTypes.Read(rows.GetString(5), rows.GetFieldValue<byte[]>(6)));
+            accounts[id] = accounts[id].Apply(EventTypes.Read(rows.GetString(1), rows.GetFieldValue<byte[]>(2)));
         }
     }
 
@@ -209,6 +197,8 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
             with due as (
                 select stream_id, payment_id from {EventStoreSchema.OpenHolds(_options.Schema)}
                 where expires_at <= now() and (taken_at is null or taken_at < now() - interval '10 seconds')
+                    and exists (select from {EventStoreSchema.ShardsHere(_options.Schema)}
+                        where number = {_options.Schema}.{Shard.Function}(stream_id) and is_held and moving_to is null)
                 order by expires_at limit $1 for update skip locked)
             update {EventStoreSchema.OpenHolds(_options.Schema)} h set taken_at = now() from due
             where h.stream_id = due.stream_id and h.payment_id = due.payment_id
@@ -274,7 +264,6 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
         await using var statements = servers.Primary.CreateBatch();
         AddHold(statements, batch.Select(e => e.Recorded.StreamId), fence);
         AddEvents(statements, batch);
-        AddSnapshots(statements, batch);
         AddHolds(statements, batch);
         await ExecuteAsync(
             statements, batch.Where(e => e.Id is not null).Select(e => (e.Fact.TransactionId, e.Recorded)), cancellationToken);
@@ -359,30 +348,6 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
                 Texts([.. closed.Select(e => e.Recorded.StreamId)]),
                 Values(closed.Select(e => ((PaymentFollowUp)e.Fact).PaymentId).ToArray()));
         }
-    }
-
-    private void AddSnapshots(NpgsqlBatch statements, IReadOnlyList<NewEvent> batch)
-    {
-        var due = batch.Where(e => e.After.Version % _options.SnapshotEvery == 0).ToList();
-        if (due.Count == 0)
-        {
-            return;
-        }
-        // One batch may hold two due versions of one account, and an upsert may touch a row only once: the last one wins.
-        var last = due.GroupBy(e => e.Recorded.StreamId, StringComparer.Ordinal).Select(g => g.Last()).ToList();
-        Add(
-            statements,
-            $"""
-            insert into {EventStoreSchema.Snapshots(_options.Schema)} (stream_id, version, balance, credit_limit, currency)
-            select * from unnest($1, $2, $3, $4, $5)
-            on conflict (stream_id) do update set version = excluded.version, balance = excluded.balance,
-                credit_limit = excluded.credit_limit, currency = excluded.currency
-            """,
-            Texts([.. last.Select(e => e.Recorded.StreamId)]),
-            Values(last.Select(e => e.After.Version).ToArray()),
-            Values(last.Select(e => e.After.Balance).ToArray()),
-            Values(last.Select(e => e.After.CreditLimit).ToArray()),
-            Texts([.. last.Select(e => e.After.Currency)]));
     }
 
     private static void Add(NpgsqlBatch statements, string text, params ReadOnlySpan<NpgsqlParameter> parameters)

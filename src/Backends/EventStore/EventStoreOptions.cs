@@ -69,11 +69,6 @@ public sealed partial class EventStoreOptions
     /// <summary>How long to wait at startup until PostgreSQL can be reached.</summary>
     public TimeSpan StartTimeout { get; set; } = TimeSpan.FromSeconds(15);
 
-    /// <summary>Number of versions between two snapshots of an account: at most this many events have to be read to load an
-    /// account. A snapshot in every batch would cost one more row written for each payment.</summary>
-    [Range(1, 100_000)]
-    public int SnapshotEvery { get; set; } = 100;
-
     /// <summary>The settings of each database, in the order of their names.</summary>
     internal IEnumerable<(string Name, EventStoreOptions Settings)> Each() => Databases.Count == 0
         ? [(OnlyDatabase, this)]
@@ -165,7 +160,6 @@ public sealed partial class EventStoreOptions
         Schema = Schema,
         SessionSettings = SessionSettings,
         StartTimeout = StartTimeout,
-        SnapshotEvery = SnapshotEvery,
     };
 
     private string? Problem(string connectionString)

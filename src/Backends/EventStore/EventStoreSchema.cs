@@ -7,9 +7,8 @@ using Npgsql;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>Creates the schema: Marten's tables, with a constraint by which a command has one event; four more tables, and the functions
-/// that an append calls. Open holds are the payments of which something is on hold, with when that expires. Snapshots
-/// hold accounts as of some version, so that a long stream need not be read from its start; epochs number the
+/// <summary>Creates the schema: Marten's tables, with a constraint by which a command has one event; three more tables, and the functions
+/// that an append calls. Open holds are the payments of which something is on hold, with when that expires; epochs number the
 /// owners of each partition, so that a former one cannot append; and shards are the groups of accounts that this database holds.</summary>
 public sealed class EventStoreSchema(
     IDocumentStore store, StoreServers servers, IOptions<EventStoreOptions> options, TimeProvider time)
@@ -39,8 +38,6 @@ public sealed class EventStoreSchema(
 
     private const int StreamsFillFactor = 80;
 
-    internal const string SnapshotsTable = "account_snapshots";
-
     internal const string OpenHoldsTable = "open_holds";
 
     internal const string FormerReceiptsTable = "payment_receipts";
@@ -48,11 +45,10 @@ public sealed class EventStoreSchema(
     /// <summary>The qualified name of a table that only stores of earlier releases have.</summary>
     public static string FormerReceipts(string schema) => schema + "." + FormerReceiptsTable;
 
-    /// <summary>The qualified name of the table of snapshots.</summary>
-    public static string Snapshots(string schema) => schema + "." + SnapshotsTable;
+    internal const string ShardsTable = "shards";
 
     /// <summary>The qualified name of the table of the shards that the database holds, or has held.</summary>
-    public static string ShardsHere(string schema) => schema + ".shards";
+    public static string ShardsHere(string schema) => schema + "." + ShardsTable;
 
     /// <summary>The qualified name of the table of the payments of which something is on hold.</summary>
     public static string OpenHolds(string schema) => schema + "." + OpenHoldsTable;
@@ -202,13 +198,6 @@ public sealed class EventStoreSchema(
 
     private static string Sql(string schema) => string.Join(
         Environment.NewLine,
-        Missing(Snapshots(schema), """
-            stream_id varchar primary key,
-            version bigint not null,
-            balance numeric not null,
-            credit_limit numeric not null,
-            currency varchar
-            """),
         Missing(OpenHolds(schema), """
             stream_id varchar not null,
             payment_id uuid not null,

@@ -1,3 +1,4 @@
+using System.Text.Json;
 using System.Text.Json.Serialization;
 using Billing.Backends.Domain;
 using Billing.Backends.Writes;
@@ -51,14 +52,26 @@ public static class EventTypes
     }
 
     /// <summary>Reads a stored event, in whatever shape it was written.</summary>
-    /// <exception cref="UnknownEventTypeException">This version of the program does not know the event's type.</exception>
-    internal static AccountEvent Read(string type, ReadOnlySpan<byte> json) =>
-        Kinds.TryGetValue(type, out var kind) ? kind.FromJson(json)
-        : Former.TryGetValue(type, out var former) ? former.FromJson(json)
-        : throw new UnknownEventTypeException(type);
+    /// <exception cref="UnknownEventTypeException">This version of the program does not know the event's type, or one of its members.</exception>
+    internal static AccountEvent Read(string type, ReadOnlySpan<byte> json)
+    {
+        try
+        {
+            return Kinds.TryGetValue(type, out var kind) ? kind.FromJson(json)
+                : Former.TryGetValue(type, out var former) ? former.FromJson(json)
+                : throw new UnknownEventTypeException(type);
+        }
+        catch (JsonException e)
+        {
+            throw new UnknownEventTypeException(type, e.Message);
+        }
+    }
 }
 
-/// <summary>The event store holds an event of a type that this version of the program does not know: a newer version has written it,
-/// and can read it.</summary>
-public sealed class UnknownEventTypeException(string type) : Exception(
-    $"The event store holds an event of the type '{type}', which a newer version of this program has written; upgrade this one.");
+/// <summary>The event store holds an event of a type, or with a member, that this version of the program does not know: a newer version has written
+/// it, and can read it.</summary>
+/// <param name="type">The event's type.</param>
+/// <param name="why">What is wrong with its contents; null if its type is not known.</param>
+public sealed class UnknownEventTypeException(string type, string? why = null) : Exception(why is null
+    ? $"The event store holds an event of the type '{type}', which a newer version of this program has written; upgrade this one."
+    : $"The event store holds an event of the type '{type}' as this version of the program does not write it; if a newer one has, upgrade this one. {why}");

@@ -6,7 +6,7 @@ using Npgsql;
 namespace Billing.Backends.EventStore;
 
 /// <summary>A mark in the database that states which program last checked the tables, and a checksum of their definitions, so
-/// that a starting service sees with one statement whether there is anything to create. It is a comment on the table of snapshots,
+/// that a starting service sees with one statement whether there is anything to create. It is a comment on the table of shards,
 /// and so is dropped with it. Marten's own comparison takes longer than the rest of a backend's start, and reads the same
 /// catalogue.</summary>
 internal sealed class SchemaMark(string schema, string sql)
@@ -28,7 +28,7 @@ internal sealed class SchemaMark(string schema, string sql)
         """;
 
     // By its name in the catalogue: to_regclass fails for a role that may not use the schema.
-    private const string IsSnapshots = "relnamespace = to_regnamespace($1) and relname = $2";
+    private const string IsMarked = "relnamespace = to_regnamespace($1) and relname = $2";
 
     // Everything that determines the schema: Marten, the program that configures it, and the program's own statements.
     private readonly string _madeBy = $"Seen to by {Sum(sql)}, as ";
@@ -36,7 +36,7 @@ internal sealed class SchemaMark(string schema, string sql)
     /// <summary>Whether the tables are as this build of the program left them.</summary>
     public async Task<bool> IsThereAsync(NpgsqlConnection connection, CancellationToken cancellationToken)
     {
-        await using var command = Command(connection, $"select obj_description(oid, 'pg_class') = $3 || ({Found}) from pg_class where {IsSnapshots}");
+        await using var command = Command(connection, $"select obj_description(oid, 'pg_class') = $3 || ({Found}) from pg_class where {IsMarked}");
         command.Parameters.AddWithValue(_madeBy);
         return await command.ExecuteScalarAsync(cancellationToken) is true;
     }
@@ -44,10 +44,10 @@ internal sealed class SchemaMark(string schema, string sql)
     /// <summary>Sets the mark: this program has checked the tables. Does nothing if the role does not own them.</summary>
     public async Task SetAsync(NpgsqlConnection connection, CancellationToken cancellationToken)
     {
-        await using var found = Command(connection, $"select ({Found}) from pg_class where {IsSnapshots} and pg_has_role(relowner, 'USAGE')");
+        await using var found = Command(connection, $"select ({Found}) from pg_class where {IsMarked} and pg_has_role(relowner, 'USAGE')");
         if (await found.ExecuteScalarAsync(cancellationToken) is string sum)
         {
-            await using var note = new NpgsqlCommand($"comment on table {EventStoreSchema.Snapshots(schema)} is '{_madeBy}{sum}'", connection);
+            await using var note = new NpgsqlCommand($"comment on table {EventStoreSchema.ShardsHere(schema)} is '{_madeBy}{sum}'", connection);
             await note.ExecuteNonQueryAsync(cancellationToken);
         }
     }
@@ -56,7 +56,7 @@ internal sealed class SchemaMark(string schema, string sql)
     {
         var command = new NpgsqlCommand(text, connection);
         command.Parameters.AddWithValue(schema);
-        command.Parameters.AddWithValue(EventStoreSchema.SnapshotsTable);
+        command.Parameters.AddWithValue(EventStoreSchema.ShardsTable);
         return command;
     }
 

@@ -59,7 +59,7 @@ public static class ShardServices
                     },
                     cancellationToken);
             }
-            catch (Exception e) when (EventStoreFailure.IsOfAllRows(e))
+            catch (Exception e) when (EventStoreFailure.IsOfAllRows(e) || EventStoreFailure.IsSequenceNumberTaken(e))
             {
                 waitingSince = begun > before ? null : waitingSince;
                 waitingSince ??= Stopwatch.GetTimestamp();

@@ -9,26 +9,49 @@ namespace Billing.Backends.Payments;
 internal sealed class CommandsSetAside
 {
     private readonly Dictionary<string, List<PendingCommand>> _commands = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, string> _refusals = new(StringComparer.Ordinal);
     private readonly Queue<string> _order = [];
     private readonly Lock _gate = new();
 
-    public bool IsEmpty
+    public bool IsEmpty => Count == 0;
+
+    /// <summary>Number of accounts.</summary>
+    public int Count
     {
         get
         {
             lock (_gate)
             {
-                return _order.Count == 0;
+                return _order.Count;
             }
         }
     }
 
-    public void Add(IEnumerable<PendingCommand> commands)
+    /// <summary>Why the tables refuse the commands of an account; null if there is no such account.</summary>
+    public string? Refusal
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _refusals.Values.FirstOrDefault();
+            }
+        }
+    }
+
+    /// <summary>Adds commands.</summary>
+    /// <param name="commands">The commands.</param>
+    /// <param name="refusal">Why the tables refuse them; null if something else keeps them from being recorded.</param>
+    public void Add(IEnumerable<PendingCommand> commands, string? refusal = null)
     {
         lock (_gate)
         {
             foreach (var command in commands)
             {
+                if (refusal is not null)
+                {
+                    _refusals[command.StreamId] = refusal;
+                }
                 if (!_commands.TryGetValue(command.StreamId, out var waiting))
                 {
                     _commands.Add(command.StreamId, waiting = []);
@@ -66,6 +89,7 @@ internal sealed class CommandsSetAside
                 return [];
             }
             _commands.Remove(streamId, out var commands);
+            _refusals.Remove(streamId);
             BackendMetrics.SetAside.Add(-commands!.Count);
             return commands;
         }

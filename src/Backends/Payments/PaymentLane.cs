@@ -62,12 +62,16 @@ internal sealed partial class PaymentLane(
     });
 
     private long _triedSetAside;
+    private volatile string? _notReadyReason;
 
     /// <summary>The commands that the database cannot record at present although it records others.</summary>
     public CommandsSetAside SetAsideCommands { get; } = new();
 
     /// <summary>How long the pending access to the database has taken.</summary>
     public StoreAccess Access { get; } = new(time, options.Value.StoreUnavailableMax, store.Name);
+
+    /// <summary>Why the database cannot be relied on; null if it can.</summary>
+    public string? NotReadyReason => Access.NotReadyReason ?? _notReadyReason;
 
     /// <summary>Takes commands of shards that the database is known to hold.</summary>
     public void Accept(IReadOnlyList<PendingCommand> commands)
@@ -111,6 +115,7 @@ internal sealed partial class PaymentLane(
             await DeduplicateAsync(flow, fresh, cancellationToken);
             await RecordAsync(flow, cancellationToken);
             await TrySetAsideAsync(flow, cancellationToken);
+            _notReadyReason = SetAsideCommands.Refusal is { } refusal ? $"the database {store.Name} of the event store refuses what is to be recorded: {refusal}" : null;
             foreach (var drained in awaited)
             {
                 _awaited.TryDequeue(out _);
@@ -121,9 +126,15 @@ internal sealed partial class PaymentLane(
 
     private async Task TrySetAsideAsync(ICommandFlow flow, CancellationToken cancellationToken)
     {
-        if (!SetAsideCommands.IsEmpty && time.GetElapsedTime(_triedSetAside) >= SetAsideInterval)
+        if (SetAsideCommands.IsEmpty || time.GetElapsedTime(_triedSetAside) < SetAsideInterval)
         {
-            _triedSetAside = time.GetTimestamp();
+            return;
+        }
+        _triedSetAside = time.GetTimestamp();
+        // What kept the first of them from being recorded may be over for all.
+        for (var (before, left) = (int.MaxValue, SetAsideCommands.Count); left > 0 && left < before; (before, left) = (left, SetAsideCommands.Count))
+        {
+            _retry.Begin();
             await DeduplicateAsync(flow, SetAsideCommands.Take(), cancellationToken);
             await RecordAsync(flow, cancellationToken);
         }
@@ -196,7 +207,7 @@ internal sealed partial class PaymentLane(
             ReceiptUnreadable(e, fresh[0].Id.TransactionId);
             if (EventStoreFailure.IsRetryable(e))
             {
-                SetAside(flow, fresh);
+                SetAside(flow, fresh, EventStoreFailure.RefusalOf(e));
                 return null;
             }
             fresh[0].Reject("its receipt cannot be read: " + e.Message);
@@ -258,15 +269,15 @@ internal sealed partial class PaymentLane(
         if (recorder.NotRecordable.Count > 0)
         {
             batch.RemoveAll(c => !c.IsDone);
-            SetAside(flow, recorder.NotRecordable);
+            SetAside(flow, recorder.NotRecordable, recorder.Refusal);
         }
     }
 
     /// <summary>Sets commands aside, but leaves those of other owners to them: they may never be readable here.</summary>
-    private void SetAside(ICommandFlow flow, List<PendingCommand> commands)
+    private void SetAside(ICommandFlow flow, List<PendingCommand> commands, string? refusal)
     {
         var ours = commands.FindAll(c => !c.Assignment.IsOver);
-        SetAsideCommands.Add(ours);
+        SetAsideCommands.Add(ours, refusal);
         var others = commands.FindAll(c => c.Assignment.IsOver);
         others.ForEach(c => c.Abandon());
         Accept(flow.Answer(others));

@@ -31,7 +31,7 @@ internal sealed partial class PaymentProcessor(
 
     public int InFlight => replier.InFlight;
 
-    public string? NotReadyReason => lanes.Select(lane => lane.Access.NotReadyReason).FirstOrDefault(reason => reason is not null) ?? _router.NotReadyReason;
+    public string? NotReadyReason => lanes.Select(lane => lane.NotReadyReason).FirstOrDefault(reason => reason is not null) ?? _router.NotReadyReason;
 
     public void Accept(IReadOnlyList<Delivery> deliveries)
     {

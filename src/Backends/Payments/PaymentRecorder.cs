@@ -28,6 +28,9 @@ internal sealed partial class PaymentRecorder(
     /// the later commands of its account.</summary>
     public List<PendingCommand> NotRecordable { get; } = [];
 
+    /// <summary>Why the tables refuse some of those; null if something else keeps them from being recorded.</summary>
+    public string? Refusal { get; private set; }
+
     /// <summary>Keeps former owners of the commands' partitions from recording anything from now on; and, where this backend has tried
     /// before to record one of them, waits for what is left of that.</summary>
     /// <param name="commands">The commands. Questions about payments of a partition with another owner are abandoned.</param>
@@ -63,6 +66,7 @@ internal sealed partial class PaymentRecorder(
         var since = BackendMetrics.Now;
         _retry.Begin();
         NotRecordable.Clear();
+        Refusal = null;
         await RecordTogetherAsync(batch, cancellationToken);
         BackendMetrics.Recorded(store.Name, batch.Count, since);
         NoteCached();
@@ -89,6 +93,7 @@ internal sealed partial class PaymentRecorder(
         {
             CommandNotRecordable(e, batch[0].Id.TransactionId, batch[0].StreamId);
             NotRecordable.Add(batch[0]);
+            Refusal = EventStoreFailure.RefusalOf(e) ?? Refusal;
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested)
         {

@@ -1,4 +1,5 @@
 using System.Text.Json;
+using System.Text.Json.Serialization;
 using System.Text.Json.Serialization.Metadata;
 using Billing.Backends.Domain;
 using Billing.V1;
@@ -45,6 +46,8 @@ internal abstract class EventKind
 internal sealed class EventKind<T>(JsonTypeInfo<T> json) : EventKind
     where T : AccountEvent
 {
+    private readonly JsonTypeInfo<T> _stored = StoredJson.Of(json);
+
     public required Action<T, Event> ToWire { get; init; }
 
     public required Func<Event, Guid, DateTimeOffset, T?> ToDomain { get; init; }
@@ -64,7 +67,7 @@ internal sealed class EventKind<T>(JsonTypeInfo<T> json) : EventKind
 
     public override void WriteJson(AccountEvent fact, Utf8JsonWriter writer) => JsonSerializer.Serialize(writer, (T)fact, json);
 
-    public override AccountEvent FromJson(ReadOnlySpan<byte> stored) => JsonSerializer.Deserialize(stored, json)!;
+    public override AccountEvent FromJson(ReadOnlySpan<byte> stored) => JsonSerializer.Deserialize(stored, _stored)!;
 }
 
 /// <summary>A shape of an event that is no longer written, and is upcast to the current one when it is read.</summary>
@@ -72,6 +75,37 @@ internal sealed record FormerShape(string Name, Action<StoreOptions> Register, F
 {
     public static FormerShape Of<TOld, T>(string name, JsonTypeInfo<TOld> json, Func<TOld, T> upcast)
         where TOld : class
-        where T : AccountEvent =>
-        new(name, options => options.Events.Upcast(name, upcast), stored => upcast(JsonSerializer.Deserialize(stored, json)!));
+        where T : AccountEvent
+    {
+        var strict = StoredJson.Of(json);
+        return new(name, options => options.Events.Upcast(name, upcast), stored => upcast(JsonSerializer.Deserialize(stored, strict)!));
+    }
+}
+
+/// <summary>How stored events are read: strictly. An event with a member that this program does not know says something that it does not know either,
+/// so it must not decide what comes next.</summary>
+internal static class StoredJson
+{
+    /// <summary>Reads a type as another reader does, but refuses what lacks a member, or has one that the type does not have. The hash of the event, which
+    /// no type has, is passed over.</summary>
+    public static JsonTypeInfo<T> Of<T>(JsonTypeInfo<T> json)
+    {
+        var options = new JsonSerializerOptions(json.Options)
+        {
+            TypeInfoResolver = json.OriginatingResolver!.WithAddedModifier(Add),
+            UnmappedMemberHandling = JsonUnmappedMemberHandling.Disallow,
+            RespectRequiredConstructorParameters = true,
+        };
+        return (JsonTypeInfo<T>)options.GetTypeInfo(typeof(T));
+
+        static void Add(JsonTypeInfo type)
+        {
+            if (type.Type == typeof(T))
+            {
+                var hash = type.CreateJsonPropertyInfo(typeof(string), EventChain.Member);
+                hash.Set = (_, _) => { };
+                type.Properties.Add(hash);
+            }
+        }
+    }
 }

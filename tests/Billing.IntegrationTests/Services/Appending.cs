@@ -43,8 +43,8 @@ public sealed class Appending(EventStoreFixture store)
     [InlineData(0, 950, 2)]
     [InlineData(949, 1, 2)]
     // As an earlier release has recorded them.
-    [InlineData(950, 0, 2 + 50)]
-    public async Task Of_an_account_its_last_event_and_its_last_credit_limit_are_read_or_what_follows_its_snapshot_if_it_states_no_balance(
+    [InlineData(950, 0, 2 + 950)]
+    public async Task Of_an_account_its_last_event_and_its_last_credit_limit_are_read_or_all_of_them_if_the_last_one_states_no_balance(
         int former, int stating, int read)
     {
         // One session, so that what it has counted can be read after it.

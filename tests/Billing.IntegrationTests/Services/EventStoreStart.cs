@@ -25,7 +25,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
 
             var tables = await TablesAsync(database);
             Assert.All(
-                ["account_snapshots", "mt_event_progression", "mt_events", "mt_streams", "open_holds", "partition_epochs"],
+                ["mt_event_progression", "mt_events", "mt_streams", "open_holds", "partition_epochs", "shards"],
                 table => Assert.Contains(table, tables));
             // Releases the pooled connections, because the number of the server's connections is limited.
             await Task.WhenAll(services.Select(service => service.DisposeAsync().AsTask()));
@@ -107,7 +107,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
 
         await backend.EnsureEventStoreAsync(CancellationToken.None);
         var accounts = backend.Database().Store;
-        // Twice, and with enough events for a snapshot, so that existing rows are updated too.
+        // Twice, so that existing rows are updated too.
         var account = await EventStoreFixture.AppendAsync(accounts, "visa/a", EventStoreFixture.Opened, EventStoreFixture.Facts(150));
         account = await EventStoreFixture.AppendAsync(accounts, "visa/a", account, EventStoreFixture.Facts(150));
         var refused = await Record.ExceptionAsync(() => EventStoreFixture.AppendAsync(
@@ -158,7 +158,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
     [Theory]
     [InlineData("drop table billing.partition_epochs")]
     [InlineData("drop table billing.mt_event_progression")]
-    [InlineData("comment on table billing.account_snapshots is 'by another version'; drop table billing.partition_epochs")]
+    [InlineData("comment on table billing.shards is 'by another version'; drop table billing.partition_epochs")]
     public async Task Dropped_tables_are_recreated_at_the_next_start(string sql)
     {
         var database = await store.NewDatabaseAsync();
@@ -174,7 +174,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
 
     [Theory]
     [InlineData("alter table billing.partition_epochs add column more int")]
-    [InlineData("alter table billing.account_snapshots add check (version > 0)")]
+    [InlineData("alter table billing.shards add check (epoch > 0)")]
     [InlineData("create function billing.more() returns int language sql as 'select 1'")]
     public async Task Changed_tables_are_checked_again_at_the_next_start(string sql)
     {
@@ -216,7 +216,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
     {
         var database = await store.NewDatabaseAsync();
         await EnsureAsync(database);
-        await ExecuteAsync(database, before + "; comment on table billing.account_snapshots is 'by another version'");
+        await ExecuteAsync(database, before + "; comment on table billing.shards is 'by another version'");
 
         await EnsureAsync(database);
 
@@ -231,7 +231,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
         var database = await store.NewDatabaseAsync();
         await EnsureAsync(database);
         var backend = await GrantAsync(database);
-        await ExecuteAsync(database, "comment on table billing.account_snapshots is 'by another version'");
+        await ExecuteAsync(database, "comment on table billing.shards is 'by another version'");
 
         await EnsureAsync(backend);
 
@@ -269,7 +269,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
     private static async Task<string?> MarkAsync(string database)
     {
         await using var source = NpgsqlDataSource.Create(database);
-        await using var select = source.CreateCommand("select obj_description('billing.account_snapshots'::regclass, 'pg_class')");
+        await using var select = source.CreateCommand("select obj_description('billing.shards'::regclass, 'pg_class')");
         return await select.ExecuteScalarAsync() as string;
     }
 

@@ -4,7 +4,7 @@ using Billing.V1;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>Two accounts recorded by a real run, with the answers to their callers: a long account, with a snapshot, and a
+/// <summary>Two accounts recorded by a real run, with the answers to their callers: a long account and a
 /// short one, whose fifth payment is declined. Tests insert faults only into a copy.</summary>
 public sealed class RecordedAccounts(EmbeddedStack stack) : IAsyncLifetime
 {

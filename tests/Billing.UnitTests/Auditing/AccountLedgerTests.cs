@@ -28,7 +28,6 @@ public sealed class AccountLedgerTests
     public void Events_may_be_added_in_any_order(params int[] order)
     {
         _accounts.AddStream(Stream, 5);
-        _accounts.AddSnapshot(Stream, new StoredSnapshot(3, 1 + 2 + 3, 10_000, "USD"));
 
         Add(order);
 
@@ -64,20 +63,6 @@ public sealed class AccountLedgerTests
         Add(1);
 
         Assert.Equal("visa/a: mt_streams has version none, the last event is version 1", Assert.Single(_accounts.Holes));
-    }
-
-    [Fact]
-    public void The_limit_is_compared_with_a_snapshot_only_after_a_limit_was_set()
-    {
-        _accounts.AddStream(Stream, 2);
-        _accounts.AddSnapshot(Stream, new StoredSnapshot(1, 1, 77, "USD"));
-        _accounts.AddSnapshot("visa/b", new StoredSnapshot(1, 0, 77, "USD"));
-
-        _accounts.AddStream("visa/b", 1);
-        _accounts.AddEvent("visa/b", 1, new StoredFact(TransactionKind.LimitChanged, Guid.Empty, 500, "USD"));
-        Add(1, 2);
-
-        Assert.StartsWith("visa/b: the snapshot of version 1 has balance 0 USD, limit 77;", Assert.Single(_unbalanced), StringComparison.Ordinal);
     }
 
     [Theory]

@@ -165,8 +165,6 @@ public sealed class IndependentFoldTests
     {
         var unbalanced = new Findings();
         var ledger = new AccountLedger(OpeningLimit, new TransactionLedger(0, unbalanced, new RealTimeOrder(TimeSpan.Zero)), new AnsweredBalances(unbalanced), unbalanced);
-        var folded = Folded(history);
-        ledger.AddSnapshot(Stream, new StoredSnapshot(folded.Version, folded.Balance, folded.CreditLimit, folded.Currency));
         foreach (var held in history.OfType<PaymentAuthorised>().Where(fact => StateOf(history, fact.TransactionId)!.Held > 0))
         {
             ledger.AddHold(Stream, held.TransactionId);

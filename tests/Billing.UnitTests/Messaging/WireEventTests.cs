@@ -23,6 +23,22 @@ public sealed class WireEventTests
         Assert.Null(refusal);
     }
 
+    /// <summary>Field 1000 with the value 1, as a newer release may write it: of the event, of its fact, and of an amount in that.</summary>
+    [Fact]
+    public void An_event_with_a_member_that_this_release_does_not_know_is_not_wholly_known()
+    {
+        byte[] newer = [0xC0, 0x3E, 0x01];
+        var fact = Sample.Clone();
+        fact.PaymentAccepted = PaymentAccepted.Parser.ParseFrom([.. Sample.PaymentAccepted.ToByteArray(), .. newer]);
+        var amount = Sample.Clone();
+        amount.PaymentAccepted.Amount = V1.Money.Parser.ParseFrom([.. Sample.Balance.ToByteArray(), .. newer]);
+
+        Assert.True(WireFormat.IsKnown(Sample.ToByteArray()));
+        Assert.All(
+            (byte[][])[[.. Sample.ToByteArray(), .. newer], fact.ToByteArray(), amount.ToByteArray()],
+            value => Assert.False(WireFormat.IsKnown(value)));
+    }
+
     [Theory]
     [InlineData("")]
     [InlineData("2")]

@@ -1,11 +1,12 @@
 using System.Globalization;
 using System.Runtime.CompilerServices;
+using System.Text.Json;
 using Npgsql;
 using NpgsqlTypes;
 
 namespace Billing.Backends.EventStore.Shards;
 
-/// <summary>Copies the rows of a shard from one database to another: events, streams, snapshots, and the tombstones of closed commands. Rows
+/// <summary>Copies the rows of a shard from one database to another: events, streams, and the tombstones of closed commands. Rows
 /// travel as JSON with all their columns. Each is read back and compared; copying one again changes nothing.</summary>
 /// <param name="from">A session of the database that holds the shard, of a role that may read and write all tables.</param>
 /// <param name="to">A session of the other database, likewise.</param>
@@ -18,6 +19,9 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
     private const string Tombstones = EventTypes.TombstoneStream;
     private const string TombstoneOf = $"data->>'{AccountStore.TombstoneStreamId}'";
     private const string SameEvent = "t.id = (r->>'id')::uuid";
+
+    // Sequence numbers belong to a database, and so do the versions of tombstones, which follow from them.
+    private const string OwnColumns = $"case when r->>'stream_id' = '{Tombstones}' then '{{seq_id,version}}'::text[] else '{{seq_id}}' end";
 
     private readonly string _streams = $"""
         select * from {fromSchema}.mt_streams where {fromSchema}.{Shard.Function}(id) = {shard} and id <> '{Tombstones}' and id > $1 order by id limit {BatchMax}
@@ -39,20 +43,20 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
             case when stream_id = '{Tombstones}' then {TombstoneOf} else stream_id end) = {shard}
         """;
 
-    /// <summary>Copies all streams of the shard as they are now, the snapshots of their accounts, and the events up to a sequence number.</summary>
+    /// <summary>Copies all streams of the shard as they are now, and the events up to a sequence number.</summary>
     /// <returns>The number of events.</returns>
     public async Task<int> CopyAccountsAsync(long upTo, CancellationToken cancellationToken)
     {
         var copied = 0;
         await foreach (var streams in StreamsAsync(cancellationToken))
         {
-            await CopyStreamsAsync(streams, cancellationToken);
+            await WriteStreamsAsync(streams, cancellationToken);
             copied += await WriteAllAsync(EventsOfAsync(streams, upTo, cancellationToken), cancellationToken);
         }
         return copied + await WriteAllAsync(TombstonesAsync(upTo, cancellationToken), cancellationToken);
     }
 
-    /// <summary>Copies the events with sequence numbers above one and up to another, with their streams and snapshots.</summary>
+    /// <summary>Copies the events with sequence numbers above one and up to another, with their streams.</summary>
     /// <returns>The number of events.</returns>
     public async Task<int> CopyEventsAsync(long after, long upTo, CancellationToken cancellationToken)
     {
@@ -69,9 +73,18 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
             var (streams, _, _) = await ReadAsync(
                 $"select * from {fromSchema}.mt_streams where id <> '{Tombstones}' and id in (select r->>'stream_id' from jsonb_array_elements($1) r)",
                 "null", cancellationToken, Json(rows));
-            await CopyStreamsAsync(streams, cancellationToken);
+            await WriteStreamsAsync(streams, cancellationToken);
             await WriteEventsAsync(rows, cancellationToken);
             (copied, after) = (copied + count, long.Parse(last, CultureInfo.InvariantCulture));
+        }
+    }
+
+    /// <summary>Marks accounts that were archived, or are no longer, since they were copied: that gives their events no new numbers.</summary>
+    public async Task CopyArchivedAsync(CancellationToken cancellationToken)
+    {
+        await foreach (var streams in StreamsAsync(cancellationToken))
+        {
+            await MarkArchivedAsync(streams, "t.is_archived <> (r->>'is_archived')::boolean", cancellationToken);
         }
     }
 
@@ -84,11 +97,10 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
             (var rows, last, _) = await ReadAsync(
                 $"select * from {EventStoreSchema.OpenHolds(fromSchema)} where {fromSchema}.{Shard.Function}(stream_id) = {shard} and stream_id || payment_id > $1 order by stream_id || payment_id limit {BatchMax}",
                 "max(stream_id || payment_id)", cancellationToken, new NpgsqlParameter<string> { TypedValue = last });
-            // Not compared: a backend may take one of them at once.
-            await ExecuteAsync(to, $"""
+            await InsertAsync(EventStoreSchema.OpenHoldsTable, rows, $"""
                 insert into {EventStoreSchema.OpenHolds(toSchema)} (stream_id, payment_id, expires_at)
                 select stream_id, payment_id, expires_at from jsonb_populate_recordset(null::{EventStoreSchema.OpenHolds(toSchema)}, $1)
-                """, cancellationToken, Json(rows));
+                """, cancellationToken);
         }
     }
 
@@ -99,15 +111,42 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
     {
         await foreach (var streams in StreamsAsync(cancellationToken))
         {
+            // Those that were archived just before the shard was closed.
+            await MarkArchivedAsync(streams, "(r->>'is_archived')::boolean and not t.is_archived", cancellationToken);
             await DeleteEventsAsync(EventsOfAsync(streams, long.MaxValue, cancellationToken), cancellationToken);
-            foreach (var (table, stream) in ((string, string)[])[(EventStoreSchema.Snapshots(fromSchema), "stream_id"), ($"{fromSchema}.mt_streams", "id")])
-            {
-                await ExecuteAsync(from, $"delete from {table} where {stream} in (select r->>'id' from jsonb_array_elements($1) r)", cancellationToken, Json(streams));
-            }
+            await DeleteStreamsAsync(streams, cancellationToken);
         }
         await DeleteEventsAsync(TombstonesAsync(long.MaxValue, cancellationToken), cancellationToken);
         await ExecuteAsync(from, $"delete from {EventStoreSchema.OpenHolds(fromSchema)} where {fromSchema}.{Shard.Function}(stream_id) = {shard}", cancellationToken);
     }
+
+    /// <summary>Deletes what moves that were given up have copied to the database that does not hold the shard, without comparing it.</summary>
+    /// <param name="onlyDifferent">Whether to keep what is so in the database that holds the shard, for the next move.</param>
+    /// <param name="cancellationToken">Ends it; it can be started again.</param>
+    public Task DeleteCopyAsync(bool onlyDifferent, CancellationToken cancellationToken) =>
+        new ShardCopy(to, from, toSchema, fromSchema, shard).DeleteMineAsync(onlyDifferent, cancellationToken);
+
+    private async Task DeleteMineAsync(bool onlyDifferent, CancellationToken cancellationToken)
+    {
+        await foreach (var streams in StreamsAsync(cancellationToken))
+        {
+            await DeleteEventsAsync(EventsOfAsync(streams, long.MaxValue, cancellationToken), onlyDifferent, cancellationToken);
+            await DeleteStreamsAsync(onlyDifferent ? await MissingAsync(streams, $"not exists (select from {toSchema}.mt_streams t where t.id = r->>'id')", cancellationToken) : streams, cancellationToken);
+        }
+        await DeleteEventsAsync(TombstonesAsync(long.MaxValue, cancellationToken), onlyDifferent, cancellationToken);
+        await ExecuteAsync(from, $"delete from {EventStoreSchema.OpenHolds(fromSchema)} where {fromSchema}.{Shard.Function}(stream_id) = {shard}", cancellationToken);
+    }
+
+    private Task MarkArchivedAsync(string streams, string condition, CancellationToken cancellationToken) => ExecuteAsync(to, $"""
+        with changed as (
+            update {toSchema}.mt_streams t set is_archived = (r->>'is_archived')::boolean
+            from jsonb_array_elements($1) r where t.id = r->>'id' and {condition}
+            returning t.id, t.is_archived)
+        update {toSchema}.mt_events e set is_archived = c.is_archived from changed c where e.stream_id = c.id
+        """, cancellationToken, Json(streams));
+
+    private Task DeleteStreamsAsync(string streams, CancellationToken cancellationToken) => ExecuteAsync(
+        from, $"delete from {fromSchema}.mt_streams where id in (select r->>'id' from jsonb_array_elements($1) r)", cancellationToken, Json(streams));
 
     // All streams of the shard, some thousand at a time.
     private async IAsyncEnumerable<string> StreamsAsync([EnumeratorCancellation] CancellationToken cancellationToken)
@@ -158,17 +197,37 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
         return ($"[{string.Join(',', events)}]", sequence);
     }
 
+    // The other database goes on, and accounts are archived there.
     private async Task DeleteEventsAsync(IAsyncEnumerable<(string Rows, List<long> Sequence)> events, CancellationToken cancellationToken)
     {
         List<long> compared = [];
         await foreach (var (rows, sequence) in events)
         {
-            await CompareAsync("mt_events", rows, SameEvent, cancellationToken);
+            await CompareAsync("mt_events", rows, SameEvent, cancellationToken, $"{OwnColumns} || '{{is_archived}}'");
             compared.AddRange(sequence);
         }
-        await ExecuteAsync(
-            from, $"delete from {fromSchema}.mt_events where seq_id = any($1)", cancellationToken, new NpgsqlParameter<List<long>> { TypedValue = compared });
+        await DeleteEventsAsync(compared, cancellationToken);
     }
+
+    private async Task DeleteEventsAsync(
+        IAsyncEnumerable<(string Rows, List<long> Sequence)> events, bool onlyDifferent, CancellationToken cancellationToken)
+    {
+        List<long> deleted = [];
+        await foreach (var (rows, sequence) in events)
+        {
+            deleted.AddRange(onlyDifferent ? SequenceOf(await MissingAsync(rows, IsMissing("mt_events", SameEvent, OwnColumns), cancellationToken)) : sequence);
+        }
+        await DeleteEventsAsync(deleted, cancellationToken);
+    }
+
+    private static List<long> SequenceOf(string rows)
+    {
+        using var events = JsonDocument.Parse(rows);
+        return [.. events.RootElement.EnumerateArray().Select(row => row.GetProperty("seq_id").GetInt64())];
+    }
+
+    private Task DeleteEventsAsync(List<long> sequence, CancellationToken cancellationToken) => ExecuteAsync(
+        from, $"delete from {fromSchema}.mt_events where seq_id = any($1)", cancellationToken, new NpgsqlParameter<List<long>> { TypedValue = sequence });
 
     private async Task<int> WriteAllAsync(IAsyncEnumerable<(string Rows, List<long> Sequence)> events, CancellationToken cancellationToken)
     {
@@ -181,27 +240,28 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
         return written;
     }
 
-    private Task WriteEventsAsync(string rows, CancellationToken cancellationToken) => WriteAsync("mt_events", rows, $"""
-        insert into {toSchema}.mt_events
-        select n.* from jsonb_populate_recordset(null::{toSchema}.mt_events, $1) e
-        cross join lateral jsonb_populate_record(e, jsonb_build_object('seq_id', nextval('{toSchema}.mt_events_sequence'))) n
-        on conflict on constraint {EventStoreSchema.OneEventForEachCommand} do nothing
-        """, SameEvent, cancellationToken);
-
-    private async Task CopyStreamsAsync(string rows, CancellationToken cancellationToken)
+    // A new number for each event, and for a tombstone the version that belongs to it.
+    private async Task WriteEventsAsync(string rows, CancellationToken cancellationToken)
     {
-        await WriteAsync("mt_streams", rows, $"""
+        await InsertAsync("mt_events", rows, $"""
+            insert into {toSchema}.mt_events as known
+            select n.* from (select e, nextval('{toSchema}.mt_events_sequence') as number from jsonb_populate_recordset(null::{toSchema}.mt_events, $1) e) c
+            cross join lateral jsonb_populate_record(
+                c.e, jsonb_build_object('seq_id', number) || case when (c.e).stream_id = '{Tombstones}' then jsonb_build_object('version', -number) else jsonb_build_object() end) n
+            on conflict on constraint {EventStoreSchema.OneEventForEachCommand} do update set is_archived = excluded.is_archived
+            where known.is_archived <> excluded.is_archived
+            """, cancellationToken);
+        await CompareAsync("mt_events", rows, SameEvent, cancellationToken);
+    }
+
+    private async Task WriteStreamsAsync(string rows, CancellationToken cancellationToken)
+    {
+        await InsertAsync("mt_streams", rows, $"""
             insert into {toSchema}.mt_streams select * from jsonb_populate_recordset(null::{toSchema}.mt_streams, $1)
-            on conflict (id) do update set version = excluded.version, timestamp = excluded.timestamp, is_archived = excluded.is_archived
-            """, "t.id = r->>'id'", cancellationToken);
-        var (snapshots, _, _) = await ReadAsync(
-            $"select * from {EventStoreSchema.Snapshots(fromSchema)} where stream_id in (select r->>'id' from jsonb_array_elements($1) r)",
-            "null", cancellationToken, Json(rows));
-        await WriteAsync(EventStoreSchema.SnapshotsTable, snapshots, $"""
-            insert into {EventStoreSchema.Snapshots(toSchema)} select * from jsonb_populate_recordset(null::{EventStoreSchema.Snapshots(toSchema)}, $1)
-            on conflict (stream_id) do update set version = excluded.version, balance = excluded.balance,
-                credit_limit = excluded.credit_limit, currency = excluded.currency
-            """, "t.stream_id = r->>'stream_id'", cancellationToken);
+            on conflict (id) do update set
+                version = excluded.version, timestamp = excluded.timestamp, created = excluded.created, is_archived = excluded.is_archived
+            """, cancellationToken);
+        await CompareAsync("mt_streams", rows, "t.id = r->>'id'", cancellationToken);
     }
 
     private async Task<(string Rows, string? Last, int Count)> ReadAsync(
@@ -216,18 +276,26 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
         return (rows.GetString(0), await rows.IsDBNullAsync(1, cancellationToken) ? null : rows.GetString(1), rows.GetInt32(2));
     }
 
-    private async Task WriteAsync(string table, string rows, string insert, string isSame, CancellationToken cancellationToken)
+    private async Task InsertAsync(string table, string rows, string insert, CancellationToken cancellationToken)
     {
-        await ExecuteAsync(to, insert, cancellationToken, Json(rows));
-        await CompareAsync(table, rows, isSame, cancellationToken);
+        try
+        {
+            await ExecuteAsync(to, insert, cancellationToken, Json(rows));
+        }
+        catch (PostgresException e) when (EventStoreFailure.IsVersionTaken(e))
+        {
+            throw new StoreCopyException($"'{to.Database}' has other events of shard {shard} than '{from.Database}': {e.MessageText}: {e.Detail}");
+        }
+        catch (PostgresException e) when (EventStoreFailure.RefusalOf(e) is not null)
+        {
+            throw new StoreCopyException($"'{to.Database}' takes no rows of {table} as they are in '{from.Database}': {e.MessageText}");
+        }
     }
 
-    // Sequence numbers belong to a database.
-    private async Task CompareAsync(string table, string rows, string isSame, CancellationToken cancellationToken)
+    private async Task CompareAsync(string table, string rows, string isSame, CancellationToken cancellationToken, string without = OwnColumns)
     {
         await using var command = new NpgsqlCommand(
-            $"select max(r::text) from jsonb_array_elements($1) r where not exists (select from {toSchema}.{table} t where {isSame} and to_jsonb(t) - 'seq_id' = r - 'seq_id')",
-            to)
+            $"select max(r::text) from jsonb_array_elements($1) r where {IsMissing(table, isSame, without)}", to)
         { CommandTimeout = 0 };
         command.Parameters.Add(Json(rows));
         if (await command.ExecuteScalarAsync(cancellationToken) is string different)
@@ -235,6 +303,19 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
             throw new StoreCopyException($"A row of {table} in '{to.Database}' is not as it is in '{from.Database}': {different}");
         }
     }
+
+    // Those of some rows that the other database does not have.
+    private async Task<string> MissingAsync(string rows, string isMissing, CancellationToken cancellationToken)
+    {
+        await using var command = new NpgsqlCommand(
+            $"select coalesce(jsonb_agg(r), '[]')::text from jsonb_array_elements($1) r where {isMissing}", to)
+        { CommandTimeout = 0 };
+        command.Parameters.Add(Json(rows));
+        return (string)(await command.ExecuteScalarAsync(cancellationToken))!;
+    }
+
+    private string IsMissing(string table, string isSame, string without) =>
+        $"not exists (select from {toSchema}.{table} t where {isSame} and to_jsonb(t) - ({without}) = r - ({without}))";
 
     private static async Task ExecuteAsync(NpgsqlConnection session, string sql, CancellationToken cancellationToken, params NpgsqlParameter[] parameters)
     {

@@ -8,7 +8,8 @@ namespace Billing.Backends.EventStore.Shards;
 /// <summary>Moves a shard from the database that holds it to another one while payments go on: copies it, copies what has come meanwhile until
 /// that is little, closes it, copies the rest, opens it in the other database, and deletes what is left. It can be started again after it
 /// was interrupted anywhere; no more than one database ever takes appends of a shard, whatever happens: each change of its database has a
-/// number, and a database never opens a shard under a number that it has seen.</summary>
+/// number, and a database never opens a shard under a number that it has seen. What a database has of a shard that it does not hold is only
+/// a copy, which a move may delete.</summary>
 internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, int shard) : IAsyncDisposable
 {
     // Together with the shard's number the key of the advisory lock that two moves of one shard compete for; any constant will do.
@@ -39,8 +40,12 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
     private async Task<(int Events, TimeSpan Closed)> MoveAsync(Action<string> report, CancellationToken cancellationToken)
     {
         await BeginAsync(cancellationToken);
-        var copy = new ShardCopy(_from, _to, from.Settings.Schema, to.Settings.Schema, shard);
+        var copy = Copy();
         report("copying accounts");
+        if (!await IsHeldThereAsync(cancellationToken))
+        {
+            await copy.DeleteCopyAsync(onlyDifferent: true, cancellationToken);
+        }
         var after = await WithoutAppendsAsync("", cancellationToken);
         var events = await copy.CopyAccountsAsync(after, cancellationToken);
         for (var (pass, copied) = (1, int.MaxValue); copied > RestMax && pass <= PassesMax; pass++)
@@ -51,16 +56,36 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
             (after, events) = (last, events + copied);
         }
         report("closing it");
+        await copy.CopyArchivedAsync(cancellationToken);
         var closed = Stopwatch.GetTimestamp();
-        var end = await WithoutAppendsAsync(
-            $"update {_fromShards} set moving_to = '{to.Name}' where number = {shard};", cancellationToken);
-        events += await copy.CopyEventsAsync(after, end, cancellationToken);
-        await copy.CopyHoldsAsync(cancellationToken);
-        await SwitchAsync(cancellationToken);
+        events += await CopyRestAsync(copy, after, cancellationToken);
         var wait = Stopwatch.GetElapsedTime(closed);
         report("deleting what is left");
         await DeleteAsync(copy, cancellationToken);
         return (events, wait);
+    }
+
+    // What is known while the sessions last need not wait for somebody to move the shard again.
+    private async Task<int> CopyRestAsync(ShardCopy copy, long after, CancellationToken cancellationToken)
+    {
+        try
+        {
+            var end = await WithoutAppendsAsync(
+                $"update {_fromShards} set moving_to = '{to.Name}' where number = {shard};", cancellationToken);
+            var events = await copy.CopyEventsAsync(after, end, cancellationToken);
+            await copy.CopyHoldsAsync(cancellationToken);
+            await SwitchAsync(cancellationToken);
+            return events;
+        }
+        catch (Exception e) when (e is StoreCopyException or PostgresException or OperationCanceledException
+            && _from.State == ConnectionState.Open && _to.State == ConnectionState.Open)
+        {
+            if (await ClosedEpochOrNullAsync(CancellationToken.None) is { } epoch)
+            {
+                await TryOpenAgainAsync(epoch, CancellationToken.None);
+            }
+            throw;
+        }
     }
 
     /// <summary>Opens a shard again that an interrupted move to the other database has closed: that one gets a number under which it can no longer
@@ -69,20 +94,29 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
     public Task UndoAsync(CancellationToken cancellationToken) => ConnectedAsync(async () =>
     {
         await OpenAsync(cancellationToken);
-        var epoch = await ClosedEpochAsync(cancellationToken);
+        return await TryOpenAgainAsync(await ClosedEpochAsync(cancellationToken), cancellationToken)
+            ? true
+            : throw new StoreCopyException($"The database {to.Name} holds shard {shard} already: move it there to complete that.");
+    });
+
+    // Returns false if the other database holds it already. One that holds it under a former number was restored to a time before a move.
+    private async Task<bool> TryOpenAgainAsync(long epoch, CancellationToken cancellationToken)
+    {
         if (await ScalarAsync(_to, $"""
             insert into {_toShards} as known (number, epoch, is_held) values ({shard}, {epoch + 1}, false)
-            on conflict (number) do update set epoch = greatest(known.epoch, excluded.epoch) where not known.is_held
+            on conflict (number) do update set
+                epoch = greatest(known.epoch, excluded.epoch), is_held = false, moving_to = case when known.is_held then '{from.Name}' else known.moving_to end
+            where not known.is_held or known.epoch < {epoch}
             returning true
             """, cancellationToken) is not true)
         {
-            throw new StoreCopyException($"The database {to.Name} holds shard {shard} already: move it there to complete that.");
+            return false;
         }
         await ExecuteAsync(_from, $"update {_fromShards} set moving_to = null, epoch = {epoch + 2} where number = {shard}", cancellationToken);
         return true;
-    });
+    }
 
-    /// <summary>Deletes what an interrupted move has left in the database that held the shard, if there was one.</summary>
+    /// <summary>Deletes what interrupted moves have left in the database that held the shard, or was to hold it.</summary>
     /// <param name="cancellationToken">Ends it; it can be started again.</param>
     /// <exception cref="StoreCopyException">Something is missing where the shard is now.</exception>
     public Task CleanAsync(CancellationToken cancellationToken) => ConnectedAsync(async () =>
@@ -92,7 +126,11 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
             update {_fromShards} set is_held = false, moving_to = '{to.Name}' where number = {shard} and (is_held or moving_to is not null) returning true
             """, cancellationToken) is true)
         {
-            await DeleteAsync(new ShardCopy(_from, _to, from.Settings.Schema, to.Settings.Schema, shard), cancellationToken);
+            await DeleteAsync(Copy(), cancellationToken);
+        }
+        else
+        {
+            await new ShardCopy(_to, _from, to.Settings.Schema, from.Settings.Schema, shard).DeleteCopyAsync(onlyDifferent: false, cancellationToken);
         }
         return true;
     });
@@ -146,7 +184,17 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
         {
             throw new StoreCopyException($"The database {from.Name} does not hold shard {shard} any more.");
         }
+        // The other one may have seen later numbers than this one, which was restored to an earlier time.
+        if (await ScalarAsync(_to, $"select epoch from {_toShards} where number = {shard}", cancellationToken) is long seen)
+        {
+            await ExecuteAsync(_from, $"update {_fromShards} set epoch = {seen + 1} where number = {shard} and epoch <= {seen}", cancellationToken);
+        }
     }
+
+    private async Task<bool> IsHeldThereAsync(CancellationToken cancellationToken) =>
+        await ScalarAsync(_to, $"select is_held from {_toShards} where number = {shard}", cancellationToken) is true;
+
+    private ShardCopy Copy() => new(_from, _to, from.Settings.Schema, to.Settings.Schema, shard);
 
     // Waits until no append is under way, does something, and returns the last sequence number of the events that are there then.
     private async Task<long> WithoutAppendsAsync(string action, CancellationToken cancellationToken)
@@ -191,9 +239,11 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
     }
 
     // The number of the shard while it is closed for this move.
-    private async Task<long> ClosedEpochAsync(CancellationToken cancellationToken) => (long)(await ScalarAsync(
-        _from, $"select epoch from {_fromShards} where number = {shard} and is_held and moving_to = '{to.Name}'", cancellationToken)
-        ?? throw new StoreCopyException($"Shard {shard} was moved by somebody else meanwhile."));
+    private async Task<long> ClosedEpochAsync(CancellationToken cancellationToken) => await ClosedEpochOrNullAsync(cancellationToken)
+        ?? throw new StoreCopyException($"Shard {shard} was moved by somebody else meanwhile.");
+
+    private async Task<long?> ClosedEpochOrNullAsync(CancellationToken cancellationToken) => (long?)await ScalarAsync(
+        _from, $"select epoch from {_fromShards} where number = {shard} and is_held and moving_to = '{to.Name}'", cancellationToken);
 
     private static NpgsqlConnection Session(EventStoreDatabase database) => database.Servers.Unpooled.CreateConnection();
 

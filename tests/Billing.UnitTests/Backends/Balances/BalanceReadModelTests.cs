@@ -116,6 +116,23 @@ public sealed class BalanceReadModelTests : IAsyncLifetime
         await EndAsync(running);
     }
 
+    /// <summary>An event that the view cannot apply, since a newer release has written it, and the store cannot read either.</summary>
+    [Fact]
+    public async Task An_account_whose_next_event_cannot_be_read_is_not_answered_as_it_was()
+    {
+        AddAccounts(2);
+        var running = _model.RunAsync(_stop.Token);
+        _model.Reset();
+        await UntilAsync(() => _view.Count == 3);
+        _store.Loading = ids => ids.Contains("visa/2") ? new UnknownEventTypeException("payment_accepted_v1", "Overdraft") : null;
+
+        _model.Apply([new Wire.V1.Event { StreamId = "visa/2", Version = 3 }]);
+
+        await UntilAsync(() => _view.Find("visa/2") is null);
+        Assert.NotNull(_view.Find("visa/1"));
+        await EndAsync(running);
+    }
+
     private void AddAccounts(int count)
     {
         foreach (var n in Enumerable.Range(1, count))

@@ -33,6 +33,36 @@ public sealed class EventStoreRetryTests
     public void A_failure_caused_by_the_data_does_not_mean_that_the_store_is_unavailable(string sqlState) =>
         Assert.False(EventStoreFailure.IsUnavailable(Postgres(sqlState)));
 
+    /// <summary>Nothing in a command that has passed the field rules can cause one: somebody has changed the tables.</summary>
+    [Theory]
+    [InlineData(PostgresErrorCodes.UniqueViolation)]
+    [InlineData(PostgresErrorCodes.NotNullViolation)]
+    [InlineData(PostgresErrorCodes.CheckViolation)]
+    [InlineData(PostgresErrorCodes.ForeignKeyViolation)]
+    [InlineData(PostgresErrorCodes.ExclusionViolation)]
+    [InlineData(PostgresErrorCodes.StringDataRightTruncation)]
+    [InlineData(PostgresErrorCodes.NumericValueOutOfRange)]
+    [InlineData(PostgresErrorCodes.InvalidTextRepresentation)]
+    [InlineData(PostgresErrorCodes.UntranslatableCharacter)]
+    [InlineData(PostgresErrorCodes.RaiseException)]
+    public void What_refuses_a_command_that_fits_the_tables_as_they_were_is_tried_again(string sqlState)
+    {
+        var failure = new InvalidOperationException("wrapped", Postgres(sqlState));
+
+        Assert.True(EventStoreFailure.IsRetryable(failure));
+        Assert.True(EventStoreFailure.IsOfSomeRows(failure));
+        Assert.StartsWith(sqlState + ": ", EventStoreFailure.RefusalOf(failure), StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData(StoredFunction.StreamMoved)]
+    [InlineData(StoredFunction.EpochEnded)]
+    [InlineData(StoredFunction.StreamArchived)]
+    [InlineData(PostgresErrorCodes.DataCorrupted)]
+    [InlineData(PostgresErrorCodes.ReadOnlySqlTransaction)]
+    public void What_the_tables_refuse_as_they_should_does_not_mean_that_somebody_has_changed_them(string sqlState) =>
+        Assert.Null(EventStoreFailure.RefusalOf(Postgres(sqlState)));
+
     [Fact]
     public void A_broken_connection_means_that_the_store_is_unavailable()
     {

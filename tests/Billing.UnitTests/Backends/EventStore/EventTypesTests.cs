@@ -92,6 +92,35 @@ public sealed class EventTypesTests
         Assert.Contains("'payment_accepted_v9'", e.Message, StringComparison.Ordinal);
     }
 
+    /// <summary>As a newer release writes them, before this one is used again.</summary>
+    [Fact]
+    public void An_event_with_a_member_that_this_release_does_not_know_is_refused_as_one_of_an_unknown_type() => (
+        from fact in Events
+        from member in Gen.Elements("""{"Frozen":3,""", """{"hash":"x",""", """{"Overdraft":{"Limit":1},""")
+        select (fact, member)).Holds(newer =>
+    {
+        var e = Assert.Throws<UnknownEventTypeException>(
+            () => EventTypes.Read(NameOf(newer.fact), Encoding.UTF8.GetBytes(newer.member + Json(newer.fact)[1..])));
+        Assert.Contains($"'{NameOf(newer.fact)}'", e.Message, StringComparison.Ordinal);
+        Assert.Contains(newer.member.Split('"')[1], e.Message, StringComparison.Ordinal);
+    });
+
+    [Theory]
+    [InlineData("By", """{"Subject":"alice","Team":"blue"}""")]
+    [InlineData("Notes", """{"Reference":"order 7","Colour":"blue"}""")]
+    [InlineData("Times", """{"SentAt":"2026-01-31T12:00:00+00:00","ReceivedAt":"2026-01-31T12:00:00+00:00","ConsumedAt":"2026-01-31T12:00:00+00:00","StoredAt":"2026-01-31T12:00:00+00:00"}""")]
+    public void So_is_one_with_such_a_member_within_another(string name, string value) => Assert.Throws<UnknownEventTypeException>(() => EventTypes.Read(
+        "payment_accepted_v1",
+        Encoding.UTF8.GetBytes($$"""{"TransactionId":"{{Samples.TransactionId}}","Amount":10.5,"Currency":"USD","DecidedAt":"2026-01-31T12:00:00+00:00","{{name}}":{{value}}}""")));
+
+    [Fact]
+    public void An_event_without_its_amount_is_refused_and_not_read_as_one_of_nothing() => Assert.Throws<UnknownEventTypeException>(() => EventTypes.Read(
+        "payment_accepted_v1", Encoding.UTF8.GetBytes($$"""{"TransactionId":"{{Samples.TransactionId}}","Currency":"USD","DecidedAt":"2026-01-31T12:00:00+00:00"}""")));
+
+    [Fact]
+    public void The_hash_of_an_event_is_passed_over() => Events.Holds(fact => Assert.Equal(
+        fact, EventTypes.Read(NameOf(fact), Encoding.UTF8.GetBytes(Json(fact)[..^1] + ",\"Hash\":\"abc=\"}"))));
+
     private string Json(AccountEvent fact) => _options.Serializer().ToJson(fact);
 
     private static string NameOf(AccountEvent fact) => fact switch

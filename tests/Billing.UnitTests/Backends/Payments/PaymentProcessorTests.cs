@@ -180,7 +180,7 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
     public async Task A_command_that_cannot_be_stored_goes_to_the_dead_letters_and_the_others_are_answered()
     {
         _store.Fails = events => events.Any(e => e.Recorded.StreamId.EndsWith("poison", StringComparison.Ordinal))
-            ? new PostgresException("a NUL in a text", "ERROR", "ERROR", PostgresErrorCodes.UntranslatableCharacter)
+            ? new InvalidCastException("a NUL in a text")
             : null;
         var (poison, sound) = (Payment("poison"), Payment("acct-1"));
         _processor.Accept([poison, sound]);
@@ -250,6 +250,28 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
         back.SetResult();
 
         Assert.Equal(1, (await ReplyOfAsync(replayed)).Payment.Version);
+    }
+
+    [Fact]
+    public async Task While_the_tables_refuse_everything_commands_wait_the_service_says_why_and_all_are_recorded_when_they_do_no_longer()
+    {
+        _store.Fails = _ => new PostgresException("null value in column \"more\"", "ERROR", "ERROR", PostgresErrorCodes.NotNullViolation);
+        var payments = Enumerable.Range(0, 20).Select(n => Payment($"acct-{n}")).ToList();
+        payments.ForEach(payment => payment.Command.DeadlineUnixUs = 0);
+        _processor.Accept(payments);
+        await _time.RunToEndAsync(Task.Delay(TimeSpan.FromMinutes(1), _time));
+        Assert.Equal("the database one of the event store refuses what is to be recorded: 23502: null value in column \"more\"", _processor.NotReadyReason);
+        Assert.All(payments, payment => Assert.False(payment.IsSettled));
+        var since = _time.GetTimestamp();
+        _store.Fails = _ => null;
+
+        foreach (var payment in payments)
+        {
+            Assert.Equal(1, (await ReplyOfAsync(payment)).Payment.Version);
+        }
+        // All at once, and not one after another.
+        Assert.InRange(_time.GetElapsedTime(since), TimeSpan.Zero, TimeSpan.FromSeconds(10));
+        Assert.Null(_processor.NotReadyReason);
     }
 
     [Fact]

@@ -28,7 +28,7 @@ public sealed class PaymentRecorderTests
     {
         var batch = Enter("acct-1", "acct-poison", "acct-2");
         _store.Fails = events => events.Any(e => e.Recorded.StreamId.EndsWith("poison", StringComparison.Ordinal))
-            ? new PostgresException("a NUL in a text", "ERROR", "ERROR", PostgresErrorCodes.UntranslatableCharacter)
+            ? new InvalidCastException("a NUL in a text")
             : null;
 
         await RecordAsync(batch);
