@@ -5,15 +5,14 @@ namespace Billing.Messaging;
 /// offsets and advance the watermark; any thread may settle slots.</summary>
 internal sealed class OffsetWatermark
 {
-    private readonly Queue<Slot> _inFlight = new();
+    private Queue<Slot> _inFlight = new();
     private long _last = -1;
+
+    /// <summary>The epoch of the leader that appended the last record below the watermark; null if it is not known.</summary>
+    public int? LeaderEpoch { get; private set; }
 
     /// <summary>Number of offsets tracked and not yet passed by the watermark.</summary>
     public int Count => _inFlight.Count;
-
-    /// <summary>Whether an offset is above all that were tracked. If it is not, the log is another one: the topic was created
-    /// again, or was truncated.</summary>
-    public bool IsNext(long offset) => offset > _last;
 
     /// <summary>The read time of the oldest offset in flight, as passed to <see cref="Track"/>; 0 if there is none.</summary>
     public long OldestReadAt => _inFlight.TryPeek(out var head) ? head.ReadAt : 0;
@@ -21,15 +20,23 @@ internal sealed class OffsetWatermark
     /// <summary>The oldest offset in flight; -1 if there is none.</summary>
     public long Oldest => _inFlight.TryPeek(out var head) ? head.Offset : -1;
 
-    /// <summary>Tracks the next offset of the partition, with the time when it was read; see <see cref="OldestReadAt"/>.</summary>
+    /// <summary>Tracks the next offset of the partition, with the time when it was read, see <see cref="OldestReadAt"/>, and the epoch of the
+    /// leader that appended its record.</summary>
     /// <exception cref="ArgumentOutOfRangeException">The offset is not above all those tracked before.</exception>
-    public Slot Track(long offset, long readAt = 0)
+    public Slot Track(long offset, long readAt = 0, int? leaderEpoch = null)
     {
         ArgumentOutOfRangeException.ThrowIfLessThanOrEqual(offset, _last);
         _last = offset;
-        var slot = new Slot(offset, readAt);
+        var slot = new Slot(offset, readAt, leaderEpoch);
         _inFlight.Enqueue(slot);
         return slot;
+    }
+
+    /// <summary>Forgets the offsets from one on, which come again as those of other records.</summary>
+    public void Cut(long offset)
+    {
+        _inFlight = new(_inFlight.Where(slot => slot.Offset < offset));
+        _last = offset - 1;
     }
 
     /// <summary>Advances the watermark past the settled offsets.</summary>
@@ -41,19 +48,22 @@ internal sealed class OffsetWatermark
         while (_inFlight.TryPeek(out var head) && head.Settled)
         {
             next = head.Offset + 1;
+            LeaderEpoch = head.LeaderEpoch;
             _inFlight.Dequeue();
         }
         return next >= 0;
     }
 
     /// <summary>One offset in flight.</summary>
-    public sealed class Slot(long offset, long readAt)
+    public sealed class Slot(long offset, long readAt, int? leaderEpoch)
     {
         private volatile bool _settled;
 
         public long Offset => offset;
 
         public long ReadAt => readAt;
+
+        public int? LeaderEpoch => leaderEpoch;
 
         public bool Settled => _settled;
 

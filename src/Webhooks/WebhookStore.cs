@@ -12,7 +12,7 @@ public sealed class WebhookStore(IOptions<WebhookOptions> options) : IAsyncDispo
     // A service that is lost must not keep its locks, and rows are looked up by their keys, also by plans made while the tables are empty.
     private const string SessionSettings =
         "-c lock_timeout=5s -c idle_in_transaction_session_timeout=10s -c tcp_keepalives_idle=4 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3 "
-        + "-c tcp_user_timeout=10s -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off";
+        + "-c tcp_user_timeout=10s -c synchronous_commit=on -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off";
 
     // Of one account with many events, how many are read at once.
     private const int EventsMax = 20;

@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Text;
 using Billing.Messaging;
 using Confluent.Kafka;
@@ -5,7 +6,14 @@ using Confluent.Kafka;
 namespace Billing.Simulation.Kafka;
 
 /// <summary>A record of a topic.</summary>
-internal sealed record StoredRecord(byte[]? Key, byte[]? Value, Headers Headers, DateTime At);
+internal sealed record StoredRecord(byte[]? Key, byte[]? Value, Headers Headers, DateTime At)
+{
+    /// <summary>The epoch of the leader that appended it.</summary>
+    public int Epoch { get; set; }
+
+    /// <summary>Whether a member of the group that reads its topic has settled it.</summary>
+    public bool IsSettled { get; set; }
+}
 
 /// <summary>The log of a partition. Deleting old records does not change the offsets of the others.</summary>
 internal sealed class Log(Brokers brokers, string topic, int number)
@@ -20,6 +28,12 @@ internal sealed class Log(Brokers brokers, string topic, int number)
     /// <summary>The offset of the next record.</summary>
     public long End => First + _records.Count;
 
+    /// <summary>The epoch of the leader: a number that grows with each new leader, and begins anew with the topic.</summary>
+    public int Epoch { get; private set; }
+
+    /// <summary>The records that the log contains.</summary>
+    public IReadOnlyList<StoredRecord> Present => _records;
+
     /// <summary>Called after each new record.</summary>
     public List<Action> Watchers { get; } = [];
 
@@ -30,6 +44,7 @@ internal sealed class Log(Brokers brokers, string topic, int number)
 
     public void Append(StoredRecord record)
     {
+        record.Epoch = Epoch;
         _records.Add(record);
         All.Add(record);
         brokers.Appended?.Invoke(this, record);
@@ -54,8 +69,18 @@ internal sealed class Log(Brokers brokers, string topic, int number)
     public void StartAgain()
     {
         _records.Clear();
-        First = 0;
+        (First, Epoch) = (0, 0);
     }
+
+    /// <summary>Simulates an unclean election: the new leader lacks the newest records.</summary>
+    public void Truncate(int count)
+    {
+        Epoch++;
+        _records.RemoveRange(_records.Count - Math.Min(count, _records.Count), Math.Min(count, _records.Count));
+    }
+
+    /// <summary>Where the records of an epoch, and of those before it, end; -1 if the log has no epoch so large.</summary>
+    public long EndOf(int epoch) => epoch > Epoch ? -1 : First + _records.Count(record => record.Epoch <= epoch);
 }
 
 /// <summary>A model of a Kafka cluster: topics with partitions, and consumer groups. The platform's producers and consumers get
@@ -67,6 +92,7 @@ internal sealed class Brokers
 
     private readonly Dictionary<string, Log[]> _topics = new(StringComparer.Ordinal);
     private readonly Dictionary<string, Group> _groups = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, int> _ids = new(StringComparer.Ordinal);
 
     public Brokers(Scheduler scheduler, Dice dice, int partitions)
     {
@@ -94,6 +120,9 @@ internal sealed class Brokers
     /// <summary>Until when no client can reach a broker.</summary>
     public long AwayUntil { get; set; }
 
+    /// <summary>Until when the groups refuse to commit offsets.</summary>
+    public long CommitsRefusedUntil { get; set; }
+
     /// <summary>A topic that cannot be written to, and until when.</summary>
     public (string Topic, long Until) Stuck { get; set; } = ("", 0);
 
@@ -118,6 +147,26 @@ internal sealed class Brokers
 
     public Log[] Create(string topic, int partitions) =>
         _topics[topic] = [.. Enumerable.Range(0, partitions).Select(number => new Log(this, topic, number))];
+
+    /// <summary>Deletes a topic and creates it again, empty and with another id. The groups lose their offsets in it.</summary>
+    public void MakeAgain(string topic)
+    {
+        _ids[topic] = _ids.GetValueOrDefault(topic) + 1;
+        foreach (var log in _topics[topic])
+        {
+            log.StartAgain();
+            foreach (var group in _groups.Values)
+            {
+                group.Uncommit(log.Partition);
+            }
+        }
+    }
+
+    /// <summary>Asks for the ids of topics, as a process does.</summary>
+    public Task<IReadOnlyDictionary<string, string>> IdsAsync(IReadOnlyList<string> topics, Node node) => IsUnavailableTo(node)
+        ? Task.FromException<IReadOnlyDictionary<string, string>>(new KafkaException(new Error(ErrorCode.Local_TimedOut, "no broker answers")))
+        : Task.FromResult<IReadOnlyDictionary<string, string>>(
+            topics.ToDictionary(topic => topic, topic => _ids.GetValueOrDefault(topic).ToString(CultureInfo.InvariantCulture), StringComparer.Ordinal));
 
     public Log[]? Find(string topic) => _topics.GetValueOrDefault(topic);
 

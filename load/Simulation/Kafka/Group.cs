@@ -16,6 +16,35 @@ internal sealed class Group(Brokers brokers)
     /// <summary>The committed offsets.</summary>
     public Dictionary<TopicPartition, long> Committed { get; } = [];
 
+    /// <summary>The leaders' epochs that were committed with the offsets.</summary>
+    public Dictionary<TopicPartition, int> CommittedEpochs { get; } = [];
+
+    /// <summary>Commits an offset.</summary>
+    public void Commit(TopicPartitionOffset offset)
+    {
+        Committed[offset.TopicPartition] = offset.Offset.Value;
+        if (offset.LeaderEpoch is { } epoch)
+        {
+            CommittedEpochs[offset.TopicPartition] = epoch;
+        }
+        else
+        {
+            CommittedEpochs.Remove(offset.TopicPartition);
+        }
+    }
+
+    /// <summary>Forgets the offset of a partition.</summary>
+    public void Uncommit(TopicPartition partition)
+    {
+        Committed.Remove(partition);
+        CommittedEpochs.Remove(partition);
+    }
+
+    /// <summary>The committed offset of a partition; unset if there is none.</summary>
+    public TopicPartitionOffset CommittedOf(TopicPartition partition) => Committed.TryGetValue(partition, out var offset)
+        ? new TopicPartitionOffset(partition, offset, CommittedEpochs.TryGetValue(partition, out var epoch) ? epoch : null)
+        : new TopicPartitionOffset(partition, Offset.Unset);
+
     /// <summary>The owner of a partition; null if it is not assigned.</summary>
     public ModelConsumer? OwnerOf(TopicPartition partition) => _owners.GetValueOrDefault(partition);
 

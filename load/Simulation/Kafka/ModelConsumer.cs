@@ -4,11 +4,13 @@ namespace Billing.Simulation.Kafka;
 
 /// <summary>The rebalance handlers of a consumer.</summary>
 internal sealed record RebalanceHandlers(
-    Action<IConsumer<byte[], byte[]>, List<TopicPartition>> Assigned, Action<IConsumer<byte[], byte[]>, List<TopicPartitionOffset>> Revoked,
+    Func<IConsumer<byte[], byte[]>, List<TopicPartition>, IReadOnlyList<TopicPartitionOffset>> Assigned, Action<IConsumer<byte[], byte[]>, List<TopicPartitionOffset>> Revoked,
     Action<List<TopicPartitionOffset>> Lost);
 
 /// <summary>A consumer of the model. Like librdkafka's, it calls the rebalance handlers from within Consume and commits the stored
-/// offsets periodically. Unlike librdkafka's, it never blocks: Consume does not wait for records.</summary>
+/// offsets periodically, but none that is below the last committed one, of the leader's epoch and the offset; asks at a seek whether
+/// the log still has what an epoch ended with, and when it hears of a new leader, and then goes back without a word; and knows no epoch smaller
+/// than the largest it has heard of. Unlike librdkafka's, it never blocks: Consume does not wait for records.</summary>
 internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
 {
     private static readonly TimeSpan AutoCommitInterval = TimeSpan.FromMilliseconds(500);
@@ -20,7 +22,17 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
     private readonly RebalanceHandlers? _handlers;
     private readonly List<TopicPartition> _assigned = [];
     private readonly Dictionary<TopicPartition, long> _positions = [];
-    private readonly Dictionary<TopicPartition, long> _stored = [];
+    private readonly Dictionary<TopicPartition, TopicPartitionOffset> _stored = [];
+
+    // The last committed offset that this client knows of.
+    private readonly Dictionary<TopicPartition, TopicPartitionOffset> _lastCommitted = [];
+
+    // The epoch of the record before the position; none if that is not known.
+    private readonly Dictionary<TopicPartition, int> _epochs = [];
+
+    // The largest epoch of a leader that this client has heard of.
+    private readonly Dictionary<TopicPartition, int> _leaders = [];
+    private readonly Dictionary<TopicPartition, List<(long Offset, StoredRecord Record)>> _taken = [];
     private readonly HashSet<TopicPartition> _paused = [];
     private readonly List<TopicPartition> _toBeAssigned = [];
     private readonly List<TopicPartition> _toBeRevoked = [];
@@ -59,7 +71,7 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
     public bool HasMore => !_node.ToBrokers.IsCut && HasMoreToTake;
 
     private bool HasMoreToTake => _evicted || _toBeAssigned.Count > 0 || _toBeRevoked.Count > 0
-        || _assigned.Exists(p => !_paused.Contains(p) && _positions[p] < _brokers[p].End);
+        || _assigned.Exists(p => !_paused.Contains(p) && _positions[p] < _brokers[p].End && _leaders[p] <= _brokers[p].Epoch);
 
     public void Subscribe(IEnumerable<string> topics)
     {
@@ -107,7 +119,8 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
             return null!;
         }
         AutoCommit();
-        var ready = _assigned.FindAll(p => !_paused.Contains(p) && _positions[p] != _brokers[p].End);
+        _assigned.ForEach(HearOfLeader);
+        var ready = _assigned.FindAll(p => !_paused.Contains(p) && _positions[p] != _brokers[p].End && _leaders[p] == _brokers[p].Epoch);
         return ready.Count == 0 ? null! : Take(_brokers.Dice.Pick(ready));
     }
 
@@ -117,15 +130,40 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
         {
             throw new KafkaException(new Error(ErrorCode.Local_State, "the partition is not assigned"));
         }
-        _stored[offset.TopicPartition] = offset.Offset.Value;
+        _stored[offset.TopicPartition] = offset;
+        if (_taken.TryGetValue(offset.TopicPartition, out var taken))
+        {
+            taken.FindAll(record => record.Offset < offset.Offset.Value).ForEach(record => record.Record.IsSettled = true);
+            taken.RemoveAll(record => record.Record.IsSettled);
+        }
     }
 
     public List<TopicPartitionOffset> Commit()
     {
-        if (_stored.Count == 0)
+        if (!_stored.Values.Any(IsAhead))
         {
             throw new KafkaException(new Error(ErrorCode.Local_NoOffset, "no offset is stored"));
         }
+        RequireCommit();
+        CommitStored();
+        return [];
+    }
+
+    public void Commit(IEnumerable<TopicPartitionOffset> offsets)
+    {
+        RequireCommit();
+        foreach (var offset in offsets)
+        {
+            if (_group!.OwnerOf(offset.TopicPartition) == this)
+            {
+                _group.Commit(offset);
+                _lastCommitted[offset.TopicPartition] = offset;
+            }
+        }
+    }
+
+    private void RequireCommit()
+    {
         if (_brokers.IsUnavailableTo(_node))
         {
             throw new KafkaException(new Error(ErrorCode.Local_TimedOut, "no broker answers"));
@@ -134,8 +172,10 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
         {
             throw new KafkaException(new Error(ErrorCode.IllegalGeneration, "the group has moved on"));
         }
-        CommitStored();
-        return [];
+        if (_brokers.CommitsRefusedUntil > _brokers.Scheduler.Now)
+        {
+            throw new KafkaException(new Error(ErrorCode.GroupCoordinatorNotAvailable, "the group's coordinator is not available"));
+        }
     }
 
     public void Pause(IEnumerable<TopicPartition> partitions) => _paused.UnionWith(partitions);
@@ -197,13 +237,19 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
             }
             // As with "auto.offset.reset=earliest".
             _positions[partition] = log.First;
+            _epochs.Remove(partition);
             return null!;
         }
         _positions[partition] = offset + 1;
         var stored = log[offset];
+        _epochs[partition] = stored.Epoch;
+        if (_group is not null)
+        {
+            _taken[partition].Add((offset, stored));
+        }
         return new ConsumeResult<byte[], byte[]>
         {
-            TopicPartitionOffset = new TopicPartitionOffset(partition, offset),
+            TopicPartitionOffset = new TopicPartitionOffset(partition, offset, stored.Epoch),
             Message = new Message<byte[], byte[]>
             {
                 Key = stored.Key!,
@@ -240,12 +286,28 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
         {
             var added = _toBeAssigned.ToList();
             _toBeAssigned.Clear();
-            foreach (var partition in added)
+            foreach (var begin in _handlers!.Assigned(this, added))
             {
-                var log = _brokers[partition];
-                Add(partition, _group.Committed.GetValueOrDefault(partition, log.First));
+                Begin(begin);
             }
-            _handlers!.Assigned(this, added);
+        }
+    }
+
+    private void Begin(TopicPartitionOffset begin)
+    {
+        var partition = begin.TopicPartition;
+        if (begin.Offset == Offset.Unset)
+        {
+            begin = _group!.CommittedOf(partition);
+            if (begin.Offset.Value > 0)
+            {
+                _lastCommitted[partition] = begin;
+            }
+        }
+        Add(partition, begin.Offset.IsSpecial ? _brokers[partition].First : begin.Offset.Value);
+        if (begin.LeaderEpoch is { } epoch)
+        {
+            _epochs[partition] = epoch;
         }
     }
 
@@ -272,7 +334,8 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
 
     private void AutoCommit()
     {
-        if (_group is not null && _brokers.Scheduler.Now - _committed >= AutoCommitInterval.Ticks && !_evicted)
+        if (_group is not null && _brokers.Scheduler.Now - _committed >= AutoCommitInterval.Ticks && !_evicted
+            && _brokers.CommitsRefusedUntil <= _brokers.Scheduler.Now)
         {
             _committed = _brokers.Scheduler.Now;
             CommitStored();
@@ -281,20 +344,50 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
 
     private void CommitStored()
     {
-        foreach (var (partition, offset) in _stored)
+        foreach (var stored in _stored.Values.Where(IsAhead))
         {
-            if (_group!.OwnerOf(partition) == this)
+            if (_group!.OwnerOf(stored.TopicPartition) == this)
             {
-                _group.Committed[partition] = offset;
+                _group.Commit(stored);
+                _lastCommitted[stored.TopicPartition] = stored;
             }
         }
-        _stored.Clear();
+    }
+
+    private bool IsAhead(TopicPartitionOffset stored) => !_lastCommitted.TryGetValue(stored.TopicPartition, out var committed)
+        || (stored.LeaderEpoch is { } one && committed.LeaderEpoch is { } other && one != other ? one > other : stored.Offset > committed.Offset);
+
+    // What it hears of a leader with a smaller epoch is taken for old.
+    private void HearOfLeader(TopicPartition partition)
+    {
+        var log = _brokers[partition];
+        if (log.Epoch > _leaders[partition])
+        {
+            _leaders[partition] = log.Epoch;
+            Validate(partition);
+        }
+    }
+
+    // Whether the log still has what was read.
+    private void Validate(TopicPartition partition)
+    {
+        if (_epochs.TryGetValue(partition, out var epoch))
+        {
+            var (log, end) = (_brokers[partition], _brokers[partition].EndOf(epoch));
+            // Without that epoch, it is as with "auto.offset.reset=earliest".
+            if (end < _positions[partition])
+            {
+                _positions[partition] = end < 0 ? log.First : end;
+            }
+        }
     }
 
     private void Add(TopicPartition partition, long position)
     {
         _assigned.Add(partition);
         _positions[partition] = position;
+        _taken[partition] = [];
+        _leaders.TryAdd(partition, _brokers[partition].Epoch);
         _brokers[partition].Watchers.Add(_wake);
     }
 
@@ -303,6 +396,9 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
         _assigned.Remove(partition);
         _positions.Remove(partition);
         _stored.Remove(partition);
+        _lastCommitted.Remove(partition);
+        _epochs.Remove(partition);
+        _taken.Remove(partition);
         _paused.Remove(partition);
         if (_brokers.Find(partition.Topic) is not null)
         {
@@ -330,18 +426,25 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
 
     public void StoreOffset(ConsumeResult<byte[], byte[]> result) => throw new NotSupportedException();
 
-    public void Commit(IEnumerable<TopicPartitionOffset> offsets) => throw new NotSupportedException();
-
     public void Commit(ConsumeResult<byte[], byte[]> result) => throw new NotSupportedException();
 
-    public void Seek(TopicPartitionOffset tpo) =>
+    public void Seek(TopicPartitionOffset tpo)
+    {
         _positions[tpo.TopicPartition] = tpo.Offset == Offset.Beginning ? _brokers[tpo.TopicPartition].First : tpo.Offset.Value;
+        _taken[tpo.TopicPartition].RemoveAll(taken => taken.Offset >= tpo.Offset.Value);
+        _epochs.Remove(tpo.TopicPartition);
+        if (tpo.LeaderEpoch is { } epoch)
+        {
+            _epochs[tpo.TopicPartition] = epoch;
+            Validate(tpo.TopicPartition);
+        }
+    }
 
     public List<TopicPartitionOffset> Committed(TimeSpan timeout) => throw new NotSupportedException();
 
     public List<TopicPartitionOffset> Committed(IEnumerable<TopicPartition> partitions, TimeSpan timeout) => _brokers.IsUnavailableTo(_node)
         ? throw new KafkaException(new Error(ErrorCode.Local_TimedOut, "no broker answers"))
-        : [.. partitions.Select(p => new TopicPartitionOffset(p, _group!.Committed.TryGetValue(p, out var offset) ? offset : Offset.Unset))];
+        : [.. partitions.Select(_group!.CommittedOf)];
 
     public Offset Position(TopicPartition partition) => _positions.TryGetValue(partition, out var position) ? position : Offset.Unset;
 

@@ -171,6 +171,12 @@ internal sealed class Run
             FaultKind.PartitionAdded => () => brokers.AddPartition(_dice.Pick(Topics.AllRequests)),
             FaultKind.LeaderSlow => () => brokers.Slow = (fault.Target, until),
             FaultKind.RepliesStuck => () => brokers.Stuck = (_platform.Proxies[proxy].ReplyTopic, until),
+            FaultKind.PaymentsMadeAgainUnseen => () => Unseen(lasts, MakePaymentsAgain),
+            FaultKind.OffsetsLost => () => Unseen(lasts, () => ChangeOffsets((_, _) => -1)),
+            FaultKind.OffsetsBack => () => Unseen(lasts, () => ChangeOffsets((_, committed) => Math.Max(0, committed - _dice.Between(1, 20)))),
+            FaultKind.OffsetsPastEnd => () => Unseen(lasts, () => ChangeOffsets((log, _) => log.End + 1000)),
+            FaultKind.PaymentsTruncated => TruncatePayments,
+            FaultKind.PaymentsTruncatedUnseen => () => Unseen(lasts, TruncatePayments),
             _ => throw new SimulationException($"There is no fault {fault.Kind}."),
         };
         inject();
@@ -223,7 +229,49 @@ internal sealed class Run
     private void StartRequestsAgain()
     {
         _requestsLost = true;
-        _dice.Pick(_platform.Brokers.Find(_dice.Pick(Topics.AllRequests))!).StartAgain();
+        _platform.Brokers.MakeAgain(_dice.Pick(_platform.Brokers.Find(_dice.Pick(Topics.AllRequests))!).Partition.Topic);
+    }
+
+    // Does something while no payment backend runs; before it and after it, proxies send commands.
+    private void Unseen(TimeSpan down, Action change)
+    {
+        foreach (var number in Enumerable.Range(0, _schedule.Settings.PaymentBackends))
+        {
+            _platform.CrashPayments(number, down);
+        }
+        _scheduler.At(_scheduler.Now + _dice.UpTo(down.TotalMilliseconds).Ticks, new Due(null, change));
+    }
+
+    private void MakePaymentsAgain()
+    {
+        _requestsLost = true;
+        _platform.Brokers.MakeAgain(_dice.Pick(Topics.AllPayments));
+    }
+
+    private void ChangeOffsets(Func<Log, long, long> change)
+    {
+        var group = _platform.Brokers.Group(Groups.Payments);
+        foreach (var log in Topics.AllPayments.SelectMany(topic => _platform.Brokers.Find(topic)!))
+        {
+            if (group.Committed.TryGetValue(log.Partition, out var committed))
+            {
+                var changed = change(log, committed);
+                group.Uncommit(log.Partition);
+                if (changed >= 0)
+                {
+                    group.Commit(new Confluent.Kafka.TopicPartitionOffset(log.Partition, changed));
+                }
+            }
+        }
+    }
+
+    private void TruncatePayments()
+    {
+        _requestsLost = true;
+        foreach (var log in _platform.Brokers.Find(_dice.Pick(Topics.AllPayments))!)
+        {
+            log.Truncate(_dice.Next(6));
+        }
     }
 
     private void InjectBadRecords()
@@ -276,7 +324,8 @@ internal sealed class Run
             foreach (var log in topics.SelectMany(topic => _platform.Brokers.Find(topic)!))
             {
                 var committed = group.Committed.GetValueOrDefault(log.Partition);
-                if (committed != log.End && !(_requestsLost && log.End == 0))
+                // Of a log with nothing to read, nobody learns that the offset is wrong; whoever reads the next record does.
+                if (committed != log.End && log.Present.Any(record => !record.IsSettled))
                 {
                     yield return $"{log.Partition} of {group.OwnerOf(log.Partition)?.Name} ends at {log.End}; committed is {committed}";
                 }
@@ -287,6 +336,7 @@ internal sealed class Run
     private void CheckEnd()
     {
         _model.CheckStore();
+        CheckRead();
         ReferenceModel.Require(_platform.Balances.All(b => b.View.Waiting == 0), "somebody waits for a view for ever");
         CheckDeadLetters();
         if (_schedule.Faults.Count == 0 && !_clients.HasAskedAgain)
@@ -299,6 +349,17 @@ internal sealed class Run
         {
             CheckViews();
             CheckEvents();
+        }
+    }
+
+    /// <summary>Checks that no request that is on a topic was left unread.</summary>
+    private void CheckRead()
+    {
+        foreach (var log in Topics.AllRequests.SelectMany(topic => _platform.Brokers.Find(topic)!))
+        {
+            ReferenceModel.Require(
+                log.Present.All(record => record.IsSettled),
+                $"{log.Partition} has {log.Present.Count(record => !record.IsSettled)} records between {log.First} and {log.End} that nobody has settled");
         }
     }
 

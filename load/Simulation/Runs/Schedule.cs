@@ -158,6 +158,24 @@ internal enum FaultKind
 
     /// <summary>The reply topic of a proxy cannot be written to.</summary>
     RepliesStuck,
+
+    /// <summary>A topic of payments is deleted and created again while no payment backend runs.</summary>
+    PaymentsMadeAgainUnseen,
+
+    /// <summary>The group of the payment backends loses its offsets while none of them runs.</summary>
+    OffsetsLost,
+
+    /// <summary>The offsets of the group of the payment backends go back while none of them runs.</summary>
+    OffsetsBack,
+
+    /// <summary>The offsets of the group of the payment backends are past the ends of the logs while none of them runs.</summary>
+    OffsetsPastEnd,
+
+    /// <summary>A broker without the newest records of a topic of payments becomes its leader.</summary>
+    PaymentsTruncated,
+
+    /// <summary>As before, while no payment backend runs.</summary>
+    PaymentsTruncatedUnseen,
 }
 
 /// <summary>A fault.</summary>

@@ -16,6 +16,7 @@ internal abstract class BackendNode
     private CommandIntake? _intake;
     private ModelConsumer? _consumer;
     private TurnLoop? _turns;
+    private Action? _join;
 
     protected BackendNode(Node node, Brokers brokers)
     {
@@ -48,11 +49,16 @@ internal abstract class BackendNode
     /// <summary>Joins the consumer group.</summary>
     protected void Join(IReadOnlyList<string> topics, string group, int inFlightMax, ICommandHandler handler)
     {
-        _intake = new CommandIntake(inFlightMax, handler, _publisher, Node.Wait, Node.Time, PointLog<BackendNode>.Instance);
         _turns = new TurnLoop(_brokers.Scheduler, _brokers.Dice, Node, RunTurn);
-        _consumer = new ModelConsumer(
-            _brokers, Node, _turns.Wake, _brokers.Group(group), new RebalanceHandlers(_intake.Assigned, _intake.Revoked, _intake.Lost));
-        _consumer.Subscribe(topics);
+        _join = () =>
+        {
+            var ids = new TopicIds(topics, asked => _brokers.IdsAsync(asked, Node), TopicIds.Interval, Node.Time, PointLog<BackendNode>.Instance);
+            _intake = new CommandIntake(inFlightMax, handler, _publisher, ids, Node.Wait, Node.Time, PointLog<BackendNode>.Instance);
+            _consumer = new ModelConsumer(
+                _brokers, Node, _turns.Wake, _brokers.Group(group), new RebalanceHandlers(_intake.Assigned, _intake.Revoked, _intake.Lost));
+            _consumer.Subscribe(topics);
+        };
+        _join();
         _turns.Wake();
     }
 
@@ -78,7 +84,12 @@ internal abstract class BackendNode
 
     private TimeSpan RunTurn()
     {
-        _intake!.RunTurn(_consumer!);
+        if (!_intake!.RunTurn(_consumer!))
+        {
+            _intake.Leave(_consumer!);
+            _consumer!.Close();
+            _join!();
+        }
         return TimeSpan.FromMilliseconds(_consumer!.HasMore ? 1 : _intake.Tracked > 0 ? 5 : 200);
     }
 }

@@ -22,13 +22,14 @@ public sealed partial class EventStoreOptions
     // One that waits for the rest of a statement is not idle: the server ends it when its client's host no longer answers, after
     // about as long. The next owner of a partition waits for the appends of the former one. Whoever waits longer for a lock tries again,
     // so that the log says so, and so that a change of a table, behind which appends queue, gives way to them.
+    // What is acknowledged is on the disk, whatever the role's or the database's settings say.
     // Rows are looked up by their keys: a statement prepared while a new store's tables are empty would otherwise keep scanning
     // whole tables when they no longer are.
     private const string LostClients =
         $"-c lock_timeout={LockTimeout} -c tcp_keepalives_idle=4 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3 -c tcp_user_timeout=10s";
 
     private const string SessionSettingsOption =
-        $"{LostClients} -c idle_in_transaction_session_timeout=10s "
+        $"{LostClients} -c synchronous_commit=on -c idle_in_transaction_session_timeout=10s "
         + "-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off";
 
     // A service runs the same few statements again and again.

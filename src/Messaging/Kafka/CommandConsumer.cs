@@ -1,5 +1,6 @@
 using Billing.Hosting;
 using Billing.Messaging.Kafka.Clients;
+using Confluent.Kafka;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 
@@ -18,11 +19,10 @@ public sealed class CommandConsumer(
     KafkaTopics topics, Supervisor supervisor, TimeProvider time, ILogger<CommandConsumer> logger, EventFollower? follower = null)
     : Worker(supervisor), IReadyPart
 {
-    private readonly CommandIntake _intake = new(
-        subscription.InFlightMax, handler, publisher, interval => Task.Delay(interval, time).Wait(), time, logger);
+    private volatile CommandIntake? _intake;
 
     /// <inheritdoc/>
-    public string? NotReadyReason => _intake.HasJoined ? null
+    public string? NotReadyReason => _intake?.HasJoined == true ? null
         : follower?.Following.IsCompleted == false ? "the end of the events is not known yet"
         : $"the consumer has not joined its group {subscription.Group}";
 
@@ -41,19 +41,31 @@ public sealed class CommandConsumer(
     private void Run(CancellationToken stopping)
     {
         follower?.Following.Wait(stopping);
+        while (!stopping.IsCancellationRequested)
+        {
+            RunMember(stopping);
+        }
+    }
+
+    private void RunMember(CancellationToken stopping)
+    {
+        CommandIntake? intake = null;
         using var consumer = KafkaClients.Consumer<byte[], byte[]>(
             options.Value.GroupMember(subscription.Group, subscription.Group), e => KafkaLog.Error(logger, e), logger,
             builder => builder
-                .SetPartitionsAssignedHandler((consumer, added) => _intake.Assigned(consumer, added))
-                .SetPartitionsRevokedHandler((consumer, revoked) => _intake.Revoked(consumer, revoked))
-                .SetPartitionsLostHandler((_, lost) => _intake.Lost(lost)));
+                .SetPartitionsAssignedHandler((consumer, added) => (IEnumerable<TopicPartitionOffset>)intake!.Assigned(consumer, added))
+                .SetPartitionsRevokedHandler((consumer, revoked) => intake!.Revoked(consumer, revoked))
+                .SetPartitionsLostHandler((_, lost) => intake!.Lost(lost)));
+        using var admin = new DependentAdminClientBuilder(consumer.Handle).Build();
+        var ids = new TopicIds(subscription.Topics, TopicIds.From(admin), TopicIds.Interval, time, logger);
+        _intake = intake = new CommandIntake(
+            subscription.InFlightMax, handler, publisher, ids, interval => Task.Delay(interval, time).Wait(), time, logger);
         consumer.Subscribe(subscription.Topics);
         KafkaLog.Subscribed(logger, string.Join(", ", subscription.Topics), subscription.Group);
-        while (!stopping.IsCancellationRequested)
+        while (!stopping.IsCancellationRequested && intake.RunTurn(consumer))
         {
-            _intake.RunTurn(consumer);
         }
-        _intake.Leave(consumer);
+        intake.Leave(consumer);
         consumer.Close();
     }
 }

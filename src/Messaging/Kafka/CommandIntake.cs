@@ -11,7 +11,7 @@ namespace Billing.Messaging.Kafka;
 /// handler: when too many commands are in flight it pauses its partitions and continues to poll, so that it stays in the group.
 /// Not thread-safe; <paramref name="wait"/> blocks the thread for a time.</summary>
 internal sealed class CommandIntake(
-    int inFlightMax, ICommandHandler handler, KafkaAnswerPublisher publisher, Action<TimeSpan> wait, TimeProvider time, ILogger logger)
+    int inFlightMax, ICommandHandler handler, KafkaAnswerPublisher publisher, TopicIds ids, Action<TimeSpan> wait, TimeProvider time, ILogger logger)
 {
     /// <summary>Largest number of records consumed per turn, including invalid ones, so that invalid records cannot delay handing
     /// over and committing the valid ones.</summary>
@@ -28,6 +28,7 @@ internal sealed class CommandIntake(
     private static readonly TimeSpan FencedMax = TimeSpan.FromSeconds(10);
 
     private readonly CommandReader _reader = new(publisher);
+    private readonly GroupPositions _positions = new(ids, logger);
     private readonly Dictionary<TopicPartition, OffsetWatermark> _watermarks = [];
     private readonly Dictionary<TopicPartition, PartitionAssignment> _assignments = [];
 
@@ -49,13 +50,19 @@ internal sealed class CommandIntake(
     public int Tracked => _watermarks.Values.Sum(w => w.Count);
 
     /// <summary>Runs one turn of the loop.</summary>
-    public void RunTurn(IConsumer<byte[], byte[]> consumer)
+    /// <returns>False if the member has to leave its group and join it with a new client and a new intake: a topic was created again.</returns>
+    public bool RunTurn(IConsumer<byte[], byte[]> consumer)
     {
+        if (_positions.AreOfFormerTopics)
+        {
+            return false;
+        }
         StartFencedOver(consumer);
         PauseOrResume(consumer);
         Drain(consumer);
         StoreOffsets(consumer);
         ReportPartitions(consumer);
+        return true;
     }
 
     /// <summary>Waits a limited time for the commands in flight and commits the settled offsets, before the member leaves its
@@ -68,7 +75,8 @@ internal sealed class CommandIntake(
     }
 
     /// <summary>Handles the assignment of partitions to this member.</summary>
-    public void Assigned(IConsumer<byte[], byte[]> consumer, List<TopicPartition> added)
+    /// <returns>Where the client begins to read them.</returns>
+    public IReadOnlyList<TopicPartitionOffset> Assigned(IConsumer<byte[], byte[]> consumer, List<TopicPartition> added)
     {
         foreach (var partition in added)
         {
@@ -76,11 +84,13 @@ internal sealed class CommandIntake(
             _assignments[partition] = new PartitionAssignment(Of(partition));
             MessagingMetrics.InitialiseDeadLetters(partition.Topic);
         }
-        FindBacklog(consumer, added);
+        var begins = _positions.Assigned(consumer, added);
+        FindBacklog(consumer, begins);
         // New partitions are not paused and the old ones keep their state: the next turn sets all of them to the same state.
         _isMixed = true;
         HasJoined = true;
         KafkaLog.Assigned(logger, string.Join(", ", added));
+        return begins;
     }
 
     /// <summary>Handles the revocation of partitions; the group reassigns them when this returns.</summary>
@@ -91,6 +101,7 @@ internal sealed class CommandIntake(
         HandOver();
         var unsettled = WaitUntilSettled(consumer, partitions);
         Drop(partitions);
+        _positions.Forget(partitions);
         KafkaLog.Revoked(logger, string.Join(", ", partitions), unsettled);
     }
 
@@ -98,6 +109,7 @@ internal sealed class CommandIntake(
     public void Lost(List<TopicPartitionOffset> lost)
     {
         Drop(lost.ConvertAll(l => l.TopicPartition));
+        _positions.Forget(lost.Select(l => l.TopicPartition));
         KafkaLog.Lost(logger, string.Join(", ", lost.Select(l => l.TopicPartition)));
     }
 
@@ -105,16 +117,16 @@ internal sealed class CommandIntake(
     /// part. The whole backlog is handed over at once. Only then can the events that the previous owner left unpublished be
     /// published in the order of their versions, regardless of the order in which their commands were delivered and expired
     /// before.</summary>
-    private void FindBacklog(IConsumer<byte[], byte[]> consumer, List<TopicPartition> added)
+    private void FindBacklog(IConsumer<byte[], byte[]> consumer, IReadOnlyList<TopicPartitionOffset> begins)
     {
         try
         {
-            foreach (var committed in consumer.Committed(added, QueryTimeout))
+            foreach (var begin in begins)
             {
-                var offsets = consumer.QueryWatermarkOffsets(committed.TopicPartition, QueryTimeout);
-                if (Math.Max(committed.Offset.Value, offsets.Low.Value) < offsets.High.Value)
+                var offsets = consumer.QueryWatermarkOffsets(begin.TopicPartition, QueryTimeout);
+                if (Math.Max(begin.Offset.Value, offsets.Low.Value) < offsets.High.Value)
                 {
-                    _backlog[committed.TopicPartition] = offsets.High.Value;
+                    _backlog[begin.TopicPartition] = offsets.High.Value;
                 }
             }
             _backlogSince = time.GetTimestamp();
@@ -132,7 +144,7 @@ internal sealed class CommandIntake(
         _readAt = record is null ? 0 : MessagingMetrics.Now;
         for (var taken = 1; record is not null; taken++)
         {
-            Take(record);
+            Take(consumer, record);
             record = taken < DrainMax ? Consume(consumer, TimeSpan.Zero) : null;
         }
         if (_backlog.Count == 0 || _paused || time.GetElapsedTime(_backlogSince) > BacklogTimeout)
@@ -141,9 +153,22 @@ internal sealed class CommandIntake(
         }
     }
 
-    private void Take(ConsumeResult<byte[], byte[]> record)
+    private void Take(IConsumer<byte[], byte[]> consumer, ConsumeResult<byte[], byte[]> record)
     {
-        var slot = Track(record);
+        var watermark = _watermarks[record.TopicPartition];
+        var place = _positions.Find(consumer, record, watermark.Count > 0 ? watermark.Oldest : long.MaxValue, out _);
+        if (place == Place.NotYet)
+        {
+            return;
+        }
+        if (place == Place.Anew)
+        {
+            // The offsets of the former log are meaningless in this one.
+            watermark.Cut(record.Offset.Value);
+            _backlog.Remove(record.TopicPartition);
+        }
+        MessagingMetrics.Read(record.Topic);
+        var slot = watermark.Track(record.Offset.Value, _readAt, record.LeaderEpoch);
         try
         {
             if (_reader.Read(record, slot, _assignments[record.TopicPartition]) is { } delivery)
@@ -161,19 +186,6 @@ internal sealed class CommandIntake(
         {
             _backlog.Remove(record.TopicPartition);
         }
-    }
-
-    private OffsetWatermark.Slot Track(ConsumeResult<byte[], byte[]> record)
-    {
-        var watermark = _watermarks[record.TopicPartition];
-        if (!watermark.IsNext(record.Offset.Value))
-        {
-            // The offsets of the old log are meaningless in the new one.
-            KafkaLog.OffsetsBeganAgain(logger, record.Topic, record.Partition.Value, record.Offset.Value);
-            _watermarks[record.TopicPartition] = watermark = new OffsetWatermark();
-        }
-        MessagingMetrics.Read(record.Topic);
-        return watermark.Track(record.Offset.Value, _readAt);
     }
 
     private void HandOver()
@@ -228,7 +240,7 @@ internal sealed class CommandIntake(
         {
             if (watermark.TryAdvance(out var next))
             {
-                consumer.StoreOffset(new TopicPartitionOffset(partition, next));
+                consumer.StoreOffset(_positions.After(partition, next, watermark.LeaderEpoch));
             }
         }
     }
@@ -266,7 +278,7 @@ internal sealed class CommandIntake(
             age);
     }
 
-    private void Drop(List<TopicPartition> partitions)
+    private void Drop(IReadOnlyList<TopicPartition> partitions)
     {
         foreach (var partition in partitions)
         {
@@ -298,10 +310,10 @@ internal sealed class CommandIntake(
 
     private void StartOver(IConsumer<byte[], byte[]> consumer, TopicPartition partition)
     {
+        var begin = _positions.Assigned(consumer, [partition])[0];
         try
         {
-            var committed = consumer.Committed([partition], QueryTimeout)[0].Offset;
-            consumer.Seek(new TopicPartitionOffset(partition, committed == Offset.Unset ? Offset.Beginning : committed));
+            consumer.Seek(begin.Offset == Offset.Unset ? new TopicPartitionOffset(partition, Offset.Beginning) : begin);
         }
         catch (KafkaException e) when (!e.Error.IsFatal)
         {

@@ -47,7 +47,7 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
         // The caller of a command that no broker has acknowledged after half a minute does not wait any more.
         _producers = ProducerPair.Build(options.Value, "billing-proxy-" + id, TimeSpan.FromSeconds(30), nameof(KafkaRequestTransport), supervisor, logger);
         _commands = new CommandPublisher(_producers, pending, _replyTopic);
-        _replies = new ReplyConsumer(options.Value, _replyTopic, new ReplyReader(pending, logger), supervisor, logger)
+        _replies = new ReplyConsumer(options.Value, _replyTopic, new ReplyReader(pending, logger), supervisor, time, logger)
         {
             TopicGone = RestoreReplyTopic,
         };

@@ -38,9 +38,10 @@ public sealed class KafkaSurvey : IDisposable
     {
         var partitions = await PartitionsAsync(Topics.AllRequests);
         var ends = await OffsetsAsync(partitions, OffsetSpec.Latest());
-        // Without a committed offset, a group starts at the beginning of a partition.
+        // Without a committed offset, or with one past the end, a group starts at the beginning of a partition.
         var next = await OffsetsAsync(partitions, OffsetSpec.Earliest());
-        foreach (var committed in (await Task.WhenAll(BackendGroups.Select(CommittedAsync))).SelectMany(offsets => offsets))
+        foreach (var committed in (await Task.WhenAll(BackendGroups.Select(CommittedAsync))).SelectMany(offsets => offsets)
+            .Where(committed => committed.Offset.Value <= ends.GetValueOrDefault(committed.TopicPartition)))
         {
             next[committed.TopicPartition] = committed.Offset.Value;
         }

@@ -26,7 +26,8 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
 
     // A broker acknowledges a record when it is on its disk: what was acknowledged, a payment's 202 among it, outlives a loss of power of
     // all brokers. Requests for balances and replies need no more than their callers' patience.
-    private static readonly Dictionary<string, string> Synced = new() { [TopicSettings.RecordsBeforeSync] = "1" };
+    private static readonly Dictionary<string, string> Synced =
+        new() { [TopicSettings.RecordsBeforeSync] = "1", [TopicSettings.UncleanElections] = "false" };
 
     // The timestamp of a timed command's record is then the time when the broker appended it, not when it was produced.
     private static readonly Dictionary<string, string> PaymentSettings = new(Synced) { ["message.timestamp.type"] = "LogAppendTime" };

@@ -9,10 +9,13 @@ namespace Billing.Messaging.Kafka;
 
 /// <summary>Reads one proxy's reply topic on its own thread and completes the waiting calls. Only this process uses the topic, so
 /// its partition is assigned directly, without a group, and read from the beginning.</summary>
-internal sealed class ReplyConsumer(KafkaOptions options, string topic, ReplyReader replies, Supervisor supervisor, ILogger logger)
+internal sealed class ReplyConsumer(
+    KafkaOptions options, string topic, ReplyReader replies, Supervisor supervisor, TimeProvider time, ILogger logger)
     : Worker(supervisor)
 {
     private const string PropagationMs = "5000";
+
+    private static readonly TimeSpan TurnMax = TimeSpan.FromMilliseconds(100);
 
     private readonly TaskCompletionSource _reading = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private volatile bool _startAgain;
@@ -33,36 +36,41 @@ internal sealed class ReplyConsumer(KafkaOptions options, string topic, ReplyRea
         var config = options.Consumer("billing-proxy", topic);
         // For this time an unknown topic may be a new one that not all brokers know yet; only after it is an error reported.
         config.Set("topic.metadata.propagation.max.ms", PropagationMs);
-        using var consumer = KafkaClients.Consumer<Ignore, byte[]>(config, HandleError, logger);
-        _startAgain = true;
         while (!stopping.IsCancellationRequested)
         {
-            if (_startAgain)
-            {
-                _startAgain = false;
-                consumer.Unassign();
-                // Offset 0, not Offset.Beginning, which queries a broker that may not know the new topic yet.
-                consumer.Assign(new TopicPartitionOffset(topic, 0, 0));
-            }
-            TakeOne(consumer, stopping);
+            Read(config, stopping);
+        }
+    }
+
+    // With a client of its own: one that knows a former topic may keep asking for epochs of leaders that the present one has not had yet.
+    private void Read(ConsumerConfig config, CancellationToken stopping)
+    {
+        using var consumer = KafkaClients.Consumer<Ignore, byte[]>(config, HandleError, logger);
+        using var admin = new DependentAdminClientBuilder(consumer.Handle).Build();
+        var ids = new TopicIds([topic], TopicIds.From(admin), TopicIds.Interval, time, logger);
+        _startAgain = false;
+        // Offset 0, not Offset.Beginning, which queries a broker that may not know the new topic yet.
+        consumer.Assign(new TopicPartitionOffset(topic, 0, 0));
+        while (!stopping.IsCancellationRequested && !_startAgain && ids.Changed().Count == 0)
+        {
+            TakeOne(consumer);
         }
         consumer.Close();
     }
 
-    private void TakeOne(IConsumer<Ignore, byte[]> consumer, CancellationToken stopping)
+    private void TakeOne(IConsumer<Ignore, byte[]> consumer)
     {
         try
         {
-            var record = consumer.Consume(stopping);
+            if (consumer.Consume(TurnMax) is not { } record)
+            {
+                return;
+            }
             MessagingMetrics.Read(record.Topic);
             var span = KafkaTracing.StartProcess(record);
             replies.Take(record.Message.Value);
             Tracing.End(span);
             _reading.TrySetResult();
-        }
-        catch (OperationCanceledException) when (stopping.IsCancellationRequested)
-        {
-            // The transport stops.
         }
         catch (ConsumeException e) when (!e.Error.IsFatal)
         {

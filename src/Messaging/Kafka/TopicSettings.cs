@@ -14,6 +14,9 @@ internal static class TopicSettings
     /// <summary>The setting with which a broker acknowledges a record when it is on its disk, if it is 1.</summary>
     public const string RecordsBeforeSync = "flush.messages";
 
+    /// <summary>The setting with which a broker that lacks acknowledged records may become the leader, and they are lost.</summary>
+    public const string UncleanElections = "unclean.leader.election.enable";
+
     /// <summary>The shortest time that commands and events must be kept: as long as an outage of all backends may reasonably last.
     /// </summary>
     public static readonly TimeSpan RetentionMin = TimeSpan.FromHours(1);
@@ -56,6 +59,10 @@ internal static class TopicSettings
         if (Number(entries, "retention.ms") is >= 0 and var kept && kept < RetentionMin.TotalMilliseconds)
         {
             yield return $"Kafka topic {topic}: retention.ms is {kept} and must be at least {RetentionMin.TotalMilliseconds}: records would be deleted before they are read.";
+        }
+        if (wanted.Configs.ContainsKey(UncleanElections) && entries[UncleanElections].Value is var unclean && unclean != "false")
+        {
+            yield return $"Kafka topic {topic}: {UncleanElections} is {unclean} and must be false: a broker that lacks acknowledged records could become the leader, and they would be lost.";
         }
         var inSync = Number(entries, "min.insync.replicas");
         if (inSync > replicas)

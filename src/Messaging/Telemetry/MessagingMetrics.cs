@@ -49,6 +49,12 @@ public static class MessagingMetrics
     private static readonly Counter<long> DeadLettered = Meter.CreateCounter<long>(
         "billing.dead_letters", "{record}", "Records sent to the dead letters, by reason: refused, unreadable or unprocessable.");
 
+    private static readonly Counter<long> Missed = Meter.CreateCounter<long>(
+        "billing.kafka.consumer.missed", "{record}", "Records that the brokers deleted or lost before a member of a group had read them.");
+
+    private static readonly Counter<long> Restarts = Meter.CreateCounter<long>(
+        "billing.kafka.consumer.restarts", "{partition}", "Partitions read again from an earlier offset, since the topic was created again or its end was lost.");
+
     /// <summary>The start timestamp for <see cref="Sent"/> and <see cref="Processed"/>; 0 if both are disabled.</summary>
     internal static long Now => SendDuration.Enabled || ProcessDuration.Enabled ? Stopwatch.GetTimestamp() : 0;
 
@@ -80,6 +86,12 @@ public static class MessagingMetrics
             Consumed.Add(count, new TagList { Kafka, PollName, new(Destination, NameOf(topic)) });
         }
     }
+
+    /// <summary>Counts records that were gone before they were read.</summary>
+    internal static void CountMissed(string topic, long count) => Missed.Add(count, new KeyValuePair<string, object?>(Destination, topic));
+
+    /// <summary>Counts a partition that is read again from an earlier offset.</summary>
+    internal static void CountRestart(string topic) => Restarts.Add(1, new KeyValuePair<string, object?>(Destination, topic));
 
     /// <summary>Measures the processing time of a command that is settled.</summary>
     internal static void Processed(string topic, long since)

@@ -60,6 +60,21 @@ public sealed class EventStoreStart(EventStoreFixture store)
         Assert.Equal(expected, await show.ExecuteScalarAsync());
     }
 
+    [Fact]
+    public async Task What_a_service_acknowledges_is_on_the_disk_whatever_its_role_and_database_say()
+    {
+        var database = await store.NewDatabaseAsync();
+        await using var source = NpgsqlDataSource.Create(database);
+        var name = new NpgsqlConnectionStringBuilder(database).Database;
+        await using var alter = source.CreateCommand($"alter database \"{name}\" set synchronous_commit = off");
+        await alter.ExecuteNonQueryAsync();
+        await using var sessions = store.NewBackend(database);
+
+        await using var show = sessions.Database().Servers.Primary.CreateCommand("show synchronous_commit");
+
+        Assert.Equal("on", await show.ExecuteScalarAsync());
+    }
+
     [Theory]
     [InlineData("", 50, true, "off")]
     [InlineData("Max Auto Prepare=0;No Reset On Close=false;Options=-c enable_seqscan=on", 0, false, "on")]

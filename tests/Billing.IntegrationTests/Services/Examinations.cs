@@ -39,6 +39,25 @@ public sealed class DatabaseExaminations(EventStoreFixture store)
     }
 
     [Fact]
+    public async Task A_role_to_which_a_database_acknowledges_what_is_on_no_disk_is_found()
+    {
+        await using var source = NpgsqlDataSource.Create(store.Postgres.ConnectionString);
+        await using var alter = source.CreateCommand("create role hasty; alter role hasty set synchronous_commit = off");
+        await alter.ExecuteNonQueryAsync(Stop);
+        try
+        {
+            var found = await AskAsync(store.Postgres.ConnectionString);
+
+            Assert.Contains("the role hasty", Assert.Single(found, finding => finding.Setting == "synchronous_commit").What, StringComparison.Ordinal);
+        }
+        finally
+        {
+            await using var drop = source.CreateCommand("drop role hasty");
+            await drop.ExecuteNonQueryAsync(Stop);
+        }
+    }
+
+    [Fact]
     public async Task A_database_whose_log_cannot_be_archived_is_serious()
     {
         await using var folder = StackFolder.Create();
@@ -101,6 +120,7 @@ public sealed class BrokerExaminations
     [Theory]
     [InlineData("retention.ms", "60000", true)]
     [InlineData("cleanup.policy", "compact", true)]
+    [InlineData("unclean.leader.election.enable", "true", true)]
     [InlineData("flush.messages", "1000", false)]
     public async Task A_topic_that_may_lose_records_is_found(string setting, string wrong, bool isSerious)
     {

@@ -42,6 +42,7 @@ public sealed class TopicRetention(KafkaStack stack)
     [InlineData("cleanup.policy", "compact", "delete")]
     [InlineData("retention.ms", "60000", null)]
     [InlineData("min.insync.replicas", "2", "1")]
+    [InlineData("unclean.leader.election.enable", "true", "false")]
     public async Task A_topic_that_would_lose_or_refuse_records_keeps_services_from_starting(string setting, string wrong, string? right)
     {
         Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");

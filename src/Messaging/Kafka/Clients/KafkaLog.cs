@@ -66,8 +66,8 @@ internal static partial class KafkaLog
     [LoggerMessage(133, LogLevel.Information, "{Topic} has new partitions: {Partitions}")]
     public static partial void PartitionsAdded(ILogger logger, string topic, string partitions);
 
-    [LoggerMessage(134, LogLevel.Warning, "The offsets of {Topic}[{Partition}] restarted at {Offset}; the tracked offsets are discarded")]
-    public static partial void OffsetsBeganAgain(ILogger logger, string topic, int partition, long offset);
+    [LoggerMessage(134, LogLevel.Error, "{Topic}[{Partition}] is another log than before, or has lost its end: it is read again from offset {Offset}; the offset before was {Former}, and what was not read until there is lost")]
+    public static partial void OffsetsBeganAgain(ILogger logger, string topic, int partition, long offset, string former);
 
     [LoggerMessage(135, LogLevel.Error, "The event {StreamId}@{Version} cannot be applied and is skipped")]
     public static partial void EventFailed(ILogger logger, Exception e, string streamId, long version);
@@ -96,8 +96,14 @@ internal static partial class KafkaLog
     [LoggerMessage(139, LogLevel.Warning, "Cannot take over {Count} events, and tries again: {Reason}")]
     public static partial void EventsRefused(ILogger logger, int count, string reason);
 
-    [LoggerMessage(140, LogLevel.Error, "{Topic}[{Partition}] no longer contains {Count} events before offset {Offset}: nobody has taken them over")]
-    public static partial void EventsMissed(ILogger logger, string topic, int partition, long count, long offset);
+    [LoggerMessage(140, LogLevel.Error, "{Topic}[{Partition}] no longer contains {Count} records before offset {Offset}: nobody has taken them")]
+    public static partial void RecordsMissed(ILogger logger, string topic, int partition, long count, long offset);
+
+    [LoggerMessage(150, LogLevel.Warning, "{Topic} was deleted and created again: its id was {Former} and is {Present}")]
+    public static partial void TopicMadeAgain(ILogger logger, string topic, string former, string present);
+
+    [LoggerMessage(151, LogLevel.Warning, "{Topic}[{Partition}] has to be read again from offset {Offset}, which cannot be committed at present, and nothing is taken from there until it is: {Reason}")]
+    public static partial void NotBegunAgain(ILogger logger, string topic, int partition, long offset, string reason);
 
     /// <summary>Logs an error that the native client reports.</summary>
     public static void Error(ILogger logger, Error error)

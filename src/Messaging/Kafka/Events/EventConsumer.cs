@@ -10,22 +10,23 @@ namespace Billing.Messaging.Kafka.Events;
 
 /// <summary>Consumes the event topic as a member of a group, on its own thread: an offset is committed when the sink has taken over everything
 /// before it. Brokers and a sink that are away are waited for; a member that waits for longer than the group allows loses its partitions
-/// to another one, which takes the same events. A group without offsets begins with the oldest event that the topic holds.</summary>
+/// to another one, which takes the same events. A group without offsets, or whose offsets belong to another log, begins with the oldest event
+/// that the topic holds.</summary>
 /// <param name="options">The brokers.</param>
 /// <param name="group">The consumer group among whose members the partitions are distributed.</param>
 /// <param name="sink">Takes over the events.</param>
 /// <param name="topics">Creates the topic if it is missing.</param>
 /// <param name="supervisor">Ends the process if the loop fails.</param>
+/// <param name="time">The clock.</param>
 /// <param name="logger">Gets what goes wrong.</param>
 public sealed class EventConsumer(
-    IOptions<KafkaOptions> options, string group, IEventSink sink, KafkaTopics topics, Supervisor supervisor, ILogger<EventConsumer> logger)
+    IOptions<KafkaOptions> options, string group, IEventSink sink, KafkaTopics topics, Supervisor supervisor, TimeProvider time,
+    ILogger<EventConsumer> logger)
     : Worker(supervisor), IReadyPart
 {
     private static readonly TimeSpan RetryMax = TimeSpan.FromSeconds(10);
     private static readonly TimeSpan QueryTimeout = TimeSpan.FromSeconds(2);
 
-    // The next offset of each partition, from the second record on that this member reads of it.
-    private readonly Dictionary<TopicPartition, Offset> _next = [];
     private volatile string? _notReady = $"the consumer has not joined its group {group}";
     private volatile bool _areBrokersAway;
 
@@ -38,41 +39,60 @@ public sealed class EventConsumer(
     private void Run(CancellationToken stopping)
     {
         Insist(() => topics.EnsureSharedAsync(), 0, stopping);
+        while (!stopping.IsCancellationRequested)
+        {
+            RunMember(stopping);
+        }
+        PartitionMetrics.Set(this, []);
+    }
+
+    private void RunMember(CancellationToken stopping)
+    {
+        GroupPositions? positions = null;
         using var consumer = KafkaClients.Consumer<byte[], byte[]>(
             options.Value.GroupMember(group, group), HandleError, logger,
             builder => builder
-                .SetPartitionsAssignedHandler((_, added) =>
+                .SetPartitionsAssignedHandler((consumer, added) =>
                 {
                     _notReady = null;
                     KafkaLog.Assigned(logger, string.Join(", ", added));
+                    return (IEnumerable<TopicPartitionOffset>)positions!.Assigned(consumer, added);
                 })
-                .SetPartitionsRevokedHandler((_, revoked) => Forget(revoked))
-                .SetPartitionsLostHandler((_, lost) => Forget(lost)));
+                .SetPartitionsRevokedHandler((_, revoked) => positions!.Forget(revoked.Select(r => r.TopicPartition)))
+                .SetPartitionsLostHandler((_, lost) => positions!.Forget(lost.Select(l => l.TopicPartition))));
         using var admin = new DependentAdminClientBuilder(consumer.Handle).Build();
+        positions = new GroupPositions(new TopicIds([Topics.Events], TopicIds.From(admin), TopicIds.Interval, time, logger), logger);
         consumer.Subscribe(Topics.Events);
         KafkaLog.Subscribed(logger, Topics.Events, group);
-        while (!stopping.IsCancellationRequested)
+        while (!stopping.IsCancellationRequested && !positions.AreOfFormerTopics)
         {
-            RunTurn(consumer, stopping);
+            RunTurn(consumer, positions, stopping);
             if (_areBrokersAway)
             {
                 LookForBrokers(admin);
             }
         }
         consumer.Close();
-        PartitionMetrics.Set(this, []);
     }
 
-    private void RunTurn(IConsumer<byte[], byte[]> consumer, CancellationToken stopping)
+    private void RunTurn(IConsumer<byte[], byte[]> consumer, GroupPositions positions, CancellationToken stopping)
     {
         var events = new List<Event>();
-        var ends = new Dictionary<TopicPartition, Offset>();
+        var (begins, ends) = (new Dictionary<TopicPartition, long>(), new Dictionary<TopicPartition, TopicPartitionOffset>());
         try
         {
             EventReader.Drain(consumer, record =>
             {
-                Follow(consumer, record);
-                ends[record.TopicPartition] = _next[record.TopicPartition];
+                if (positions.Find(consumer, record, begins.GetValueOrDefault(record.TopicPartition, long.MaxValue), out var missed) == Place.NotYet)
+                {
+                    return;
+                }
+                if (missed > 0)
+                {
+                    sink.Miss(missed);
+                }
+                begins[record.TopicPartition] = Math.Min(record.Offset.Value, begins.GetValueOrDefault(record.TopicPartition, long.MaxValue));
+                ends[record.TopicPartition] = positions.After(record.TopicPartition, record.Offset.Value + 1, record.LeaderEpoch);
                 if (EventReader.Read(record, logger) is { } recorded)
                 {
                     events.Add(recorded);
@@ -83,7 +103,7 @@ public sealed class EventConsumer(
         {
             KafkaLog.ClientError(logger, e.Error.Reason);
         }
-        ReportLag(consumer);
+        ReportLag(consumer, positions);
         if (ends.Count == 0)
         {
             return;
@@ -91,11 +111,11 @@ public sealed class EventConsumer(
         _areBrokersAway = false;
         MessagingMetrics.Read(Topics.Events, events.Count);
         Insist(() => sink.TakeAsync(events, stopping), events.Count, stopping);
-        foreach (var (partition, end) in ends)
+        foreach (var end in ends.Values)
         {
             try
             {
-                consumer.StoreOffset(new TopicPartitionOffset(partition, end));
+                consumer.StoreOffset(end);
             }
             catch (KafkaException e) when (!e.Error.IsFatal)
             {
@@ -106,44 +126,15 @@ public sealed class EventConsumer(
     }
 
     // The end offset is that of the last fetch response; no broker is queried.
-    private void ReportLag(IConsumer<byte[], byte[]> consumer)
+    private void ReportLag(IConsumer<byte[], byte[]> consumer, GroupPositions positions)
     {
         if (PartitionMetrics.IsOn)
         {
-            PartitionMetrics.Set(this, [.. _next.Select(next =>
+            PartitionMetrics.Set(this, [.. consumer.Assignment.Where(partition => positions.Next(partition) >= 0).Select(partition =>
             {
-                var lag = Math.Max(0, consumer.GetWatermarkOffsets(next.Key).High.Value - next.Value.Value);
-                return new PartitionState(Topics.Events, next.Key.Partition.Value, lag, lag, 0);
+                var lag = Math.Max(0, consumer.GetWatermarkOffsets(partition).High.Value - positions.Next(partition));
+                return new PartitionState(Topics.Events, partition.Partition.Value, lag, lag, 0);
             })]);
-        }
-    }
-
-    // Offsets of this topic have no gaps but those of deleted records.
-    private void Follow(IConsumer<byte[], byte[]> consumer, ConsumeResult<byte[], byte[]> record)
-    {
-        if (!_next.TryGetValue(record.TopicPartition, out var expected))
-        {
-            expected = Committed(consumer, record.TopicPartition);
-        }
-        if (!expected.IsSpecial && record.Offset > expected)
-        {
-            var missed = record.Offset - expected;
-            KafkaLog.EventsMissed(logger, record.Topic, record.Partition.Value, missed, record.Offset.Value);
-            sink.Miss(missed);
-        }
-        _next[record.TopicPartition] = record.Offset + 1;
-    }
-
-    private Offset Committed(IConsumer<byte[], byte[]> consumer, TopicPartition partition)
-    {
-        try
-        {
-            return consumer.Committed([partition], QueryTimeout).Single().Offset;
-        }
-        catch (KafkaException e)
-        {
-            KafkaLog.ClientError(logger, $"It is not known whether {partition} has lost events: {e.Error.Reason}");
-            return Offset.Unset;
         }
     }
 
@@ -187,6 +178,4 @@ public sealed class EventConsumer(
         KafkaLog.Error(logger, error);
         _areBrokersAway |= error.Code == ErrorCode.Local_AllBrokersDown;
     }
-
-    private void Forget(List<TopicPartitionOffset> partitions) => partitions.ForEach(partition => _next.Remove(partition.TopicPartition));
 }

@@ -35,10 +35,7 @@ public sealed class CommandIntakeTests : IDisposable
         _time = node.Time;
         _producer = new ModelProducer(_brokers, node, TimeSpan.Zero);
         _publisher = new KafkaAnswerPublisher(_producer, _producer, node.Time, NullLogger.Instance);
-        _intake = new CommandIntake(InFlightMax, _handler, _publisher, _scheduler.Run, node.Time, NullLogger.Instance);
-        _consumer = new ModelConsumer(
-            _brokers, node, () => { }, _brokers.Group("group"), new RebalanceHandlers(_intake.Assigned, _intake.Revoked, _intake.Lost));
-        _consumer.Subscribe([Topic]);
+        (_intake, _consumer) = Join(node, _handler);
         TakeTurns(1);
     }
 
@@ -106,10 +103,8 @@ public sealed class CommandIntakeTests : IDisposable
         _brokers.Group("group").Evict(_consumer);
 
         var node = new Billing.Simulation.Node("next", _scheduler);
-        var intake = new CommandIntake(2 * Backlog, second, _publisher, _scheduler.Run, node.Time, NullLogger.Instance);
-        using var consumer = new ModelConsumer(
-            _brokers, node, () => { }, _brokers.Group("group"), new RebalanceHandlers(intake.Assigned, intake.Revoked, intake.Lost));
-        consumer.Subscribe([Topic]);
+        var (intake, consumer) = Join(node, second, 2 * Backlog);
+        using var _ = consumer;
         intake.RunTurn(consumer);
         intake.RunTurn(consumer);
         Assert.Empty(second.HandOvers);
@@ -146,6 +141,151 @@ public sealed class CommandIntakeTests : IDisposable
         _scheduler.Run(TimeSpan.FromSeconds(1));
         TakeTurns(1);
         Assert.Equal(3, _brokers.Group("group").Committed[new TopicPartition(Topic, 0)]);
+    }
+
+    [Fact]
+    public void A_member_that_dies_after_offsets_began_again_leaves_nothing_unread()
+    {
+        Send(20, Samples.PaymentCommand().ToByteArray());
+        Settle();
+        _brokers.Find(Topic)![0].StartAgain();
+        Send(2, Samples.PaymentCommand().ToByteArray());
+        Settle();
+
+        Assert.Equal(30, DeliveredAfterTheDeath(than: 30));
+    }
+
+    [Fact]
+    public void A_topic_made_again_that_has_grown_beyond_the_position_unseen_is_read_from_its_beginning()
+    {
+        Send(5, Samples.PaymentCommand().ToByteArray());
+        Settle();
+        _brokers.MakeAgain(Topic);
+        Send(8, Samples.PaymentCommand().ToByteArray());
+
+        _scheduler.Run(TimeSpan.FromSeconds(6));
+        TakeTurns(1);
+
+        Assert.False(_intake.RunTurn(_consumer));
+        Assert.Equal(8, DeliveredAfterTheDeath(than: 0));
+    }
+
+    [Fact]
+    public void An_offset_of_a_former_topic_committed_too_late_leaves_nothing_unread()
+    {
+        Send(5, Samples.PaymentCommand().ToByteArray());
+        TakeTurns(1);
+        _brokers.MakeAgain(Topic);
+        Settle();
+
+        Assert.Equal(5, _brokers.Group("group").Committed[new TopicPartition(Topic, 0)]);
+        Assert.Equal(8, DeliveredAfterTheDeath(than: 8));
+    }
+
+    [Theory]
+    [InlineData(null, 5)]
+    [InlineData(0, 5)]
+    [InlineData(2, 3)]
+    [InlineData(50, 5)]
+    public void Whatever_the_group_s_offset_says_nothing_is_left_unread(int? committed, int delivered)
+    {
+        Send(5, Samples.PaymentCommand().ToByteArray());
+        Settle();
+        _brokers.Group("group").Uncommit(new TopicPartition(Topic, 0));
+        if (committed is { } offset)
+        {
+            _brokers.Group("group").Commit(new TopicPartitionOffset(Topic, 0, offset));
+        }
+
+        Assert.Equal(delivered, DeliveredAfterTheDeath(than: 0));
+        Assert.Equal(5, _brokers.Group("group").Committed[new TopicPartition(Topic, 0)]);
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_log_that_lost_its_end_and_has_grown_again_is_read_from_there(bool unseen)
+    {
+        Send(5, Samples.PaymentCommand().ToByteArray());
+        Settle();
+        _brokers.Find(Topic)![0].Truncate(2);
+        Send(4, Samples.PaymentCommand().ToByteArray());
+
+        if (!unseen)
+        {
+            Settle();
+        }
+
+        Assert.Equal(4, unseen ? DeliveredAfterTheDeath(than: 0) : _handler.Deliveries.Count - 5);
+        Assert.Equal(7, _brokers.Group("group").Committed[new TopicPartition(Topic, 0)]);
+    }
+
+    [Fact]
+    public void What_is_in_flight_before_the_cut_of_a_log_is_not_passed_over()
+    {
+        Send(5, Samples.PaymentCommand().ToByteArray());
+        TakeTurns(1);
+        _brokers.Find(Topic)![0].Truncate(2);
+        Send(4, Samples.PaymentCommand().ToByteArray());
+        TakeTurns(2);
+        Assert.Equal(9, _handler.Deliveries.Count);
+
+        Assert.Equal(7, DeliveredAfterTheDeath(than: 0));
+    }
+
+    [Fact]
+    public void Nothing_is_taken_from_a_log_that_began_again_until_that_is_committed()
+    {
+        Send(5, Samples.PaymentCommand().ToByteArray());
+        Settle();
+        _brokers.Find(Topic)![0].StartAgain();
+        Send(2, Samples.PaymentCommand().ToByteArray());
+        _brokers.CommitsRefusedUntil = _scheduler.Now + TimeSpan.FromSeconds(1).Ticks;
+        TakeTurns(5);
+        Assert.Equal(5, _handler.Deliveries.Count);
+
+        _scheduler.Run(TimeSpan.FromSeconds(1));
+        Settle();
+
+        Assert.Equal(7, _handler.Deliveries.Count);
+        Assert.Equal(2, _brokers.Group("group").Committed[new TopicPartition(Topic, 0)]);
+    }
+
+    private (CommandIntake Intake, ModelConsumer Consumer) Join(Billing.Simulation.Node node, ICommandHandler handler, int inFlightMax = InFlightMax)
+    {
+        var ids = new TopicIds([Topic], topics => _brokers.IdsAsync(topics, node), TopicIds.Interval, node.Time, NullLogger.Instance);
+        var intake = new CommandIntake(inFlightMax, handler, _publisher, ids, _scheduler.Run, node.Time, NullLogger.Instance);
+        var consumer = new ModelConsumer(
+            _brokers, node, () => { }, _brokers.Group("group"), new RebalanceHandlers(intake.Assigned, intake.Revoked, intake.Lost));
+        consumer.Subscribe([Topic]);
+        return (intake, consumer);
+    }
+
+    // Kills the member, sends commands, and returns how many its successor takes.
+    private int DeliveredAfterTheDeath(int than)
+    {
+        _brokers.Group("group").Evict(_consumer);
+        Send(than, Samples.PaymentCommand().ToByteArray());
+        var (node, second) = (new Billing.Simulation.Node("next", _scheduler), new RecordingHandler());
+        var (intake, consumer) = Join(node, second, 1000);
+        using (consumer)
+        {
+            Settle(intake, consumer, second);
+        }
+        return second.Deliveries.Count;
+    }
+
+    private void Settle() => Settle(_intake, _consumer, _handler);
+
+    private void Settle(CommandIntake intake, ModelConsumer consumer, RecordingHandler handler)
+    {
+        for (var turn = 0; turn < 5; turn++)
+        {
+            intake.RunTurn(consumer);
+            handler.Deliveries.ForEach(delivery => delivery.Settle());
+            _scheduler.Run(TimeSpan.FromSeconds(0.6));
+        }
+        intake.RunTurn(consumer);
     }
 
     private void TakeTurns(int count)

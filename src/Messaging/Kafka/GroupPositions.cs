@@ -1,0 +1,183 @@
+using Billing.Messaging.Kafka.Clients;
+using Billing.Messaging.Telemetry;
+using Confluent.Kafka;
+using Microsoft.Extensions.Logging;
+
+namespace Billing.Messaging.Kafka;
+
+/// <summary>What a record is to a member of a consumer group.</summary>
+internal enum Place
+{
+    /// <summary>It comes next.</summary>
+    Next,
+
+    /// <summary>It begins what is to be read of another log than before: the topic was created again, or the brokers have lost the end of
+    /// the log; or the group's offset was wrong.</summary>
+    Anew,
+
+    /// <summary>It must not be taken: it comes again, or another one does.</summary>
+    NotYet,
+}
+
+/// <summary>Where a member of a consumer group is in its partitions, and whether the logs there are those that the group's offsets belong to
+/// (<see cref="LogMark"/>). The client commits no stored offset below the last one that was committed, so an offset that must go back is
+/// committed explicitly, before anything is taken from there: whoever dies at any moment leaves nothing unread. Not thread-safe.</summary>
+/// <param name="ids">The ids of the topics.</param>
+/// <param name="logger">Gets what is lost, and what begins again.</param>
+internal sealed class GroupPositions(TopicIds ids, ILogger logger)
+{
+    // Above every offset: whatever comes first begins another log.
+    private const long OfFormerLog = long.MaxValue;
+
+    private static readonly TimeSpan QueryTimeout = TimeSpan.FromSeconds(2);
+
+    // The next offset of each partition, -1 if the group has none; null if that is not known yet.
+    private readonly Dictionary<TopicPartition, long?> _next = [];
+
+    // Where partitions begin whose first record has not come yet.
+    private readonly Dictionary<TopicPartition, TopicPartitionOffset> _begun = [];
+
+    /// <summary>Whether a topic of this member was created again. It then has to join the group anew, with a new client: one that knows the
+    /// former topic may keep asking for epochs of leaders that the new one has not had yet.</summary>
+    public bool AreOfFormerTopics => ids.Changed().Count > 0;
+
+    /// <summary>The next offset of a partition; -1 if it is not known.</summary>
+    public long Next(TopicPartition partition) => _next.GetValueOrDefault(partition) ?? -1;
+
+    /// <summary>The offset to commit after a record.</summary>
+    public TopicPartitionOffset After(TopicPartition partition, long next, int? leaderEpoch) =>
+        new(partition, next, LogMark.Of(ids.Of(partition.Topic), leaderEpoch));
+
+    /// <summary>Notes partitions that the group has assigned to this member.</summary>
+    /// <returns>Where the client begins to read them.</returns>
+    public IReadOnlyList<TopicPartitionOffset> Assigned(IConsumer<byte[], byte[]> consumer, IReadOnlyList<TopicPartition> partitions)
+    {
+        foreach (var partition in partitions)
+        {
+            _next[partition] = null;
+        }
+        try
+        {
+            return [.. Committed(consumer, partitions).Select(Begin)];
+        }
+        catch (KafkaException e) when (!e.Error.IsFatal)
+        {
+            KafkaLog.ClientError(logger, "The group's offsets could not be queried: " + e.Error.Reason);
+            return [.. partitions.Select(partition => new TopicPartitionOffset(partition, Offset.Unset))];
+        }
+    }
+
+    /// <summary>Forgets partitions that belong to others now.</summary>
+    public void Forget(IEnumerable<TopicPartition> partitions)
+    {
+        foreach (var partition in partitions)
+        {
+            _next.Remove(partition);
+            _begun.Remove(partition);
+        }
+    }
+
+    /// <summary>Says what a record is; one that is <see cref="Place.NotYet"/> comes again.</summary>
+    /// <param name="consumer">The client, whose position and group offset may be changed.</param>
+    /// <param name="record">A record that it has just returned.</param>
+    /// <param name="unsettled">The offset of the oldest record that was taken of the partition and is not settled; above every offset if there is
+    /// none.</param>
+    /// <param name="missed">How many records before it are gone that nobody has taken.</param>
+    public Place Find(IConsumer<byte[], byte[]> consumer, ConsumeResult<byte[], byte[]> record, long unsettled, out long missed)
+    {
+        missed = 0;
+        var partition = record.TopicPartition;
+        if (!IsBegun(consumer, record))
+        {
+            return Place.NotYet;
+        }
+        var (place, expected) = (Place.Next, Next(partition));
+        if (record.Offset.Value < expected)
+        {
+            // Of a log that was cut, what is in flight before that is still to be settled.
+            var anew = Math.Min(record.Offset.Value, unsettled);
+            if (!TryCommit(consumer, After(partition, anew, anew == record.Offset.Value ? record.LeaderEpoch : null)))
+            {
+                consumer.Seek(new TopicPartitionOffset(partition, record.Offset));
+                return Place.NotYet;
+            }
+            place = Place.Anew;
+            KafkaLog.OffsetsBeganAgain(logger, partition.Topic, partition.Partition.Value, record.Offset.Value, expected == OfFormerLog ? "of the former topic" : $"{expected}");
+            MessagingMetrics.CountRestart(partition.Topic);
+        }
+        else if (expected >= 0 && record.Offset.Value > expected)
+        {
+            // Offsets of these topics have no gaps but those of deleted records.
+            missed = record.Offset.Value - expected;
+            KafkaLog.RecordsMissed(logger, partition.Topic, partition.Partition.Value, missed, record.Offset.Value);
+            MessagingMetrics.CountMissed(partition.Topic, missed);
+        }
+        _next[partition] = record.Offset.Value + 1;
+        return place;
+    }
+
+    // The first record is not trusted: the brokers may have lost the end of the log since the offset was committed, and the log may have grown
+    // beyond it again. The client asks them whether it still has the record before the offset, by its epoch, when it seeks; not when it begins.
+    private bool IsBegun(IConsumer<byte[], byte[]> consumer, ConsumeResult<byte[], byte[]> record)
+    {
+        var partition = record.TopicPartition;
+        if (_next[partition] is null)
+        {
+            try
+            {
+                Begin(Committed(consumer, [partition])[0]);
+            }
+            catch (KafkaException e) when (!e.Error.IsFatal)
+            {
+                KafkaLog.ClientError(logger, $"The group's offset of {partition} could not be queried, and nothing is taken from there until it is known: {e.Error.Reason}");
+                consumer.Seek(new TopicPartitionOffset(partition, record.Offset));
+                return false;
+            }
+        }
+        if (!_begun.Remove(partition, out var begin))
+        {
+            return true;
+        }
+        consumer.Seek(begin);
+        return false;
+    }
+
+    private List<TopicPartitionOffset> Committed(IConsumer<byte[], byte[]> consumer, IReadOnlyList<TopicPartition> partitions)
+    {
+        ids.Require(partitions.Select(partition => partition.Topic));
+        return consumer.Committed(partitions, QueryTimeout);
+    }
+
+    private TopicPartitionOffset Begin(TopicPartitionOffset committed)
+    {
+        var (partition, offset) = (committed.TopicPartition, committed.Offset);
+        if (offset.IsSpecial)
+        {
+            _next[partition] = -1;
+            return new TopicPartitionOffset(partition, Offset.Unset);
+        }
+        if (!LogMark.Fits(committed.LeaderEpoch, ids.Of(partition.Topic)))
+        {
+            _next[partition] = OfFormerLog;
+            return _begun[partition] = new TopicPartitionOffset(partition, Offset.Beginning);
+        }
+        _next[partition] = offset.Value;
+        return _begun[partition] = new TopicPartitionOffset(partition, offset, LogMark.EpochOf(committed.LeaderEpoch));
+    }
+
+    private bool TryCommit(IConsumer<byte[], byte[]> consumer, TopicPartitionOffset offset)
+    {
+        try
+        {
+            // The stored offset first: it would be committed again later if it were above the committed one.
+            consumer.StoreOffset(offset);
+            consumer.Commit([offset]);
+            return true;
+        }
+        catch (KafkaException e) when (!e.Error.IsFatal)
+        {
+            KafkaLog.NotBegunAgain(logger, offset.Topic, offset.Partition.Value, offset.Offset.Value, e.Error.Reason);
+            return false;
+        }
+    }
+}

@@ -1,0 +1,177 @@
+using System.Text;
+using Billing.Contracts;
+using Billing.LocalStack;
+using Billing.Messaging;
+using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
+using Billing.V1;
+using Billing.Wire.V1;
+using Confluent.Kafka;
+using Confluent.Kafka.Admin;
+using Google.Protobuf;
+using Microsoft.Extensions.Logging.Abstractions;
+using Microsoft.Extensions.Options;
+using WireFormat = Billing.Messaging.WireFormat;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>A topic of requests that is deleted and created again, and offsets of its group that are wrong, on a real Kafka: whatever happens,
+/// what is on the topic is executed.</summary>
+[Collection(OverFailingKafka.Name)]
+public sealed class TopicsMadeAgain : IAsyncLifetime
+{
+    private static readonly string Topic = Topics.Payments(PaymentType.Mastercard);
+
+    private readonly KafkaStack _stack;
+
+    public TopicsMadeAgain(KafkaStack stack)
+    {
+        Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
+        _stack = stack;
+    }
+
+    private static CancellationToken Stop => TestContext.Current.CancellationToken;
+
+    public ValueTask InitializeAsync() => ValueTask.CompletedTask;
+
+    public async ValueTask DisposeAsync() => await StartBackendsAsync();
+
+    [Fact]
+    public async Task What_comes_after_the_backends_that_saw_offsets_begin_again_were_killed_is_executed()
+    {
+        await ExecutedAsync(await SendAsync(300));
+        await MakeAgainAsync();
+        await ExecutedAsync(await SendAsync(20));
+
+        await KillBackendsAsync();
+        var accounts = await SendAsync(400);
+        await StartBackendsAsync();
+
+        await ExecutedAsync(accounts);
+    }
+
+    [Fact]
+    public async Task What_is_on_a_topic_made_again_while_no_backend_runs_is_executed_from_its_beginning()
+    {
+        await ExecutedAsync(await SendAsync(20));
+        await KillBackendsAsync();
+        var former = await CommittedAsync();
+        await MakeAgainAsync();
+        var accounts = await SendAsync(60);
+        // As a member that settles its last commands of the former topic too late.
+        using (var late = Member())
+        {
+            late.Commit([former]);
+        }
+        await StartBackendsAsync();
+
+        await ExecutedAsync(accounts);
+    }
+
+    [Theory]
+    [InlineData(-1)]
+    [InlineData(1)]
+    public async Task What_is_on_a_topic_is_executed_if_the_group_has_lost_its_offset_or_has_one_past_the_end(int direction)
+    {
+        await ExecutedAsync(await SendAsync(20));
+        await KillBackendsAsync();
+        var accounts = await SendAsync(10);
+        using (var wrong = Member())
+        {
+            wrong.Commit([new TopicPartitionOffset(Topic, 0, direction < 0 ? 0 : 100_000)]);
+        }
+        await StartBackendsAsync();
+
+        await ExecutedAsync(accounts);
+        await ExecutedAsync(await SendAsync(10));
+    }
+
+    private async Task<List<string>> SendAsync(int count)
+    {
+        using var producer = new ProducerBuilder<string, byte[]>(new ProducerConfig { BootstrapServers = _stack.Stack.BootstrapServers }).Build();
+        var payments = Enumerable.Range(0, count).Select(_ => StackFixture.Payment(type: PaymentType.Mastercard)).ToList();
+        await Task.WhenAll(payments.Select(payment => producer.ProduceAsync(Topic, new Message<string, byte[]>
+        {
+            Key = payment.AccountId,
+            Value = new Command
+            {
+                TransactionId = payment.TransactionId,
+                ProxyTopic = Topics.Replies("nobody"),
+                DeadlineUnixUs = TimeProvider.System.Microseconds() + 600_000_000,
+                Payment = payment,
+            }.ToByteArray(),
+            Headers = new Headers { { WireFormat.VersionHeader, Encoding.ASCII.GetBytes("1") } },
+        }, Stop)));
+        return payments.ConvertAll(payment => payment.AccountId);
+    }
+
+    private async Task ExecutedAsync(List<string> accounts)
+    {
+        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
+        foreach (var account in accounts)
+        {
+            while (await _stack.CountEventsAsync(account) == 0)
+            {
+                await Task.Delay(100, patience.Token);
+            }
+        }
+    }
+
+    private async Task MakeAgainAsync()
+    {
+        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers }).Build();
+        await admin.DeleteTopicsAsync([Topic]);
+        var topics = new KafkaTopics(
+            Options.Create(new KafkaOptions { BootstrapServers = _stack.Stack.BootstrapServers!, Partitions = 1 }), TimeProvider.System,
+            NullLogger<KafkaTopics>.Instance);
+        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
+        while (Exists(admin))
+        {
+            await Task.Delay(100, patience.Token);
+        }
+        while (!Exists(admin))
+        {
+            await topics.EnsureSharedAsync();
+            await Task.Delay(100, patience.Token);
+        }
+
+        static bool Exists(IAdminClient admin) => admin.GetMetadata(Topic, Patience).Topics[0].Error.Code == ErrorCode.NoError;
+    }
+
+    private async Task KillBackendsAsync()
+    {
+        foreach (var backend in _stack.Stack.Of(ServiceRole.PaymentBackend).ToList())
+        {
+            backend.Process.Kill();
+            await backend.Process.WaitForExitAsync(Stop);
+        }
+        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers }).Build();
+        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
+        // Nobody but members may commit until the group has noticed.
+        while ((await admin.DescribeConsumerGroupsAsync([Groups.Payments])).ConsumerGroupDescriptions[0].Members.Count > 0)
+        {
+            await Task.Delay(100, patience.Token);
+        }
+    }
+
+    private async Task StartBackendsAsync()
+    {
+        foreach (var gone in _stack.Stack.Services.Where(s => s.Process.HasExited).ToList())
+        {
+            await _stack.Stack.AddAsync(gone.Role, gone.Number, CancellationToken.None);
+        }
+    }
+
+    private async Task<TopicPartitionOffset> CommittedAsync()
+    {
+        using var member = Member();
+        return await Task.Run(() => member.Committed([new TopicPartition(Topic, 0)], Patience).Single());
+    }
+
+    private IConsumer<byte[], byte[]> Member() => new ConsumerBuilder<byte[], byte[]>(new ConsumerConfig
+    {
+        BootstrapServers = _stack.Stack.BootstrapServers,
+        GroupId = Groups.Payments,
+        EnableAutoCommit = false,
+    }).Build();
+}
