@@ -35,6 +35,7 @@ class Account:
         self._events = []
         self._limits = []
         self._ahead = {}
+        self._incarnation = 0
         self.is_unknown = False
 
     @property
@@ -47,7 +48,12 @@ class Account:
 
     def apply(self, event):
         """Applies an event. Events are delivered at least once, and sometimes before an earlier one."""
-        if event.version <= self.version:
+        if event.incarnation > self._incarnation:
+            # The event store was restored to an earlier time, or has moved the account: its versions from here on take the place of former ones.
+            self._incarnation = event.incarnation
+            del self._events[event.version - 1:], self._limits[event.version - 1:]
+            self._ahead = {version: ahead for version, ahead in self._ahead.items() if version < event.version}
+        if event.incarnation < self._incarnation or event.version <= self.version:
             return
         self._ahead[event.version] = event
         while self.version + 1 in self._ahead:

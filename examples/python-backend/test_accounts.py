@@ -39,6 +39,15 @@ class AccountTests(unittest.TestCase):
         account = self.account(paid(1, 5), paid(1, 5), paid(2, 7), paid(1, 5))
         self.assertEqual((account.version, account.balance(0).balance.units), (2, 7))
 
+    def test_after_a_restore_the_new_events_take_the_place_of_the_lost_ones(self):
+        account = self.account(paid(1, 5), limited(2, 50, balance=5), paid(3, 9))
+        new = paid(2, 6)
+        new.incarnation = 7
+        account.apply(new)
+        account.apply(paid(3, 9))
+        answer = account.balance(0)
+        self.assertEqual((answer.version, answer.balance.units, answer.available.units), (2, 6, 94))
+
     def test_an_event_after_a_gap_waits_for_the_missing_one_and_its_limit(self):
         account = self.account(paid(1, 5), paid(3, 9))
         self.assertTrue(account.has_gap)

@@ -33,7 +33,8 @@ class Receiver(http.server.BaseHTTPRequestHandler):
             return
         event = json.loads(body)
         # An event may come again. Who keeps events does so here, before the answer, and drops what is known by its id.
-        print(self.headers["webhook-id"], event["type"], event.get("notes", {}).get("reference", ""), flush=True)
+        account = f"{event['payment_type'].lower()}/{event['account_id']}"
+        print(f"{account}@{event['version']}", event["type"], event.get("notes", {}).get("reference", ""), flush=True)
         self.answer(204)
 
     def answer(self, status):

@@ -48,6 +48,10 @@ internal static class EventBody
         json.WriteString("account_id", account);
         json.WriteString("payment_type", type);
         json.WriteNumber("version", recorded.Version);
+        if (recorded.Incarnation > 0)
+        {
+            json.WriteNumber("incarnation", recorded.Incarnation);
+        }
         if (recorded.TransactionId.Length > 0)
         {
             json.WriteString("transaction_id", recorded.TransactionId);

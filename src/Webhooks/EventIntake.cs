@@ -31,7 +31,7 @@ internal sealed partial class EventIntake(WebhookStore store, Deliveries deliver
             string? body = null;
             foreach (var filter in _filters.Where(filter => filter.Wants(kind, type)))
             {
-                pending.Add(new PendingEvent(filter.Receiver, recorded.StreamId, recorded.Version, body ??= EventBody.Of(recorded)));
+                pending.Add(new PendingEvent(filter.Receiver, recorded.StreamId, PendingId.Of(recorded), body ??= EventBody.Of(recorded)));
             }
         }
         if (pending.Count > 0)

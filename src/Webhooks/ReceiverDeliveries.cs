@@ -94,20 +94,20 @@ internal sealed partial class ReceiverDeliveries(
     // Never throws: the outcome ends the claim.
     private async Task DeliverAsync(ClaimedAccount account, long since)
     {
-        var delivered = new List<long>();
+        var delivered = new List<PendingId>();
         DeliveryFailure? failure = null;
-        foreach (var (version, body) in account.Events)
+        foreach (var (id, body) in account.Events)
         {
             if (_isEnding || time.GetElapsedTime(since) + options.Timeout > Lease)
             {
                 break;
             }
-            failure = await AttemptAsync($"{account.StreamId}@{version}", body);
+            failure = await AttemptAsync(id.Id.ToString(), body);
             if (failure is not null)
             {
                 break;
             }
-            delivered.Add(version);
+            delivered.Add(id);
         }
         if (delivered.Count > 0)
         {

@@ -44,8 +44,8 @@ public sealed class WebhookStore(IOptions<WebhookOptions> options) : IAsyncDispo
         // pending. Sorted, so that two services that lock many rows do not wait for each other.
         await using var command = _database.CreateCommand($"""
             with added as (
-                insert into {Pending} (receiver, stream_id, version, body)
-                select * from unnest($1, $2, $3, $4) as e(receiver, stream_id, version, body) order by 1, 2, 3
+                insert into {Pending} (receiver, stream_id, incarnation, version, id, body)
+                select * from unnest($1, $2, $3, $4, $5, $6) as e(receiver, stream_id, incarnation, version, id, body) order by 1, 2, 3, 4, 5
                 on conflict do nothing returning receiver, stream_id)
             insert into {Accounts} as a (receiver, stream_id, due_at)
             select distinct receiver, stream_id, now() from added order by 1, 2
@@ -53,7 +53,9 @@ public sealed class WebhookStore(IOptions<WebhookOptions> options) : IAsyncDispo
             """);
         command.Parameters.AddWithValue(events.Select(e => e.Receiver).ToArray());
         command.Parameters.AddWithValue(events.Select(e => e.StreamId).ToArray());
-        command.Parameters.AddWithValue(events.Select(e => e.Version).ToArray());
+        command.Parameters.AddWithValue(events.Select(e => e.Id.Incarnation).ToArray());
+        command.Parameters.AddWithValue(events.Select(e => e.Id.Version).ToArray());
+        command.Parameters.AddWithValue(events.Select(e => e.Id.Id).ToArray());
         command.Parameters.AddWithValue(events.Select(e => e.Body).ToArray());
         await command.ExecuteNonQueryAsync(cancellationToken);
     }
@@ -67,10 +69,11 @@ public sealed class WebhookStore(IOptions<WebhookOptions> options) : IAsyncDispo
             claimed as (
                 update {Accounts} a set claim = $3, due_at = now() + $4 from due
                 where a.receiver = $1 and a.stream_id = due.stream_id returning a.stream_id, a.failures)
-            select c.stream_id, c.failures, p.version, p.body
+            select c.stream_id, c.failures, p.incarnation, p.version, p.id, p.body
             from claimed c left join lateral (
-                select version, body from {Pending} p where p.receiver = $1 and p.stream_id = c.stream_id order by version limit {EventsMax}) p on true
-            order by c.stream_id, p.version
+                select incarnation, version, id, body from {Pending} p where p.receiver = $1 and p.stream_id = c.stream_id
+                order by incarnation, version, id limit {EventsMax}) p on true
+            order by c.stream_id, p.incarnation, p.version, p.id
             """);
         command.Parameters.AddWithValue(receiver);
         command.Parameters.AddWithValue(limit);
@@ -87,7 +90,7 @@ public sealed class WebhookStore(IOptions<WebhookOptions> options) : IAsyncDispo
             }
             if (!rows.IsDBNull(2))
             {
-                claimed[^1].Events.Add((rows.GetInt64(2), rows.GetString(3)));
+                claimed[^1].Events.Add((new PendingId(rows.GetInt64(2), rows.GetInt64(3), rows.GetGuid(4)), rows.GetString(5)));
             }
         }
         return claimed;
@@ -104,9 +107,14 @@ public sealed class WebhookStore(IOptions<WebhookOptions> options) : IAsyncDispo
         // Each statement sees what was committed before it: with the rows locked, no event can be added unseen before they are deleted.
         AddStatement($"select from {Accounts} where receiver = $1 and claim = $2 and stream_id = any($3) order by stream_id for update", claim, streams);
         AddStatement(
-            $"delete from {Pending} p using unnest($2, $3) as d(stream_id, version) where p.receiver = $1 and p.stream_id = d.stream_id and p.version = d.version",
+            $"""
+            delete from {Pending} p using unnest($2, $3, $4, $5) as d(stream_id, incarnation, version, id)
+            where p.receiver = $1 and p.stream_id = d.stream_id and p.incarnation = d.incarnation and p.version = d.version and p.id = d.id
+            """,
             outcomes.SelectMany(outcome => outcome.Delivered.Select(_ => outcome.StreamId)).ToArray(),
-            outcomes.SelectMany(outcome => outcome.Delivered).ToArray());
+            outcomes.SelectMany(outcome => outcome.Delivered.Select(id => id.Incarnation)).ToArray(),
+            outcomes.SelectMany(outcome => outcome.Delivered.Select(id => id.Version)).ToArray(),
+            outcomes.SelectMany(outcome => outcome.Delivered.Select(id => id.Id)).ToArray());
         AddStatement(
             $"""
             delete from {Accounts} a using unnest($3) as o(stream_id) where a.receiver = $1 and a.claim = $2 and a.stream_id = o.stream_id

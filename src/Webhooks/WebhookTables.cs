@@ -24,10 +24,12 @@ internal static class WebhookTables
                 create table {Pending(schema)} (
                     receiver varchar not null,
                     stream_id varchar not null,
+                    incarnation bigint not null,
                     version bigint not null,
+                    id uuid not null,
                     body varchar not null,
                     arrived_at timestamptz not null default now(),
-                    primary key (receiver, stream_id, version)
+                    primary key (receiver, stream_id, incarnation, version, id)
                 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02);
                 create index pending_arrival on {Pending(schema)} (receiver, arrived_at);
                 create table {Accounts(schema)} (

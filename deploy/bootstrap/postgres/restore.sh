@@ -3,7 +3,7 @@
 # As root, on the primary, or on a new machine if all of the database's are lost:
 #   billing-restore '2026-01-31 12:00:00Z'    restores that moment, waits for completion, and prints the time of the newest event
 #   billing-restore latest                    restores everything that was archived
-#   billing-restore --take-over               replaces the running cluster by the restored one
+#   billing-restore --take-over               replaces the running cluster by the restored one, and begins a new incarnation of the event store
 #   billing-restore --drop                    removes the restored cluster
 set -euo pipefail
 
@@ -87,6 +87,13 @@ take_over() {
   agreed resume --wait
   for ((second = 0; second < 300; second++)); do
     if [[ $(query 5432 'select pg_is_in_recovery()' 2>/dev/null || true) == f ]]; then
+      # Before a backend records anything: what it records is told by new numbers from what was lost. The commit cannot wait for a standby, which is
+      # copied only afterwards.
+      if [[ $(query 5432 'select count(*) from billing.shards where is_held' billing) == 64 ]]; then
+        query 5432 'set synchronous_commit = local; select billing.begin_incarnation()' billing >/dev/null
+      else
+        printf 'restore: other databases hold accounts, too: run billing restored with all of them before the backends start\n'
+      fi
       # A restore of what follows begins with a backup of this history.
       runuser -u postgres -- billing-backup
       if [[ -n $kept ]]; then

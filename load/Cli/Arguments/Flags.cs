@@ -118,6 +118,23 @@ internal static partial class Flags
         return option;
     }
 
+    /// <summary>Creates an option for a time; null unless it is given.</summary>
+    public static Option<DateTimeOffset?> Time(string name, string description) => new(name)
+    {
+        Description = description,
+        HelpName = "TIME",
+        CustomParser = result =>
+        {
+            if (DateTimeOffset.TryParse(
+                result.Tokens[0].Value, CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal, out var time))
+            {
+                return time;
+            }
+            result.AddError($"{name} must be a time such as 2026-11-26T12:00Z; it is '{result.Tokens[0].Value}'.");
+            return null;
+        },
+    };
+
     public static bool AreBrokers(string text) => text.Split(',').All(KafkaOptions.IsAddress);
 
     // A number that is none is not between any two, either.

@@ -4,6 +4,7 @@ using Billing.Cli.Arguments;
 using Billing.Cli.Background;
 using Billing.Cli.Commands.Measurements;
 using Billing.Cli.Commands.Operations;
+using Billing.Cli.Commands.Restoring;
 using Billing.LocalStack;
 using Billing.Measuring.Bursts;
 using Spectre.Console;
@@ -21,7 +22,7 @@ internal static class BillingCommand
             Run(console), ChaosCommand.Create(console), SimulateCommand.Create(console), MutantsCommand.Create(console),
             Up(console), Status(console), Logs(), DoctorCommand.Create(), Down(console), TokenCommand.Create(), CredentialsCommand.Create(console), Keep(console),
             AuditCommand.Create(console), VerifyCommand.Create(console), ExportCommand.Create(console),
-            RebuildCommand.Create(console), BackfillCommand.Create(console), SchemaCommand.Create(console), ShardsCommand.Create(console), TopicsCommand.Create(console),
+            RebuildCommand.Create(console), BackfillCommand.Create(console), SchemaCommand.Create(console), RestoredCommand.Create(console), ReplayCommand.Create(console), ShardsCommand.Create(console), TopicsCommand.Create(console),
             DeadLettersCommand.Create(console), WebhooksCommand.Create(console),
             new HelpOption(),
             new VersionOption(),

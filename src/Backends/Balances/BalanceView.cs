@@ -13,8 +13,10 @@ namespace Billing.Backends.Balances;
 /// than once: an event at or below the account's version is ignored, the next one is applied, and one that skips a version is
 /// reported, so that the caller reads the account from the event store. An event that repeats the account's version with different
 /// contents is reported too: one of the two is not from a backend, and until it is read the account takes no further events. Events
-/// of accounts that are not held are reported while there is room for these, and otherwise ignored. An account takes about 300 bytes
-/// (docs/operations.md). Thread-safe.</summary>
+/// of accounts that are not held are reported while there is room for these, and otherwise ignored. When anything shows that the event store
+/// holds a shard under a higher number than before, since it was moved, or restored to an earlier time, what is known of its accounts counts no
+/// longer: each is read again before it is answered or takes another event. An account takes about 300 bytes (docs/operations.md).
+/// Thread-safe.</summary>
 internal sealed class BalanceView
 {
     private readonly Account _opened;
@@ -29,6 +31,9 @@ internal sealed class BalanceView
 
     // Accounts share the few currencies there are, instead of each keeping the copy that came with its first event.
     private readonly Dictionary<string, string> _currencies = new(StringComparer.Ordinal);
+
+    // The highest number of each shard that an event or an account has stated.
+    private readonly long[] _incarnations = new long[Shard.Count];
 
     private int _count;
     private bool _hasDropped;
@@ -88,7 +93,7 @@ internal sealed class BalanceView
     {
         lock (_gate)
         {
-            return _accounts.TryGet(streamId, out var entry) ? entry.Account : _isComplete ? _opened : null;
+            return _accounts.TryGet(streamId, out var entry) ? IsFormer(entry) ? null : entry.Account : _isComplete ? _opened : null;
         }
     }
 
@@ -190,7 +195,7 @@ internal sealed class BalanceView
     {
         lock (_gate)
         {
-            var isReached = (_accounts.TryGet(streamId, out var entry) ? entry.Account : _opened).Version >= version;
+            var isReached = _accounts.TryGet(streamId, out var entry) && !IsFormer(entry) ? entry.Account.Version >= version : version <= _opened.Version;
             if (isReached || atMost <= TimeSpan.Zero)
             {
                 return Task.FromResult(isReached);
@@ -211,6 +216,10 @@ internal sealed class BalanceView
             {
                 return LetPass(recorded.StreamId);
             }
+            if (IsOfFormerIncarnation(recorded, entry) is { } isCovered)
+            {
+                return isCovered;
+            }
             var known = entry?.Account ?? _opened;
             if (recorded.Version < known.Version)
             {
@@ -225,7 +234,7 @@ internal sealed class BalanceView
                 return false;
             }
             // Anyone who may write to the topic can forge an event; at least one that does not fit the account is not applied.
-            var after = known.Apply(fact);
+            var after = known.Apply(fact) with { Incarnation = Math.Max(known.Incarnation, recorded.Incarnation) };
             if (recorded.Balance is null || recorded.Balance.ToDecimal() != after.Balance || (recorded.OnHold?.ToDecimal() ?? 0) != after.OnHold
                 || (recorded.AccountStatus == AccountStatus.Unspecified ? AccountStatus.Open : recorded.AccountStatus) != after.Status)
             {
@@ -235,6 +244,22 @@ internal sealed class BalanceView
             return true;
         }
     }
+
+    // Null if the event and the account are of one incarnation; otherwise whether the event can be left out. The store knows which of the two holds:
+    // the versions of another incarnation say nothing about these.
+    private bool? IsOfFormerIncarnation(Event recorded, Entry? entry)
+    {
+        if (recorded.Incarnation > (entry?.Account.Incarnation ?? 0) && Shard.Of(recorded.StreamId) is var shard)
+        {
+            _incarnations[shard] = Math.Max(_incarnations[shard], recorded.Incarnation);
+        }
+        return entry is null ? null
+            : IsFormer(entry) ? false
+            : recorded.Incarnation < entry.Account.Incarnation ? recorded.Version <= entry.Account.Version
+            : null;
+    }
+
+    private bool IsFormer(Entry entry) => entry.Account.Incarnation < _incarnations[entry.Shard];
 
     // The account may have had events before this one, and may be dropped between the two: nothing is known of it.
     private bool LetPass(string streamId)
@@ -262,7 +287,14 @@ internal sealed class BalanceView
     private void Put(string streamId, Account account)
     {
         _accounts.TryGet(streamId, out var entry);
-        if (account.Version > (entry?.Account ?? _opened).Version || entry is { IsInDoubt: true })
+        var known = entry?.Account ?? _opened;
+        if (account.Incarnation > known.Incarnation && Shard.Of(streamId) is var shard)
+        {
+            _incarnations[shard] = Math.Max(_incarnations[shard], account.Incarnation);
+        }
+        if (entry is null ? account.Version > 0
+            : account.Incarnation != known.Incarnation ? account.Incarnation > known.Incarnation
+            : account.Version > known.Version || entry.IsInDoubt)
         {
             Set(streamId, entry, account, fingerprint: 0);
         }
@@ -282,7 +314,7 @@ internal sealed class BalanceView
         {
             _count++;
             BackendMetrics.ViewAccounts.Add(1);
-            _accounts.AddOrUpdate(streamId, new Entry { Account = account, Fingerprint = fingerprint });
+            _accounts.AddOrUpdate(streamId, new Entry { Account = account, Fingerprint = fingerprint, Shard = (byte)Shard.Of(streamId) });
         }
         if (_waiters.Count > 0 && _waiters.TryGetValue(streamId, out var waiters))
         {
@@ -339,6 +371,9 @@ internal sealed class BalanceView
 
         /// <summary>The hash of the event that led to the account; 0 if the account came from the event store.</summary>
         public int Fingerprint { get; set; }
+
+        /// <summary>The account's shard.</summary>
+        public required byte Shard { get; init; }
 
         /// <summary>Whether two events claimed the account's version.</summary>
         public bool IsInDoubt { get; set; }

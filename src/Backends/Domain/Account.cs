@@ -18,6 +18,10 @@ public sealed record Account(long Version, decimal Balance, decimal CreditLimit,
     /// <summary>The hash of its last event, which chains the next one; null if that has none, or where events are only read.</summary>
     public string? Head { get; init; }
 
+    /// <summary>The number under which the event store holds it, 0 at first: higher after each move and each restore to an earlier time, after
+    /// which versions are used again.</summary>
+    public long Incarnation { get; init; }
+
     /// <summary>An account without events.</summary>
     /// <param name="creditLimit">The limit of an account for which none was set, in whatever its currency will be.</param>
     public static Account Opened(decimal creditLimit) => new(0, 0, creditLimit, null);

@@ -13,6 +13,9 @@ public abstract record AccountEvent
     /// <summary>When it was decided.</summary>
     public abstract DateTimeOffset DecidedAt { get; init; }
 
+    /// <summary>The id of its trace; null if it is not traced.</summary>
+    public abstract string? TraceId { get; init; }
+
     /// <summary>What the account owes after it, by which a repeated command is answered; null in events recorded before they stated it.
     /// </summary>
     public decimal? Balance { get; init; }
@@ -28,6 +31,10 @@ public abstract record AccountEvent
 
     /// <summary>What that sender keeps with it; null for nothing.</summary>
     public Notes? Notes { get; init; }
+
+    /// <summary>The number under which the event store held the account when it was recorded; null for the first
+    /// (<see cref="Account.Incarnation"/>).</summary>
+    public long? Incarnation { get; init; }
 
     /// <summary>The currency that the account is kept in after it; null if none is fixed yet.</summary>
     internal abstract string? AccountCurrency { get; }

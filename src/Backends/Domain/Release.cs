@@ -95,5 +95,6 @@ public sealed record AuthorisationVoided(
 /// <param name="Released">What is not on hold any more; more than zero.</param>
 /// <param name="Currency">ISO 4217; the account's own.</param>
 /// <param name="DecidedAt">When it was decided.</param>
+/// <param name="TraceId">The id of its trace if it is traced.</param>
 public sealed record AuthorisationExpired(
-    Guid TransactionId, Guid PaymentId, decimal Released, string Currency, DateTimeOffset DecidedAt) : HoldReleased;
+    Guid TransactionId, Guid PaymentId, decimal Released, string Currency, DateTimeOffset DecidedAt, string? TraceId = null) : HoldReleased;

@@ -42,30 +42,40 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
         var accounts = streamIds.ToDictionary(id => id, _ => opened, StringComparer.Ordinal);
         var former = new List<string>();
         await using (var command = servers.Primary.CreateCommand($"""
-            select wanted.id, e.version, e.type, e.data, c.type, c.data, e.data ->> '{EventChain.Member}'
-            from unnest($1) as wanted(id)
-            cross join lateral (
-                select version, type, data from {_options.Schema}.mt_events where stream_id = wanted.id order by version desc limit 1) e
+            select wanted.id, e.version, e.type, e.data, c.type, c.data, e.data ->> '{EventChain.Member}', h.epoch
+            from unnest($1, $2) as wanted(id, shard)
+            left join {EventStoreSchema.ShardsHere(_options.Schema)} h on h.number = wanted.shard
+            left join lateral (
+                select version, type, data from {_options.Schema}.mt_events where stream_id = wanted.id order by version desc limit 1) e on true
             left join lateral (
                 select type, data from {_options.Schema}.mt_events
                 where stream_id = wanted.id and {SetsCreditLimit} order by version desc limit 1) c on true
             """))
         {
             command.Parameters.Add(Texts(streamIds));
+            command.Parameters.Add(Values(Array.ConvertAll(streamIds, Shard.Of)));
             await using var rows = await command.ExecuteReaderAsync(cancellationToken);
             while (await rows.ReadAsync(cancellationToken))
             {
+                // The first number is that of all stores, and no event states it.
+                var incarnation = !rows.IsDBNull(7) && rows.GetInt64(7) is > 1 and var epoch ? epoch : 0;
+                if (rows.IsDBNull(1))
+                {
+                    accounts[rows.GetString(0)] = opened with { Incarnation = incarnation };
+                    continue;
+                }
                 var (id, last) = (rows.GetString(0), EventTypes.Read(rows.GetString(2), rows.GetFieldValue<byte[]>(3)));
                 var limit = rows.IsDBNull(4)
                     ? opened.CreditLimit
                     : opened.Apply(EventTypes.Read(rows.GetString(4), rows.GetFieldValue<byte[]>(5))).CreditLimit;
                 if (last.Stated(rows.GetInt64(1), limit) is { } account)
                 {
-                    accounts[id] = account with { Head = rows.IsDBNull(6) ? null : rows.GetString(6) };
+                    accounts[id] = account with { Head = rows.IsDBNull(6) ? null : rows.GetString(6), Incarnation = incarnation };
                 }
                 else
                 {
                     former.Add(id);
+                    accounts[id] = opened with { Incarnation = incarnation };
                 }
             }
         }
@@ -141,7 +151,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
                 Add(statements, _require, Texts([.. versions.Keys]), Values(versions.Values.ToArray()));
             }
             Add(
-                statements, $"select id, stream_id, version, type, data from {_options.Schema}.mt_events where id = any($1)",
+                statements, $"select id, stream_id, version, type, data, data ->> '{EventChain.Member}' from {_options.Schema}.mt_events where id = any($1)",
                 Values(wanted.Keys.ToArray()));
             await using var rows = await statements.ExecuteReaderAsync(cancellationToken);
             for (var before = statements.BatchCommands.Count - 1; before > 0; before--)
@@ -154,7 +164,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
                 // With much effort two commands can be made whose event ids are the same. Then the second one counts as closed, too.
                 found.Add(id, streamId == id.StreamId
                     && EventTypes.Read(rows.GetString(3), rows.GetFieldValue<byte[]>(4)) is var fact && fact.TransactionId == id.TransactionId
-                    ? RecordedEvent.ToWire(streamId, rows.GetInt64(2), fact)
+                    ? RecordedEvent.ToWire(streamId, rows.GetInt64(2), fact, rows.IsDBNull(5) ? null : rows.GetString(5))
                     : new Wire.V1.Event());
             }
             await EndCommitAsync(rows, cancellationToken);

@@ -1,5 +1,4 @@
-using System.Security.Cryptography;
-using System.Text;
+using Billing.Messaging;
 
 namespace Billing.Backends.EventStore;
 
@@ -9,27 +8,6 @@ namespace Billing.Backends.EventStore;
 /// <param name="StreamId">The account's stream.</param>
 public readonly record struct CommandId(Guid TransactionId, string StreamId)
 {
-    private const int HalfOfGuid = 8;
-
-    /// <summary>The id under which the event store holds the event of this command, and at most one. Its first half is that of the
-    /// transaction id, so that ids in the order of time (UUID version 7) make events whose ids are; the second is a hash of
-    /// both.</summary>
-    public Guid EventId
-    {
-        get
-        {
-            Span<byte> id = stackalloc byte[2 * HalfOfGuid];
-            Span<byte> hash = stackalloc byte[SHA256.HashSizeInBytes];
-            var length = Encoding.UTF8.GetByteCount(StreamId);
-            var both = length <= 240 ? stackalloc byte[256] : new byte[length + id.Length];
-            TransactionId.TryWriteBytes(id, bigEndian: true, out _);
-            id.CopyTo(both);
-            Encoding.UTF8.GetBytes(StreamId, both[id.Length..]);
-            SHA256.HashData(both[..(id.Length + length)], hash);
-            hash[..HalfOfGuid].CopyTo(id[HalfOfGuid..]);
-            // The variant of RFC 9562.
-            id[HalfOfGuid] = (byte)((id[HalfOfGuid] & 0x3F) | 0x80);
-            return new Guid(id, bigEndian: true);
-        }
-    }
+    /// <summary>The id under which the event store holds the event of this command, and at most one.</summary>
+    public Guid EventId => EventIds.Of(TransactionId, StreamId);
 }

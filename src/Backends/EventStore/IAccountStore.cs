@@ -27,9 +27,15 @@ public readonly record struct NewEvent(AccountEvent Fact, Account After, Wire.V1
     /// <summary>The next event of an account.</summary>
     public static NewEvent Of(string streamId, AccountEvent fact, Account before)
     {
+        return OfStored(streamId, before.Incarnation == 0 ? fact : fact with { Incarnation = before.Incarnation }, before);
+    }
+
+    /// <summary>The next event of an account, recorded under an incarnation that it states.</summary>
+    internal static NewEvent OfStored(string streamId, AccountEvent fact, Account before)
+    {
         var after = before.Apply(fact);
         var body = EventChain.Append(before.Head, streamId, after.Version, fact);
-        return new NewEvent(fact, after with { Head = body.Hash }, RecordedEvent.ToWire(streamId, fact, after), body);
+        return new NewEvent(fact, after with { Head = body.Hash }, RecordedEvent.ToWire(streamId, fact, after).Hashed(body.Hash), body);
     }
 }
 

@@ -1,8 +1,14 @@
+using System.Security.Cryptography;
 using Billing.Backends.Domain;
 using Billing.Backends.Writes;
 using Billing.Contracts;
 using Billing.V1;
 using Billing.Wire.V1;
+using Google.Protobuf;
+using AccountStatusChanged = Billing.Backends.Domain.AccountStatusChanged;
+using AuthorisationDeclined = Billing.Backends.Domain.AuthorisationDeclined;
+using PaymentAccepted = Billing.Backends.Domain.PaymentAccepted;
+using PaymentDeclined = Billing.Backends.Domain.PaymentDeclined;
 
 namespace Billing.Backends.EventStore;
 
@@ -17,8 +23,12 @@ public static class RecordedEvent
         ToWire(streamId, after.Version, fact, after.Balance, after.Currency);
 
     /// <summary>The wire event for a stored event that states the account's balance.</summary>
-    internal static Event ToWire(string streamId, long version, AccountEvent fact) => fact.Balance is { } balance
-        ? ToWire(streamId, version, fact, balance, fact.AccountCurrency)
+    /// <param name="streamId">The account's stream.</param>
+    /// <param name="version">The event's version.</param>
+    /// <param name="fact">The event.</param>
+    /// <param name="hash">Its hash as it is stored; null if it has none.</param>
+    internal static Event ToWire(string streamId, long version, AccountEvent fact, string? hash = null) => fact.Balance is { } balance
+        ? ToWire(streamId, version, fact, balance, fact.AccountCurrency).Hashed(hash)
         : throw new ArgumentException($"Version {version} of {streamId} does not state the balance.", nameof(fact));
 
     private static Event ToWire(string streamId, long version, AccountEvent fact, decimal balance, string? currency)
@@ -33,8 +43,44 @@ public static class RecordedEvent
             OnHold = fact.OnHold?.ToMoney(currency ?? ""),
             AccountStatus = fact.Status ?? AccountStatus.Unspecified,
             Notes = fact.Notes?.ToMessage(),
+            Incarnation = fact.Incarnation ?? 0,
+            Principal = fact.By is { } by ? new Principal { Subject = by.Subject, ClientId = by.ClientId ?? "" } : null,
         };
+        if (fact.TraceId is { } traceId)
+        {
+            recorded.TraceId = traceId;
+        }
+        if (TimesOf(fact) is { } times)
+        {
+            recorded.Times = new EventTimes
+            {
+                SentUnixUs = UnixTime.Microseconds(times.SentAt),
+                ReceivedUnixUs = UnixTime.Microseconds(times.ReceivedAt),
+                ConsumedUnixUs = UnixTime.Microseconds(times.ConsumedAt),
+            };
+        }
         WriteKinds.Of(fact).Write(fact, recorded);
+        return recorded;
+    }
+
+    private static RequestTimes? TimesOf(AccountEvent fact) => fact switch
+    {
+        PaymentAccepted accepted => accepted.Times,
+        PaymentDeclined declined => declined.Times,
+        _ => null,
+    };
+
+    /// <summary>States the event's hash.</summary>
+    /// <param name="recorded">The event.</param>
+    /// <param name="hash">In Base64, as it is stored; null if it has none.</param>
+    internal static Event Hashed(this Event recorded, string? hash)
+    {
+        // An administrator may have put anything there.
+        Span<byte> bytes = stackalloc byte[SHA256.HashSizeInBytes];
+        if (hash is not null && Convert.TryFromBase64String(hash, bytes, out var length) && length == bytes.Length)
+        {
+            recorded.Hash = ByteString.CopyFrom(bytes);
+        }
         return recorded;
     }
 
@@ -47,5 +93,36 @@ public static class RecordedEvent
             || recorded.DecidedUnixUs < DecidedUnixUsMin || recorded.DecidedUnixUs > DecidedUnixUsMax
             ? null
             : WriteKinds.Of(recorded)?.Read(recorded, transactionId, UnixTime.FromMicroseconds(recorded.DecidedUnixUs));
+    }
+
+    /// <summary>The event as it is stored, with all that the wire event says: stored again in its place, it has the hash that it states.</summary>
+    /// <returns>Null for what <see cref="ToFact"/> has no event for, and if a balance is missing.</returns>
+    internal static AccountEvent? ToStored(this Event recorded)
+    {
+        if (recorded.Balance is not { } balance || recorded.ToFact() is not { } fact)
+        {
+            return null;
+        }
+        fact = fact with
+        {
+            Balance = balance.ToDecimal(),
+            OnHold = recorded.OnHold?.ToDecimal(),
+            Status = recorded.AccountStatus == AccountStatus.Unspecified ? null : recorded.AccountStatus,
+            By = recorded.Principal is { } by ? new Sender(by.Subject, by.ClientId.Length > 0 ? by.ClientId : null) : null,
+            Notes = Notes.Of(recorded.Notes),
+            Incarnation = recorded.Incarnation == 0 ? null : recorded.Incarnation,
+            TraceId = recorded.TraceId.Length == 0 ? null : recorded.TraceId,
+        };
+        var keptIn = balance.CurrencyCode.Length == 0 ? null : balance.CurrencyCode;
+        var times = recorded.Times is not { } known ? null : new RequestTimes(
+            UnixTime.FromMicroseconds(known.SentUnixUs), UnixTime.FromMicroseconds(known.ReceivedUnixUs), UnixTime.FromMicroseconds(known.ConsumedUnixUs));
+        return fact switch
+        {
+            PaymentAccepted accepted => accepted with { Times = times },
+            PaymentDeclined declined => declined with { Times = times, KeptIn = keptIn },
+            AuthorisationDeclined declined => declined with { KeptIn = keptIn },
+            AccountStatusChanged changed => changed with { KeptIn = keptIn },
+            _ => fact,
+        };
     }
 }

@@ -122,6 +122,26 @@ internal sealed record StoredFunction(string Name, (string Name, string Type)[] 
         end
         """);
 
+    /// <summary>Begins a new incarnation of a database that was restored to an earlier time: the shards and the partitions that it holds get
+    /// numbers that they never had, also if it is restored again. So what the platform records from now on is told from what was lost,
+    /// and no owner of the time before records anything any more. Shards that are being moved keep theirs: a move, or its undoing, gives
+    /// them the next one. It waits for what is being recorded. To call it again does no harm. The owner of the tables calls it, in
+    /// PostgreSQL or through <c>./billing restored</c>.</summary>
+    public static StoredFunction BeginIncarnation { get; } = new(
+        "begin_incarnation",
+        [],
+        schema => $"""
+
+        declare
+            -- The time, since the numbers that were given after the moment to which it was restored are not known here.
+            begun bigint := extract(epoch from clock_timestamp())::bigint;
+        begin
+            perform pg_advisory_xact_lock({ShardLock});
+            update {EventStoreSchema.ShardsHere(schema)} set epoch = greatest(epoch + 1, begun) where is_held and moving_to is null;
+            update {EventStoreSchema.Epochs(schema)} set epoch = greatest(epoch + 1, begun);
+        end
+        """);
+
     /// <summary>The statement that calls it.</summary>
     public string Call(string schema) => $"select {schema}.{Name}({string.Join(", ", Parameters.Select((_, i) => $"${i + 1}"))})";
 

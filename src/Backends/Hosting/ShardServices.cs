@@ -1,6 +1,8 @@
 using System.Diagnostics;
+using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.EventStore.Shards;
+using Microsoft.Extensions.Options;
 using Npgsql;
 
 namespace Billing.Backends.Hosting;
@@ -29,6 +31,40 @@ public static class ShardServices
             found.Add((database.Name, [.. (await database.Store.HeldShardsAsync(cancellationToken)).Keys.Order()]));
         }
         return found;
+    }
+
+    /// <summary>Begins a new incarnation of all databases, of which some were restored to an earlier time
+    /// (<see cref="StoredFunction.BeginIncarnation"/>).</summary>
+    /// <param name="services">The services of <see cref="BackendServices.AddBackendCore"/>, with all databases, as a role that owns the tables.</param>
+    /// <param name="cancellationToken">Ends it; it can be started again.</param>
+    /// <exception cref="StoreCopyException">Two databases hold one shard: one was restored to a time before a move, and must not get the higher number.
+    /// </exception>
+    /// <exception cref="NpgsqlException">A database failed.</exception>
+    public static async Task BeginIncarnationAsync(this IServiceProvider services, CancellationToken cancellationToken)
+    {
+        var databases = services.GetRequiredService<EventStoreDatabases>();
+        await databases.EnsureAsync(cancellationToken);
+        var held = await services.ListShardsAsync(cancellationToken);
+        if (held.SelectMany(database => database.Shards).GroupBy(shard => shard).FirstOrDefault(shard => shard.Count() > 1) is { Key: var twice })
+        {
+            throw new StoreCopyException(
+                $"{string.Join(" and ", held.Where(database => database.Shards.Contains(twice)).Select(database => database.Name))} both hold shard {twice}: one was restored to a time before it was moved. Restore all databases to one time.");
+        }
+        foreach (var database in databases.All)
+        {
+            await using var begin = database.Servers.Primary.CreateCommand(StoredFunction.BeginIncarnation.Call(database.Settings.Schema));
+            await begin.ExecuteNonQueryAsync(cancellationToken);
+        }
+    }
+
+    /// <summary>Prepares the comparison of published events with the event store.</summary>
+    /// <param name="services">The services of <see cref="BackendServices.AddBackendCore"/>, with all databases.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    internal static async Task<LostEvents> LostEventsAsync(this IServiceProvider services, CancellationToken cancellationToken)
+    {
+        var databases = services.GetRequiredService<EventStoreDatabases>();
+        await databases.EnsureAsync(cancellationToken);
+        return new LostEvents(databases, Account.Opened(services.GetRequiredService<IOptions<BackendOptions>>().Value.DefaultCreditLimit));
     }
 
     /// <summary>Moves a shard to a database while payments go on; its accounts wait for the last part of it. When a standby takes over from a database on

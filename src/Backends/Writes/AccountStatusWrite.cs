@@ -49,6 +49,6 @@ internal sealed class AccountStatusWrite : WriteKind
 }
 
 /// <summary>Serialises the event without reflection. Optional fields without a value are left out.</summary>
-[JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+[JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull, Converters = [typeof(PlainDecimals)])]
 [JsonSerializable(typeof(AccountStatusChanged))]
 internal sealed partial class AccountStatusJson : JsonSerializerContext;

@@ -93,7 +93,7 @@ internal sealed class AuthorisationWrite : WriteKind
 }
 
 /// <summary>Serialises the events without reflection. Optional fields without a value are left out.</summary>
-[JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+[JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull, Converters = [typeof(PlainDecimals)])]
 [JsonSerializable(typeof(PaymentAuthorised))]
 [JsonSerializable(typeof(AuthorisationDeclined))]
 internal sealed partial class AuthorisationJson : JsonSerializerContext;

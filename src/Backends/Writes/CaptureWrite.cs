@@ -74,6 +74,6 @@ internal sealed class CaptureWrite : WriteKind
 }
 
 /// <summary>Serialises the event without reflection. Optional fields without a value are left out.</summary>
-[JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+[JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull, Converters = [typeof(PlainDecimals)])]
 [JsonSerializable(typeof(PaymentCaptured))]
 internal sealed partial class CaptureJson : JsonSerializerContext;

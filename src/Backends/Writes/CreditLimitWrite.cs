@@ -55,7 +55,7 @@ internal sealed class CreditLimitWrite : WriteKind
 internal sealed record CreditLimitChangedV1(decimal Limit, string Currency, DateTimeOffset DecidedAt);
 
 /// <summary>Serialises the events without reflection. Optional fields without a value are left out.</summary>
-[JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+[JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull, Converters = [typeof(PlainDecimals)])]
 [JsonSerializable(typeof(CreditLimitChanged))]
 [JsonSerializable(typeof(CreditLimitChangedV1))]
 internal sealed partial class CreditLimitJson : JsonSerializerContext;

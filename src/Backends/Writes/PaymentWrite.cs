@@ -94,7 +94,7 @@ internal sealed class PaymentWrite : WriteKind
 
 /// <summary>Serialises the events without reflection. Optional fields without a value are left out: a payment without timing is
 /// stored as before timing existed.</summary>
-[JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+[JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull, Converters = [typeof(PlainDecimals)])]
 [JsonSerializable(typeof(PaymentAccepted))]
 [JsonSerializable(typeof(PaymentDeclined))]
 internal sealed partial class PaymentJson : JsonSerializerContext;

@@ -70,6 +70,6 @@ internal sealed class RefundWrite : WriteKind
 }
 
 /// <summary>Serialises the event without reflection. Optional fields without a value are left out.</summary>
-[JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+[JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull, Converters = [typeof(PlainDecimals)])]
 [JsonSerializable(typeof(PaymentRefunded))]
 internal sealed partial class RefundJson : JsonSerializerContext;

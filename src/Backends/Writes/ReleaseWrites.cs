@@ -105,7 +105,7 @@ internal static class Release
 }
 
 /// <summary>Serialises the events without reflection. Optional fields without a value are left out.</summary>
-[JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+[JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull, Converters = [typeof(PlainDecimals)])]
 [JsonSerializable(typeof(AuthorisationVoided))]
 [JsonSerializable(typeof(AuthorisationExpired))]
 internal sealed partial class ReleaseJson : JsonSerializerContext;

@@ -38,7 +38,7 @@ public sealed class ManagedDatabase(EventStoreFixture store) : IClassFixture<Eve
             backend.Database().Store, "visa/a", EventStoreFixture.Opened, EventStoreFixture.Facts(3));
 
         await using var webhooks = new WebhookStore(Options.Create(new WebhookOptions { ConnectionString = As("billing_webhooks") }));
-        await webhooks.AddAsync([new PendingEvent("shop", "visa/a", 1, "{}")], Token);
+        await webhooks.AddAsync([new PendingEvent("shop", "visa/a", new PendingId(0, 1, Guid.NewGuid()), "{}")], Token);
 
         Assert.Equal(3, account.Version);
         Assert.Equal(1, Assert.Single(await webhooks.StatesAsync(Token)).Pending);

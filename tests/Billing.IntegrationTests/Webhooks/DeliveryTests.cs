@@ -121,7 +121,7 @@ public sealed class DeliveryTests(EventStoreFixture postgres) : IClassFixture<Ev
     {
         await using var store = Store();
         var claim = Guid.NewGuid();
-        await store.AddAsync([new PendingEvent("shop", "visa/a", 1, "{}")], _patience.Token);
+        await store.AddAsync([Pending("a", 1)], _patience.Token);
         Assert.Single(await store.ClaimAsync("shop", claim, TimeSpan.FromHours(1), 16, _patience.Token));
 
         // What is added from now on is committed when the test lets go of a lock.
@@ -132,15 +132,15 @@ public sealed class DeliveryTests(EventStoreFixture postgres) : IClassFixture<Ev
             create constraint trigger wait after insert on {_schema}.pending deferrable initially deferred for each row execute function {_schema}.wait();
             select pg_advisory_lock(42);
             """);
-        var adding = store.AddAsync([new PendingEvent("shop", "visa/a", 2, "{}")], _patience.Token);
+        var adding = store.AddAsync([Pending("a", 2)], _patience.Token);
         await WaitingAsync(1, adding);
-        var settling = store.SettleAsync("shop", claim, [new DeliveryOutcome("visa/a", [1], null, TimeSpan.Zero)], _patience.Token);
+        var settling = store.SettleAsync("shop", claim, [new DeliveryOutcome("visa/a", [Id(1)], null, TimeSpan.Zero)], _patience.Token);
         await WaitingAsync(2, settling);
         await ExecuteAsync("select pg_advisory_unlock(42)");
         await Task.WhenAll(adding, settling);
 
         var account = Assert.Single(await store.ClaimAsync("shop", claim, TimeSpan.FromHours(1), 16, _patience.Token));
-        Assert.Equal(("visa/a", 2), (account.StreamId, Assert.Single(account.Events).Version));
+        Assert.Equal(("visa/a", 2), (account.StreamId, Assert.Single(account.Events).Id.Version));
 
         async Task WaitingAsync(int sessions, Task orEnded)
         {
@@ -162,7 +162,7 @@ public sealed class DeliveryTests(EventStoreFixture postgres) : IClassFixture<Ev
     {
         await using var store = Store();
         var (former, next, hour) = (Guid.NewGuid(), Guid.NewGuid(), TimeSpan.FromHours(1));
-        await store.AddAsync([new PendingEvent("shop", "visa/a", 1, "{}"), new PendingEvent("shop", "visa/a", 2, "{}"), new PendingEvent("shop", "visa/b", 1, "{}")], _patience.Token);
+        await store.AddAsync([Pending("a", 1), Pending("a", 2), Pending("b", 1)], _patience.Token);
 
         Assert.Equal("visa/a", Assert.Single(await store.ClaimAsync("shop", former, TimeSpan.FromMilliseconds(1), 1, _patience.Token)).StreamId);
         Assert.Equal("visa/b", Assert.Single(await store.ClaimAsync("shop", next, hour, 1, _patience.Token)).StreamId);
@@ -171,17 +171,40 @@ public sealed class DeliveryTests(EventStoreFixture postgres) : IClassFixture<Ev
         {
             claimed = await store.ClaimAsync("shop", next, hour, 16, _patience.Token);
         }
-        await store.SettleAsync("shop", former, [new DeliveryOutcome("visa/a", [1], new DeliveryFailure("500", "It answered 500."), TimeSpan.Zero)], _patience.Token);
+        await store.SettleAsync("shop", former, [new DeliveryOutcome("visa/a", [Id(1)], new DeliveryFailure("500", "It answered 500."), TimeSpan.Zero)], _patience.Token);
 
         Assert.Equal("visa/a", Assert.Single(claimed).StreamId);
         Assert.Empty(await store.ClaimAsync("shop", former, hour, 16, _patience.Token));
         Assert.Empty(await store.FailingAsync("shop", 100, _patience.Token));
-        await store.SettleAsync("shop", next, [new DeliveryOutcome("visa/a", [], null, TimeSpan.Zero), new DeliveryOutcome("visa/b", [1], null, TimeSpan.Zero)], _patience.Token);
-        Assert.Equal(2, Assert.Single(Assert.Single(await store.ClaimAsync("shop", next, hour, 16, _patience.Token)).Events).Version);
+        await store.SettleAsync("shop", next, [new DeliveryOutcome("visa/a", [], null, TimeSpan.Zero), new DeliveryOutcome("visa/b", [Id(1)], null, TimeSpan.Zero)], _patience.Token);
+        Assert.Equal(2, Assert.Single(Assert.Single(await store.ClaimAsync("shop", next, hour, 16, _patience.Token)).Events).Id.Version);
+    }
+
+    [Fact]
+    public async Task After_a_restore_an_event_is_sent_after_the_lost_ones_whatever_their_versions()
+    {
+        await using var store = Store();
+        var lost = WebhookPlatform.Event("a", 2);
+        var anew = WebhookPlatform.Event("a", 1);
+        anew.Incarnation = 7;
+        // Sent again by its caller after it was lost, and decided otherwise.
+        var again = WebhookPlatform.Event("a", 2);
+        (again.TransactionId, again.Incarnation) = (lost.TransactionId, 7);
+        PendingEvent[] events = [.. new[] { anew, lost, again, lost, anew }.Select(recorded => new PendingEvent("shop", "visa/a", PendingId.Of(recorded), "{}"))];
+
+        await store.AddAsync(events, _patience.Token);
+        await store.AddAsync(events, _patience.Token);
+
+        var account = Assert.Single(await store.ClaimAsync("shop", Guid.NewGuid(), TimeSpan.FromHours(1), 16, _patience.Token));
+        Assert.Equal([PendingId.Of(lost), PendingId.Of(anew), PendingId.Of(again)], account.Events.Select(pending => pending.Id));
+        Assert.Equal(3, account.Events.DistinctBy(pending => pending.Id.Id).Count());
     }
 
     private static PendingEvent Pending(string account, long version) =>
-        new("shop", $"visa/{account}", version, $$"""{"account_id":"{{account}}","version":{{version}}}""");
+        new("shop", $"visa/{account}", Id(version), $$"""{"account_id":"{{account}}","version":{{version}}}""");
+
+    // An id for each version.
+    private static PendingId Id(long version) => new(0, version, new Guid((int)version, 0, 0, new byte[8]));
 
     private WebhookStore Store() => new(Options.Create(new WebhookOptions { ConnectionString = postgres.Postgres.ConnectionString, Schema = _schema }));
 

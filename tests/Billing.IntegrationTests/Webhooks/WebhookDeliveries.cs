@@ -1,6 +1,7 @@
 using System.Security.Cryptography;
 using System.Text;
 using Billing.IntegrationTests.Services;
+using Billing.Messaging;
 using Microsoft.AspNetCore.Http;
 
 namespace Billing.IntegrationTests.Webhooks;
@@ -40,7 +41,7 @@ public sealed class WebhookDeliveries : IClassFixture<WebhookPlatform>, IAsyncDi
         _receiver.IsInOrder(accounts);
         Assert.All(_receiver.Taken.Where(taken => accounts.Contains(taken.Account)), taken =>
         {
-            Assert.Equal($"visa/{taken.Account}@{taken.Version}", taken.Id);
+            Assert.Equal(EventIds.Of(Guid.Parse(taken.TransactionId), $"visa/{taken.Account}").ToString(), taken.Id);
             Assert.Equal("/events", taken.Path);
             Assert.Equal(Signed(taken), taken.Signature);
         });
@@ -102,7 +103,7 @@ public sealed class WebhookDeliveries : IClassFixture<WebhookPlatform>, IAsyncDi
         var accounts = WebhookPlatform.NewAccounts(10);
         var (refused, others) = (accounts[0], accounts[1..]);
         var isRefused = true;
-        _receiver.Answer = (_, http) => Task.FromResult(http.Request.Headers["webhook-id"] == $"visa/{refused}@1" && Volatile.Read(ref isRefused) ? 500 : 204);
+        _receiver.Answer = (account, _) => Task.FromResult(account == refused && Volatile.Read(ref isRefused) ? 500 : 204);
         await _receiver.StartAsync();
         await StartAsync(settings: ("RetryFor", "00:00:01"));
 
@@ -207,7 +208,8 @@ public sealed class WebhookDeliveries : IClassFixture<WebhookPlatform>, IAsyncDi
         }
         await NothingWaitsAsync();
 
-        Assert.Equal($"visa/{accounts[0]}@2", Assert.Single(_receiver.All, received => accounts.Contains(received.Account)).Id);
+        var received = Assert.Single(_receiver.All, received => accounts.Contains(received.Account));
+        Assert.Equal((accounts[0], 2, declined.TransactionId), (received.Account, received.Version, received.TransactionId));
     }
 
     [Fact]

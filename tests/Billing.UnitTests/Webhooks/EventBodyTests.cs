@@ -119,6 +119,17 @@ public sealed class EventBodyTests
         Assert.False(EventBody.IsOfAccount(recorded));
     }
 
+    [Fact]
+    public void An_event_that_was_recorded_after_a_restore_says_so()
+    {
+        var (add, body) = Recorded[Event.FactOneofCase.PaymentAccepted];
+        var recorded = Sample();
+        recorded.Incarnation = 1_790_000_000;
+        add(recorded);
+
+        Assert.Equal(body.Replace("\"version\":7,", "\"version\":7,\"incarnation\":1790000000,", StringComparison.Ordinal), EventBody.Of(recorded));
+    }
+
     private static Event Sample() => new()
     {
         StreamId = "visa/acct-42",

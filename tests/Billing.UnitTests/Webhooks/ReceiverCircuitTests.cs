@@ -65,17 +65,17 @@ public sealed class ReceiverCircuitTests
     public void An_account_of_which_an_event_was_taken_before_one_failed_counts_as_taken()
     {
         Fail(10);
-        Note("visa/half", [1], Refusal);
+        Note("visa/half", [new PendingId(0, 1, Guid.Empty)], Refusal);
 
         Assert.Equal(Max, _circuit.Free(0, Max));
     }
 
     private List<bool> Fail(int accounts) => [.. Enumerable.Range(0, accounts).Select(account => Note($"visa/{account}", [], Refusal))];
 
-    private void Take(string streamId) => Note(streamId, [1], null);
+    private void Take(string streamId) => Note(streamId, [new PendingId(0, 1, Guid.Empty)], null);
 
     // The wait of the account itself, an hour, is the database's.
-    private bool Note(string streamId, long[] delivered, DeliveryFailure? failure) =>
+    private bool Note(string streamId, PendingId[] delivered, DeliveryFailure? failure) =>
         _circuit.Note(new DeliveryOutcome(streamId, delivered, failure, TimeSpan.FromHours(1)));
 
     private sealed class Least : Random

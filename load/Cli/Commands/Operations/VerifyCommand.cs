@@ -18,21 +18,7 @@ internal static class VerifyCommand
             "--heads",
             "File, kept where nobody who can write to the databases can reach it, with how each account ended when it was verified before; it is checked, and brought up to date if nothing is found",
             "FILE");
-        var since = new Option<DateTimeOffset?>("--chained-since")
-        {
-            Description = "Since when no release has run that records events without a hash, e.g. 2026-11-26T12:00Z: earlier ones may have none",
-            HelpName = "TIME",
-            CustomParser = result =>
-            {
-                if (DateTimeOffset.TryParse(
-                    result.Tokens[0].Value, CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal, out var time))
-                {
-                    return time;
-                }
-                result.AddError($"--chained-since must be a time such as 2026-11-26T12:00Z; it is '{result.Tokens[0].Value}'.");
-                return null;
-            },
-        };
+        var since = Flags.Time("--chained-since", "Since when no release has run that records events without a hash, e.g. 2026-11-26T12:00Z: earlier ones may have none");
         var command = new Command("verify", "Recomputes the hashes that chain the events of each account, and names the first event that was altered, removed or put in.")
         {
             heads, since, postgres,

@@ -333,6 +333,59 @@ public sealed class BalanceViewTests
         return view;
     }
 
+    [Fact]
+    public async Task After_a_restore_an_account_is_read_again_whatever_version_the_lost_events_had()
+    {
+        _view.Apply([.. History.Of(Stream, 10, 20, 30, 40)]);
+        var anew = History.Of(Stream, 10, 5)[1];
+        anew.Incarnation = 7;
+
+        Assert.Equal([Stream], _view.Apply([anew]));
+        Assert.Null(_view.Find(Stream));
+        await PutAsync(Stream, new Account(2, 15, 1000, "USD") { Incarnation = 7 });
+
+        Assert.Equal(15, _view.Find(Stream)!.Balance);
+    }
+
+    [Fact]
+    public async Task After_a_restore_nothing_is_known_of_the_other_accounts_of_the_shard_either()
+    {
+        var sibling = Enumerable.Range(0, 10_000).Select(n => $"visa/sibling-{n}").First(stream => Shard.Of(stream) == Shard.Of(Stream));
+        _view.Apply([.. History.Of(Stream, 10), .. History.Of(sibling, 10, 20)]);
+
+        await PutAsync(Stream, new Account(1, 10, 1000, "USD") { Incarnation = 7 });
+
+        Assert.Null(_view.Find(sibling));
+        Assert.False(await _view.WaitAsync(sibling, 2, TimeSpan.Zero));
+        await PutAsync(sibling, new Account(0, 0, 1000, null) { Incarnation = 7 });
+        Assert.Equal(0, _view.Find(sibling)!.Version);
+    }
+
+    [Fact]
+    public async Task A_lost_event_that_comes_late_is_left_out_or_has_the_account_read()
+    {
+        var lost = History.Of(Stream, 10, 20, 30);
+        await PutAsync(Stream, new Account(2, 15, 1000, "USD") { Incarnation = 7 });
+
+        Assert.Empty(_view.Apply([lost[1]]));
+        Assert.Equal([Stream], _view.Apply([lost[2]]));
+        await PutAsync(Stream, new Account(2, 15, 1000, "USD") { Incarnation = 7 });
+
+        Assert.Equal(15, _view.Find(Stream)!.Balance);
+    }
+
+    [Fact]
+    public async Task Events_of_the_present_incarnation_are_applied()
+    {
+        await PutAsync(Stream, new Account(1, 10, 1000, "USD") { Incarnation = 7 });
+        var next = History.Of(Stream, 10, 20)[1];
+        next.Incarnation = 7;
+
+        Assert.Empty(_view.Apply([next]));
+
+        Assert.Equal(new Account(2, 30, 1000, "USD") { Incarnation = 7 }, _view.Find(Stream));
+    }
+
     private async Task PutAsync(string streamId, Account account)
     {
         _store.Accounts[streamId] = account;

@@ -1,0 +1,42 @@
+using System.CommandLine;
+using Billing.Backends.EventStore.Shards;
+using Billing.Backends.Hosting;
+using Billing.Cli.Arguments;
+using Billing.Cli.Background;
+using Billing.Cli.Commands.Operations;
+using Billing.LocalStack.Processes;
+using Npgsql;
+using Spectre.Console;
+
+namespace Billing.Cli.Commands.Restoring;
+
+/// <summary><c>restored</c>: begins a new incarnation of the event store, after it was restored to an earlier time.</summary>
+internal static class RestoredCommand
+{
+    public static Command Create(IAnsiConsole console)
+    {
+        var postgres = Flags.EventStore();
+        var command = new Command(
+            "restored",
+            "Begins a new incarnation of the event store: run it after a database was restored to an earlier time, before the backends start. "
+            + "Events are recorded under new numbers from then on, so that nobody takes them for the lost ones of the same versions. "
+            + "To run it again does no harm.")
+        {
+            postgres,
+        };
+        return command.Does(async (parsed, cancellationToken) =>
+        {
+            await using var services = SchemaCommand.Services(await StackState.DatabasesAsync(parsed.GetValue(postgres)));
+            try
+            {
+                await services.BeginIncarnationAsync(cancellationToken);
+            }
+            catch (Exception e) when (e is StoreCopyException or NpgsqlException)
+            {
+                throw new StackException($"--postgres: {e.Message}", e);
+            }
+            console.WriteLine("A new incarnation has begun. `./billing replay` shows what was lost.");
+            return 0;
+        });
+    }
+}
