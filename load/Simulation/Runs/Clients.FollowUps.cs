@@ -1,7 +1,7 @@
 using Billing.Backends.EventStore;
 using Billing.Contracts;
-using Billing.Messaging.Requests;
 using Billing.Proxy.Failures;
+using Billing.Simulation.Doors;
 using Billing.V1;
 using Grpc.Core;
 
@@ -28,14 +28,13 @@ internal sealed partial class Clients
             AccountId = payment.AccountId,
             PaymentType = payment.PaymentType,
             AccountStatus = status,
-            Notes = ReferenceModel.NotesOf(transactionId.ToString()),
+            Notes = NotesOf(transactionId.ToString()),
         };
         var id = new CommandId(transactionId, StreamId.For(payment.PaymentType, payment.AccountId));
-        model.Asked(id, status);
         var since = model.VersionOf(id.StreamId);
-        if (await CallAsync(operation, copy, RequestKinds.AccountStatus, request, refusal => refusal.Status == StatusCode.FailedPrecondition) is { } answer)
+        if (await CallAsync(operation, copy, Asks.AccountStatus, request, refusal => refusal.Status == StatusCode.FailedPrecondition) is { } answer)
         {
-            model.StatusSet(id, answer);
+            model.StatusSet(id, Contents.Of(request), answer);
             Know(id.StreamId, answer.Version);
         }
         else
@@ -57,11 +56,10 @@ internal sealed partial class Clients
             Amount = (cents / 100m).ToMoney(currency),
             HoldSeconds = dice.Pick([1, 3, 10]),
         };
-        request.Notes = ReferenceModel.NotesOf(request.TransactionId);
+        request.Notes = NotesOf(request.TransactionId);
         var stream = StreamId.For(payment.PaymentType, payment.AccountId);
         var id = new CommandId(Guid.Parse(request.TransactionId), stream);
-        model.Asked(id, request.Amount);
-        model.Authorised(id, (await CallAsync(operation, 20, RequestKinds.Authorise, request, _ => false))!);
+        model.Authorised(id, Contents.Of(request), (await CallAsync(operation, 20, Asks.Authorise, request))!);
         var work = new List<Task>();
         for (var captures = dice.Next(4); captures > 0; captures--)
         {
@@ -84,13 +82,12 @@ internal sealed partial class Clients
             PaymentId = hold.TransactionId,
             Amount = (cents / 100m).ToMoney(hold.Amount.CurrencyCode),
             IsFinal = isFinal,
-            Notes = ReferenceModel.NotesOf(transactionId.ToString()),
+            Notes = NotesOf(transactionId.ToString()),
         };
         var (id, payment) = Ids(hold, transactionId);
-        model.Asked(id, request.Amount);
-        if (await CallAsync(operation, copy, RequestKinds.Capture, request, refusal => IsRefused(refusal, id, payment, cents / 100m)) is { } answer)
+        if (await CallAsync(operation, copy, Asks.Capture, request, refusal => IsRefused(refusal, id, Contents.Of(request), payment, cents / 100m)) is { } answer)
         {
-            model.Captured(id, payment, answer);
+            model.Captured(id, Contents.Of(request), payment, answer);
         }
     }
 
@@ -104,20 +101,19 @@ internal sealed partial class Clients
             PaymentId = hold.TransactionId,
         };
         var (id, payment) = Ids(hold, transactionId);
-        model.Asked(id, 0m.ToMoney(hold.Amount.CurrencyCode));
-        if (await CallAsync(operation, 30, RequestKinds.Void, request, refusal => IsRefused(refusal, id, payment, 0)) is { } answer)
+        if (await CallAsync(operation, 30, Asks.Void, request, refusal => IsRefused(refusal, id, Contents.Of(request), payment, 0)) is { } answer)
         {
-            model.Voided(id, payment, answer);
+            model.Voided(id, Contents.Of(request), payment, answer);
         }
     }
 
-    private bool IsRefused(Failure refusal, CommandId id, CommandId payment, decimal amount)
+    private bool IsRefused(Failure refusal, CommandId id, Contents contents, CommandId payment, decimal amount)
     {
         if (refusal.Status != StatusCode.FailedPrecondition)
         {
             return false;
         }
-        model.HoldRefused(id, payment, amount, refusal.Reason);
+        model.HoldRefused(id, contents, payment, amount, refusal.Reason);
         return true;
     }
 
@@ -145,23 +141,14 @@ internal sealed partial class Clients
             PaymentType = payment.PaymentType,
             PaymentId = payment.TransactionId,
             Amount = (cents / 100m).ToMoney(payment.Amount.CurrencyCode),
-            Notes = ReferenceModel.NotesOf(transactionId.ToString()),
+            Notes = NotesOf(transactionId.ToString()),
         };
         var id = new CommandId(transactionId, StreamId.For(payment.PaymentType, payment.AccountId));
         var paid = id with { TransactionId = operation.TransactionId };
-        model.Asked(id, request.Amount);
-        var answer = await CallAsync(operation, 5 + copy, RequestKinds.Refund, request, refusal =>
-        {
-            if (refusal.Status == StatusCode.FailedPrecondition)
-            {
-                model.RefundRefused(id, paid, cents / 100m, refusal.Reason);
-                return true;
-            }
-            return false;
-        });
+        var answer = await CallAsync(operation, 5 + copy, Asks.Refund, request, refusal => IsRefundRefused(refusal, request, id));
         if (answer is not null)
         {
-            model.Refunded(id, paid, answer);
+            model.Refunded(id, Contents.Of(request), paid, answer);
             Know(id.StreamId, answer.Version);
         }
     }

@@ -1,13 +1,9 @@
 using System.Globalization;
 using Billing.Backends.EventStore;
 using Billing.Contracts;
-using Billing.Messaging.Requests;
-using Billing.Proxy.Failures;
+using Billing.Simulation.Doors;
 using Billing.Simulation.Services;
 using Billing.V1;
-using Billing.Wire.V1;
-using Google.Protobuf;
-using Grpc.Core;
 
 namespace Billing.Simulation.Runs;
 
@@ -33,9 +29,6 @@ internal sealed partial class Clients(Node node, Scheduler scheduler, ReferenceM
     /// <summary>Number of operations that are not done.</summary>
     public int Open => _open.Count;
 
-    /// <summary>The payments that were made in turn: their account and their transaction ids in the order of their requests.</summary>
-    public List<(string StreamId, List<string> TransactionIds)> InTurn { get; } = [];
-
     /// <summary>Until when proxies were last frozen: calls to a frozen proxy take longer.</summary>
     public long FrozenUntil { get; set; }
 
@@ -49,8 +42,8 @@ internal sealed partial class Clients(Node node, Scheduler scheduler, ReferenceM
         scheduler.After(TimeSpan.FromMilliseconds(operation.AtMs), node, () => node.Supervisor.Watch("client", RunAsync(operation)));
     }
 
-    /// <summary>Whether an operation is not done that does not need a certain account.</summary>
-    public bool IsOpen(string except) => _open.Exists(o => Stream(o.Account) != except
+    /// <summary>Whether an operation is not done that does not need a certain account. What nobody waits for may take until its deadline.</summary>
+    public bool IsOpen(string except) => _open.Exists(o => Stream(o.Account) != except && o.Kind != OperationKind.PayAndLeave
         && !(o.Kind == OperationKind.PayTwoAccounts && Stream(o.Account + 1) == except));
 
     /// <summary>The streams of all accounts that any schedule uses.</summary>
@@ -70,31 +63,24 @@ internal sealed partial class Clients(Node node, Scheduler scheduler, ReferenceM
             OperationKind.PayAndLeave => PayAndLeaveAsync(operation),
             OperationKind.PayInTurn => PayInTurnAsync(operation),
             OperationKind.SetLimit => SetLimitAsync(operation),
+            OperationKind.PayDiffering => PayDifferingAsync(operation),
+            OperationKind.PayMany => PayManyAsync(operation),
+            OperationKind.ReadPast => ReadPastAsync(operation),
             _ => CheckAsync(operation),
         });
         _open.Remove(operation);
-    }
-
-    private Task PayInTurnAsync(Operation operation)
-    {
-        var dice = new Dice(operation.Seed);
-        var payments = Enumerable.Range(0, 3).Select(_ => operation with { TransactionId = dice.Id(), Seed = dice.Seed() }).ToList();
-        InTurn.Add((Stream(operation.Account), payments.ConvertAll(p => p.TransactionId.ToString())));
-        var turn = _turn++;
-        return Task.WhenAll(payments.Select(payment =>
-        {
-            _turn = turn;
-            return PayAsync(payment, payment.Account, 0);
-        }).ToList());
     }
 
     private async Task PayAsync(Operation operation, int account, int copy)
     {
         var request = PaymentOf(operation, account);
         var id = new CommandId(operation.TransactionId, Stream(account));
-        model.Asked(id, request.Amount);
-        var answer = (await CallAsync(operation, copy, RequestKinds.Payment, request, _ => false))!;
-        model.Paid(id, answer);
+        // A payment that nobody waited for under this id may have ended the id.
+        if (await CallAsync(operation, copy, Asks.Payment, request) is not { } answer)
+        {
+            return;
+        }
+        model.Paid(id, Contents.Of(request), answer);
         Know(Stream(account), answer.Version);
         if (operation.Seed % 4 == 0 && copy == 0)
         {
@@ -114,99 +100,13 @@ internal sealed partial class Clients(Node node, Scheduler scheduler, ReferenceM
         }
     }
 
-    private async Task LookUpAsync(Operation operation, MakePaymentRequest payment)
-    {
-        var request = new GetPaymentRequest { TransactionId = payment.TransactionId, AccountId = payment.AccountId, PaymentType = payment.PaymentType };
-        var found = await CallAsync(operation, 4, RequestKinds.Lookup, request, refusal => refusal.Status == StatusCode.NotFound);
-        model.LookedUp(new CommandId(operation.TransactionId, StreamId.For(payment.PaymentType, payment.AccountId)), payment.Amount, found);
-    }
-
-    private async Task PayAndLeaveAsync(Operation operation)
-    {
-        var request = PaymentOf(operation, operation.Account);
-        var id = new CommandId(operation.TransactionId, Stream(operation.Account));
-        model.Asked(id, request.Amount);
-        var deadline = TimeSpan.FromMilliseconds(operation.DeadlineMs);
-        if (await TakeAsync(request, deadline) is not { } taken)
-        {
-            await PayAsync(operation, operation.Account, 0);
-            return;
-        }
-        // Some send it once more without waiting, some ask twice at the same time, some make it as well and wait for the answer.
-        var shape = operation.Seed % 4;
-        if (shape == 1)
-        {
-            await TakeAsync(request, deadline);
-        }
-        var question = new PaymentStatusRequest
-        {
-            TransactionId = request.TransactionId,
-            AccountId = request.AccountId,
-            PaymentType = request.PaymentType,
-            Fingerprint = ByteString.CopyFrom(PaymentFingerprint.Of(request.Amount, request.Notes)),
-        };
-        var calls = new List<Task<PaymentStatus?>> { AskAsync(operation, 0, question, taken) };
-        if (shape == 2)
-        {
-            calls.Add(AskAsync(operation, 1, question, taken));
-        }
-        var made = shape == 3 ? CallAsync(operation, 2, RequestKinds.Payment, request, IsTaken) : null;
-        foreach (var status in await Task.WhenAll(calls))
-        {
-            if (status is not null)
-            {
-                await CheckStatusAsync(operation, request, status);
-            }
-        }
-        if (made is not null && await made is { } late)
-        {
-            model.Paid(id, late);
-        }
-    }
-
-    private static bool IsTaken(Failure refusal) => refusal.Status == StatusCode.AlreadyExists;
-
-    private async Task CheckStatusAsync(Operation operation, MakePaymentRequest request, PaymentStatus status)
-    {
-        var id = new CommandId(operation.TransactionId, Stream(operation.Account));
-        if (status.Payment is { } answer)
-        {
-            model.Paid(id, answer);
-            Know(id.StreamId, answer.Version);
-        }
-        else
-        {
-            model.Failed(id, status.Error);
-            var again = await CallAsync(operation, 3, RequestKinds.Payment, request, IsTaken);
-            ReferenceModel.Require(again is null, "a payment that was called failed was sent again and answered");
-            await LookUpAsync(operation, request);
-        }
-    }
-
-    private Task<PaymentStatus?> AskAsync(Operation operation, int copy, PaymentStatusRequest question, int partition) => CallAsync(
-        operation, copy, question, (proxy, deadline) => proxy.AskAsync(question, partition, deadline), refusal => refusal.Status == StatusCode.NotFound);
-
-    private async Task<int?> TakeAsync(MakePaymentRequest payment, TimeSpan deadline)
-    {
-        try
-        {
-            return await proxies()[_turn++ % proxies().Count].TakeAsync(payment, deadline);
-        }
-        catch (FailureException e)
-        {
-            trace.Write("client", "not taken: " + e.Failure.Status, Guid.Parse(payment.TransactionId));
-            HasAskedAgain = true;
-            return null;
-        }
-    }
-
     private static MakePaymentRequest PaymentOf(Operation operation, int account) => new()
     {
         TransactionId = operation.TransactionId.ToString(),
         AccountId = NameOf(account),
         PaymentType = TypeOf(account),
         Amount = (operation.Cents / 100m).ToMoney(operation.Currency),
-        Notes = ReferenceModel.NotesOf(operation.TransactionId.ToString()),
+        Notes = NotesOf(operation.TransactionId.ToString()),
     };
 
     private async Task SetLimitAsync(Operation operation)
@@ -219,91 +119,17 @@ internal sealed partial class Clients(Node node, Scheduler scheduler, ReferenceM
             Limit = (operation.Cents / 20m).ToMoney(operation.Currency),
         };
         var stream = Stream(operation.Account);
-        model.Asked(new CommandId(operation.TransactionId, stream), request.Limit);
         var answer = await CallAsync(
-            operation, 0, RequestKinds.CreditLimit, request,
-            refusal =>
-            {
-                if (refusal.Status == StatusCode.FailedPrecondition)
-                {
-                    model.LimitRefused(stream, operation.Currency);
-                    return true;
-                }
-                return false;
-            });
+            operation, 0, Asks.CreditLimit, request, refusal => IsLimitRefused(refusal, stream, operation.Currency));
         if (answer is not null)
         {
-            model.Limited(new CommandId(operation.TransactionId, stream), answer);
+            model.Limited(new CommandId(operation.TransactionId, stream), Contents.Of(request), answer);
             Know(stream, answer.Version);
         }
     }
 
-    private async Task CheckAsync(Operation operation)
-    {
-        var stream = Stream(operation.Account);
-        var request = new CheckBalanceRequest
-        {
-            AccountId = NameOf(operation.Account),
-            PaymentType = TypeOf(operation.Account),
-            MinVersion = operation.Seed % 3 == 0 ? 0 : _known.GetValueOrDefault(stream),
-        };
-        model.Checked(stream, request.MinVersion, (await CallAsync(operation, 0, RequestKinds.Balance, request, _ => false))!);
-    }
-
-    /// <summary>Retries until there is an answer.</summary>
-    /// <returns>The answer; null if the request was refused for good.</returns>
-    private Task<TAnswer?> CallAsync<TRequest, TAnswer>(
-        Operation operation, int copy, RequestKind<TRequest, TAnswer> kind, TRequest request, Func<Failure, bool> isFinal)
-        where TRequest : class, IMessage<TRequest>
-        where TAnswer : class =>
-        CallAsync(operation, copy, request, (proxy, deadline) => proxy.CallAsync(kind, request, deadline), isFinal);
-
-    private async Task<TAnswer?> CallAsync<TAnswer>(
-        Operation operation, int copy, IMessage request, Func<ProxyNode, TimeSpan, Task<TAnswer>> call, Func<Failure, bool> isFinal)
-        where TAnswer : class
-    {
-        var dice = new Dice(operation.Seed + copy);
-        for (var tries = 0; ; tries++)
-        {
-            var proxy = proxies()[_turn++ % proxies().Count];
-            var began = scheduler.Now;
-            // The card network alone may take a second.
-            var deadline = TimeSpan.FromMilliseconds(Math.Min(operation.DeadlineMs << Math.Min(tries, 10), DeadlineMaxMs));
-            try
-            {
-                var answer = await call(proxy, deadline);
-                CheckWait(began, deadline);
-                trace.Write(proxy.Node.Name, "answered", operation.TransactionId);
-                return answer;
-            }
-            catch (FailureException e)
-            {
-                CheckWait(began, deadline);
-                var failure = e.Failure;
-                trace.Write(proxy.Node.Name, failure.Status.ToString(), operation.TransactionId);
-                if (isFinal(failure))
-                {
-                    return null;
-                }
-                HasAskedAgain = true;
-                // A question is answered so at once as long as it cannot be decided.
-                var isQuestion = request is PaymentStatusRequest;
-                ReferenceModel.Require(
-                    failure.Status != StatusCode.DeadlineExceeded || isQuestion || scheduler.Now - began >= (deadline - Early).Ticks,
-                    $"{operation} was told {failure} {TimeSpan.FromTicks(scheduler.Now - began)} after it asked");
-                ReferenceModel.Require(
-                    failure.Status is StatusCode.Unavailable or StatusCode.DeadlineExceeded or StatusCode.ResourceExhausted,
-                    $"{operation} ended with {failure}");
-            }
-            await Task.Delay(dice.Between(TimeSpan.FromMilliseconds(20), TimeSpan.FromMilliseconds(400)), node.Time);
-        }
-    }
-
-    private void CheckWait(long began, TimeSpan deadline)
-    {
-        var waited = TimeSpan.FromTicks(scheduler.Now - Math.Max(began, FrozenUntil));
-        ReferenceModel.Require(waited <= deadline + Late, $"a call with a deadline of {deadline} took {waited}");
-    }
+    // What clients keep with a request: with half of them something.
+    private static PaymentNotes? NotesOf(string transactionId) => transactionId[0] % 2 == 0 ? new PaymentNotes { Reference = transactionId[..8] } : null;
 
     private void Know(string stream, long version) => _known[stream] = Math.Max(version, _known.GetValueOrDefault(stream));
 

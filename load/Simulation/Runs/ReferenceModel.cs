@@ -13,36 +13,22 @@ namespace Billing.Simulation.Runs;
 /// <summary>An independent record that checks the platform: the requests, the answers, and the state that each account must have
 /// after each of its events, by a second implementation of the rules. Throws a <see cref="SimulationException"/> at the first
 /// wrong answer or event.</summary>
-internal sealed class ReferenceModel(StoreHistory store)
+internal sealed partial class ReferenceModel(StoreHistory store, Func<long> now)
 {
-    private readonly Dictionary<CommandId, HashSet<(decimal Amount, string Currency)>> _asked = [];
+    private readonly Func<long> _now = now;
     private readonly Dictionary<CommandId, MakePaymentResponse> _paid = [];
-    private readonly HashSet<CommandId> _failed = [];
     private readonly Dictionary<CommandId, SetCreditLimitResponse> _limited = [];
     private readonly Dictionary<CommandId, IMessage> _answers = [];
     private readonly Dictionary<CommandId, PaymentRecord> _payments = [];
     private readonly Dictionary<string, List<State>> _states = new(StringComparer.Ordinal);
 
-    /// <summary>Notes a request.</summary>
-    public void Asked(CommandId id, Money amount) => Asked(id, Decimal(amount), amount.CurrencyCode);
-
-    /// <summary>Notes a request for a status.</summary>
-    public void Asked(CommandId id, AccountStatus status) => Asked(id, (int)status, "");
-
-    private void Asked(CommandId id, decimal amount, string currency)
-    {
-        if (!_asked.TryGetValue(id, out var requests))
-        {
-            _asked[id] = requests = [];
-        }
-        requests.Add((amount, currency));
-    }
+    /// <summary>Checks each event as it is stored from now on.</summary>
+    public void Watch() => store.Appended += Record;
 
     /// <summary>Checks the answer to a payment.</summary>
-    public void Paid(CommandId id, MakePaymentResponse answer)
+    public void Paid(CommandId id, Contents contents, MakePaymentResponse answer)
     {
-        var state = StateOf(id, answer.Version);
-        Require(answer.TransactionId == id.TransactionId.ToString(), "an answer names another transaction");
+        var state = StateOf(id, contents, answer.Version);
         Require(Decimal(answer.Balance) == state.Balance, $"a payment was answered with the balance {answer.Balance}; it is {state.Balance}");
         Require(
             answer.Outcome == (state.Declined is null ? PaymentOutcome.Accepted : PaymentOutcome.Declined)
@@ -51,32 +37,23 @@ internal sealed class ReferenceModel(StoreHistory store)
         Require(_paid.TryAdd(id, answer) || _paid[id].Equals(answer), "two answers to one payment differ");
     }
 
-    /// <summary>Notes that a payment was answered as failed: it must not be recorded, now or later.</summary>
-    public void Failed(CommandId id, Wire.V1.Error error)
-    {
-        Require(
-            error.Reason is ErrorReasons.CommandExpired or ErrorReasons.ProcessingFailed,
-            $"a payment failed with {error.Reason}");
-        _failed.Add(id);
-    }
-
     /// <summary>Checks the answer to a refund of a payment.</summary>
-    public void Refunded(CommandId id, CommandId payment, RefundPaymentResponse answer)
+    public void Refunded(CommandId id, Contents contents, CommandId payment, RefundPaymentResponse answer)
     {
-        var state = StateOf(id, answer.Version);
+        var state = StateOf(id, contents, answer.Version);
         Require(
-            answer.TransactionId == id.TransactionId.ToString() && answer.PaymentId == payment.TransactionId.ToString()
+            answer.PaymentId == payment.TransactionId.ToString()
             && Decimal(answer.Balance) == state.Balance && Decimal(answer.Refunded) <= _payments[payment].Refunded,
             $"a refund was answered with {answer}; it is {state}, {_payments[payment]}");
         RequireSame(id, answer);
     }
 
     /// <summary>Checks the answer to an authorisation.</summary>
-    public void Authorised(CommandId id, AuthorisePaymentResponse answer)
+    public void Authorised(CommandId id, Contents contents, AuthorisePaymentResponse answer)
     {
-        var state = StateOf(id, answer.Version);
+        var state = StateOf(id, contents, answer.Version);
         Require(
-            answer.TransactionId == id.TransactionId.ToString() && Decimal(answer.Balance) == state.Balance && Decimal(answer.OnHold) == state.OnHold
+            Decimal(answer.Balance) == state.Balance && Decimal(answer.OnHold) == state.OnHold
             && (answer.Outcome == PaymentOutcome.Declined) == _payments[id].IsDeclined
             && answer.ExpiresAt?.ToDateTimeOffset().UtcTicks / 10 == _payments[id].ExpiresAt?.UtcTicks / 10,
             $"an authorisation was answered with {answer}; it is {state}, {_payments[id]}");
@@ -84,9 +61,9 @@ internal sealed class ReferenceModel(StoreHistory store)
     }
 
     /// <summary>Checks the answer to a capture.</summary>
-    public void Captured(CommandId id, CommandId payment, CapturePaymentResponse answer)
+    public void Captured(CommandId id, Contents contents, CommandId payment, CapturePaymentResponse answer)
     {
-        var state = StateOf(id, answer.Version);
+        var state = StateOf(id, contents, answer.Version);
         Require(
             answer.PaymentId == payment.TransactionId.ToString() && Decimal(answer.Balance) == state.Balance
             && Decimal(answer.Charged) <= _payments[payment].Charged && Decimal(answer.Held) >= _payments[payment].Held,
@@ -95,9 +72,9 @@ internal sealed class ReferenceModel(StoreHistory store)
     }
 
     /// <summary>Checks the answer to a release.</summary>
-    public void Voided(CommandId id, CommandId payment, VoidPaymentResponse answer)
+    public void Voided(CommandId id, Contents contents, CommandId payment, VoidPaymentResponse answer)
     {
-        var state = StateOf(id, answer.Version);
+        var state = StateOf(id, contents, answer.Version);
         Require(
             answer.PaymentId == payment.TransactionId.ToString() && Decimal(answer.Balance) == state.Balance && _payments[payment].Held == 0,
             $"a release was answered with {answer}; it is {state}, {_payments[payment]}");
@@ -105,7 +82,7 @@ internal sealed class ReferenceModel(StoreHistory store)
     }
 
     /// <summary>Checks that a capture or a release was rightly refused. What is on hold only becomes less, so it will never be recorded.</summary>
-    public void HoldRefused(CommandId id, CommandId payment, decimal amount, string? reason)
+    public void HoldRefused(CommandId id, Contents contents, CommandId payment, decimal amount, string? reason)
     {
         States(id.StreamId);
         var held = _payments[payment].Held;
@@ -118,48 +95,28 @@ internal sealed class ReferenceModel(StoreHistory store)
                 _ => false,
             },
             $"a capture of {amount} was refused with {reason}; {_payments[payment]}");
-        _failed.Add(id);
+        _refused.Add((id, contents));
     }
 
     /// <summary>Checks that a refund was rightly refused. What is left of a payment only becomes less, so it will never be recorded.</summary>
-    public void RefundRefused(CommandId id, CommandId payment, decimal amount, string? reason)
+    public void RefundRefused(CommandId id, Contents contents, CommandId payment, decimal amount, string? reason)
     {
         States(id.StreamId);
-        var paid = _payments[payment];
+        if (!_payments.TryGetValue(payment, out var paid))
+        {
+            Require(reason == ErrorReasons.PaymentNotFound, $"a refund of a payment that is not recorded was refused with {reason}");
+            return;
+        }
         Require(
             paid.IsDeclined ? reason == ErrorReasons.PaymentDeclined : reason == ErrorReasons.AmountTooLarge && amount > paid.Charged - paid.Refunded,
             $"a refund of {amount} was refused with {reason}; {paid}");
-        _failed.Add(id);
-    }
-
-    /// <summary>Checks the answer to a look-up of a payment that was answered, or that was called failed. All its refunds were answered.
-    /// </summary>
-    public void LookedUp(CommandId id, Money amount, RecordedPayment? found)
-    {
-        Require(found is null == _failed.Contains(id), $"a payment was {(found is null ? "not found" : "found")} by its id after it had been {(found is null ? "answered" : "called failed")}");
-        if (found is not null)
-        {
-            Require(found.Amount.Equals(amount), $"a payment of {amount} was found with the amount {found.Amount}");
-            Require(
-                Decimal(found.Refunded) == _payments[id].Refunded && Decimal(found.Charged) == _payments[id].Charged && Decimal(found.Held) == 0,
-                $"a payment was found as {found}; {_payments[id]}");
-            Paid(id, new MakePaymentResponse
-            {
-                TransactionId = found.TransactionId,
-                Outcome = found.Outcome,
-                DeclineReason = found.DeclineReason,
-                Message = _paid[id].Message,
-                Balance = found.Balance,
-                Version = found.Version,
-            });
-        }
+        _refused.Add((id, contents));
     }
 
     /// <summary>Checks the answer to a change of a limit.</summary>
-    public void Limited(CommandId id, SetCreditLimitResponse answer)
+    public void Limited(CommandId id, Contents contents, SetCreditLimitResponse answer)
     {
-        var state = StateOf(id, answer.Version);
-        Require(answer.TransactionId == id.TransactionId.ToString(), "an answer names another transaction");
+        var state = StateOf(id, contents, answer.Version);
         Require(Decimal(answer.Limit) == state.Limit && Decimal(answer.Balance) == state.Balance, "a limit was answered wrongly");
         Require(_limited.TryAdd(id, answer) || _limited[id].Equals(answer), "two answers to one limit differ");
     }
@@ -172,9 +129,9 @@ internal sealed class ReferenceModel(StoreHistory store)
     }
 
     /// <summary>Checks the answer to a change of a status.</summary>
-    public void StatusSet(CommandId id, SetAccountStatusResponse answer)
+    public void StatusSet(CommandId id, Contents contents, SetAccountStatusResponse answer)
     {
-        var state = StateOf(id, answer.Version);
+        var state = StateOf(id, contents, answer.Version);
         Require(
             answer.AccountStatus == state.Status && Decimal(answer.Balance) == state.Balance && Decimal(answer.OnHold) == state.OnHold,
             $"a change of a status was answered with {answer}; it is {state}");
@@ -188,20 +145,6 @@ internal sealed class ReferenceModel(StoreHistory store)
     public void StatusRefused(string streamId, AccountStatus status, int since) => Require(
         status == AccountStatus.Closed && States(streamId).Skip(since).Any(state => state.Balance != 0 || state.OnHold != 0),
         $"a change to {status} was refused, and {streamId} was empty");
-
-    /// <summary>Checks the answer to a balance check.</summary>
-    public void Checked(string streamId, long minVersion, CheckBalanceResponse answer)
-    {
-        var states = States(streamId);
-        Require(answer.Version >= minVersion, $"a balance of version {answer.Version} was answered where {minVersion} was asked for");
-        Require(answer.Version < states.Count, $"a balance of version {answer.Version} was answered; the account has {states.Count - 1}");
-        var state = states[(int)answer.Version];
-        Require(
-            Decimal(answer.Balance) == state.Balance && Decimal(answer.CreditLimit) == state.Limit
-            && Decimal(answer.OnHold) == state.OnHold && answer.AccountStatus == state.Status
-            && Decimal(answer.Available) == Math.Max(0, state.Limit - state.Balance - state.OnHold) && answer.Balance.CurrencyCode == (state.Currency ?? ""),
-            $"at version {answer.Version} of {streamId} a balance of {answer.Balance}, limit {answer.CreditLimit} was answered; it is {state}");
-    }
 
     /// <summary>Checks the state of an account in a view.</summary>
     public void Viewed(string streamId, Account account)
@@ -228,7 +171,9 @@ internal sealed class ReferenceModel(StoreHistory store)
         }
         Require(
             store.Events.Select(Id).Distinct().Count() == store.Events.Count, "a transaction is recorded twice");
-        Require(!store.Events.Select(Id).Any(_failed.Contains), "a payment that was called failed is recorded");
+        Require(
+            !store.Events.Any(stored => Contents.Of(stored.Fact) is { } contents && _refused.Contains((Id(stored), contents))),
+            "a request that was called failed is recorded");
     }
 
     /// <summary>Throws a <see cref="SimulationException"/> if a condition does not hold.</summary>
@@ -240,21 +185,19 @@ internal sealed class ReferenceModel(StoreHistory store)
         }
     }
 
-    /// <summary>What clients keep with a request: with half of them something.</summary>
-    public static PaymentNotes? NotesOf(string transactionId) => transactionId[0] % 2 == 0 ? new PaymentNotes { Reference = transactionId[..8] } : null;
-
     /// <summary>An amount, in units.</summary>
     public static decimal Decimal(Money money) => money.Units + (money.Nanos / 1_000_000_000m);
 
     private static CommandId Id(Stored stored) => new(stored.Fact.TransactionId, stored.StreamId);
 
-    private State StateOf(CommandId id, long version)
+    private State StateOf(CommandId id, Contents contents, long version)
     {
         var (transactionId, streamId) = id;
         var states = States(streamId);
         Require(version > 0 && version < states.Count, string.Create(CultureInfo.InvariantCulture, $"version {version} of {streamId} was answered and is not stored"));
         var state = states[(int)version];
         Require(state.TransactionId == transactionId, $"version {version} of {streamId} was answered for another transaction");
+        Require(RecordedOf(id) == contents, $"{contents} was answered with what is recorded for {RecordedOf(id)}");
         return state;
     }
 
@@ -289,7 +232,7 @@ internal sealed class ReferenceModel(StoreHistory store)
             _ => throw new SimulationException("an event is stored that nobody knows"),
         };
         Require(
-            stored.Fact is AuthorisationExpired || (_asked.TryGetValue(Id(stored), out var requests) && requests.Contains((amount, currency))),
+            Contents.Of(stored.Fact) is not { } contents || WasAsked(Id(stored), contents),
             $"{stored.Fact} is stored in {stored.StreamId} and was never asked for");
         var fits = before.Currency is null || before.Currency == currency;
         DeclineReason? reason = before.Status == AccountStatus.Frozen ? DeclineReason.AccountFrozen
@@ -327,10 +270,7 @@ internal sealed class ReferenceModel(StoreHistory store)
             stored.Fact.Balance == after.Balance && (stored.Fact.OnHold ?? 0) == after.OnHold && (stored.Fact.Status ?? AccountStatus.Open) == after.Status
             && stored.Recorded.Version == stored.Version && Decimal(stored.Recorded.Balance) == after.Balance,
             $"the event at version {stored.Version} of {stored.StreamId} says version {stored.Recorded.Version}, balance {stored.Recorded.Balance}, on hold {stored.Fact.OnHold}, status {stored.Fact.Status}");
-        var notes = stored.Fact is CreditLimitChanged or AuthorisationVoided or AuthorisationExpired ? null : NotesOf(stored.Fact.TransactionId.ToString());
-        Require(
-            stored.Fact.Notes == Notes.Of(notes) && Equals(stored.Recorded.Notes, notes),
-            $"the event at version {stored.Version} of {stored.StreamId} has other notes than its request");
+        Require(stored.Fact.Notes == Notes.Of(stored.Recorded.Notes), $"the event at version {stored.Version} of {stored.StreamId} has other notes than are published");
         return after with { Version = stored.Version, TransactionId = stored.Fact.TransactionId };
     }
 

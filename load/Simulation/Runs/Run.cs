@@ -51,12 +51,20 @@ internal sealed class Run
             _platform.Store.History.Appended = stored =>
                 _trace.Write("event store", $"{stored.StreamId}@{stored.Version}", Guid.Parse(stored.Recorded.TransactionId));
         }
-        _model = new ReferenceModel(_platform.Store.History);
+        // A backend whose clock is ahead, or that follows one that is, refuses commands as expired too early.
+        var early = Clients.Rounding + TimeSpan.FromMilliseconds((2 * schedule.Settings.ClockSkewMs) + (schedule.Settings.IsSteady ? 100 : 0));
+        _model = new ReferenceModel(_platform.Store.History, () => _scheduler.Now)
+        {
+            EarlyBy = early.Ticks,
+            ClocksDiffer = schedule.ClocksDiffer?.Ticks,
+            IsExcused = schedule.Excuses,
+            MayLoseCommands = schedule.Faults.Any(fault => fault.Kind == FaultKind.RequestsStartAgain),
+        };
+        _model.Watch();
         _world = new Node("clients", _scheduler);
         _clients = new Clients(_world, _scheduler, _model, () => _platform.Proxies, _trace)
         {
-            // A backend whose clock is ahead, or that follows one that is, refuses commands as expired too early.
-            Early = Clients.Rounding + TimeSpan.FromMilliseconds((2 * schedule.Settings.ClockSkewMs) + (schedule.Settings.IsSteady ? 100 : 0)),
+            Early = early,
         };
     }
 
@@ -371,8 +379,8 @@ internal sealed class Run
             .Select(record => Command.Parser.ParseFrom(record.Value)).ToList();
         foreach (var stream in Clients.Streams)
         {
-            var asked = commands.Where(c => CommandRoute.Of(c).StreamId == stream).GroupBy(c => c.TransactionId, StringComparer.Ordinal)
-                .Where(copies => _schedule.Settings.ClockSkewMs == 0 || copies.Count() == 1).Select(copies => copies.Key).ToList();
+            var asked = commands.Where(c => CommandRoute.Of(c).StreamId == stream).GroupBy(c => c.TransactionId.ToLowerInvariant(), StringComparer.Ordinal)
+                .Where(copies => !_clients.Shared.Contains(copies.Key)).Where(copies => _schedule.Settings.ClockSkewMs == 0 || copies.Count() == 1).Select(copies => copies.Key).ToList();
             var stored = _platform.Store.History.Stream(stream).Select(e => e.Recorded.TransactionId).Where(asked.Contains).ToList();
             ReferenceModel.Require(
                 asked.Where(stored.Contains).SequenceEqual(stored), $"the events of {stream} are not in the order of its commands");

@@ -26,6 +26,15 @@ internal enum OperationKind
 
     /// <summary>Asks for the balance, usually with the newest version that the client knows as min_version.</summary>
     CheckBalance,
+
+    /// <summary>Makes several requests under one id that differ in amount, notes or kind.</summary>
+    PayDiffering,
+
+    /// <summary>Makes so many payments that the account has hundreds of events.</summary>
+    PayMany,
+
+    /// <summary>Reads a statement and balances of the past.</summary>
+    ReadPast,
 }
 
 /// <summary>An operation of a client.</summary>
@@ -190,7 +199,7 @@ internal sealed record Fault(int AtMs, int LastsMs, FaultKind Kind, int Target)
 }
 
 /// <summary>The schedule of a run; everything else is determined by the run's own dice.</summary>
-internal sealed record Schedule(int Seed, Settings Settings, IReadOnlyList<Operation> Operations, IReadOnlyList<Fault> Faults)
+internal sealed partial record Schedule(int Seed, Settings Settings, IReadOnlyList<Operation> Operations, IReadOnlyList<Fault> Faults)
 {
     /// <summary>All operations and faults start before this time, in milliseconds from the start of the run.</summary>
     public const int BeginsMs = 10_000;
@@ -218,12 +227,22 @@ internal sealed record Schedule(int Seed, Settings Settings, IReadOnlyList<Opera
             ClockSkewMs = dice.Pick([0, 0, 500, 2000]),
             IsSteady = faults.Exists(f => f.Kind is FaultKind.ClockStep or FaultKind.MachinePaused),
         };
-        return schedule with { Settings = settings, Faults = [.. faults.OrderBy(f => f.AtMs)] };
+        var many = settings is { InFlightMax: Settings.InFlightUsual, Jitter: false } && dice.Chance(0.03);
+        var operations = schedule.Operations.Select(o => o.Kind is OperationKind.PayInTurn ? o : o with { Kind = Changed(o.Kind, dice, many) });
+        return schedule with { Settings = settings, Operations = [.. operations], Faults = [.. faults.OrderBy(f => f.AtMs)] };
     }
 
     /// <summary>Creates the schedule that a seed had before there were the faults after <see cref="FaultKind.StoreSlow"/>: those that once
     /// failed can be tried again.</summary>
     public static Schedule FirstForm(int seed) => Of(seed, new Dice(seed), FirstKinds, inTurn: 0);
+
+    private static OperationKind Changed(OperationKind kind, Dice dice, bool many) => kind switch
+    {
+        OperationKind.Pay when dice.Chance(0.2) => OperationKind.PayDiffering,
+        OperationKind.Pay when many && dice.Chance(0.3) => OperationKind.PayMany,
+        OperationKind.CheckBalance when dice.Chance(0.4) => OperationKind.ReadPast,
+        _ => kind,
+    };
 
     private static Schedule Of(int seed, Dice dice, FaultKind[] kinds, double inTurn)
     {

@@ -37,10 +37,15 @@ internal sealed class BalanceBackendNode : BackendNode
         var balances = new BalanceProcessor(
             View, _map, new SimulatedCardNetwork(settings.CardNetwork, node.Time), Replier, retry, settings.Backend, node.Supervisor,
             node.Time, PointLog<BalanceProcessor>.Instance);
-        var lookups = new StoredReads(
-            Command.RequestOneofCase.Lookup, (place, command, token) => PaymentLookup.AnswerAsync(_map.Databases[place], command, token), _map, Replier,
-            retry, node.Time, PointLog<StoredReads>.Instance);
-        var processor = new ReadProcessor([balances, lookups], Replier, node.Supervisor);
+        var lookups = Stored(
+            Command.RequestOneofCase.Lookup, (place, command, token) => PaymentLookup.AnswerAsync(_map.Databases[place], command, token), brokers);
+        StoredHistory[] histories = [.. databases.Select(database => new StoredHistory(node, database, Account.Opened(Settings.DefaultCreditLimit)))];
+        var past = Stored(
+            Command.RequestOneofCase.BalanceAt, (place, command, token) => PastBalances.AnswerAsync(histories[place], command, token), brokers);
+        var statements = Stored(
+            Command.RequestOneofCase.Statement,
+            async (place, command, _) => new Reply { Statement = await histories[place].ReadAsync(command.Statement) }, brokers);
+        var processor = new ReadProcessor([balances, lookups, past, statements], Replier, node.Supervisor);
         Start(_model);
         Start(processor);
         _partitions = [.. brokers.Find(Topics.Events)!.Select(log => log.Partition)];
@@ -53,6 +58,10 @@ internal sealed class BalanceBackendNode : BackendNode
 
     /// <summary>The backend's view of the balances.</summary>
     public BalanceView View { get; }
+
+    private StoredReads Stored(
+        Command.RequestOneofCase kind, Func<int, Command, CancellationToken, Task<Reply>> read, Brokers brokers) => new(
+            kind, read, _map, Replier, new EventStoreRetry(Node.Time, new Random(brokers.Dice.Seed())), Node.Time, PointLog<StoredReads>.Instance);
 
     private async Task FollowAsync()
     {

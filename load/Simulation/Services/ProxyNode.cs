@@ -1,12 +1,12 @@
 using Billing.Contracts;
+using Billing.Hosting;
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Billing.Messaging.Kafka.Clients;
-using Billing.Messaging.Requests;
 using Billing.Proxy.Calls;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Limits;
-using Billing.Proxy.Security;
+using Billing.Simulation.Doors;
 using Billing.Simulation.Kafka;
 using Billing.V1;
 using Billing.Wire.V1;
@@ -16,12 +16,10 @@ using Grpc.Core;
 
 namespace Billing.Simulation.Services;
 
-/// <summary>A proxy, without its gRPC and REST servers: from the request handler to the Kafka clients.</summary>
+/// <summary>A proxy, without its servers: from its REST routes and gRPC services to the Kafka clients.</summary>
 internal sealed class ProxyNode
 {
-    private static readonly Caller Client = new("client");
-
-    private readonly RequestHandler _handler;
+    private readonly ProxyDoors _doors;
     private readonly ReplyReader _replies;
     private readonly ModelConsumer _consumer;
     private readonly TurnLoop _turns;
@@ -34,10 +32,11 @@ internal sealed class ProxyNode
         brokers.Create(ReplyTopic, 1);
         Pending = new PendingReplies(node.Time, lastCorrelationId);
         Producer = new ModelProducer(brokers, node, TimeSpan.FromSeconds(30));
-        _handler = new RequestHandler(
-            new CommandPublisher(new ProducerPair(Producer, Producer.Another()), Pending, ReplyTopic),
-            new Admission(Settings.Proxy, Settings.Limits, node.Time),
+        var admission = new Admission(Settings.Proxy, Settings.Limits, node.Time);
+        var handler = new RequestHandler(
+            new CommandPublisher(new ProducerPair(Producer, Producer.Another()), Pending, ReplyTopic), admission,
             Settings.Proxy, node.Time, newId: () => new Guid(++_queries, 0, 0, new byte[8]).ToString());
+        _doors = new ProxyDoors(handler, admission, Settings.Proxy, node.Time);
         _replies = new ReplyReader(Pending, PointLog<ProxyNode>.Instance);
         _turns = new TurnLoop(brokers.Scheduler, brokers.Dice, node, RunTurn);
         _consumer = new ModelConsumer(brokers, node, _turns.Wake);
@@ -53,32 +52,60 @@ internal sealed class ProxyNode
 
     public ModelProducer Producer { get; }
 
+    private DateTime WallClock => Node.Time.WallClock().GetUtcNow().UtcDateTime;
+
     /// <summary>Makes a call to the proxy, as a client does.</summary>
     /// <returns>The answer, or the failure that the caller sees; UNAVAILABLE if the proxy crashes.</returns>
-    public Task<TAnswer> CallAsync<TRequest, TAnswer>(RequestKind<TRequest, TAnswer> kind, TRequest request, TimeSpan deadline)
-        where TRequest : class, IMessage<TRequest>
-        where TAnswer : class =>
-        ServeAsync(async () => (await _handler.HandleAsync(kind, request, Within(deadline))).Value);
+    public Task<TAnswer> CallAsync<TRequest, TAnswer>(
+        Ask<TRequest, TAnswer> ask, Door door, TRequest request, Letters letters, TimeSpan deadline)
+        where TRequest : class, IMessage<TRequest>, new()
+        where TAnswer : class, IMessage<TAnswer>, new() =>
+        ServeAsync(() => ask.MakeAsync(_doors, door, request, letters, deadline, WallClock));
 
-    /// <summary>Sends a payment through the proxy without waiting for its answer.</summary>
-    /// <returns>The partition of which the brokers have acknowledged it; null if it was answered before; or the failure that the caller sees.
-    /// </returns>
-    public Task<int?> TakeAsync(MakePaymentRequest payment, TimeSpan deadline) => ServeAsync(async () =>
+    /// <summary>Makes a REST request to the proxy.</summary>
+    /// <returns>The answer, or UNAVAILABLE if the proxy crashes.</returns>
+    public Task<RestAnswer> CallAsync(RestAsk ask) => ServeAsync(() => _doors.AnswerAsync(ask));
+
+    /// <summary>Opens a stream of payments. What has no answer when it ends has failed.</summary>
+    public async Task StreamAsync(PaymentsStream stream)
     {
-        // Without RunContinuationsAsynchronously: the waiter must continue on the simulation's thread, not on another one.
-        var stored = new TaskCompletionSource<int?>();
-        var answered = _handler.HandleStoredAsync(RequestKinds.Payment, payment, Within(deadline), partition => stored.TrySetResult(partition));
-        await Task.WhenAny(stored.Task, answered);
-        return stored.Task.IsCompleted ? await stored.Task
-            : (await answered).Failure is { } failure ? throw new FailureException(failure)
-            : null;
+        try
+        {
+            await ServeAsync(async () =>
+            {
+                await _doors.Errors.DuplexStreamingServerHandler(
+                    stream, stream, new GrpcCall(nameof(_doors.Billing.MakePayments), DateTime.MaxValue), _doors.Billing.MakePayments);
+                return true;
+            });
+            stream.End(new SimulationException("a stream has ended without an answer to each of its payments"));
+        }
+        catch (RpcException e)
+        {
+            stream.End(new FailureException(GrpcFailures.Of(e)));
+        }
+        catch (FailureException e)
+        {
+            stream.End(e);
+        }
+    }
+
+    /// <summary>Reads a statement as a stream.</summary>
+    /// <returns>Its entries, or the failure that the caller sees.</returns>
+    public Task<List<StatementEntry>> StreamAsync(GetStatementRequest request, TimeSpan deadline) => ServeAsync(async () =>
+    {
+        var writer = new StatementWriter();
+        try
+        {
+            await _doors.Errors.ServerStreamingServerHandler(
+                GetStatementRequest.Parser.ParseFrom(request.ToByteArray()), writer,
+                new GrpcCall(nameof(_doors.Billing.GetStatement), WallClock + deadline), _doors.Billing.GetStatement);
+        }
+        catch (RpcException e)
+        {
+            throw new FailureException(GrpcFailures.Of(e));
+        }
+        return writer.Entries;
     });
-
-    /// <summary>Asks the proxy what has become of a payment that was sent so, as who follows its link does.</summary>
-    public Task<PaymentStatus> AskAsync(PaymentStatusRequest question, int partition, TimeSpan deadline) =>
-        ServeAsync(async () => (await _handler.HandleAsync(RequestKinds.PaymentStatus, question, Within(deadline) with { Partition = partition })).Value);
-
-    private IncomingCall Within(TimeSpan deadline) => new(Client, new CallerDeadline(Node.Time.GetTimestamp(), deadline), CancellationToken.None);
 
     private Task<T> ServeAsync<T>(Func<Task<T>> serve)
     {

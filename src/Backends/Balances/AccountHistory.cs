@@ -18,13 +18,23 @@ internal readonly record struct PastAccount(Account? Account, DateTimeOffset? De
 /// <param name="End">The account's last version.</param>
 internal readonly record struct VersionRange(long After, long Last, long End);
 
+/// <summary>Reads accounts as they were.</summary>
+internal interface IAccountHistory
+{
+    /// <summary>Reads an account as of a version.</summary>
+    Task<PastAccount> AtAsync(string streamId, long version, CancellationToken cancellationToken);
+
+    /// <summary>Reads an account as of a time.</summary>
+    Task<PastAccount> AtAsync(string streamId, DateTimeOffset time, CancellationToken cancellationToken);
+}
+
 /// <summary>Reads accounts as they were from Marten's tables. An event states the account's balance, so as many events are read
 /// whatever the version. Versions are found by time without an index on it, by halving: the events of an account are in the order of their times,
 /// but for the differences between the clocks of the backends that decided them.</summary>
 /// <param name="servers">The database.</param>
 /// <param name="schema">Its schema.</param>
 /// <param name="opened">The state of an account without events.</param>
-internal sealed class AccountHistory(StoreServers servers, string schema, Account opened)
+internal sealed class AccountHistory(StoreServers servers, string schema, Account opened) : IAccountHistory
 {
     /// <summary>The SQL of the time when an event was decided, which rounds it to whole microseconds.</summary>
     public const string DecidedAt = $"(data ->> '{nameof(AccountEvent.DecidedAt)}')::timestamptz";
@@ -38,7 +48,7 @@ internal sealed class AccountHistory(StoreServers servers, string schema, Accoun
     private readonly string _streams = schema + ".mt_streams";
     private readonly string _events = schema + ".mt_events";
 
-    /// <summary>Reads an account as of a version.</summary>
+    /// <inheritdoc/>
     public async Task<PastAccount> AtAsync(string streamId, long version, CancellationToken cancellationToken)
     {
         if (version == 0)
@@ -74,7 +84,7 @@ internal sealed class AccountHistory(StoreServers servers, string schema, Accoun
         return new PastAccount(fact.Stated(version, limit) ?? await FoldAsync(streamId, version, cancellationToken), fact.DecidedAt);
     }
 
-    /// <summary>Reads an account as of a time.</summary>
+    /// <inheritdoc/>
     public async Task<PastAccount> AtAsync(string streamId, DateTimeOffset time, CancellationToken cancellationToken)
     {
         var near = await NearAsync(streamId, time, time, cancellationToken);

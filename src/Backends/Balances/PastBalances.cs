@@ -15,7 +15,7 @@ internal static class PastBalances
 {
     /// <summary>Answers one.</summary>
     public static async Task<Reply> AnswerAsync(
-        AccountHistory history, Command command, CancellationToken cancellationToken)
+        IAccountHistory history, Command command, CancellationToken cancellationToken)
     {
         var (request, streamId) = (command.BalanceAt, CommandRoute.Of(command).StreamId);
         var past = request.HasVersion

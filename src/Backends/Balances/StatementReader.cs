@@ -191,7 +191,8 @@ internal sealed class StatementReader(
         }
     }
 
-    private static StatementEntry Entry(AccountEvent fact, Account after, bool withPrincipal)
+    /// <summary>The entry of an event.</summary>
+    internal static StatementEntry Entry(AccountEvent fact, Account after, bool withPrincipal)
     {
         var kind = WriteKinds.Of(fact);
         var entry = new StatementEntry

@@ -46,16 +46,31 @@ internal sealed class PaymentRoute(RequestHandler handler, IOptions<ProxyOptions
     // Sends the payment, and answers 202 as soon as the transport has accepted it.
     private async Task<IResult> TakeAsync(MakePaymentRequest request, IncomingCall call, HttpContext http)
     {
-        var taken = new TaskCompletionSource<int>(TaskCreationOptions.RunContinuationsAsynchronously);
-        var answered = handler.HandleStoredAsync(RequestKinds.Payment, request, call, partition => taken.TrySetResult(partition));
-        await Task.WhenAny(taken.Task, answered).WaitAsync(call.Gone);
         // What fails after the payment was taken, the caller learns when it reads the status.
-        var partition = taken.Task.IsCompleted ? await taken.Task
-            : (await answered).Failure is { } refusal ? throw new FailureException(refusal)
-            : await taken.Task;
+        var first = new TaskCompletionSource<(int? Partition, Outcome<MakePaymentResponse> Answered)>(TaskCreationOptions.RunContinuationsAsynchronously);
+        _ = AnswerAsync();
+        var (partition, answered) = await first.Task.WaitAsync(call.Gone);
+        if (partition is null)
+        {
+            // The answer has come before the confirmation that the payment is stored, which may come long after it.
+            return new JsonAnswer<PaymentAnswer>(PaymentAnswer.Of(answered.Value), RestJson.Default.PaymentAnswer);
+        }
         http.Response.StatusCode = StatusCodes.Status202Accepted;
         http.Response.Headers["Preference-Applied"] = RestRequest.RespondAsync;
-        return PaymentStatusRoute.Taken(request, partition, http.Response);
+        return PaymentStatusRoute.Taken(request, partition.Value, http.Response);
+
+        async Task AnswerAsync()
+        {
+            try
+            {
+                first.TrySetResult(
+                    (null, await handler.HandleStoredAsync(RequestKinds.Payment, request, call, partition => first.TrySetResult((partition, default)))));
+            }
+            catch (Exception e)
+            {
+                first.TrySetException(e);
+            }
+        }
     }
 }
 

@@ -57,7 +57,8 @@ internal static class RestServices
         }
     }
 
-    private static Task AnswerFailuresAsync(HttpContext http, RequestDelegate next) =>
+    /// <summary>The middleware that turns failures of REST requests into answers.</summary>
+    internal static Task AnswerFailuresAsync(HttpContext http, RequestDelegate next) =>
         Refusals.IsGrpc(http.Request) ? next(http) : GuardAsync(http, next);
 
     private static async Task GuardAsync(HttpContext http, RequestDelegate next)

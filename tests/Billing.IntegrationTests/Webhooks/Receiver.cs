@@ -14,8 +14,9 @@ internal sealed record Received(string Id, string Timestamp, string Signature, s
     /// <summary>The account, as the body states it.</summary>
     public string Account { get; } = JsonDocument.Parse(Body).RootElement.GetProperty("account_id").GetString()!;
 
-    /// <summary>The transaction id, as the body states it.</summary>
-    public string TransactionId { get; } = JsonDocument.Parse(Body).RootElement.GetProperty("transaction_id").GetString()!;
+    /// <summary>The transaction id, as the body states it; empty if it states none.</summary>
+    public string TransactionId { get; } =
+        JsonDocument.Parse(Body).RootElement.TryGetProperty("transaction_id", out var id) ? id.GetString()! : "";
 
     /// <summary>The version, as the body states it.</summary>
     public long Version { get; } = JsonDocument.Parse(Body).RootElement.GetProperty("version").GetInt64();

@@ -1,0 +1,118 @@
+using System.Globalization;
+using Billing.V1;
+using Google.Protobuf;
+
+namespace Billing.Simulation.Doors;
+
+/// <summary>The kinds of requests that are answered once, each with its URL and its method.</summary>
+internal static class Asks
+{
+    public static Ask<MakePaymentRequest, MakePaymentResponse> Payment { get; } = new()
+    {
+        IsWrite = true,
+        ToRest = (request, letters) => Put("payments", request.TransactionId, request, letters),
+        Method = proxy => proxy.Billing.MakePayment,
+    };
+
+    public static Ask<AuthorisePaymentRequest, AuthorisePaymentResponse> Authorise { get; } = new()
+    {
+        IsWrite = true,
+        ToRest = (request, letters) => Put("authorisations", request.TransactionId, request, letters),
+        Method = proxy => proxy.Billing.AuthorisePayment,
+    };
+
+    public static Ask<CapturePaymentRequest, CapturePaymentResponse> Capture { get; } = new()
+    {
+        IsWrite = true,
+        ToRest = (request, letters) => Put("captures", request.TransactionId, request, letters),
+        Method = proxy => proxy.Billing.CapturePayment,
+    };
+
+    public static Ask<VoidPaymentRequest, VoidPaymentResponse> Void { get; } = new()
+    {
+        IsWrite = true,
+        ToRest = (request, letters) => Put("voids", request.TransactionId, request, letters),
+        Method = proxy => proxy.Billing.VoidPayment,
+    };
+
+    public static Ask<RefundPaymentRequest, RefundPaymentResponse> Refund { get; } = new()
+    {
+        IsWrite = true,
+        ToRest = (request, letters) => Put("refunds", request.TransactionId, request, letters),
+        Method = proxy => proxy.Billing.RefundPayment,
+    };
+
+    public static Ask<SetCreditLimitRequest, SetCreditLimitResponse> CreditLimit { get; } = new()
+    {
+        IsWrite = true,
+        ToRest = (request, letters) => new(
+            "PUT", Account(request.PaymentType, request.AccountId, letters) + "/credit-limit", Body(request, letters, "account_id", "payment_type")),
+        Method = proxy => proxy.Admin.SetCreditLimit,
+    };
+
+    public static Ask<SetAccountStatusRequest, SetAccountStatusResponse> AccountStatus { get; } = new()
+    {
+        IsWrite = true,
+        ToRest = (request, letters) => new(
+            "PUT", Account(request.PaymentType, request.AccountId, letters) + "/status", Body(request, letters, "account_id", "payment_type")),
+        Method = proxy => proxy.Admin.SetAccountStatus,
+    };
+
+    public static Ask<GetPaymentRequest, RecordedPayment> Lookup { get; } = new()
+    {
+        ToRest = (request, letters) => new("POST", $"/v1/payments/{request.TransactionId}/lookup", Body(request, letters, "transaction_id")),
+        Method = proxy => proxy.Billing.GetPayment,
+    };
+
+    public static Ask<CheckBalanceRequest, CheckBalanceResponse> Balance { get; } = new()
+    {
+        ToRest = (request, letters) => new(
+            "GET", Account(request.PaymentType, request.AccountId, letters) + "/balance" + (request.MinVersion > 0 ? $"?min_version={Text(request.MinVersion)}" : "")),
+        Method = proxy => proxy.Billing.CheckBalance,
+    };
+
+    public static Ask<GetBalanceAtRequest, PastBalance> BalanceAt { get; } = new()
+    {
+        ToRest = (request, letters) => new("POST", "/v1/balances/lookup", Body(request, letters)),
+        Method = proxy => proxy.Billing.GetBalanceAt,
+    };
+
+    public static Ask<ListStatementRequest, ListStatementResponse> Statement { get; } = new()
+    {
+        ToRest = (request, letters) => new("POST", "/v1/statements/lookup", Body(request, letters)),
+        Method = proxy => proxy.Billing.ListStatement,
+    };
+
+    /// <summary>The next page of a statement by version, which only REST has.</summary>
+    public static RestAsk StatementPage(PaymentType type, string accountId, long after, int limit, Letters letters) =>
+        new("GET", $"{Account(type, accountId, letters)}/statement?after_version={Text(after)}&limit={Text(limit)}");
+
+    /// <summary>A payment that its caller does not wait for.</summary>
+    public static RestAsk QueuedPayment(MakePaymentRequest request, Letters letters) => Payment.ToRest(request, letters) with { IsAsync = true };
+
+    private static RestAsk Put(string what, string id, IMessage request, Letters letters) =>
+        new("PUT", $"/v1/{what}/{id}", Body(request, letters, "transaction_id"));
+
+    private static string Account(PaymentType type, string id, Letters letters) => $"/v1/accounts/{letters.Write(Name(type))}/{Uri.EscapeDataString(id)}";
+
+    // The contract's own JSON, without what the URL has, and with the payment type in the caller's letters.
+    private static string Body(IMessage request, Letters letters, params ReadOnlySpan<string> inUrl)
+    {
+        var body = RequestOf(request);
+        foreach (var name in inUrl)
+        {
+            body.Descriptor.FindFieldByName(name).Accessor.Clear(body);
+        }
+        var json = RestJson.Write(body);
+        var type = request.Descriptor.FindFieldByName("payment_type").Accessor.GetValue(request) is PaymentType set ? set : (PaymentType?)null;
+        return type is { } known && !inUrl.Contains("payment_type")
+            ? json.Replace($"\"{Name(known)}\"", $"\"{letters.Write(Name(known))}\"", StringComparison.Ordinal)
+            : json;
+    }
+
+    private static IMessage RequestOf(IMessage request) => request.Descriptor.Parser.ParseFrom(request.ToByteArray());
+
+    private static string Name(PaymentType type) => type.ToString().ToUpperInvariant();
+
+    private static string Text(long number) => number.ToString(CultureInfo.InvariantCulture);
+}

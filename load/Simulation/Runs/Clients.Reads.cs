@@ -1,0 +1,134 @@
+using Billing.Backends.EventStore;
+using Billing.Simulation.Doors;
+using Billing.V1;
+using Google.Protobuf.WellKnownTypes;
+using Grpc.Core;
+
+namespace Billing.Simulation.Runs;
+
+/// <content>What clients read: balances, balances of the past, statements whole and in pages, and payments by their ids.</content>
+internal sealed partial class Clients
+{
+    private async Task CheckAsync(Operation operation)
+    {
+        var stream = Stream(operation.Account);
+        var request = new CheckBalanceRequest
+        {
+            AccountId = NameOf(operation.Account),
+            PaymentType = TypeOf(operation.Account),
+            MinVersion = operation.Seed % 3 == 0 ? 0 : _known.GetValueOrDefault(stream),
+        };
+        model.Checked(stream, request.MinVersion, (await CallAsync(operation, 0, Asks.Balance, request))!);
+    }
+
+    private async Task LookUpAsync(Operation operation, MakePaymentRequest payment)
+    {
+        var request = new GetPaymentRequest { TransactionId = payment.TransactionId, AccountId = payment.AccountId, PaymentType = payment.PaymentType };
+        var found = await CallAsync(operation, 4, Asks.Lookup, request, refusal => refusal.Status == StatusCode.NotFound);
+        model.LookedUp(new CommandId(operation.TransactionId, Stream(operation.Account)), Contents.Of(payment), found);
+        if (found is not null)
+        {
+            await AsOfAsync(operation, found.DecidedAt);
+        }
+    }
+
+    // Reads a statement, and from it the balance at some version and at the time of some event, as the statement has it.
+    private async Task ReadPastAsync(Operation operation)
+    {
+        var dice = new Dice(operation.Seed + 113);
+        var after = dice.Next(_known.GetValueOrDefault(Stream(operation.Account)) is > 0 and var known ? (int)known + 1 : 1);
+        var entries = dice.Next(3) switch
+        {
+            0 => await StreamedAsync(operation, after),
+            1 => await PagedAsync(operation, dice, after),
+            _ => await ListedAsync(operation, dice),
+        };
+        var version = dice.Next((int)_known.GetValueOrDefault(Stream(operation.Account)) + 3);
+        await AsOfAsync(operation, version);
+        if (entries.Count > 0)
+        {
+            await AsOfAsync(operation, dice.Pick(entries).DecidedAt);
+        }
+    }
+
+    private async Task AsOfAsync(Operation operation, long version)
+    {
+        var (stream, since) = (Stream(operation.Account), model.VersionOf(Stream(operation.Account)));
+        var request = new GetBalanceAtRequest { AccountId = NameOf(operation.Account), PaymentType = TypeOf(operation.Account), Version = version };
+        var past = await CallAsync(operation, 60, Asks.BalanceAt, request, refusal => refusal.Status == StatusCode.OutOfRange);
+        if (past is null)
+        {
+            ReferenceModel.NotReached(version, since);
+        }
+        else
+        {
+            model.WasAt(stream, version, null, since, past);
+        }
+    }
+
+    private async Task AsOfAsync(Operation operation, Timestamp time)
+    {
+        var (stream, since) = (Stream(operation.Account), model.VersionOf(Stream(operation.Account)));
+        var request = new GetBalanceAtRequest { AccountId = NameOf(operation.Account), PaymentType = TypeOf(operation.Account), Time = time };
+        model.WasAt(stream, null, time, since, (await CallAsync(operation, 61, Asks.BalanceAt, request))!);
+    }
+
+    // As a stream of gRPC.
+    private async Task<List<StatementEntry>> StreamedAsync(Operation operation, long after)
+    {
+        var since = model.VersionOf(Stream(operation.Account));
+        var request = new GetStatementRequest { AccountId = NameOf(operation.Account), PaymentType = TypeOf(operation.Account), AfterVersion = after };
+        var entries = (await RetryAsync(
+            operation, 62, (_, proxy, deadline) => TryAsync(operation, proxy, deadline, null, () => proxy.StreamAsync(request, deadline), null)))!;
+        model.Stated(Stream(operation.Account), after, since, isWhole: true, entries);
+        return entries;
+    }
+
+    // Page after page by version, over REST.
+    private async Task<List<StatementEntry>> PagedAsync(Operation operation, Dice dice, long after)
+    {
+        var since = model.VersionOf(Stream(operation.Account));
+        var (entries, next, limit) = (new List<StatementEntry>(), (long?)after, dice.Pick([1, 3, 20, 100]));
+        for (var pages = 0; next is { } last && pages < 4; pages++)
+        {
+            var ask = Asks.StatementPage(TypeOf(operation.Account), NameOf(operation.Account), last, limit, dice.Pick(AllLetters));
+            var answer = (await RetryAsync(
+                operation, 63 + pages,
+                (_, proxy, deadline) => TryAsync(operation, proxy, deadline, null, () => AnswerAsync(proxy, ask with { TimeoutMs = (int)deadline.TotalMilliseconds }), null)))!;
+            var page = RestJson.ReadPage(answer.Body);
+            ReferenceModel.Require(page.Entries.Count <= limit, $"a page of {limit} entries has {page.Entries.Count}");
+            entries.AddRange(page.Entries);
+            next = page.Next;
+        }
+        model.Stated(Stream(operation.Account), after, since, isWhole: next is null, entries);
+        return entries;
+    }
+
+    // Page after page, with a token, of some types or of a range of time.
+    private async Task<List<StatementEntry>> ListedAsync(Operation operation, Dice dice)
+    {
+        var since = model.VersionOf(Stream(operation.Account));
+        var request = new ListStatementRequest { AccountId = NameOf(operation.Account), PaymentType = TypeOf(operation.Account), PageSize = dice.Pick([1, 4, 50]) };
+        if (dice.Chance(0.4))
+        {
+            request.Types_.Add([StatementEntryType.PaymentAccepted, StatementEntryType.PaymentRefunded]);
+        }
+        if (dice.Chance(0.3))
+        {
+            request.DecidedFrom = new DateTimeOffset(Node.TimeOf(dice.Next((int)Math.Max(1, scheduler.Now / 10_000)) * 10_000L).UtcTicks / 10 * 10, TimeSpan.Zero).ToTimestamp();
+        }
+        var selects = request is { Types_.Count: 0, DecidedFrom: null } ? null : (Func<StatementEntry, bool>)(entry =>
+            (request.Types_.Count == 0 || request.Types_.Contains(entry.Type)) && (request.DecidedFrom is not { } from || entry.DecidedAt >= from));
+        var entries = new List<StatementEntry>();
+        var isWhole = false;
+        for (var pages = 0; !isWhole && pages < 4; pages++)
+        {
+            var page = (await CallAsync(operation, 70 + pages, Asks.Statement, request))!;
+            entries.AddRange(page.Entries);
+            request.PageToken = page.NextPageToken;
+            isWhole = page.NextPageToken.Length == 0;
+        }
+        model.Stated(Stream(operation.Account), 0, since, isWhole, entries, selects);
+        return entries;
+    }
+}

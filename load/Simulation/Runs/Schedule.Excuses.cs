@@ -1,0 +1,34 @@
+
+namespace Billing.Simulation.Runs;
+
+/// <content>What a schedule excuses.</content>
+internal sealed partial record Schedule
+{
+    // From the end of a fault on, and by then every process works again and has tried what it left.
+    private const int RecoveryMs = 10_000;
+
+    // Until then shards are moved.
+    private const int MovesUntilMs = 7_000;
+
+    /// <summary>By how much a later owner of a partition may differ in what it takes to be expired; null if all clocks agree, or if only the event store
+    /// has faults, so that partitions stay where they are.</summary>
+    public TimeSpan? ClocksDiffer => Faults.All(fault => IsOfStore(fault.Kind)) ? null
+        : Settings.IsSteady ? TimeSpan.FromSeconds(10)
+        : Settings.ClockSkewMs > 0 ? TimeSpan.FromMilliseconds(2 * Settings.ClockSkewMs)
+        : null;
+
+    /// <summary>Whether something may have kept a payment from being executed until a moment: the faults, the moves, or that there is too much to do.
+    /// </summary>
+    public bool Excuses(long moment)
+    {
+        var ms = moment / TimeSpan.TicksPerMillisecond;
+        return Settings.InFlightMax < Services.Settings.InFlightUsual || (Settings.Databases > 1 && ms < MovesUntilMs + RecoveryMs)
+            || Faults.Any(fault => LastsLong(fault.Kind) || ms < fault.AtMs + fault.LastsMs + RecoveryMs);
+    }
+
+    private static bool IsOfStore(FaultKind kind) => kind is FaultKind.StoreAway or FaultKind.StoreReadOnly or FaultKind.StoreUnsure or FaultKind.StoreSlow
+        or FaultKind.CommitsStall or FaultKind.AccountDamaged or FaultKind.ReceiptsDamaged;
+
+    // Whose effects are not over when it is.
+    private static bool LastsLong(FaultKind kind) => kind is FaultKind.AccountDamagedForLong or FaultKind.Isolated or FaultKind.RequestsStartAgain;
+}

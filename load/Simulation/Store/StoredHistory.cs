@@ -1,0 +1,59 @@
+using Billing.Backends.Balances;
+using Billing.Backends.Domain;
+using Billing.Contracts;
+using Billing.Messaging.Requests;
+using Billing.Wire.V1;
+
+namespace Billing.Simulation.Store;
+
+/// <summary>Accounts as they were, and statements, from a database as one process sees it. It stands for the SQL that reads them.</summary>
+/// <param name="node">The process.</param>
+/// <param name="server">The database.</param>
+/// <param name="opened">The state of an account without events.</param>
+internal sealed class StoredHistory(Node node, StoreServer server, Account opened) : IAccountHistory
+{
+    public Task<PastAccount> AtAsync(string streamId, long version, CancellationToken cancellationToken) =>
+        ReadAsync(streamId, events => version > events.Count ? new PastAccount(null, End: events.Count) : At(events, version));
+
+    public Task<PastAccount> AtAsync(string streamId, DateTimeOffset time, CancellationToken cancellationToken) =>
+        ReadAsync(streamId, events => At(events, events.LastOrDefault(stored => stored.Fact.DecidedAt <= time)?.Version ?? 0));
+
+    /// <summary>Reads a page of a statement.</summary>
+    public Task<StatementPage> ReadAsync(StatementPageRequest request) => ReadAsync(StreamId.For(request.PaymentType, request.AccountId), events =>
+    {
+        var (page, account) = (new StatementPage { ReadTo = request.AfterVersion }, opened);
+        foreach (var stored in events)
+        {
+            account = account.Apply(stored.Fact);
+            if (account.Version <= request.AfterVersion)
+            {
+                continue;
+            }
+            var entry = StatementReader.Entry(stored.Fact, account, request.WithPrincipals);
+            if (!request.IsSelective() || request.Selects(entry))
+            {
+                if (page.Entries.Count == request.Limit)
+                {
+                    page.HasMore = true;
+                    break;
+                }
+                page.Entries.Add(entry);
+            }
+            page.ReadTo = account.Version;
+        }
+        page.Closing = new AccountState
+        {
+            Version = account.Version,
+            Balance = account.Balance.ToMoney(account.Currency ?? ""),
+            CreditLimit = account.CreditLimit.ToMoney(account.Currency ?? ""),
+        };
+        return page;
+    });
+
+    private Task<T> ReadAsync<T>(string streamId, Func<IReadOnlyList<Stored>, T> read) =>
+        server.AskAsync(node, new StoreRequest(Writes: false) { Streams = [streamId] }, () => read(server.Stream(streamId)));
+
+    private PastAccount At(IReadOnlyList<Stored> events, long version) => version == 0
+        ? new PastAccount(opened)
+        : new PastAccount(events.Take((int)version).Aggregate(opened, (account, stored) => account.Apply(stored.Fact)), events[(int)version - 1].Fact.DecidedAt);
+}
