@@ -7,11 +7,17 @@ namespace Billing.Messaging;
 /// <summary>A command that was delivered to a backend.</summary>
 public abstract class Delivery(Command command, PartitionAssignment assignment)
 {
+    private readonly long? _deadlineUnixUs;
+
     /// <summary>The assignment of the partition that the command was read from.</summary>
     public PartitionAssignment Assignment { get; } = assignment;
 
     /// <summary>When the broker appended the command, in microseconds since the Unix epoch; 0 if that is unknown.</summary>
     public long AppendedUnixUs { get; init; }
+
+    /// <summary>Until when the command may be executed, by this process's clock, in microseconds since the Unix epoch; 0 for any time. It is
+    /// what the command states, unless the clock of its proxy is wrong.</summary>
+    public long DeadlineUnixUs { get => _deadlineUnixUs ?? Command.DeadlineUnixUs; init => _deadlineUnixUs = value; }
 
     /// <summary>When the handler accepted the command, likewise; noted only if the command's steps are timed.</summary>
     public long ConsumedUnixUs { get; set; }

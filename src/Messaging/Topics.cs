@@ -6,7 +6,7 @@ using Billing.V1;
 namespace Billing.Messaging;
 
 /// <summary>Names of the Kafka topics: one request topic for each payment type and kind of request, one reply topic for
-/// each proxy, and two shared topics.</summary>
+/// each proxy, and three shared topics.</summary>
 public static class Topics
 {
     /// <summary>The prefix of every reply topic; a backend sends answers to no other topic.</summary>
@@ -17,6 +17,9 @@ public static class Topics
 
     /// <summary>The topic of records that could not be read or processed, with their origin and the reason in headers.</summary>
     public const string DeadLetters = "billing.dead-letters";
+
+    /// <summary>The topic of empty records, which services write to learn the brokers' time. Nobody reads it.</summary>
+    public const string Clocks = "billing.clocks";
 
     private static readonly FrozenDictionary<PaymentType, string> PaymentTopics = OfEach("billing.payments.");
     private static readonly FrozenDictionary<PaymentType, string> BalanceTopics = OfEach("billing.balances.");

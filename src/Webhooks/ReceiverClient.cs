@@ -59,7 +59,7 @@ internal sealed class ReceiverClient : IDisposable
     public async Task<DeliveryFailure?> SendAsync(string id, string body)
     {
         var bytes = Encoding.UTF8.GetBytes(body);
-        var timestamp = _time.WallClock().GetUtcNow().ToUnixTimeSeconds().ToString(CultureInfo.InvariantCulture);
+        var timestamp = _time.AgreedClock().GetUtcNow().ToUnixTimeSeconds().ToString(CultureInfo.InvariantCulture);
         using var request = new HttpRequestMessage(HttpMethod.Post, _url) { Content = new ByteArrayContent(bytes) };
         request.Content.Headers.ContentType = new MediaTypeHeaderValue("application/json");
         request.Headers.Add("webhook-id", id);
@@ -96,7 +96,7 @@ internal sealed class ReceiverClient : IDisposable
     {
         var status = ((int)response.StatusCode).ToString("D3", CultureInfo.InvariantCulture);
         TimeSpan? wait = response.StatusCode is HttpStatusCode.TooManyRequests or HttpStatusCode.ServiceUnavailable && response.Headers.RetryAfter is { } after
-            ? after.Delta ?? after.Date - _time.WallClock().GetUtcNow()
+            ? after.Delta ?? after.Date - _time.AgreedClock().GetUtcNow()
             : null;
         return new DeliveryFailure(status, $"It answered {status}.", wait, response.StatusCode == HttpStatusCode.Gone);
     }

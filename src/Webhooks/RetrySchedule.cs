@@ -6,6 +6,9 @@ internal sealed class RetrySchedule(WebhookOptions options, Random random)
 {
     private readonly Lock _gate = new();
 
+    /// <summary>The longest wait.</summary>
+    public static TimeSpan Longest(WebhookOptions options) => options.RetryDelayMax * 1.5;
+
     /// <summary>The wait after a number of failures, from 1. It is at least what the receiver asks for, within the longest wait.</summary>
     public TimeSpan After(int failures, TimeSpan? asked)
     {

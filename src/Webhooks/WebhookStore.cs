@@ -64,7 +64,9 @@ public sealed class WebhookStore(IOptions<WebhookOptions> options) : IAsyncDispo
     internal async Task<List<ClaimedAccount>> ClaimAsync(string receiver, Guid claim, TimeSpan lease, int limit, CancellationToken cancellationToken)
     {
         await using var command = _database.CreateCommand($"""
-            with due as (
+            with overdue as (
+                update {Accounts} set due_at = now() where receiver = $1 and due_at > now() + $5),
+            due as (
                 select stream_id from {Accounts} where receiver = $1 and due_at <= now() order by due_at limit $2 for update skip locked),
             claimed as (
                 update {Accounts} a set claim = $3, due_at = now() + $4 from due
@@ -79,6 +81,9 @@ public sealed class WebhookStore(IOptions<WebhookOptions> options) : IAsyncDispo
         command.Parameters.AddWithValue(limit);
         command.Parameters.AddWithValue(claim);
         command.Parameters.AddWithValue(lease);
+        // Nothing waits for longer, unless the database's clock was ahead when it was said.
+        var longest = RetrySchedule.Longest(options.Value);
+        command.Parameters.AddWithValue(longest > lease ? longest : lease);
         var claimed = new List<ClaimedAccount>();
         await using var rows = await command.ExecuteReaderAsync(cancellationToken);
         while (await rows.ReadAsync(cancellationToken))

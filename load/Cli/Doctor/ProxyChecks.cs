@@ -2,6 +2,7 @@ using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
 using System.Security.Cryptography.X509Certificates;
 using System.Text.RegularExpressions;
+using Billing.Hosting;
 using Billing.V1;
 using Grpc.Core;
 using Grpc.Net.Client;
@@ -69,6 +70,7 @@ internal static partial class ProxyChecks
                 findings.AddRange(metrics.IsSuccessStatusCode ? [] : [new Finding(false, $"{address} shows no metrics", "Billing:Telemetry:Prometheus")]);
                 findings.AddRange(!Unlimited().IsMatch(shown) ? [] : [new Finding(false, $"{address} takes any number of calls per second from one caller", "Billing:Limits:RequestsPerSecond")]);
                 findings.AddRange(OfRevocationList(address, shown));
+                findings.AddRange(OfClocks(address, shown));
                 // Each service that sends events reports what waits for all of them.
                 foreach (var groups in Waiting().Matches(shown).Select(waiting => waiting.Groups))
                 {
@@ -103,6 +105,14 @@ internal static partial class ProxyChecks
         }
     }
 
+    // The machine's own clock is meant where no other is named.
+    private static IEnumerable<Finding> OfClocks(string address, string metrics) =>
+        from clock in Clock().Matches(metrics)
+        let ahead = double.Parse(clock.Groups[2].Value, CultureInfo.InvariantCulture)
+        where Math.Abs(ahead) > ClockVote.Tolerance.TotalSeconds
+        let whose = clock.Groups[1].Value is { Length: > 0 } other ? other : $"the machine of {address}"
+        select new Finding(true, string.Create(CultureInfo.InvariantCulture, $"the clock of {whose} is {Math.Abs(ahead):0} s {(ahead > 0 ? "ahead" : "behind")}, as {address} says"), "chronyc tracking");
+
     private static async Task<StatusCode> StatusOfAsync(AsyncUnaryCall<CheckBalanceResponse> call)
     {
         try
@@ -136,6 +146,9 @@ internal static partial class ProxyChecks
 
     [GeneratedRegex("""^billing_tls_validity_seconds\{[^}]*billing_tls_file="revocation_list"[^}]*\} (\S+)""", RegexOptions.Multiline)]
     private static partial Regex ListValidity();
+
+    [GeneratedRegex("""^billing_clock_(?:other_)?difference_seconds(?:\{(?:[^}]*billing_clock="([^"]*)")?[^}]*\})? (\S+)""", RegexOptions.Multiline)]
+    private static partial Regex Clock();
 
     [GeneratedRegex("""^target_info\{.*service_version="([^"+]*)""", RegexOptions.Multiline)]
     private static partial Regex Release();

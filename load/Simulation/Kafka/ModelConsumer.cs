@@ -255,7 +255,7 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
                 Key = stored.Key!,
                 Value = stored.Value!,
                 Headers = stored.Headers,
-                Timestamp = new Timestamp(stored.At, TimestampType.CreateTime),
+                Timestamp = new Timestamp(stored.At, TimestampType.LogAppendTime),
             },
         };
     }

@@ -47,14 +47,22 @@ internal sealed partial class Clients
             case 0:
                 var limit = new SetCreditLimitRequest
                 {
-                    TransactionId = payment.TransactionId, AccountId = payment.AccountId, PaymentType = payment.PaymentType, Limit = (operation.Cents / 20m).ToMoney(operation.Currency),
+                    TransactionId = payment.TransactionId,
+                    AccountId = payment.AccountId,
+                    PaymentType = payment.PaymentType,
+                    Limit = (operation.Cents / 20m).ToMoney(operation.Currency),
                 };
                 await OneAsync(mine, Asks.CreditLimit, limit, comesAgain, refusal => IsLimitRefused(refusal, id.StreamId, operation.Currency), (contents, answer) => model.Limited(id, contents, answer));
                 break;
             case 1:
                 var hold = new AuthorisePaymentRequest
                 {
-                    TransactionId = payment.TransactionId, AccountId = payment.AccountId, PaymentType = payment.PaymentType, Amount = payment.Amount, HoldSeconds = 2, Notes = payment.Notes,
+                    TransactionId = payment.TransactionId,
+                    AccountId = payment.AccountId,
+                    PaymentType = payment.PaymentType,
+                    Amount = payment.Amount,
+                    HoldSeconds = 2,
+                    Notes = payment.Notes,
                 };
                 await OneAsync(mine, Asks.Authorise, hold, comesAgain, null, (contents, answer) => model.Authorised(id, contents, answer));
                 break;
@@ -62,7 +70,12 @@ internal sealed partial class Clients
                 var paymentId = dice.Id();
                 var refund = new RefundPaymentRequest
                 {
-                    TransactionId = payment.TransactionId, AccountId = payment.AccountId, PaymentType = payment.PaymentType, PaymentId = paymentId.ToString(), Amount = payment.Amount, Notes = payment.Notes,
+                    TransactionId = payment.TransactionId,
+                    AccountId = payment.AccountId,
+                    PaymentType = payment.PaymentType,
+                    PaymentId = paymentId.ToString(),
+                    Amount = payment.Amount,
+                    Notes = payment.Notes,
                 };
                 await OneAsync(mine, Asks.Refund, refund, comesAgain, refusal => IsRefundRefused(refusal, refund, id), (contents, answer) => model.Refunded(id, contents, id with { TransactionId = paymentId }, answer));
                 break;

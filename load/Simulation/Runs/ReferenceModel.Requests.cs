@@ -1,4 +1,3 @@
-using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Contracts;
 using Billing.Simulation.Store;

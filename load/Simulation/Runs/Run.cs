@@ -58,7 +58,7 @@ internal sealed class Run
             EarlyBy = early.Ticks,
             ClocksDiffer = schedule.ClocksDiffer?.Ticks,
             IsExcused = schedule.Excuses,
-            MayLoseCommands = schedule.Faults.Any(fault => fault.Kind == FaultKind.RequestsStartAgain),
+            MayLoseCommands = schedule.MayLoseRequests,
         };
         _model.Watch();
         _world = new Node("clients", _scheduler);

@@ -26,9 +26,15 @@ internal sealed partial record Schedule
             || Faults.Any(fault => LastsLong(fault.Kind) || ms < fault.AtMs + fault.LastsMs + RecoveryMs);
     }
 
+    /// <summary>Whether requests that the brokers have acknowledged may be lost.</summary>
+    public bool MayLoseRequests => Faults.Any(fault => LosesRequests(fault.Kind));
+
     private static bool IsOfStore(FaultKind kind) => kind is FaultKind.StoreAway or FaultKind.StoreReadOnly or FaultKind.StoreUnsure or FaultKind.StoreSlow
         or FaultKind.CommitsStall or FaultKind.AccountDamaged or FaultKind.ReceiptsDamaged;
 
     // Whose effects are not over when it is.
-    private static bool LastsLong(FaultKind kind) => kind is FaultKind.AccountDamagedForLong or FaultKind.Isolated or FaultKind.RequestsStartAgain;
+    private static bool LastsLong(FaultKind kind) => kind is FaultKind.AccountDamagedForLong or FaultKind.Isolated || LosesRequests(kind);
+
+    private static bool LosesRequests(FaultKind kind) => kind is FaultKind.RequestsStartAgain or FaultKind.PaymentsMadeAgainUnseen
+        or FaultKind.PaymentsTruncated or FaultKind.PaymentsTruncatedUnseen;
 }

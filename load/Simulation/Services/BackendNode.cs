@@ -2,6 +2,7 @@ using Billing.Backends;
 using Billing.Hosting;
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Offsets;
 using Billing.Simulation.Kafka;
 
 namespace Billing.Simulation.Services;

@@ -9,7 +9,6 @@ using Billing.Proxy.Limits;
 using Billing.Simulation.Doors;
 using Billing.Simulation.Kafka;
 using Billing.V1;
-using Billing.Wire.V1;
 using Confluent.Kafka;
 using Google.Protobuf;
 using Grpc.Core;

@@ -47,8 +47,8 @@ internal sealed class StoreClient(Node node, StoreServer server) : IAccountStore
         IReadOnlyCollection<CommandId> payments, CancellationToken cancellationToken) =>
         server.AskAsync(node, new StoreRequest(Writes: false) { Streams = [.. payments.Select(id => id.StreamId)] }, () => server.LastFollowUps(payments));
 
-    public Task<IReadOnlyList<DueHold>> TakeDueHoldsAsync(int limit, CancellationToken cancellationToken) =>
-        server.AskAsync(node, new StoreRequest(Writes: true), () => server.TakeDueHolds(limit));
+    public Task<IReadOnlyList<DueHold>> TakeDueHoldsAsync(DateTimeOffset now, int limit, CancellationToken cancellationToken) =>
+        server.AskAsync(node, new StoreRequest(Writes: true), () => server.TakeDueHolds(now, limit));
 
     public Task<Dictionary<CommandId, Wire.V1.Event>> CloseAsync(
         IReadOnlyCollection<(CommandId Id, Sender? By)> commands, Fence fence, CancellationToken cancellationToken) => server.AskAsync(

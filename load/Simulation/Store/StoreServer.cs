@@ -206,11 +206,11 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice, StoreHistory h
     }
 
     /// <summary>What is on hold and due, none of it twice within ten seconds.</summary>
-    public IReadOnlyList<DueHold> TakeDueHolds(int limit)
+    public IReadOnlyList<DueHold> TakeDueHolds(DateTimeOffset asOf, int limit)
     {
         var now = Node.TimeOf(scheduler.Now);
-        var due = history.OpenHolds.Where(hold => Holds(Shard.Of(hold.Key.StreamId)) && hold.Value <= now && _taken.GetValueOrDefault(hold.Key) <= now)
-            .Take(limit).Select(hold => new DueHold(hold.Key, now)).ToList();
+        var due = history.OpenHolds.Where(hold => Holds(Shard.Of(hold.Key.StreamId)) && hold.Value <= asOf && _taken.GetValueOrDefault(hold.Key) <= now)
+            .Take(limit).Select(hold => new DueHold(hold.Key, asOf)).ToList();
         due.ForEach(hold => _taken[hold.Id] = now.AddSeconds(10));
         return due;
     }

@@ -78,7 +78,7 @@ internal sealed partial class BalanceProcessor(
         foreach (var delivery in batch)
         {
             var command = delivery.Command;
-            if (Expiry.IsExpired(command, nowUnixUs))
+            if (Expiry.IsExpired(delivery, nowUnixUs))
             {
                 answered.Add((delivery, Expiry.Reply(command)));
             }
@@ -105,8 +105,8 @@ internal sealed partial class BalanceProcessor(
         var wait = _options.MinVersionWait;
         // At most half of the time left, so that there is time to read the event store. In microseconds, because a deadline
         // may be further away than a TimeSpan can express.
-        var halfLeftUs = (command.DeadlineUnixUs - nowUnixUs) / 2;
-        if (command.DeadlineUnixUs != 0 && halfLeftUs < wait.TotalMicroseconds)
+        var halfLeftUs = (delivery.DeadlineUnixUs - nowUnixUs) / 2;
+        if (delivery.DeadlineUnixUs != 0 && halfLeftUs < wait.TotalMicroseconds)
         {
             wait = TimeSpan.FromMicroseconds(halfLeftUs);
         }

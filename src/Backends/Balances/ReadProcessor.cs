@@ -43,8 +43,8 @@ internal sealed class ReadProcessor(IEnumerable<IReadKind> kinds, Replier replie
 /// <summary>Requests whose deadline has passed: they are answered, so that their deliveries are settled, but not processed.</summary>
 internal static class Expiry
 {
-    public static bool IsExpired(Command command, long nowUnixUs) =>
-        command.DeadlineUnixUs != 0 && command.DeadlineUnixUs <= nowUnixUs;
+    public static bool IsExpired(Delivery delivery, long nowUnixUs) =>
+        delivery.DeadlineUnixUs != 0 && delivery.DeadlineUnixUs <= nowUnixUs;
 
     public static Reply Reply(Command command) => Replies.Error(
         command.CorrelationId, StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired,

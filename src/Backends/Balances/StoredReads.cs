@@ -45,12 +45,12 @@ internal sealed partial class StoredReads(
     private async Task AnswerAsync(Delivery delivery, CancellationToken cancellationToken)
     {
         var command = delivery.Command;
-        if (Expiry.IsExpired(command, time.Microseconds()))
+        if (Expiry.IsExpired(delivery, time.Microseconds()))
         {
             replier.Publish([(delivery, Expiry.Reply(command))], []);
             return;
         }
-        using var deadline = Deadline(command);
+        using var deadline = Deadline(delivery);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(deadline.Token, cancellationToken);
         try
         {
@@ -77,11 +77,11 @@ internal sealed partial class StoredReads(
         }
     }
 
-    private CancellationTokenSource Deadline(Command command)
+    private CancellationTokenSource Deadline(Delivery delivery)
     {
-        var left = command.DeadlineUnixUs == 0
+        var left = delivery.DeadlineUnixUs == 0
             ? Timeout.InfiniteTimeSpan
-            : TimeSpan.FromMicroseconds(Math.Clamp(command.DeadlineUnixUs - time.Microseconds(), 1, (long)LongestRead.TotalMicroseconds));
+            : TimeSpan.FromMicroseconds(Math.Clamp(delivery.DeadlineUnixUs - time.Microseconds(), 1, (long)LongestRead.TotalMicroseconds));
         return new CancellationTokenSource(left, time);
     }
 

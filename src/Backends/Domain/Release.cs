@@ -27,7 +27,7 @@ public sealed record Voiding(Guid TransactionId, Guid Of, string? TraceId = null
 /// <summary>The platform's command to release what is on hold of a payment whose time is over.</summary>
 /// <param name="TransactionId">An id of its own: that it is recorded once follows from the state of the payment.</param>
 /// <param name="Of">The transaction id of the payment.</param>
-/// <param name="AsOf">The event store's time.</param>
+/// <param name="AsOf">The time when it was found to be over.</param>
 /// <param name="TraceId">The id of its trace if it is traced.</param>
 public sealed record Expiry(Guid TransactionId, Guid Of, DateTimeOffset AsOf, string? TraceId = null) : AccountCommand(TransactionId)
 {

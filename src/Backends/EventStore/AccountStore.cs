@@ -57,8 +57,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
             await using var rows = await command.ExecuteReaderAsync(cancellationToken);
             while (await rows.ReadAsync(cancellationToken))
             {
-                // The first number is that of all stores, and no event states it.
-                var incarnation = !rows.IsDBNull(7) && rows.GetInt64(7) is > 1 and var epoch ? epoch : 0;
+                var incarnation = rows.IsDBNull(7) ? 0 : Shard.IncarnationOf(rows.GetInt64(7));
                 if (rows.IsDBNull(1))
                 {
                     accounts[rows.GetString(0)] = opened with { Incarnation = incarnation };
@@ -200,25 +199,26 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
         return last;
     }
 
-    public async Task<IReadOnlyList<DueHold>> TakeDueHoldsAsync(int limit, CancellationToken cancellationToken)
+    public async Task<IReadOnlyList<DueHold>> TakeDueHoldsAsync(DateTimeOffset now, int limit, CancellationToken cancellationToken)
     {
         var due = new List<DueHold>();
         await using var command = servers.Primary.CreateCommand($"""
             with due as (
                 select stream_id, payment_id from {EventStoreSchema.OpenHolds(_options.Schema)}
-                where expires_at <= now() and (taken_at is null or taken_at < now() - interval '10 seconds')
+                where expires_at <= $2 and (taken_at is null or taken_at < now() - interval '10 seconds' or taken_at > now() + interval '10 seconds')
                     and exists (select from {EventStoreSchema.ShardsHere(_options.Schema)}
                         where number = {_options.Schema}.{Shard.Function}(stream_id) and is_held and moving_to is null)
                 order by expires_at limit $1 for update skip locked)
             update {EventStoreSchema.OpenHolds(_options.Schema)} h set taken_at = now() from due
             where h.stream_id = due.stream_id and h.payment_id = due.payment_id
-            returning h.stream_id, h.payment_id, now()
+            returning h.stream_id, h.payment_id
             """);
         command.Parameters.Add(new NpgsqlParameter<int> { TypedValue = limit });
+        command.Parameters.Add(new NpgsqlParameter<DateTime> { TypedValue = now.UtcDateTime });
         await using var rows = await command.ExecuteReaderAsync(cancellationToken);
         while (await rows.ReadAsync(cancellationToken))
         {
-            due.Add(new DueHold(new CommandId(rows.GetGuid(1), rows.GetString(0)), rows.GetDateTime(2)));
+            due.Add(new DueHold(new CommandId(rows.GetGuid(1), rows.GetString(0)), now));
         }
         return due;
     }

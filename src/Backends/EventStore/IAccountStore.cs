@@ -1,3 +1,5 @@
+using System.Collections;
+using System.Runtime.CompilerServices;
 using Billing.Backends.Domain;
 using Billing.Backends.Writes;
 using Billing.Messaging;
@@ -8,6 +10,39 @@ namespace Billing.Backends.EventStore;
 /// <param name="Partition">The partition.</param>
 /// <param name="Epoch">The number, from 1; each new owner gets the next one. 0 for whichever it is.</param>
 public readonly record struct PartitionEpoch(SourcePartition Partition, long Epoch);
+
+/// <summary>What must still hold for a transaction to count: the epochs of partitions, and the numbers under which the database holds the shards. It is
+/// the fencing token of M. Kleppmann, Designing Data-Intensive Applications, chapter 8.</summary>
+/// <param name="partitions">The epochs that must not have ended.</param>
+/// <param name="shards">How often each shard has changed its database; a shard that is not in it may be held under any number.</param>
+[CollectionBuilder(typeof(Fence), nameof(Of))]
+public sealed class Fence(IReadOnlyList<PartitionEpoch> partitions, IReadOnlyList<(int Shard, long Epoch)> shards) : IEnumerable<PartitionEpoch>
+{
+    /// <summary>The epochs that must not have ended.</summary>
+    public IReadOnlyList<PartitionEpoch> Partitions => partitions;
+
+    /// <summary>A fence of epochs alone; of none, for whoever relies on nothing.</summary>
+    public static Fence Of(ReadOnlySpan<PartitionEpoch> partitions) => new(partitions.ToArray(), []);
+
+    /// <summary>The number under which the database must hold a shard; 0 for any.</summary>
+    public long EpochOf(int shard)
+    {
+        // There are few shards, and mostly one.
+        for (var i = 0; i < shards.Count; i++)
+        {
+            if (shards[i].Shard == shard)
+            {
+                return shards[i].Epoch;
+            }
+        }
+        return 0;
+    }
+
+    /// <inheritdoc/>
+    public IEnumerator<PartitionEpoch> GetEnumerator() => partitions.GetEnumerator();
+
+    IEnumerator IEnumerable.GetEnumerator() => GetEnumerator();
+}
 
 /// <summary>A payment with something on hold whose time is over.</summary>
 /// <param name="Id">The payment.</param>
@@ -95,9 +130,12 @@ public interface IAccountStore : IAccountReader
     Task<Dictionary<CommandId, PaymentFollowUp>> LastFollowUpsAsync(
         IReadOnlyCollection<CommandId> payments, CancellationToken cancellationToken);
 
-    /// <summary>Lists payments with something on hold whose time is over, by the event store's clock, and notes that: none of them is listed
-    /// again for ten seconds, to whichever process.</summary>
-    Task<IReadOnlyList<DueHold>> TakeDueHoldsAsync(int limit, CancellationToken cancellationToken);
+    /// <summary>Lists payments with something on hold whose time is over, and notes that: none of them is listed again for ten seconds, to
+    /// whichever process.</summary>
+    /// <param name="now">The time.</param>
+    /// <param name="limit">The most to list.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    Task<IReadOnlyList<DueHold>> TakeDueHoldsAsync(DateTimeOffset now, int limit, CancellationToken cancellationToken);
 
     /// <summary>Closes commands without a receipt, for ever: no event can be recorded for them any more, whoever tries it.</summary>
     /// <param name="commands">The commands, and who sent each of them; null if that is not known.</param>

@@ -16,6 +16,10 @@ public static class Shard
     /// <summary>The body of that function, in SQL.</summary>
     internal const string FunctionBody = "select get_byte(sha256(convert_to(stream, 'UTF8')), 0) & 63";
 
+    /// <summary>The incarnation that the events of a shard state, by the shard's number. The first number is that of all stores, and no event
+    /// states it.</summary>
+    public static long IncarnationOf(long epoch) => epoch > 1 ? epoch : 0;
+
     /// <summary>The shard of an account: a hash that any program and the database can compute.</summary>
     public static int Of(string streamId)
     {

@@ -32,7 +32,8 @@ public static class BackendServices
             .AddSingleton<SimulatedCardNetwork>()
             .AddSingleton(NewView)
             .AddSingleton<BalanceReadModel>()
-            .AddHostedService<SchemaAtStart>();
+            .AddHostedService<SchemaAtStart>()
+            .AddHostedService<StoreClocks>();
     }
 
     /// <summary>Adds a backend that serves the topics of its role.</summary>
@@ -40,7 +41,7 @@ public static class BackendServices
     {
         services.AddSingleton<IValidateOptions<BackendOptions>>(new ProblemValidation<BackendOptions>(
             options => options.Role is null ? ["Billing:Backend:Role is missing; it must be Payments or Balances."] : []));
-        services.AddSingleton<KafkaAnswerPublisher>().AddAs<IAnswerPublisher, KafkaAnswerPublisher>();
+        services.AddSingleton<KafkaAnswerPublisher>().AddAs<IAnswerPublisher, KafkaAnswerPublisher>().AddAs<IReadyPart, KafkaAnswerPublisher>();
         if (backend.Role == BackendRole.Balances)
         {
             services.AddHosted<BalanceReadModel>().AddAs<IReadModel, BalanceReadModel>();

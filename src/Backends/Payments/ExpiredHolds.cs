@@ -47,7 +47,7 @@ internal sealed partial class ExpiredHolds(
     {
         try
         {
-            return await store.UseAsync(token => store.TakeDueHoldsAsync(TakenMax, token), cancellationToken);
+            return await store.UseAsync(token => store.TakeDueHoldsAsync(time.GetUtcNow(), TakenMax, token), cancellationToken);
         }
         catch (Exception e)
         {

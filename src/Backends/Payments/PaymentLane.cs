@@ -2,7 +2,6 @@ using System.Collections.Concurrent;
 using System.Threading.Channels;
 using Billing.Backends.EventStore;
 using Billing.Backends.Telemetry;
-using Billing.Contracts;
 using Billing.Hosting.Telemetry;
 using Billing.Wire.V1;
 using Microsoft.Extensions.Options;

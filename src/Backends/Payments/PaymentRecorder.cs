@@ -3,7 +3,6 @@ using Billing.Backends.EventStore;
 using Billing.Backends.Telemetry;
 using Billing.Contracts;
 using Billing.Hosting.Telemetry;
-using Grpc.Core;
 using Microsoft.Extensions.Options;
 
 namespace Billing.Backends.Payments;
@@ -274,7 +273,8 @@ internal sealed partial class PaymentRecorder(
         var unknown = new HashSet<string>(StringComparer.Ordinal);
         foreach (var command in open)
         {
-            if (_cache.TryGet(command.StreamId, out var account))
+            // What was read under another number of its shard may have changed elsewhere.
+            if (_cache.TryGet(command.StreamId, out var account) && account.Incarnation == Shard.IncarnationOf(command.ShardEpoch))
             {
                 accounts[command.StreamId] = account;
             }

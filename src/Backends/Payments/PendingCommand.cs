@@ -227,9 +227,20 @@ internal sealed class PendingCommand
     public void Expire() => Result = new CommandResult.Expired(Error(
         StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired, "The deadline passed before the command was recorded; nothing was changed."));
 
-    /// <summary>Ends a question about a payment that is neither recorded nor in flight, although it was queued before the question.</summary>
-    public void RefuseAsUnknown() => Refuse(StatusCode.NotFound, ErrorReasons.PaymentNotFound,
-        "Nothing is recorded under this transaction_id, and nothing is being processed: the payment was lost on its way, or is kept for the operators. Send it again with the same transaction_id.");
+    /// <summary>Ends a question about a payment that is neither recorded nor in flight. If the question came on the payment's partition, it came
+    /// after the payment; on another one, the payment may be still to come.</summary>
+    public void RefuseAsUnknown()
+    {
+        if (_waiters.TrueForAll(a => a.Delivery.Command.PaymentStatus.Partition == a.Delivery.Assignment.Partition.Number))
+        {
+            Refuse(StatusCode.NotFound, ErrorReasons.PaymentNotFound,
+                "Nothing is recorded under this transaction_id, and nothing is being processed: the payment was lost on its way, or is kept for the operators. Send it again with the same transaction_id.");
+        }
+        else
+        {
+            Refuse(StatusCode.DeadlineExceeded, ErrorReasons.NoAnswerInTime, "Nothing is recorded under this transaction_id yet.");
+        }
+    }
 
     /// <summary>Ends a command that cannot be processed. The reason goes to the operators, not to the callers.</summary>
     public void Reject(string reason) => Result = new CommandResult.Rejected(
@@ -352,7 +363,7 @@ internal sealed class PendingCommand
 
         public WriteKind Kind { get; } = WriteKinds.Of(delivery.Command);
 
-        public long DeadlineUnixUs => delivery.Command.DeadlineUnixUs;
+        public long DeadlineUnixUs => delivery.DeadlineUnixUs;
 
         public bool IsExpired(long nowUnixUs) => DeadlineUnixUs is > 0 and var deadline && deadline < nowUnixUs;
     }

@@ -1,5 +1,6 @@
 using Billing.Hosting;
 using Billing.Messaging.Kafka.Clients;
+using Billing.Messaging.Kafka.Offsets;
 using Confluent.Kafka;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Billing.Messaging.Kafka.Clients;
+using Billing.Messaging.Kafka.Offsets;
 using Billing.Messaging.Telemetry;
 using Confluent.Kafka;
 using Microsoft.Extensions.Logging;
@@ -27,7 +28,7 @@ internal sealed class CommandIntake(
     // Longer than the group needs to tell a member that it has lost a partition.
     private static readonly TimeSpan FencedMax = TimeSpan.FromSeconds(10);
 
-    private readonly CommandReader _reader = new(publisher);
+    private readonly CommandReader _reader = new(publisher, time);
     private readonly GroupPositions _positions = new(ids, logger);
     private readonly Dictionary<TopicPartition, OffsetWatermark> _watermarks = [];
     private readonly Dictionary<TopicPartition, PartitionAssignment> _assignments = [];

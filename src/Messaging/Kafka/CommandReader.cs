@@ -12,7 +12,7 @@ namespace Billing.Messaging.Kafka;
 
 /// <summary>Converts records to deliveries. An unreadable or invalid record is sent to the dead letters, and its sender, if
 /// the record names one, receives an error.</summary>
-internal sealed class CommandReader(KafkaAnswerPublisher publisher)
+internal sealed class CommandReader(KafkaAnswerPublisher publisher, TimeProvider time)
 {
     /// <summary>Returns the delivery, or null if the record was sent to the dead letters; the slot is then settled when the dead
     /// letter is acknowledged.</summary>
@@ -25,10 +25,12 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher)
         }
         if (refusal is null)
         {
+            var appended = AppendedUnixUs(record.Message.Timestamp);
             return new KafkaDelivery(command!, record, slot, assignment, publisher.DeadLetters)
             {
                 Processing = span,
-                AppendedUnixUs = AppendedUnixUs(record.Message.Timestamp),
+                AppendedUnixUs = appended,
+                DeadlineUnixUs = CommandDeadline.Of(command!, appended, time),
             };
         }
         var before = Activity.Current;

@@ -17,7 +17,7 @@ namespace Billing.Messaging.Kafka;
 /// each event in its own record. Owns the process's producers: one for what must arrive, events and dead letters, however long that
 /// takes; and one for replies, which are of no use to a caller that has given up. So replies that cannot be delivered delay the
 /// settlement of their commands for a limited time, and events not at all.</summary>
-public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
+public sealed class KafkaAnswerPublisher : IAnswerPublisher, IReadyPart, IDisposable
 {
     /// <summary>Approximate limit on the bytes of replies in one record: half of what brokers accept by default.</summary>
     internal const int ReplyBatchBytesMax = 500_000;
@@ -63,6 +63,9 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
 
     /// <summary>Publishes the records that cannot be processed.</summary>
     public DeadLetterPublisher DeadLetters { get; }
+
+    /// <inheritdoc/>
+    public string? NotReadyReason => DeadLetters.NotReadyReason;
 
     /// <inheritdoc/>
     public Task PublishAsync(IReadOnlyList<Answer> answers, IReadOnlyList<Event> events, CancellationToken cancellationToken)
@@ -158,7 +161,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
         public void SendReplies(string topic, ReplyBatch batch)
         {
             Interlocked.Increment(ref _open);
-            ProduceReplies(topic, new Message<string, byte[]> { Value = batch.ToByteArray(), Headers = WireHeaders.For(Note(KafkaTracing.StartSend(topic))) });
+            ProduceReplies(topic, new Message<string, byte[]> { Value = batch.ToByteArray(), Headers = WireHeaders.For(Note(KafkaTracing.StartSend(topic))) }, publisher._time.GetTimestamp());
         }
 
         /// <summary>Completes when all records are acknowledged.</summary>
@@ -190,7 +193,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             {
                 // Sent again, the event would arrive after newer ones. The offsets of these commands are not committed; the next
                 // owner of their partitions finds the receipts and publishes the events in order.
-                var failure = new KafkaException(error);
+                var failure = new KafkaException(new Confluent.Kafka.Error(error.Code, $"{Topics.Events}: {error.Explained()}", error.IsFatal));
                 publisher._failure = failure;
                 End(failure);
             }
@@ -201,10 +204,10 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             publisher._eventTurns.End();
         }
 
-        private void ProduceReplies(string topic, Message<string, byte[]> message) =>
-            Produce(publisher._replies, topic, message, error => AcknowledgeReplies(topic, message, error));
+        private void ProduceReplies(string topic, Message<string, byte[]> message, long since) =>
+            Produce(publisher._replies, topic, message, error => AcknowledgeReplies(topic, message, since, error));
 
-        private void AcknowledgeReplies(string topic, Message<string, byte[]> message, Confluent.Kafka.Error error)
+        private void AcknowledgeReplies(string topic, Message<string, byte[]> message, long since, Confluent.Kafka.Error error)
         {
             if (!error.IsError)
             {
@@ -214,15 +217,15 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             {
                 End(new KafkaException(error));
             }
-            else if (IsPermanent(error))
+            else if (IsPermanent(error) || publisher._time.GetElapsedTime(since) >= ReplyTimeout)
             {
-                KafkaLog.ReplyDropped(publisher._logger, topic, error.Reason);
+                KafkaLog.ReplyDropped(publisher._logger, topic, error.Explained());
                 Close();
             }
             else
             {
                 KafkaLog.SendingAgain(publisher._logger, topic, error.Reason);
-                _ = ProduceLaterAsync(topic, message);
+                _ = ProduceLaterAsync(topic, message, since);
             }
         }
 
@@ -244,12 +247,12 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             }
         }
 
-        private async Task ProduceLaterAsync(string topic, Message<string, byte[]> message)
+        private async Task ProduceLaterAsync(string topic, Message<string, byte[]> message, long since)
         {
             try
             {
                 await Task.Delay(RetryDelay, publisher._time, cancellationToken);
-                ProduceReplies(topic, message);
+                ProduceReplies(topic, message, since);
             }
             catch (Exception e)
             {
@@ -260,7 +263,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
 
         // The proxy's topic does not exist any more, or cannot be written to, so no call waits; or the brokers will never accept the record.
         private static bool IsPermanent(Confluent.Kafka.Error error) => error.IsUnknownTopic() || error.IsTooLarge()
-            || error.Code is ErrorCode.Local_MsgTimedOut or ErrorCode.TopicException or ErrorCode.TopicAuthorizationFailed;
+            || error.Code is ErrorCode.Local_MsgTimedOut or ErrorCode.InvalidTimestamp or ErrorCode.TopicException or ErrorCode.TopicAuthorizationFailed;
 
         private Activity? Note(Activity? span)
         {

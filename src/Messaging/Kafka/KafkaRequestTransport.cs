@@ -44,8 +44,8 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
         _logger = logger;
         var id = ProxyId.Create(time);
         _replyTopic = Topics.Replies(id);
-        // The caller of a command that no broker has acknowledged after half a minute does not wait any more.
-        _producers = ProducerPair.Build(options.Value, "billing-proxy-" + id, TimeSpan.FromSeconds(30), nameof(KafkaRequestTransport), supervisor, logger);
+        // The caller of a command that no broker has acknowledged by then does not wait any more.
+        _producers = ProducerPair.Build(options.Value, "billing-proxy-" + id, CommandDeadline.SendingMax, nameof(KafkaRequestTransport), supervisor, logger);
         _commands = new CommandPublisher(_producers, pending, _replyTopic);
         _replies = new ReplyConsumer(options.Value, _replyTopic, new ReplyReader(pending, logger), supervisor, time, logger)
         {

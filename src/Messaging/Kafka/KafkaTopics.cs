@@ -29,17 +29,20 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
     private static readonly Dictionary<string, string> Synced =
         new() { [TopicSettings.RecordsBeforeSync] = "1", [TopicSettings.UncleanElections] = "false" };
 
-    // The timestamp of a timed command's record is then the time when the broker appended it, not when it was produced.
-    private static readonly Dictionary<string, string> PaymentSettings = new(Synced) { ["message.timestamp.type"] = "LogAppendTime" };
+    // Brokers of which each leads one: a cluster seldom has more, and three clocks show which one is wrong.
+    private const int ClockPartitions = 3;
+
+    private static readonly Dictionary<string, string> ClockSettings = new() { ["retention.ms"] = Milliseconds(TopicSettings.RetentionMin) };
 
     private static readonly Dictionary<string, string> DeadLetterSettings =
         new(Synced) { ["retention.ms"] = Milliseconds(DeadLetterRetention), ["retention.bytes"] = Text(DeadLetterBytes) };
 
     private readonly KafkaOptions _options = options.Value;
 
-    /// <summary>Creates the request, event and dead-letter topics that do not exist yet, and checks the settings of all. Payments, events
+    /// <summary>Creates the shared topics that do not exist yet, and checks the settings of all. Payments, events
     /// and dead letters are acknowledged when they are on the disks of the brokers (<c>flush.messages=1</c>). Dead letters are kept for
-    /// 30 days, as long as there is no more than 1 GiB of them; the brokers' settings determine how long the other topics are kept.</summary>
+    /// 30 days, as long as there is no more than 1 GiB of them; the brokers' settings determine how long the other topics are kept. The time of
+    /// each record is that of the broker that appended it.</summary>
     /// <exception cref="StartupException">No broker answers at the configured addresses, or a topic has a setting with which records
     /// would be lost or refused (<see cref="TopicSettings"/>).</exception>
     public async Task EnsureSharedAsync()
@@ -65,6 +68,17 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
         if (Shared().FindAll(t => !existing.ContainsKey(t.Name)) is { Count: > 0 } missing)
         {
             throw new StartupException($"Kafka topic {string.Join(", ", missing.Select(t => t.Name))}: it does not exist.");
+        }
+    }
+
+    /// <summary>Creates the topic of the brokers' clocks if it does not exist.</summary>
+    /// <exception cref="StartupException">No broker answers, or none allows it.</exception>
+    public async Task EnsureClocksAsync()
+    {
+        using var admin = Connect();
+        if (!Existing(admin).ContainsKey(Topics.Clocks))
+        {
+            await CreateAsync(admin, Shared().FindAll(t => t.Name == Topics.Clocks));
         }
     }
 
@@ -94,6 +108,11 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
     /// </summary>
     public async Task SweepReplyTopicsAsync()
     {
+        // Topics that a broker leads whose clock is behind would look abandoned.
+        if (time is SteadyTime steady && steady.Others.Any(other => other.Ahead.Duration() > ClockVote.Tolerance))
+        {
+            return;
+        }
         using var admin = Connect();
         var horizon = time.GetUtcNow() - InactivityMax;
         var old = Existing(admin).Keys.Where(t => ProxyId.TryReadStart(t, out var start) && start < horizon).ToList();
@@ -110,10 +129,11 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
 
     private List<TopicSpecification> Shared() =>
     [
-        .. Topics.AllPayments.Select(t => Specification(t, _options.Partitions, PaymentSettings)),
+        .. Topics.AllPayments.Select(t => Specification(t, _options.Partitions, Synced)),
         .. Topics.AllBalances.Select(t => Specification(t, _options.Partitions)),
         Specification(Topics.Events, _options.Partitions, Synced),
         Specification(Topics.DeadLetters, 1, DeadLetterSettings),
+        Specification(Topics.Clocks, ClockPartitions, ClockSettings),
     ];
 
     // The brokers may not show a new topic yet.
@@ -171,7 +191,7 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
         Name = topic,
         NumPartitions = partitions,
         ReplicationFactor = _options.ReplicationFactor,
-        Configs = new(configs ?? []) { ["cleanup.policy"] = "delete" },
+        Configs = new(configs ?? []) { ["cleanup.policy"] = "delete", [TopicSettings.Clock] = TopicSettings.BrokersClock },
     };
 
     private async Task CreateAsync(IAdminClient admin, List<TopicSpecification> missing)

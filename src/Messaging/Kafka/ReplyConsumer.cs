@@ -1,6 +1,7 @@
 using Billing.Hosting;
 using Billing.Hosting.Telemetry;
 using Billing.Messaging.Kafka.Clients;
+using Billing.Messaging.Kafka.Offsets;
 using Billing.Messaging.Telemetry;
 using Confluent.Kafka;
 using Microsoft.Extensions.Logging;

@@ -17,6 +17,12 @@ internal static class TopicSettings
     /// <summary>The setting with which a broker that lacks acknowledged records may become the leader, and they are lost.</summary>
     public const string UncleanElections = "unclean.leader.election.enable";
 
+    /// <summary>The setting that says whose clock the time of a record is from.</summary>
+    public const string Clock = "message.timestamp.type";
+
+    /// <summary>Its value for the broker's clock. With another, brokers refuse and delete records of a producer whose clock is wrong.</summary>
+    public const string BrokersClock = "LogAppendTime";
+
     /// <summary>The shortest time that commands and events must be kept: as long as an outage of all backends may reasonably last.
     /// </summary>
     public static readonly TimeSpan RetentionMin = TimeSpan.FromHours(1);
@@ -55,6 +61,10 @@ internal static class TopicSettings
         if (entries["cleanup.policy"].Value is var policy && policy.Contains("compact", StringComparison.Ordinal))
         {
             yield return $"Kafka topic {topic}: cleanup.policy is '{policy}' and must be 'delete': of all commands or events of an account, a compacted topic keeps the last.";
+        }
+        if (entries[Clock].Value is var clock && clock != BrokersClock)
+        {
+            yield return $"Kafka topic {topic}: {Clock} is {clock} and must be {BrokersClock}: records of a machine whose clock is wrong would be refused, or deleted before they are read.";
         }
         if (Number(entries, "retention.ms") is >= 0 and var kept && kept < RetentionMin.TotalMilliseconds)
         {

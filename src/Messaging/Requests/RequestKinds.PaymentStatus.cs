@@ -19,6 +19,7 @@ public static partial class RequestKinds
             AccountId = request.AccountId,
             PaymentType = request.PaymentType,
             Fingerprint = request.Fingerprint,
+            Partition = request.Partition,
         },
         AccountOf = request => (request.PaymentType, request.AccountId),
         TransactionIdOf = request => request.TransactionId,
@@ -45,5 +46,6 @@ public static partial class RequestKinds
         ?? (request.Fingerprint.Length == PaymentFingerprint.Bytes
             ? null
             : new FieldViolation("fingerprint", string.Create(
-                CultureInfo.InvariantCulture, $"must have {PaymentFingerprint.Bytes} bytes; it has {request.Fingerprint.Length}")));
+                CultureInfo.InvariantCulture, $"must have {PaymentFingerprint.Bytes} bytes; it has {request.Fingerprint.Length}")))
+        ?? (request.Partition >= 0 ? null : new FieldViolation("partition", "must not be negative"));
 }

@@ -40,12 +40,10 @@ internal static class StatusLink
     /// <param name="transactionId">The payment's id: a UUID.</param>
     /// <param name="text">The link.</param>
     /// <param name="question">What it asks.</param>
-    /// <param name="partition">The partition that holds the payment.</param>
     /// <returns>False if it is no link of the payment.</returns>
-    public static bool TryRead(
-        string transactionId, string text, [NotNullWhen(true)] out PaymentStatusRequest? question, out int partition)
+    public static bool TryRead(string transactionId, string text, [NotNullWhen(true)] out PaymentStatusRequest? question)
     {
-        (question, partition) = (null, 0);
+        question = null;
         if (!Guid.TryParse(transactionId, out var id) || !Base64Url.IsValid(text, out var length)
             || length <= AccountAt + DigestBytes)
         {
@@ -59,15 +57,15 @@ internal static class StatusLink
         {
             return false;
         }
-        partition = BinaryPrimitives.ReadInt32BigEndian(link[PartitionAt..]);
         question = new PaymentStatusRequest
         {
             TransactionId = transactionId,
             AccountId = Encoding.ASCII.GetString(link[AccountAt..^DigestBytes]),
             PaymentType = (PaymentType)link[0],
             Fingerprint = ByteString.CopyFrom(link.Slice(FingerprintAt, PaymentFingerprint.Bytes)),
+            Partition = BinaryPrimitives.ReadInt32BigEndian(link[PartitionAt..]),
         };
-        return partition >= 0;
+        return question.Partition >= 0;
     }
 
     private static void Digest(Guid transactionId, ReadOnlySpan<byte> link, Span<byte> digest)

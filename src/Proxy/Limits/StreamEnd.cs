@@ -29,7 +29,7 @@ internal sealed class StreamEnd : IDisposable
     public StreamEnd(DateTimeOffset? until, TimeSpan ageMax, TimeProvider time, CancellationToken closing)
     {
         (_ageMax, _time, _closing) = (ageMax, time, closing);
-        var left = until is { } end ? end - time.WallClock().GetUtcNow() : Longest;
+        var left = until is { } end ? end - time.AgreedClock().GetUtcNow() : Longest;
         _expired = new CancellationTokenSource(TimeSpan.FromTicks(Math.Clamp(left.Ticks, 0, Longest.Ticks)), time);
         _old = new CancellationTokenSource(ageMax, time);
         _any = CancellationTokenSource.CreateLinkedTokenSource(closing, _expired.Token, _old.Token);

@@ -50,11 +50,11 @@ internal sealed class PaymentStatusRoute(RequestHandler handler, TimeProvider ti
         http.Response.Headers.CacheControl = "no-store";
         var call = RestRequest.CallOf(http, time, StatusWait);
         RestRequest.CheckQuery(http, Link);
-        if (!StatusLink.TryRead(transactionId, link ?? "", out var question, out var partition))
+        if (!StatusLink.TryRead(transactionId, link ?? "", out var question))
         {
             throw new FailureException(Failure.BadField(NotOf(transactionId)));
         }
-        var outcome = await handler.HandleAsync(RequestKinds.PaymentStatus, question, call with { Partition = partition });
+        var outcome = await handler.HandleAsync(RequestKinds.PaymentStatus, question, call with { Partition = question.Partition });
         return Answer(
             outcome.Failure?.Status == StatusCode.DeadlineExceeded
                 // The question still waits behind the payment, or both wait for a backend.

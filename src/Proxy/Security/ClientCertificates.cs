@@ -81,7 +81,7 @@ internal sealed partial class ClientCertificates(IOptions<TlsOptions> options, T
 
     public void Dispose() => _sweeps?.Dispose();
 
-    private DateTimeOffset Now => time.WallClock().GetUtcNow();
+    private DateTimeOffset Now => time.AgreedClock().GetUtcNow();
 
     private bool Accept(X509Chain chain)
     {

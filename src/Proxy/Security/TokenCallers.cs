@@ -76,7 +76,7 @@ internal sealed class TokenCallers(
 
     public void Dispose() => _remembered.Dispose();
 
-    private DateTimeOffset Now => time.WallClock().GetUtcNow();
+    private DateTimeOffset Now => time.AgreedClock().GetUtcNow();
 
     private static JsonWebKeySet ReadKeys(IReadOnlyList<byte[]> files)
     {

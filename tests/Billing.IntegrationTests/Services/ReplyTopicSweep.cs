@@ -3,6 +3,7 @@ using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Billing.Messaging.Kafka.Clients;
 using Confluent.Kafka;
+using Confluent.Kafka.Admin;
 using Microsoft.Extensions.Logging.Abstractions;
 using Microsoft.Extensions.Options;
 
@@ -61,6 +62,16 @@ public sealed class ReplyTopicSweep
     {
         var topic = Topics.Replies(proxy);
         await _topics.CreateReplyTopicAsync(topic);
+        if (heartbeats.Length > 0)
+        {
+            // The records are to be old.
+            using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers }).Build();
+            await admin.IncrementalAlterConfigsAsync(new()
+            {
+                [new ConfigResource { Type = ResourceType.Topic, Name = topic }] =
+                    [new ConfigEntry { Name = "message.timestamp.type", Value = "CreateTime", IncrementalOperation = AlterConfigOpType.Set }],
+            });
+        }
         using var producer = new ProducerBuilder<Null, byte[]>(
             new ProducerConfig { BootstrapServers = _stack.Stack.BootstrapServers, TopicMetadataPropagationMaxMs = 30_000 }).Build();
         foreach (var ago in heartbeats)

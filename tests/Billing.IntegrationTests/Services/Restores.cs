@@ -77,7 +77,11 @@ public sealed class Restores : IAsyncLifetime
         await Proxy.CapturePaymentAsync(
             new CapturePaymentRequest
             {
-                TransactionId = Guid.NewGuid().ToString(), PaymentId = hold.TransactionId, AccountId = quiet, PaymentType = PaymentType.Visa, Amount = 5.50m.ToMoney("USD"),
+                TransactionId = Guid.NewGuid().ToString(),
+                PaymentId = hold.TransactionId,
+                AccountId = quiet,
+                PaymentType = PaymentType.Visa,
+                Amount = 5.50m.ToMoney("USD"),
             },
             cancellationToken: _patience.Token);
         await PayAsync(young, 7);

@@ -106,11 +106,11 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
                 var number = NumberAsync(0, when.Length > 0 ? "last_value + 1 from billing.mt_events_sequence" : "max(seq_id) from billing.mt_events where stream_id = 'mt_tombstone'")
                     .GetAwaiter().GetResult();
                 ExecuteAsync(1, $"select setval('billing.mt_events_sequence', {number}, false)").GetAwaiter().GetResult();
-                Databases[1].Store.CloseAsync([new CommandId(Guid.NewGuid(), other)], Stop).GetAwaiter().GetResult();
+                Databases[1].Store.CloseAsync([(new CommandId(Guid.NewGuid(), other), null)], [], Stop).GetAwaiter().GetResult();
             }
             if (doing == when)
             {
-                Databases[0].Store.CloseAsync([new CommandId(Guid.NewGuid(), _stream)], Stop).GetAwaiter().GetResult();
+                Databases[0].Store.CloseAsync([(new CommandId(Guid.NewGuid(), _stream), null)], [], Stop).GetAwaiter().GetResult();
             }
         }
 
@@ -136,7 +136,7 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
             Assert.Empty(await RowsAsync(1 - place));
             await AuditAsync();
             var closed = new CommandId(Guid.NewGuid(), _stream);
-            await Databases[place].Store.CloseAsync([closed], Stop);
+            await Databases[place].Store.CloseAsync([(closed, null)], [], Stop);
             await AppendAsync(place, _stream, EventStoreFixture.Facts(2));
             before = await RowsAsync(place);
         }
@@ -157,7 +157,7 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
             var holder = await HolderAsync();
             await Assert.ThrowsAsync<InvalidOperationException>(() => MoveAsync(holder == 0 ? "two" : "one", doing => Interrupt(doing == when)));
             await AppendWhereItIsAsync();
-            await Databases[await HolderAsync()].Store.CloseAsync([new CommandId(Guid.NewGuid(), _stream)], Stop);
+            await Databases[await HolderAsync()].Store.CloseAsync([(new CommandId(Guid.NewGuid(), _stream), null)], [], Stop);
 
             await MoveAsync(to);
 
@@ -263,12 +263,12 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
         await AppendAsync(0, _stream, [hold]);
         await ExecuteAsync(1, $"insert into billing.open_holds (stream_id, payment_id, expires_at) values ('{_stream}', '{hold.TransactionId}', now() - interval '1 day')");
 
-        Assert.Empty(await Databases[1].Store.TakeDueHoldsAsync(9, Stop));
+        Assert.Empty(await Databases[1].Store.TakeDueHoldsAsync(TimeProvider.System.GetUtcNow(), 9, Stop));
         await ExecuteAsync(0, $"update billing.shards set moving_to = 'two' where number = {TheShard}");
-        Assert.Empty(await Databases[0].Store.TakeDueHoldsAsync(9, Stop));
+        Assert.Empty(await Databases[0].Store.TakeDueHoldsAsync(TimeProvider.System.GetUtcNow(), 9, Stop));
         await ExecuteAsync(0, $"update billing.shards set moving_to = null where number = {TheShard}");
 
-        Assert.Equal(new CommandId(hold.TransactionId, _stream), Assert.Single(await Databases[0].Store.TakeDueHoldsAsync(9, Stop)).Id);
+        Assert.Equal(new CommandId(hold.TransactionId, _stream), Assert.Single(await Databases[0].Store.TakeDueHoldsAsync(TimeProvider.System.GetUtcNow(), 9, Stop)).Id);
     }
 
     [Theory]

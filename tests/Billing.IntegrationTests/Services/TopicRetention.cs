@@ -43,6 +43,7 @@ public sealed class TopicRetention(KafkaStack stack)
     [InlineData("retention.ms", "60000", null)]
     [InlineData("min.insync.replicas", "2", "1")]
     [InlineData("unclean.leader.election.enable", "true", "false")]
+    [InlineData("message.timestamp.type", "CreateTime", "LogAppendTime")]
     public async Task A_topic_that_would_lose_or_refuse_records_keeps_services_from_starting(string setting, string wrong, string? right)
     {
         Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
@@ -65,6 +66,39 @@ public sealed class TopicRetention(KafkaStack stack)
             await SetAsync(admin, topic, setting, right);
         }
         await topics.EnsureSharedAsync();
+    }
+
+    [Fact]
+    public async Task A_record_is_stored_with_the_brokers_time_whatever_the_clock_of_its_producer_shows()
+    {
+        Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
+        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = stack.Stack.BootstrapServers }).Build();
+        var options = new KafkaOptions { BootstrapServers = stack.Stack.BootstrapServers! };
+        var topics = new KafkaTopics(Options.Create(options), TimeProvider.System, NullLogger<KafkaTopics>.Instance);
+        await topics.EnsureSharedAsync();
+        var replies = Topics.Replies("20260131T120000Z-" + Guid.NewGuid().ToString("N")[..8]);
+        await topics.CreateReplyTopicAsync(replies);
+        var config = options.Producer("clocks", TimeSpan.FromSeconds(20));
+        config.DeliveryReportFields = "timestamp";
+        config.TopicMetadataPropagationMaxMs = 30_000;
+        using var producer = new ProducerBuilder<string, byte[]>(config).Build();
+
+        // Nobody reads these.
+        foreach (var topic in (string[])[replies, Topics.Clocks])
+        {
+            foreach (var ahead in (TimeSpan[])[TimeSpan.FromDays(-3000), TimeSpan.FromHours(-1), TimeSpan.FromMinutes(61), TimeSpan.FromDays(3000)])
+            {
+                var stored = await producer.ProduceAsync(
+                    topic, new Message<string, byte[]> { Key = "clocks", Value = [], Timestamp = new Timestamp(TimeProvider.System.GetUtcNow() + ahead) });
+
+                Assert.Equal(TimestampType.LogAppendTime, stored.Timestamp.Type);
+                Assert.Equal(TimeProvider.System.GetUtcNow().UtcDateTime, stored.Timestamp.UtcDateTime, TimeSpan.FromMinutes(5));
+            }
+        }
+        var described = await admin.DescribeConfigsAsync(
+            Topics.AllRequests.Append(Topics.Events).Append(Topics.DeadLetters).Append(replies).Select(topic => new ConfigResource { Type = ResourceType.Topic, Name = topic }));
+        Assert.All(described, topic => Assert.Equal("LogAppendTime", topic.Entries["message.timestamp.type"].Value));
+        await topics.DeleteReplyTopicAsync(replies);
     }
 
     private static async Task SetAsync(IAdminClient admin, string topic, string setting, string? value) => await admin.IncrementalAlterConfigsAsync(new()

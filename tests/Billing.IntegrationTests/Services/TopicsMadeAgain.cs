@@ -7,7 +7,6 @@ using Billing.Messaging.Kafka.Clients;
 using Billing.V1;
 using Billing.Wire.V1;
 using Confluent.Kafka;
-using Confluent.Kafka.Admin;
 using Google.Protobuf;
 using Microsoft.Extensions.Logging.Abstractions;
 using Microsoft.Extensions.Options;

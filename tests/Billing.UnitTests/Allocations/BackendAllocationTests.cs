@@ -89,7 +89,7 @@ public sealed class BackendAllocationTests
             IReadOnlyCollection<CommandId> payments, CancellationToken cancellationToken) =>
             Task.FromResult(new Dictionary<CommandId, PaymentFollowUp>());
 
-        public Task<IReadOnlyList<DueHold>> TakeDueHoldsAsync(int limit, CancellationToken cancellationToken) =>
+        public Task<IReadOnlyList<DueHold>> TakeDueHoldsAsync(DateTimeOffset now, int limit, CancellationToken cancellationToken) =>
             Task.FromResult<IReadOnlyList<DueHold>>([]);
 
         public Task<string[]> ListAsync(string after, int limit, CancellationToken cancellationToken) => Task.FromResult<string[]>([]);

@@ -1,5 +1,6 @@
 using Billing.Hosting;
 using Billing.UnitTests.Testing;
+using Microsoft.Extensions.Logging;
 
 namespace Billing.UnitTests.Hosting;
 
@@ -9,12 +10,13 @@ public sealed class ClockWatchTests : IDisposable
     private readonly SteadyTime _time;
     private readonly Supervisor _supervisor = Supervision.New();
     private readonly CancellationTokenSource _stop = new();
+    private readonly List<string> _said = [];
     private readonly ClockWatch _watch;
 
     public ClockWatchTests()
     {
         _time = new SteadyTime(_wall);
-        _watch = new ClockWatch(_time, _supervisor);
+        _watch = new ClockWatch(_time, _supervisor, new Logged(_said));
     }
 
     public void Dispose()
@@ -52,5 +54,99 @@ public sealed class ClockWatchTests : IDisposable
         await _wall.RunToEndAsync(Task.Delay(TimeSpan.FromMinutes(2), _wall));
 
         Assert.False(watching.IsCompleted);
+    }
+
+    [Theory]
+    [InlineData(3600)]
+    [InlineData(-3600)]
+    public async Task A_wall_clock_that_was_set_wrong_for_good_is_outvoted_named_and_ends_nothing(int seconds)
+    {
+        Hear(TimeSpan.Zero, "broker 1", "broker 2");
+        var watching = _watch.RunAsync(_stop.Token);
+        var right = _wall.GetUtcNow();
+        var start = _wall.GetTimestamp();
+
+        _wall.Set(TimeSpan.FromSeconds(seconds));
+        await _wall.RunToEndAsync(Task.Delay(TimeSpan.FromMinutes(3), _wall));
+
+        Assert.False(watching.IsCompleted);
+        Assert.Equal(right + _wall.GetElapsedTime(start), _time.GetUtcNow(), TimeSpan.FromMilliseconds(200));
+        Assert.Contains("machine " + Environment.MachineName, Assert.Single(_said), StringComparison.Ordinal);
+        Assert.Null(_watch.NotReadyReason);
+    }
+
+    [Fact]
+    public async Task A_clock_that_stays_behind_most_others_for_a_minute_is_set_forward()
+    {
+        var watching = _watch.RunAsync(_stop.Token);
+        _wall.Set(TimeSpan.FromMinutes(5));
+
+        Hear(TimeSpan.Zero, "broker 1", "broker 2");
+        await _wall.RunToEndAsync(Task.Delay(TimeSpan.FromMinutes(2), _wall));
+
+        Assert.False(watching.IsCompleted);
+        Assert.Equal(_wall.GetUtcNow(), _time.GetUtcNow(), TimeSpan.FromMilliseconds(1));
+    }
+
+    [Fact]
+    public async Task The_clock_of_a_broker_that_is_wrong_is_named_once()
+    {
+        var watching = _watch.RunAsync(_stop.Token);
+        Hear(TimeSpan.Zero, "broker 1", "database");
+        Hear(TimeSpan.FromHours(-1), "broker 2");
+
+        await _wall.RunToEndAsync(Task.Delay(TimeSpan.FromMinutes(1), _wall));
+
+        Assert.False(watching.IsCompleted);
+        Assert.Contains("broker 2", Assert.Single(_said), StringComparison.Ordinal);
+        Assert.Null(_watch.NotReadyReason);
+    }
+
+    [Fact]
+    public void Of_two_clocks_that_differ_none_is_believed_and_the_service_is_not_ready_and_names_both()
+    {
+        Hear(TimeSpan.FromHours(1), "broker 1");
+
+        Assert.Contains("machine " + Environment.MachineName, _watch.NotReadyReason, StringComparison.Ordinal);
+        Assert.Contains("broker 1 (+3600 s)", _watch.NotReadyReason, StringComparison.Ordinal);
+
+        Hear(TimeSpan.Zero, "database");
+        Assert.Null(_watch.NotReadyReason);
+    }
+
+    [Fact]
+    public async Task A_wall_clock_that_steps_away_from_the_only_other_clock_is_not_believed()
+    {
+        Hear(TimeSpan.Zero, "broker 1");
+        var watching = _watch.RunAsync(_stop.Token);
+        var right = _wall.GetUtcNow();
+        var start = _wall.GetTimestamp();
+
+        _wall.Set(TimeSpan.FromHours(1));
+        await _wall.RunToEndAsync(Task.Delay(TimeSpan.FromMinutes(3), _wall));
+
+        Assert.False(watching.IsCompleted);
+        Assert.Equal(right + _wall.GetElapsedTime(start), _time.GetUtcNow(), TimeSpan.FromMilliseconds(200));
+        Assert.Equal(right + _wall.GetElapsedTime(start), _time.AgreedClock().GetUtcNow(), TimeSpan.FromMilliseconds(200));
+        Assert.Null(_watch.NotReadyReason);
+    }
+
+    private void Hear(TimeSpan ahead, params string[] clocks)
+    {
+        foreach (var clock in clocks)
+        {
+            _time.Hear(clock, _wall.GetUtcNow() + ahead, TimeSpan.FromMilliseconds(1), _wall.GetTimestamp(), _wall.GetTimestamp());
+        }
+    }
+
+    private sealed class Logged(List<string> said) : ILogger<ClockWatch>
+    {
+        public IDisposable? BeginScope<TState>(TState state)
+            where TState : notnull => null;
+
+        public bool IsEnabled(LogLevel logLevel) => true;
+
+        public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter) =>
+            said.Add(formatter(state, exception));
     }
 }

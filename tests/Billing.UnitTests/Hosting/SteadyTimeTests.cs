@@ -115,4 +115,38 @@ public sealed class SteadyTimeTests : IDisposable
         Assert.Same(_inner, Assert.Single(registered.GetServices<TimeProvider>()));
         Assert.Same(_inner, _inner.WallClock());
     }
+
+    [Fact]
+    public void With_fewer_than_two_others_it_goes_by_the_wall_clock()
+    {
+        _time.Hear("broker 1", _start.AddHours(1), TimeSpan.Zero, _inner.GetTimestamp(), _inner.GetTimestamp());
+        _time.Set();
+
+        Assert.Equal(_start, _time.GetUtcNow());
+        Assert.Equal(_start, _time.AgreedClock().GetUtcNow());
+    }
+
+    [Fact]
+    public void An_answer_that_took_long_says_no_more_than_it_can()
+    {
+        var asked = _inner.GetTimestamp();
+        _inner.Advance(4 * Second);
+
+        // Each was read at some moment of the four seconds.
+        _time.Hear("broker 1", _start + Second, TimeSpan.Zero, asked, _inner.GetTimestamp());
+        _time.Hear("broker 2", _start + (3 * Second), TimeSpan.Zero, asked, _inner.GetTimestamp());
+        _time.Set();
+
+        Assert.Equal(_inner.GetUtcNow(), _time.GetUtcNow());
+    }
+
+    [Fact]
+    public void A_machine_that_has_not_answered_for_more_than_an_hour_has_no_say()
+    {
+        _time.Hear("broker 1", _start.AddHours(1), TimeSpan.Zero, _inner.GetTimestamp(), _inner.GetTimestamp());
+        _inner.Advance(TimeSpan.FromMinutes(61));
+        _time.Hear("broker 2", _inner.GetUtcNow(), TimeSpan.Zero, _inner.GetTimestamp(), _inner.GetTimestamp());
+
+        Assert.Equal("broker 2", Assert.Single(_time.Others).Clock);
+    }
 }

@@ -43,7 +43,7 @@ public sealed partial class WireProtocolTests
 
     [Fact]
     public void The_page_names_exactly_the_existing_topics() => Assert.Equal(
-        Topics.AllRequests.Append(Topics.Events).Append(Topics.DeadLetters).Append(Topics.ReplyPrefix).Order(StringComparer.Ordinal),
+        Topics.AllRequests.Append(Topics.Events).Append(Topics.DeadLetters).Append(Topics.Clocks).Append(Topics.ReplyPrefix).Order(StringComparer.Ordinal),
         Quoted.Where(text => TopicName().IsMatch(text) && text != "billing.v1").Distinct().Order(StringComparer.Ordinal));
 
     [Fact]

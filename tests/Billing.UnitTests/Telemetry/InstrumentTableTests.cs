@@ -60,7 +60,7 @@ public sealed class InstrumentTableTests
             },
         };
         listener.Start();
-        using var clock = new ClockWatch(TimeProvider.System, Supervision.New());
+        using var clock = new ClockWatch(TimeProvider.System, Supervision.New(), NullLogger<ClockWatch>.Instance);
         _ = clock.RunAsync(new CancellationToken(canceled: true));
         foreach (var holder in (Type[])[typeof(MessagingMetrics), typeof(PartitionMetrics), typeof(BackendMetrics), typeof(StreamMetrics), typeof(WebhookMetrics)])
         {

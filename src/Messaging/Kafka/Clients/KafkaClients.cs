@@ -104,6 +104,11 @@ internal static class KafkaErrors
     public static bool IsUnknownTopic(this Error error) => error.Code
         is ErrorCode.UnknownTopicOrPart or ErrorCode.Local_UnknownTopic or ErrorCode.Local_UnknownPartition;
 
+    /// <summary>What is wrong, for operators; with the setting of the topic that mends it, where that is known.</summary>
+    public static string Explained(this Error error) => error.Code == ErrorCode.InvalidTimestamp
+        ? $"{error.Reason} ({TopicSettings.Clock} of the topic is not {TopicSettings.BrokersClock}, and this machine's clock is wrong)"
+        : error.Reason;
+
     /// <summary>Whether the record is larger than the brokers or the client allow.</summary>
     public static bool IsTooLarge(this Error error) => error.Code
         is ErrorCode.MsgSizeTooLarge or ErrorCode.RecordListTooLarge or ErrorCode.InvalidMsgSize;

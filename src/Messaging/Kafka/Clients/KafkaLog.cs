@@ -118,4 +118,7 @@ internal static partial class KafkaLog
             ClientError(logger, error.Reason);
         }
     }
+
+    [LoggerMessage(141, LogLevel.Warning, "The brokers do not tell their time at present: {Reason}")]
+    public static partial void BrokersTimeUnknown(ILogger logger, string reason);
 }

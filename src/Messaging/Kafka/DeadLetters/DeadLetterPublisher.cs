@@ -39,6 +39,12 @@ public sealed class DeadLetterPublisher(IProducer<string, byte[]> producer, Time
     private const int CutBytesMax = 64 * 1024;
 
     private static readonly TimeSpan RetryDelay = TimeSpan.FromMilliseconds(250);
+    private static readonly TimeSpan RetryDelayMax = TimeSpan.FromSeconds(30);
+
+    // An error that lasts for longer needs somebody who looks at it.
+    private const int AttemptsUnsaid = 3;
+
+    private volatile string? _refusal;
 
     /// <summary>The part of a record that is published; each form is smaller than the one before.</summary>
     private enum Form
@@ -48,6 +54,10 @@ public sealed class DeadLetterPublisher(IProducer<string, byte[]> producer, Time
         OriginOnly,
     }
 
+    /// <summary>Why dead letters cannot be written, as text without a full stop; null if they can. The records wait, and so do the offsets of
+    /// their partitions.</summary>
+    public string? NotReadyReason => _refusal;
+
     /// <summary>Publishes a dead letter. A record that is too large for the brokers together with the added headers is truncated,
     /// because its reason and origin are more useful than the end of its value.</summary>
     /// <param name="record">The record; its value may be null.</param>
@@ -56,48 +66,54 @@ public sealed class DeadLetterPublisher(IProducer<string, byte[]> producer, Time
     internal void Publish(ConsumeResult<byte[], byte[]> record, string reason, Action settle)
     {
         KafkaLog.DeadLetter(logger, record.Topic, record.Partition.Value, record.Offset.Value, reason);
-        Send(record, reason, Form.Whole, settle);
+        Send(record, reason, Form.Whole, settle, attempt: 1);
     }
 
-    private void Send(ConsumeResult<byte[], byte[]> record, string reason, Form form, Action settle)
+    private void Send(ConsumeResult<byte[], byte[]> record, string reason, Form form, Action settle, int attempt)
     {
         try
         {
             producer.Produce(
-                Topics.DeadLetters, Letter(record, reason, form), report => Acknowledge(report.Error, record, reason, form, settle));
+                Topics.DeadLetters, Letter(record, reason, form), report => Acknowledge(report.Error, record, reason, form, settle, attempt));
         }
         catch (ProduceException<string, byte[]> e)
         {
             // Errors of the client itself, such as a record above its own size limit, are thrown and not reported.
-            Acknowledge(e.Error, record, reason, form, settle);
+            Acknowledge(e.Error, record, reason, form, settle, attempt);
         }
     }
 
     private void Acknowledge(
-        Error error, ConsumeResult<byte[], byte[]> record, string reason, Form form, Action settle)
+        Error error, ConsumeResult<byte[], byte[]> record, string reason, Form form, Action settle, int attempt)
     {
         if (!error.IsError)
         {
+            _refusal = null;
             settle();
         }
         else if (error.IsTooLarge() && form != Form.OriginOnly)
         {
             KafkaLog.DeadLetterCut(logger, record.Topic, record.Partition.Value, record.Offset.Value, error.Reason);
-            Send(record, reason, form + 1, settle);
+            Send(record, reason, form + 1, settle, attempt);
         }
         else if (!error.IsFatal)
         {
-            KafkaLog.SendingAgain(logger, Topics.DeadLetters, error.Reason);
-            _ = SendLaterAsync(record, reason, form, settle);
+            KafkaLog.SendingAgain(logger, Topics.DeadLetters, error.Explained());
+            if (attempt >= AttemptsUnsaid)
+            {
+                _refusal = $"the topic {Topics.DeadLetters} cannot be written to: {error.Explained()}";
+            }
+            _ = SendLaterAsync(record, reason, form, settle, attempt);
         }
     }
 
-    private async Task SendLaterAsync(ConsumeResult<byte[], byte[]> record, string reason, Form form, Action settle)
+    private async Task SendLaterAsync(ConsumeResult<byte[], byte[]> record, string reason, Form form, Action settle, int attempt)
     {
-        await Task.Delay(RetryDelay, time);
+        var wait = RetryDelay * Math.Pow(2, Math.Min(attempt - 1, 10));
+        await Task.Delay(wait < RetryDelayMax ? wait : RetryDelayMax, time);
         try
         {
-            Send(record, reason, form, settle);
+            Send(record, reason, form, settle, attempt + 1);
         }
         catch (ObjectDisposedException)
         {

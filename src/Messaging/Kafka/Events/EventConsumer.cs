@@ -1,5 +1,6 @@
 using Billing.Hosting;
 using Billing.Messaging.Kafka.Clients;
+using Billing.Messaging.Kafka.Offsets;
 using Billing.Messaging.Telemetry;
 using Billing.Wire.V1;
 using Confluent.Kafka;

@@ -112,7 +112,7 @@ internal sealed class FakeAccountStore : IAccountStore
     /// <summary>Returns the error with which due holds cannot be read; null if they can.</summary>
     public Func<Exception?> TakingHolds { get; set; } = () => null;
 
-    public Task<IReadOnlyList<DueHold>> TakeDueHoldsAsync(int limit, CancellationToken cancellationToken)
+    public Task<IReadOnlyList<DueHold>> TakeDueHoldsAsync(DateTimeOffset now, int limit, CancellationToken cancellationToken)
     {
         if (TakingHolds() is { } failure)
         {

@@ -73,20 +73,32 @@ public sealed class CommandsInFlightTests
         ["notes"] = command => command.Payment.Notes = new PaymentNotes { Reference = "order 7" },
         ["a limit"] = command => command.CreditLimit = new SetCreditLimitRequest
         {
-            TransactionId = command.TransactionId, AccountId = "acct-42", PaymentType = PaymentType.Visa, Limit = Samples.Dollars(10),
+            TransactionId = command.TransactionId,
+            AccountId = "acct-42",
+            PaymentType = PaymentType.Visa,
+            Limit = Samples.Dollars(10),
         },
         ["a hold"] = command => command.Authorise = new AuthorisePaymentRequest
         {
-            TransactionId = command.TransactionId, AccountId = "acct-42", PaymentType = PaymentType.Visa, Amount = Samples.Dollars(10),
+            TransactionId = command.TransactionId,
+            AccountId = "acct-42",
+            PaymentType = PaymentType.Visa,
+            Amount = Samples.Dollars(10),
         },
         ["a refund"] = command => command.Refund = new RefundPaymentRequest
         {
-            TransactionId = command.TransactionId, AccountId = "acct-42", PaymentType = PaymentType.Visa, PaymentId = Guid.NewGuid().ToString(),
+            TransactionId = command.TransactionId,
+            AccountId = "acct-42",
+            PaymentType = PaymentType.Visa,
+            PaymentId = Guid.NewGuid().ToString(),
             Amount = Samples.Dollars(10),
         },
         ["a status"] = command => command.AccountStatus = new SetAccountStatusRequest
         {
-            TransactionId = command.TransactionId, AccountId = "acct-42", PaymentType = PaymentType.Visa, AccountStatus = AccountStatus.Frozen,
+            TransactionId = command.TransactionId,
+            AccountId = "acct-42",
+            PaymentType = PaymentType.Visa,
+            AccountStatus = AccountStatus.Frozen,
         },
     };
 

@@ -84,6 +84,17 @@ public sealed class PaymentQuestionTests
         Assert.Equal(((int)StatusCode.NotFound, ErrorReasons.PaymentNotFound), (reply.Error.StatusCode, reply.Error.Reason));
     }
 
+    /// <summary>As while the proxy that asks does not know a partition that was added.</summary>
+    [Fact]
+    public void A_question_that_did_not_follow_its_payment_does_not_say_that_it_was_lost()
+    {
+        var ask = Ask(1);
+        ask.Command.PaymentStatus.Partition = 2;
+        var question = Assert.Single(_inFlight.Enter([ask], 0));
+        question.RefuseAsUnknown();
+        Assert.Equal(ErrorReasons.NoAnswerInTime, Assert.Single(question.Answers(0)).Reply!.Error.Reason);
+    }
+
     [Fact]
     public void A_payment_whose_id_is_closed_has_failed_and_is_refused_when_it_is_sent_again()
     {

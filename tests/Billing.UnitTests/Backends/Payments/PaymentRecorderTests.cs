@@ -38,6 +38,17 @@ public sealed class PaymentRecorderTests
         Assert.Equal(2, _store.Appended.Count);
     }
 
+    [Fact]
+    public async Task An_event_is_decided_at_a_whole_microsecond_so_that_its_own_time_finds_it()
+    {
+        _time.Advance(TimeSpan.FromTicks(7));
+        var batch = Enter("acct-1");
+
+        await RecordAsync(batch);
+
+        Assert.Equal(_time.GetUtcNow().AddTicks(-7), _store.Appended[0].Fact.DecidedAt);
+    }
+
     [Theory]
     [InlineData(PostgresErrorCodes.ReadOnlySqlTransaction)]
     [InlineData(PostgresErrorCodes.InsufficientPrivilege)]
@@ -324,7 +335,10 @@ public sealed class PaymentRecorderTests
         close.TransactionId = Guid.NewGuid().ToString();
         close.AccountStatus = new SetAccountStatusRequest
         {
-            TransactionId = close.TransactionId, AccountId = "acct-1", PaymentType = PaymentType.Visa, AccountStatus = AccountStatus.Closed,
+            TransactionId = close.TransactionId,
+            AccountId = "acct-1",
+            PaymentType = PaymentType.Visa,
+            AccountStatus = AccountStatus.Closed,
         };
         var batch = _inFlight.Enter([new RecordingDelivery(close, partition)], 0);
         await RecordAsync(batch);

@@ -1,5 +1,8 @@
+using Billing.Contracts;
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
+using Billing.Messaging.Kafka.Offsets;
 using Billing.Simulation;
 using Billing.Simulation.Kafka;
 using Billing.UnitTests.Testing;
@@ -73,6 +76,23 @@ public sealed class CommandIntakeTests : IDisposable
         TakeTurns(3);
 
         Assert.Equal(10 * InFlightMax, _handler.Deliveries.Count);
+    }
+
+    [Fact]
+    public void A_command_from_a_proxy_whose_clock_is_ahead_has_its_time_from_when_the_broker_appended_it()
+    {
+        var command = Samples.PaymentCommand();
+        command.ReceivedUnixUs = UnixTime.Microseconds(_time.GetUtcNow().AddHours(1));
+        command.DeadlineUnixUs = command.ReceivedUnixUs + 5_000_000;
+        // The first moment of a run has the time 0, which is none.
+        _scheduler.Run(TimeSpan.FromSeconds(1));
+        _producer.Produce(Topic, new Message<string, byte[]> { Key = "acct-42", Value = command.ToByteArray(), Headers = WireHeaders.Version });
+        _scheduler.Run(TimeSpan.FromSeconds(1));
+
+        TakeTurns(1);
+
+        var delivery = Assert.Single(_handler.Deliveries);
+        Assert.Equal(delivery.AppendedUnixUs + 5_000_000, delivery.DeadlineUnixUs);
     }
 
     [Fact]

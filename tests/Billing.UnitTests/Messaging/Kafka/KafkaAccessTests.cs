@@ -1,4 +1,4 @@
-using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
 using Confluent.Kafka.Admin;
 
 namespace Billing.UnitTests.Messaging.Kafka;

@@ -132,6 +132,70 @@ public sealed class KafkaAnswerPublisherTests : IDisposable
         Assert.Equal([1L, 2L], Records(Topics.Events).Select(record => Event.Parser.ParseFrom(record.Value).Version));
     }
 
+    [Fact]
+    public void A_reply_that_is_refused_again_and_again_is_dropped_when_its_caller_waits_no_longer()
+    {
+        _replies.FullUntil = TimeSpan.FromHours(1).Ticks;
+        var sent = Publish([Answer(1, 100)], []);
+        Assert.False(sent.IsCompleted);
+        _scheduler.Run(KafkaAnswerPublisher.ReplyTimeout);
+
+        Assert.True(sent.IsCompletedSuccessfully);
+        Assert.Empty(Records(Proxy));
+    }
+
+    [Fact]
+    public void An_error_that_will_not_pass_drops_a_reply_at_once_and_says_of_an_event_which_setting_mends_it()
+    {
+        using var publisher = new KafkaAnswerPublisher(
+            new Refusing(ErrorCode.InvalidTimestamp), new Refusing(ErrorCode.InvalidTimestamp), _node.Time, NullLogger.Instance);
+
+        Assert.True(publisher.PublishAsync([Answer(1, 100)], [], CancellationToken.None).IsCompletedSuccessfully);
+        var failure = publisher.PublishAsync([], [new Event { StreamId = "visa/one", Version = 1 }], CancellationToken.None).Exception!.InnerException!;
+
+        Assert.StartsWith(Topics.Events, failure.Message, StringComparison.Ordinal);
+        Assert.Contains("message.timestamp.type", failure.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void While_dead_letters_are_refused_they_are_sent_ever_less_often_and_the_service_is_not_ready_and_says_why()
+    {
+        var refusing = new Refusing(ErrorCode.InvalidTimestamp);
+        using var publisher = new KafkaAnswerPublisher(refusing, refusing, _node.Time, NullLogger.Instance);
+        var settled = false;
+        _node.Run(() => publisher.DeadLetters.Publish(new ConsumeResult<byte[], byte[]>
+        {
+            TopicPartitionOffset = new TopicPartitionOffset("billing.payments.visa", 0, 7),
+            Message = new Message<byte[], byte[]> { Value = [1] },
+        }, "unreadable", () => settled = true));
+        Assert.Null(publisher.NotReadyReason);
+
+        _scheduler.Run(TimeSpan.FromMinutes(5));
+        Assert.InRange(refusing.Count, 8, 20);
+        Assert.Contains(Topics.DeadLetters, publisher.NotReadyReason, StringComparison.Ordinal);
+        Assert.Contains("message.timestamp.type", publisher.NotReadyReason, StringComparison.Ordinal);
+
+        refusing.Code = ErrorCode.NoError;
+        _scheduler.Run(TimeSpan.FromMinutes(1));
+        Assert.True(settled);
+        Assert.Null(publisher.NotReadyReason);
+    }
+
+    private sealed class Refusing(ErrorCode code) : PlainProducer
+    {
+        public ErrorCode Code { get; set; } = code;
+
+        public int Count { get; private set; }
+
+        public override string Name => "refusing";
+
+        public override void Produce(TopicPartition topicPartition, Message<string, byte[]> message, Action<DeliveryReport<string, byte[]>>? deliveryHandler = null)
+        {
+            Count++;
+            deliveryHandler!(new DeliveryReport<string, byte[]> { Topic = topicPartition.Topic, Partition = topicPartition.Partition, Message = message, Error = new Confluent.Kafka.Error(Code, Code.ToString()) });
+        }
+    }
+
     private Task Publish(IReadOnlyList<Answer> answers, IReadOnlyList<Event> events, TimeSpan? within = null)
     {
         Task? sent = null;

@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 using System.Security.Cryptography;
 using System.Text;
 
-namespace Billing.Messaging.Kafka;
+namespace Billing.Messaging.Kafka.Offsets;
 
 /// <summary>What a group's offset says of the log that it belongs to, in the place of the leader's epoch, the only number that brokers keep
 /// with an offset: in its upper bits a digest of the topic's id, in the lower ones the epoch of the leader that appended the record before the

@@ -3,7 +3,7 @@ using Billing.Messaging.Telemetry;
 using Confluent.Kafka;
 using Microsoft.Extensions.Logging;
 
-namespace Billing.Messaging.Kafka;
+namespace Billing.Messaging.Kafka.Offsets;
 
 /// <summary>What a record is to a member of a consumer group.</summary>
 internal enum Place

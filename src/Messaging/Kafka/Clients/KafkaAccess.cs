@@ -1,9 +1,8 @@
 using Billing.Hosting;
-using Billing.Messaging.Kafka.Clients;
 using Confluent.Kafka;
 using Confluent.Kafka.Admin;
 
-namespace Billing.Messaging.Kafka;
+namespace Billing.Messaging.Kafka.Clients;
 
 /// <summary>Reads access rules from text and creates them as ACLs on the brokers. Each line is
 /// <c>PRINCIPAL topic:NAME|group:NAME OPERATION...</c>; a name that ends with <c>*</c> is a prefix, and <c>#</c> starts a

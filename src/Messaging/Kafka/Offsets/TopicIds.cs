@@ -3,7 +3,7 @@ using Confluent.Kafka;
 using Confluent.Kafka.Admin;
 using Microsoft.Extensions.Logging;
 
-namespace Billing.Messaging.Kafka;
+namespace Billing.Messaging.Kafka.Offsets;
 
 /// <summary>The ids that the brokers gave topics when they were created. A topic that is deleted and created again has another id, and
 /// offsets of the former one mean nothing in it; its name and its offsets alone do not tell. Not thread-safe.</summary>
