@@ -58,6 +58,12 @@ internal sealed class Node : SynchronizationContext, IHostApplicationLifetime, I
     /// <summary>By how much its wall clock is ahead of the others'.</summary>
     public TimeSpan ClockAhead { get; set; }
 
+    /// <summary>The credit limit of an account for which none was set, in its settings.</summary>
+    public decimal DefaultCreditLimit { get; init; }
+
+    /// <summary>The wall clock of its machine.</summary>
+    public DateTimeOffset WallTime => TimeOf(_scheduler.Now) + ClockAhead;
+
     /// <summary>For how long its machine was paused: its monotonic clock has not counted that.</summary>
     public TimeSpan Paused { get; set; }
 
@@ -163,7 +169,7 @@ internal sealed class Node : SynchronizationContext, IHostApplicationLifetime, I
     {
         public override long TimestampFrequency => TimeSpan.TicksPerSecond;
 
-        public override DateTimeOffset GetUtcNow() => TimeOf(scheduler.Now) + node.ClockAhead;
+        public override DateTimeOffset GetUtcNow() => node.WallTime;
 
         // Never 0, which some code uses for "not set".
         public override long GetTimestamp() => scheduler.Now - node.Paused.Ticks + TimeSpan.TicksPerHour;

@@ -7,9 +7,27 @@ namespace Billing.Simulation;
 /// one, so a simulation that has never logged it has never tried it.</summary>
 internal static class Points
 {
+    // What happens in the models themselves has no message.
+    public const int MoveUndone = -1;
+    public const int MoveCleaned = -2;
+    public const int ClosedCommandMoved = -3;
+    public const int HoldMoved = -4;
+    public const int AnsweredLost = -5;
+    public const int UnacknowledgedKept = -6;
+    public const int UnacknowledgedLost = -7;
+    public const int CopyDeleted = -8;
+
     /// <summary>The points that ten minutes of simulation must reach, by the ids of their messages.</summary>
     public static readonly IReadOnlyDictionary<int, string> Expected = new Dictionary<int, string>
     {
+        [MoveUndone] = "a shard was opened again where it was, after a move of it was interrupted",
+        [MoveCleaned] = "what an interrupted move had left was deleted",
+        [ClosedCommandMoved] = "a closed command was moved with its shard",
+        [HoldMoved] = "an open hold was moved with its shard",
+        [AnsweredLost] = "a restore has lost what was answered",
+        [UnacknowledgedKept] = "a failover has kept what was not acknowledged",
+        [UnacknowledgedLost] = "a failover has lost what was not acknowledged",
+        [CopyDeleted] = "what moves that were given up had copied was deleted",
         [105] = "a reply could not be delivered",
         [106] = "a record is sent again",
         [114] = "a consumer is paused",
@@ -18,6 +36,7 @@ internal static class Points
         [131] = "a record on the topic of events is skipped",
         [132] = "events were deleted before they were read",
         [134] = "offsets began again",
+        [200] = "answers could not be published",
         [201] = "commands are left to the next owner",
         [210] = "a batch is tried again",
         [211] = "a batch is halved",
@@ -26,6 +45,8 @@ internal static class Points
         [221] = "callers are told that the event store is away",
         [222] = "receipts are read in halves",
         [223] = "a receipt cannot be read",
+        [225] = "commands follow their shard to another database",
+        [226] = "holds cannot be read at present",
         [230] = "accounts are read again",
         [231] = "a balance cannot be read",
         [242] = "a view has missed an event",

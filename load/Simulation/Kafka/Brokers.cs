@@ -1,11 +1,16 @@
 using System.Globalization;
 using System.Text;
 using Billing.Messaging;
+using Billing.Hosting;
 using Confluent.Kafka;
 
 namespace Billing.Simulation.Kafka;
 
 /// <summary>A record of a topic.</summary>
+/// <param name="Key">Its key.</param>
+/// <param name="Value">Its value.</param>
+/// <param name="Headers">Its headers.</param>
+/// <param name="At">When it was appended, by the clock of its leader.</param>
 internal sealed record StoredRecord(byte[]? Key, byte[]? Value, Headers Headers, DateTime At)
 {
     /// <summary>The epoch of the leader that appended it.</summary>
@@ -90,6 +95,9 @@ internal sealed class Brokers
     /// <summary>The largest size of a record, in bytes.</summary>
     public const int RecordBytesMax = 1_000_000;
 
+    // As many as a cluster usually has.
+    private const int Leaders = 3;
+
     private readonly Dictionary<string, Log[]> _topics = new(StringComparer.Ordinal);
     private readonly Dictionary<string, Group> _groups = new(StringComparer.Ordinal);
     private readonly Dictionary<string, int> _ids = new(StringComparer.Ordinal);
@@ -128,6 +136,24 @@ internal sealed class Brokers
 
     /// <summary>A partition of every topic whose leader answers slowly, and until when.</summary>
     public (int Number, long Until) Slow { get; set; }
+
+    /// <summary>The clock of the broker that leads a partition of every topic, and by how much it is ahead.</summary>
+    public (int Number, TimeSpan Ahead) ClockOff { get; set; }
+
+    /// <summary>The time of the leader of a partition.</summary>
+    public DateTime TimeOf(TopicPartition partition) =>
+        (Node.TimeOf(Scheduler.Now) + (ClockOff.Number == partition.Partition.Value ? ClockOff.Ahead : TimeSpan.Zero)).UtcDateTime;
+
+    /// <summary>Tells a process what the clocks of the brokers show.</summary>
+    public void TellTime(SteadyTime time)
+    {
+        var now = time.GetTimestamp();
+        for (var number = 0; number < Leaders; number++)
+        {
+            time.Hear(
+                string.Create(CultureInfo.InvariantCulture, $"broker {number}"), TimeOf(new TopicPartition("", number)), TimeSpan.FromMilliseconds(1), now, now);
+        }
+    }
 
     /// <summary>Whether a process cannot reach the brokers.</summary>
     public bool IsUnavailableTo(Node node) => AwayUntil > Scheduler.Now || node.ToBrokers.IsCut;
@@ -225,7 +251,8 @@ internal sealed class Brokers
             headers.Add(Messaging.WireFormat.VersionHeader, Encoding.ASCII.GetBytes(version));
         }
         var bytes = key is null ? null : Encoding.UTF8.GetBytes(key);
-        Of(topic, bytes).Append(new StoredRecord(bytes, value, headers, DateTime.UnixEpoch));
+        var log = Of(topic, bytes);
+        log.Append(new StoredRecord(bytes, value, headers, TimeOf(log.Partition)));
     }
 
     private static uint Hash(byte[] key)

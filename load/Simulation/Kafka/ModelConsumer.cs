@@ -11,7 +11,7 @@ internal sealed record RebalanceHandlers(
 /// offsets periodically, but none that is below the last committed one, of the leader's epoch and the offset; asks at a seek whether
 /// the log still has what an epoch ended with, and when it hears of a new leader, and then goes back without a word; and knows no epoch smaller
 /// than the largest it has heard of. Unlike librdkafka's, it never blocks: Consume does not wait for records.</summary>
-internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
+internal sealed partial class ModelConsumer : IConsumer<byte[], byte[]>
 {
     private static readonly TimeSpan AutoCommitInterval = TimeSpan.FromMilliseconds(500);
 
@@ -60,10 +60,6 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
     public List<TopicPartition> Assignment => [.. _assigned];
 
     public List<string> Subscription { get; private set; } = [];
-
-    public IConsumerGroupMetadata ConsumerGroupMetadata => throw new NotSupportedException();
-
-    public Handle Handle => throw new NotSupportedException();
 
     public string Name => _node.Name;
 
@@ -332,56 +328,6 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
     private void NoteUnsettled(TopicPartition partition) => _brokers.HadTwoOwners |=
         _group!.Committed.GetValueOrDefault(partition, _brokers[partition].First) < _positions[partition];
 
-    private void AutoCommit()
-    {
-        if (_group is not null && _brokers.Scheduler.Now - _committed >= AutoCommitInterval.Ticks && !_evicted
-            && _brokers.CommitsRefusedUntil <= _brokers.Scheduler.Now)
-        {
-            _committed = _brokers.Scheduler.Now;
-            CommitStored();
-        }
-    }
-
-    private void CommitStored()
-    {
-        foreach (var stored in _stored.Values.Where(IsAhead))
-        {
-            if (_group!.OwnerOf(stored.TopicPartition) == this)
-            {
-                _group.Commit(stored);
-                _lastCommitted[stored.TopicPartition] = stored;
-            }
-        }
-    }
-
-    private bool IsAhead(TopicPartitionOffset stored) => !_lastCommitted.TryGetValue(stored.TopicPartition, out var committed)
-        || (stored.LeaderEpoch is { } one && committed.LeaderEpoch is { } other && one != other ? one > other : stored.Offset > committed.Offset);
-
-    // What it hears of a leader with a smaller epoch is taken for old.
-    private void HearOfLeader(TopicPartition partition)
-    {
-        var log = _brokers[partition];
-        if (log.Epoch > _leaders[partition])
-        {
-            _leaders[partition] = log.Epoch;
-            Validate(partition);
-        }
-    }
-
-    // Whether the log still has what was read.
-    private void Validate(TopicPartition partition)
-    {
-        if (_epochs.TryGetValue(partition, out var epoch))
-        {
-            var (log, end) = (_brokers[partition], _brokers[partition].EndOf(epoch));
-            // Without that epoch, it is as with "auto.offset.reset=earliest".
-            if (end < _positions[partition])
-            {
-                _positions[partition] = end < 0 ? log.First : end;
-            }
-        }
-    }
-
     private void Add(TopicPartition partition, long position)
     {
         _assigned.Add(partition);
@@ -406,28 +352,6 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
         }
     }
 
-    public ConsumeResult<byte[], byte[]> Consume(int millisecondsTimeout) => throw new NotSupportedException();
-
-    public ConsumeResult<byte[], byte[]> Consume(CancellationToken cancellationToken) => throw new NotSupportedException();
-
-    public void Subscribe(string topic) => throw new NotSupportedException();
-
-    public void Unsubscribe() => throw new NotSupportedException();
-
-    public void Assign(TopicPartition partition) => throw new NotSupportedException();
-
-    public void Assign(IEnumerable<TopicPartition> partitions) => throw new NotSupportedException();
-
-    public void IncrementalAssign(IEnumerable<TopicPartitionOffset> partitions) => throw new NotSupportedException();
-
-    public void IncrementalAssign(IEnumerable<TopicPartition> partitions) => throw new NotSupportedException();
-
-    public void IncrementalUnassign(IEnumerable<TopicPartition> partitions) => throw new NotSupportedException();
-
-    public void StoreOffset(ConsumeResult<byte[], byte[]> result) => throw new NotSupportedException();
-
-    public void Commit(ConsumeResult<byte[], byte[]> result) => throw new NotSupportedException();
-
     public void Seek(TopicPartitionOffset tpo)
     {
         _positions[tpo.TopicPartition] = tpo.Offset == Offset.Beginning ? _brokers[tpo.TopicPartition].First : tpo.Offset.Value;
@@ -440,20 +364,11 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
         }
     }
 
-    public List<TopicPartitionOffset> Committed(TimeSpan timeout) => throw new NotSupportedException();
-
     public List<TopicPartitionOffset> Committed(IEnumerable<TopicPartition> partitions, TimeSpan timeout) => _brokers.IsUnavailableTo(_node)
         ? throw new KafkaException(new Error(ErrorCode.Local_TimedOut, "no broker answers"))
         : [.. partitions.Select(_group!.CommittedOf)];
 
     public Offset Position(TopicPartition partition) => _positions.TryGetValue(partition, out var position) ? position : Offset.Unset;
 
-    public List<TopicPartitionOffset> OffsetsForTimes(IEnumerable<TopicPartitionTimestamp> timestampsToSearch, TimeSpan timeout) =>
-        throw new NotSupportedException();
-
     public WatermarkOffsets GetWatermarkOffsets(TopicPartition topicPartition) => new(0, _brokers[topicPartition].End);
-
-    public int AddBrokers(string brokers) => throw new NotSupportedException();
-
-    public void SetSaslCredentials(string username, string password) => throw new NotSupportedException();
 }

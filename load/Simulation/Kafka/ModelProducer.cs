@@ -13,6 +13,7 @@ internal sealed class ModelProducer : PlainProducer
     private readonly Dictionary<TopicPartition, Queue<Sent>> _queues = [];
     private readonly Dictionary<string, int> _knownPartitions = new(StringComparer.Ordinal);
     private long _cutAt = long.MaxValue;
+    private bool _isFatal;
 
     /// <param name="brokers">The cluster.</param>
     /// <param name="node">The process it belongs to.</param>
@@ -36,6 +37,23 @@ internal sealed class ModelProducer : PlainProducer
 
     public override string Name => _node.Name;
 
+    /// <summary>It fails for good, as after the brokers have lost what they know of an idempotent producer: what is under way is not sent, and its
+    /// process hears of it.</summary>
+    public void Fail()
+    {
+        _isFatal = true;
+        foreach (var sent in _queues.Values.SelectMany(queue => queue).ToList())
+        {
+            _brokers.Scheduler.At(_brokers.Scheduler.Now, new Due(_node, () => Report(sent, ErrorCode.Local_Fatal)));
+        }
+        foreach (var queue in _queues.Values)
+        {
+            queue.Clear();
+        }
+        _brokers.Scheduler.After(TimeSpan.Zero, _node, () => _node.Supervisor.Fail(
+            "producer", new KafkaException(new Error(ErrorCode.Local_Fatal, "out of order sequence", isFatal: true))));
+    }
+
     /// <summary>Another producer like this one, of the same process.</summary>
     public ModelProducer Another() => new(_brokers, _node, _timeout);
 
@@ -46,6 +64,10 @@ internal sealed class ModelProducer : PlainProducer
         if ((message.Value?.Length ?? 0) + (key?.Length ?? 0) > Brokers.RecordBytesMax)
         {
             throw Refuse(topic, message, ErrorCode.MsgSizeTooLarge);
+        }
+        if (_isFatal)
+        {
+            throw Refuse(topic, message, ErrorCode.Local_Fatal);
         }
         if (FullUntil > _brokers.Scheduler.Now)
         {
@@ -63,7 +85,7 @@ internal sealed class ModelProducer : PlainProducer
         }
         Produced++;
         var now = _brokers.Scheduler.Now;
-        var record = new StoredRecord(key, message.Value, message.Headers ?? [], DateTime.UnixEpoch.AddTicks(now));
+        var record = new StoredRecord(key, message.Value, message.Headers ?? [], default);
         var sent = new Sent(log, record, topic, message, deliveryHandler, now, now + _brokers.Latency(log.Partition).Ticks);
         if (!_queues.TryGetValue(log.Partition, out var queue))
         {
@@ -90,7 +112,7 @@ internal sealed class ModelProducer : PlainProducer
                 _brokers.Scheduler.At(now, new Due(_node, () => Report(sent, ErrorCode.UnknownTopicOrPart)));
                 continue;
             }
-            sent.Log.Append(sent.Record);
+            sent.Log.Append(sent.Record with { At = _brokers.TimeOf(sent.Log.Partition) });
             _brokers.Scheduler.After(_brokers.Latency(sent.Log.Partition), _node, () => Acknowledge(sent));
         }
     }
@@ -147,11 +169,13 @@ internal sealed class ModelProducer : PlainProducer
             Topic = partition.Topic,
             Partition = partition.Partition,
             Message = message,
-            Error = new Error(code, code.ToString()),
+            Error = ErrorOf(code),
         });
 
     private static ProduceException<string, byte[]> Refuse(string topic, Message<string, byte[]> message, ErrorCode code) =>
-        new(new Error(code, code.ToString()), new DeliveryResult<string, byte[]> { Topic = topic, Message = message });
+        new(ErrorOf(code), new DeliveryResult<string, byte[]> { Topic = topic, Message = message });
+
+    private static Error ErrorOf(ErrorCode code) => new(code, code.ToString(), isFatal: code == ErrorCode.Local_Fatal);
 
     private sealed record Sent(
         Log Log, StoredRecord Record, string Topic, Message<string, byte[]> Message,

@@ -1,3 +1,5 @@
+using Billing.Hosting;
+using Billing.Simulation.Callers;
 using Billing.Simulation.Kafka;
 using Billing.Simulation.Services;
 using Billing.Simulation.Store;
@@ -9,9 +11,10 @@ namespace Billing.Simulation.Runs;
 internal sealed class Platform
 {
     private static readonly TimeSpan RestartDelay = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan TimeInterval = TimeSpan.FromSeconds(10);
 
     private readonly Scheduler _scheduler;
-    private readonly Settings _settings;
+    private readonly Dictionary<(string Role, int Number), TimeSpan> _clocks = [];
     private readonly Dice _dice;
     private readonly Trace _trace;
     private readonly ProxyNode[] _proxies;
@@ -22,15 +25,22 @@ internal sealed class Platform
     public Platform(Scheduler scheduler, Dice dice, Settings settings, Trace trace)
     {
         _scheduler = scheduler;
-        _settings = settings;
+        Settings = settings;
         _dice = dice;
         _trace = trace;
         Brokers = new Brokers(scheduler, dice, settings.Partitions) { LatencyMs = settings.LatencyMs };
-        Store = new StoreServers(scheduler, dice, settings.Databases, settings.Seed);
+        Store = new StoreServers(scheduler, dice, settings);
+        Store.Begin(Clients.Stream(0), settings.HistoryEvents, settings.CreditLimit);
         _proxies = [.. Enumerable.Range(0, settings.Proxies).Select(NewProxy)];
         _payments = [.. Enumerable.Range(0, settings.PaymentBackends).Select(NewPayments)];
         _balances = [.. Enumerable.Range(0, settings.BalanceBackends).Select(NewBalances)];
     }
+
+    /// <summary>The kinds of processes.</summary>
+    public static IReadOnlyList<string> Roles { get; } = ["proxy", "payments", "balances"];
+
+    /// <summary>The settings that processes are started with at present.</summary>
+    public Settings Settings { get; private set; }
 
     public Brokers Brokers { get; }
 
@@ -124,6 +134,32 @@ internal sealed class Platform
         _scheduler.After(time, null, () => node.ClockAhead -= step);
     }
 
+    /// <summary>How many processes of a kind there are.</summary>
+    public int CountOf(string role) => role == Roles[0] ? _proxies.Length : role == Roles[1] ? _payments.Length : _balances.Length;
+
+    /// <summary>Sets the clock of a process's machine, which starts the process again.</summary>
+    public void SetClock(string role, int number, TimeSpan ahead, TimeSpan down)
+    {
+        _clocks[(role, number)] = ahead;
+        Action<int, TimeSpan> crash = role == Roles[0] ? CrashProxy : role == Roles[1] ? CrashPayments : CrashBalances;
+        crash(number, down);
+    }
+
+    /// <summary>Changes the settings of the backends, and starts one after the other again.</summary>
+    public void Change(Settings settings)
+    {
+        Settings = settings;
+        var wait = TimeSpan.Zero;
+        foreach (var number in Enumerable.Range(0, _payments.Length))
+        {
+            _scheduler.After(wait += RestartDelay, null, () => StopPayments(number, RestartDelay));
+        }
+        foreach (var number in Enumerable.Range(0, _balances.Length))
+        {
+            _scheduler.After(wait += RestartDelay, null, () => StopBalances(number, RestartDelay));
+        }
+    }
+
     /// <summary>Makes the groups take all partitions from a process.</summary>
     public void Evict(Node node)
     {
@@ -160,18 +196,34 @@ internal sealed class Platform
 
     private PaymentBackendNode NewPayments(int number) => Start(
         "payments", number, () => CrashPayments(number, RestartDelay),
-        node => new PaymentBackendNode(node, Brokers, Store.All, _settings));
+        node => new PaymentBackendNode(node, Brokers, Store.All, Settings));
 
     private BalanceBackendNode NewBalances(int number) => Start(
         "balances", number, () => CrashBalances(number, RestartDelay),
-        node => new BalanceBackendNode(node, Brokers, Store.All, _settings));
+        node => new BalanceBackendNode(node, Brokers, Store.All, Settings));
+
+    // Every service asks the brokers for their time, and those that use the event store its databases, before they begin and from then on.
+    private void TellTime(string role, Node node, SteadyTime time)
+    {
+        Brokers.TellTime(time);
+        if (role != Roles[0])
+        {
+            foreach (var database in Store.All)
+            {
+                database.TellTime(time);
+            }
+        }
+        _scheduler.After(TimeInterval, node, () => TellTime(role, node, time));
+    }
 
     private T Start<T>(string role, int number, Action crash, Func<Node, T> start)
         where T : class
     {
-        var node = new Node($"{role}-{number}.{_started++}", _scheduler, _settings.IsSteady)
+        var node = new Node($"{role}-{number}.{_started++}", _scheduler, Settings.IsSteady)
         {
-            ClockAhead = _settings.ClockSkewMs == 0 ? TimeSpan.Zero : _dice.UpTo(2 * _settings.ClockSkewMs) - TimeSpan.FromMilliseconds(_settings.ClockSkewMs),
+            ClockAhead = (Settings.ClockSkewMs == 0 ? TimeSpan.Zero : _dice.UpTo(2 * Settings.ClockSkewMs) - TimeSpan.FromMilliseconds(Settings.ClockSkewMs))
+                + _clocks.GetValueOrDefault((role, number)),
+            DefaultCreditLimit = Settings.CreditLimit,
             Failed = failed =>
             {
                 Failure ??= MayFail ? null : $"{failed.Name}: {failed.Failure}";
@@ -179,6 +231,11 @@ internal sealed class Platform
             },
         };
         _trace.Write(node.Name, "starts");
+        if (node.Time is SteadyTime steady)
+        {
+            TellTime(role, node, steady);
+            steady.Set();
+        }
         T? started = null;
         node.Run(() => started = start(node));
         return started!;

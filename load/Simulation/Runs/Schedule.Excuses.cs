@@ -30,10 +30,12 @@ internal sealed partial record Schedule
     public bool MayLoseRequests => Faults.Any(fault => LosesRequests(fault.Kind));
 
     private static bool IsOfStore(FaultKind kind) => kind is FaultKind.StoreAway or FaultKind.StoreReadOnly or FaultKind.StoreUnsure or FaultKind.StoreSlow
-        or FaultKind.CommitsStall or FaultKind.AccountDamaged or FaultKind.ReceiptsDamaged;
+        or FaultKind.CommitsStall or FaultKind.AccountDamaged or FaultKind.ReceiptsDamaged or FaultKind.StoreBusy or FaultKind.StoreFailover
+        or FaultKind.ShardShuttled;
 
     // Whose effects are not over when it is.
-    private static bool LastsLong(FaultKind kind) => kind is FaultKind.AccountDamagedForLong or FaultKind.Isolated || LosesRequests(kind);
+    private static bool LastsLong(FaultKind kind) => kind is FaultKind.AccountDamagedForLong or FaultKind.Isolated
+        or FaultKind.CrashLoop or FaultKind.SettingsChanged || LosesRequests(kind);
 
     private static bool LosesRequests(FaultKind kind) => kind is FaultKind.RequestsStartAgain or FaultKind.PaymentsMadeAgainUnseen
         or FaultKind.PaymentsTruncated or FaultKind.PaymentsTruncatedUnseen;

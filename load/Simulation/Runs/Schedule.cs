@@ -35,6 +35,8 @@ internal enum OperationKind
 
     /// <summary>Reads a statement and balances of the past.</summary>
     ReadPast,
+    /// <summary>Pays, gives all of it back, and closes the account, which must then be empty, with some time in between.</summary>
+    EmptyAndClose,
 }
 
 /// <summary>An operation of a client.</summary>
@@ -132,6 +134,40 @@ internal enum FaultKind
     /// <summary>The disk is damaged under a part of the receipts.</summary>
     ReceiptsDamaged,
 
+    /// <summary>Half of the requests to PostgreSQL fail because of what others do: deadlocks, too many connections, a full disk.</summary>
+    StoreBusy,
+
+    /// <summary>A standby takes over: what was acknowledged is there, and of what was not a part.</summary>
+    StoreFailover,
+
+    /// <summary>All databases are restored to an earlier time, as long before as the fault lasts; what was acknowledged since is lost, and its versions are
+    /// used again.</summary>
+    StoreRestored,
+
+    /// <summary>The clock of a database is wrong for the rest of the run.</summary>
+    DatabaseClockOff,
+
+    /// <summary>The shard of an account is moved to and fro.</summary>
+    ShardShuttled,
+
+    /// <summary>A payment backend is suspended between some two of its awaits while a shard is moved to and fro.</summary>
+    FrozenWhileMoved,
+
+    /// <summary>The clock of the machine of some process is wrong for the rest of the run.</summary>
+    ClockOff,
+
+    /// <summary>The clock of the broker that leads one partition of each topic is wrong for the rest of the run.</summary>
+    BrokerClockOff,
+
+    /// <summary>Settings of the backends are changed, and they are restarted one after the other.</summary>
+    SettingsChanged,
+
+    /// <summary>A payment backend crashes again and again soon after its start, long after all other faults are over.</summary>
+    CrashLoop,
+
+    /// <summary>A producer of a payment backend fails for good.</summary>
+    ProducerFatal,
+
     /// <summary>A payment backend is an older release, which does not know one type of events, until it is upgraded.</summary>
     OlderRelease,
 
@@ -207,6 +243,16 @@ internal sealed partial record Schedule(int Seed, Settings Settings, IReadOnlyLi
     /// <summary>The most accounts of a schedule; an operation on two accounts also uses the account after its own.</summary>
     public const int AccountsMax = 5;
 
+    /// <summary>The account that is emptied and closed, of which nobody else makes use.</summary>
+    public const int EmptiedAccount = AccountsMax + 1;
+
+    // Of every request that is not waited for, so many expire before they are recorded: their ids are closed.
+    private const int ExpiringMs = 20;
+
+    // So far apart that one ends before the next begins.
+    private const int EmptyingMs = 2500;
+    private const int EmptyingMax = 3;
+
     private static readonly FaultKind[] Kinds = Enum.GetValues<FaultKind>();
     private static readonly FaultKind[] FirstKinds = [.. Kinds.TakeWhile(kind => kind <= FaultKind.StoreSlow)];
 
@@ -222,19 +268,42 @@ internal sealed partial record Schedule(int Seed, Settings Settings, IReadOnlyLi
             var next = NewFault(dice, first.LastsMs, Kinds);
             faults.Add(next with { AtMs = Math.Min(first.AtMs + next.AtMs, BeginsMs - 1) });
         }
+        faults = [.. Possible(faults)];
         var settings = schedule.Settings with
         {
             ClockSkewMs = dice.Pick([0, 0, 500, 2000]),
-            IsSteady = faults.Exists(f => f.Kind is FaultKind.ClockStep or FaultKind.MachinePaused),
+            IsSteady = faults.Exists(f => f.Kind is FaultKind.ClockStep or FaultKind.MachinePaused || IsClockOff(f.Kind)),
         };
         var many = settings is { InFlightMax: Settings.InFlightUsual, Jitter: false } && dice.Chance(0.03);
-        var operations = schedule.Operations.Select(o => o.Kind is OperationKind.PayInTurn ? o : o with { Kind = Changed(o.Kind, dice, many) });
-        return schedule with { Settings = settings, Operations = [.. operations], Faults = [.. faults.OrderBy(f => f.AtMs)] };
+        var operations = schedule.Operations
+            .Select(o => o.Kind is OperationKind.PayInTurn ? o : o with { Kind = Changed(o.Kind, dice, many) })
+            .Select(o => Lasting(o, dice)).ToList();
+        switch (dice.Next(12))
+        {
+            case 0:
+                // Most ids are closed, in all databases.
+                operations = operations.ConvertAll(o => o.Kind == OperationKind.Pay ? o with { Kind = OperationKind.PayAndLeave, DeadlineMs = ExpiringMs } : o);
+                break;
+            case 1:
+                // An account is emptied and closed again and again while its shard moves.
+                operations = [.. operations.Select((o, i) => i < EmptyingMax ? Emptying(o) with { AtMs = i * EmptyingMs } : o).OrderBy(o => o.AtMs)];
+                faults.Add(new Fault(0, EmptyingMax * EmptyingMs, FaultKind.ShardShuttled, 2));
+                break;
+        }
+        return schedule with { Settings = settings, Operations = operations, Faults = [.. faults.OrderBy(f => f.AtMs)] };
     }
 
     /// <summary>Creates the schedule that a seed had before there were the faults after <see cref="FaultKind.StoreSlow"/>: those that once
     /// failed can be tried again.</summary>
     public static Schedule FirstForm(int seed) => Of(seed, new Dice(seed), FirstKinds, inTurn: 0);
+
+    // The clock of any one machine may be wrong for good: of two, nobody could tell which is right. The databases are restored once: a second
+    // backup may be of what the first restore took back.
+    private static IEnumerable<Fault> Possible(IReadOnlyCollection<Fault> faults) =>
+        faults.GroupBy(fault => IsClockOff(fault.Kind) ? FaultKind.ClockOff : fault.Kind)
+            .SelectMany(same => same.Take(same.Key is FaultKind.ClockOff or FaultKind.StoreRestored ? 1 : int.MaxValue));
+
+    private static bool IsClockOff(FaultKind kind) => kind is FaultKind.ClockOff or FaultKind.BrokerClockOff or FaultKind.DatabaseClockOff;
 
     private static OperationKind Changed(OperationKind kind, Dice dice, bool many) => kind switch
     {
@@ -257,6 +326,16 @@ internal sealed partial record Schedule(int Seed, Settings Settings, IReadOnlyLi
         }
         return new Schedule(seed, settings, [.. operations.OrderBy(o => o.AtMs)], [.. faults.OrderBy(f => f.AtMs)]);
     }
+
+    private static Operation Lasting(Operation operation, Dice dice) => dice.Next(20) switch
+    {
+        0 => Emptying(operation),
+        < 8 when operation.Kind == OperationKind.PayAndLeave => operation with { DeadlineMs = ExpiringMs },
+        _ => operation,
+    };
+
+    private static Operation Emptying(Operation operation) =>
+        operation with { Kind = OperationKind.EmptyAndClose, Account = EmptiedAccount, Currency = "USD" };
 
     private static Operation NewOperation(Dice dice, int accounts, int span) => new(
         dice.Next(span), Kind(dice), dice.Next(accounts), dice.Id(), dice.Between(1, 4000), dice.Chance(0.9) ? "USD" : "EUR",

@@ -31,7 +31,7 @@ internal sealed class BalanceBackendNode : BackendNode
     {
         _map = StoreClient.MapOf(node, databases);
         var retry = new EventStoreRetry(node.Time, new Random(brokers.Dice.Seed()));
-        View = new BalanceView(Account.Opened(Settings.DefaultCreditLimit), settings.ViewAccountsMax, node.Time);
+        View = new BalanceView(Account.Opened(settings.CreditLimit), settings.ViewAccountsMax, node.Time);
         _model = new BalanceReadModel(
             View, _map, retry, settings.Backend, node.Supervisor, node.Time, PointLog<BalanceReadModel>.Instance);
         var balances = new BalanceProcessor(
@@ -39,7 +39,7 @@ internal sealed class BalanceBackendNode : BackendNode
             node.Time, PointLog<BalanceProcessor>.Instance);
         var lookups = Stored(
             Command.RequestOneofCase.Lookup, (place, command, token) => PaymentLookup.AnswerAsync(_map.Databases[place], command, token), brokers);
-        StoredHistory[] histories = [.. databases.Select(database => new StoredHistory(node, database, Account.Opened(Settings.DefaultCreditLimit)))];
+        StoredHistory[] histories = [.. databases.Select(database => new StoredHistory(node, database, Account.Opened(settings.CreditLimit)))];
         var past = Stored(
             Command.RequestOneofCase.BalanceAt, (place, command, token) => PastBalances.AnswerAsync(histories[place], command, token), brokers);
         var statements = Stored(

@@ -24,10 +24,16 @@ internal sealed record Settings(
     /// <summary>Number of databases of the event store.</summary>
     public int Databases => Seed % 2 == 0 ? 1 : 2 + (Seed / 2 % 2);
 
+    /// <summary>With how many events the first account begins the run.</summary>
+    public int HistoryEvents => Seed % 7 == 0 ? 90 + (Seed / 7 % 60) : 0;
+
+    /// <summary>The credit limit of an account for which none was set.</summary>
+    public decimal CreditLimit { get; init; } = DefaultCreditLimit;
+
     /// <summary>The limit of commands in flight that no run reaches.</summary>
     public const int InFlightUsual = 50_000;
 
-    /// <summary>The credit limit of an account for which none was set.</summary>
+    /// <summary>That credit limit at the beginning of a run.</summary>
     public const decimal DefaultCreditLimit = 100;
 
     public override string ToString() => string.Create(CultureInfo.InvariantCulture,
@@ -39,7 +45,7 @@ internal sealed record Settings(
         InFlightMax = InFlightMax,
         CachedAccountsMax = CachedAccountsMax,
         ViewAccountsMax = ViewAccountsMax,
-        DefaultCreditLimit = DefaultCreditLimit,
+        DefaultCreditLimit = CreditLimit,
         StoreUnavailableMax = TimeSpan.FromSeconds(2),
         HoldExpiryInterval = TimeSpan.FromSeconds(2),
     });

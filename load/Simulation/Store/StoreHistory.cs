@@ -4,52 +4,97 @@ using Billing.Backends.EventStore;
 namespace Billing.Simulation.Store;
 
 /// <summary>One event in the model of the event store.</summary>
-internal sealed record Stored(string StreamId, long Version, AccountEvent Fact, Wire.V1.Event Recorded, string Hash);
+/// <param name="StreamId">The account's stream.</param>
+/// <param name="Version">The version.</param>
+/// <param name="Fact">The event.</param>
+/// <param name="Recorded">The event as the wire contract states it.</param>
+/// <param name="Hash">What the next event is chained to.</param>
+internal sealed record Stored(string StreamId, long Version, AccountEvent Fact, Wire.V1.Event Recorded, string Hash)
+{
+    /// <summary>When it was committed; negative if the run began with it.</summary>
+    public long At { get; init; }
 
-/// <summary>What all databases of the event store hold together: streams and receipts.</summary>
+    /// <summary>The credit limit that an account had without one of its own, by the settings of the process that
+    /// decided it.</summary>
+    public decimal DefaultLimit { get; init; }
+
+    /// <summary>The command that it records.</summary>
+    public CommandId Id => new(Fact.TransactionId, StreamId);
+}
+
+/// <summary>What was committed, whichever database took it: the books by which the databases, the answers and the
+/// views are checked. A restore to an earlier time takes back what came after it.</summary>
 internal sealed class StoreHistory
 {
     private readonly Dictionary<string, List<Stored>> _streams = new(StringComparer.Ordinal);
+    private readonly Dictionary<CommandId, long> _closed = [];
 
     /// <summary>Called with every appended event, for a trace.</summary>
     public Action<Stored>? Appended { get; set; }
 
+    /// <summary>Called with the events that a restore has taken back.</summary>
+    public Action<IReadOnlyList<Stored>>? Restored { get; set; }
+
     /// <summary>All events, in the order in which they were stored.</summary>
     public List<Stored> Events { get; } = [];
 
-    /// <summary>The event of each command; one without a fact for a command that is closed.</summary>
-    public Dictionary<CommandId, Wire.V1.Event> Receipts { get; } = [];
+    /// <summary>The commands that were closed.</summary>
+    public IEnumerable<CommandId> Closed => _closed.Keys;
+
+    /// <summary>Whether a command was closed.</summary>
+    public bool IsClosed(CommandId id) => _closed.ContainsKey(id);
 
     /// <summary>The payments with something on hold, and when that expires.</summary>
     public Dictionary<CommandId, DateTimeOffset> OpenHolds { get; } = [];
 
-    /// <summary>The accounts with events.</summary>
-    public IEnumerable<string> Streams => _streams.Keys;
-
     public IReadOnlyList<Stored> Stream(string streamId) => _streams.TryGetValue(streamId, out var stream) ? stream : [];
 
-    public void Add(NewEvent added)
+    /// <summary>Notes that an event was committed.</summary>
+    public void Add(Stored stored)
     {
-        if (!_streams.TryGetValue(added.Recorded.StreamId, out var stream))
+        if (!_streams.TryGetValue(stored.StreamId, out var stream))
         {
-            _streams[added.Recorded.StreamId] = stream = [];
+            _streams[stored.StreamId] = stream = [];
         }
-        // The version is the store's own count, whatever version the batch states.
-        var stored = new Stored(added.Recorded.StreamId, stream.Count + 1, added.Fact, added.Recorded.Clone(), added.Body.Hash);
+        if (stored.Version != stream.Count + 1)
+        {
+            throw new SimulationException($"{stored.StreamId}@{stored.Version} was stored where version {stream.Count + 1} was due");
+        }
         stream.Add(stored);
         Events.Add(stored);
         Appended?.Invoke(stored);
-        if (added.Fact is PaymentAuthorised authorised)
+        if (stored.Fact is PaymentAuthorised authorised)
         {
-            OpenHolds.Add(new CommandId(authorised.TransactionId, stored.StreamId), authorised.ExpiresAt);
+            OpenHolds[stored.Id] = authorised.ExpiresAt;
         }
-        else if (added.Fact is PaymentFollowUp { Held: 0 } and not PaymentRefunded)
+        else if (stored.Fact is PaymentFollowUp { Held: 0 } and not PaymentRefunded)
         {
-            OpenHolds.Remove(new CommandId(((PaymentFollowUp)added.Fact).PaymentId, stored.StreamId));
+            OpenHolds.Remove(new CommandId(((PaymentFollowUp)stored.Fact).PaymentId, stored.StreamId));
         }
-        if (added.Id is { } id)
+    }
+
+    /// <summary>Notes that a command was closed.</summary>
+    public void Close(CommandId id, long now) => _closed.TryAdd(id, now);
+
+    /// <summary>Takes back what was committed after a moment.</summary>
+    public void Restore(long moment)
+    {
+        var (kept, lost) = (Events.FindAll(e => e.At <= moment), Events.FindAll(e => e.At > moment));
+        var appended = Appended;
+        Appended = null;
+        Events.Clear();
+        _streams.Clear();
+        OpenHolds.Clear();
+        kept.ForEach(Add);
+        Appended = appended;
+        foreach (var id in _closed.Where(closed => closed.Value > moment).Select(closed => closed.Key).ToList())
         {
-            Receipts[id] = stored.Recorded;
+            _closed.Remove(id);
         }
+        if (lost.Count > 0)
+        {
+            Points.Reach(Points.AnsweredLost);
+        }
+        Restored?.Invoke(lost);
     }
 }

@@ -19,6 +19,15 @@ internal sealed record StoreRequest(bool Writes)
     /// <summary>The partitions whose epochs it ends.</summary>
     public IReadOnlyCollection<SourcePartition> Begun { get; init; } = [];
 
+    /// <summary>The shard that is moved by it, whose lock its session holds.</summary>
+    public int? Moves { get; init; }
+
+    /// <summary>Whether it is the transaction of a move that must know whether appends are under way.</summary>
+    public bool ChangesShards { get; init; }
+
+    /// <summary>Whether it keeps the shards of the database from being changed, as appends do.</summary>
+    public bool KeepsShards { get; init; }
+
     /// <summary>When its transaction ends, if it has stalled.</summary>
     public long EndsAt { get; init; }
 

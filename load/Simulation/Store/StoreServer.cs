@@ -1,21 +1,54 @@
-using Billing.Backends.Domain;
-using Billing.Backends.EventStore;
-using Billing.Messaging;
+using Billing.Hosting;
 using Npgsql;
 
 namespace Billing.Simulation.Store;
 
-/// <summary>A model of a database of the event store, and the ways in which PostgreSQL may fail. A request continues in the store even if the
-/// process that sent it has crashed. What belongs to shards of other databases is not there.</summary>
-internal sealed class StoreServer(Scheduler scheduler, Dice dice, StoreHistory history, IEnumerable<int> shards)
+/// <summary>A model of a server with one database of the event store, and the ways in which PostgreSQL may fail. A
+/// request continues in the store even if the process that sent it has crashed.</summary>
+internal sealed class StoreServer
 {
     // As in the settings of the sessions.
     private static readonly TimeSpan LockTimeout = TimeSpan.FromSeconds(5);
 
-    private readonly Dictionary<int, long> _shards = shards.ToDictionary(shard => shard, _ => 1L);
-    private readonly Dictionary<SourcePartition, long> _epochs = [];
-    private readonly List<StoreRequest> _stalled = [];
-    private readonly Dictionary<CommandId, DateTimeOffset> _taken = [];
+    // Deadlocks, no connection to be had, a full disk.
+    private static readonly string[] Busy =
+    [
+        PostgresErrorCodes.DeadlockDetected, PostgresErrorCodes.TooManyConnections, PostgresErrorCodes.DiskFull,
+    ];
+
+    // By then a primary whose standby has gone waits with every commit.
+    private static readonly TimeSpan FailoverBegins = TimeSpan.FromMilliseconds(200);
+
+    private readonly Scheduler _scheduler;
+    private readonly Dice _dice;
+    private readonly StoreHistory _history;
+    private readonly List<(StoreRequest Request, Action<bool> End)> _stalled = [];
+    private readonly Dictionary<int, Node> _locks = [];
+    private readonly List<int> _moving = [];
+    private int _incarnation;
+
+    /// <param name="scheduler">The simulated time.</param>
+    /// <param name="dice">For what happens.</param>
+    /// <param name="history">The books.</param>
+    /// <param name="name">The name of the database.</param>
+    /// <param name="shards">The shards that it holds at first.</param>
+    public StoreServer(Scheduler scheduler, Dice dice, StoreHistory history, string name, IEnumerable<int> shards)
+    {
+        (_scheduler, _dice, _history, Name) = (scheduler, dice, history, name);
+        foreach (var shard in shards)
+        {
+            Tables.Shards[shard] = new ShardRow(1, true, null);
+        }
+        Statements = new Statements(Tables, history);
+    }
+
+    public string Name { get; }
+
+    /// <summary>Its tables as they are committed.</summary>
+    public Tables Tables { get; private set; } = new();
+
+    /// <summary>What backends say to it.</summary>
+    public Statements Statements { get; private set; }
 
     public long AwayUntil { get; set; }
 
@@ -27,26 +60,17 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice, StoreHistory h
     /// <summary>Until when every request takes up to two seconds.</summary>
     public long SlowUntil { get; set; }
 
-    /// <summary>Whether the server answers, and no transaction is under way.</summary>
-    public bool CanChangeShards => AwayUntil <= scheduler.Now && ReadOnlyUntil <= scheduler.Now && _stalled.Count == 0;
+    /// <summary>Until when half of the requests fail because of what others do: deadlocks, too many connections, a
+    /// full disk.</summary>
+    public long BusyUntil { get; set; }
 
-    public bool Holds(int shard) => _shards.ContainsKey(shard);
-
-    /// <summary>Gives a shard away.</summary>
-    /// <returns>How often it has changed its database.</returns>
-    public long Release(int shard)
-    {
-        _shards.Remove(shard, out var epoch);
-        return epoch;
-    }
-
-    public void Take(int shard, long epoch) => _shards[shard] = epoch;
-
-    public IReadOnlyDictionary<int, long> Held() => new Dictionary<int, long>(_shards);
-
-    /// <summary>Until when half of the commits stall: their connections break, and much later they take effect, or are rolled back.
+    /// <summary>Until when half of the commits stall: their connections break, and much later they take effect, or are
+    /// rolled back.
     /// </summary>
     public long StallUntil { get; set; }
+
+    /// <summary>By how much its clock is ahead.</summary>
+    public TimeSpan ClockAhead { get; set; }
 
     /// <summary>An account under whose events the disk is damaged, and until when.</summary>
     public (string StreamId, long Until) Damaged { get; set; } = ("", 0);
@@ -54,11 +78,76 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice, StoreHistory h
     /// <summary>Until when the disk is damaged under a part of the receipts.</summary>
     public long ReceiptsDamagedUntil { get; set; }
 
+    /// <summary>Tells a process what its clock shows.</summary>
+    public void TellTime(SteadyTime time)
+    {
+        var now = time.GetTimestamp();
+        time.Hear("database " + Name, Time, TimeSpan.FromMicroseconds(1), now, now);
+    }
+
+    /// <summary>The moment of the run.</summary>
+    public long Now => _scheduler.Now;
+
+    /// <summary>Its time.</summary>
+    public DateTimeOffset Time => Node.TimeOf(_scheduler.Now) + ClockAhead;
+
+    /// <summary>Whether a transaction is under way that keeps the shards from being changed.</summary>
+    public bool IsAppending => _stalled.Exists(stalled => stalled.Request.KeepsShards);
+
+    /// <summary>Takes the lock for which moves of a shard compete.</summary>
+    public bool TryLock(int shard, Node node)
+    {
+        // A session keeps its locks until it has executed what was sent, whatever has become of its process.
+        if ((_locks.TryGetValue(shard, out var owner) && owner != node && owner.IsAlive)
+            || _moving.Contains(shard) || _stalled.Exists(stalled => stalled.Request.Moves == shard))
+        {
+            return false;
+        }
+        _locks[shard] = node;
+        return true;
+    }
+
+    /// <summary>Ends the session of a move.</summary>
+    public void Unlock(int shard, Node node)
+    {
+        if (_locks.GetValueOrDefault(shard) == node)
+        {
+            _locks.Remove(shard);
+        }
+    }
+
+    /// <summary>Its standby takes over: what was acknowledged is there, and of the rest a part.</summary>
+    public void FailOver(TimeSpan time)
+    {
+        StallUntil = _scheduler.Now + FailoverBegins.Ticks;
+        _scheduler.After(FailoverBegins, null, () =>
+        {
+            AwayUntil = _scheduler.Now + time.Ticks;
+            foreach (var stalled in _stalled.ToList())
+            {
+                var isKept = _dice.Chance(0.5);
+                Points.Reach(isKept ? Points.UnacknowledgedKept : Points.UnacknowledgedLost);
+                stalled.End(isKept);
+            }
+        });
+    }
+
+    /// <summary>It is restored to an earlier time, and begins a new incarnation: whatever is under way is gone.</summary>
+    public void Restore(Tables tables)
+    {
+        _incarnation++;
+        _stalled.Clear();
+        _locks.Clear();
+        Tables = tables.Copy();
+        Statements = new Statements(Tables, _history);
+        Statements.BeginIncarnation(Time);
+    }
+
     /// <summary>Executes a request of a process, with a random latency in each direction.</summary>
-    public Task<T> AskAsync<T>(Node node, StoreRequest request, Func<T> work)
+    public Task<T> AskAsync<T>(Node node, StoreRequest request, Func<Tables, T> work)
     {
         var answer = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);
-        void Answer(T? result, Exception? failure) => scheduler.After(Delay(), node, () =>
+        void Answer(T? result, Exception? failure) => _scheduler.After(Delay(), node, () =>
         {
             // A request may have come through before the cut, and its answer not.
             if (failure is null && !node.ToStore.IsCut)
@@ -70,31 +159,51 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice, StoreHistory h
                 answer.SetException(failure ?? Broken());
             }
         });
+        var incarnation = _incarnation;
         if (node.ToStore.IsCut)
         {
             Answer(default, Broken());
         }
         else
         {
-            scheduler.After(Delay(), null, () => Take(request, work, Answer, scheduler.Now + LockTimeout.Ticks));
+            if (request.Moves is { } moved)
+            {
+                _moving.Add(moved);
+            }
+            _scheduler.After(Delay(), null, () =>
+            {
+                if (request.Moves is { } arrived)
+                {
+                    _moving.Remove(arrived);
+                }
+                Take(request, incarnation, work, Answer, _scheduler.Now + LockTimeout.Ticks);
+            });
         }
         return answer.Task;
     }
 
     // Waits for the transactions that hold what the request needs.
-    private void Take<T>(StoreRequest request, Func<T> work, Action<T?, Exception?> answer, long patience)
+    private void Take<T>(StoreRequest request, int incarnation, Func<Tables, T> work, Action<T?, Exception?> answer, long patience)
     {
-        if (_stalled.Find(request.WaitsFor) is { } holder)
+        if (incarnation != _incarnation)
+        {
+            answer(default, Broken());
+            return;
+        }
+        if (_stalled.Find(stalled => request.WaitsFor(stalled.Request)).Request is { } holder)
         {
             if (holder.EndsAt > patience)
             {
-                scheduler.At(patience, new Due(null, () => answer(default, new PostgresException("locked", "ERROR", "ERROR", PostgresErrorCodes.LockNotAvailable))));
+                _scheduler.At(
+                    patience, new Due(null, () => answer(default, Refused("locked", PostgresErrorCodes.LockNotAvailable))));
                 return;
             }
-            scheduler.At(holder.EndsAt, new Due(null, () => Take(request, work, answer, patience)));
+            _scheduler.At(
+                holder.EndsAt, new Due(null, () => Take(request, incarnation, work, answer, patience)));
             return;
         }
-        if (request.Writes && StallUntil > scheduler.Now && AwayUntil <= scheduler.Now && dice.Chance(0.5))
+        if (request.Writes && !request.ChangesShards && StallUntil > _scheduler.Now && AwayUntil <= _scheduler.Now
+            && _dice.Chance(0.5))
         {
             answer(default, Broken());
             Stall(request, work);
@@ -110,154 +219,59 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice, StoreHistory h
         }
     }
 
-    private void Stall<T>(StoreRequest request, Func<T> work)
+    private void Stall<T>(StoreRequest request, Func<Tables, T> work)
     {
-        var stalled = request with { EndsAt = scheduler.Now + dice.UpTo(8000).Ticks };
-        _stalled.Add(stalled);
-        scheduler.At(stalled.EndsAt, new Due(null, () =>
+        var stalled = request with { EndsAt = _scheduler.Now + _dice.UpTo(8000).Ticks };
+        void End(bool takesEffect)
         {
-            _stalled.Remove(stalled);
-            try
+            if (_stalled.RemoveAll(other => ReferenceEquals(other.Request, stalled)) > 0 && takesEffect)
             {
-                if (dice.Chance(0.5))
+                try
                 {
-                    Do(request, work);
+                    work(Tables);
+                }
+                catch (NpgsqlException)
+                {
+                    // It is rolled back, and nobody is there to be told.
                 }
             }
-            catch (NpgsqlException)
-            {
-                // It is rolled back, and nobody is there to be told.
-            }
-        }));
-    }
-
-    /// <summary>Closes commands that have no receipt.</summary>
-    public Dictionary<CommandId, Wire.V1.Event> Close(IReadOnlyCollection<CommandId> commands, Fence fence)
-    {
-        Require(commands.Select(id => id.StreamId), fence);
-        foreach (var id in commands)
-        {
-            history.Receipts.TryAdd(id, new Wire.V1.Event());
         }
-        return Find(commands, fence);
+        _stalled.Add((stalled, End));
+        _scheduler.At(stalled.EndsAt, new Due(null, () => End(_dice.Chance(0.5) && AwayUntil <= _scheduler.Now)));
     }
 
-    /// <summary>Finds the receipts of commands whose accounts have certain versions.</summary>
-    public Dictionary<CommandId, Wire.V1.Event> Confirm(IReadOnlyCollection<CommandId> commands, IReadOnlyDictionary<string, long> versions, Fence fence)
+    private T Do<T>(StoreRequest request, Func<Tables, T> work)
     {
-        var found = Find(commands, fence);
-        return versions.Any(known => history.Stream(known.Key).Count != known.Value)
-            ? throw new PostgresException("the stream has moved on", "ERROR", "ERROR", StoredFunction.StreamMoved)
-            : found;
-    }
-
-    public Dictionary<SourcePartition, long> Begin(IReadOnlyCollection<PartitionEpoch> owned)
-    {
-        var begun = owned.Where(o => o.Epoch == 0 || o.Epoch == _epochs.GetValueOrDefault(o.Partition)).Select(o => o.Partition)
-            .ToDictionary(p => p, p => _epochs.GetValueOrDefault(p) + 1);
-        foreach (var (partition, epoch) in begun)
-        {
-            _epochs[partition] = epoch;
-        }
-        return begun;
-    }
-
-    /// <summary>Appends a batch as one transaction.</summary>
-    public bool Append(IReadOnlyList<NewEvent> batch, Fence fence)
-    {
-        Require(batch.Select(e => e.Recorded.StreamId), fence);
-        foreach (var stream in batch.GroupBy(e => e.Recorded.StreamId, StringComparer.Ordinal))
-        {
-            if (history.Stream(stream.Key).Count != stream.First().After.Version - 1)
-            {
-                throw new PostgresException("the stream has moved on", "ERROR", "ERROR", StoredFunction.StreamMoved);
-            }
-        }
-        if (batch.Any(e => e.Id is { } id && history.Receipts.ContainsKey(id)) || batch.GroupBy(e => e.Id).Any(g => g.Key is not null && g.Count() > 1))
-        {
-            throw new PostgresException(
-                "duplicate key", "ERROR", "ERROR", PostgresErrorCodes.UniqueViolation, tableName: "mt_events",
-                constraintName: EventStoreSchema.OneEventForEachCommand);
-        }
-        foreach (var added in batch)
-        {
-            history.Add(added);
-        }
-        return true;
-    }
-
-    public IReadOnlyList<Stored> Stream(string streamId) => Holds(Shard.Of(streamId)) ? history.Stream(streamId) : [];
-
-    public Dictionary<string, Account> Load(string[] streamIds, Account opened) => streamIds.ToDictionary(
-        id => id, id => Stream(id).Aggregate(opened, (account, stored) => account.Apply(stored.Fact) with { Head = stored.Hash }), StringComparer.Ordinal);
-
-    public Dictionary<CommandId, Wire.V1.Event> Find(IReadOnlyCollection<CommandId> commands, Fence fence)
-    {
-        Require(commands.Select(id => id.StreamId), fence);
-        return commands.Distinct().Where(history.Receipts.ContainsKey).ToDictionary(id => id, id => history.Receipts[id].Clone());
-    }
-
-    public Dictionary<CommandId, PaymentFollowUp> LastFollowUps(IReadOnlyCollection<CommandId> payments)
-    {
-        Require(payments.Select(id => id.StreamId), []);
-        return payments.Select(id => (Id: id, Last: history.Stream(id.StreamId).Select(stored => stored.Fact)
-                .OfType<PaymentFollowUp>().LastOrDefault(fact => fact.PaymentId == id.TransactionId)))
-            .Where(found => found.Last is not null).ToDictionary(found => found.Id, found => found.Last!);
-    }
-
-    /// <summary>What is on hold and due, none of it twice within ten seconds.</summary>
-    public IReadOnlyList<DueHold> TakeDueHolds(DateTimeOffset asOf, int limit)
-    {
-        var now = Node.TimeOf(scheduler.Now);
-        var due = history.OpenHolds.Where(hold => Holds(Shard.Of(hold.Key.StreamId)) && hold.Value <= asOf && _taken.GetValueOrDefault(hold.Key) <= now)
-            .Take(limit).Select(hold => new DueHold(hold.Key, asOf)).ToList();
-        due.ForEach(hold => _taken[hold.Id] = now.AddSeconds(10));
-        return due;
-    }
-
-    public string[] List(string after, int limit) =>
-        [.. history.Streams.Where(id => Holds(Shard.Of(id)) && string.CompareOrdinal(id, after) > 0).Order(StringComparer.Ordinal).Take(limit)];
-
-    private void Require(IEnumerable<string> streamIds, Fence fence)
-    {
-        var elsewhere = Shard.Of(streamIds)
-            .Where(shard => !_shards.TryGetValue(shard, out var epoch) || (fence.EpochOf(shard) is not 0 and var wanted && wanted != epoch)).ToList();
-        if (elsewhere.Count > 0)
-        {
-            throw new PostgresException("elsewhere: " + string.Join(',', elsewhere), "ERROR", "ERROR", StoredFunction.ShardElsewhere);
-        }
-        if (fence.Any(o => o.Epoch != _epochs.GetValueOrDefault(o.Partition)))
-        {
-            throw new PostgresException("a later owner", "ERROR", "ERROR", StoredFunction.EpochEnded);
-        }
-    }
-
-    private T Do<T>(StoreRequest request, Func<T> work)
-    {
-        var (now, writes) = (scheduler.Now, request.Writes);
+        var (now, writes) = (_scheduler.Now, request.Writes);
         if (AwayUntil > now)
         {
             throw Broken();
         }
         if (writes && ReadOnlyUntil > now)
         {
-            throw new PostgresException("read only", "ERROR", "ERROR", PostgresErrorCodes.ReadOnlySqlTransaction);
+            throw Refused("read only", PostgresErrorCodes.ReadOnlySqlTransaction);
+        }
+        if (BusyUntil > now && _dice.Chance(0.5))
+        {
+            throw Refused("busy", writes ? _dice.Pick(Busy) : PostgresErrorCodes.TooManyConnections);
         }
         if ((Damaged.Until > now && request.Streams.Contains(Damaged.StreamId))
             || (ReceiptsDamagedUntil > now && request.Receipts.Any(id => id.TransactionId.ToByteArray()[0] % 3 == 0)))
         {
-            throw new PostgresException("invalid page", "ERROR", "ERROR", PostgresErrorCodes.DataCorrupted);
+            throw Refused("invalid page", PostgresErrorCodes.DataCorrupted);
         }
-        var breaks = writes && UnsureUntil > now && dice.Chance(0.5);
-        if (breaks && dice.Chance(0.5))
+        var breaks = writes && UnsureUntil > now && _dice.Chance(0.5);
+        if (breaks && _dice.Chance(0.5))
         {
             throw Broken();
         }
-        var result = work();
+        var result = work(Tables);
         return breaks ? throw Broken() : result;
     }
 
-    private TimeSpan Delay() => dice.UpTo(SlowUntil > scheduler.Now ? 1000 : 2);
+    private TimeSpan Delay() => _dice.UpTo(SlowUntil > _scheduler.Now ? 1000 : 2);
+
+    private static PostgresException Refused(string what, string state) => new(what, "ERROR", "ERROR", state);
 
     private static NpgsqlException Broken() => new("The connection broke.", new IOException());
 }

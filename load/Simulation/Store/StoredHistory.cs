@@ -51,7 +51,7 @@ internal sealed class StoredHistory(Node node, StoreServer server, Account opene
     });
 
     private Task<T> ReadAsync<T>(string streamId, Func<IReadOnlyList<Stored>, T> read) =>
-        server.AskAsync(node, new StoreRequest(Writes: false) { Streams = [streamId] }, () => read(server.Stream(streamId)));
+        server.AskAsync(node, new StoreRequest(Writes: false) { Streams = [streamId] }, _ => read([.. server.Statements.Stream(streamId)]));
 
     private PastAccount At(IReadOnlyList<Stored> events, long version) => version == 0
         ? new PastAccount(opened)

@@ -107,6 +107,7 @@ internal sealed class BalanceView
         {
             _accounts.Clear();
             _reads.Clear();
+            Array.Clear(_incarnations);
             _hasDropped = _hasMissed = _isComplete = false;
         }
     }

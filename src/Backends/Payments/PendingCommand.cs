@@ -231,15 +231,12 @@ internal sealed class PendingCommand
     /// after the payment; on another one, the payment may be still to come.</summary>
     public void RefuseAsUnknown()
     {
-        if (_waiters.TrueForAll(a => a.Delivery.Command.PaymentStatus.Partition == a.Delivery.Assignment.Partition.Number))
-        {
-            Refuse(StatusCode.NotFound, ErrorReasons.PaymentNotFound,
-                "Nothing is recorded under this transaction_id, and nothing is being processed: the payment was lost on its way, or is kept for the operators. Send it again with the same transaction_id.");
-        }
-        else
-        {
-            Refuse(StatusCode.DeadlineExceeded, ErrorReasons.NoAnswerInTime, "Nothing is recorded under this transaction_id yet.");
-        }
+        var hasFollowed = _waiters.TrueForAll(a => a.Delivery.Command.PaymentStatus.Partition == a.Delivery.Assignment.Partition.Number);
+        Refuse(hasFollowed
+            ? Error(StatusCode.NotFound, ErrorReasons.PaymentNotFound,
+                "Nothing is recorded under this transaction_id, and nothing is being processed: the payment was lost on its way, or is kept for the "
+                + "operators. Send it again with the same transaction_id.")
+            : Error(StatusCode.DeadlineExceeded, ErrorReasons.NoAnswerInTime, "Nothing is recorded under this transaction_id yet."));
     }
 
     /// <summary>Ends a command that cannot be processed. The reason goes to the operators, not to the callers.</summary>
@@ -367,36 +364,4 @@ internal sealed class PendingCommand
 
         public bool IsExpired(long nowUnixUs) => DeadlineUnixUs is > 0 and var deadline && deadline < nowUnixUs;
     }
-}
-
-/// <summary>What a command ends with.</summary>
-internal abstract record CommandResult
-{
-    private CommandResult()
-    {
-    }
-
-    /// <summary>An event is recorded under its transaction id.</summary>
-    /// <param name="Event">The event.</param>
-    /// <param name="StoredUnixUs">When it was committed, in microseconds since the Unix epoch; 0 if it had been recorded before
-    /// this command.</param>
-    public sealed record Recorded(Event Event, long StoredUnixUs) : CommandResult;
-
-    /// <summary>No event is recorded for it; its callers get the error.</summary>
-    public record Refused(Error Error) : CommandResult;
-
-    /// <summary>It was not recorded before its deadline; its callers get the error.</summary>
-    public sealed record Expired(Error Error) : Refused(Error);
-
-    /// <summary>Its transaction id is closed: nothing will ever be recorded under it. Its callers get the error.</summary>
-    public sealed record Closed(Error Error) : Refused(Error);
-
-    /// <summary>It cannot be processed, and goes to the dead letters with the reason, which its callers do not get.</summary>
-    public sealed record Rejected(Error Error, string Reason) : Refused(Error);
-
-    /// <summary>Its account is in another database: it is neither recorded nor answered in this lane.</summary>
-    public sealed record Misplaced : CommandResult;
-
-    /// <summary>It is left to the next owner of its partition: neither recorded nor answered here.</summary>
-    public sealed record Abandoned : CommandResult;
 }

@@ -109,7 +109,7 @@ public sealed class QueuedPaymentsTests
 
         var (paid, asked) = (_queued.Commands.First(), _queued.Commands.Last());
         Assert.Equal(HttpStatusCode.OK, status.StatusCode);
-        Assert.Equal(Samples.Question(paid.Payment), asked.PaymentStatus);
+        Assert.Equal(new PaymentStatusRequest(Samples.Question(paid.Payment)) { Partition = 7 }, asked.PaymentStatus);
         Assert.Equal(paid.TransactionId, asked.TransactionId);
         Assert.Equal([null, 7], _queued.Requests.Select(request => request.Partition));
         Assert.Equal("no-store", status.Headers.CacheControl?.ToString());

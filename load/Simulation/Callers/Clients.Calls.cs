@@ -1,11 +1,13 @@
 using Billing.Contracts;
 using Billing.Proxy.Failures;
+using Billing.Simulation.Books;
 using Billing.Simulation.Doors;
+using Billing.Simulation.Runs;
 using Billing.Simulation.Services;
 using Google.Protobuf;
 using Grpc.Core;
 
-namespace Billing.Simulation.Runs;
+namespace Billing.Simulation.Callers;
 
 /// <content>How clients call: by one door or the other, in letters of their own, at one proxy after the other.</content>
 internal sealed partial class Clients
@@ -77,6 +79,7 @@ internal sealed partial class Clients
         {
             if (attempt is not null)
             {
+                attempt.WasRefusedForNow = failure.Reason is ErrorReasons.AccountNotEmpty or ErrorReasons.PaymentNotFound;
                 model.NothingChanged(attempt);
             }
             return true;

@@ -1,11 +1,13 @@
 using System.Globalization;
 using Billing.Backends.EventStore;
 using Billing.Contracts;
+using Billing.Simulation.Books;
 using Billing.Simulation.Doors;
+using Billing.Simulation.Runs;
 using Billing.Simulation.Services;
 using Billing.V1;
 
-namespace Billing.Simulation.Runs;
+namespace Billing.Simulation.Callers;
 
 /// <summary>The clients of a run: each retries its request, with the same transaction id, at one proxy after the other until it
 /// has an answer. The reference model checks every answer as it arrives.</summary>
@@ -29,6 +31,11 @@ internal sealed partial class Clients(Node node, Scheduler scheduler, ReferenceM
     /// <summary>Number of operations that are not done.</summary>
     public int Open => _open.Count;
 
+    /// <summary>The accounts that requests to the write side wait for, each with one of these.</summary>
+    public IEnumerable<(Operation Operation, string StreamId)> OpenWrites => _open
+        .Where(o => o.Kind is not (OperationKind.CheckBalance or OperationKind.ReadPast or OperationKind.PayAndLeave))
+        .Select(o => (o, Stream(o.Account)));
+
     /// <summary>Until when proxies were last frozen: calls to a frozen proxy take longer.</summary>
     public long FrozenUntil { get; set; }
 
@@ -47,7 +54,7 @@ internal sealed partial class Clients(Node node, Scheduler scheduler, ReferenceM
         && !(o.Kind == OperationKind.PayTwoAccounts && Stream(o.Account + 1) == except));
 
     /// <summary>The streams of all accounts that any schedule uses.</summary>
-    public static IReadOnlyList<string> Streams { get; } = [.. Enumerable.Range(0, Schedule.AccountsMax + 1).Select(Stream)];
+    public static IReadOnlyList<string> Streams { get; } = [.. Enumerable.Range(0, Schedule.EmptiedAccount + 1).Select(Stream)];
 
     /// <summary>The stream of an account.</summary>
     public static string Stream(int account) => StreamId.For(TypeOf(account), NameOf(account));
@@ -66,6 +73,7 @@ internal sealed partial class Clients(Node node, Scheduler scheduler, ReferenceM
             OperationKind.PayDiffering => PayDifferingAsync(operation),
             OperationKind.PayMany => PayManyAsync(operation),
             OperationKind.ReadPast => ReadPastAsync(operation),
+            OperationKind.EmptyAndClose => EmptyAndCloseAsync(operation),
             _ => CheckAsync(operation),
         });
         _open.Remove(operation);

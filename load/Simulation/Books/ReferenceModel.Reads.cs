@@ -5,7 +5,7 @@ using Billing.Contracts;
 using Billing.V1;
 using Google.Protobuf.WellKnownTypes;
 
-namespace Billing.Simulation.Runs;
+namespace Billing.Simulation.Books;
 
 /// <content>Checks of what is read: balances, balances of the past, statements and look-ups.</content>
 internal sealed partial class ReferenceModel
@@ -106,8 +106,8 @@ internal sealed partial class ReferenceModel
     {
         var state = States(streamId)[(int)version];
         Require(
-            Decimal(balance) == state.Balance && Decimal(limit) == state.Limit && Decimal(onHold) == state.OnHold && status == state.Status
-            && Decimal(available) == Math.Max(0, state.Limit - state.Balance - state.OnHold) && balance.CurrencyCode == (state.Currency ?? ""),
+            Decimal(balance) == state.Balance && IsLimit(state, Decimal(limit)) && Decimal(onHold) == state.OnHold && status == state.Status
+            && Decimal(available) == Math.Max(0, Decimal(limit) - state.Balance - state.OnHold) && balance.CurrencyCode == (state.Currency ?? ""),
             $"at version {version} of {streamId} a balance of {balance}, limit {limit} was answered; it is {state}");
     }
 

@@ -1,8 +1,10 @@
+using Billing.Simulation.Books;
 using Billing.Simulation.Doors;
+using Billing.Simulation.Runs;
 using Billing.Simulation.Services;
 using Billing.V1;
 
-namespace Billing.Simulation.Runs;
+namespace Billing.Simulation.Callers;
 
 /// <content>Payments on streams. What a stream leaves without an answer is made again by single calls, under the same ids.</content>
 internal sealed partial class Clients

@@ -1,10 +1,12 @@
 using Billing.Backends.EventStore;
+using Billing.Simulation.Books;
 using Billing.Simulation.Doors;
+using Billing.Simulation.Runs;
 using Billing.V1;
 using Google.Protobuf.WellKnownTypes;
 using Grpc.Core;
 
-namespace Billing.Simulation.Runs;
+namespace Billing.Simulation.Callers;
 
 /// <content>What clients read: balances, balances of the past, statements whole and in pages, and payments by their ids.</content>
 internal sealed partial class Clients

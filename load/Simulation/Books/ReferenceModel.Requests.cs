@@ -4,7 +4,7 @@ using Billing.Simulation.Store;
 using Billing.V1;
 using Google.Protobuf;
 
-namespace Billing.Simulation.Runs;
+namespace Billing.Simulation.Books;
 
 /// <summary>One time that a client has sent a request.</summary>
 /// <param name="Id">The request's id, and its account.</param>
@@ -16,6 +16,9 @@ internal sealed record Attempt(CommandId Id, Contents Contents, long SentAt, lon
 {
     /// <summary>Whether its caller was told that nothing was changed.</summary>
     public bool IsOver { get; set; }
+
+    /// <summary>Whether it was refused for what the account was like then, which may pass.</summary>
+    public bool WasRefusedForNow { get; set; }
 }
 
 /// <content>What was asked, how often, and what each caller was told: whoever was told that nothing was changed, and did not send the request again,
@@ -34,6 +37,10 @@ internal sealed partial class ReferenceModel
 
     /// <summary>Whether the schedule's faults delete commands.</summary>
     public bool MayLoseCommands { get; init; }
+
+    /// <summary>Whether the schedule's faults have commands delivered again. Nothing is stored of a refusal, so a command that was refused for what its
+    /// account was like then may be executed when it comes again.</summary>
+    public bool MayRepeat { get; init; }
 
     /// <summary>Notes that a request is sent.</summary>
     public Attempt Asked(IMessage request, TimeSpan deadline, bool isQueued = false)
@@ -112,9 +119,10 @@ internal sealed partial class ReferenceModel
     }
 
     // The next owner of a partition, whose clock is behind, may still execute what the former one took to be expired.
-    private bool MayChange(Attempt attempt, long at) => !attempt.IsOver || (ClocksDiffer is { } by && at <= attempt.Deadline + by);
+    private bool MayChange(Attempt attempt, long at) => !attempt.IsOver || (ClocksDiffer is { } by && at <= attempt.Deadline + by)
+        || (attempt.WasRefusedForNow && MayRepeat && at <= attempt.Deadline);
 
-    private bool IsClosed(CommandId id) => store.Receipts.TryGetValue(id, out var receipt) && receipt.FactCase == Wire.V1.Event.FactOneofCase.None;
+    private bool IsClosed(CommandId id) => store.IsClosed(id);
 
     private bool IsOverdue(CommandId id) => _attempts[id].Exists(a => a.IsQueued && _now() >= a.Deadline - EarlyBy);
 

@@ -3,7 +3,7 @@ using Billing.Contracts;
 using Billing.V1;
 using Google.Protobuf;
 
-namespace Billing.Simulation.Runs;
+namespace Billing.Simulation.Books;
 
 /// <summary>What a request asks for. Requests under one id that differ in it are different requests.</summary>
 /// <param name="Kind">The kind of request.</param>

@@ -3,12 +3,11 @@ using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.Writes;
 using Billing.Contracts;
-using Billing.Simulation.Services;
 using Billing.Simulation.Store;
 using Billing.V1;
 using Google.Protobuf;
 
-namespace Billing.Simulation.Runs;
+namespace Billing.Simulation.Books;
 
 /// <summary>An independent record that checks the platform: the requests, the answers, and the state that each account must have
 /// after each of its events, by a second implementation of the rules. Throws a <see cref="SimulationException"/> at the first
@@ -147,11 +146,11 @@ internal sealed partial class ReferenceModel(StoreHistory store, Func<long> now)
         $"a change to {status} was refused, and {streamId} was empty");
 
     /// <summary>Checks the state of an account in a view.</summary>
-    public void Viewed(string streamId, Account account)
+    public void Viewed(string streamId, Account account, decimal defaultLimit)
     {
         var last = States(streamId)[^1];
         Require(
-            account.Version == last.Version && account.Balance == last.Balance && account.CreditLimit == last.Limit
+            account.Version == last.Version && account.Balance == last.Balance && account.CreditLimit == (last.Limit ?? defaultLimit)
             && account.Currency == last.Currency && account.OnHold == last.OnHold && account.Status == last.Status,
             $"a view has {streamId} as {account}; it is {last}");
     }
@@ -206,7 +205,7 @@ internal sealed partial class ReferenceModel(StoreHistory store, Func<long> now)
     {
         if (!_states.TryGetValue(streamId, out var states))
         {
-            _states[streamId] = states = [new State(0, 0, 0, Settings.DefaultCreditLimit, null, AccountStatus.Open, Guid.Empty, null)];
+            _states[streamId] = states = [new State(0, 0, 0, null, null, AccountStatus.Open, Guid.Empty, null)];
         }
         foreach (var stored in store.Stream(streamId).Skip(states.Count - 1))
         {
@@ -232,13 +231,13 @@ internal sealed partial class ReferenceModel(StoreHistory store, Func<long> now)
             _ => throw new SimulationException("an event is stored that nobody knows"),
         };
         Require(
-            Contents.Of(stored.Fact) is not { } contents || WasAsked(Id(stored), contents),
+            stored.At < 0 || Contents.Of(stored.Fact) is not { } contents || WasAsked(Id(stored), contents),
             $"{stored.Fact} is stored in {stored.StreamId} and was never asked for");
         var fits = before.Currency is null || before.Currency == currency;
         DeclineReason? reason = before.Status == AccountStatus.Frozen ? DeclineReason.AccountFrozen
             : before.Status == AccountStatus.Closed ? DeclineReason.AccountClosed
             : !fits ? DeclineReason.CurrencyMismatch
-            : before.Balance + before.OnHold + amount > before.Limit ? DeclineReason.CreditLimitExceeded
+            : before.Balance + before.OnHold + amount > (before.Limit ?? stored.DefaultLimit) ? DeclineReason.CreditLimitExceeded
             : null;
         var released = stored.Fact switch
         {
@@ -316,6 +315,6 @@ internal sealed partial class ReferenceModel(StoreHistory store, Func<long> now)
     }
 
     private sealed record State(
-        long Version, decimal Balance, decimal OnHold, decimal Limit, string? Currency, AccountStatus Status, Guid TransactionId,
+        long Version, decimal Balance, decimal OnHold, decimal? Limit, string? Currency, AccountStatus Status, Guid TransactionId,
         DeclineReason? Declined);
 }

@@ -1,12 +1,14 @@
 using Billing.Backends.EventStore;
 using Billing.Contracts;
 using Billing.Proxy.Failures;
+using Billing.Simulation.Books;
 using Billing.Simulation.Doors;
+using Billing.Simulation.Runs;
 using Billing.V1;
 using Google.Protobuf;
 using Grpc.Core;
 
-namespace Billing.Simulation.Runs;
+namespace Billing.Simulation.Callers;
 
 /// <content>Requests under one id that differ: in amount, in notes, in kind. Some wait long, some briefly, some not at all; some come again until they
 /// have an answer, some never.</content>

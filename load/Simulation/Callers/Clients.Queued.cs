@@ -1,11 +1,13 @@
 using System.Text.Json;
 using Billing.Proxy.Failures;
+using Billing.Simulation.Books;
 using Billing.Simulation.Doors;
+using Billing.Simulation.Runs;
 using Billing.Simulation.Services;
 using Billing.V1;
 using Grpc.Core;
 
-namespace Billing.Simulation.Runs;
+namespace Billing.Simulation.Callers;
 
 /// <content>Payments whose callers do not wait: they follow the Location of the answer 202, as it is, until the status is final.</content>
 internal sealed partial class Clients

@@ -1,11 +1,13 @@
 using Billing.Backends.EventStore;
 using Billing.Contracts;
 using Billing.Proxy.Failures;
+using Billing.Simulation.Books;
 using Billing.Simulation.Doors;
+using Billing.Simulation.Runs;
 using Billing.V1;
 using Grpc.Core;
 
-namespace Billing.Simulation.Runs;
+namespace Billing.Simulation.Callers;
 
 /// <content>What clients do with payments after they are made.</content>
 internal sealed partial class Clients
