@@ -1,4 +1,3 @@
-using Billing.Simulation.Services;
 using Billing.Simulation.Store;
 
 namespace Billing.Simulation.Books;

@@ -1,7 +1,7 @@
 using Billing.Backends.EventStore;
 using Billing.Simulation.Books;
 using Billing.Simulation.Doors;
-using Billing.Simulation.Runs;
+using Billing.Simulation.Schedules;
 using Billing.V1;
 
 namespace Billing.Simulation.Callers;

@@ -3,7 +3,7 @@ using Billing.Contracts;
 using Billing.Proxy.Failures;
 using Billing.Simulation.Books;
 using Billing.Simulation.Doors;
-using Billing.Simulation.Runs;
+using Billing.Simulation.Schedules;
 using Billing.V1;
 using Grpc.Core;
 

@@ -2,7 +2,7 @@ using System.Text.Json;
 using Billing.Proxy.Failures;
 using Billing.Simulation.Books;
 using Billing.Simulation.Doors;
-using Billing.Simulation.Runs;
+using Billing.Simulation.Schedules;
 using Billing.Simulation.Services;
 using Billing.V1;
 using Grpc.Core;

@@ -1,6 +1,6 @@
 using Billing.Simulation.Books;
 using Billing.Simulation.Doors;
-using Billing.Simulation.Runs;
+using Billing.Simulation.Schedules;
 using Billing.Simulation.Services;
 using Billing.V1;
 

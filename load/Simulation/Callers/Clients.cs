@@ -3,7 +3,7 @@ using Billing.Backends.EventStore;
 using Billing.Contracts;
 using Billing.Simulation.Books;
 using Billing.Simulation.Doors;
-using Billing.Simulation.Runs;
+using Billing.Simulation.Schedules;
 using Billing.Simulation.Services;
 using Billing.V1;
 

@@ -4,6 +4,7 @@ using Billing.Messaging.Requests;
 using Billing.Simulation.Books;
 using Billing.Simulation.Callers;
 using Billing.Simulation.Kafka;
+using Billing.Simulation.Schedules;
 using Billing.Wire.V1;
 
 namespace Billing.Simulation.Runs;

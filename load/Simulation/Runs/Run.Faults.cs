@@ -3,7 +3,7 @@ using Billing.Messaging.Kafka.Clients;
 using Billing.Simulation.Books;
 using Billing.Simulation.Callers;
 using Billing.Simulation.Kafka;
-using Billing.Simulation.Services;
+using Billing.Simulation.Schedules;
 using Billing.Wire.V1;
 using Google.Protobuf;
 

@@ -4,7 +4,7 @@ using Billing.Messaging;
 using Billing.Messaging.Kafka.Clients;
 using Billing.Simulation.Books;
 using Billing.Simulation.Callers;
-using Billing.Simulation.Services;
+using Billing.Simulation.Schedules;
 
 namespace Billing.Simulation.Runs;
 

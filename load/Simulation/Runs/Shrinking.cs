@@ -1,3 +1,5 @@
+using Billing.Simulation.Schedules;
+
 namespace Billing.Simulation.Runs;
 
 /// <summary>Shrinks a failing schedule: removes operations and faults, first half of them at a time and finally single ones, as

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Billing.Simulation.Schedules;
 
 namespace Billing.Simulation.Runs;
 

@@ -1,6 +1,5 @@
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
-using Billing.Simulation.Services;
 
 namespace Billing.Simulation.Store;
 

@@ -12,7 +12,6 @@ using Billing.Messaging.Requests;
 using Billing.Simulation;
 using Billing.Simulation.Kafka;
 using Billing.Simulation.Runs;
-using Billing.Simulation.Services;
 using Billing.Wire.V1;
 using Confluent.Kafka;
 using Trace = Billing.Simulation.Trace;

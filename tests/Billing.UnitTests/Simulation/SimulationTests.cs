@@ -1,5 +1,6 @@
 using System.Globalization;
 using Billing.Simulation.Runs;
+using Billing.Simulation.Schedules;
 
 namespace Billing.UnitTests.Simulation;
 

@@ -1,5 +1,5 @@
 
-namespace Billing.Simulation.Runs;
+namespace Billing.Simulation.Schedules;
 
 /// <content>What a schedule excuses.</content>
 internal sealed partial record Schedule
@@ -22,7 +22,7 @@ internal sealed partial record Schedule
     public bool Excuses(long moment)
     {
         var ms = moment / TimeSpan.TicksPerMillisecond;
-        return Settings.InFlightMax < Services.Settings.InFlightUsual || (Settings.Databases > 1 && ms < MovesUntilMs + RecoveryMs)
+        return Settings.InFlightMax < Settings.InFlightUsual || (Settings.Databases > 1 && ms < MovesUntilMs + RecoveryMs)
             || Faults.Any(fault => LastsLong(fault.Kind) || ms < fault.AtMs + fault.LastsMs + RecoveryMs);
     }
 

@@ -5,7 +5,7 @@ using Billing.Proxy;
 using Billing.Proxy.Limits;
 using Microsoft.Extensions.Options;
 
-namespace Billing.Simulation.Services;
+namespace Billing.Simulation;
 
 /// <summary>The settings of the platform in one run, with limits so small that short runs reach them.</summary>
 internal sealed record Settings(

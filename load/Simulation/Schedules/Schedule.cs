@@ -1,7 +1,6 @@
 using System.Globalization;
-using Billing.Simulation.Services;
 
-namespace Billing.Simulation.Runs;
+namespace Billing.Simulation.Schedules;
 
 /// <summary>What a client does.</summary>
 internal enum OperationKind
