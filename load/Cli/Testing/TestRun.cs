@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Globalization;
 using Billing.Cli.Setup;
 using Billing.LocalStack.Processes;
 
@@ -16,6 +17,10 @@ internal sealed class TestRun(params string[] filter)
     private const string Beside = "Billing.UnitTests";
     private const int SlowestShown = 10;
     private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(50);
+
+    // No test takes nearly so long, however slow the machine; fuzzers and the like have a filter, and as much time as they are given.
+    private static readonly TimeSpan HungAfter = TimeSpan.FromMinutes(20);
+    private const string Hung = "[Long Running Test]";
 
     private readonly List<TestReport> _reports = [];
 
@@ -61,14 +66,14 @@ internal sealed class TestRun(params string[] filter)
         var log = Path.Combine(folder, name + ".log");
         var report = Path.Combine(folder, name + ".xml");
         await using var program = ChildProcess.Start(new ChildProcessStart(
-            name, "nice", ["-n", name == Beside ? "10" : "0", Path.ChangeExtension(DotnetProgram.FileOf(name), null), "-noLogo", "-noColor", "-xml", report, .. filter], log)
+            name, "nice", ["-n", name == Beside ? "10" : "0", Path.ChangeExtension(DotnetProgram.FileOf(name), null), "-noLogo", "-noColor", "-xml", report, .. Watched, .. filter], log)
         {
             StopSignal = Signal.Interrupt,
             OrphanSignal = Signal.Interrupt,
         });
         try
         {
-            await program.WaitForExitAsync(cancellationToken);
+            await ExitAsync(program, log, cancellationToken);
         }
         catch (OperationCanceledException)
         {
@@ -88,6 +93,22 @@ internal sealed class TestRun(params string[] filter)
         Console.WriteLine(
             $"{name}: {read.Passed} passed, {read.Failed} failed, {read.Skipped} skipped in {(int)Stopwatch.GetElapsedTime(started).TotalSeconds} s");
         _reports.Add(read);
+    }
+
+    private IEnumerable<string> Watched => filter.Length > 0 ? [] : ["-longRunning", HungAfter.TotalSeconds.ToString(CultureInfo.InvariantCulture)];
+
+    // A program with a test that hangs would never end. What it prints says which one.
+    private static async Task ExitAsync(ChildProcess program, string log, CancellationToken cancellationToken)
+    {
+        var exit = program.WaitForExitAsync(cancellationToken);
+        while (await Task.WhenAny(exit, Task.Delay(TimeSpan.FromSeconds(10), cancellationToken)) != exit)
+        {
+            if ((await File.ReadAllTextAsync(log, cancellationToken)).Contains(Hung, StringComparison.Ordinal))
+            {
+                await program.StopAsync(StopBound);
+            }
+        }
+        await exit;
     }
 
     private void PrintSlowest()
