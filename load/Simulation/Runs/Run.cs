@@ -83,9 +83,10 @@ internal sealed partial class Run
         {
             run.Play();
         }
-        catch (SimulationException e)
+        catch (Exception e)
         {
-            failure = e.Message;
+            // Whatever goes wrong is a finding of this seed, also a fault of the simulation itself.
+            failure = e is SimulationException ? e.Message : e.ToString();
         }
         finally
         {
@@ -106,8 +107,8 @@ internal sealed partial class Run
         }
         foreach (var fault in _schedule.Faults)
         {
-            _scheduler.After(TimeSpan.FromMilliseconds(fault.AtMs), null, () => Inject(fault));
             Prepare(fault);
+            _scheduler.After(TimeSpan.FromMilliseconds(fault.AtMs), null, () => Inject(fault));
         }
         _platform.Store.Operator.MoveSome(Clients.Streams, Moving);
         var end = _schedule.Faults.Count == 0 ? TimeSpan.Zero : Healed;

@@ -214,7 +214,7 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
 
         Assert.Equal(ErrorReasons.CommandExpired, (await ReplyToAsync(late)).Error.Reason);
         Assert.Empty(_store.Appended);
-        await late.Ended;
+        await _time.RunToEndAsync(late.Ended);
         Assert.True(late.IsSettled);
     }
 
@@ -351,7 +351,7 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
         late.Command.IsQueued = isQueued;
         late.Command.DeadlineUnixUs = _time.Microseconds() - 1;
         _processor.Accept([late]);
-        await late.Ended;
+        await _time.RunToEndAsync(late.Ended);
         var again = CopyOf(late);
         again.Command.IsQueued = false;
         again.Command.DeadlineUnixUs = 0;
