@@ -103,14 +103,6 @@ internal sealed partial class Clients
         {
             return null;
         }
-        if (answer.Status == 200)
-        {
-            // The answer itself was faster.
-            var paid = RestJson.Read<MakePaymentResponse>(answer.Body);
-            ReferenceModel.Require(paid.Repeats(sent), $"ids were sent as in {sent} and came back as in {paid}");
-            model.Paid(attempt.Id, attempt.Contents, Letters.Small.Write(paid));
-            return null;
-        }
         using var body = JsonDocument.Parse(answer.Body);
         ReferenceModel.Require(
             answer.Status == 202 && RestJson.Text(body.RootElement, "transaction_id") == sent.TransactionId

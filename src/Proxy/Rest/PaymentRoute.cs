@@ -43,32 +43,27 @@ internal sealed class PaymentRoute(RequestHandler handler, IOptions<ProxyOptions
         return new JsonAnswer<PaymentAnswer>(PaymentAnswer.Of(answer), RestJson.Default.PaymentAnswer);
     }
 
-    // Sends the payment, and answers 202 as soon as the transport has accepted it.
+    // Sends the payment, and answers 202 as soon as the transport has accepted it. What fails after that, the caller learns when it reads the status.
     private async Task<IResult> TakeAsync(MakePaymentRequest request, IncomingCall call, HttpContext http)
     {
-        // What fails after the payment was taken, the caller learns when it reads the status.
-        var first = new TaskCompletionSource<(int? Partition, Outcome<MakePaymentResponse> Answered)>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var taken = new TaskCompletionSource<int>(TaskCreationOptions.RunContinuationsAsynchronously);
         _ = AnswerAsync();
-        var (partition, answered) = await first.Task.WaitAsync(call.Gone);
-        if (partition is null)
-        {
-            // The answer has come before the confirmation that the payment is stored, which may come long after it.
-            return new JsonAnswer<PaymentAnswer>(PaymentAnswer.Of(answered.Value), RestJson.Default.PaymentAnswer);
-        }
+        var partition = await taken.Task.WaitAsync(call.Gone);
         http.Response.StatusCode = StatusCodes.Status202Accepted;
         http.Response.Headers["Preference-Applied"] = RestRequest.RespondAsync;
-        return PaymentStatusRoute.Taken(request, partition.Value, http.Response);
+        return PaymentStatusRoute.Taken(request, partition, http.Response);
 
         async Task AnswerAsync()
         {
             try
             {
-                first.TrySetResult(
-                    (null, await handler.HandleStoredAsync(RequestKinds.Payment, request, call, partition => first.TrySetResult((partition, default)))));
+                var answer = await handler.HandleStoredAsync(RequestKinds.Payment, request, call, partition => taken.TrySetResult(partition));
+                // It may come before the confirmation. What is recorded is found on every partition.
+                taken.TrySetResult(answer.Failure is { } failure ? throw new FailureException(failure) : 0);
             }
             catch (Exception e)
             {
-                first.TrySetException(e);
+                taken.TrySetException(e);
             }
         }
     }

@@ -3,14 +3,15 @@ using Billing.IntegrationTests.Services;
 namespace Billing.IntegrationTests.Examples;
 
 /// <summary>Runs the commands of docs/by-hand.md.</summary>
-[Collection(InOneProcess.Name)]
-public sealed class ByHand(EmbeddedStack stack)
+[Collection(OverKafka.Name)]
+public sealed class ByHand(KafkaStack stack)
 {
     private const string Page = "docs/by-hand.md";
 
     [Fact]
     public async Task The_commands_of_the_page_print_the_output_that_it_shows()
     {
+        Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
         ExternalTool.Need("curl");
         var tools = Path.GetDirectoryName(ExternalTool.Need("grpcurl"));
         var page = new ConsolePage(Page, "console");

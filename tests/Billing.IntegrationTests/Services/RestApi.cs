@@ -316,24 +316,6 @@ public sealed class RestApi : IDisposable
         Assert.Equal([1L, 2, 3, 4, 5], versions);
     }
 
-    [Fact]
-    public async Task An_asynchronous_payment_is_queued_and_its_status_has_the_outcome()
-    {
-        var (account, id) = (StackFixture.NewAccount(), Guid.NewGuid().ToString());
-        _http.DefaultRequestHeaders.Add("Prefer", "respond-async");
-
-        var queued = await PayAsync(id, account, "12", 340_000_000);
-        var status = await GetAsync(Text(queued.Json, "status_url")!);
-        _http.DefaultRequestHeaders.Clear();
-        var answer = await PayAsync(id, account, "12", 340_000_000);
-
-        Assert.Equal(HttpStatusCode.Accepted, queued.Status);
-        Assert.Equal("ACCEPTED", Text(status.Json, "status"));
-        Assert.Equal(answer.Json.GetProperty("version").GetInt64(), status.Json.GetProperty("version").GetInt64());
-        AssertMoney(12.34m, status.Json.GetProperty("balance"));
-        Assert.Equal(1, await _stack.CountEventsAsync(account));
-    }
-
     /// <summary>Whichever answer it comes from.</summary>
     [Fact]
     public async Task The_time_of_an_event_finds_that_event()

@@ -245,6 +245,20 @@ public sealed class QueuedPaymentsTests
     }
 
     [Fact]
+    public async Task A_payment_that_is_answered_before_it_is_confirmed_is_taken_and_its_status_has_the_answer()
+    {
+        _queued.Partition = null;
+        await using var proxy = await ProxyHost.StartAsync(_queued, withRest: true);
+        using var http = new HttpClient { BaseAddress = proxy.Rest };
+
+        using var taken = await PayAsync(proxy, "respond-async");
+        using var status = await http.GetAsync(taken.Headers.Location);
+
+        Assert.Equal(HttpStatusCode.Accepted, taken.StatusCode);
+        Assert.Contains("\"ACCEPTED\"", await status.Content.ReadAsStringAsync(), StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task If_the_transport_does_not_queue_commands_the_preference_is_ignored()
     {
         var direct = new FakeBackend();
