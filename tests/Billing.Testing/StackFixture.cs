@@ -88,6 +88,15 @@ public abstract class StackFixture(StackOptions options, Func<Task<ITelemetryRec
         return clientOptions;
     }
 
+    /// <summary>Starts the services that have ended, and waits until they are ready.</summary>
+    public async Task RestartEndedServicesAsync()
+    {
+        foreach (var ended in Stack.Services.Where(s => s.Process.HasExited).ToList())
+        {
+            await Stack.AddAsync(ended.Role, ended.Number, CancellationToken.None);
+        }
+    }
+
     /// <summary>Counts the stored events of an account, for all payment types.</summary>
     public async Task<long> CountEventsAsync(string account)
     {

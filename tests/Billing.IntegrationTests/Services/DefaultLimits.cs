@@ -24,40 +24,32 @@ public sealed class DefaultLimits(EventStoreFixture store)
     [InlineData(120, 500)]
     [InlineData(120, 70_000)]
     [InlineData(250, 500)]
-    public async Task Whoever_says_the_limit_of_an_account_without_one_of_its_own_says_the_present_one(int payments, int limit)
-    {
-        var account = StackFixture.NewAccount();
-        var database = await store.NewDatabaseAsync();
-        await store.NewBackend(database).EnsureEventStoreAsync(Stop);
-        var backend = store.NewBackend(database);
-        var facts = Enumerable.Range(0, payments).Select(n => (AccountEvent)new PaymentAccepted(Guid.NewGuid(), 1, "USD", Begin.AddSeconds(n)));
-        await EventStoreFixture.AppendAsync(backend.Database().Store, "visa/" + account, Account.Opened(10_000), facts, areStating: true);
-
-        var said = await SayAsync(backend, account, payments, Account.Opened(limit));
-
-        Assert.All(said, one => Assert.Equal((one.By, limit), (one.By, one.Limit)));
-        Assert.True((await AuditAsync(database, limit)).IsClean);
-    }
+    public Task Whoever_says_the_limit_of_an_account_without_one_of_its_own_says_the_present_one(int payments, int limit) =>
+        SaysAsync([.. Enumerable.Range(0, payments).Select(Paid)], limit, expected: limit);
 
     [Theory]
     [InlineData(50)]
     [InlineData(120)]
     [InlineData(250)]
-    public async Task Whoever_says_the_limit_of_an_account_with_one_of_its_own_says_that(int payments)
+    public Task Whoever_says_the_limit_of_an_account_with_one_of_its_own_says_that(int payments) => SaysAsync(
+        [new Billing.Backends.Domain.CreditLimitChanged(Guid.NewGuid(), 777, "USD", Begin), .. Enumerable.Range(1, payments - 1).Select(Paid)],
+        limit: 500, expected: 777);
+
+    private async Task SaysAsync(List<AccountEvent> facts, decimal limit, decimal expected)
     {
         var account = StackFixture.NewAccount();
         var database = await store.NewDatabaseAsync();
-        await store.NewBackend(database).EnsureEventStoreAsync(Stop);
         var backend = store.NewBackend(database);
-        var facts = Enumerable.Range(1, payments - 1).Select(n => (AccountEvent)new PaymentAccepted(Guid.NewGuid(), 1, "USD", Begin.AddSeconds(n)))
-            .Prepend(new Billing.Backends.Domain.CreditLimitChanged(Guid.NewGuid(), 777, "USD", Begin));
+        await backend.EnsureEventStoreAsync(Stop);
         await EventStoreFixture.AppendAsync(backend.Database().Store, "visa/" + account, Account.Opened(10_000), facts, areStating: true);
 
-        var said = await SayAsync(backend, account, payments, Account.Opened(500));
+        var said = await SayAsync(backend, account, facts.Count, Account.Opened(limit));
 
-        Assert.All(said, one => Assert.Equal((one.By, 777m), (one.By, one.Limit)));
-        Assert.True((await AuditAsync(database, 500)).IsClean);
+        Assert.All(said, one => Assert.Equal((one.By, expected), (one.By, one.Limit)));
+        Assert.True((await new Auditor(database) { OpeningLimit = limit }.RunAsync([], Stop)).IsClean);
     }
+
+    private static AccountEvent Paid(int second) => new PaymentAccepted(Guid.NewGuid(), 1, "USD", Begin.AddSeconds(second));
 
     // What decides, what answers CheckBalance from the view and from events that follow, GetBalanceAt and GetStatement.
     private static async Task<List<(string By, decimal Limit)>> SayAsync(ServiceProvider backend, string account, int version, Account opened)
@@ -87,7 +79,4 @@ public sealed class DefaultLimits(EventStoreFixture store)
 
     private static StatementPageRequest Page(string account, long after, int limit) =>
         new() { AccountId = account, PaymentType = PaymentType.Visa, AfterVersion = after, Limit = limit };
-
-    private static Task<AuditResult> AuditAsync(string database, decimal limit) =>
-        new Auditor(database) { OpeningLimit = Math.Max(limit, 500) }.RunAsync([], Stop);
 }

@@ -64,10 +64,8 @@ public sealed class EventStoreStart(EventStoreFixture store)
     public async Task What_a_service_acknowledges_is_on_the_disk_whatever_its_role_and_database_say()
     {
         var database = await store.NewDatabaseAsync();
-        await using var source = NpgsqlDataSource.Create(database);
         var name = new NpgsqlConnectionStringBuilder(database).Database;
-        await using var alter = source.CreateCommand($"alter database \"{name}\" set synchronous_commit = off");
-        await alter.ExecuteNonQueryAsync();
+        await ExecuteAsync(database, $"alter database \"{name}\" set synchronous_commit = off");
         await using var sessions = store.NewBackend(database);
 
         await using var show = sessions.Database().Servers.Primary.CreateCommand("show synchronous_commit");

@@ -41,9 +41,7 @@ public sealed class DatabaseExaminations(EventStoreFixture store)
     [Fact]
     public async Task A_role_to_which_a_database_acknowledges_what_is_on_no_disk_is_found()
     {
-        await using var source = NpgsqlDataSource.Create(store.Postgres.ConnectionString);
-        await using var alter = source.CreateCommand("create role hasty; alter role hasty set synchronous_commit = off");
-        await alter.ExecuteNonQueryAsync(Stop);
+        await store.ExecuteAsync("create role hasty; alter role hasty set synchronous_commit = off");
         try
         {
             var found = await AskAsync(store.Postgres.ConnectionString);
@@ -52,8 +50,7 @@ public sealed class DatabaseExaminations(EventStoreFixture store)
         }
         finally
         {
-            await using var drop = source.CreateCommand("drop role hasty");
-            await drop.ExecuteNonQueryAsync(Stop);
+            await store.ExecuteAsync("drop role hasty");
         }
     }
 
@@ -126,10 +123,10 @@ public sealed class BrokerExaminations
     {
         var topic = Topics.Payments(V1.PaymentType.Discover);
         using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers }).Build();
-        var resource = new ConfigResource { Type = ResourceType.Topic, Name = topic };
-        var right = (await admin.DescribeConfigsAsync([resource])).Single().Entries[setting].Value;
+        var described = await admin.DescribeConfigsAsync([new ConfigResource { Type = ResourceType.Topic, Name = topic }]);
+        var right = described.Single().Entries[setting].Value;
         Assert.DoesNotContain(await AskAsync(), finding => finding.Setting == setting);
-        await SetAsync(admin, resource, setting, wrong);
+        await _stack.SetTopicAsync(topic, setting, wrong);
         try
         {
             var found = Assert.Single(await AskAsync(), finding => finding.Setting == setting);
@@ -139,7 +136,7 @@ public sealed class BrokerExaminations
         }
         finally
         {
-            await SetAsync(admin, resource, setting, right);
+            await _stack.SetTopicAsync(topic, setting, right);
         }
     }
 
@@ -163,9 +160,4 @@ public sealed class BrokerExaminations
     }
 
     private Task<IReadOnlyList<Finding>> AskAsync() => KafkaChecks.OfAsync(new KafkaOptions { BootstrapServers = _stack.Stack.BootstrapServers! }, TimeProvider.System);
-
-    private static async Task SetAsync(IAdminClient admin, ConfigResource topic, string setting, string value) => await admin.IncrementalAlterConfigsAsync(new()
-    {
-        [topic] = [new ConfigEntry { Name = setting, Value = value, IncrementalOperation = AlterConfigOpType.Set }],
-    });
 }

@@ -62,11 +62,10 @@ public sealed class Fencing(EventStoreFixture store)
     {
         var number = (await Accounts.HeldShardsAsync(Stop))[Shard.Of(_stream)];
         var (former, present) = (FenceOf(number + 1), FenceOf(number));
-        var fact = new Billing.Backends.Domain.Payment(_id, 5, "USD").Decide(EventStoreFixture.Opened, DateTimeOffset.UnixEpoch);
 
         foreach (var attempt in (Func<Task>[])
         [
-            () => Accounts.AppendAsync([NewEvent.Of(_stream, fact, EventStoreFixture.Opened)], former, Stop),
+            () => AppendAsync(former),
             () => Accounts.FindReceiptsAsync([Id], former, Stop),
             () => Accounts.CloseAsync([(Id, null)], former, Stop),
             () => Accounts.ConfirmAsync([Id], new Dictionary<string, long> { [_stream] = 0 }, former, Stop),
@@ -75,7 +74,7 @@ public sealed class Fencing(EventStoreFixture store)
             Assert.Equal([Shard.Of(_stream)], EventStoreFailure.Elsewhere((await Record.ExceptionAsync(attempt))!)!);
         }
 
-        await Accounts.AppendAsync([NewEvent.Of(_stream, fact, EventStoreFixture.Opened)], present, Stop);
+        await AppendAsync(present);
         Assert.Single(await Accounts.FindReceiptsAsync([Id], present, Stop));
 
         Fence FenceOf(long epoch) => new([], [(Shard.Of(_stream), epoch)]);
@@ -85,10 +84,9 @@ public sealed class Fencing(EventStoreFixture store)
     public async Task A_closed_id_names_the_command_and_who_sent_it()
     {
         await Accounts.CloseAsync([(Id, new Billing.Backends.Domain.Sender("alice"))], [], Stop);
-        await using var question = new NpgsqlCommand("select data::text from billing.mt_events where id = $1", await OpenAsync())
-        {
-            Parameters = { new() { Value = Id.EventId } },
-        };
+        await using var database = NpgsqlDataSource.Create(store.Postgres.ConnectionString);
+        await using var question = database.CreateCommand("select data::text from billing.mt_events where id = $1");
+        question.Parameters.AddWithValue(Id.EventId);
         Assert.Equal(
             $$"""{"By": "alice", "StreamId": "{{_stream}}", "TransactionId": "{{_id}}"}""", (string)(await question.ExecuteScalarAsync(Stop))!);
     }
@@ -188,20 +186,15 @@ public sealed class Fencing(EventStoreFixture store)
     private Task<Dictionary<CommandId, Wire.V1.Event>> ConfirmAsync(long version) =>
         Accounts.ConfirmAsync([Id], new Dictionary<string, long> { [_stream] = version }, [], Stop);
 
-    private async Task<NpgsqlConnection> OpenAsync()
-    {
-        var connection = new NpgsqlConnection(store.Postgres.ConnectionString);
-        await connection.OpenAsync(Stop);
-        return connection;
-    }
-
     private async Task<long> BeginAsync(long epoch) =>
         Assert.Single(await Accounts.BeginEpochsAsync([new PartitionEpoch(_partition, epoch)], Stop)).Value;
 
-    private Task AppendAsync(long epoch)
+    private Task AppendAsync(long epoch) => AppendAsync([new PartitionEpoch(_partition, epoch)]);
+
+    private Task AppendAsync(Fence fence)
     {
         var fact = new Billing.Backends.Domain.Payment(_id, 5, "USD").Decide(EventStoreFixture.Opened, DateTimeOffset.UnixEpoch);
-        return Accounts.AppendAsync([NewEvent.Of(_stream, fact, EventStoreFixture.Opened)], [new PartitionEpoch(_partition, epoch)], Stop);
+        return Accounts.AppendAsync([NewEvent.Of(_stream, fact, EventStoreFixture.Opened)], fence, Stop);
     }
 
     /// <summary>Waits until another session waits for a session's locks.</summary>

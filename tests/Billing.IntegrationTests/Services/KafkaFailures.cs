@@ -168,7 +168,7 @@ public sealed class KafkaFailures
         Assert.Equal(0, proxy.Process.ExitCode);
         Assert.InRange(answered, 1, 200);
         Assert.Equal(topicsBefore - 1, ReplyTopics().Count);
-        await RestartExitedServicesAsync();
+        await _stack.RestartEndedServicesAsync();
     }
 
     [Theory]
@@ -248,15 +248,7 @@ public sealed class KafkaFailures
         finally
         {
             File.Delete(journal);
-            await RestartExitedServicesAsync();
-        }
-    }
-
-    private async Task RestartExitedServicesAsync()
-    {
-        foreach (var gone in _stack.Stack.Services.Where(s => s.Process.HasExited).ToList())
-        {
-            await _stack.Stack.AddAsync(gone.Role, gone.Number, CancellationToken.None);
+            await _stack.RestartEndedServicesAsync();
         }
     }
 

@@ -3,7 +3,6 @@ using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Billing.Messaging.Kafka.Clients;
 using Confluent.Kafka;
-using Confluent.Kafka.Admin;
 using Microsoft.Extensions.Logging.Abstractions;
 using Microsoft.Extensions.Options;
 
@@ -65,12 +64,7 @@ public sealed class ReplyTopicSweep
         if (heartbeats.Length > 0)
         {
             // The records are to be old.
-            using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers }).Build();
-            await admin.IncrementalAlterConfigsAsync(new()
-            {
-                [new ConfigResource { Type = ResourceType.Topic, Name = topic }] =
-                    [new ConfigEntry { Name = "message.timestamp.type", Value = "CreateTime", IncrementalOperation = AlterConfigOpType.Set }],
-            });
+            await _stack.SetTopicAsync(topic, "message.timestamp.type", "CreateTime");
         }
         using var producer = new ProducerBuilder<Null, byte[]>(
             new ProducerConfig { BootstrapServers = _stack.Stack.BootstrapServers, TopicMetadataPropagationMaxMs = 30_000 }).Build();

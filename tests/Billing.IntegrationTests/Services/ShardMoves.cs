@@ -77,7 +77,7 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
         await ExecuteAsync(1, $"do $$ begin assert (select last_value from billing.mt_events_sequence) = {events}; end $$");
         // What it knows of the shards is out of date, which it learns by the first read.
         Assert.True(EventStoreFailure.IsUnavailable((await Record.ExceptionAsync(() => Reader().LoadAsync([_stream], EventStoreFixture.Opened, Stop)))!));
-        Assert.Equal(_account with { Head = null }, (await Reader().LoadAsync([_stream], EventStoreFixture.Opened, Stop))[_stream]);
+        Assert.Equal(_account with { Head = null, Incarnation = 2 }, (await Reader().LoadAsync([_stream], EventStoreFixture.Opened, Stop))[_stream]);
         var refused = await Record.ExceptionAsync(() => AppendAsync(0, _stream, EventStoreFixture.Facts(1)));
         Assert.Equal([TheShard], EventStoreFailure.Elsewhere(refused!)!);
         await Assert.ThrowsAsync<PostgresException>(() => Databases[0].Store.FindReceiptsAsync([new CommandId(_closed, _stream)], [], Stop));
@@ -96,7 +96,7 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
     [InlineData("closing it")]
     public async Task Commands_that_both_databases_have_closed_under_one_number_do_not_stop_a_move(string when)
     {
-        var other = StreamElsewhere();
+        var other = StreamIn(theShard: false);
         await _services.MoveShardAsync(Shard.Of(other), "two", _ => { }, Stop);
         void Meanwhile(string doing)
         {
@@ -173,7 +173,7 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
     public async Task What_an_interrupted_move_has_copied_and_is_no_longer_so_does_not_stop_the_next_one()
     {
         await Assert.ThrowsAsync<InvalidOperationException>(() => MoveAsync("two", doing => Interrupt(doing == "closing it")));
-        var lost = "amex/" + StreamInTheShard();
+        var lost = StreamIn(theShard: true);
         await ExecuteAsync(1, $"""
             insert into billing.mt_streams (id, version, timestamp, created) values ('{lost}', 1, now(), now());
             insert into billing.mt_events (seq_id, id, stream_id, version, data, type, timestamp)
@@ -224,7 +224,7 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
     [InlineData("alter table billing.mt_events add constraint more check (false) not valid", "alter table billing.mt_events drop constraint more")]
     public async Task A_move_that_fails_while_the_shard_is_closed_opens_it_again_and_can_be_made_when_the_reason_is_gone(string change, string gone)
     {
-        var fresh = "amex/" + StreamInTheShard();
+        var fresh = StreamIn(theShard: true);
         var failure = await Assert.ThrowsAsync<StoreCopyException>(() => MoveAsync("two", doing =>
         {
             if (doing == "closing it")
@@ -268,7 +268,7 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
         Assert.Empty(await Databases[0].Store.TakeDueHoldsAsync(TimeProvider.System.GetUtcNow(), 9, Stop));
         await ExecuteAsync(0, $"update billing.shards set moving_to = null where number = {TheShard}");
 
-        Assert.Equal(new CommandId(hold.TransactionId, _stream), Assert.Single(await Databases[0].Store.TakeDueHoldsAsync(TimeProvider.System.GetUtcNow(), 9, Stop)).Id);
+        Assert.Equal(new CommandId(hold.TransactionId, _stream), Assert.Single(await Databases[0].Store.TakeDueHoldsAsync(TimeProvider.System.GetUtcNow(), 9, Stop)));
     }
 
     [Theory]
@@ -503,12 +503,8 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
         Assert.Equal(0, databases.Map.Find(TheShard));
     }
 
-    private static string InShard(int shard, bool isIn) =>
-        Enumerable.Range(0, 10_000).Select(n => $"other{n}").First(account => Shard.Of("amex/" + account) == shard == isIn);
-
-    private string StreamElsewhere() => "amex/" + InShard(TheShard, isIn: false);
-
-    private string StreamInTheShard() => InShard(TheShard, isIn: true);
+    private string StreamIn(bool theShard) =>
+        Enumerable.Range(0, 10_000).Select(n => $"amex/other{n}").First(stream => Shard.Of(stream) == TheShard == theShard);
 
     private async Task<int> HolderAsync() => (await Databases[0].Store.HeldShardsAsync(Stop)).ContainsKey(TheShard) ? 0 : 1;
 
@@ -543,10 +539,7 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
         return await EventStoreFixture.AppendAsync(Databases[place].Store, stream, account, facts, areStating: true);
     }
 
-    private async Task AppendWhereItIsAsync()
-    {
-        await AppendAsync(await HolderAsync(), _stream, EventStoreFixture.Facts(3, seed: 5));
-    }
+    private async Task AppendWhereItIsAsync() => await AppendAsync(await HolderAsync(), _stream, EventStoreFixture.Facts(3, seed: 5));
 
     private async Task AuditAsync()
     {

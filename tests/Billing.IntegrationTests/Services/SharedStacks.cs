@@ -1,6 +1,8 @@
 using Billing.IntegrationTests.StackTests;
 using Billing.IntegrationTests.Telemetry;
 using Billing.LocalStack;
+using Confluent.Kafka;
+using Confluent.Kafka.Admin;
 using Xunit.Sdk;
 using Xunit.v3;
 
@@ -30,7 +32,19 @@ public sealed class LongestFirst : ITestCollectionOrderer
 /// <summary>Two proxies, two payment backends and two balance backends over their own Kafka.</summary>
 public sealed class KafkaStack() : KafkaFixture(
     // Nobody listens where the events are sent to, so that each of these metrics is exposed.
-    new StackOptions { Proxies = 2, PaymentBackends = 2, BalanceBackends = 2, Webhook = WebhookTarget.New("http://127.0.0.1:1/") }, OtlpReceiver.WatchAsync);
+    new StackOptions { Proxies = 2, PaymentBackends = 2, BalanceBackends = 2, Webhook = WebhookTarget.New("http://127.0.0.1:1/") }, OtlpReceiver.WatchAsync)
+{
+    /// <summary>Changes a setting of a topic; null for the brokers' default.</summary>
+    public async Task SetTopicAsync(string topic, string setting, string? value)
+    {
+        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = Stack.BootstrapServers }).Build();
+        await admin.IncrementalAlterConfigsAsync(new()
+        {
+            [new ConfigResource { Type = ResourceType.Topic, Name = topic }] =
+                [new ConfigEntry { Name = setting, Value = value, IncrementalOperation = value is null ? AlterConfigOpType.Delete : AlterConfigOpType.Set }],
+        });
+    }
+}
 
 /// <summary>The same services in one process, over queues in memory.</summary>
 public sealed class EmbeddedStack() : StackFixture(

@@ -48,12 +48,11 @@ public sealed class TopicRetention(KafkaStack stack)
     {
         Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
         var topic = Topics.Payments(V1.PaymentType.Discover);
-        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = stack.Stack.BootstrapServers }).Build();
         var options = new KafkaOptions { BootstrapServers = stack.Stack.BootstrapServers! };
         var topics = new KafkaTopics(Options.Create(options), TimeProvider.System, NullLogger<KafkaTopics>.Instance);
         await topics.EnsureSharedAsync();
 
-        await SetAsync(admin, topic, setting, wrong);
+        await stack.SetTopicAsync(topic, setting, wrong);
         try
         {
             var e = await Assert.ThrowsAsync<StartupException>(topics.EnsureSharedAsync);
@@ -63,7 +62,7 @@ public sealed class TopicRetention(KafkaStack stack)
         }
         finally
         {
-            await SetAsync(admin, topic, setting, right);
+            await stack.SetTopicAsync(topic, setting, right);
         }
         await topics.EnsureSharedAsync();
     }
@@ -100,10 +99,4 @@ public sealed class TopicRetention(KafkaStack stack)
         Assert.All(described, topic => Assert.Equal("LogAppendTime", topic.Entries["message.timestamp.type"].Value));
         await topics.DeleteReplyTopicAsync(replies);
     }
-
-    private static async Task SetAsync(IAdminClient admin, string topic, string setting, string? value) => await admin.IncrementalAlterConfigsAsync(new()
-    {
-        [new ConfigResource { Type = ResourceType.Topic, Name = topic }] =
-            [new ConfigEntry { Name = setting, Value = value, IncrementalOperation = value is null ? AlterConfigOpType.Delete : AlterConfigOpType.Set }],
-    });
 }

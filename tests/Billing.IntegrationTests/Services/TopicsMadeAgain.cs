@@ -17,7 +17,7 @@ namespace Billing.IntegrationTests.Services;
 /// <summary>A topic of requests that is deleted and created again, and offsets of its group that are wrong, on a real Kafka: whatever happens,
 /// what is on the topic is executed.</summary>
 [Collection(OverFailingKafka.Name)]
-public sealed class TopicsMadeAgain : IAsyncLifetime
+public sealed class TopicsMadeAgain : IAsyncDisposable
 {
     private static readonly string Topic = Topics.Payments(PaymentType.Mastercard);
 
@@ -31,9 +31,7 @@ public sealed class TopicsMadeAgain : IAsyncLifetime
 
     private static CancellationToken Stop => TestContext.Current.CancellationToken;
 
-    public ValueTask InitializeAsync() => ValueTask.CompletedTask;
-
-    public async ValueTask DisposeAsync() => await StartBackendsAsync();
+    public async ValueTask DisposeAsync() => await _stack.RestartEndedServicesAsync();
 
     [Fact]
     public async Task What_comes_after_the_backends_that_saw_offsets_begin_again_were_killed_is_executed()
@@ -44,7 +42,7 @@ public sealed class TopicsMadeAgain : IAsyncLifetime
 
         await KillBackendsAsync();
         var accounts = await SendAsync(400);
-        await StartBackendsAsync();
+        await _stack.RestartEndedServicesAsync();
 
         await ExecutedAsync(accounts);
     }
@@ -62,7 +60,7 @@ public sealed class TopicsMadeAgain : IAsyncLifetime
         {
             late.Commit([former]);
         }
-        await StartBackendsAsync();
+        await _stack.RestartEndedServicesAsync();
 
         await ExecutedAsync(accounts);
     }
@@ -79,7 +77,7 @@ public sealed class TopicsMadeAgain : IAsyncLifetime
         {
             wrong.Commit([new TopicPartitionOffset(Topic, 0, direction < 0 ? 0 : 100_000)]);
         }
-        await StartBackendsAsync();
+        await _stack.RestartEndedServicesAsync();
 
         await ExecutedAsync(accounts);
         await ExecutedAsync(await SendAsync(10));
@@ -150,14 +148,6 @@ public sealed class TopicsMadeAgain : IAsyncLifetime
         while ((await admin.DescribeConsumerGroupsAsync([Groups.Payments])).ConsumerGroupDescriptions[0].Members.Count > 0)
         {
             await Task.Delay(100, patience.Token);
-        }
-    }
-
-    private async Task StartBackendsAsync()
-    {
-        foreach (var gone in _stack.Stack.Services.Where(s => s.Process.HasExited).ToList())
-        {
-            await _stack.Stack.AddAsync(gone.Role, gone.Number, CancellationToken.None);
         }
     }
 

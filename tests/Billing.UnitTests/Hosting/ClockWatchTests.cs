@@ -1,6 +1,6 @@
 using Billing.Hosting;
 using Billing.UnitTests.Testing;
-using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Testing;
 
 namespace Billing.UnitTests.Hosting;
 
@@ -10,13 +10,13 @@ public sealed class ClockWatchTests : IDisposable
     private readonly SteadyTime _time;
     private readonly Supervisor _supervisor = Supervision.New();
     private readonly CancellationTokenSource _stop = new();
-    private readonly List<string> _said = [];
+    private readonly FakeLogger<ClockWatch> _log = new();
     private readonly ClockWatch _watch;
 
     public ClockWatchTests()
     {
         _time = new SteadyTime(_wall);
-        _watch = new ClockWatch(_time, _supervisor, new Logged(_said));
+        _watch = new ClockWatch(_time, _supervisor, _log);
     }
 
     public void Dispose()
@@ -71,7 +71,7 @@ public sealed class ClockWatchTests : IDisposable
 
         Assert.False(watching.IsCompleted);
         Assert.Equal(right + _wall.GetElapsedTime(start), _time.GetUtcNow(), TimeSpan.FromMilliseconds(200));
-        Assert.Contains("machine " + Environment.MachineName, Assert.Single(_said), StringComparison.Ordinal);
+        Assert.Contains("machine " + Environment.MachineName, Assert.Single(_log.Collector.GetSnapshot()).Message, StringComparison.Ordinal);
         Assert.Null(_watch.NotReadyReason);
     }
 
@@ -98,7 +98,7 @@ public sealed class ClockWatchTests : IDisposable
         await _wall.RunToEndAsync(Task.Delay(TimeSpan.FromMinutes(1), _wall));
 
         Assert.False(watching.IsCompleted);
-        Assert.Contains("broker 2", Assert.Single(_said), StringComparison.Ordinal);
+        Assert.Contains("broker 2", Assert.Single(_log.Collector.GetSnapshot()).Message, StringComparison.Ordinal);
         Assert.Null(_watch.NotReadyReason);
     }
 
@@ -137,16 +137,5 @@ public sealed class ClockWatchTests : IDisposable
         {
             _time.Hear(clock, _wall.GetUtcNow() + ahead, TimeSpan.FromMilliseconds(1), _wall.GetTimestamp(), _wall.GetTimestamp());
         }
-    }
-
-    private sealed class Logged(List<string> said) : ILogger<ClockWatch>
-    {
-        public IDisposable? BeginScope<TState>(TState state)
-            where TState : notnull => null;
-
-        public bool IsEnabled(LogLevel logLevel) => true;
-
-        public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter) =>
-            said.Add(formatter(state, exception));
     }
 }

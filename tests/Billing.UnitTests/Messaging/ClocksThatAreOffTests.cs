@@ -33,11 +33,7 @@ public sealed class ClocksThatAreOffTests
 
         var delivery = Send(proxy, backend);
 
-        Assert.False(IsExpired(delivery, backend));
-        _true.Advance(TimeSpan.FromSeconds(19));
-        Assert.False(IsExpired(delivery, backend));
-        _true.Advance(TimeSpan.FromSeconds(2));
-        Assert.True(IsExpired(delivery, backend));
+        ExpiresAtItsDeadline(delivery, backend);
     }
 
     [Theory]
@@ -71,11 +67,7 @@ public sealed class ClocksThatAreOffTests
         var delivery = Send(proxy, backend);
 
         Assert.Equal(off == TimeSpan.Zero, proxy.IsCertain);
-        Assert.False(IsExpired(delivery, backend));
-        _true.Advance(TimeSpan.FromSeconds(19));
-        Assert.False(IsExpired(delivery, backend));
-        _true.Advance(TimeSpan.FromSeconds(2));
-        Assert.True(IsExpired(delivery, backend));
+        ExpiresAtItsDeadline(delivery, backend);
     }
 
     [Fact]
@@ -101,14 +93,16 @@ public sealed class ClocksThatAreOffTests
         Assert.Equal(0, CommandDeadline.Of(command, UnixTime.Microseconds(_true.GetUtcNow()), backend));
     }
 
-    private static TheoryData<string, TimeSpan> Pairs(IEnumerable<string> machines, IEnumerable<TimeSpan> offs)
+    private static TheoryData<string, TimeSpan> Pairs(IEnumerable<string> machines, IEnumerable<TimeSpan> offs) =>
+        [.. from machine in machines from off in offs select (machine, off)];
+
+    private void ExpiresAtItsDeadline(RecordingDelivery delivery, TimeProvider backend)
     {
-        var pairs = new TheoryData<string, TimeSpan>();
-        foreach (var (machine, off) in from machine in machines from off in offs select (machine, off))
-        {
-            pairs.Add(machine, off);
-        }
-        return pairs;
+        Assert.False(IsExpired(delivery, backend));
+        _true.Advance(TimeSpan.FromSeconds(19));
+        Assert.False(IsExpired(delivery, backend));
+        _true.Advance(TimeSpan.FromSeconds(2));
+        Assert.True(IsExpired(delivery, backend));
     }
 
     private static bool IsExpired(RecordingDelivery delivery, TimeProvider backend) => delivery.DeadlineUnixUs < backend.Microseconds();

@@ -19,7 +19,7 @@ internal static class TopicsCommand
         var partitions = new Option<int?>("--partitions") { Description = "Partitions of each new request topic; by default the number in the settings", HelpName = "N" }
             .Refuse(text => int.TryParse(text, out var given) && given is < 1 or > 10_000 ? "--partitions must be between 1 and 10000." : null);
         var access = Flags.Text("--access", "Access list, such as deploy/bootstrap/kafka/access.txt", "FILE");
-        var command = new Command("topics", "Creates the missing request, event and dead-letter topics, and applies an access list.")
+        var command = new Command("topics", "Creates the missing shared topics, and applies an access list.")
         {
             kafka, partitions, access,
         };

@@ -344,15 +344,7 @@ public sealed class CommandsInFlightTests
     [Fact]
     public void A_limit_change_is_answered_as_such_and_a_payment_with_its_id_is_refused()
     {
-        var change = Samples.PaymentCommand(correlationId: 1);
-        change.CreditLimit = new SetCreditLimitRequest
-        {
-            TransactionId = Samples.TransactionId,
-            AccountId = "acct-42",
-            PaymentType = PaymentType.Visa,
-            Limit = Samples.Dollars(10),
-        };
-        var command = Assert.Single(_inFlight.Enter([new RecordingDelivery(change), Deliver(2)], 0));
+        var command = Assert.Single(_inFlight.Enter([Other("a limit", 1), Deliver(2)], 0));
         var fact = command.Command.Decide(Account.Opened(1000), null, DateTimeOffset.UnixEpoch).Event!;
         command.Record(RecordedEvent.ToWire("visa/acct-42", fact, Account.Opened(1000).Apply(fact)));
         var replies = _inFlight.Leave([command], 0).Answered!.Prepend(command).SelectMany(c => c.Answers(0)).Select(a => a.Reply!).ToList();
