@@ -23,7 +23,7 @@ public static class WireFormat
     /// <summary>The header with the W3C trace context.</summary>
     internal const string TraceParentHeader = "traceparent";
 
-    private static readonly MessageParser<Event> KnownEvents = Event.Parser.WithDiscardUnknownFields(true);
+    private static readonly MessageParser<Event> EventParser = Event.Parser.WithDiscardUnknownFields(true);
 
     /// <summary>The version header's value.</summary>
     internal static ReadOnlyMemory<byte> VersionBytes { get; } = "1"u8.ToArray();
@@ -42,12 +42,13 @@ public static class WireFormat
         return refusal is null;
     }
 
-    /// <summary>Parses and checks the value of a record; the refusal says why it is skipped.</summary>
+    /// <summary>Parses and checks the value of a record; the refusal says why it is skipped. The event lacks the members that this program
+    /// does not know (<see cref="IsWhole"/>).</summary>
     internal static bool TryReadEvent(
         ReadOnlySpan<byte> value, ReadOnlySpan<byte> version, [NotNullWhen(true)] out Event? recorded,
         [NotNullWhen(false)] out string? refusal)
     {
-        if (!TryParse(Event.Parser, "an Event", value, version, out recorded, out refusal))
+        if (!TryParse(EventParser, "an Event", value, version, out recorded, out refusal))
         {
             return false;
         }
@@ -57,9 +58,9 @@ public static class WireFormat
         return refusal is null;
     }
 
-    /// <summary>Whether this program knows all that the value of a record with an event says: a newer one may have written members that it does not
-    /// know.</summary>
-    internal static bool IsKnown(ReadOnlySpan<byte> value) => KnownEvents.ParseFrom(value).CalculateSize() == value.Length;
+    /// <summary>Whether an event has all that the value of its record says: a newer program may have written members that this one does not know.
+    /// </summary>
+    internal static bool IsWhole(Event recorded, ReadOnlySpan<byte> value) => recorded.CalculateSize() == value.Length;
 
     /// <summary>Whether a text can name the sender of a command: everything that is recorded or shown with it, and PostgreSQL's JSON, can hold it.
     /// </summary>

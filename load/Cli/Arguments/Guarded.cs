@@ -1,8 +1,10 @@
 using System.CommandLine;
 using Billing.Auditing;
+using Billing.Backends.EventStore.Shards;
 using Billing.Hosting;
 using Billing.LocalStack.Processes;
 using Grpc.Core;
+using Npgsql;
 
 namespace Billing.Cli.Arguments;
 
@@ -16,6 +18,20 @@ internal static class Guarded
         return command;
     }
 
+    /// <summary>Asks the databases of <c>--postgres</c>; an error of theirs names that flag.</summary>
+    /// <exception cref="StackException">A database failed, or it is not one that the question can be asked.</exception>
+    public static async Task<T> AskingPostgresAsync<T>(Func<Task<T>> question)
+    {
+        try
+        {
+            return await question();
+        }
+        catch (Exception e) when (e is StoreCopyException or NpgsqlException)
+        {
+            throw new StackException($"--postgres: {e.Message}", e);
+        }
+    }
+
     /// <summary>Runs a command; errors that the user can correct are printed as one line on standard error.</summary>
     public static async Task<int> RunAsync(Func<Task<int>> action)
     {
@@ -24,7 +40,7 @@ internal static class Guarded
             return await action();
         }
         catch (Exception e) when (e is StackException or AuditException or StartupException or Confluent.Kafka.KafkaException
-            or Npgsql.NpgsqlException or FormatException or IOException or UnauthorizedAccessException)
+            or NpgsqlException or FormatException or IOException or UnauthorizedAccessException)
         {
             await Console.Error.WriteLineAsync(e.Message);
             return 1;

@@ -185,13 +185,13 @@ internal sealed class Statements(Tables tables, StoreHistory history)
     /// <param name="asOf">What is due by then.</param>
     /// <param name="limit">The most to list.</param>
     /// <param name="now">The time of the database.</param>
-    public IReadOnlyList<DueHold> TakeDueHolds(DateTimeOffset asOf, int limit, DateTimeOffset now)
+    public IReadOnlyList<CommandId> TakeDueHolds(DateTimeOffset asOf, int limit, DateTimeOffset now)
     {
         var due = tables.OpenHolds
             .Where(hold => hold.Value.ExpiresAt <= asOf && Holds(Shard.Of(hold.Key.StreamId))
                 && (hold.Value.TakenAt is not { } taken || (now - taken).Duration() > TakenFor))
-            .OrderBy(hold => hold.Value.ExpiresAt).Take(limit).Select(hold => new DueHold(hold.Key, asOf)).ToList();
-        due.ForEach(hold => tables.OpenHolds[hold.Id] = tables.OpenHolds[hold.Id] with { TakenAt = now });
+            .OrderBy(hold => hold.Value.ExpiresAt).Take(limit).Select(hold => hold.Key).ToList();
+        due.ForEach(id => tables.OpenHolds[id] = tables.OpenHolds[id] with { TakenAt = now });
         return due;
     }
 

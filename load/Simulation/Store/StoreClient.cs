@@ -55,7 +55,7 @@ internal sealed class StoreClient(Node node, StoreServer server) : IAccountStore
             new StoreRequest(Writes: false) { Streams = [.. payments.Select(id => id.StreamId)], KeepsShards = true },
             statements => statements.LastFollowUps(payments));
 
-    public Task<IReadOnlyList<DueHold>> TakeDueHoldsAsync(DateTimeOffset now, int limit, CancellationToken cancellationToken) =>
+    public Task<IReadOnlyList<CommandId>> TakeDueHoldsAsync(DateTimeOffset now, int limit, CancellationToken cancellationToken) =>
         AskAsync(new StoreRequest(Writes: true), statements => statements.TakeDueHolds(now, limit, server.Time));
 
     public Task<Dictionary<CommandId, Wire.V1.Event>> CloseAsync(

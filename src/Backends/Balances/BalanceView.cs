@@ -250,14 +250,21 @@ internal sealed class BalanceView
     // the versions of another incarnation say nothing about these.
     private bool? IsOfFormerIncarnation(Event recorded, Entry? entry)
     {
-        if (recorded.Incarnation > (entry?.Account.Incarnation ?? 0) && Shard.Of(recorded.StreamId) is var shard)
-        {
-            _incarnations[shard] = Math.Max(_incarnations[shard], recorded.Incarnation);
-        }
+        Note(recorded.StreamId, recorded.Incarnation, entry);
         return entry is null ? null
             : IsFormer(entry) ? false
             : recorded.Incarnation < entry.Account.Incarnation ? recorded.Version <= entry.Account.Version
             : null;
+    }
+
+    // Mostly it is that of the account, and the shard need not be computed.
+    private void Note(string streamId, long incarnation, Entry? entry)
+    {
+        if (incarnation > (entry?.Account ?? _opened).Incarnation)
+        {
+            ref var highest = ref _incarnations[entry?.Shard ?? Shard.Of(streamId)];
+            highest = Math.Max(highest, incarnation);
+        }
     }
 
     private bool IsFormer(Entry entry) => entry.Account.Incarnation < _incarnations[entry.Shard];
@@ -289,10 +296,7 @@ internal sealed class BalanceView
     {
         _accounts.TryGet(streamId, out var entry);
         var known = entry?.Account ?? _opened;
-        if (account.Incarnation > known.Incarnation && Shard.Of(streamId) is var shard)
-        {
-            _incarnations[shard] = Math.Max(_incarnations[shard], account.Incarnation);
-        }
+        Note(streamId, account.Incarnation, entry);
         if (entry is null ? account.Version > 0
             : account.Incarnation != known.Incarnation ? account.Incarnation > known.Incarnation
             : account.Version > known.Version || entry.IsInDoubt)

@@ -39,7 +39,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
     public async Task<Dictionary<string, Account>> LoadAsync(
         string[] streamIds, Account opened, CancellationToken cancellationToken)
     {
-        var accounts = streamIds.ToDictionary(id => id, _ => opened, StringComparer.Ordinal);
+        var accounts = new Dictionary<string, Account>(streamIds.Length, StringComparer.Ordinal);
         var former = new List<string>();
         await using (var command = servers.Primary.CreateCommand($"""
             select wanted.id, e.version, e.type, e.data, c.type, c.data, e.data ->> '{EventChain.Member}', h.epoch
@@ -57,13 +57,14 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
             await using var rows = await command.ExecuteReaderAsync(cancellationToken);
             while (await rows.ReadAsync(cancellationToken))
             {
+                var id = rows.GetString(0);
                 var incarnation = rows.IsDBNull(7) ? 0 : Shard.IncarnationOf(rows.GetInt64(7));
+                accounts[id] = opened with { Incarnation = incarnation };
                 if (rows.IsDBNull(1))
                 {
-                    accounts[rows.GetString(0)] = opened with { Incarnation = incarnation };
                     continue;
                 }
-                var (id, last) = (rows.GetString(0), EventTypes.Read(rows.GetString(2), rows.GetFieldValue<byte[]>(3)));
+                var last = EventTypes.Read(rows.GetString(2), rows.GetFieldValue<byte[]>(3));
                 var limit = rows.IsDBNull(4)
                     ? opened.CreditLimit
                     : opened.Apply(EventTypes.Read(rows.GetString(4), rows.GetFieldValue<byte[]>(5))).CreditLimit;
@@ -74,7 +75,6 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
                 else
                 {
                     former.Add(id);
-                    accounts[id] = opened with { Incarnation = incarnation };
                 }
             }
         }
@@ -199,9 +199,9 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
         return last;
     }
 
-    public async Task<IReadOnlyList<DueHold>> TakeDueHoldsAsync(DateTimeOffset now, int limit, CancellationToken cancellationToken)
+    public async Task<IReadOnlyList<CommandId>> TakeDueHoldsAsync(DateTimeOffset now, int limit, CancellationToken cancellationToken)
     {
-        var due = new List<DueHold>();
+        var due = new List<CommandId>();
         await using var command = servers.Primary.CreateCommand($"""
             with due as (
                 select stream_id, payment_id from {EventStoreSchema.OpenHolds(_options.Schema)}
@@ -218,7 +218,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
         await using var rows = await command.ExecuteReaderAsync(cancellationToken);
         while (await rows.ReadAsync(cancellationToken))
         {
-            due.Add(new DueHold(new CommandId(rows.GetGuid(1), rows.GetString(0)), now));
+            due.Add(new CommandId(rows.GetGuid(1), rows.GetString(0)));
         }
         return due;
     }

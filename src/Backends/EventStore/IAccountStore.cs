@@ -44,11 +44,6 @@ public sealed class Fence(IReadOnlyList<PartitionEpoch> partitions, IReadOnlyLis
     IEnumerator IEnumerable.GetEnumerator() => GetEnumerator();
 }
 
-/// <summary>A payment with something on hold whose time is over.</summary>
-/// <param name="Id">The payment.</param>
-/// <param name="AsOf">The event store's time.</param>
-public readonly record struct DueHold(CommandId Id, DateTimeOffset AsOf);
-
 /// <summary>One event to be appended.</summary>
 /// <param name="Fact">The event.</param>
 /// <param name="After">The account after it; its version is the event's.</param>
@@ -135,7 +130,7 @@ public interface IAccountStore : IAccountReader
     /// <param name="now">The time.</param>
     /// <param name="limit">The most to list.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
-    Task<IReadOnlyList<DueHold>> TakeDueHoldsAsync(DateTimeOffset now, int limit, CancellationToken cancellationToken);
+    Task<IReadOnlyList<CommandId>> TakeDueHoldsAsync(DateTimeOffset now, int limit, CancellationToken cancellationToken);
 
     /// <summary>Closes commands without a receipt, for ever: no event can be recorded for them any more, whoever tries it.</summary>
     /// <param name="commands">The commands, and who sent each of them; null if that is not known.</param>

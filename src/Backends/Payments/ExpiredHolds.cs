@@ -29,25 +29,24 @@ internal sealed partial class ExpiredHolds(
         using var timer = new PeriodicTimer(options.Value.HoldExpiryInterval, time);
         while (await timer.WaitForNextTickAsync(cancellationToken))
         {
-            while (await TakeAsync(store, cancellationToken) is { Count: > 0 } due)
+            for (var isMore = true; isMore;)
             {
-                if (!await SendAsync(store, due))
+                var asOf = time.GetUtcNow();
+                var due = await TakeAsync(store, asOf, cancellationToken);
+                if (due.Count > 0 && !await SendAsync(store, due, asOf))
                 {
                     await Task.Delay(FailureDelay, time, cancellationToken);
                 }
-                if (due.Count < TakenMax)
-                {
-                    break;
-                }
+                isMore = due.Count == TakenMax;
             }
         }
     }
 
-    private async Task<IReadOnlyList<DueHold>> TakeAsync(IAccountStore store, CancellationToken cancellationToken)
+    private async Task<IReadOnlyList<CommandId>> TakeAsync(IAccountStore store, DateTimeOffset asOf, CancellationToken cancellationToken)
     {
         try
         {
-            return await store.UseAsync(token => store.TakeDueHoldsAsync(time.GetUtcNow(), TakenMax, token), cancellationToken);
+            return await store.UseAsync(token => store.TakeDueHoldsAsync(asOf, TakenMax, token), cancellationToken);
         }
         catch (Exception e)
         {
@@ -58,11 +57,11 @@ internal sealed partial class ExpiredHolds(
         }
     }
 
-    private async Task<bool> SendAsync(IAccountStore store, IReadOnlyList<DueHold> due)
+    private async Task<bool> SendAsync(IAccountStore store, IReadOnlyList<CommandId> due, DateTimeOffset asOf)
     {
         try
         {
-            foreach (var sent in due.Select(hold => publisher.SendAsync(CommandOf(hold))).ToList())
+            foreach (var sent in due.Select(payment => publisher.SendAsync(CommandOf(payment, asOf))).ToList())
             {
                 await sent;
             }
@@ -75,9 +74,9 @@ internal sealed partial class ExpiredHolds(
         }
     }
 
-    private Command CommandOf(DueHold hold)
+    private Command CommandOf(CommandId payment, DateTimeOffset asOf)
     {
-        var (typeName, account) = StreamId.Split(hold.Id.StreamId)!.Value;
+        var (typeName, account) = StreamId.Split(payment.StreamId)!.Value;
         FieldRules.TryReadPaymentType(typeName, out var type);
         return new Command
         {
@@ -87,8 +86,8 @@ internal sealed partial class ExpiredHolds(
             {
                 AccountId = account,
                 PaymentType = type,
-                PaymentId = hold.Id.TransactionId.ToString(),
-                AsOfUnixUs = UnixTime.Microseconds(hold.AsOf),
+                PaymentId = payment.TransactionId.ToString(),
+                AsOfUnixUs = UnixTime.Microseconds(asOf),
             },
         };
     }

@@ -188,14 +188,8 @@ internal sealed class PendingCommand
             $"Nothing is recorded under transaction_id {Id.TransactionId}, and never will be: the deadline of a queued payment passed before it was recorded."));
 
     /// <summary>Ends the command as the one before it under its transaction id has ended, which was recorded or closed.</summary>
-    public void EndLike(PendingCommand first)
-    {
-        Result = first.Result is CommandResult.Recorded { Event: var recorded } ? new CommandResult.Recorded(recorded, 0) : null;
-        if (Result is null)
-        {
-            Record(new Event());
-        }
-    }
+    public void EndLike(PendingCommand first) =>
+        Record(first.Result is CommandResult.Recorded { Event: var recorded } ? recorded : new Event());
 
     /// <summary>Whether the transaction id is taken for good, so that all commands under it have their end.</summary>
     public bool HasEndedAll => Result is CommandResult.Recorded or CommandResult.Closed;

@@ -88,7 +88,7 @@ internal sealed class EventReader(IReadModel model, ILogger logger)
                 _next[record.TopicPartition] = record.Offset + 1;
                 if (Read(record, logger) is { } recorded)
                 {
-                    if (!WireFormat.IsKnown(record.Message.Value))
+                    if (!WireFormat.IsWhole(recorded, record.Message.Value))
                     {
                         // As an event of a kind that this program does not know: what it changes is not known.
                         recorded.ClearFact();

@@ -80,7 +80,8 @@ public sealed class RequestKind<TRequest, TAnswer> : RequestKind
     public Func<TRequest, TAnswer, string?> ProblemOf { get; init; } = (_, _) => null;
 
     /// <summary>Writes the ids of an answer in the letters of the request, which may not be those that are recorded.</summary>
-    public void RepeatIds(TRequest request, TAnswer answer)
+    /// <returns>The answer.</returns>
+    public TAnswer RepeatIds(TRequest request, TAnswer answer)
     {
         for (var i = 0; i < RepeatedIds.Count; i++)
         {
@@ -89,6 +90,7 @@ public sealed class RequestKind<TRequest, TAnswer> : RequestKind
                 RepeatedIds[i].Repeat(answer, RepeatedIds[i].Asked(request));
             }
         }
+        return answer;
     }
 
     internal CommandRoute RouteOf(TRequest request)

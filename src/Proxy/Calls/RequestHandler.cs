@@ -135,15 +135,7 @@ internal sealed class RequestHandler(
         call.Replied?.Invoke(command, reply);
         return kind.AnswerIn(reply) is not { } answer ? Failure.InvalidAnswer($"with a reply of the wrong kind ({reply.ResultCase})")
             : kind.ProblemOf(request, answer) is { } problem ? Failure.InvalidAnswer(problem)
-            : AsSent(kind, request, answer);
-    }
-
-    private static TAnswer AsSent<TRequest, TAnswer>(RequestKind<TRequest, TAnswer> kind, TRequest request, TAnswer answer)
-        where TRequest : class, IMessage<TRequest>
-        where TAnswer : class
-    {
-        kind.RepeatIds(request, answer);
-        return answer;
+            : kind.RepeatIds(request, answer);
     }
 
     private long WaitMicroseconds(CallerDeadline deadline)

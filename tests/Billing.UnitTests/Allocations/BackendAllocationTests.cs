@@ -89,8 +89,8 @@ public sealed class BackendAllocationTests
             IReadOnlyCollection<CommandId> payments, CancellationToken cancellationToken) =>
             Task.FromResult(new Dictionary<CommandId, PaymentFollowUp>());
 
-        public Task<IReadOnlyList<DueHold>> TakeDueHoldsAsync(DateTimeOffset now, int limit, CancellationToken cancellationToken) =>
-            Task.FromResult<IReadOnlyList<DueHold>>([]);
+        public Task<IReadOnlyList<CommandId>> TakeDueHoldsAsync(DateTimeOffset now, int limit, CancellationToken cancellationToken) =>
+            Task.FromResult<IReadOnlyList<CommandId>>([]);
 
         public Task<string[]> ListAsync(string after, int limit, CancellationToken cancellationToken) => Task.FromResult<string[]>([]);
 

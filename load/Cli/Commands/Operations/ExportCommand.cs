@@ -5,7 +5,6 @@ using Billing.Backends.EventStore.Shards;
 using Billing.Cli.Arguments;
 using Billing.Cli.Background;
 using Billing.Cli.Exporting;
-using Billing.LocalStack.Processes;
 using Npgsql;
 using Spectre.Console;
 
@@ -43,19 +42,11 @@ internal static class ExportCommand
                 return 0;
             }
             var databases = await StackState.DatabasesAsync(parsed.GetValue(postgres));
-            try
-            {
-                await ExportAsync(console, export, databases, days, cancellationToken);
-            }
-            catch (NpgsqlException e)
-            {
-                throw new StackException($"--postgres: {e.Message}", e);
-            }
-            return 0;
+            return await Guarded.AskingPostgresAsync(() => ExportAsync(console, export, databases, days, cancellationToken));
         });
     }
 
-    private static async Task ExportAsync(
+    private static async Task<int> ExportAsync(
         IAnsiConsole console, EventExport export, IReadOnlyDictionary<string, string> databases, IReadOnlyList<DateOnly> days, CancellationToken cancellationToken)
     {
         await using var services = SchemaCommand.Services(databases.ToDictionary(database => database.Key, database => ForBackends(database.Value)));
@@ -67,6 +58,7 @@ internal static class ExportCommand
             var written = await export.WriteAsync(day, store.ReadAsync(day, cancellationToken), cancellationToken);
             console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{day:yyyy-MM-dd}: {written.Events:N0} events."));
         }
+        return 0;
     }
 
     // Those of backends cannot say that a standby will do, which matters for the reading alone.

@@ -4,7 +4,6 @@ using Billing.Cli.Background;
 using Billing.LocalStack.Processes;
 using Billing.Webhooks;
 using Microsoft.Extensions.Options;
-using Npgsql;
 using Spectre.Console;
 
 namespace Billing.Cli.Commands.Operations;
@@ -26,7 +25,7 @@ internal static class WebhooksCommand
         return command.Does(async (parsed, cancellationToken) =>
         {
             await using var store = await StoreAsync(parsed.GetValue(postgres), parsed.GetValue(schema)!);
-            var (states, failing) = await Asked(async () => (
+            var (states, failing) = await Guarded.AskingPostgresAsync(async () => (
                 await store.StatesAsync(cancellationToken), await store.FailingAsync(parsed.GetValue(receiver), parsed.GetValue(limit), cancellationToken)));
             if (states.Count == 0)
             {
@@ -53,7 +52,7 @@ internal static class WebhooksCommand
         return command.Does(async (parsed, cancellationToken) =>
         {
             await using var store = await StoreAsync(parsed.GetValue(postgres), parsed.GetValue(schema)!);
-            var accounts = await Asked(() => store.ReplayAsync(parsed.GetRequiredValue(receiver), parsed.GetValue(account), cancellationToken));
+            var accounts = await Guarded.AskingPostgresAsync(() => store.ReplayAsync(parsed.GetRequiredValue(receiver), parsed.GetValue(account), cancellationToken));
             console.WriteLine($"{accounts:N0} accounts are tried now.");
             return accounts > 0 ? 0 : 1;
         });
@@ -67,7 +66,7 @@ internal static class WebhooksCommand
         return command.Does(async (parsed, cancellationToken) =>
         {
             await using var store = await StoreAsync(parsed.GetValue(postgres), parsed.GetValue(schema)!);
-            var events = await Asked(() => store.DropAsync(parsed.GetRequiredValue(receiver), parsed.GetValue(account), cancellationToken));
+            var events = await Guarded.AskingPostgresAsync(() => store.DropAsync(parsed.GetRequiredValue(receiver), parsed.GetValue(account), cancellationToken));
             console.WriteLine($"{events:N0} events are given up.");
             return events > 0 ? 0 : 1;
         });
@@ -90,18 +89,6 @@ internal static class WebhooksCommand
             .AddEnvironmentVariables().Build()[$"{WebhookOptions.Section}:{nameof(WebhookOptions.ConnectionString)}"];
         postgres ??= (await StackState.ReadAsync())?.ConnectionString ?? throw new StackException("--postgres is missing, and no stack is running.");
         return new WebhookStore(Options.Create(new WebhookOptions { ConnectionString = postgres, Schema = schema }));
-    }
-
-    private static async Task<T> Asked<T>(Func<Task<T>> question)
-    {
-        try
-        {
-            return await question();
-        }
-        catch (NpgsqlException e)
-        {
-            throw new StackException($"--postgres: {e.Message}", e);
-        }
     }
 
     private static Table Table(IReadOnlyList<FailingAccount> failing)

@@ -9,7 +9,6 @@ using Billing.Contracts;
 using Billing.LocalStack.Processes;
 using Billing.Messaging.Kafka.Events;
 using Confluent.Kafka;
-using Npgsql;
 using Spectre.Console;
 using Event = Billing.Wire.V1.Event;
 
@@ -41,7 +40,7 @@ internal static class ReplayCommand
         {
             await using var services = SchemaCommand.Services(await StackState.DatabasesAsync(parsed.GetValue(postgres)));
             using var archive = new EventArchive(await KafkaFlags.ReadAsync(parsed.GetValue(kafka)));
-            try
+            return await Guarded.AskingPostgresAsync(async () =>
             {
                 var lost = await services.LostEventsAsync(cancellationToken);
                 await CompareAsync(console, archive, lost, parsed.GetValue(since), cancellationToken);
@@ -50,11 +49,7 @@ internal static class ReplayCommand
                 return parsed.GetValue(apply)
                     ? await ApplyAsync(console, archive, lost, accounts, cancellationToken)
                     : accounts.Count == 0 ? 0 : 1;
-            }
-            catch (Exception e) when (e is StoreCopyException or NpgsqlException)
-            {
-                throw new StackException($"--postgres: {e.Message}", e);
-            }
+            });
         });
     }
 

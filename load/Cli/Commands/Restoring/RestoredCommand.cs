@@ -1,11 +1,8 @@
 using System.CommandLine;
-using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Hosting;
 using Billing.Cli.Arguments;
 using Billing.Cli.Background;
 using Billing.Cli.Commands.Operations;
-using Billing.LocalStack.Processes;
-using Npgsql;
 using Spectre.Console;
 
 namespace Billing.Cli.Commands.Restoring;
@@ -27,16 +24,12 @@ internal static class RestoredCommand
         return command.Does(async (parsed, cancellationToken) =>
         {
             await using var services = SchemaCommand.Services(await StackState.DatabasesAsync(parsed.GetValue(postgres)));
-            try
+            return await Guarded.AskingPostgresAsync(async () =>
             {
                 await services.BeginIncarnationAsync(cancellationToken);
-            }
-            catch (Exception e) when (e is StoreCopyException or NpgsqlException)
-            {
-                throw new StackException($"--postgres: {e.Message}", e);
-            }
-            console.WriteLine("A new incarnation has begun. `./billing replay` shows what was lost.");
-            return 0;
+                console.WriteLine("A new incarnation has begun. `./billing replay` shows what was lost.");
+                return 0;
+            });
         });
     }
 }

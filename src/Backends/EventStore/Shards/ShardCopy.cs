@@ -91,7 +91,7 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
     /// <summary>Copies which of the shard's payments have something on hold. Call this while the shard is closed.</summary>
     public async Task CopyHoldsAsync(CancellationToken cancellationToken)
     {
-        await ExecuteAsync(to, $"delete from {EventStoreSchema.OpenHolds(toSchema)} where {toSchema}.{Shard.Function}(stream_id) = {shard}", cancellationToken);
+        await DeleteHoldsAsync(to, toSchema, cancellationToken);
         for (string? last = ""; last is not null;)
         {
             (var rows, last, _) = await ReadAsync(
@@ -117,16 +117,14 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
             await DeleteStreamsAsync(streams, cancellationToken);
         }
         await DeleteEventsAsync(TombstonesAsync(long.MaxValue, cancellationToken), cancellationToken);
-        await ExecuteAsync(from, $"delete from {EventStoreSchema.OpenHolds(fromSchema)} where {fromSchema}.{Shard.Function}(stream_id) = {shard}", cancellationToken);
+        await DeleteHoldsAsync(from, fromSchema, cancellationToken);
     }
 
-    /// <summary>Deletes what moves that were given up have copied to the database that does not hold the shard, without comparing it.</summary>
+    /// <summary>Deletes what moves that were given up have copied to the first database, without comparing it. The second one holds the
+    /// shard.</summary>
     /// <param name="onlyDifferent">Whether to keep what is so in the database that holds the shard, for the next move.</param>
     /// <param name="cancellationToken">Ends it; it can be started again.</param>
-    public Task DeleteCopyAsync(bool onlyDifferent, CancellationToken cancellationToken) =>
-        new ShardCopy(to, from, toSchema, fromSchema, shard).DeleteMineAsync(onlyDifferent, cancellationToken);
-
-    private async Task DeleteMineAsync(bool onlyDifferent, CancellationToken cancellationToken)
+    public async Task DeleteCopyAsync(bool onlyDifferent, CancellationToken cancellationToken)
     {
         await foreach (var streams in StreamsAsync(cancellationToken))
         {
@@ -134,7 +132,7 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
             await DeleteStreamsAsync(onlyDifferent ? await MissingAsync(streams, $"not exists (select from {toSchema}.mt_streams t where t.id = r->>'id')", cancellationToken) : streams, cancellationToken);
         }
         await DeleteEventsAsync(TombstonesAsync(long.MaxValue, cancellationToken), onlyDifferent, cancellationToken);
-        await ExecuteAsync(from, $"delete from {EventStoreSchema.OpenHolds(fromSchema)} where {fromSchema}.{Shard.Function}(stream_id) = {shard}", cancellationToken);
+        await DeleteHoldsAsync(from, fromSchema, cancellationToken);
     }
 
     private Task MarkArchivedAsync(string streams, string condition, CancellationToken cancellationToken) => ExecuteAsync(to, $"""
@@ -144,6 +142,11 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
             returning t.id, t.is_archived)
         update {toSchema}.mt_events e set is_archived = c.is_archived from changed c where e.stream_id = c.id
         """, cancellationToken, Json(streams));
+
+    private Task DeleteHoldsAsync(NpgsqlConnection session, string schema, CancellationToken cancellationToken) => ExecuteAsync(
+        session,
+        $"delete from {EventStoreSchema.OpenHolds(schema)} where {schema}.{Shard.Function}(stream_id) = {shard}",
+        cancellationToken);
 
     private Task DeleteStreamsAsync(string streams, CancellationToken cancellationToken) => ExecuteAsync(
         from, $"delete from {fromSchema}.mt_streams where id in (select r->>'id' from jsonb_array_elements($1) r)", cancellationToken, Json(streams));

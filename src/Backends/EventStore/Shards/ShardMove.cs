@@ -44,7 +44,8 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
         report("copying accounts");
         if (!await IsHeldThereAsync(cancellationToken))
         {
-            await copy.DeleteCopyAsync(onlyDifferent: true, cancellationToken);
+            var back = new ShardCopy(_to, _from, to.Settings.Schema, from.Settings.Schema, shard);
+            await back.DeleteCopyAsync(onlyDifferent: true, cancellationToken);
         }
         var after = await WithoutAppendsAsync("", cancellationToken);
         var events = await copy.CopyAccountsAsync(after, cancellationToken);
@@ -130,7 +131,7 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
         }
         else
         {
-            await new ShardCopy(_to, _from, to.Settings.Schema, from.Settings.Schema, shard).DeleteCopyAsync(onlyDifferent: false, cancellationToken);
+            await Copy().DeleteCopyAsync(onlyDifferent: false, cancellationToken);
         }
         return true;
     });

@@ -107,20 +107,20 @@ internal sealed class FakeAccountStore : IAccountStore
                 .Where(found => found.Last is not null).ToDictionary(found => found.Id, found => found.Last!));
 
     /// <summary>What is on hold and due; whatever is asked for it takes it.</summary>
-    public List<DueHold> DueHolds { get; } = [];
+    public List<CommandId> DueHolds { get; } = [];
 
     /// <summary>Returns the error with which due holds cannot be read; null if they can.</summary>
     public Func<Exception?> TakingHolds { get; set; } = () => null;
 
-    public Task<IReadOnlyList<DueHold>> TakeDueHoldsAsync(DateTimeOffset now, int limit, CancellationToken cancellationToken)
+    public Task<IReadOnlyList<CommandId>> TakeDueHoldsAsync(DateTimeOffset now, int limit, CancellationToken cancellationToken)
     {
         if (TakingHolds() is { } failure)
         {
-            return Task.FromException<IReadOnlyList<DueHold>>(failure);
+            return Task.FromException<IReadOnlyList<CommandId>>(failure);
         }
         var taken = DueHolds.Take(limit).ToList();
         DueHolds.RemoveRange(0, taken.Count);
-        return Task.FromResult<IReadOnlyList<DueHold>>(taken);
+        return Task.FromResult<IReadOnlyList<CommandId>>(taken);
     }
 
     public Dictionary<SourcePartition, long> Epochs { get; } = [];

@@ -1,6 +1,7 @@
 using Billing.Backends;
 using Billing.Backends.EventStore;
 using Billing.Backends.Payments;
+using Billing.Contracts;
 using Billing.Messaging;
 using Billing.UnitTests.Backends.EventStore;
 using Billing.UnitTests.Testing;
@@ -39,7 +40,7 @@ public sealed class ExpiredHoldsTests : IDisposable
     }
 
     [Fact]
-    public void A_due_hold_is_sent_to_its_account_with_the_time_of_the_store_and_without_a_reply_topic()
+    public void A_due_hold_is_sent_to_its_account_with_the_time_when_it_was_found_and_without_a_reply_topic()
     {
         var payment = Hold("amex/a.b");
 
@@ -50,6 +51,7 @@ public sealed class ExpiredHoldsTests : IDisposable
         Assert.Equal((PaymentType.Amex, "a.b"), (command.Expiry.PaymentType, command.Expiry.AccountId));
         Assert.Equal((payment.ToString(), ""), (command.Expiry.PaymentId, command.ProxyTopic));
         Assert.NotEqual(command.TransactionId, command.Expiry.PaymentId);
+        Assert.Equal(UnixTime.Microseconds(_time.GetUtcNow()), command.Expiry.AsOfUnixUs);
         Assert.False(_running.IsCompleted);
     }
 
@@ -113,7 +115,7 @@ public sealed class ExpiredHoldsTests : IDisposable
     private Guid Hold(string streamId)
     {
         var id = Guid.NewGuid();
-        _store.DueHolds.Add(new DueHold(new CommandId(id, streamId), _time.GetUtcNow()));
+        _store.DueHolds.Add(new CommandId(id, streamId));
         return id;
     }
 
