@@ -297,7 +297,7 @@ public sealed class ChildProcess : IAsyncDisposable
         {
             foreach (var launch in launches.GetConsumingEnumerable())
             {
-                launch.RunSynchronously();
+                NativeMethods.WithInterrupt(launch.RunSynchronously);
             }
         })
         { IsBackground = true, Name = "Billing child processes" }.Start();

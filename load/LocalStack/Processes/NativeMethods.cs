@@ -33,12 +33,37 @@ internal static class NativeMethods
     private const ulong ShutDown = 0x8004587D;
     private const uint WithoutFlush = 2;
 
+    // A struct sigaction begins with the handler: SIG_DFL is 0, SIG_IGN 1. It is smaller than this.
+    private const int ActionBytes = 512;
+    private const nint Ignored = 1;
+
     /// <summary>Sends the signal; it is not an error if the process has already ended.</summary>
     public static void Send(int processId, Signal signal)
     {
         if (Kill(processId, (int)signal) != 0 && Marshal.GetLastPInvokeError() is var error and not NoSuchProcess)
         {
             throw new StackException($"Cannot send {signal} to process {processId}", new Win32Exception(error));
+        }
+    }
+
+    /// <summary>Starts programs that SIGINT ends, although this one may ignore it and they would inherit that: a shell has its jobs in
+    /// the background ignore it.</summary>
+    public static void WithInterrupt(Action start)
+    {
+        var (before, standard) = (new byte[ActionBytes], new byte[ActionBytes]);
+        if (Act((int)Signal.Interrupt, null, before) != 0 || MemoryMarshal.Read<nint>(before) != Ignored)
+        {
+            start();
+            return;
+        }
+        _ = Act((int)Signal.Interrupt, standard, null);
+        try
+        {
+            start();
+        }
+        finally
+        {
+            _ = Act((int)Signal.Interrupt, before, null);
         }
     }
 
@@ -75,6 +100,10 @@ internal static class NativeMethods
     [DllImport("libc", EntryPoint = "close", SetLastError = true)]
     [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]
     private static extern int Close(int file);
+
+    [DllImport("libc", EntryPoint = "sigaction", SetLastError = true)]
+    [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]
+    private static extern int Act(int signal, byte[]? action, byte[]? before);
 
     [DllImport("libc", EntryPoint = "kill", SetLastError = true)]
     [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]

@@ -60,6 +60,31 @@ public sealed class ChildProcessTests : IAsyncLifetime
         Assert.Equal(128 + (int)Signal.Kill, child.ExitCode);
     }
 
+    /// <summary>As the shell has its jobs in the background do. The one that ignores is a second process of this test program.</summary>
+    [Fact]
+    public async Task A_program_can_be_interrupted_although_the_one_that_starts_it_ignores_that()
+    {
+        var ignoring = new ChildProcessStart(
+            "ignoring", "/bin/sh",
+            [
+                "-c", "trap '' INT && exec \"$0\" \"$@\"", Environment.ProcessPath!,
+                "-explicit", "only", "-method", $"{typeof(ChildProcessTests).FullName}.{nameof(Interrupts_a_program)}",
+            ],
+            _folder.LogFile("ignoring"));
+
+        await ChildProcess.RunAsync(ignoring, Patience, Cancellation);
+    }
+
+    [Fact(Explicit = true)]
+    public async Task Interrupts_a_program()
+    {
+        await using var child = Start("trap 'exit 3' INT; echo ready; while :; do sleep 0.1; done");
+        await child.WaitForOutputAsync(line => line == "ready", Patience, Cancellation);
+        child.Send(Signal.Interrupt);
+        await child.WaitForExitAsync(Cancellation).WaitAsync(Patience, Cancellation);
+        Assert.Equal(3, child.ExitCode);
+    }
+
     [Fact]
     public async Task A_paused_program_is_stopped_until_it_is_resumed()
     {
