@@ -184,8 +184,10 @@ internal sealed partial class PaymentRecorder(
     {
         var now = time.Microseconds();
         var expired = batch.Where(c => !c.IsDone && c.IsExpired(now)).ToList();
+        // In this order: a queued copy that joins from now on has a deadline of its own, which has not passed.
+        var queued = expired.FindAll(c => c.IsQueued && c.IsExpired(now));
         await FindRecordedAsync(expired, _epochs.FenceOf, cancellationToken);
-        var queued = expired.FindAll(c => !c.IsDone && c.IsQueued);
+        queued.RemoveAll(c => c.IsDone);
         if (queued.Count > 0)
         {
             Record(queued, await store.CloseAsync(queued.ConvertAll(c => (c.Id, c.Command.By)), _epochs.FenceOf(queued), cancellationToken));

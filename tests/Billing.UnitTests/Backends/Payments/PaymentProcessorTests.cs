@@ -379,6 +379,28 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
         Assert.Equal(PaymentOutcome.Accepted, (await ReplyToAsync(QuestionAbout(queued))).PaymentStatus.Payment.Outcome);
     }
 
+    /// <summary>Before the payment that has expired is refused, its receipt is looked for once more.</summary>
+    [Fact]
+    public async Task A_queued_payment_that_joins_one_that_has_just_expired_keeps_its_own_deadline()
+    {
+        var (late, searches) = (Payment(), 0);
+        late.Command.DeadlineUnixUs = _time.Microseconds() - 1;
+        var queued = CopyOf(late);
+        (queued.Command.IsQueued, queued.Command.DeadlineUnixUs) = (true, 0);
+        _store.Searching = _ =>
+        {
+            if (++searches == 2)
+            {
+                _processor.Accept([queued]);
+            }
+            return Task.CompletedTask;
+        };
+        _processor.Accept([late]);
+
+        Assert.Equal(PaymentOutcome.Accepted, (await ReplyOfAsync(queued)).Payment.Outcome);
+        Assert.Single(_store.Appended);
+    }
+
     /// <summary>A payment of 90 expires while its receipt is looked for; meanwhile the same id comes with 7.</summary>
     [Fact]
     public async Task What_was_answered_as_expired_is_not_recorded_because_another_request_comes_under_its_id()
