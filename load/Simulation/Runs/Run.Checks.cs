@@ -48,7 +48,7 @@ internal sealed partial class Run
     private void CheckOrder()
     {
         var commands = Topics.AllPayments.SelectMany(topic => _platform.Brokers.Find(topic)!).SelectMany(log => log.All)
-            .Select(record => Command.Parser.ParseFrom(record.Value)).ToList();
+            .Select(record => Command.Parser.ParseFrom(record.Value)).Where(command => command.PaymentStatus is null).ToList();
         foreach (var stream in Clients.Streams)
         {
             var asked = commands.Where(c => CommandRoute.Of(c).StreamId == stream).GroupBy(c => c.TransactionId.ToLowerInvariant(), StringComparer.Ordinal)
