@@ -84,6 +84,14 @@ public sealed class OneProcessStack() : StackFixture(new StackOptions
     Settings = ChaosSettings.All,
 });
 
+/// <summary>Everything in one process, which is sometimes stopped, and takes its time over the event store.</summary>
+public sealed class PatientStack() : StackFixture(new StackOptions
+{
+    Kafka = "embedded",
+    Jitter = true,
+    Settings = new Dictionary<string, string>(ChaosSettings.All) { ["Billing__Backend__StoreUnavailableMax"] = "00:01:00" },
+});
+
 internal static class ChaosSettings
 {
     public static IReadOnlyDictionary<string, string> All { get; } = new Dictionary<string, string>(ChaosOptions.ShortJitter)
@@ -103,4 +111,10 @@ public sealed class OverBrokers : ICollectionFixture<BrokerStack>
 public sealed class InOneProcess : ICollectionFixture<OneProcessStack>
 {
     public const string Name = "In one process";
+}
+
+[CollectionDefinition(Name)]
+public sealed class InOnePatientProcess : ICollectionFixture<PatientStack>
+{
+    public const string Name = "In one patient process";
 }
