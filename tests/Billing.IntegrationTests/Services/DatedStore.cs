@@ -80,9 +80,11 @@ public sealed class DatedStore(EventStoreFixture store) : IAsyncLifetime
     public async Task<IReadOnlyDictionary<string, string>> CopyAsync() =>
         Named([await store.NewDatabaseAsync(_connections[0]), await store.NewDatabaseAsync(_connections[1])]);
 
-    private static SortedDictionary<string, string> Named(string[] connections) => new(StringComparer.Ordinal) { ["one"] = connections[0], ["two"] = connections[1] };
+    /// <summary>Names two databases.</summary>
+    internal static SortedDictionary<string, string> Named(string[] connections) => new(StringComparer.Ordinal) { ["one"] = connections[0], ["two"] = connections[1] };
 
-    private static string Unpooled(string connection) => new NpgsqlConnectionStringBuilder(connection) { Pooling = false }.ConnectionString;
+    /// <summary>A connection that ends when it is closed.</summary>
+    internal static string Unpooled(string connection) => new NpgsqlConnectionStringBuilder(connection) { Pooling = false }.ConnectionString;
 
     private static Task<Account> AppendAsync(IReadOnlyList<EventStoreDatabase> databases, string stream, IEnumerable<AccountEvent> facts) =>
         EventStoreFixture.AppendAsync(databases[Shard.Of(stream) % 2].Store, stream, EventStoreFixture.Opened, facts, areStating: true);

@@ -12,37 +12,24 @@ namespace Billing.IntegrationTests.Services;
 
 /// <summary>Two databases of one event store, and moves of shards between them.</summary>
 [Collection(OverEventStore.Name)]
-public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
+public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : IClassFixture<MovableStore>, IAsyncLifetime
 {
-    private readonly string _stream = "visa/" + StackFixture.NewAccount();
-    private readonly Guid _closed = Guid.NewGuid();
-    private readonly List<AccountEvent> _facts =
-    [
-        .. EventStoreFixture.Facts(250),
-        new PaymentAuthorised(Guid.NewGuid(), 5, "USD", new DateTimeOffset(2099, 1, 1, 0, 0, 0, TimeSpan.Zero), DateTimeOffset.UnixEpoch),
-    ];
+    private static readonly string Stream = MovableStore.Stream;
+    private static readonly Guid Closed = MovableStore.Closed;
     private string[] _connections = [];
     private ServiceProvider _services = null!;
-    private Account _account = EventStoreFixture.Opened;
 
     private static CancellationToken Stop => TestContext.Current.CancellationToken;
 
-    private int TheShard => Shard.Of(_stream);
+    private static int TheShard => Shard.Of(Stream);
 
     private IReadOnlyList<EventStoreDatabase> Databases => _services.GetRequiredService<EventStoreDatabases>().All;
 
-    /// <summary>An account with a closed command, in the first database; and its neighbours.</summary>
     public async ValueTask InitializeAsync()
     {
-        _connections = [await store.NewDatabaseAsync(), await store.NewDatabaseAsync()];
+        _connections = await movable.CopyAsync();
         _services = store.NewBackend("", ("Databases:one", _connections[0]), ("Databases:two", _connections[1]));
         await _services.EnsureEventStoreAsync(Stop);
-        _account = await AppendAsync(0, _stream, _facts);
-        await Databases[0].Store.CloseAsync([(new CommandId(_closed, _stream), null)], [], Stop);
-        foreach (var neighbour in Enumerable.Range(0, 200))
-        {
-            await AppendAsync(0, $"amex/{_stream}{neighbour}", EventStoreFixture.Facts(1, seed: neighbour));
-        }
     }
 
     public ValueTask DisposeAsync() => ValueTask.CompletedTask;
@@ -70,20 +57,20 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
 
         var (events, _) = await MoveAsync("two");
 
-        Assert.True(events > _facts.Count);
+        Assert.True(events > MovableStore.Facts.Count);
         Assert.Equal(before, await RowsAsync(1));
         Assert.Empty(await RowsAsync(0));
         // Each event took one number of its sequence.
         await ExecuteAsync(1, $"do $$ begin assert (select last_value from billing.mt_events_sequence) = {events}; end $$");
         // What it knows of the shards is out of date, which it learns by the first read.
-        Assert.True(EventStoreFailure.IsUnavailable((await Record.ExceptionAsync(() => Reader().LoadAsync([_stream], EventStoreFixture.Opened, Stop)))!));
-        Assert.Equal(_account with { Head = null, Incarnation = 2 }, (await Reader().LoadAsync([_stream], EventStoreFixture.Opened, Stop))[_stream]);
-        var refused = await Record.ExceptionAsync(() => AppendAsync(0, _stream, EventStoreFixture.Facts(1)));
+        Assert.True(EventStoreFailure.IsUnavailable((await Record.ExceptionAsync(() => Reader().LoadAsync([Stream], EventStoreFixture.Opened, Stop)))!));
+        Assert.Equal(movable.Account with { Head = null, Incarnation = 2 }, (await Reader().LoadAsync([Stream], EventStoreFixture.Opened, Stop))[Stream]);
+        var refused = await Record.ExceptionAsync(() => AppendAsync(0, Stream, EventStoreFixture.Facts(1)));
         Assert.Equal([TheShard], EventStoreFailure.Elsewhere(refused!)!);
-        await Assert.ThrowsAsync<PostgresException>(() => Databases[0].Store.FindReceiptsAsync([new CommandId(_closed, _stream)], [], Stop));
-        var receipts = await Databases[1].Store.FindReceiptsAsync([new CommandId(_closed, _stream), new CommandId(Guid.NewGuid(), _stream)], [], Stop);
+        await Assert.ThrowsAsync<PostgresException>(() => Databases[0].Store.FindReceiptsAsync([new CommandId(Closed, Stream)], [], Stop));
+        var receipts = await Databases[1].Store.FindReceiptsAsync([new CommandId(Closed, Stream), new CommandId(Guid.NewGuid(), Stream)], [], Stop);
         Assert.Equal(Wire.V1.Event.FactOneofCase.None, Assert.Single(receipts).Value.FactCase);
-        await AppendAsync(1, _stream, EventStoreFixture.Facts(1));
+        await AppendAsync(1, Stream, EventStoreFixture.Facts(1));
         await AuditAsync();
     }
 
@@ -110,7 +97,7 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
             }
             if (doing == when)
             {
-                Databases[0].Store.CloseAsync([(new CommandId(Guid.NewGuid(), _stream), null)], [], Stop).GetAwaiter().GetResult();
+                Databases[0].Store.CloseAsync([(new CommandId(Guid.NewGuid(), Stream), null)], [], Stop).GetAwaiter().GetResult();
             }
         }
 
@@ -135,9 +122,9 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
             Assert.Equal(before, await RowsAsync(place));
             Assert.Empty(await RowsAsync(1 - place));
             await AuditAsync();
-            var closed = new CommandId(Guid.NewGuid(), _stream);
+            var closed = new CommandId(Guid.NewGuid(), Stream);
             await Databases[place].Store.CloseAsync([(closed, null)], [], Stop);
-            await AppendAsync(place, _stream, EventStoreFixture.Facts(2));
+            await AppendAsync(place, Stream, EventStoreFixture.Facts(2));
             before = await RowsAsync(place);
         }
     }
@@ -157,7 +144,7 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
             var holder = await HolderAsync();
             await Assert.ThrowsAsync<InvalidOperationException>(() => MoveAsync(holder == 0 ? "two" : "one", doing => Interrupt(doing == when)));
             await AppendWhereItIsAsync();
-            await Databases[await HolderAsync()].Store.CloseAsync([(new CommandId(Guid.NewGuid(), _stream), null)], [], Stop);
+            await Databases[await HolderAsync()].Store.CloseAsync([(new CommandId(Guid.NewGuid(), Stream), null)], [], Stop);
 
             await MoveAsync(to);
 
@@ -178,18 +165,18 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
             insert into billing.mt_streams (id, version, timestamp, created) values ('{lost}', 1, now(), now());
             insert into billing.mt_events (seq_id, id, stream_id, version, data, type, timestamp)
             select nextval('billing.mt_events_sequence'), gen_random_uuid(), n.stream, n.version, e.data, e.type, now()
-            from billing.mt_events e, (values ('{lost}', 1), ('{_stream}', 252), ('{_stream}', 253), ('{_stream}', 254)) n(stream, version)
-            where e.stream_id = '{_stream}' and e.version = 1;
-            update billing.mt_events set version = 255 where stream_id = '{_stream}' and version = 7
+            from billing.mt_events e, (values ('{lost}', 1), ('{Stream}', 252), ('{Stream}', 253), ('{Stream}', 254)) n(stream, version)
+            where e.stream_id = '{Stream}' and e.version = 1;
+            update billing.mt_events set version = 255 where stream_id = '{Stream}' and version = 7
             """);
-        await AppendAsync(0, _stream, EventStoreFixture.Facts(2));
+        await AppendAsync(0, Stream, EventStoreFixture.Facts(2));
         var before = await RowsAsync(0);
 
         await MoveAsync("two");
 
         Assert.Equal(before, await RowsAsync(1));
         Assert.Empty(await RowsAsync(0));
-        await AppendAsync(1, _stream, EventStoreFixture.Facts(1));
+        await AppendAsync(1, Stream, EventStoreFixture.Facts(1));
         await AuditAsync();
     }
 
@@ -201,7 +188,7 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
     public async Task An_account_that_is_archived_or_no_longer_so_during_a_move_is_so_in_the_other_database(string when, bool isArchived)
     {
         string Archive(bool so) =>
-            $"update billing.mt_streams set is_archived = {so} where id = '{_stream}'; update billing.mt_events set is_archived = {so} where stream_id = '{_stream}'";
+            $"update billing.mt_streams set is_archived = {so} where id = '{Stream}'; update billing.mt_events set is_archived = {so} where stream_id = '{Stream}'";
         await ExecuteAsync(0, Archive(!isArchived));
         List<string> before = [];
 
@@ -236,7 +223,7 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
 
         Assert.Contains("more", failure.Message, StringComparison.Ordinal);
         Assert.Equal(0, await HolderAsync());
-        await AppendAsync(0, _stream, EventStoreFixture.Facts(1));
+        await AppendAsync(0, Stream, EventStoreFixture.Facts(1));
         await ExecuteAsync(1, gone);
         await MoveAsync("two");
         Assert.Equal(1, await HolderAsync());
@@ -260,15 +247,15 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
     public async Task Holds_are_due_only_in_the_database_that_holds_their_shard()
     {
         var hold = new PaymentAuthorised(Guid.NewGuid(), 5, "USD", DateTimeOffset.UnixEpoch, DateTimeOffset.UnixEpoch);
-        await AppendAsync(0, _stream, [hold]);
-        await ExecuteAsync(1, $"insert into billing.open_holds (stream_id, payment_id, expires_at) values ('{_stream}', '{hold.TransactionId}', now() - interval '1 day')");
+        await AppendAsync(0, Stream, [hold]);
+        await ExecuteAsync(1, $"insert into billing.open_holds (stream_id, payment_id, expires_at) values ('{Stream}', '{hold.TransactionId}', now() - interval '1 day')");
 
         Assert.Empty(await Databases[1].Store.TakeDueHoldsAsync(TimeProvider.System.GetUtcNow(), 9, Stop));
         await ExecuteAsync(0, $"update billing.shards set moving_to = 'two' where number = {TheShard}");
         Assert.Empty(await Databases[0].Store.TakeDueHoldsAsync(TimeProvider.System.GetUtcNow(), 9, Stop));
         await ExecuteAsync(0, $"update billing.shards set moving_to = null where number = {TheShard}");
 
-        Assert.Equal(new CommandId(hold.TransactionId, _stream), Assert.Single(await Databases[0].Store.TakeDueHoldsAsync(TimeProvider.System.GetUtcNow(), 9, Stop)));
+        Assert.Equal(new CommandId(hold.TransactionId, Stream), Assert.Single(await Databases[0].Store.TakeDueHoldsAsync(TimeProvider.System.GetUtcNow(), 9, Stop)));
     }
 
     [Theory]
@@ -368,13 +355,13 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
     {
         // As if the move had ended between closing the shard and opening it.
         await ExecuteAsync(0, $"update billing.shards set moving_to = 'two' where number = {TheShard}");
-        Assert.NotNull(EventStoreFailure.Elsewhere((await Record.ExceptionAsync(() => AppendAsync(0, _stream, EventStoreFixture.Facts(1))))!));
+        Assert.NotNull(EventStoreFailure.Elsewhere((await Record.ExceptionAsync(() => AppendAsync(0, Stream, EventStoreFixture.Facts(1))))!));
         await Assert.ThrowsAsync<AuditException>(AuditAsync);
 
         await MoveAsync(to);
 
         Assert.Equal(to == "two", (await Databases[1].Store.HeldShardsAsync(Stop)).ContainsKey(TheShard));
-        await AppendAsync(to == "two" ? 1 : 0, _stream, EventStoreFixture.Facts(1));
+        await AppendAsync(to == "two" ? 1 : 0, Stream, EventStoreFixture.Facts(1));
         await AuditAsync();
     }
 
@@ -435,13 +422,13 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
         await MoveAsync("two");
         await MoveAsync("one");
         await ExecuteAsync(1, $"update billing.shards set is_held = true, epoch = 1 where number = {TheShard}");
-        await AppendAsync(1, _stream, EventStoreFixture.Facts(1));
+        await AppendAsync(1, Stream, EventStoreFixture.Facts(1));
 
         var failure = await Assert.ThrowsAsync<StoreCopyException>(() => MoveAsync("two"));
 
         Assert.Contains("has other events", failure.Message, StringComparison.Ordinal);
         Assert.True((await Databases[0].Store.HeldShardsAsync(Stop)).ContainsKey(TheShard));
-        await AppendAsync(0, _stream, EventStoreFixture.Facts(1));
+        await AppendAsync(0, Stream, EventStoreFixture.Facts(1));
     }
 
     [Fact]
@@ -503,7 +490,7 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
         Assert.Equal(0, databases.Map.Find(TheShard));
     }
 
-    private string StreamIn(bool theShard) =>
+    private static string StreamIn(bool theShard) =>
         Enumerable.Range(0, 10_000).Select(n => $"amex/other{n}").First(stream => Shard.Of(stream) == TheShard == theShard);
 
     private async Task<int> HolderAsync() => (await Databases[0].Store.HeldShardsAsync(Stop)).ContainsKey(TheShard) ? 0 : 1;
@@ -539,13 +526,13 @@ public sealed class ShardMoves(EventStoreFixture store) : IAsyncLifetime
         return await EventStoreFixture.AppendAsync(Databases[place].Store, stream, account, facts, areStating: true);
     }
 
-    private async Task AppendWhereItIsAsync() => await AppendAsync(await HolderAsync(), _stream, EventStoreFixture.Facts(3, seed: 5));
+    private async Task AppendWhereItIsAsync() => await AppendAsync(await HolderAsync(), Stream, EventStoreFixture.Facts(3, seed: 5));
 
     private async Task AuditAsync()
     {
         var audit = await new Auditor(_connections).RunAsync([], Stop);
         Assert.True(audit.IsClean, string.Join('\n', audit.Faults.SelectMany(fault => fault.Found)));
-        Assert.True(audit.Events >= _facts.Count + 200);
+        Assert.True(audit.Events >= MovableStore.Facts.Count + MovableStore.Neighbours);
     }
 
     private async Task<List<string>> RowsAsync(int place)
