@@ -88,8 +88,11 @@ internal sealed partial class ReferenceModel
     }
 
     /// <summary>Checks that a status was rightly not found: the command was lost.</summary>
-    public void Lost(Attempt attempt) =>
-        Require(MayLoseCommands && RecordedOf(attempt.Id) is null, $"a payment that was taken was not found: {attempt.Contents}");
+    /// <param name="attempt">The payment.</param>
+    /// <param name="asked">The moment of the question. What is recorded since may be another request under the id.</param>
+    public void Lost(Attempt attempt, long asked) => Require(
+        MayLoseCommands && !(_recorded.TryGetValue(attempt.Id, out var recorded) && recorded.At < asked),
+        $"a payment that was taken was not found: {attempt.Contents}");
 
     /// <summary>How much earlier than its deadline a command may be taken to be expired, in ticks.</summary>
     public long EarlyBy { get; init; }

@@ -63,10 +63,10 @@ internal sealed partial class Clients
     private async Task<Tried<PaymentFate>> AskAsync(Operation operation, Dice dice, ProxyNode proxy, QueuedPayment payment)
     {
         var wait = dice.Chance(0.5) ? TimeSpan.Zero : TimeSpan.FromMilliseconds(dice.Between(100, DeadlineMaxMs));
-        var ask = new RestAsk("GET", payment.Link, TimeoutMs: (int)wait.TotalMilliseconds);
+        var (ask, asked) = (new RestAsk("GET", payment.Link, TimeoutMs: (int)wait.TotalMilliseconds), scheduler.Now);
         var tried = await TryAsync(
             operation, proxy, wait == TimeSpan.Zero ? StatusWait : wait, attempt: null, () => AnswerAsync(proxy, ask),
-            refusal => IsNone(refusal, payment.Attempt));
+            refusal => IsNone(refusal, payment.Attempt, asked));
         if (tried.Answer is not { } answer)
         {
             return new Tried<PaymentFate>(null, tried.IsOver);
@@ -77,11 +77,11 @@ internal sealed partial class Clients
     }
 
     // The command was lost, or another request is recorded.
-    private bool IsNone(Failure refusal, Attempt attempt)
+    private bool IsNone(Failure refusal, Attempt attempt, long asked)
     {
         if (refusal.Status == StatusCode.NotFound)
         {
-            model.Lost(attempt);
+            model.Lost(attempt, asked);
             return true;
         }
         if (refusal.Status == StatusCode.AlreadyExists)
