@@ -77,7 +77,8 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
 
     /// <summary>Runs the soak.</summary>
     /// <param name="schedule">The faults, in order of time.</param>
-    /// <param name="journal">The file to which the answers are written; the commands without a caller get one beside it.</param>
+    /// <param name="journal">The file to which the answers are written. Queued payments and commands without a caller
+    /// get one beside it each.</param>
     /// <param name="cancellationToken">Cancels the soak without restoring the stack.</param>
     public async Task<SoakResult> RunAsync(
         IReadOnlyList<Fault> schedule, string journal, CancellationToken cancellationToken)
@@ -86,6 +87,8 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
             new TrafficOptions
             {
                 Proxies = stack.ProxyAddresses,
+                RestProxies = stack.RestAddresses,
+                CommandsMayBeLost = schedule.Any(fault => FaultProfile.DeletesCommands(fault.Kind)),
                 Journal = journal,
                 Workers = options.Workers,
                 Rate = options.Rate,
@@ -109,7 +112,7 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
         var letters = await deadLetters.CountAsync(injector.BadRecordsSent, PublishBound, time, cancellationToken);
         // Includes the proxies, because the balances in the backends' memory must also equal the sums of the events.
         var audit = await new Auditor([.. stack.Databases.Values]) { Proxies = stack.ProxyAddresses, JournalsAreComplete = options.IsAlone }
-            .RunAsync([journal, directJournal], cancellationToken);
+            .RunAsync([.. traffic.Journals, directJournal], cancellationToken);
         var chains = await new ChainVerifier([.. stack.Databases.Values]).RunAsync(null, cancellationToken);
         return new SoakResult(
             faults, [.. traffic.Calls.LongestOf(Windows(faults)).Select(ticks => time.GetElapsedTime(0, ticks))],

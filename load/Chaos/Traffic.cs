@@ -7,7 +7,8 @@ namespace Billing.Chaos;
 
 /// <summary>Callers that make payments and check balances, each with one request at a time, until every payment has an answer. Some
 /// payments are made twice at the same time through two proxies, some balances are requested with the version of the payment just made, and some payments
-/// are authorised, captured, voided, left to expire and given back. An operator freezes, closes and reopens accounts.</summary>
+/// are authorised, captured, voided, left to expire and given back. Others queue payments over REST and ask for their
+/// status later. An operator freezes, closes and reopens accounts.</summary>
 public sealed class Traffic : IAsyncDisposable
 {
     private const int CallersPerClient = 8;
@@ -26,8 +27,10 @@ public sealed class Traffic : IAsyncDisposable
     private readonly CancellationTokenSource _enough = new();
     private readonly CancellationTokenSource _giveUp = new();
     private readonly AccountOperator _accounts;
+    private readonly QueuedPayments? _queued;
     private Task<LoadResult>? _running;
     private Task? _operating;
+    private Task? _queueing;
     private int _answered;
 
     /// <summary>Creates the traffic; nothing is sent before <see cref="Start"/>.</summary>
@@ -37,12 +40,16 @@ public sealed class Traffic : IAsyncDisposable
         _time = time;
         _operator = new BillingAdminClient(OptionsOf(options.Proxies), time);
         _accounts = new AccountOperator(_operator, options, time);
+        _queued = options.QueuedRate > 0 ? new QueuedPayments(options, _record, time) : null;
         _single = [.. options.Proxies.Select(proxy => Connect([proxy], retriesMax: 0))];
         var load = new LoadSpec
         {
             Addresses = options.Proxies,
             Connections = (options.Workers + CallersPerClient - 1) / CallersPerClient,
-            Shape = new LoadShape.Closed(options.Workers, double.MaxValue) { RatePerS = options.Rate },
+            Shape = new LoadShape.Closed(options.Workers, double.MaxValue)
+            {
+                RatePerS = options.Rate - options.QueuedRate,
+            },
             Accounts = options.Accounts,
             AccountPrefix = options.AccountPrefix,
             OtherCurrencyPercent = options.OtherCurrencyPercent,
@@ -61,6 +68,10 @@ public sealed class Traffic : IAsyncDisposable
             Observe = (_, answer, _) => _ = answer.Message is null ? 0 : Interlocked.Increment(ref _answered),
         };
     }
+
+    /// <summary>The files to which answers are written.</summary>
+    public IReadOnlyList<string> Journals =>
+        _queued is null ? [_options.Journal] : [_options.Journal, _options.QueuedJournal];
 
     /// <summary>The start and end of each call.</summary>
     public CallTimes Calls => _record.Calls;
@@ -82,6 +93,7 @@ public sealed class Traffic : IAsyncDisposable
     {
         _running = Task.Run(() => _driver.RunAsync(_enough.Token));
         _operating = Task.Run(() => _accounts.RunAsync(_enough.Token, _giveUp.Token));
+        _queueing = Task.Run(() => _queued?.RunAsync(_enough.Token, _giveUp.Token) ?? Task.CompletedTask);
     }
 
     /// <summary>Waits until the given number of further payments is answered.</summary>
@@ -110,18 +122,21 @@ public sealed class Traffic : IAsyncDisposable
         _giveUp.CancelAfter(bound);
         var result = await _running!;
         await _operating!;
-        await _driver.DisposeAsync();
+        await _queueing!;
+        await DisposeJournalsAsync();
         var followUps = result.Phases[0].FollowUps;
         var payments = result.Phases[0].Payments;
         return new TrafficResult
         {
-            Payments = (int)result.PaymentsAnswered,
-            Declined = (int)payments.Declined,
+            Payments = (int)result.PaymentsAnswered + (_queued?.Answered ?? 0),
+            Declined = (int)payments.Declined + (_queued?.Declined ?? 0),
             Duplicates = _record.Duplicates,
             Balances = (int)result.BalancesAnswered,
             Lives = (int)(followUps.GetValueOrDefault(FollowUps.LookUps)?.Ok ?? 0),
             StatusChanges = _accounts.Changes,
-            Unanswered = (int)payments.Errors.Values.Sum(),
+            Queued = _queued is null ? 0 : _queued.Answered + _queued.Failed,
+            QueuedFailed = _queued?.Failed ?? 0,
+            Unanswered = (int)payments.Errors.Values.Sum() + (_queued?.Unanswered ?? 0),
             Retried = result.Retried + _single.Sum(c => c.Retried),
             AskedAgain = _record.Repeated,
             Failures = _record.Failures,
@@ -136,11 +151,21 @@ public sealed class Traffic : IAsyncDisposable
         await _giveUp.CancelAsync();
         await (_running ?? Task.CompletedTask);
         await (_operating ?? Task.CompletedTask);
-        await _driver.DisposeAsync();
+        await (_queueing ?? Task.CompletedTask);
+        await DisposeJournalsAsync();
         Array.ForEach(_single, client => client.Dispose());
         _operator.Dispose();
         _enough.Dispose();
         _giveUp.Dispose();
+    }
+
+    private async ValueTask DisposeJournalsAsync()
+    {
+        await _driver.DisposeAsync();
+        if (_queued is not null)
+        {
+            await _queued.DisposeAsync();
+        }
     }
 
     private BillingClient Connect(IEnumerable<string> proxies, int? retriesMax = null) => new(OptionsOf(proxies, retriesMax), _time);

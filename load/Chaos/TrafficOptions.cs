@@ -6,8 +6,14 @@ public sealed record TrafficOptions
     /// <summary>Addresses of the proxies.</summary>
     public required IReadOnlyList<string> Proxies { get; init; }
 
+    /// <summary>REST addresses of the proxies; without any, no payments are queued.</summary>
+    public IReadOnlyList<string> RestProxies { get; init; } = [];
+
     /// <summary>The file to which the answers are written.</summary>
     public required string Journal { get; init; }
+
+    /// <summary>The file to which the statuses of queued payments are written.</summary>
+    public string QueuedJournal => Path.ChangeExtension(Journal, ".queued.csv");
 
     /// <summary>Number of workers, each with one request at a time.</summary>
     public int Workers { get; init; } = 64;
@@ -34,6 +40,19 @@ public sealed record TrafficOptions
     /// </summary>
     public int OtherCurrencyPercent { get; init; }
 
+    /// <summary>Share of payments with notes, in percent.</summary>
+    public int NotesPercent { get; init; } = 40;
+
+    /// <summary>Share of payments that are queued over REST, in percent: their callers ask for the status later.
+    /// </summary>
+    public int QueuedPercent { get; init; } = 10;
+
+    /// <summary>Maximum queued payments per second.</summary>
+    public double QueuedRate => RestProxies.Count == 0 ? 0 : Rate * QueuedPercent / 100d;
+
+    /// <summary>Whether faults delete commands that were acknowledged: a queued payment may then be lost.</summary>
+    public bool CommandsMayBeLost { get; init; }
+
     /// <summary>The deadline of a call, after which it is retried.</summary>
     public TimeSpan Deadline { get; init; } = TimeSpan.FromSeconds(10);
 }
@@ -58,6 +77,12 @@ public sealed record TrafficResult
 
     /// <summary>Number of times that an account was frozen, closed or reopened.</summary>
     public required int StatusChanges { get; init; }
+
+    /// <summary>Number of payments that were queued over REST and whose status is final.</summary>
+    public required int Queued { get; init; }
+
+    /// <summary>Those of them that failed: nobody executed them before their deadlines.</summary>
+    public required int QueuedFailed { get; init; }
 
     /// <summary>Number of payments without an answer at the end.</summary>
     public required int Unanswered { get; init; }

@@ -10,11 +10,18 @@ namespace Billing.Driver;
 /// <param name="otherCurrencyPercent">Share of payments in euros instead of dollars, in percent, 0 to 100.</param>
 /// <param name="prefix">The prefix of the accounts' ids, followed by their numbers, from 0.</param>
 /// <param name="types">The payment types; null for all.</param>
+/// <param name="notesPercent">Share of payments with notes, in percent, 0 to 100.</param>
 public sealed class RandomRequests(
-    int accounts, Random random, int otherCurrencyPercent = 0, string prefix = RandomRequests.DefaultPrefix, IReadOnlyList<PaymentType>? types = null)
+    int accounts, Random random, int otherCurrencyPercent = 0, string prefix = RandomRequests.DefaultPrefix,
+    IReadOnlyList<PaymentType>? types = null, int notesPercent = 0)
 {
     /// <summary>The prefix of the accounts' ids by default.</summary>
     public const string DefaultPrefix = "acct-";
+
+    private const int Orders = 100;
+
+    // Some of them can be written in JSON in several ways.
+    private static readonly string[] Shops = ["Z\u00FCrich", "Q&A \"7\" <\u2713>", "online", ""];
 
     private readonly IReadOnlyList<PaymentType> _types = types ?? PaymentTypes.All;
 
@@ -34,6 +41,7 @@ public sealed class RandomRequests(
         AccountId = Account(),
         PaymentType = Type(),
         Amount = new Money { CurrencyCode = Currency(), Units = random.Next(1, 100), Nanos = random.Next(0, 100) * 10_000_000 },
+        Notes = IsAmong(notesPercent) ? Notes() : null,
     };
 
     /// <summary>The next payment, with all that is to become of it.</summary>
@@ -46,6 +54,17 @@ public sealed class RandomRequests(
     /// <summary>True at random, with the given probability.</summary>
     /// <param name="percent">The probability in percent, 0 to 100.</param>
     public bool IsAmong(int percent) => percent > 0 && random.Next(100) < percent;
+
+    // Several payments have the same.
+    private PaymentNotes Notes()
+    {
+        var notes = new PaymentNotes { Reference = $"order {random.Next(Orders)}" };
+        if (random.Next(2) == 0)
+        {
+            notes.Metadata.Add("shop", Shops[random.Next(Shops.Length)]);
+        }
+        return notes;
+    }
 
     private string Currency() => IsAmong(otherCurrencyPercent) ? "EUR" : "USD";
 

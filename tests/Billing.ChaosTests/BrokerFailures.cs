@@ -176,6 +176,7 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
         {
             File.Delete(journal);
             File.Delete(Path.ChangeExtension(journal, ".direct.csv"));
+            File.Delete(Path.ChangeExtension(journal, ".queued.csv"));
         }
     }
 

@@ -100,6 +100,9 @@ public sealed record FaultProfile(string Name, FaultPool Pool, int ShortestMs, i
     public static bool IsOfReplicas(FaultKind kind) =>
         kind is FaultKind.BurnPrimary or FaultKind.BurnStandby or FaultKind.FreezePrimary or FaultKind.KillPatroni or FaultKind.KillEtcd;
 
+    /// <summary>Whether it deletes commands that the brokers have acknowledged.</summary>
+    public static bool DeletesCommands(FaultKind kind) => kind == FaultKind.LosePower;
+
     /// <summary>Returns the profile of a kind.</summary>
     public static FaultProfile Of(FaultKind kind) => kind switch
     {

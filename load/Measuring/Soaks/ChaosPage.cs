@@ -43,7 +43,12 @@ internal static class ChaosPage
 
     private static Table Calls(ChaosResult result) => Counts(
         [
-            ("payments answered", result.Payments), ("declined", result.Declined), ("sent twice at the same time", result.SentTwice), ("put on hold, captured, voided, given back", result.Lives), ("accounts frozen, closed, reopened", result.StatusChanges), ("balances answered", result.Balances),
+            ("payments answered", result.Payments), ("declined", result.Declined),
+            ("sent twice at the same time", result.SentTwice),
+            ("put on hold, captured, voided, given back", result.Lives),
+            ("queued over REST and followed to a final status", result.Queued),
+            ("of these, failed", result.QueuedFailed),
+            ("accounts frozen, closed, reopened", result.StatusChanges), ("balances answered", result.Balances),
             ("payments without an answer", result.Unanswered), ("calls retried by the client", result.Retried), ("calls repeated after the client gave up", result.AskedAgain),
             .. result.Failures.OrderByDescending(f => f.Value).Select(f => (f.Key, f.Value)),
         ]);

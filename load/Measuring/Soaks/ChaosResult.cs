@@ -28,6 +28,8 @@ internal sealed record ChaosResult : IResults
     public required long SentTwice { get; init; }
     public int Lives { get; init; }
     public int StatusChanges { get; init; }
+    public int Queued { get; init; }
+    public int QueuedFailed { get; init; }
     public required long Balances { get; init; }
     public required long Unanswered { get; init; }
     public required long Retried { get; init; }
@@ -74,6 +76,8 @@ internal sealed record ChaosResult : IResults
             SentTwice = result.Traffic.Duplicates,
             Lives = result.Traffic.Lives,
             StatusChanges = result.Traffic.StatusChanges,
+            Queued = result.Traffic.Queued,
+            QueuedFailed = result.Traffic.QueuedFailed,
             Balances = result.Traffic.Balances,
             Unanswered = result.Traffic.Unanswered,
             Retried = result.Traffic.Retried,

@@ -14,6 +14,8 @@ public sealed class SoakResultTests
         Balances = 10,
         Lives = 7,
         StatusChanges = 8,
+        Queued = 9,
+        QueuedFailed = 1,
         Unanswered = 0,
         Retried = 3,
         AskedAgain = 1,

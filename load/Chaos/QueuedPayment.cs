@@ -1,0 +1,179 @@
+using System.Globalization;
+using Billing.Chaos.Rest;
+using Billing.Contracts;
+using Billing.V1;
+
+namespace Billing.Chaos;
+
+/// <summary>One payment whose caller does not wait: it is sent with <c>Prefer: respond-async</c>, and its Location is
+/// followed, through any proxy, until its status is final. What is then said elsewhere must agree with it.</summary>
+/// <param name="payment">The payment.</param>
+/// <param name="timeout">How long it may take to execute it.</param>
+/// <param name="proxies">The proxies.</param>
+/// <param name="mayBeLost">Whether the faults delete commands, so that a payment may have no status.</param>
+/// <param name="record">Receives what happens.</param>
+/// <param name="random">Decides how its JSON is written.</param>
+/// <param name="time">The clock.</param>
+internal sealed class QueuedPayment(
+    MakePaymentRequest payment, TimeSpan timeout, RestProxies proxies, bool mayBeLost, TrafficRecord record,
+    Random random, TimeProvider time)
+{
+    private static readonly TimeSpan RetryDelay = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan AnswerTimeout = TimeSpan.FromSeconds(5);
+
+    // What the clocks of caller and services may differ by.
+    private static readonly TimeSpan Tolerance = TimeSpan.FromSeconds(1);
+
+    private readonly string _path = "/v1/payments/" + payment.TransactionId;
+    private readonly long _sent = time.GetTimestamp();
+
+    /// <summary>Sends it, again if that has no answer or if it was lost, until its status is final.</summary>
+    /// <returns>The outcome; failed if it was not executed in time.</returns>
+    /// <exception cref="InvalidDataException">There is an answer that there must not be.</exception>
+    public async Task<MakePaymentResponse> EndAsync(CancellationToken cancellationToken)
+    {
+        while (true)
+        {
+            var location = await QueueAsync(cancellationToken);
+            var outcome = location is null ? Failed() : await FollowAsync(location, cancellationToken);
+            if (outcome is not null)
+            {
+                return outcome;
+            }
+        }
+    }
+
+    /// <summary>Compares a final status with what a look-up finds, and with the answer to the same payment.</summary>
+    /// <exception cref="InvalidDataException">They do not agree, or the payment failed before its deadline.</exception>
+    public async Task CheckAsync(MakePaymentResponse outcome, CancellationToken cancellationToken)
+    {
+        if (outcome.Outcome == PaymentOutcome.Failed)
+        {
+            var again = await AnswerAsync(
+                HttpMethod.Put, _path, PaymentJson.Write(payment, random), AnswerTimeout, cancellationToken);
+            Require(
+                again is { Status: 409, Reason: ErrorReasons.TransactionIdReused },
+                $"FAILED, and the answer to the same payment is {again}");
+        }
+        var found = await AnswerAsync(
+            HttpMethod.Post, _path + "/lookup", PaymentJson.LookUp(payment, random), AnswerTimeout, cancellationToken);
+        Require(
+            outcome.Outcome == PaymentOutcome.Failed
+                ? found is { Status: 404, Reason: ErrorReasons.PaymentNotFound }
+                : found.Status == 200 && Read(found, "outcome").Equals(outcome)
+                    && Equals(Money(found, "amount"), payment.Amount)
+                    && Equals(NotesOf(found), Notes.Of(payment.Notes)),
+            $"{outcome}, and a look-up finds {found}");
+    }
+
+    // Its Location; null if its id is closed, because an earlier attempt that had no answer was not executed in time.
+    private async Task<string?> QueueAsync(CancellationToken cancellationToken)
+    {
+        var reply = await AnswerAsync(
+            HttpMethod.Put, _path, PaymentJson.Write(payment, random), timeout, cancellationToken, isAsync: true);
+        if (reply is { Status: 409, Reason: ErrorReasons.TransactionIdReused })
+        {
+            return null;
+        }
+        Require(
+            reply is { Status: 202, Location: not null } && reply.Text("status") == "PENDING"
+                && reply.Text("transaction_id") == payment.TransactionId,
+            $"not queued: {reply}");
+        return reply.Location;
+    }
+
+    // Null if it was lost.
+    private async Task<MakePaymentResponse?> FollowAsync(string location, CancellationToken cancellationToken)
+    {
+        while (true)
+        {
+            var reply = await AnswerAsync(HttpMethod.Get, location, null, AnswerTimeout, cancellationToken);
+            switch (reply.Status, reply.Text("status"))
+            {
+                case (200, "PENDING"):
+                    await Task.Delay(reply.RetryAfter, time, cancellationToken);
+                    break;
+                case (200, "FAILED"):
+                    Require(reply.Reason == ErrorReasons.CommandExpired, $"failed: {reply}");
+                    return Failed();
+                case (200, _):
+                    return Read(reply, "status");
+                case (404, _) when mayBeLost && reply.Reason == ErrorReasons.PaymentNotFound:
+                    return null;
+                default:
+                    throw Wrong($"the answer to its status is {reply}");
+            }
+        }
+    }
+
+    private MakePaymentResponse Failed()
+    {
+        var after = time.GetElapsedTime(_sent);
+        Require(
+            after >= timeout - Tolerance,
+            $"failed {after.TotalSeconds:0.0} s after it was sent with {timeout.TotalSeconds:0} s to execute it");
+        return new MakePaymentResponse { TransactionId = payment.TransactionId, Outcome = PaymentOutcome.Failed };
+    }
+
+    // Asks until there is an answer that would be the same again.
+    private async Task<RestReply> AnswerAsync(
+        HttpMethod method, string path, string? body, TimeSpan wait, CancellationToken cancellationToken,
+        bool isAsync = false)
+    {
+        while (true)
+        {
+            var reply = await proxies.SendAsync(method, path, body, wait, isAsync, cancellationToken);
+            if (reply.Status is not (0 or 429 or 503 or 504))
+            {
+                return reply;
+            }
+            record.CountFailure(reply.Status == 0 ? "REST no answer" : $"REST {reply.Status} {reply.Reason}".TrimEnd());
+            await Task.Delay(RetryDelay, time, cancellationToken);
+        }
+    }
+
+    private MakePaymentResponse Read(RestReply reply, string outcome) => new()
+    {
+        TransactionId = reply.Text("transaction_id") ?? "",
+        Outcome = reply.Text(outcome) switch
+        {
+            "ACCEPTED" => PaymentOutcome.Accepted,
+            "DECLINED" => PaymentOutcome.Declined,
+            _ => throw Wrong($"neither accepted nor declined: {reply}"),
+        },
+        DeclineReason = reply.Text("decline_reason")?.Replace("_", "", StringComparison.Ordinal) is not { } reason
+            ? DeclineReason.Unspecified
+            : Enum.TryParse<DeclineReason>(reason, ignoreCase: true, out var known) ? known
+            : throw Wrong($"declined for no known reason: {reply}"),
+        Balance = Money(reply, "balance"),
+        Version = long.TryParse(reply.Text("version"), CultureInfo.InvariantCulture, out var version) ? version : 0,
+    };
+
+    private static Money? Money(RestReply reply, string name) => reply.Member(name) is { } money
+        ? new Money
+        {
+            CurrencyCode = money.GetProperty("currency_code").GetString(),
+            Units = long.Parse(money.GetProperty("units").ToString(), CultureInfo.InvariantCulture),
+            Nanos = money.GetProperty("nanos").GetInt32(),
+        }
+        : null;
+
+    private static Notes? NotesOf(RestReply reply) => reply.Member("notes") is { } notes
+        ? new Notes(
+            notes.TryGetProperty("reference", out var reference) ? reference.GetString() : null,
+            notes.TryGetProperty("metadata", out var metadata)
+                ? metadata.EnumerateObject().ToDictionary(pair => pair.Name, pair => pair.Value.GetString()!)
+                : null)
+        : null;
+
+    private void Require(bool holds, string otherwise)
+    {
+        if (!holds)
+        {
+            throw Wrong(otherwise);
+        }
+    }
+
+    private InvalidDataException Wrong(string what) => new($"queued payment {payment.TransactionId} of "
+        + $"{StreamId.For(payment.PaymentType, payment.AccountId)}: {what}");
+}
