@@ -55,6 +55,7 @@ public sealed class Traffic : IAsyncDisposable
             OtherCurrencyPercent = options.OtherCurrencyPercent,
             ReadBackPercent = options.BalancePercent,
             LifePercent = LifePercent,
+            NotesPercent = options.NotesPercent,
             HoldSeconds = HoldSeconds,
             Seed = options.Seed,
             Journal = options.Journal,

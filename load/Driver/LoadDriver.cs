@@ -206,8 +206,8 @@ public sealed class LoadDriver : IAsyncDisposable
             meter.Balance(phase, new Outcome(answer.Error, IsDeclined: false, null), due, span.EndedUnixUs);
         }
 
-        /// <summary>Sends all of a life's requests, to the first without an answer. At the end the payment must show the sum of the answers.
-        /// </summary>
+        /// <summary>Sends all of a life's requests, to the first without an answer. At the end the payment must show
+        /// the sum of the answers, and its notes.</summary>
         public async Task LiveAsync(IRequestChannel channel, PaymentLife life, int phase, long due)
         {
             var stream = StreamId.For(life.Payment.PaymentType, life.Payment.AccountId);
@@ -247,9 +247,15 @@ public sealed class LoadDriver : IAsyncDisposable
             var request = payment.LookUp();
             var began = driver._clock.Now;
             var answer = await channel.AskAsync((client, token) => client.GetPaymentAsync(request, token), isRepeatable: false);
-            var error = answer.Message is null || (WireAmount.Of(answer.Message.Charged), WireAmount.Of(answer.Message.Refunded)) == (charged, refunded)
-                ? answer.Error
-                : string.Create(CultureInfo.InvariantCulture, $"answers say {charged} captured and {refunded} given back; found is {answer.Message}");
+            var found = answer.Message;
+            var error = found is null ? answer.Error
+                : (WireAmount.Of(found.Charged), WireAmount.Of(found.Refunded)) != (charged, refunded)
+                ? string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"answers say {charged} captured and {refunded} given back; found is {found}")
+                : !Equals(Notes.Of(found.Notes), Notes.Of(payment.Notes))
+                ? $"sent with {payment.Notes}; found is {found}"
+                : "";
             meter.FollowUp(FollowUps.LookUps, phase, new Outcome(error, IsDeclined: false, null), began, driver._clock.Now);
         }
 

@@ -60,6 +60,10 @@ public sealed record LoadSpec
     /// <summary>How long those that are authorised are on hold, one of these in seconds; 0 for the platform's default.</summary>
     public IReadOnlyList<int> HoldSeconds { get; init; } = [0];
 
+    /// <summary>Percentage of payments with notes, which what is done with them has as well. Not over
+    /// <see cref="LoadProtocol.Rest"/>.</summary>
+    public int NotesPercent { get; init; }
+
     /// <summary>Percentage of payments in euros instead of dollars: they are declined if the account is kept in dollars.</summary>
     public int OtherCurrencyPercent { get; init; }
 

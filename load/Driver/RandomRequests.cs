@@ -31,7 +31,8 @@ public sealed class RandomRequests(
     {
         ArgumentNullException.ThrowIfNull(spec);
         PaymentType[]? types = spec.PaymentTypes.Count == 0 ? null : [.. spec.PaymentTypes.Select(name => Enum.Parse<PaymentType>(name, ignoreCase: true))];
-        return new RandomRequests(spec.Accounts, new Random(seed), spec.OtherCurrencyPercent, spec.AccountPrefix, types);
+        return new RandomRequests(
+            spec.Accounts, new Random(seed), spec.OtherCurrencyPercent, spec.AccountPrefix, types, spec.NotesPercent);
     }
 
     /// <summary>The next payment, of 1 to 100 dollars or, for the given share of payments, euros.</summary>

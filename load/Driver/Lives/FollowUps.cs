@@ -34,6 +34,7 @@ public static class FollowUps
         PaymentType = payment.PaymentType,
         Amount = payment.Amount,
         HoldSeconds = holdSeconds,
+        Notes = payment.Notes,
     };
 
     /// <summary>Charges an amount of a payment on hold.</summary>
@@ -45,6 +46,7 @@ public static class FollowUps
         PaymentId = payment.TransactionId,
         Amount = amount,
         IsFinal = isFinal,
+        Notes = payment.Notes,
     };
 
     /// <summary>Releases what of a payment is on hold.</summary>
@@ -64,6 +66,7 @@ public static class FollowUps
         PaymentType = payment.PaymentType,
         PaymentId = payment.TransactionId,
         Amount = amount,
+        Notes = payment.Notes,
     };
 
     /// <summary>Asks what has become of a payment.</summary>

@@ -100,6 +100,23 @@ public sealed class PaymentLivesTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Notes_of_a_payment_go_with_all_that_is_done_with_it_and_must_be_found_at_the_end()
+    {
+        var looked = (await RunAsync(percent: 100, notesPercent: 50)).Result.Phases[0].FollowUps[FollowUps.LookUps];
+
+        var notes = _backend.Commands.Select(c => c.Authorise).OfType<AuthorisePaymentRequest>()
+            .ToDictionary(request => request.TransactionId, request => request.Notes);
+        Assert.InRange(notes.Values.Count(n => n is not null), 1, notes.Count - 1);
+        Assert.All(
+            _backend.Commands.Select(c => c.Capture).OfType<CapturePaymentRequest>(),
+            capture => Assert.Equal(notes[capture.PaymentId], capture.Notes));
+        // The backend of this test keeps none.
+        Assert.InRange(looked.Ok, 1, 99);
+        Assert.Equal(100, looked.Ok + looked.Errors.Values.Sum());
+        Assert.All(looked.Errors.Keys, error => Assert.Contains("sent with", error, StringComparison.Ordinal));
+    }
+
+    [Fact]
     public async Task A_life_ends_with_the_first_request_that_has_no_answer()
     {
         _backend.Answer = command => Task.FromResult(command.RequestCase is Command.RequestOneofCase.Authorise or Command.RequestOneofCase.Payment
@@ -112,10 +129,17 @@ public sealed class PaymentLivesTests : IAsyncLifetime
         Assert.Equal(100, phase.Payments.Errors.Values.Sum() + phase.FollowUps[FollowUps.Authorisations].Errors.Values.Sum());
     }
 
-    private async Task<(LoadResult Result, List<JournalEntry> Entries)> RunAsync(int percent)
+    private async Task<(LoadResult Result, List<JournalEntry> Entries)> RunAsync(int percent, int notesPercent = 0)
     {
         File.Delete(_journal);
-        var spec = new LoadSpec { Addresses = [_proxy.Address], Shape = new LoadShape.Burst(100), Journal = _journal, LifePercent = percent };
+        var spec = new LoadSpec
+        {
+            Addresses = [_proxy.Address],
+            Shape = new LoadShape.Burst(100),
+            Journal = _journal,
+            LifePercent = percent,
+            NotesPercent = notesPercent,
+        };
         LoadResult result;
         await using (var driver = new LoadDriver(spec, TimeProvider.System))
         {
