@@ -14,7 +14,7 @@ namespace Billing.Chaos;
 /// <param name="Traffic">The results of the callers.</param>
 /// <param name="EndedThemselves">Number of services that ended by themselves.</param>
 /// <param name="BadRecords">Number of sent records that must be in the dead letters.</param>
-/// <param name="DeadLetters">Number of records that were sent to the dead letters during the soak.</param>
+/// <param name="DeadLetters">Number of those that are there.</param>
 /// <param name="Direct">Number of acknowledged commands without a caller that retries.</param>
 /// <param name="Forgotten">Those of them that are not in the event store.</param>
 /// <param name="Unpublished">Events that are in the event store but not in the event topic.</param>
@@ -97,7 +97,6 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
             },
             time);
         using var injector = new FaultInjector(stack, options.Network, time, line => Say(line));
-        var deadLetters = await DeadLetterCount.StartCountingAsync(stack.BootstrapServers!);
         await traffic.SetLowLimitsAsync(cancellationToken);
         traffic.Start();
         await traffic.WaitForMoreAsync(options.Workers * WarmUpRounds, FinishBound, cancellationToken);
@@ -109,7 +108,9 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
         var forgotten = await direct.MissingAsync([.. stack.Databases.Values], PublishBound, cancellationToken);
         var unpublished = await EventFeed.MissingAsync(
             stack.BootstrapServers!, [.. stack.Databases.Values], PublishBound, time, cancellationToken);
-        var letters = await deadLetters.CountAsync(injector.BadRecordsSent, PublishBound, time, cancellationToken);
+        var bad = injector.BadRecordsSent;
+        var missing = await DeadLetterOrigins.MissingAsync(
+            stack.BootstrapServers!, bad, PublishBound, time, cancellationToken);
         // Includes the proxies, because the balances in the backends' memory must also equal the sums of the events.
         var audit = await new Auditor([.. stack.Databases.Values]) { Proxies = stack.ProxyAddresses, JournalsAreComplete = options.IsAlone }
             .RunAsync([.. traffic.Journals, directJournal], cancellationToken);
@@ -117,7 +118,8 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
         return new SoakResult(
             faults, [.. traffic.Calls.LongestOf(Windows(faults)).Select(ticks => time.GetElapsedTime(0, ticks))],
             [.. faults.Select(f => time.GetElapsedTime(_start, f.Injected))], Slowest(traffic.Calls), callers,
-            injector.EndedThemselves, injector.BadRecordsSent, letters, direct.Acknowledged, forgotten, unpublished, [.. chains.Broken], audit);
+            injector.EndedThemselves, bad.Count, bad.Count - missing.Count, direct.Acknowledged, forgotten, unpublished,
+            [.. chains.Broken], audit);
     }
 
     private List<(TimeSpan Began, TimeSpan Took, string What)> Slowest(CallTimes calls) =>

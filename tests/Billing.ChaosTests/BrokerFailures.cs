@@ -116,7 +116,7 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
         var letters = new TopicPartition(Topics.DeadLetters, 0);
         consumer.Assign(new TopicPartitionOffset(letters, consumer.QueryWatermarkOffsets(letters, Conditions.Patience).High));
 
-        var sent = await BadRecords.SendAsync(Stack.BootstrapServers!, CancellationToken.None);
+        var sent = (await BadRecords.SendAsync(Stack.BootstrapServers!, CancellationToken.None)).Count;
         var found = new List<ConsumeResult<byte[], byte[]>>();
         using var patience = new CancellationTokenSource(Conditions.Patience, TimeProvider.System);
         while (found.Count < sent)

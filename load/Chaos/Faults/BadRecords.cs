@@ -24,8 +24,9 @@ public static class BadRecords
     private const int OversizedBytes = 1_048_400;
 
     /// <summary>Sends the records and waits until the brokers have acknowledged them.</summary>
-    /// <returns>The number of records that must be sent to the dead letters.</returns>
-    public static async Task<int> SendAsync(string bootstrapServers, CancellationToken cancellationToken)
+    /// <returns>The places of those that must be sent to the dead letters.</returns>
+    public static async Task<IReadOnlyList<TopicPartitionOffset>> SendAsync(
+        string bootstrapServers, CancellationToken cancellationToken)
     {
         using var producer = KafkaClients.Producer<string, byte[]>(new ProducerConfig
         {
@@ -34,12 +35,15 @@ public static class BadRecords
             Partitioner = Partitioner.Murmur2Random,
             MessageMaxBytes = 2_000_000,
         });
-        var sent = 0;
+        var sent = new List<TopicPartitionOffset>();
         foreach (var topic in Topics.AllRequests)
         {
-            sent += await SendAsync(
+            sent.AddRange(await SendAsync(
                 topic,
-                [.. Values(topic).Select(v => Record(v.Version, v.Value)), .. Misplaced(topic), .. Spoiled(topic), .. StrayRecords.ForRequests()]);
+                [
+                    .. Values(topic).Select(v => Record(v.Version, v.Value)), .. Misplaced(topic), .. Spoiled(topic),
+                    .. StrayRecords.ForRequests(),
+                ]));
         }
         await SendAsync(Topics.Events, [.. StrayRecords.ForEvents()]);
         await SendAsync(Topics.DeadLetters, [.. StrayRecords.ForDeadLetters()]);
@@ -56,10 +60,11 @@ public static class BadRecords
         }
         return sent;
 
-        async Task<int> SendAsync(string topic, List<Message<string, byte[]>> records)
+        async Task<IEnumerable<TopicPartitionOffset>> SendAsync(string topic, List<Message<string, byte[]>> records)
         {
-            await Task.WhenAll(records.Select(record => producer.ProduceAsync(topic, record, cancellationToken)));
-            return records.Count;
+            var stored = await Task.WhenAll(
+                records.Select(record => producer.ProduceAsync(topic, record, cancellationToken)));
+            return stored.Select(record => record.TopicPartitionOffset);
         }
     }
 

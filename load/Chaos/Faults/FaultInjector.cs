@@ -3,6 +3,7 @@ using Billing.Chaos.Network;
 using Billing.LocalStack;
 using Billing.LocalStack.Postgres;
 using Billing.LocalStack.Processes;
+using Confluent.Kafka;
 
 namespace Billing.Chaos.Faults;
 
@@ -26,13 +27,13 @@ public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, T
 
     private readonly ConcurrentDictionary<(FaultPool, int), SemaphoreSlim> _gates = new();
     private int _endedThemselves;
-    private int _badRecords;
+    private readonly ConcurrentQueue<TopicPartitionOffset> _badRecords = new();
 
     /// <summary>Number of services that ended by themselves.</summary>
     public int EndedThemselves => Volatile.Read(ref _endedThemselves);
 
-    /// <summary>Number of sent records that must be in the dead letters.</summary>
-    public int BadRecordsSent => Volatile.Read(ref _badRecords);
+    /// <summary>The places of sent records that must be in the dead letters.</summary>
+    public IReadOnlyCollection<TopicPartitionOffset> BadRecordsSent => _badRecords;
 
     /// <summary>Injects a fault, waits for its duration, and repairs it.</summary>
     /// <param name="fault">The fault.</param>
@@ -155,7 +156,10 @@ public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, T
                 await FreezeAsync(Database(fault).Pause, Database(fault).Resume, fault, cancellationToken);
                 break;
             case FaultKind.BadRecords:
-                Interlocked.Add(ref _badRecords, await BadRecords.SendAsync(stack.BootstrapServers!, cancellationToken));
+                foreach (var record in await BadRecords.SendAsync(stack.BootstrapServers!, cancellationToken))
+                {
+                    _badRecords.Enqueue(record);
+                }
                 break;
             case var kind when FaultProfile.IsOfReplicas(kind):
                 await new ReplicaFaults(stack.Replicas!).InjectAsync(fault.Kind, () => WaitAsync(fault, cancellationToken), cancellationToken);
