@@ -14,7 +14,7 @@ namespace Billing.Chaos;
 
 /// <summary>Payments that are produced to the topics as a proxy does, without a deadline and without a caller that retries:
 /// retries would hide a backend that loses commands. Each payment that the brokers have acknowledged must be in the event
-/// store.</summary>
+/// store, unless it was on a topic that was deleted.</summary>
 internal sealed class DirectCommands : IAsyncDisposable
 {
     private const int Accounts = 200;
@@ -29,7 +29,7 @@ internal sealed class DirectCommands : IAsyncDisposable
     private readonly Pace _pace;
     private readonly Random _random;
     private readonly IProducer<string, byte[]> _producer;
-    private readonly ConcurrentQueue<CommandId> _acknowledged = new();
+    private readonly ConcurrentDictionary<CommandId, TopicPartitionOffset> _acknowledged = new();
 
     public DirectCommands(string bootstrapServers, int perSecond, int seed, string journal, TimeProvider time)
     {
@@ -52,6 +52,15 @@ internal sealed class DirectCommands : IAsyncDisposable
 
     /// <summary>Number of commands that the brokers have acknowledged.</summary>
     public int Acknowledged => _acknowledged.Count;
+
+    /// <summary>Drops the commands that may be lost with a topic that was deleted and created again.</summary>
+    public void Drop(DeletedLog log)
+    {
+        foreach (var command in _acknowledged.Where(command => log.MayHaveLost(command.Value)))
+        {
+            _acknowledged.TryRemove(command);
+        }
+    }
 
     /// <summary>Sends until cancelled; returns when the brokers have acknowledged or rejected all sent commands.</summary>
     public async Task RunAsync(CancellationToken cancellationToken)
@@ -76,7 +85,7 @@ internal sealed class DirectCommands : IAsyncDisposable
     /// <returns>The transaction ids of those that are still missing at the end of the bound.</returns>
     public async Task<IReadOnlyList<string>> MissingAsync(IReadOnlyList<string> databases, TimeSpan bound, CancellationToken cancellationToken)
     {
-        var missing = _acknowledged.Distinct().ToDictionary(id => id.EventId, id => id.TransactionId);
+        var missing = _acknowledged.Keys.ToDictionary(id => id.EventId, id => id.TransactionId);
         var start = _time.GetTimestamp();
         using var poll = new PeriodicTimer(PollInterval, _time);
         while (true)
@@ -129,7 +138,7 @@ internal sealed class DirectCommands : IAsyncDisposable
                 {
                     if (!report.Error.IsError)
                     {
-                        _acknowledged.Enqueue(id);
+                        _acknowledged[id] = report.TopicPartitionOffset;
                     }
                 });
         }

@@ -3,6 +3,7 @@ using Billing.Chaos.Network;
 using Billing.LocalStack;
 using Billing.LocalStack.Postgres;
 using Billing.LocalStack.Processes;
+using Billing.Messaging;
 using Confluent.Kafka;
 
 namespace Billing.Chaos.Faults;
@@ -26,14 +27,20 @@ public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, T
     private static readonly TimeSpan InCommit = TimeSpan.FromMilliseconds(500);
 
     private readonly ConcurrentDictionary<(FaultPool, int), SemaphoreSlim> _gates = new();
+    private readonly TopicFaults _topics = new(stack.BootstrapServers!, time);
     private int _endedThemselves;
-    private readonly ConcurrentQueue<TopicPartitionOffset> _badRecords = new();
+
+    // Changed only by who holds the gate of no process.
+    private List<TopicPartitionOffset> _badRecords = [];
 
     /// <summary>Number of services that ended by themselves.</summary>
     public int EndedThemselves => Volatile.Read(ref _endedThemselves);
 
     /// <summary>The places of sent records that must be in the dead letters.</summary>
     public IReadOnlyCollection<TopicPartitionOffset> BadRecordsSent => _badRecords;
+
+    /// <summary>Is called with what was on a topic that has been deleted and created again.</summary>
+    public Action<DeletedLog> Deleted { get; init; } = static _ => { };
 
     /// <summary>Injects a fault, waits for its duration, and repairs it.</summary>
     /// <param name="fault">The fault.</param>
@@ -156,10 +163,14 @@ public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, T
                 await FreezeAsync(Database(fault).Pause, Database(fault).Resume, fault, cancellationToken);
                 break;
             case FaultKind.BadRecords:
-                foreach (var record in await BadRecords.SendAsync(stack.BootstrapServers!, cancellationToken))
-                {
-                    _badRecords.Enqueue(record);
-                }
+                var sent = await BadRecords.SendAsync(stack.BootstrapServers!, cancellationToken);
+                _badRecords = [.. _badRecords, .. sent];
+                break;
+            case FaultKind.MakeTopicAgain:
+                await MakeTopicAgainAsync(fault, cancellationToken);
+                break;
+            case FaultKind.AddPartition:
+                await _topics.AddPartitionAsync(TopicOf(fault), cancellationToken);
                 break;
             case var kind when FaultProfile.IsOfReplicas(kind):
                 await new ReplicaFaults(stack.Replicas!).InjectAsync(fault.Kind, () => WaitAsync(fault, cancellationToken), cancellationToken);
@@ -172,19 +183,46 @@ public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, T
     private LocalPostgres Database(Fault fault) => fault.Target == 1 ? stack.Postgres! : stack.MoreDatabases[fault.Target - 2];
 
     // It is a fault of the brokers' pool, and takes PostgreSQL as well.
-    private async Task LosePowerAsync(Fault fault, CancellationToken cancellationToken)
-    {
-        var postgres = Gate(FaultPool.Postgres, fault.Target);
-        await postgres.WaitAsync(cancellationToken);
-        try
+    private Task LosePowerAsync(Fault fault, CancellationToken cancellationToken) => HoldingAsync(
+        [Gate(FaultPool.Postgres, fault.Target)],
+        async () =>
         {
             await stack.LosePowerAsync();
             await WaitAsync(fault, cancellationToken);
             await stack.RestorePowerAsync(cancellationToken);
+        },
+        cancellationToken);
+
+    // If a backend or PostgreSQL ended meanwhile, events of lost commands that are stored would never be published.
+    private Task MakeTopicAgainAsync(Fault fault, CancellationToken cancellationToken) => HoldingAsync(
+        [Gate(FaultPool.None, 0), .. PaymentGates, Gate(FaultPool.Postgres, 0)],
+        async () =>
+        {
+            var log = await _topics.MakeAgainAsync(TopicOf(fault), cancellationToken);
+            _badRecords = [.. _badRecords.Where(record => !log.MayHaveLost(record))];
+            Deleted(log);
+        },
+        cancellationToken);
+
+    private static async Task HoldingAsync(
+        IEnumerable<SemaphoreSlim> gates, Func<Task> work, CancellationToken cancellationToken)
+    {
+        var held = new Stack<SemaphoreSlim>();
+        try
+        {
+            foreach (var gate in gates)
+            {
+                await gate.WaitAsync(cancellationToken);
+                held.Push(gate);
+            }
+            await work();
         }
         finally
         {
-            postgres.Release();
+            foreach (var gate in held)
+            {
+                gate.Release();
+            }
         }
     }
 
@@ -245,6 +283,11 @@ public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, T
         var pool = FaultProfile.Of(fault.Kind).Pool;
         return stack.Services.First(s => PoolOf(s.Role) == pool && s.Number == fault.Target);
     }
+
+    private static string TopicOf(Fault fault) => Topics.AllPayments[fault.Target - 1];
+
+    private IEnumerable<SemaphoreSlim> PaymentGates =>
+        stack.Of(ServiceRole.PaymentBackend).Select(service => Gate(FaultPool.PaymentBackends, service.Number));
 
     private SemaphoreSlim Gate(FaultPool pool, int target) => _gates.GetOrAdd(
         (pool, pool is FaultPool.PaymentBackends or FaultPool.BalanceBackends ? target : 0), _ => new SemaphoreSlim(1));

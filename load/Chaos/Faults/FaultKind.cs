@@ -81,6 +81,12 @@ public enum FaultKind
 
     /// <summary>kill -9 of etcd.</summary>
     KillEtcd,
+
+    /// <summary>The topic of one payment type is deleted and created again: the commands in it are lost.</summary>
+    MakeTopicAgain,
+
+    /// <summary>The topic of one payment type gets one more partition: accounts move to other partitions.</summary>
+    AddPartition,
 }
 
 /// <summary>The properties of a kind of fault.</summary>
@@ -92,6 +98,9 @@ public enum FaultKind
 /// </param>
 public sealed record FaultProfile(string Name, FaultPool Pool, int ShortestMs, int LongestMs, int? TargetSeconds)
 {
+    /// <summary>How many times it may occur in a soak.</summary>
+    public int TimesMax { get; init; } = int.MaxValue;
+
     /// <summary>Whether it cuts connections of the first payment backend, the only one whose network can be cut.</summary>
     public static bool IsOfNetwork(FaultKind kind) =>
         kind is FaultKind.CutFromBrokers or FaultKind.CutFromAnswers or FaultKind.FlappingNetwork or FaultKind.CutFromPostgres;
@@ -101,7 +110,7 @@ public sealed record FaultProfile(string Name, FaultPool Pool, int ShortestMs, i
         kind is FaultKind.BurnPrimary or FaultKind.BurnStandby or FaultKind.FreezePrimary or FaultKind.KillPatroni or FaultKind.KillEtcd;
 
     /// <summary>Whether it deletes commands that the brokers have acknowledged.</summary>
-    public static bool DeletesCommands(FaultKind kind) => kind == FaultKind.LosePower;
+    public static bool DeletesCommands(FaultKind kind) => kind is FaultKind.LosePower or FaultKind.MakeTopicAgain;
 
     /// <summary>Returns the profile of a kind.</summary>
     public static FaultProfile Of(FaultKind kind) => kind switch
@@ -131,11 +140,13 @@ public sealed record FaultProfile(string Name, FaultPool Pool, int ShortestMs, i
         FaultKind.FreezePrimary => new("freeze primary", FaultPool.Postgres, 11_000, 50_000, 15),
         FaultKind.KillPatroni => new("kill -9 Patroni of the primary", FaultPool.Postgres, 500, 14_000, null),
         FaultKind.KillEtcd => new("kill -9 etcd", FaultPool.Postgres, 1000, 14_000, null),
+        FaultKind.MakeTopicAgain => new("delete and create topic", FaultPool.Topics, 0, 0, null),
+        FaultKind.AddPartition => new("add a partition to topic", FaultPool.Topics, 0, 0, null) { TimesMax = 3 },
         _ => throw new ArgumentOutOfRangeException(nameof(kind), kind, "There is no such fault."),
     };
 }
 
-/// <summary>A group of processes from which the target of a fault is chosen.</summary>
+/// <summary>A group of processes or topics from which the target of a fault is chosen.</summary>
 public enum FaultPool
 {
     /// <summary>No process.</summary>
@@ -155,4 +166,7 @@ public enum FaultPool
 
     /// <summary>The PostgreSQL server; several, with what lets one take over from the other.</summary>
     Postgres,
+
+    /// <summary>The topics of payments, one for each payment type.</summary>
+    Topics,
 }

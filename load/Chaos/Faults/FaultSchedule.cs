@@ -1,4 +1,5 @@
 using System.Globalization;
+using Billing.Messaging;
 
 namespace Billing.Chaos.Faults;
 
@@ -18,7 +19,9 @@ public sealed record Fault(TimeSpan At, FaultKind Kind, int Target, TimeSpan Las
         get
         {
             var profile = FaultProfile.Of(Kind);
-            var target = profile.Pool is FaultPool.None or FaultPool.Postgres || Kind == FaultKind.LosePower ? "" : string.Create(CultureInfo.InvariantCulture, $" {Target}");
+            var target = profile.Pool is FaultPool.None or FaultPool.Postgres || Kind == FaultKind.LosePower ? ""
+                : profile.Pool == FaultPool.Topics ? " " + Topics.AllPayments[Target - 1]
+                : string.Create(CultureInfo.InvariantCulture, $" {Target}");
             var back = Lasts == TimeSpan.Zero ? "" : string.Create(CultureInfo.InvariantCulture, $", back after {Lasts.TotalSeconds:0.0} s");
             return profile.Name + target + back;
         }
@@ -57,13 +60,15 @@ public sealed record FaultTargets(
         FaultPool.BalanceBackends => BalanceBackends,
         FaultPool.Brokers => Brokers < 3 ? 0 : Brokers,
         FaultPool.Postgres => Databases,
+        FaultPool.Topics => Topics.AllPayments.Count,
         _ => 1,
     };
 }
 
 /// <summary>Computes the faults of a soak before it begins, from its seed only, so that a soak that found an error can be
-/// repeated. The kinds occur in rounds, each kind once per round in random order. Half of the faults meet another one, of another pool; all
-/// others end before the next one begins, but a killed process may still be starting.</summary>
+/// repeated. The kinds occur in rounds, each kind once per round in random order, as often as it may occur at all. Half
+/// of the faults meet another one, of another pool; all others end before the next one begins, but a killed process may
+/// still be starting.</summary>
 public static class FaultSchedule
 {
     private static readonly TimeSpan First = TimeSpan.FromSeconds(2);
@@ -123,7 +128,8 @@ public static class FaultSchedule
     private static FaultKind Draw(
         List<FaultKind> round, FaultKind[] kinds, List<Fault> before, TimeSpan at, Random random, FaultPool? except)
     {
-        bool IsPossible(FaultKind kind) => FaultProfile.Of(kind).Pool != except && IsRested(kind, before, at);
+        bool IsPossible(FaultKind kind) => FaultProfile.Of(kind).Pool != except && IsRested(kind, before, at)
+            && before.Count(fault => fault.Kind == kind) < FaultProfile.Of(kind).TimesMax;
 
         var next = round.FindIndex(IsPossible);
         while (next < 0)

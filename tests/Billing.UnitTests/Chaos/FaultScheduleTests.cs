@@ -57,6 +57,17 @@ public sealed class FaultScheduleTests
     });
 
     [Fact]
+    public void A_kind_occurs_as_often_as_it_may() => Assert.All(
+        Seeds.Take(10).SelectMany(seed =>
+            FaultSchedule.Create(seed, TimeSpan.FromMinutes(60), Targets).CountBy(f => f.Kind)),
+        kind => Assert.InRange(kind.Value, 1, FaultProfile.Of(kind.Key).TimesMax));
+
+    [Fact]
+    public void A_fault_of_a_topic_names_it() => Assert.Equal(
+        "delete and create topic billing.payments.mastercard",
+        new Fault(TimeSpan.Zero, FaultKind.MakeTopicAgain, 2, TimeSpan.Zero).What);
+
+    [Fact]
     public void A_backend_is_frozen_for_longer_than_its_session_timeout() => Assert.All(
         Seeds.SelectMany(seed => FaultSchedule.Create(seed, ThreeMinutes, Targets)).Where(f => f.Kind == FaultKind.FreezePaymentBackend),
         fault => Assert.True(fault.Lasts >= TimeSpan.FromSeconds(5)));

@@ -1,0 +1,145 @@
+using Billing.Hosting;
+using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
+using Confluent.Kafka;
+using Confluent.Kafka.Admin;
+using Microsoft.Extensions.Logging.Abstractions;
+using Microsoft.Extensions.Options;
+
+namespace Billing.Chaos.Faults;
+
+/// <summary>The faults of a topic of payments, as an operator makes them by mistake or has to. Brokers may be away meanwhile: what fails is
+/// tried again.</summary>
+internal sealed class TopicFaults(string bootstrapServers, TimeProvider time)
+{
+    private static readonly TimeSpan Poll = TimeSpan.FromMilliseconds(200);
+    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(3);
+    private static readonly TimeSpan RequestTimeout = TimeSpan.FromSeconds(10);
+
+    /// <summary>Deletes a topic and creates it again, with as many partitions.</summary>
+    public async Task<DeletedLog> MakeAgainAsync(string topic, CancellationToken cancellationToken)
+    {
+        var former = await TryAsync(admin => DescribeAsync(admin, topic), cancellationToken);
+        var unread = await TryAsync(admin => UnreadAsync(admin, former!), cancellationToken);
+        await TryAsync(admin => DeleteAsync(admin, topic), cancellationToken);
+        var options = new KafkaOptions { BootstrapServers = bootstrapServers, Partitions = former!.Partitions.Count };
+        var topics = new KafkaTopics(Options.Create(options), time, NullLogger<KafkaTopics>.Instance);
+        await UntilAsync(
+            async admin =>
+            {
+                await topics.EnsureSharedAsync();
+                return await DescribeAsync(admin, topic) is { } present
+                    && present.TopicId.ToString() != former.TopicId.ToString();
+            },
+            cancellationToken);
+        return new DeletedLog(unread);
+    }
+
+    /// <summary>Adds a partition to a topic: accounts move to other partitions.</summary>
+    public async Task AddPartitionAsync(string topic, CancellationToken cancellationToken)
+    {
+        var former = await TryAsync(admin => DescribeAsync(admin, topic), cancellationToken);
+        var partitions = former!.Partitions.Count + 1;
+        await UntilAsync(
+            async admin =>
+            {
+                if ((await DescribeAsync(admin, topic))?.Partitions.Count == partitions)
+                {
+                    return true;
+                }
+                await admin.CreatePartitionsAsync(
+                    [new PartitionsSpecification { Topic = topic, IncreaseTo = partitions }]);
+                return false;
+            },
+            cancellationToken);
+    }
+
+    private static async Task<TopicDescription?> DescribeAsync(IAdminClient admin, string topic)
+    {
+        try
+        {
+            var described = await admin.DescribeTopicsAsync(
+                TopicCollection.OfTopicNames([topic]), new DescribeTopicsOptions { RequestTimeout = RequestTimeout });
+            return described.TopicDescriptions[0];
+        }
+        catch (DescribeTopicsException e)
+            when (e.Results.TopicDescriptions[0].Error.Code == ErrorCode.UnknownTopicOrPart)
+        {
+            return null;
+        }
+    }
+
+    private static async Task<IReadOnlyList<TopicPartitionOffset>> UnreadAsync(
+        IAdminClient admin, TopicDescription topic)
+    {
+        var committed = await CommittedAsync(admin, topic.Name);
+        return
+        [
+            .. topic.Partitions.Select(p => new TopicPartitionOffset(
+                topic.Name, p.Partition, committed.Find(c => c.Partition == p.Partition)?.Offset ?? 0)),
+        ];
+    }
+
+    // Of the partitions that have been read.
+    private static async Task<List<TopicPartitionOffset>> CommittedAsync(IAdminClient admin, string topic)
+    {
+        var groups = await admin.ListConsumerGroupOffsetsAsync(
+            [new ConsumerGroupTopicPartitions(Groups.Payments, null)],
+            new ListConsumerGroupOffsetsOptions { RequestTimeout = RequestTimeout });
+        return
+        [
+            .. groups[0].Partitions.Where(p => p.Topic == topic && p.Offset.Value >= 0)
+                .Select(p => new TopicPartitionOffset(p.TopicPartition, p.Offset)),
+        ];
+    }
+
+    private static async Task<bool> DeleteAsync(IAdminClient admin, string topic)
+    {
+        try
+        {
+            await admin.DeleteTopicsAsync([topic]);
+        }
+        catch (DeleteTopicsException e) when (e.Results[0].Error.Code == ErrorCode.UnknownTopicOrPart)
+        {
+            // An attempt before it has deleted it, and its answer was lost.
+        }
+        return true;
+    }
+
+    private Task<bool> UntilAsync(
+        Func<IAdminClient, Task<bool>> isDone, CancellationToken cancellationToken) => TryAsync(
+        async admin =>
+        {
+            while (!await isDone(admin))
+            {
+                await Task.Delay(Poll, time, cancellationToken);
+            }
+            return true;
+        },
+        cancellationToken);
+
+    private async Task<T> TryAsync<T>(Func<IAdminClient, Task<T>> work, CancellationToken cancellationToken)
+    {
+        using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = bootstrapServers });
+        for (var start = time.GetTimestamp(); ;)
+        {
+            try
+            {
+                return await work(admin);
+            }
+            catch (Exception e) when (e is KafkaException or StartupException && time.GetElapsedTime(start) < Patience)
+            {
+                await Task.Delay(Poll, time, cancellationToken);
+            }
+        }
+    }
+}
+
+/// <summary>What was on a topic that was deleted.</summary>
+/// <param name="Unread">The first record of each partition that the group of its readers may not have settled.</param>
+public sealed record DeletedLog(IReadOnlyList<TopicPartitionOffset> Unread)
+{
+    /// <summary>Whether a record on the topic may be lost with it.</summary>
+    public bool MayHaveLost(TopicPartitionOffset record) =>
+        Unread.Any(first => first.TopicPartition == record.TopicPartition && first.Offset.Value <= record.Offset.Value);
+}
