@@ -172,6 +172,9 @@ public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, T
             case FaultKind.AddPartition:
                 await _topics.AddPartitionAsync(TopicOf(fault), cancellationToken);
                 break;
+            case var kind when FaultProfile.IsOfOffsets(kind):
+                await ChangeOffsetsAsync(fault, cancellationToken);
+                break;
             case var kind when FaultProfile.IsOfReplicas(kind):
                 await new ReplicaFaults(stack.Replicas!).InjectAsync(fault.Kind, () => WaitAsync(fault, cancellationToken), cancellationToken);
                 break;
@@ -201,6 +204,18 @@ public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, T
             var log = await _topics.MakeAgainAsync(TopicOf(fault), cancellationToken);
             _badRecords = [.. _badRecords.Where(record => !log.MayHaveLost(record))];
             Deleted(log);
+        },
+        cancellationToken);
+
+    private Task ChangeOffsetsAsync(Fault fault, CancellationToken cancellationToken) => HoldingAsync(
+        PaymentGates,
+        async () =>
+        {
+            List<ServiceProcess> backends = [.. stack.Of(ServiceRole.PaymentBackend)];
+            backends.ForEach(backend => backend.Process.Kill());
+            await _topics.WaitUntilGroupIsEmptyAsync(cancellationToken);
+            await _topics.ChangeOffsetsAsync(fault.Kind, TopicOf(fault), cancellationToken);
+            await Task.WhenAll(backends.Select(backend => RestartEndedServicesAsync(backend.Role, backend.Number, cancellationToken)));
         },
         cancellationToken);
 

@@ -87,6 +87,15 @@ public enum FaultKind
 
     /// <summary>The topic of one payment type gets one more partition: accounts move to other partitions.</summary>
     AddPartition,
+
+    /// <summary>While no payment backend runs, their group's offsets of one topic are deleted.</summary>
+    LoseOffsets,
+
+    /// <summary>While no payment backend runs, their group's offsets of one topic go back.</summary>
+    MoveOffsetsBack,
+
+    /// <summary>While no payment backend runs, their group's offsets of one topic are moved past its end.</summary>
+    MoveOffsetsPastEnd,
 }
 
 /// <summary>The properties of a kind of fault.</summary>
@@ -108,6 +117,10 @@ public sealed record FaultProfile(string Name, FaultPool Pool, int ShortestMs, i
     /// <summary>Whether it needs several PostgreSQL servers.</summary>
     public static bool IsOfReplicas(FaultKind kind) =>
         kind is FaultKind.BurnPrimary or FaultKind.BurnStandby or FaultKind.FreezePrimary or FaultKind.KillPatroni or FaultKind.KillEtcd;
+
+    /// <summary>Whether it changes the offsets of the payment backends' group.</summary>
+    public static bool IsOfOffsets(FaultKind kind) =>
+        kind is FaultKind.LoseOffsets or FaultKind.MoveOffsetsBack or FaultKind.MoveOffsetsPastEnd;
 
     /// <summary>Whether it deletes commands that the brokers have acknowledged.</summary>
     public static bool DeletesCommands(FaultKind kind) => kind is FaultKind.LosePower or FaultKind.MakeTopicAgain;
@@ -142,6 +155,9 @@ public sealed record FaultProfile(string Name, FaultPool Pool, int ShortestMs, i
         FaultKind.KillEtcd => new("kill -9 etcd", FaultPool.Postgres, 1000, 14_000, null),
         FaultKind.MakeTopicAgain => new("delete and create topic", FaultPool.Topics, 0, 0, null),
         FaultKind.AddPartition => new("add a partition to topic", FaultPool.Topics, 0, 0, null) { TimesMax = 3 },
+        FaultKind.LoseOffsets => new("lose the group's offsets of topic", FaultPool.Topics, 0, 0, null),
+        FaultKind.MoveOffsetsBack => new("move back the group's offsets of topic", FaultPool.Topics, 0, 0, null),
+        FaultKind.MoveOffsetsPastEnd => new("move past end the group's offsets of topic", FaultPool.Topics, 0, 0, null),
         _ => throw new ArgumentOutOfRangeException(nameof(kind), kind, "There is no such fault."),
     };
 }

@@ -8,10 +8,13 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Chaos.Faults;
 
-/// <summary>The faults of a topic of payments, as an operator makes them by mistake or has to. Brokers may be away meanwhile: what fails is
-/// tried again.</summary>
+/// <summary>The faults of a topic of payments and of the group that reads it, made by mistake or of necessity.
+/// Brokers may be away meanwhile: what fails is tried again.</summary>
 internal sealed class TopicFaults(string bootstrapServers, TimeProvider time)
 {
+    // More records than there are in a soak.
+    private const long PastTheEnd = 1_000_000_000;
+
     private static readonly TimeSpan Poll = TimeSpan.FromMilliseconds(200);
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(3);
     private static readonly TimeSpan RequestTimeout = TimeSpan.FromSeconds(10);
@@ -53,6 +56,44 @@ internal sealed class TopicFaults(string bootstrapServers, TimeProvider time)
             },
             cancellationToken);
     }
+
+    /// <summary>Waits until the brokers know that the payment backends' group has no members. Before that, only members
+    /// may change its offsets.</summary>
+    public Task WaitUntilGroupIsEmptyAsync(CancellationToken cancellationToken) => UntilAsync(
+        async admin =>
+        {
+            var described = await admin.DescribeConsumerGroupsAsync([Groups.Payments]);
+            return described.ConsumerGroupDescriptions[0].Members.Count == 0;
+        },
+        cancellationToken);
+
+    /// <summary>Deletes the offsets of the payment backends' group in a topic, or moves them. It must have no members.
+    /// </summary>
+    /// <param name="kind">One for which <see cref="FaultProfile.IsOfOffsets"/> holds.</param>
+    /// <param name="topic">The topic.</param>
+    /// <param name="cancellationToken">Cancels it.</param>
+    public Task ChangeOffsetsAsync(FaultKind kind, string topic, CancellationToken cancellationToken) => TryAsync(
+        async admin =>
+        {
+            var committed = await CommittedAsync(admin, topic);
+            if (committed.Count == 0)
+            {
+                return true;
+            }
+            if (kind == FaultKind.LoseOffsets)
+            {
+                await admin.DeleteConsumerGroupOffsetsAsync(
+                    Groups.Payments, committed.Select(place => place.TopicPartition));
+                return true;
+            }
+            var moved = committed.ConvertAll(place => new TopicPartitionOffset(
+                place.TopicPartition,
+                kind == FaultKind.MoveOffsetsBack ? place.Offset.Value / 2 : place.Offset.Value + PastTheEnd));
+            await admin.AlterConsumerGroupOffsetsAsync(
+                [new ConsumerGroupTopicPartitionOffsets(Groups.Payments, moved)]);
+            return true;
+        },
+        cancellationToken);
 
     private static async Task<TopicDescription?> DescribeAsync(IAdminClient admin, string topic)
     {
