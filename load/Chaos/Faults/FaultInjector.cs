@@ -2,7 +2,6 @@ using System.Collections.Concurrent;
 using Billing.Chaos.Network;
 using Billing.LocalStack;
 using Billing.LocalStack.Postgres;
-using Billing.LocalStack.Processes;
 using Billing.Messaging;
 using Confluent.Kafka;
 
@@ -20,13 +19,13 @@ public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, T
 {
     private const int SlowSyncMs = 2000;
 
-    private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan WatchInterval = TimeSpan.FromMilliseconds(500);
 
     // By then, sessions are in the middle of a commit.
     private static readonly TimeSpan InCommit = TimeSpan.FromMilliseconds(500);
 
     private readonly ConcurrentDictionary<(FaultPool, int), SemaphoreSlim> _gates = new();
+    private readonly ServiceRestarts _restarts = new(stack, time, say);
     private readonly TopicFaults _topics = new(stack.BootstrapServers!, time);
     private int _endedThemselves;
 
@@ -84,7 +83,7 @@ public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, T
                     {
                         Interlocked.Increment(ref _endedThemselves);
                         say($"{service.Process.Name} ended by itself with exit code {service.Process.ExitCode}: {string.Concat(service.Process.LastLogLines(1))}");
-                        await RestartEndedServicesAsync(service.Role, service.Number, cancellationToken);
+                        await _restarts.StartAsync(service.Role, service.Number, cancellationToken);
                     }
                 }
                 finally
@@ -112,19 +111,20 @@ public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, T
                 var killed = Service(fault);
                 killed.Process.Kill();
                 await WaitAsync(fault, cancellationToken);
-                await RestartEndedServicesAsync(killed.Role, killed.Number, cancellationToken);
+                await _restarts.StartAsync(killed.Role, killed.Number, cancellationToken);
                 break;
             case FaultKind.FreezePaymentBackend or FaultKind.FreezeProxy:
                 var frozen = Service(fault);
                 await FreezeAsync(frozen.Process.Pause, frozen.Process.Resume, fault, cancellationToken);
                 break;
             case FaultKind.RestartPaymentBackend or FaultKind.RestartBalanceBackend or FaultKind.RestartProxy:
-                var stopped = Service(fault);
-                if (!await stopped.Process.StopAsync(StopBound))
-                {
-                    say($"{stopped.Process.Name} did not stop within {StopBound.TotalSeconds:0} s and was killed");
-                }
-                await RestartEndedServicesAsync(stopped.Role, stopped.Number, cancellationToken);
+                await _restarts.RestartAsync(Service(fault), cancellationToken);
+                break;
+            case FaultKind.CrashLoop:
+                await _restarts.CrashAgainAndAgainAsync(Service(fault), fault.Lasts, cancellationToken);
+                break;
+            case FaultKind.RestartAll:
+                await RestartAllAsync(cancellationToken);
                 break;
             case FaultKind.KillBroker:
                 stack.Kafka!.KillBroker(fault.Target);
@@ -215,9 +215,21 @@ public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, T
             backends.ForEach(backend => backend.Process.Kill());
             await _topics.WaitUntilGroupIsEmptyAsync(cancellationToken);
             await _topics.ChangeOffsetsAsync(fault.Kind, TopicOf(fault), cancellationToken);
-            await Task.WhenAll(backends.Select(backend => RestartEndedServicesAsync(backend.Role, backend.Number, cancellationToken)));
+            await Task.WhenAll(
+                backends.Select(backend => _restarts.StartAsync(backend.Role, backend.Number, cancellationToken)));
         },
         cancellationToken);
+
+    // Those whose callers wait last, as an upgrade does.
+    private async Task RestartAllAsync(CancellationToken cancellationToken)
+    {
+        foreach (var service in stack.Services.Reverse().ToList())
+        {
+            await HoldingAsync(
+                [Gate(PoolOf(role), number)],
+                () => _restarts.RestartAsync(stack.Of(role).First(service => service.Number == number), cancellationToken), cancellationToken);
+        }
+    }
 
     private static async Task HoldingAsync(
         IEnumerable<SemaphoreSlim> gates, Func<Task> work, CancellationToken cancellationToken)
@@ -273,23 +285,6 @@ public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, T
 
     private Task FreezeAsync(Action pause, Action resume, Fault fault, CancellationToken cancellationToken) =>
         FreezeAsync(pause, resume, () => WaitAsync(fault, cancellationToken));
-
-    // A service that starts while a broker or PostgreSQL is unavailable may fail; an orchestrator restarts it.
-    private async Task RestartEndedServicesAsync(ServiceRole role, int number, CancellationToken cancellationToken)
-    {
-        while (true)
-        {
-            try
-            {
-                await stack.AddAsync(role, number, cancellationToken);
-                return;
-            }
-            catch (StackException e)
-            {
-                say(e.Message.Split('\n')[0]);
-            }
-        }
-    }
 
     private Task WaitAsync(Fault fault, CancellationToken cancellationToken) => Task.Delay(fault.Lasts, time, cancellationToken);
 

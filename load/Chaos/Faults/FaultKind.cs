@@ -96,6 +96,12 @@ public enum FaultKind
 
     /// <summary>While no payment backend runs, their group's offsets of one topic are moved past its end.</summary>
     MoveOffsetsPastEnd,
+
+    /// <summary>kill -9 of a payment backend, and again whenever it is ready, while the others serve.</summary>
+    CrashLoop,
+
+    /// <summary>SIGTERM of each service, one after the other, as an upgrade and its rollback do.</summary>
+    RestartAll,
 }
 
 /// <summary>The properties of a kind of fault.</summary>
@@ -158,6 +164,8 @@ public sealed record FaultProfile(string Name, FaultPool Pool, int ShortestMs, i
         FaultKind.LoseOffsets => new("lose the group's offsets of topic", FaultPool.Topics, 0, 0, null),
         FaultKind.MoveOffsetsBack => new("move back the group's offsets of topic", FaultPool.Topics, 0, 0, null),
         FaultKind.MoveOffsetsPastEnd => new("move past end the group's offsets of topic", FaultPool.Topics, 0, 0, null),
+        FaultKind.CrashLoop => new("crash loop of payment backend", FaultPool.PaymentBackends, 15_000, 30_000, null),
+        FaultKind.RestartAll => new("SIGTERM all services in turn", FaultPool.Services, 0, 0, null),
         _ => throw new ArgumentOutOfRangeException(nameof(kind), kind, "There is no such fault."),
     };
 }
@@ -185,4 +193,7 @@ public enum FaultPool
 
     /// <summary>The topics of payments, one for each payment type.</summary>
     Topics,
+
+    /// <summary>All services, proxies first.</summary>
+    Services,
 }

@@ -19,7 +19,9 @@ public sealed record Fault(TimeSpan At, FaultKind Kind, int Target, TimeSpan Las
         get
         {
             var profile = FaultProfile.Of(Kind);
-            var target = profile.Pool is FaultPool.None or FaultPool.Postgres || Kind == FaultKind.LosePower ? ""
+            var hasNone = profile.Pool is FaultPool.None or FaultPool.Postgres
+                || Kind is FaultKind.LosePower or FaultKind.RestartAll;
+            var target = hasNone ? ""
                 : profile.Pool == FaultPool.Topics ? " " + Topics.AllPayments[Target - 1]
                 : string.Create(CultureInfo.InvariantCulture, $" {Target}");
             var back = Lasts == TimeSpan.Zero ? "" : string.Create(CultureInfo.InvariantCulture, $", back after {Lasts.TotalSeconds:0.0} s");
@@ -46,6 +48,7 @@ public sealed record FaultTargets(
     public bool Allow(FaultKind kind) => In(FaultProfile.Of(kind).Pool) > 0 && kind switch
     {
         FaultKind.LosePower => Power,
+        FaultKind.CrashLoop => PaymentBackends > 1,
         FaultKind.SlowPostgres or FaultKind.KillSlowPostgres => SlowDisk,
         FaultKind.CrashPostgres or FaultKind.FreezePostgres => !Replicas,
         _ when FaultProfile.IsOfReplicas(kind) => Replicas,
@@ -61,6 +64,7 @@ public sealed record FaultTargets(
         FaultPool.Brokers => Brokers < 3 ? 0 : Brokers,
         FaultPool.Postgres => Databases,
         FaultPool.Topics => Topics.AllPayments.Count,
+        FaultPool.Services => Proxies < 2 ? 0 : Proxies + PaymentBackends + BalanceBackends,
         _ => 1,
     };
 }
