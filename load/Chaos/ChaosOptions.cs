@@ -2,6 +2,7 @@ using System.Collections.Frozen;
 using Billing.Chaos.Faults;
 using Billing.Chaos.Network;
 using Billing.LocalStack;
+using Billing.LocalStack.Processes;
 
 namespace Billing.Chaos;
 
@@ -27,7 +28,7 @@ public sealed record ChaosOptions
     public BackendNetwork? Network { get; init; }
 
     /// <summary>The targets of the faults.</summary>
-    public FaultTargets Targets => new(Stack.Proxies, Stack.PaymentBackends, Stack.BalanceBackends, Stack.Brokers, Stack.MayLosePower, Stack.MayBeSlow, Network is not null, Stack.PostgresReplicas > 1, Stack.Databases);
+    public FaultTargets Targets => new(Stack.Proxies, Stack.PaymentBackends, Stack.BalanceBackends, Stack.Brokers, Stack.MayLosePower, Stack.MayBeSlow, Network is not null, Stack.PostgresReplicas > 1, PreloadedLibrary.Missing is null, Stack.Databases);
 
     /// <summary>Settings of a card network that is faster than the billing prototype's, so that a soak of minutes makes many
     /// payments, and still slow enough that payments are in flight when a process is killed.</summary>

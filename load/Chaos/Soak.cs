@@ -144,6 +144,7 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
             try
             {
                 faults = await InjectAsync(schedule, injector, cancellationToken);
+                await injector.RepairAsync(cancellationToken);
             }
             finally
             {

@@ -23,7 +23,7 @@ public sealed class EnvironmentFaults(BrokerStack stack) : IAsyncLifetime
     public async Task Clock_steps_of_an_hour_forward_and_back_lose_and_double_no_payment()
     {
         Assert.SkipWhen(PreloadedLibrary.Missing is not null, PreloadedLibrary.Missing ?? "");
-        var clock = await PreloadedLibrary.CompileAsync(_folder, "stepping_clock.c", "STEPPING_CLOCK", CancellationToken.None);
+        var clock = await PreloadedLibrary.SteppingClockAsync(_folder, CancellationToken.None);
         var backend = await Stack.AddAsync(ServiceRole.PaymentBackend, 8, CancellationToken.None, clock.Settings);
         var proxy = await Stack.AddAsync(ServiceRole.Proxy, 8, CancellationToken.None, clock.Settings);
         try

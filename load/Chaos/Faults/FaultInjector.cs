@@ -63,6 +63,16 @@ public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, T
         }
     }
 
+    /// <summary>Repairs what faults have left for the rest of the soak: clocks that are wrong.</summary>
+    public async Task RepairAsync(CancellationToken cancellationToken)
+    {
+        foreach (var service in stack.Services.Where(_restarts.HasWrongClock).ToList())
+        {
+            await HoldingAsync(
+                service, running => _restarts.SetClockRightAsync(running, cancellationToken), cancellationToken);
+        }
+    }
+
     /// <summary>Restarts services that have ended by themselves, as an orchestrator does, until cancelled.</summary>
     public async Task WatchAsync(CancellationToken cancellationToken)
     {
@@ -125,6 +135,12 @@ public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, T
                 break;
             case FaultKind.RestartAll:
                 await RestartAllAsync(cancellationToken);
+                break;
+            case FaultKind.SetClockWrong:
+                var misled = stack.Services[fault.Target - 1];
+                await HoldingAsync(
+                    misled, service => _restarts.SetClockWrongAsync(service, fault.ClockOff, cancellationToken),
+                    cancellationToken);
                 break;
             case FaultKind.KillBroker:
                 stack.Kafka!.KillBroker(fault.Target);
@@ -226,10 +242,16 @@ public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, T
         foreach (var service in stack.Services.Reverse().ToList())
         {
             await HoldingAsync(
-                [Gate(PoolOf(role), number)],
-                () => _restarts.RestartAsync(stack.Of(role).First(service => service.Number == number), cancellationToken), cancellationToken);
+                service, running => _restarts.RestartAsync(running, cancellationToken), cancellationToken);
         }
     }
+
+    // It may have been started again before the gate is open.
+    private Task HoldingAsync(
+        ServiceProcess service, Func<ServiceProcess, Task> work, CancellationToken cancellationToken) =>
+        HoldingAsync(
+            [Gate(PoolOf(service.Role), service.Number)],
+            () => work(stack.Of(service.Role).First(running => running.Number == service.Number)), cancellationToken);
 
     private static async Task HoldingAsync(
         IEnumerable<SemaphoreSlim> gates, Func<Task> work, CancellationToken cancellationToken)

@@ -102,6 +102,10 @@ public enum FaultKind
 
     /// <summary>SIGTERM of each service, one after the other, as an upgrade and its rollback do.</summary>
     RestartAll,
+
+    /// <summary>One service is restarted with a clock that is off by an hour, days or a year, ahead or behind, for the
+    /// rest of the soak. There is no second one: the time that most clocks agree on is right.</summary>
+    SetClockWrong,
 }
 
 /// <summary>The properties of a kind of fault.</summary>
@@ -166,6 +170,7 @@ public sealed record FaultProfile(string Name, FaultPool Pool, int ShortestMs, i
         FaultKind.MoveOffsetsPastEnd => new("move past end the group's offsets of topic", FaultPool.Topics, 0, 0, null),
         FaultKind.CrashLoop => new("crash loop of payment backend", FaultPool.PaymentBackends, 15_000, 30_000, null),
         FaultKind.RestartAll => new("SIGTERM all services in turn", FaultPool.Services, 0, 0, null),
+        FaultKind.SetClockWrong => new("wrong clock of service", FaultPool.Services, 0, 0, null) { TimesMax = 1 },
         _ => throw new ArgumentOutOfRangeException(nameof(kind), kind, "There is no such fault."),
     };
 }

@@ -10,6 +10,9 @@ namespace Billing.Chaos.Faults;
 /// <param name="Lasts">Its duration; for a kill, the time until the restart.</param>
 public sealed record Fault(TimeSpan At, FaultKind Kind, int Target, TimeSpan Lasts)
 {
+    /// <summary>By how much a wrong clock is ahead; negative if it is behind.</summary>
+    public TimeSpan ClockOff { get; init; }
+
     /// <summary>Its end, from the start of the soak.</summary>
     public TimeSpan Until => At + Lasts;
 
@@ -25,7 +28,9 @@ public sealed record Fault(TimeSpan At, FaultKind Kind, int Target, TimeSpan Las
                 : profile.Pool == FaultPool.Topics ? " " + Topics.AllPayments[Target - 1]
                 : string.Create(CultureInfo.InvariantCulture, $" {Target}");
             var back = Lasts == TimeSpan.Zero ? "" : string.Create(CultureInfo.InvariantCulture, $", back after {Lasts.TotalSeconds:0.0} s");
-            return profile.Name + target + back;
+            var off = ClockOff == TimeSpan.Zero ? ""
+                : string.Create(CultureInfo.InvariantCulture, $", off by {ClockOff.TotalHours:+0;-0} h");
+            return profile.Name + target + back + off;
         }
     }
 }
@@ -39,15 +44,18 @@ public sealed record Fault(TimeSpan At, FaultKind Kind, int Target, TimeSpan Las
 /// <param name="SlowDisk">Whether PostgreSQL's disk can be made slow.</param>
 /// <param name="Network">Whether the first payment backend can be cut off.</param>
 /// <param name="Replicas">Whether there are several PostgreSQL servers.</param>
+/// <param name="Clocks">Whether the clock of a service can be set wrong.</param>
 /// <param name="Databases">Number of databases of the event store, each with a server of its own.</param>
 public sealed record FaultTargets(
     int Proxies, int PaymentBackends, int BalanceBackends, int Brokers, bool Power = false, bool SlowDisk = false, bool Network = false,
-    bool Replicas = false, int Databases = 1)
+    bool Replicas = false, bool Clocks = false, int Databases = 1)
 {
     /// <summary>Whether there are targets for a kind of fault.</summary>
     public bool Allow(FaultKind kind) => In(FaultProfile.Of(kind).Pool) > 0 && kind switch
     {
         FaultKind.LosePower => Power,
+        // A proxy asks only the brokers for their time.
+        FaultKind.SetClockWrong => Clocks && In(FaultPool.Brokers) > 0,
         FaultKind.CrashLoop => PaymentBackends > 1,
         FaultKind.SlowPostgres or FaultKind.KillSlowPostgres => SlowDisk,
         FaultKind.CrashPostgres or FaultKind.FreezePostgres => !Replicas,
@@ -76,6 +84,9 @@ public sealed record FaultTargets(
 public static class FaultSchedule
 {
     private static readonly TimeSpan First = TimeSpan.FromSeconds(2);
+
+    private static readonly TimeSpan[] ClocksOff =
+        [.. new[] { 1, -1, 72, -72, 8760, -8760 }.Select(hours => TimeSpan.FromHours(hours))];
 
     // From the end of a fault to the start of the next.
     private const int PauseMinMs = 2000;
@@ -126,7 +137,10 @@ public static class FaultSchedule
         var target = random.Next(targets.In(profile.Pool)) + 1;
         return new Fault(
             at, kind, FaultProfile.IsOfNetwork(kind) ? 1 : target,
-            TimeSpan.FromMilliseconds(random.Next(profile.ShortestMs, profile.LongestMs + 1)));
+            TimeSpan.FromMilliseconds(random.Next(profile.ShortestMs, profile.LongestMs + 1)))
+        {
+            ClockOff = kind == FaultKind.SetClockWrong ? ClocksOff[random.Next(ClocksOff.Length)] : TimeSpan.Zero,
+        };
     }
 
     private static FaultKind Draw(

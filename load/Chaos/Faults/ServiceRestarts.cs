@@ -1,3 +1,5 @@
+using System.Collections.Concurrent;
+using System.Globalization;
 using Billing.LocalStack;
 using Billing.LocalStack.Processes;
 
@@ -8,6 +10,12 @@ internal sealed class ServiceRestarts(BillingStack stack, TimeProvider time, Act
 {
     private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(30);
 
+    // What a service is started with until its clock is right again.
+    private readonly ConcurrentDictionary<(ServiceRole, int), IReadOnlyDictionary<string, string>> _wrongClocks = new();
+
+    /// <summary>Whether the clock of a service is wrong.</summary>
+    public bool HasWrongClock(ServiceProcess service) => _wrongClocks.ContainsKey((service.Role, service.Number));
+
     /// <summary>Starts a service that has ended. One that starts while a broker or PostgreSQL is unavailable may fail,
     /// and is started again.</summary>
     public async Task StartAsync(ServiceRole role, int number, CancellationToken cancellationToken)
@@ -16,7 +24,7 @@ internal sealed class ServiceRestarts(BillingStack stack, TimeProvider time, Act
         {
             try
             {
-                await stack.AddAsync(role, number, cancellationToken);
+                await stack.AddAsync(role, number, cancellationToken, _wrongClocks.GetValueOrDefault((role, number)));
                 return;
             }
             catch (StackException e)
@@ -34,6 +42,24 @@ internal sealed class ServiceRestarts(BillingStack stack, TimeProvider time, Act
             say($"{service.Process.Name} did not stop within {StopBound.TotalSeconds:0} s and was killed");
         }
         await StartAsync(service.Role, service.Number, cancellationToken);
+    }
+
+    /// <summary>Restarts a service with a clock that is off, which it keeps.</summary>
+    public async Task SetClockWrongAsync(ServiceProcess service, TimeSpan off, CancellationToken cancellationToken)
+    {
+        var clock = await PreloadedLibrary.SteppingClockAsync(stack.Folder, cancellationToken);
+        clock.Set((long)off.TotalSeconds);
+        _wrongClocks[(service.Role, service.Number)] = clock.Settings;
+        say(string.Create(
+            CultureInfo.InvariantCulture, $"the clock of {service.Process.Name} is off by {off.TotalHours:+0;-0} h"));
+        await RestartAsync(service, cancellationToken);
+    }
+
+    /// <summary>Restarts a service with a clock that is right.</summary>
+    public Task SetClockRightAsync(ServiceProcess service, CancellationToken cancellationToken)
+    {
+        _wrongClocks.TryRemove((service.Role, service.Number), out _);
+        return RestartAsync(service, cancellationToken);
     }
 
     /// <summary>Kills a service, and each time that it is ready again, for a time.</summary>

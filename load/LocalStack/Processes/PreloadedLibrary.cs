@@ -23,6 +23,14 @@ public sealed class PreloadedLibrary
     /// <summary>The environment variables with which a program is started.</summary>
     public IReadOnlyDictionary<string, string> Settings { get; }
 
+    /// <summary>Compiles the library that shifts the time of day of a program by a number of seconds, at first 0.
+    /// </summary>
+    /// <param name="folder">The folder of its files.</param>
+    /// <param name="cancellationToken">Cancels the compilation.</param>
+    /// <exception cref="StackException">It cannot be compiled.</exception>
+    public static Task<PreloadedLibrary> SteppingClockAsync(StackFolder folder, CancellationToken cancellationToken) =>
+        CompileAsync(folder, "stepping_clock.c", "STEPPING_CLOCK", cancellationToken);
+
     /// <summary>Compiles a library, with the number 0.</summary>
     /// <param name="folder">The folder of its files.</param>
     /// <param name="source">The name of its source, which is beside the program.</param>

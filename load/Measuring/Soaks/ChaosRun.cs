@@ -39,7 +39,7 @@ internal sealed class ChaosRun(ChaosOptions asked, ChaosOutput output, IAnsiCons
         }
         if (!options.Stack.MayBeSlow && options.Stack.PostgresReplicas == 1)
         {
-            console.WriteLine($"Without slow disks: {PreloadedLibrary.Missing}.");
+            console.WriteLine($"Without slow disks and wrong clocks: {PreloadedLibrary.Missing}.");
         }
         Print(options, schedule);
         await using var stack = await Starting.StackAsync(options.Stack, console, cancellationToken);

@@ -4,7 +4,9 @@ namespace Billing.UnitTests.Chaos;
 
 public sealed class FaultScheduleTests
 {
-    private static readonly FaultTargets Targets = new(3, 3, 3, 3, Power: true, SlowDisk: true, Network: true);
+    private static readonly FaultTargets Targets =
+        new(3, 3, 3, 3, Power: true, SlowDisk: true, Network: true, Clocks: true);
+
     private static readonly TimeSpan ThreeMinutes = TimeSpan.FromMinutes(3);
 
     private static readonly IEnumerable<int> Seeds = Enumerable.Range(0, 200);
