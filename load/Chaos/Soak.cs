@@ -102,7 +102,10 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
         var directJournal = Path.ChangeExtension(journal, ".direct.csv");
         await using var direct = new DirectCommands(
             stack.BootstrapServers!, Math.Max(1, options.Rate / DirectDivisor), options.Seed, directJournal, time);
-        using var injector = new FaultInjector(stack, options.Network, time, line => Say(line)) { Deleted = direct.Drop };
+        using var injector = new FaultInjector(stack, options.Networks, time, line => Say(line))
+        {
+            Deleted = direct.Drop,
+        };
         _start = time.GetTimestamp();
         var (faults, callers) = await UnderFaultsAsync(schedule, injector, traffic, direct, cancellationToken);
         var forgotten = await direct.MissingAsync([.. stack.Databases.Values], PublishBound, cancellationToken);

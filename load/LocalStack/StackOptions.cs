@@ -65,8 +65,9 @@ public sealed record StackOptions
     private bool IsEmbedded =>
         Transport == "kafka" && (Kafka == "embedded" || (Kafka == "auto" && KafkaPrograms.FindHome() is null));
 
-    /// <summary>For each broker that the stack starts the port of a relay in front of it; no relays if null.</summary>
-    public IReadOnlyList<int>? BrokerRelayPorts { get; init; }
+    /// <summary>Sets of relays in front of the brokers that the stack starts, each with the port of the relay to each
+    /// broker.</summary>
+    public IReadOnlyList<IReadOnlyList<int>> BrokerRelayPorts { get; init; } = [];
 
     /// <summary>Further settings of every service, keyed by environment variable, e.g.
     /// <c>Billing__Proxy__InFlightMax</c>; they override those of the stack.</summary>

@@ -47,10 +47,10 @@ public sealed class BrokerStack : StackFixture
     /// <summary>Returns the addresses through which a client reaches the brokers through relays with this behaviour.</summary>
     public string RelayedBrokers(RelayBehaviour behaviour)
     {
-        var relays = Stack.Kafka!.Relays;
+        var brokers = Stack.Kafka!.RelaysOf(0);
         for (var i = 0; i < _relays.Length; i++)
         {
-            _relays[i].Lead(relays[i].BrokerPort, behaviour);
+            _relays[i].Lead(brokers[i], behaviour);
         }
         return string.Join(',', _relays.Select(r => $"127.0.0.1:{r.Port}"));
     }
@@ -67,7 +67,7 @@ public sealed class BrokerStack : StackFixture
             PaymentBackends = PaymentBackends,
             BalanceBackends = BalanceBackends,
             Brokers = Brokers,
-            BrokerRelayPorts = [.. relays.Select(r => r.Port)],
+            BrokerRelayPorts = [[.. relays.Select(r => r.Port)]],
             Jitter = true,
             Settings = ChaosSettings.All,
         };

@@ -15,7 +15,8 @@ public sealed record InjectedFault(Fault Fault, long Injected, long Recovered);
 
 /// <summary>Injects faults and repairs them. The target of a fault gets no other fault before it is repaired. At most one proxy
 /// and one broker are down at a time, whatever the schedule contains.</summary>
-public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, TimeProvider time, Action<string> say) : IDisposable
+public sealed class FaultInjector(
+    BillingStack stack, IReadOnlyList<ServiceNetwork> networks, TimeProvider time, Action<string> say) : IDisposable
 {
     private const int SlowSyncMs = 2000;
 
@@ -154,15 +155,8 @@ public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, T
             case FaultKind.LosePower:
                 await LosePowerAsync(fault, cancellationToken);
                 break;
-            case FaultKind.CutFromBrokers or FaultKind.CutFromAnswers:
-                var directions = fault.Kind == FaultKind.CutFromBrokers ? Cut.Both : Cut.Answers;
-                await FreezeAsync(() => network!.CutBrokers(directions), () => network!.CutBrokers(Cut.None), fault, cancellationToken);
-                break;
-            case FaultKind.FlappingNetwork:
-                await network!.FlapAsync(fault.Lasts, cancellationToken);
-                break;
-            case FaultKind.CutFromPostgres:
-                await FreezeAsync(() => network!.CutStore(Cut.Both), () => network!.CutStore(Cut.None), fault, cancellationToken);
+            case var kind when FaultProfile.IsOfNetwork(kind):
+                await CutAsync(fault, cancellationToken);
                 break;
             case FaultKind.CrashPostgres:
                 await Database(fault).CrashAsync();
@@ -197,6 +191,22 @@ public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, T
             default:
                 throw new ArgumentOutOfRangeException(nameof(fault), fault.Kind, "There is no such fault.");
         }
+    }
+
+    private Task CutAsync(Fault fault, CancellationToken cancellationToken)
+    {
+        var network = networks.First(network => PoolOf(network.Role) == FaultProfile.Of(fault.Kind).Pool);
+        return fault.Kind switch
+        {
+            FaultKind.FlappingNetwork => network.FlapAsync(fault.Lasts, cancellationToken),
+            FaultKind.CutFromPostgres => CutAsync(network.CutStore, Cut.Both),
+            FaultKind.CutFromAnswers or FaultKind.CutProxyFromAnswers or FaultKind.CutBalanceBackendFromAnswers =>
+                CutAsync(network.CutBrokers, Cut.Answers),
+            _ => CutAsync(network.CutBrokers, Cut.Both),
+        };
+
+        Task CutAsync(Action<Cut> cut, Cut directions) =>
+            FreezeAsync(() => cut(directions), () => cut(Cut.None), fault, cancellationToken);
     }
 
     private LocalPostgres Database(Fault fault) => fault.Target == 1 ? stack.Postgres! : stack.MoreDatabases[fault.Target - 2];

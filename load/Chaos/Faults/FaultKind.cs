@@ -106,6 +106,18 @@ public enum FaultKind
     /// <summary>One service is restarted with a clock that is off by an hour, days or a year, ahead or behind, for the
     /// rest of the soak. There is no second one: the time that most clocks agree on is right.</summary>
     SetClockWrong,
+
+    /// <summary>The first proxy cannot reach the brokers.</summary>
+    CutProxyFromBrokers,
+
+    /// <summary>What the brokers answer the first proxy does not arrive; what it sends does.</summary>
+    CutProxyFromAnswers,
+
+    /// <summary>The first balance backend cannot reach the brokers.</summary>
+    CutBalanceBackendFromBrokers,
+
+    /// <summary>What the brokers answer the first balance backend does not arrive; what it sends does.</summary>
+    CutBalanceBackendFromAnswers,
 }
 
 /// <summary>The properties of a kind of fault.</summary>
@@ -120,9 +132,12 @@ public sealed record FaultProfile(string Name, FaultPool Pool, int ShortestMs, i
     /// <summary>How many times it may occur in a soak.</summary>
     public int TimesMax { get; init; } = int.MaxValue;
 
-    /// <summary>Whether it cuts connections of the first payment backend, the only one whose network can be cut.</summary>
-    public static bool IsOfNetwork(FaultKind kind) =>
-        kind is FaultKind.CutFromBrokers or FaultKind.CutFromAnswers or FaultKind.FlappingNetwork or FaultKind.CutFromPostgres;
+    /// <summary>Whether it cuts connections of the first service of a pool, the only one whose network can be cut.
+    /// </summary>
+    public static bool IsOfNetwork(FaultKind kind) => kind is FaultKind.CutFromBrokers or FaultKind.CutFromAnswers
+        or FaultKind.FlappingNetwork or FaultKind.CutFromPostgres
+        or FaultKind.CutProxyFromBrokers or FaultKind.CutProxyFromAnswers
+        or FaultKind.CutBalanceBackendFromBrokers or FaultKind.CutBalanceBackendFromAnswers;
 
     /// <summary>Whether it needs several PostgreSQL servers.</summary>
     public static bool IsOfReplicas(FaultKind kind) =>
@@ -171,6 +186,13 @@ public sealed record FaultProfile(string Name, FaultPool Pool, int ShortestMs, i
         FaultKind.CrashLoop => new("crash loop of payment backend", FaultPool.PaymentBackends, 15_000, 30_000, null),
         FaultKind.RestartAll => new("SIGTERM all services in turn", FaultPool.Services, 0, 0, null),
         FaultKind.SetClockWrong => new("wrong clock of service", FaultPool.Services, 0, 0, null) { TimesMax = 1 },
+        FaultKind.CutProxyFromBrokers => new("proxy cut off from brokers", FaultPool.Proxies, 3000, 12_000, null),
+        FaultKind.CutProxyFromAnswers =>
+            new("proxy cut off from brokers' answers", FaultPool.Proxies, 3000, 12_000, null),
+        FaultKind.CutBalanceBackendFromBrokers =>
+            new("balance backend cut off from brokers", FaultPool.BalanceBackends, 3000, 12_000, null),
+        FaultKind.CutBalanceBackendFromAnswers =>
+            new("balance backend cut off from brokers' answers", FaultPool.BalanceBackends, 3000, 12_000, null),
         _ => throw new ArgumentOutOfRangeException(nameof(kind), kind, "There is no such fault."),
     };
 }

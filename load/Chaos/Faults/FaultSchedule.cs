@@ -42,7 +42,7 @@ public sealed record Fault(TimeSpan At, FaultKind Kind, int Target, TimeSpan Las
 /// <param name="Brokers">Number of brokers; they get no faults if there are fewer than three.</param>
 /// <param name="Power">Whether the servers can lose their power.</param>
 /// <param name="SlowDisk">Whether PostgreSQL's disk can be made slow.</param>
-/// <param name="Network">Whether the first payment backend can be cut off.</param>
+/// <param name="Network">Whether the first service of each pool can be cut off.</param>
 /// <param name="Replicas">Whether there are several PostgreSQL servers.</param>
 /// <param name="Clocks">Whether the clock of a service can be set wrong.</param>
 /// <param name="Databases">Number of databases of the event store, each with a server of its own.</param>

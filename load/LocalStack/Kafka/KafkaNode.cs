@@ -22,8 +22,8 @@ internal sealed class KafkaNode : IAsyncDisposable
     private readonly IReadOnlyList<string> _javaOptions;
 
     public KafkaNode(
-        int id, KafkaInstallation installation, StackFolder folder, FreePorts ports, bool detached, int? relayPort,
-        BrokerSecurity? security, IReadOnlyList<string> javaOptions)
+        int id, KafkaInstallation installation, StackFolder folder, FreePorts ports, bool detached,
+        IReadOnlyList<int> relayPorts, BrokerSecurity? security, IReadOnlyList<string> javaOptions)
     {
         Id = id;
         _javaOptions = javaOptions;
@@ -33,7 +33,7 @@ internal sealed class KafkaNode : IAsyncDisposable
         _logFile = folder.LogFile($"kafka-{id}");
         Port = ports.Take();
         ControllerPort = ports.Take();
-        Relay = relayPort is { } port ? new BrokerRelay(port, ports.Take()) : null;
+        Relays = [.. relayPorts.Select(port => new BrokerRelay(port, ports.Take()))];
         Security = security;
         SecuredPort = security is null ? null : ports.Take();
     }
@@ -41,7 +41,7 @@ internal sealed class KafkaNode : IAsyncDisposable
     public int Id { get; }
     public int Port { get; }
     public int ControllerPort { get; }
-    public BrokerRelay? Relay { get; }
+    public IReadOnlyList<BrokerRelay> Relays { get; }
     public BrokerSecurity? Security { get; }
 
     /// <summary>The port of the listener with TLS.</summary>

@@ -11,16 +11,19 @@ internal static class KafkaSettings
         var inSync = replicas == 1 ? 1 : 2;
         var voters = string.Join(',', cluster.Select(static voter => $"{voter.Id}@127.0.0.1:{voter.ControllerPort}"));
         var secured = node.SecuredPort is { } port ? $",SECURED://127.0.0.1:{port}" : "";
-        // The relay's listener advertises the relay, so that its clients do not bypass it.
-        var listener = (node.Relay is { } relay ? $",RELAY://127.0.0.1:{relay.BrokerPort}" : "") + secured;
-        var advertised = (node.Relay is { } its ? $",RELAY://127.0.0.1:{its.RelayPort}" : "") + secured;
+        // A relay's listener advertises the relay, so that its clients do not bypass it.
+        string Relays(Func<BrokerRelay, string> of) =>
+            string.Concat(node.Relays.Select((relay, set) => $",RELAY{set}:{of(relay)}"));
+        var listener = Relays(relay => $"//127.0.0.1:{relay.BrokerPort}") + secured;
+        var advertised = Relays(relay => $"//127.0.0.1:{relay.RelayPort}") + secured;
+        var protocols = Relays(_ => "PLAINTEXT");
         return $"""
             process.roles=broker,controller
             node.id={node.Id}
             controller.quorum.voters={voters}
             listeners=CLIENT://127.0.0.1:{node.Port},CONTROLLER://127.0.0.1:{node.ControllerPort}{listener}
             advertised.listeners=CLIENT://127.0.0.1:{node.Port}{advertised}
-            listener.security.protocol.map=CLIENT:PLAINTEXT,CONTROLLER:PLAINTEXT,RELAY:PLAINTEXT,SECURED:SASL_SSL
+            listener.security.protocol.map=CLIENT:PLAINTEXT,CONTROLLER:PLAINTEXT,SECURED:SASL_SSL{protocols}
             inter.broker.listener.name=CLIENT
             controller.listener.names=CONTROLLER
             log.dirs={node.DataFolder}

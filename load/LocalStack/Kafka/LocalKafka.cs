@@ -20,16 +20,16 @@ public sealed class LocalKafka : IAsyncDisposable
     public string SecuredServers => string.Join(
         ',', _nodes.Where(static node => node.SecuredPort is not null).Select(static node => $"127.0.0.1:{node.SecuredPort}"));
 
-    /// <summary>The relays in front of the brokers; empty if there are none.</summary>
-    public IReadOnlyList<BrokerRelay> Relays => [.. _nodes.Select(static node => node.Relay).OfType<BrokerRelay>()];
+    /// <summary>The ports of the brokers to which a set of relays connects, from 0.</summary>
+    public IReadOnlyList<int> RelaysOf(int set) => [.. _nodes.Select(node => node.Relays[set].BrokerPort)];
 
     /// <summary>The processes of the brokers that were started and have not been stopped since.</summary>
     public IEnumerable<ChildProcess> Processes => _nodes.Select(static node => node.Process).OfType<ChildProcess>();
 
     /// <summary>Creates and starts a new cluster; returns when every broker is registered and answers.</summary>
     /// <param name="detached">Whether the brokers keep running when this process ends.</param>
-    /// <param name="relayPorts">For each broker the port of a relay, through which clients that bootstrap there reach it
-    /// (see <see cref="Relays"/>); no relays if absent.</param>
+    /// <param name="relayPorts">Sets of relays, each with the port of the relay to each broker, through which clients
+    /// that bootstrap there reach it (see <see cref="RelaysOf"/>); no relays if absent.</param>
     /// <param name="security">Certificate and users of a further listener with TLS, whose users are restricted by an access
     /// list; clients of the other listeners may do everything. No such listener if absent.</param>
     /// <exception cref="StackException">Kafka or Java is missing, or a broker does not start.</exception>
@@ -39,7 +39,7 @@ public sealed class LocalKafka : IAsyncDisposable
         int brokers = 1,
         bool detached = false,
         IProgress<string>? progress = null,
-        IReadOnlyList<int>? relayPorts = null,
+        IReadOnlyList<IReadOnlyList<int>>? relayPorts = null,
         BrokerSecurity? security = null,
         IReadOnlyList<string>? javaOptions = null,
         CancellationToken cancellationToken = default)
@@ -52,7 +52,8 @@ public sealed class LocalKafka : IAsyncDisposable
         progress?.Report(brokers == 1 ? "Starting Kafka" : $"Starting Kafka with {brokers} brokers");
         var installation = KafkaInstallation.Find();
         KafkaNode[] nodes = [.. Enumerable.Range(1, brokers).Select(id => new KafkaNode(
-            id, installation, folder, ports, detached, relayPorts?[id - 1], security, javaOptions ?? []))];
+            id, installation, folder, ports, detached, [.. relayPorts?.Select(set => set[id - 1]) ?? []], security,
+            javaOptions ?? []))];
         var clusterId = Convert.ToBase64String(RandomNumberGenerator.GetBytes(16)).TrimEnd('=').Replace('+', 'A').Replace('/', 'B');
         var cluster = new LocalKafka(nodes);
         try

@@ -25,13 +25,24 @@ internal sealed class ChaosRun(ChaosOptions asked, ChaosOutput output, IAnsiCons
             throw new StackException("chaos injects faults into brokers and a PostgreSQL of its own: leave --kafka and --postgres out.");
         }
         KafkaPrograms.Require("chaos injects faults into brokers of its own");
-        await using var network = new BackendNetwork(asked.Stack.Brokers, asked.Stack.PostgresReplicas, time);
         // The relays lead to a listener without TLS.
-        var options = asked.Stack.Secured ? asked : asked with
+        var networks = asked.Stack.Secured ? [] : ServiceNetwork.Of(asked.Stack, time);
+        try
         {
-            Network = network,
-            Stack = asked.Stack with { BrokerRelayPorts = network.BrokerPorts, SettingsOf = network.SettingsOf },
-        };
+            var behind = ServiceNetwork.Behind(asked.Stack, networks);
+            return await RunAsync(asked with { Networks = networks, Stack = behind }, cancellationToken);
+        }
+        finally
+        {
+            foreach (var network in networks)
+            {
+                await network.DisposeAsync();
+            }
+        }
+    }
+
+    private async Task<int> RunAsync(ChaosOptions options, CancellationToken cancellationToken)
+    {
         var schedule = FaultSchedule.Create(options.Seed, options.Duration, options.Targets);
         if (options.Stack.MayLosePower && LossyDisk.Missing is { } missing)
         {
