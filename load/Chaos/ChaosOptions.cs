@@ -13,7 +13,7 @@ public sealed record ChaosOptions
     public int Seed { get; init; } = 1;
 
     /// <summary>The time during which faults are injected.</summary>
-    public TimeSpan Duration { get; init; } = TimeSpan.FromMinutes(3);
+    public TimeSpan Duration { get; init; } = TimeSpan.FromMinutes(5);
 
     /// <summary>Number of workers, each with one request at a time.</summary>
     public int Workers { get; init; } = 64;

@@ -98,7 +98,7 @@ public static class FaultSchedule
 
     /// <summary>Returns the faults, in order of time.</summary>
     /// <param name="seed">The seed of all random choices.</param>
-    /// <param name="duration">The time within which every fault begins. Three minutes are enough for every kind.</param>
+    /// <param name="duration">The time within which every fault begins. Five minutes are enough for every kind.</param>
     /// <param name="targets">The possible targets.</param>
     public static IReadOnlyList<Fault> Create(int seed, TimeSpan duration, FaultTargets targets)
     {

@@ -16,9 +16,9 @@ internal static class PaymentJson
         new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping },
     ];
 
-    /// <summary>The body of a payment. The same payment may be written in another way each time: members in any order, whole
-    /// numbers in strings, the payment type in any letters, characters with or without escapes, with or without members that
-    /// say nothing.</summary>
+    /// <summary>The body of a payment. The same payment may be written in another way each time: members in any order,
+    /// whole numbers in strings, the payment type in any letters, characters with or without escapes, with or without
+    /// members that say nothing.</summary>
     /// <param name="payment">The payment.</param>
     /// <param name="random">Decides.</param>
     public static string Write(MakePaymentRequest payment, Random random)

@@ -11,7 +11,7 @@ namespace Billing.Cli.Commands;
 /// <summary><c>./billing chaos</c>.</summary>
 internal static class ChaosCommand
 {
-    private const double MinutesByDefault = 3;
+    private const double MinutesByDefault = 5;
 
     public static Command Create(IAnsiConsole console)
     {

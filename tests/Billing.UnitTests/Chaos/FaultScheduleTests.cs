@@ -7,26 +7,26 @@ public sealed class FaultScheduleTests
     private static readonly FaultTargets Targets =
         new(3, 3, 3, 3, Power: true, SlowDisk: true, Network: true, Clocks: true);
 
-    private static readonly TimeSpan ThreeMinutes = TimeSpan.FromMinutes(3);
+    private static readonly TimeSpan FiveMinutes = TimeSpan.FromMinutes(5);
 
     private static readonly IEnumerable<int> Seeds = Enumerable.Range(0, 200);
 
     [Fact]
     public void The_same_seed_makes_the_same_schedule() => Assert.All(Seeds, seed => Assert.Equal(
-        FaultSchedule.Create(seed, ThreeMinutes, Targets), FaultSchedule.Create(seed, ThreeMinutes, Targets)));
+        FaultSchedule.Create(seed, FiveMinutes, Targets), FaultSchedule.Create(seed, FiveMinutes, Targets)));
 
     [Fact]
     public void The_schedule_of_a_seed_does_not_change() => Assert.Equal(
         ["freeze proxy 3, back after 2.9 s", "freeze payment backend 2, back after 6.6 s", "freeze PostgreSQL, back after 1.9 s"],
-        FaultSchedule.Create(1, ThreeMinutes, Targets).Take(3).Select(f => f.What));
+        FaultSchedule.Create(1, FiveMinutes, Targets).Take(3).Select(f => f.What));
 
     [Fact]
     public void Another_seed_makes_another_schedule() => Assert.Equal(
-        200, Seeds.Select(seed => string.Join('\n', FaultSchedule.Create(seed, ThreeMinutes, Targets))).Distinct().Count());
+        200, Seeds.Select(seed => string.Join('\n', FaultSchedule.Create(seed, FiveMinutes, Targets))).Distinct().Count());
 
     [Fact]
-    public void Three_minutes_contain_every_kind() => Assert.All(Seeds, seed => Assert.Equal(
-        Enum.GetValues<FaultKind>().Where(Targets.Allow), FaultSchedule.Create(seed, ThreeMinutes, Targets).Select(f => f.Kind).Distinct().Order()));
+    public void Five_minutes_contain_every_kind() => Assert.All(Seeds, seed => Assert.Equal(
+        Enum.GetValues<FaultKind>().Where(Targets.Allow), FaultSchedule.Create(seed, FiveMinutes, Targets).Select(f => f.Kind).Distinct().Order()));
 
     [Fact]
     public void Several_PostgreSQL_servers_get_faults_of_their_own()
@@ -43,7 +43,7 @@ public sealed class FaultScheduleTests
     {
         var shorter = FaultSchedule.Create(seed, TimeSpan.FromMinutes(1), Targets);
 
-        Assert.Equal(shorter, FaultSchedule.Create(seed, ThreeMinutes, Targets).Take(shorter.Count));
+        Assert.Equal(shorter, FaultSchedule.Create(seed, FiveMinutes, Targets).Take(shorter.Count));
         Assert.All(shorter, fault => Assert.True(fault.At < TimeSpan.FromMinutes(1)));
     });
 
@@ -71,7 +71,7 @@ public sealed class FaultScheduleTests
 
     [Fact]
     public void A_backend_is_frozen_for_longer_than_its_session_timeout() => Assert.All(
-        Seeds.SelectMany(seed => FaultSchedule.Create(seed, ThreeMinutes, Targets)).Where(f => f.Kind == FaultKind.FreezePaymentBackend),
+        Seeds.SelectMany(seed => FaultSchedule.Create(seed, FiveMinutes, Targets)).Where(f => f.Kind == FaultKind.FreezePaymentBackend),
         fault => Assert.True(fault.Lasts >= TimeSpan.FromSeconds(5)));
 
     [Fact]
