@@ -90,5 +90,23 @@ public sealed class FaultScheduleTests
     [Fact]
     public void A_single_proxy_and_a_single_broker_get_no_faults() => Assert.DoesNotContain(
         FaultSchedule.Create(1, TimeSpan.FromHours(1), new FaultTargets(1, 1, 1, 1)),
-        fault => FaultProfile.Of(fault.Kind).Pool is FaultPool.Proxies or FaultPool.Brokers);
+        fault => FaultProfile.Of(fault.Kind).Pool is FaultPool.Proxies or FaultPool.Brokers or FaultPool.Services
+            || fault.Kind == FaultKind.CrashLoop);
+
+    [Fact]
+    public void Clocks_are_off_in_both_directions_by_an_hour_and_more_and_only_those()
+    {
+        var faults = Seeds.SelectMany(seed => FaultSchedule.Create(seed, FiveMinutes, Targets))
+            .ToLookup(fault => fault.Kind == FaultKind.SetClockWrong);
+
+        Assert.All(faults[false], fault => Assert.Equal(TimeSpan.Zero, fault.ClockOff));
+        Assert.All(faults[true], fault => Assert.True(fault.ClockOff.Duration() >= TimeSpan.FromHours(1)));
+        Assert.Contains(faults[true], fault => fault.ClockOff > TimeSpan.FromDays(300));
+        Assert.Contains(faults[true], fault => fault.ClockOff < TimeSpan.FromDays(-300));
+    }
+
+    [Fact]
+    public void Only_the_first_service_of_a_pool_is_cut_off() => Assert.All(
+        FaultSchedule.Create(1, TimeSpan.FromHours(1), Targets).Where(f => FaultProfile.IsOfNetwork(f.Kind)),
+        fault => Assert.Equal(1, fault.Target));
 }
