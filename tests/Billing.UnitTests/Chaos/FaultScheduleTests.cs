@@ -17,7 +17,7 @@ public sealed class FaultScheduleTests
 
     [Fact]
     public void The_schedule_of_a_seed_does_not_change() => Assert.Equal(
-        ["freeze proxy 3, back after 2.9 s", "freeze payment backend 2, back after 6.6 s", "freeze PostgreSQL, back after 1.9 s"],
+        ["kill -9 PostgreSQL on a slow disk, back after 7.2 s", "SIGTERM proxy 3", "freeze proxy 2, back after 2.1 s"],
         FaultSchedule.Create(1, FiveMinutes, Targets).Take(3).Select(f => f.What));
 
     [Fact]
