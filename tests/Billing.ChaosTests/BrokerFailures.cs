@@ -40,7 +40,7 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
         Assert.NotEmpty(failures);
         Assert.All(failures, failure => Assert.Equal(StatusCode.Unavailable, failure.StatusCode));
         Assert.Equal(requests.Count, await stack.CountEventsAsync(prefix + "-%"));
-        await Conditions.RestartEndedServicesAsync(Stack);
+        await Fixture.RestartEndedServicesAsync();
         await traffic.EndCleanAsync();
     }
 

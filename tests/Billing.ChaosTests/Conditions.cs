@@ -1,5 +1,4 @@
 using Billing.Contracts;
-using Billing.LocalStack;
 using Billing.LocalStack.Processes;
 using Billing.V1;
 using Grpc.Core;
@@ -58,15 +57,6 @@ internal static class Conditions
     }
 
     public static DateTime In(TimeSpan time) => (TimeProvider.System.GetUtcNow() + time).UtcDateTime;
-
-    /// <summary>Restarts the services that have ended.</summary>
-    public static async Task RestartEndedServicesAsync(BillingStack stack)
-    {
-        foreach (var ended in stack.Services.Where(s => s.Process.HasExited).ToList())
-        {
-            await stack.AddAsync(ended.Role, ended.Number, CancellationToken.None);
-        }
-    }
 }
 
 /// <summary>The log of a process from the creation of this object on.</summary>

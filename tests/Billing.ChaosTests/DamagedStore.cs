@@ -71,6 +71,6 @@ public sealed class DamagedStore(BrokerStack stack) : StackFailures(stack)
         }
         await Task.WhenAll(Stack.Of(ServiceRole.PaymentBackend).Select(KillAsync));
         await Stack.Postgres.StartAsync();
-        await Conditions.RestartEndedServicesAsync(Stack);
+        await Fixture.RestartEndedServicesAsync();
     }
 }

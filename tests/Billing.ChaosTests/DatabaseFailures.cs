@@ -35,7 +35,7 @@ public sealed class DatabaseFailures(TwoDatabaseStack stack) : StackFailures(sta
         var failure = await Conditions.FailureWhileStoreIsUnavailableAsync(Fixture.Proxy(), request);
         var meanwhile = await Fixture.Proxy().MakePaymentAsync(StackFixture.Payment(first));
         await KillAsync(Stack.Of(ServiceRole.Embedded).Single());
-        await Conditions.RestartEndedServicesAsync(Stack);
+        await Fixture.RestartEndedServicesAsync();
         var afterStart = await Conditions.RetryUntilAnsweredAsync(Fixture.Proxy(), StackFixture.Payment(first));
         var balance = await Fixture.Proxy().CheckBalanceAsync(new CheckBalanceRequest { AccountId = first, PaymentType = PaymentType.Visa });
         await Second.StartAsync(Stop);

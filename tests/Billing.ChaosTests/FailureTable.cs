@@ -23,7 +23,7 @@ public abstract class FailureTable(StackFixture fixture) : StackFailures(fixture
         await traffic.WaitForMoreAsync(150);
 
         await KillAsync(Stack.Of(Backend).First());
-        await Conditions.RestartEndedServicesAsync(Stack);
+        await Fixture.RestartEndedServicesAsync();
         await traffic.WaitForMoreAsync(150);
 
         await traffic.EndCleanAsync();
