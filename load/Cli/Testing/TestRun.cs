@@ -73,7 +73,7 @@ internal sealed class TestRun(params string[] filter)
         });
         try
         {
-            await ExitAsync(program, log, cancellationToken);
+            await ExitAsync(program, cancellationToken);
         }
         catch (OperationCanceledException)
         {
@@ -98,15 +98,15 @@ internal sealed class TestRun(params string[] filter)
     private IEnumerable<string> Watched => filter.Length > 0 ? [] : ["-longRunning", HungAfter.TotalSeconds.ToString(CultureInfo.InvariantCulture)];
 
     // A program with a test that hangs would never end. What it prints says which one.
-    private static async Task ExitAsync(ChildProcess program, string log, CancellationToken cancellationToken)
+    private static async Task ExitAsync(ChildProcess program, CancellationToken cancellationToken)
     {
         var exit = program.WaitForExitAsync(cancellationToken);
-        while (await Task.WhenAny(exit, Task.Delay(TimeSpan.FromSeconds(10), cancellationToken)) != exit)
+        var hung = program.WaitForOutputAsync(
+            line => line.Contains(Hung, StringComparison.Ordinal), Timeout.InfiniteTimeSpan, cancellationToken);
+        await Task.WhenAny(exit, hung);
+        if (hung.IsCompletedSuccessfully)
         {
-            if ((await File.ReadAllTextAsync(log, cancellationToken)).Contains(Hung, StringComparison.Ordinal))
-            {
-                await program.StopAsync(StopBound);
-            }
+            await program.StopAsync(StopBound);
         }
         await exit;
     }
