@@ -1,7 +1,6 @@
 using System.ComponentModel;
 using Billing.Messaging.Requests;
 using Billing.Proxy.Calls;
-using Billing.Proxy.Failures;
 using Billing.Proxy.Security;
 using Billing.V1;
 using Microsoft.AspNetCore.Mvc;
@@ -57,9 +56,9 @@ internal sealed class PaymentRoute(RequestHandler handler, IOptions<ProxyOptions
         {
             try
             {
-                var answer = await handler.HandleStoredAsync(RequestKinds.Payment, request, call, partition => taken.TrySetResult(partition));
-                // It may come before the confirmation. What is recorded is found on every partition.
-                taken.TrySetResult(answer.Failure is { } failure ? throw new FailureException(failure) : 0);
+                _ = (await handler.HandleStoredAsync(RequestKinds.Payment, request, call, partition => taken.TrySetResult(partition))).Value;
+                // The answer may come before the confirmation. What is recorded is found on every partition.
+                taken.TrySetResult(0);
             }
             catch (Exception e)
             {
