@@ -2,10 +2,8 @@ using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Hosting;
-using Billing.Cli.Commands.Operations;
 using Billing.LocalStack.Processes;
 using Microsoft.Extensions.DependencyInjection;
-using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
 
@@ -28,8 +26,7 @@ public sealed class DatedStore(EventStoreFixture store) : IAsyncLifetime
     public async ValueTask InitializeAsync()
     {
         _connections = [await store.NewDatabaseAsync(), await store.NewDatabaseAsync()];
-        // Nothing may be connected to a database that is copied.
-        await using var services = SchemaCommand.Services(Named([.. _connections.Select(Unpooled)]));
+        await using var services = EventStoreFixture.ServicesOf(_connections);
         await services.EnsureEventStoreAsync(CancellationToken.None);
         var databases = services.GetRequiredService<EventStoreDatabases>().All;
         // As moves of every other shard leave them.
@@ -78,13 +75,7 @@ public sealed class DatedStore(EventStoreFixture store) : IAsyncLifetime
     /// <summary>Copies the store.</summary>
     /// <returns>The connection string of each database, by its name.</returns>
     public async Task<IReadOnlyDictionary<string, string>> CopyAsync() =>
-        Named([await store.NewDatabaseAsync(_connections[0]), await store.NewDatabaseAsync(_connections[1])]);
-
-    /// <summary>Names two databases.</summary>
-    internal static SortedDictionary<string, string> Named(string[] connections) => new(StringComparer.Ordinal) { ["one"] = connections[0], ["two"] = connections[1] };
-
-    /// <summary>A connection that ends when it is closed.</summary>
-    internal static string Unpooled(string connection) => new NpgsqlConnectionStringBuilder(connection) { Pooling = false }.ConnectionString;
+        EventStoreFixture.Named(await store.CopyAsync(_connections));
 
     private static Task<Account> AppendAsync(IReadOnlyList<EventStoreDatabase> databases, string stream, IEnumerable<AccountEvent> facts) =>
         EventStoreFixture.AppendAsync(databases[Shard.Of(stream) % 2].Store, stream, EventStoreFixture.Opened, facts, areStating: true);

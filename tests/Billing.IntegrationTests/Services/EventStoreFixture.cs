@@ -3,6 +3,7 @@ using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Hosting;
+using Billing.Cli.Commands.Operations;
 using Billing.Hosting;
 using Billing.LocalStack.Postgres;
 using Billing.LocalStack.Processes;
@@ -79,6 +80,19 @@ public sealed class EventStoreFixture : IAsyncLifetime
         await ExecuteAsync($"create database {name} template {(copied is null ? "default" : new NpgsqlConnectionStringBuilder(copied).Database)}");
         return new NpgsqlConnectionStringBuilder(Postgres.ConnectionString) { Database = name }.ConnectionString;
     }
+
+    /// <summary>Copies two databases that <see cref="ServicesOf"/> has filled.</summary>
+    /// <returns>The connection string of each copy.</returns>
+    public async Task<string[]> CopyAsync(string[] connections) =>
+        [await NewDatabaseAsync(connections[0]), await NewDatabaseAsync(connections[1])];
+
+    /// <summary>Names two databases.</summary>
+    public static SortedDictionary<string, string> Named(string[] connections) =>
+        new(StringComparer.Ordinal) { ["one"] = connections[0], ["two"] = connections[1] };
+
+    /// <summary>The services of a store of two databases that are to be copied: nothing stays connected to them.</summary>
+    public static ServiceProvider ServicesOf(string[] connections) => SchemaCommand.Services(Named(Array.ConvertAll(
+        connections, connection => new NpgsqlConnectionStringBuilder(connection) { Pooling = false }.ConnectionString)));
 
     /// <summary>Appends facts to a new stream.</summary>
     /// <returns>The account after them.</returns>

@@ -2,7 +2,6 @@ using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Hosting;
-using Billing.Cli.Commands.Operations;
 using Microsoft.Extensions.DependencyInjection;
 
 namespace Billing.IntegrationTests.Services;
@@ -35,8 +34,7 @@ public sealed class MovableStore(EventStoreFixture store) : IAsyncLifetime
     public async ValueTask InitializeAsync()
     {
         _connections = [await store.NewDatabaseAsync(), await store.NewDatabaseAsync()];
-        // Nothing may be connected to a database that is copied.
-        await using var services = SchemaCommand.Services(DatedStore.Named([.. _connections.Select(DatedStore.Unpooled)]));
+        await using var services = EventStoreFixture.ServicesOf(_connections);
         await services.EnsureEventStoreAsync(CancellationToken.None);
         var first = services.GetRequiredService<EventStoreDatabases>().All[0].Store;
         Account = await AppendAsync(first, Stream, Facts);
@@ -51,8 +49,7 @@ public sealed class MovableStore(EventStoreFixture store) : IAsyncLifetime
 
     /// <summary>Copies the store.</summary>
     /// <returns>The connection string of each database.</returns>
-    public async Task<string[]> CopyAsync() =>
-        [await store.NewDatabaseAsync(_connections[0]), await store.NewDatabaseAsync(_connections[1])];
+    public Task<string[]> CopyAsync() => store.CopyAsync(_connections);
 
     private static Task<Account> AppendAsync(IAccountStore accounts, string stream, IEnumerable<AccountEvent> facts) =>
         EventStoreFixture.AppendAsync(accounts, stream, EventStoreFixture.Opened, facts, areStating: true);
