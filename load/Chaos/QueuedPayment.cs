@@ -2,6 +2,7 @@ using System.Globalization;
 using Billing.Chaos.Rest;
 using Billing.Contracts;
 using Billing.V1;
+using Google.Protobuf;
 
 namespace Billing.Chaos;
 
@@ -61,8 +62,8 @@ internal sealed class QueuedPayment(
             outcome.Outcome == PaymentOutcome.Failed
                 ? found is { Status: 404, Reason: ErrorReasons.PaymentNotFound }
                 : found.Status == 200 && Read(found, "outcome").Equals(outcome)
-                    && Equals(Money(found, "amount"), payment.Amount)
-                    && Equals(NotesOf(found), Notes.Of(payment.Notes)),
+                    && Equals(Read<Money>(found, "amount"), payment.Amount)
+                    && Equals(Notes.Of(Read<PaymentNotes>(found, "notes")), Notes.Of(payment.Notes)),
             $"{outcome}, and a look-up finds {found}");
     }
 
@@ -145,26 +146,14 @@ internal sealed class QueuedPayment(
             ? DeclineReason.Unspecified
             : Enum.TryParse<DeclineReason>(reason, ignoreCase: true, out var known) ? known
             : throw Wrong($"declined for no known reason: {reply}"),
-        Balance = Money(reply, "balance"),
+        Balance = Read<Money>(reply, "balance"),
         Version = long.TryParse(reply.Text("version"), CultureInfo.InvariantCulture, out var version) ? version : 0,
     };
 
-    private static Money? Money(RestReply reply, string name) => reply.Member(name) is { } money
-        ? new Money
-        {
-            CurrencyCode = money.GetProperty("currency_code").GetString(),
-            Units = long.Parse(money.GetProperty("units").ToString(), CultureInfo.InvariantCulture),
-            Nanos = money.GetProperty("nanos").GetInt32(),
-        }
-        : null;
-
-    private static Notes? NotesOf(RestReply reply) => reply.Member("notes") is { } notes
-        ? new Notes(
-            notes.TryGetProperty("reference", out var reference) ? reference.GetString() : null,
-            notes.TryGetProperty("metadata", out var metadata)
-                ? metadata.EnumerateObject().ToDictionary(pair => pair.Name, pair => pair.Value.GetString()!)
-                : null)
-        : null;
+    // Null if it is absent.
+    private static T? Read<T>(RestReply reply, string name)
+        where T : class, IMessage, new() =>
+        reply.Member(name) is { } member ? JsonParser.Default.Parse<T>(member.GetRawText()) : null;
 
     private void Require(bool holds, string otherwise)
     {

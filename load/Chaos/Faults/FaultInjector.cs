@@ -48,20 +48,18 @@ public sealed class FaultInjector(
     /// <param name="cancellationToken">Cancels, possibly without the repair.</param>
     public async Task<InjectedFault> RunAsync(Fault fault, Action injecting, CancellationToken cancellationToken)
     {
-        var pool = FaultProfile.Of(fault.Kind).Pool;
-        var gate = Gate(pool, fault.Target);
-        await gate.WaitAsync(cancellationToken);
-        try
-        {
-            injecting();
-            var injected = time.GetTimestamp();
-            await InjectAsync(fault, cancellationToken);
-            return new InjectedFault(fault, injected, time.GetTimestamp());
-        }
-        finally
-        {
-            gate.Release();
-        }
+        var (injected, recovered) = (0L, 0L);
+        await HoldingAsync(
+            [Gate(FaultProfile.Of(fault.Kind).Pool, fault.Target)],
+            async () =>
+            {
+                injecting();
+                injected = time.GetTimestamp();
+                await InjectAsync(fault, cancellationToken);
+                recovered = time.GetTimestamp();
+            },
+            cancellationToken);
+        return new InjectedFault(fault, injected, recovered);
     }
 
     /// <summary>Repairs what faults have left for the rest of the soak: clocks that are wrong.</summary>
