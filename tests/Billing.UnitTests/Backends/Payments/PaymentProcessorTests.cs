@@ -271,6 +271,8 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
         }
         // All at once, and not one after another.
         Assert.InRange(_time.GetElapsedTime(since), TimeSpan.Zero, TimeSpan.FromSeconds(10));
+        // The reason is dropped after the last answer and before another command is taken.
+        await ReplyToAsync(Payment("acct-20"));
         Assert.Null(_processor.NotReadyReason);
     }
 
