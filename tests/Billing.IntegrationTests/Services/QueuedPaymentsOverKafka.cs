@@ -13,6 +13,9 @@ namespace Billing.IntegrationTests.Services;
 [Collection(OverFailingKafka.Name)]
 public sealed class QueuedPaymentsOverKafka : IDisposable
 {
+    // A deadline in milliseconds: Kafka must have the payment before it, and a paused backend gets it later.
+    private const string Short = "2000";
+
     private readonly KafkaStack _stack;
     private readonly HttpClient _http = new();
 
@@ -57,14 +60,10 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
         string url;
         using (Pause())
         {
-            url = await QueueAsync(payment, proxy: 0, timeout: "2000");
-            Assert.Equal("PENDING", Text(await StatusAsync(url, proxy: 1, "500"), "status"));
-            // Kafka must have the payment before this, and a backend must get it later.
+            url = await QueueAsync(payment, proxy: 0, Short);
             var deadline = TimeProvider.System.Microseconds() + 2_000_000;
-            while (TimeProvider.System.Microseconds() <= deadline)
-            {
-                await Task.Delay(100);
-            }
+            Assert.Equal("PENDING", Text(await StatusAsync(url, proxy: 1, "500"), "status"));
+            await PassAsync(deadline);
         }
 
         var statuses = new[] { await OutcomeAsync(url, proxy: 0), await OutcomeAsync(url, proxy: 1) };
@@ -95,6 +94,20 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
 
         Assert.Equal("ACCEPTED", Text(await OutcomeAsync(first, proxy: 1), "status"));
         Assert.Equal(ErrorReasons.TransactionIdReused, Text(await StatusAsync(second, proxy: 0, "30000", HttpStatusCode.Conflict), "reason"));
+        Assert.Equal(1, await _stack.CountEventsAsync(payment.AccountId));
+    }
+
+    [Fact]
+    public async Task The_same_payment_without_the_preference_gets_the_answer_that_the_status_has()
+    {
+        var payment = StackFixture.Payment(amount: 12.34m);
+        var status = await OutcomeAsync(await QueueAsync(payment, proxy: 0), proxy: 1);
+
+        var answer = await _stack.Proxy().MakePaymentAsync(payment);
+
+        Assert.Equal("ACCEPTED", Text(status, "status"));
+        Assert.Equal(answer.Version, status.GetProperty("version").GetInt64());
+        Assert.Equal(("12", 340_000_000), (Text(status.GetProperty("balance"), "units"), status.GetProperty("balance").GetProperty("nanos").GetInt32()));
         Assert.Equal(1, await _stack.CountEventsAsync(payment.AccountId));
     }
 
@@ -138,8 +151,8 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
         string url;
         using (Pause())
         {
-            url = await QueueAsync(payment, proxy: 0, timeout: "1");
-            await Task.Delay(TimeSpan.FromSeconds(1), TestContext.Current.CancellationToken);
+            url = await QueueAsync(payment, proxy: 0, Short);
+            await PassAsync(TimeProvider.System.Microseconds() + 2_000_000);
         }
         Assert.Equal("FAILED", Text(await OutcomeAsync(url, proxy: 0), "status"));
 
@@ -148,6 +161,14 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
         Assert.Equal(ErrorReasons.TransactionIdReused, refused.Trailers.GetValue(Trailers.Reason));
         Assert.Equal(ErrorReasons.CommandExpired, Text(await OutcomeAsync(url, proxy: 1), "reason"));
         Assert.Equal(0, await _stack.CountEventsAsync(payment.AccountId));
+    }
+
+    private static async Task PassAsync(long deadline)
+    {
+        while (TimeProvider.System.Microseconds() <= deadline)
+        {
+            await Task.Delay(100);
+        }
     }
 
     /// <summary>Pauses the payment backends, for less than the session timeout of their consumer group.</summary>
