@@ -138,6 +138,12 @@ public abstract class FailureTable(StackFixture fixture) : StackFailures(fixture
         finally
         {
             await Stack.RemoveAsync(full);
+            if (Front == Backend)
+            {
+                // It has taken the event store over from the one that the other tests use, which ends.
+                await Stack.Of(Front).Single().Process.WaitForExitAsync(CancellationToken.None);
+            }
+            await Fixture.RestartEndedServicesAsync();
         }
     }
 }
