@@ -20,6 +20,7 @@ public sealed class FaultInjector(
 {
     private const int SlowSyncMs = 2000;
 
+    private static readonly TimeSpan PublishBound = TimeSpan.FromMinutes(1);
     private static readonly TimeSpan WatchInterval = TimeSpan.FromMilliseconds(500);
 
     // By then, sessions are in the middle of a commit.
@@ -228,6 +229,9 @@ public sealed class FaultInjector(
             var log = await _topics.MakeAgainAsync(TopicOf(fault), cancellationToken);
             _badRecords = [.. _badRecords.Where(record => !log.MayHaveLost(record))];
             Deleted(log);
+            // Those of commands in flight are still published; the end of the soak finds what is not.
+            await EventFeed.MissingAsync(
+                stack.BootstrapServers!, [.. stack.Databases.Values], PublishBound, time, cancellationToken);
         },
         cancellationToken);
 
