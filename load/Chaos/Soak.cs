@@ -62,6 +62,7 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
     private static readonly TimeSpan Aftermath = TimeSpan.FromSeconds(5);
 
     private static readonly TimeSpan PublishBound = TimeSpan.FromMinutes(5);
+    private static readonly TimeSpan InFlightBound = TimeSpan.FromMinutes(1);
 
     private const int SlowestNamed = 20;
 
@@ -104,7 +105,13 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
             stack.BootstrapServers!, Math.Max(1, options.Rate / DirectDivisor), options.Seed, directJournal, time);
         using var injector = new FaultInjector(stack, options.Networks, time, line => Say(line))
         {
-            Deleted = direct.Drop,
+            DeletedAsync = (log, stopping) =>
+            {
+                direct.Drop(log);
+                // The events of commands in flight; the end of the soak finds what is missing then.
+                return EventFeed.MissingAsync(
+                    stack.BootstrapServers!, [.. stack.Databases.Values], InFlightBound, time, stopping);
+            },
         };
         _start = time.GetTimestamp();
         var (faults, callers) = await UnderFaultsAsync(schedule, injector, traffic, direct, cancellationToken);

@@ -20,7 +20,6 @@ public sealed class FaultInjector(
 {
     private const int SlowSyncMs = 2000;
 
-    private static readonly TimeSpan PublishBound = TimeSpan.FromMinutes(1);
     private static readonly TimeSpan WatchInterval = TimeSpan.FromMilliseconds(500);
 
     // By then, sessions are in the middle of a commit.
@@ -40,8 +39,9 @@ public sealed class FaultInjector(
     /// <summary>The places of sent records that must be in the dead letters.</summary>
     public IReadOnlyCollection<TopicPartitionOffset> BadRecordsSent => _badRecords;
 
-    /// <summary>Is called with what was on a topic that has been deleted and created again.</summary>
-    public Action<DeletedLog> Deleted { get; init; } = static _ => { };
+    /// <summary>Is called with what was on a topic that has been deleted and created again. Until it returns, no payment backend and no
+    /// database ends.</summary>
+    public Func<DeletedLog, CancellationToken, Task> DeletedAsync { get; init; } = static (_, _) => Task.CompletedTask;
 
     /// <summary>Injects a fault, waits for its duration, and repairs it.</summary>
     /// <param name="fault">The fault.</param>
@@ -228,10 +228,7 @@ public sealed class FaultInjector(
         {
             var log = await _topics.MakeAgainAsync(TopicOf(fault), cancellationToken);
             _badRecords = [.. _badRecords.Where(record => !log.MayHaveLost(record))];
-            Deleted(log);
-            // Those of commands in flight are still published; the end of the soak finds what is not.
-            await EventFeed.MissingAsync(
-                stack.BootstrapServers!, [.. stack.Databases.Values], PublishBound, time, cancellationToken);
+            await DeletedAsync(log, cancellationToken);
         },
         cancellationToken);
 

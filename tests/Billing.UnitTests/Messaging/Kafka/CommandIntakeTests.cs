@@ -166,14 +166,15 @@ public sealed class CommandIntakeTests : IDisposable
     [Fact]
     public void A_member_whose_client_has_lost_a_partition_without_a_word_ends_neither_at_a_turn_nor_at_its_revocation()
     {
-        Send(2, Samples.PaymentCommand().ToByteArray());
+        Send(3, Samples.PaymentCommand().ToByteArray());
         TakeTurns(1);
+        Assert.Equal(3, _intake.Tracked);
         _consumer.Unassign();
 
         _handler.Deliveries[0].Settle();
         TakeTurns(1);
         _handler.Deliveries[1].Settle();
-        _intake.Revoked(_consumer, [new TopicPartitionOffset(Topic, 0, 2)]);
+        _intake.Revoked(_consumer, [new TopicPartitionOffset(Topic, 0, 3)]);
 
         Assert.Equal(0, _intake.Tracked);
     }
