@@ -105,13 +105,10 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
             stack.BootstrapServers!, Math.Max(1, options.Rate / DirectDivisor), options.Seed, directJournal, time);
         using var injector = new FaultInjector(stack, options.Networks, time, line => Say(line))
         {
-            DeletedAsync = (log, stopping) =>
-            {
-                direct.Drop(log);
-                // The events of commands in flight; the end of the soak finds what is missing then.
-                return EventFeed.MissingAsync(
-                    stack.BootstrapServers!, [.. stack.Databases.Values], InFlightBound, time, stopping);
-            },
+            Deleted = direct.Drop,
+            // What is missing even then, the end of the soak finds.
+            PublishedAsync = stopping => EventFeed.MissingAsync(
+                stack.BootstrapServers!, [.. stack.Databases.Values], InFlightBound, time, stopping),
         };
         _start = time.GetTimestamp();
         var (faults, callers) = await UnderFaultsAsync(schedule, injector, traffic, direct, cancellationToken);

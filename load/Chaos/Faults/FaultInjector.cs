@@ -39,9 +39,11 @@ public sealed class FaultInjector(
     /// <summary>The places of sent records that must be in the dead letters.</summary>
     public IReadOnlyCollection<TopicPartitionOffset> BadRecordsSent => _badRecords;
 
-    /// <summary>Is called with what was on a topic that has been deleted and created again. Until it returns, no payment backend and no
-    /// database ends.</summary>
-    public Func<DeletedLog, CancellationToken, Task> DeletedAsync { get; init; } = static (_, _) => Task.CompletedTask;
+    /// <summary>Is called with what was on a topic that has been deleted and created again.</summary>
+    public Action<DeletedLog> Deleted { get; init; } = static _ => { };
+
+    /// <summary>Waits a limited time until the events that are stored are published.</summary>
+    public Func<CancellationToken, Task> PublishedAsync { get; init; } = static _ => Task.CompletedTask;
 
     /// <summary>Injects a fault, waits for its duration, and repairs it.</summary>
     /// <param name="fault">The fault.</param>
@@ -221,14 +223,17 @@ public sealed class FaultInjector(
         },
         cancellationToken);
 
-    // If a backend or PostgreSQL ended meanwhile, events of lost commands that are stored would never be published.
+    // A stored event is published again by its command, so it would never be published if a backend had ended before that, and the
+    // command were deleted: nothing may be left from an earlier fault, and nothing ends until what is in flight is published.
     private Task MakeTopicAgainAsync(Fault fault, CancellationToken cancellationToken) => HoldingAsync(
         [Gate(FaultPool.None, 0), .. PaymentGates, Gate(FaultPool.Postgres, 0)],
         async () =>
         {
+            await PublishedAsync(cancellationToken);
             var log = await _topics.MakeAgainAsync(TopicOf(fault), cancellationToken);
             _badRecords = [.. _badRecords.Where(record => !log.MayHaveLost(record))];
-            await DeletedAsync(log, cancellationToken);
+            Deleted(log);
+            await PublishedAsync(cancellationToken);
         },
         cancellationToken);
 
