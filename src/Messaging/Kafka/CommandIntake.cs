@@ -241,21 +241,8 @@ internal sealed class CommandIntake(
         {
             if (watermark.TryAdvance(out var next))
             {
-                Store(consumer, _positions.After(partition, next, watermark.LeaderEpoch));
+                _positions.Store(consumer, _positions.After(partition, next, watermark.LeaderEpoch));
             }
-        }
-    }
-
-    private void Store(IConsumer<byte[], byte[]> consumer, TopicPartitionOffset next)
-    {
-        try
-        {
-            consumer.StoreOffset(next);
-        }
-        catch (KafkaException e) when (!e.Error.IsFatal)
-        {
-            // The client has lost the partition and has not said so yet. The next owner takes its commands again.
-            KafkaLog.ClientError(logger, $"The offset {next} was not stored: {e.Error.Reason}");
         }
     }
 

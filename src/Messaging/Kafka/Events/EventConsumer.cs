@@ -114,15 +114,7 @@ public sealed class EventConsumer(
         Insist(() => sink.TakeAsync(events, stopping), events.Count, stopping);
         foreach (var end in ends.Values)
         {
-            try
-            {
-                consumer.StoreOffset(end);
-            }
-            catch (KafkaException e) when (!e.Error.IsFatal)
-            {
-                // The partition has another owner by now, which takes the same events again.
-                KafkaLog.ClientError(logger, e.Error.Reason);
-            }
+            positions.Store(consumer, end);
         }
     }
 

@@ -48,6 +48,20 @@ internal sealed class GroupPositions(TopicIds ids, ILogger logger)
     public TopicPartitionOffset After(TopicPartition partition, long next, int? leaderEpoch) =>
         new(partition, next, LogMark.Of(ids.Of(partition.Topic), leaderEpoch));
 
+    /// <summary>Stores an offset for the next commit, unless the partition is no longer the client's.</summary>
+    public void Store(IConsumer<byte[], byte[]> consumer, TopicPartitionOffset next)
+    {
+        try
+        {
+            consumer.StoreOffset(next);
+        }
+        catch (KafkaException e) when (!e.Error.IsFatal)
+        {
+            // The client has lost the partition, and may not have said so yet. The next owner takes the same records again.
+            KafkaLog.ClientError(logger, $"The offset {next} was not stored: {e.Error.Reason}");
+        }
+    }
+
     /// <summary>Notes partitions that the group has assigned to this member.</summary>
     /// <returns>Where the client begins to read them.</returns>
     public IReadOnlyList<TopicPartitionOffset> Assigned(IConsumer<byte[], byte[]> consumer, IReadOnlyList<TopicPartition> partitions)
