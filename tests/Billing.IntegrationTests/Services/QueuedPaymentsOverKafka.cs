@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Net;
 using System.Net.Http.Headers;
 using System.Text.Json;
@@ -14,7 +15,7 @@ namespace Billing.IntegrationTests.Services;
 public sealed class QueuedPaymentsOverKafka : IDisposable
 {
     // A deadline in milliseconds: Kafka must have the payment before it, and a paused backend gets it later.
-    private const string Short = "2000";
+    private const long ShortMs = 2000;
 
     private readonly KafkaStack _stack;
     private readonly HttpClient _http = new();
@@ -60,10 +61,9 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
         string url;
         using (Pause())
         {
-            url = await QueueAsync(payment, proxy: 0, Short);
-            var deadline = TimeProvider.System.Microseconds() + 2_000_000;
+            url = await QueueAsync(payment, proxy: 0, ShortMs);
             Assert.Equal("PENDING", Text(await StatusAsync(url, proxy: 1, "500"), "status"));
-            await PassAsync(deadline);
+            await PassShortAsync();
         }
 
         var statuses = new[] { await OutcomeAsync(url, proxy: 0), await OutcomeAsync(url, proxy: 1) };
@@ -151,8 +151,8 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
         string url;
         using (Pause())
         {
-            url = await QueueAsync(payment, proxy: 0, Short);
-            await PassAsync(TimeProvider.System.Microseconds() + 2_000_000);
+            url = await QueueAsync(payment, proxy: 0, ShortMs);
+            await PassShortAsync();
         }
         Assert.Equal("FAILED", Text(await OutcomeAsync(url, proxy: 0), "status"));
 
@@ -163,8 +163,9 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
         Assert.Equal(0, await _stack.CountEventsAsync(payment.AccountId));
     }
 
-    private static async Task PassAsync(long deadline)
+    private static async Task PassShortAsync()
     {
+        var deadline = TimeProvider.System.Microseconds() + (1000 * ShortMs);
         while (TimeProvider.System.Microseconds() <= deadline)
         {
             await Task.Delay(100);
@@ -174,14 +175,14 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
     /// <summary>Pauses the payment backends, for less than the session timeout of their consumer group.</summary>
     private PausedProcesses Pause() => new([.. _stack.Stack.Of(ServiceRole.PaymentBackend).Select(s => s.Process)]);
 
-    private async Task<string> QueueAsync(MakePaymentRequest payment, int proxy, string timeout = "60000")
+    private async Task<string> QueueAsync(MakePaymentRequest payment, int proxy, long timeoutMs = 60_000)
     {
         using var request = new HttpRequestMessage(HttpMethod.Put, Url(proxy, "/v1/payments/" + payment.TransactionId))
         {
             Content = new StringContent(BodyOf(payment), new MediaTypeHeaderValue("application/json")),
         };
         request.Headers.Add("Prefer", "respond-async");
-        request.Headers.Add("billing-timeout-ms", timeout);
+        request.Headers.Add("billing-timeout-ms", timeoutMs.ToString(CultureInfo.InvariantCulture));
         using var response = await _http.SendAsync(request);
         var queued = await JsonAsync(response);
         Assert.Equal(HttpStatusCode.Accepted, response.StatusCode);
