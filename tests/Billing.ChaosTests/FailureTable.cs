@@ -140,8 +140,8 @@ public abstract class FailureTable(StackFixture fixture) : StackFailures(fixture
             await Stack.RemoveAsync(full);
             if (Front == Backend)
             {
-                // It has taken the event store over from the one that the other tests use, which ends.
-                await Stack.Of(Front).Single().Process.WaitForExitAsync(CancellationToken.None);
+                // Two processes on one event store take it over from each other. Which of them has ended depends on which was used last.
+                await KillAsync(Stack.Of(Front).Single());
             }
             await Fixture.RestartEndedServicesAsync();
         }

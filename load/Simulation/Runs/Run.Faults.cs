@@ -85,13 +85,13 @@ internal sealed partial class Run
     private void DamageForLong(int account)
     {
         _platform.Store.Damage(Clients.Stream(account), DamagedUntil.Ticks);
-        if (_platform.Settings.InFlightMax < Settings.InFlightUsual)
+        _scheduler.At(DamagedUntil.Ticks, new Due(null, () =>
         {
-            // The commands of the account fill the backend.
-            return;
-        }
-        _scheduler.At(DamagedUntil.Ticks, new Due(null, () => ReferenceModel.Require(
-            !_clients.IsOpen(except: _platform.Store.All[0].Damaged.StreamId), "other accounts wait for one under which the disk is damaged: " + Unrest())));
+            // The commands of the account fill a backend that takes few; the settings may have changed meanwhile.
+            ReferenceModel.Require(
+                _platform.Settings.InFlightMax < Settings.InFlightUsual || !_clients.IsOpen(except: _platform.Store.All[0].Damaged.StreamId),
+                "other accounts wait for one under which the disk is damaged: " + Unrest());
+        }));
     }
 
     private void FillPaymentsQueue(int number, long until)

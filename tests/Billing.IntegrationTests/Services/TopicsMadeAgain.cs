@@ -51,15 +51,13 @@ public sealed class TopicsMadeAgain : IAsyncDisposable
     public async Task What_is_on_a_topic_made_again_while_no_backend_runs_is_executed_from_its_beginning()
     {
         await ExecutedAsync(await SendAsync(20));
+        using var late = Member();
+        var former = await CommittedAsync(late);
         await KillBackendsAsync();
-        var former = await CommittedAsync();
         await MakeAgainAsync();
         var accounts = await SendAsync(60);
         // As a member that settles its last commands of the former topic too late.
-        using (var late = Member())
-        {
-            late.Commit([former]);
-        }
+        late.Commit([former]);
         await _stack.RestartEndedServicesAsync();
 
         await ExecutedAsync(accounts);
@@ -105,12 +103,9 @@ public sealed class TopicsMadeAgain : IAsyncDisposable
     private async Task ExecutedAsync(List<string> accounts)
     {
         using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
-        foreach (var account in accounts)
+        while ((await _stack.StoredOfAsync(accounts)).Count < accounts.Count)
         {
-            while (await _stack.CountEventsAsync(account) == 0)
-            {
-                await Task.Delay(100, patience.Token);
-            }
+            await Task.Delay(100, patience.Token);
         }
     }
 
@@ -151,10 +146,16 @@ public sealed class TopicsMadeAgain : IAsyncDisposable
         }
     }
 
-    private async Task<TopicPartitionOffset> CommittedAsync()
+    // What is executed is committed a little later.
+    private static async Task<TopicPartitionOffset> CommittedAsync(IConsumer<byte[], byte[]> member)
     {
-        using var member = Member();
-        return await Task.Run(() => member.Committed([new TopicPartition(Topic, 0)], Patience).Single());
+        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
+        TopicPartitionOffset committed;
+        while ((committed = await Task.Run(() => member.Committed([new TopicPartition(Topic, 0)], Patience).Single())).Offset < 0)
+        {
+            await Task.Delay(100, patience.Token);
+        }
+        return committed;
     }
 
     private IConsumer<byte[], byte[]> Member() => new ConsumerBuilder<byte[], byte[]>(new ConsumerConfig
