@@ -21,7 +21,6 @@ public abstract class StackFixture(StackOptions options, Func<Task<ITelemetryRec
 {
     private readonly List<IDisposable> _clients = [];
     private BillingStack? _stack;
-    private NpgsqlDataSource? _database;
 
     public BillingStack Stack => _stack ?? throw new InvalidOperationException("The stack was not started.");
 
@@ -47,10 +46,6 @@ public abstract class StackFixture(StackOptions options, Func<Task<ITelemetryRec
     public async ValueTask DisposeAsync()
     {
         _clients.ForEach(c => c.Dispose());
-        if (_database is not null)
-        {
-            await _database.DisposeAsync();
-        }
         if (_stack is not null)
         {
             await _stack.DisposeAsync();
@@ -105,7 +100,8 @@ public abstract class StackFixture(StackOptions options, Func<Task<ITelemetryRec
     /// <summary>Counts the stored events of an account, for all payment types.</summary>
     public async Task<long> CountEventsAsync(string account)
     {
-        await using var count = Database.CreateCommand("select count(*) from billing.mt_events where stream_id like '%/' || $1");
+        await using var database = NpgsqlDataSource.Create(ConnectionString);
+        await using var count = database.CreateCommand("select count(*) from billing.mt_events where stream_id like '%/' || $1");
         count.Parameters.AddWithValue(account);
         return (long)(await count.ExecuteScalarAsync())!;
     }
@@ -113,7 +109,8 @@ public abstract class StackFixture(StackOptions options, Func<Task<ITelemetryRec
     /// <summary>Returns the accounts that have stored events, of those given, for any payment type.</summary>
     public async Task<IReadOnlySet<string>> StoredOfAsync(IReadOnlyCollection<string> accounts)
     {
-        await using var ask = Database.CreateCommand(
+        await using var database = NpgsqlDataSource.Create(ConnectionString);
+        await using var ask = database.CreateCommand(
             "select distinct split_part(stream_id, '/', 2) from billing.mt_events where split_part(stream_id, '/', 2) = any($1)");
         ask.Parameters.AddWithValue(accounts.ToArray());
         await using var read = await ask.ExecuteReaderAsync();
@@ -124,9 +121,6 @@ public abstract class StackFixture(StackOptions options, Func<Task<ITelemetryRec
         }
         return stored;
     }
-
-    // Its sessions are kept: a new one costs the machine more than most questions.
-    private NpgsqlDataSource Database => _database ??= NpgsqlDataSource.Create(ConnectionString);
 
     /// <summary>Creates a payment, by default to an account that no other test uses.</summary>
     public static MakePaymentRequest Payment(
