@@ -135,7 +135,8 @@ internal sealed partial class Run
         }
         else if (Messaging.WireFormat.TryReadCommand(record.Value, "1"u8, out var command, out _))
         {
-            (what, about) = (CommandRoute.Of(command!).StreamId, Guid.Parse(command!.TransactionId));
+            var queued = command!.IsQueued ? "queued " : "";
+            (what, about) = ($"{queued}{command.RequestCase} {CommandRoute.Of(command).StreamId}", Guid.Parse(command.TransactionId));
         }
         _trace.Write("brokers", $"{log.Partition.Topic}[{log.Partition.Partition.Value}]@{log.End - 1}: {what}", about);
     }

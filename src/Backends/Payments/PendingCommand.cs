@@ -67,7 +67,7 @@ internal sealed class PendingCommand
         {
             lock (_waiters)
             {
-                return _waiters.Exists(a => a.Delivery.Command.IsQueued);
+                return _waiters.Exists(a => a.IsQueued);
             }
         }
     }
@@ -239,14 +239,15 @@ internal sealed class PendingCommand
         "The command could not be processed: " + reason);
 
     /// <summary>Takes the deliveries that the command's end does not answer: copies that have joined since it expired, or that came with a new
-    /// assignment of its partition.</summary>
+    /// assignment of its partition. A queued copy that joined an expired command too late to have its id closed is taken even if its own deadline
+    /// has passed as well: it ends when its id is closed.</summary>
     /// <returns>The command for them; null if there are none.</returns>
     public PendingCommand? TakeOpen(long nowUnixUs)
     {
         lock (_waiters)
         {
             var (isAbandoned, isExpired) = (Result is CommandResult.Abandoned, Result is CommandResult.Expired);
-            var open = _waiters.FindAll(a => isAbandoned ? !a.IsOver : isExpired && !a.IsExpired(nowUnixUs));
+            var open = _waiters.FindAll(a => isAbandoned ? !a.IsOver : isExpired && (a.IsQueued || !a.IsExpired(nowUnixUs)));
             _waiters.RemoveAll(open.Contains);
             return open.Count == 0 ? null : new PendingCommand(open, Id, Arrival, _command) { IsAuthorised = IsAuthorised, ShardEpoch = ShardEpoch };
         }
@@ -351,6 +352,8 @@ internal sealed class PendingCommand
         public bool IsTold { get; set; }
 
         public bool IsOver => delivery.Assignment.IsOver;
+
+        public bool IsQueued => delivery.Command.IsQueued;
 
         public WriteKind Kind { get; } = WriteKinds.Of(delivery.Command);
 

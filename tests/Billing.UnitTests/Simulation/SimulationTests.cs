@@ -17,8 +17,8 @@ public sealed class SimulationTests(ITestOutputHelper output)
         Assert.True(summary.Simulated > TimeSpan.FromMinutes(1));
     }
 
-    /// <summary>These have found that a payment whose status was FAILED was charged later, and events that were never published.
-    /// </summary>
+    /// <summary>These have found that a payment whose status was FAILED was charged later, events that were never published, and a payment that was
+    /// taken with 202 and dropped.</summary>
     [Theory]
     [InlineData(112486)]
     [InlineData(3314874)]
@@ -26,6 +26,7 @@ public sealed class SimulationTests(ITestOutputHelper output)
     [InlineData(4425275)]
     [InlineData(5508715)]
     [InlineData(6606731)]
+    [InlineData(7206232)]
     [InlineData(7709320)]
     [InlineData(8803353)]
     [InlineData(9918817)]

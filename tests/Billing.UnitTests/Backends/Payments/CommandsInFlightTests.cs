@@ -253,6 +253,22 @@ public sealed class CommandsInFlightTests
     }
 
     [Fact]
+    public void A_queued_copy_that_joins_an_expired_command_is_not_dropped_when_its_own_deadline_has_passed_too()
+    {
+        var payment = Assert.Single(_inFlight.Enter([Deliver(1, deadline: 100)], 0));
+        var queued = Deliver(2, deadline: 150);
+        queued.Command.IsQueued = true;
+        Assert.Empty(_inFlight.Enter([queued], 0));
+        payment.Expire();
+
+        var again = Assert.Single(_inFlight.Leave([payment], nowUnixUs: 200).Open!);
+
+        Assert.Equal([1UL], Correlations(payment));
+        Assert.Equal([2UL], again.Deliveries.Select(d => d.Command.CorrelationId));
+        Assert.True(again.IsQueued && again.IsExpired(200) && !again.IsDone);
+    }
+
+    [Fact]
     public void An_expired_command_without_a_waiting_copy_stays_expired()
     {
         var payment = Assert.Single(_inFlight.Enter([Deliver(1, deadline: 100)], 0));
