@@ -184,7 +184,8 @@ internal sealed partial class PaymentRecorder(
     {
         var now = time.Microseconds();
         var expired = batch.Where(c => !c.IsDone && c.IsExpired(now)).ToList();
-        // A queued copy that joins from now on is not closed here: it becomes a command of its own (PendingCommand.TakeOpen).
+        // In this order: a queued copy that joins between the two may have a deadline that has not passed. One that joins later is not closed here: it
+        // becomes a command of its own (PendingCommand.TakeOpen).
         var queued = expired.FindAll(c => c.IsQueued && c.IsExpired(now));
         await FindRecordedAsync(expired, _epochs.FenceOf, cancellationToken);
         queued.RemoveAll(c => c.IsDone);

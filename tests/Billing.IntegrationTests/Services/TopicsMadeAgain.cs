@@ -103,7 +103,7 @@ public sealed class TopicsMadeAgain : IAsyncDisposable
     private async Task ExecutedAsync(List<string> accounts)
     {
         using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
-        while ((await _stack.StoredOfAsync(accounts)).Count < accounts.Count)
+        while (await _stack.CountStoredAsync(accounts) < accounts.Count)
         {
             await Task.Delay(100, patience.Token);
         }
