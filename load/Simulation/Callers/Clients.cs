@@ -31,10 +31,9 @@ internal sealed partial class Clients(Node node, Scheduler scheduler, ReferenceM
     /// <summary>Number of operations that are not done.</summary>
     public int Open => _open.Count;
 
-    /// <summary>The accounts that requests to the write side wait for, each with one of these.</summary>
-    public IEnumerable<(Operation Operation, string StreamId)> OpenWrites => _open
-        .Where(o => o.Kind is not (OperationKind.CheckBalance or OperationKind.ReadPast or OperationKind.PayAndLeave))
-        .Select(o => (o, Stream(o.Account)));
+    /// <summary>The operations that are not done and whose callers wait for the write side.</summary>
+    public IEnumerable<Operation> OpenWrites => _open
+        .Where(o => o.Kind is not (OperationKind.CheckBalance or OperationKind.ReadPast or OperationKind.PayAndLeave));
 
     /// <summary>Until when proxies were last frozen: calls to a frozen proxy take longer.</summary>
     public long FrozenUntil { get; set; }
@@ -50,8 +49,13 @@ internal sealed partial class Clients(Node node, Scheduler scheduler, ReferenceM
     }
 
     /// <summary>Whether an operation is not done that does not need a certain account. What nobody waits for may take until its deadline.</summary>
-    public bool IsOpen(string except) => _open.Exists(o => Stream(o.Account) != except && o.Kind != OperationKind.PayAndLeave
-        && !(o.Kind == OperationKind.PayTwoAccounts && Stream(o.Account + 1) == except));
+    public bool IsOpen(string except) =>
+        _open.Exists(o => o.Kind != OperationKind.PayAndLeave && !StreamsOf(o).Contains(except, StringComparer.Ordinal));
+
+    /// <summary>The streams of the accounts that an operation needs.</summary>
+    public static IReadOnlyList<string> StreamsOf(Operation operation) => operation.Kind == OperationKind.PayTwoAccounts
+        ? [Stream(operation.Account), Stream(operation.Account + 1)]
+        : [Stream(operation.Account)];
 
     /// <summary>The streams of all accounts that any schedule uses.</summary>
     public static IReadOnlyList<string> Streams { get; } = [.. Enumerable.Range(0, Schedule.EmptiedAccount + 1).Select(Stream)];

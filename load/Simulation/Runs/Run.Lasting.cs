@@ -106,7 +106,7 @@ internal sealed partial class Run
         }
     }
 
-    // A request about an account whose partition another process has had all the time must not be waiting all that
+    // A request about accounts whose partitions other processes have had all the time must not be waiting all that
     // time.
     private void CheckOthers(HashSet<(Operation, string)>? waiting)
     {
@@ -115,17 +115,13 @@ internal sealed partial class Run
         {
             return;
         }
-        var group = _platform.Brokers.Group(Groups.Payments);
         var open = new HashSet<(Operation, string)>();
-        foreach (var (operation, streamId) in _clients.OpenWrites)
+        foreach (var operation in _clients.OpenWrites)
         {
-            var (type, account) = StreamId.Split(streamId)!.Value;
-            var topic = Topics.AllPayments.Single(topic => topic.EndsWith('.' + type, StringComparison.Ordinal));
-            var log = _platform.Brokers.Of(topic, System.Text.Encoding.UTF8.GetBytes(account));
-            var owner = group.OwnerOf(log.Partition)?.MemberId;
-            if (owner is not null && _platform.Payments.Any(payments => payments.Node.Name == owner && payments.Node.IsAlive))
+            var owners = Clients.StreamsOf(operation).Select(OwnerOf).ToList();
+            if (owners.TrueForAll(owner => _platform.Payments.Any(payments => payments.Node.Name == owner && payments.Node.IsAlive)))
             {
-                open.Add((operation, owner));
+                open.Add((operation, string.Join(' ', owners)));
             }
         }
         waiting?.IntersectWith(open);
@@ -138,6 +134,14 @@ internal sealed partial class Run
             return;
         }
         _scheduler.After(TimeSpan.FromSeconds(1), null, () => CheckOthers(waiting));
+    }
+
+    private string? OwnerOf(string streamId)
+    {
+        var (type, account) = StreamId.Split(streamId)!.Value;
+        var topic = Topics.AllPayments.Single(topic => topic.EndsWith('.' + type, StringComparison.Ordinal));
+        var log = _platform.Brokers.Of(topic, System.Text.Encoding.UTF8.GetBytes(account));
+        return _platform.Brokers.Group(Groups.Payments).OwnerOf(log.Partition)?.MemberId;
     }
 
     private void FailProducer(int number)

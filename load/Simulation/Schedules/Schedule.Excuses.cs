@@ -1,3 +1,4 @@
+using Billing.Simulation.Store;
 
 namespace Billing.Simulation.Schedules;
 
@@ -23,11 +24,15 @@ internal sealed partial record Schedule
     {
         var ms = moment / TimeSpan.TicksPerMillisecond;
         return Settings.InFlightMax < Settings.InFlightUsual || (Settings.Databases > 1 && ms < MovesUntilMs + RecoveryMs)
-            || Faults.Any(fault => LastsLong(fault.Kind) || ms < fault.AtMs + fault.LastsMs + RecoveryMs);
+            || Faults.Any(fault => LastsLong(fault.Kind) || ms < EndOf(fault) + RecoveryMs);
     }
 
     /// <summary>Whether requests that the brokers have acknowledged may be lost.</summary>
     public bool MayLoseRequests => Faults.Any(fault => LosesRequests(fault.Kind));
+
+    // A commit that stalled in the last moment holds its account beyond the fault.
+    private static int EndOf(Fault fault) =>
+        fault.AtMs + fault.LastsMs + (fault.Kind == FaultKind.CommitsStall ? StoreServer.LongestStallMs : 0);
 
     private static bool IsOfStore(FaultKind kind) => kind is FaultKind.StoreAway or FaultKind.StoreReadOnly or FaultKind.StoreUnsure or FaultKind.StoreSlow
         or FaultKind.CommitsStall or FaultKind.AccountDamaged or FaultKind.ReceiptsDamaged or FaultKind.StoreBusy or FaultKind.StoreFailover

@@ -64,6 +64,9 @@ internal sealed class StoreServer
     /// full disk.</summary>
     public long BusyUntil { get; set; }
 
+    /// <summary>For how long a commit that stalls keeps its locks, at most, in milliseconds.</summary>
+    public const int LongestStallMs = 8000;
+
     /// <summary>Until when half of the commits stall: their connections break, and much later they take effect, or are
     /// rolled back.
     /// </summary>
@@ -221,7 +224,7 @@ internal sealed class StoreServer
 
     private void Stall<T>(StoreRequest request, Func<Tables, T> work)
     {
-        var stalled = request with { EndsAt = _scheduler.Now + _dice.UpTo(8000).Ticks };
+        var stalled = request with { EndsAt = _scheduler.Now + _dice.UpTo(LongestStallMs).Ticks };
         void End(bool takesEffect)
         {
             if (_stalled.RemoveAll(other => ReferenceEquals(other.Request, stalled)) > 0 && takesEffect)
