@@ -18,6 +18,9 @@ internal sealed record Settings(
     /// <summary>Whether the processes have the services' steady clocks, since wall clocks are set.</summary>
     public bool IsSteady { get; init; }
 
+    /// <summary>Number of webhook services.</summary>
+    public int WebhookServices { get; init; }
+
     /// <summary>The most accounts in a view of the balances.</summary>
     public int ViewAccountsMax => Seed % 3 == 0 ? 3 : 1000;
 
@@ -37,7 +40,7 @@ internal sealed record Settings(
     public const decimal DefaultCreditLimit = 100;
 
     public override string ToString() => string.Create(CultureInfo.InvariantCulture,
-        $"{Proxies} proxies, {PaymentBackends} payment backends, {BalanceBackends} balance backends, {Partitions} partitions, batches of {BatchMax}, {InFlightMax} in flight, {CachedAccountsMax} cached and {ViewAccountsMax} viewed accounts, jitter {(Jitter ? "on" : "off")}, {LatencyMs} ms to the brokers, clocks up to {ClockSkewMs} ms off, {Databases} databases");
+        $"{Proxies} proxies, {PaymentBackends} payment backends, {BalanceBackends} balance backends, {WebhookServices} webhook services, {Partitions} partitions, batches of {BatchMax}, {InFlightMax} in flight, {CachedAccountsMax} cached and {ViewAccountsMax} viewed accounts, jitter {(Jitter ? "on" : "off")}, {LatencyMs} ms to the brokers, clocks up to {ClockSkewMs} ms off, {Databases} databases");
 
     public IOptions<BackendOptions> Backend => Options.Create(new BackendOptions
     {

@@ -11,20 +11,22 @@ internal sealed partial class Deliveries : Worker, IReadyPart
     private static readonly TimeSpan RetryInterval = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan ReportInterval = TimeSpan.FromSeconds(15);
 
-    private readonly WebhookStore _store;
+    private readonly IPendingEvents _store;
     private readonly List<ReceiverDeliveries> _receivers;
     private readonly TimeProvider _time;
     private readonly ILogger _logger;
     private volatile string? _notReady = "the database has not answered yet";
     private volatile string? _reported;
 
-    public Deliveries(WebhookStore store, IOptions<WebhookOptions> options, TimeProvider time, Supervisor supervisor, ILogger<Deliveries> logger)
+    public Deliveries(
+        IPendingEvents store, IOptions<WebhookOptions> options, Func<ReceiverOptions, IReceiver> connect, TimeProvider time, Supervisor supervisor,
+        ILogger<Deliveries> logger)
         : base(supervisor)
     {
         (_store, _time, _logger) = (store, time, logger);
         var schedule = new RetrySchedule(options.Value, new Random(unchecked((int)time.GetTimestamp())));
         _receivers = [.. options.Value.Receivers.Select(receiver => new ReceiverDeliveries(
-            receiver.Key, new ReceiverClient(receiver.Value, options.Value, time), store, options.Value, schedule, time, logger))];
+            receiver.Key, connect(receiver.Value), store, options.Value, schedule, time, logger))];
     }
 
     /// <inheritdoc/>

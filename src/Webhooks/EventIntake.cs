@@ -6,7 +6,7 @@ using Microsoft.Extensions.Options;
 namespace Billing.Webhooks;
 
 /// <summary>Stores each published event once for each receiver that wants it, before its offset is committed.</summary>
-internal sealed partial class EventIntake(WebhookStore store, Deliveries deliveries, IOptions<WebhookOptions> options, ILogger<EventIntake> logger) : IEventSink
+internal sealed partial class EventIntake(IPendingEvents store, Deliveries deliveries, IOptions<WebhookOptions> options, ILogger<EventIntake> logger) : IEventSink
 {
     private readonly Filter[] _filters = [.. options.Value.Receivers.Select(receiver => new Filter(receiver.Key, receiver.Value))];
 

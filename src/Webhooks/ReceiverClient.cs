@@ -9,7 +9,7 @@ namespace Billing.Webhooks;
 
 /// <summary>Posts events to one receiver. It connects only to addresses that the rules allow, whatever the receiver's name resolves to by
 /// then, follows no redirects, and reads nothing of the answer but its head. Thread-safe.</summary>
-internal sealed class ReceiverClient : IDisposable
+internal sealed class ReceiverClient : IReceiver, IDisposable
 {
     private const int HeadKilobytesMax = 16;
 
@@ -54,8 +54,7 @@ internal sealed class ReceiverClient : IDisposable
         _http.DefaultRequestHeaders.UserAgent.Add(new ProductInfoHeaderValue("billing-webhooks", null));
     }
 
-    /// <summary>Sends an event.</summary>
-    /// <returns>Null if the receiver has taken it.</returns>
+    /// <inheritdoc/>
     public async Task<DeliveryFailure?> SendAsync(string id, string body)
     {
         var bytes = Encoding.UTF8.GetBytes(body);

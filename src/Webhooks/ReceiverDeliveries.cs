@@ -7,7 +7,7 @@ namespace Billing.Webhooks;
 /// delivered to at a time; so the busier it is, the more of both go into one statement. While events of an account are sent, nobody
 /// else claims the account; the claim of a service that is lost ends with its lease.</summary>
 internal sealed partial class ReceiverDeliveries(
-    string name, ReceiverClient client, WebhookStore store, WebhookOptions options, RetrySchedule schedule, TimeProvider time, ILogger logger)
+    string name, IReceiver client, IPendingEvents store, WebhookOptions options, RetrySchedule schedule, TimeProvider time, ILogger logger)
 {
     // How long an account that is due may go unnoticed: retries, and events that other services have taken over.
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(500);
@@ -47,7 +47,7 @@ internal sealed partial class ReceiverDeliveries(
         }
         if (free == 0 || claimed.Count < free)
         {
-            await Task.WhenAny(_wake.Task, Task.Delay(PollInterval, time, stopping));
+            await RestAsync(_wake, stopping);
         }
     }
 
@@ -65,6 +65,13 @@ internal sealed partial class ReceiverDeliveries(
         {
             NotSettled(_unsettled.Count, name, e.Message);
         }
+    }
+
+    private async Task RestAsync(TaskCompletionSource wake, CancellationToken stopping)
+    {
+        await using var poll = time.CreateTimer(_ => wake.TrySetResult(), null, PollInterval, Timeout.InfiniteTimeSpan);
+        await using var stop = stopping.Register(() => wake.TrySetResult());
+        await wake.Task;
     }
 
     private async Task SettleAsync(CancellationToken cancellationToken)

@@ -2,6 +2,7 @@ using Billing.Hosting;
 using Billing.Messaging;
 using Billing.Messaging.Kafka.Clients;
 using Billing.Messaging.Kafka.Events;
+using Microsoft.Extensions.Options;
 
 namespace Billing.Webhooks;
 
@@ -12,7 +13,9 @@ internal static class WebhookServices
     public static IServiceCollection AddWebhooks(this IServiceCollection services, IConfiguration configuration)
     {
         services.AddSettings<WebhookOptions>(configuration, WebhookOptions.Section, options => options.ValidationErrors());
-        services.AddSingleton<WebhookStore>();
+        services.AddSingleton<IPendingEvents, WebhookStore>();
+        services.AddSingleton<Func<ReceiverOptions, IReceiver>>(provider => receiver => new ReceiverClient(
+            receiver, provider.GetRequiredService<IOptions<WebhookOptions>>().Value, provider.GetRequiredService<TimeProvider>()));
         services.AddSingleton<Deliveries>();
         services.AddSingleton<IReadyPart>(provider => provider.GetRequiredService<Deliveries>());
         services.AddHostedService(provider => provider.GetRequiredService<Deliveries>());

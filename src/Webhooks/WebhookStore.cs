@@ -7,7 +7,7 @@ namespace Billing.Webhooks;
 /// <summary>What is not delivered yet, in PostgreSQL. All times are the database's, so that the clocks of several services need not agree.
 /// Thread-safe.</summary>
 /// <param name="options">The database.</param>
-public sealed class WebhookStore(IOptions<WebhookOptions> options) : IAsyncDisposable
+internal sealed class WebhookStore(IOptions<WebhookOptions> options) : IPendingEvents, IAsyncDisposable
 {
     // A service that is lost must not keep its locks, and rows are looked up by their keys, also by plans made while the tables are empty.
     private const string SessionSettings =
@@ -25,7 +25,7 @@ public sealed class WebhookStore(IOptions<WebhookOptions> options) : IAsyncDispo
 
     private string Accounts => WebhookTables.Accounts(_schema);
 
-    /// <summary>Creates the tables that are missing.</summary>
+    /// <inheritdoc/>
     public async Task EnsureAsync(CancellationToken cancellationToken)
     {
         if (!_exists)
@@ -36,8 +36,8 @@ public sealed class WebhookStore(IOptions<WebhookOptions> options) : IAsyncDispo
         }
     }
 
-    /// <summary>Adds events that are not there yet, and their accounts, in one transaction.</summary>
-    internal async Task AddAsync(IReadOnlyList<PendingEvent> events, CancellationToken cancellationToken)
+    /// <inheritdoc/>
+    public async Task AddAsync(IReadOnlyList<PendingEvent> events, CancellationToken cancellationToken)
     {
         await EnsureAsync(cancellationToken);
         // An account's row is updated even if nothing in it changes: this waits for a delivery that is about to delete it because nothing was
@@ -60,8 +60,8 @@ public sealed class WebhookStore(IOptions<WebhookOptions> options) : IAsyncDispo
         await command.ExecuteNonQueryAsync(cancellationToken);
     }
 
-    /// <summary>Claims accounts whose events are due, those that have waited longest first, until the lease ends.</summary>
-    internal async Task<List<ClaimedAccount>> ClaimAsync(string receiver, Guid claim, TimeSpan lease, int limit, CancellationToken cancellationToken)
+    /// <inheritdoc/>
+    public async Task<List<ClaimedAccount>> ClaimAsync(string receiver, Guid claim, TimeSpan lease, int limit, CancellationToken cancellationToken)
     {
         await using var command = _database.CreateCommand($"""
             with overdue as (
@@ -101,10 +101,8 @@ public sealed class WebhookStore(IOptions<WebhookOptions> options) : IAsyncDispo
         return claimed;
     }
 
-    /// <summary>Records how deliveries ended, in one transaction, and ends their claims. What was delivered is deleted in any case; for the rest, an
-    /// account that another service has claimed by now is left to it.</summary>
-    /// <returns>The accounts whose events are parked from now on.</returns>
-    internal async Task<List<string>> SettleAsync(string receiver, Guid claim, IReadOnlyList<DeliveryOutcome> outcomes, CancellationToken cancellationToken)
+    /// <inheritdoc/>
+    public async Task<List<string>> SettleAsync(string receiver, Guid claim, IReadOnlyList<DeliveryOutcome> outcomes, CancellationToken cancellationToken)
     {
         await using var connection = await _database.OpenConnectionAsync(cancellationToken);
         await using var batch = new NpgsqlBatch(connection);
@@ -164,7 +162,7 @@ public sealed class WebhookStore(IOptions<WebhookOptions> options) : IAsyncDispo
         }
     }
 
-    /// <summary>What waits for each receiver for which anything does.</summary>
+    /// <inheritdoc/>
     public async Task<IReadOnlyList<ReceiverState>> StatesAsync(CancellationToken cancellationToken)
     {
         await EnsureAsync(cancellationToken);

@@ -12,6 +12,7 @@ internal sealed class Group(Brokers brokers)
 
     private readonly List<ModelConsumer> _members = [];
     private readonly Dictionary<TopicPartition, ModelConsumer> _owners = [];
+    private readonly Dictionary<TopicPartition, List<TopicPartitionOffset>> _commits = [];
 
     /// <summary>The committed offsets.</summary>
     public Dictionary<TopicPartition, long> Committed { get; } = [];
@@ -22,6 +23,8 @@ internal sealed class Group(Brokers brokers)
     /// <summary>Commits an offset.</summary>
     public void Commit(TopicPartitionOffset offset)
     {
+        var commits = _commits.TryGetValue(offset.TopicPartition, out var known) ? known : _commits[offset.TopicPartition] = [];
+        commits.Add(offset);
         Committed[offset.TopicPartition] = offset.Offset.Value;
         if (offset.LeaderEpoch is { } epoch)
         {
@@ -30,6 +33,17 @@ internal sealed class Group(Brokers brokers)
         else
         {
             CommittedEpochs.Remove(offset.TopicPartition);
+        }
+    }
+
+    /// <summary>Takes commits of a partition back, as after an unclean election in the topic of the offsets: the one before them counts.</summary>
+    public void TakeBack(TopicPartition partition, int commits)
+    {
+        Uncommit(partition);
+        var before = _commits[partition].SkipLast(commits).LastOrDefault();
+        if (before is not null)
+        {
+            Commit(before);
         }
     }
 

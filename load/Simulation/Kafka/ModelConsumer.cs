@@ -1,3 +1,4 @@
+using Billing.Messaging;
 using Confluent.Kafka;
 
 namespace Billing.Simulation.Kafka;
@@ -96,7 +97,7 @@ internal sealed partial class ModelConsumer : IConsumer<byte[], byte[]>
     /// <summary>The group has already taken all partitions away.</summary>
     public void Evicted()
     {
-        _brokers.HadTwoOwners |= _node.IsAlive;
+        NoteTwoOwners(_node.IsAlive);
         _evicted = true;
         _toBeAssigned.Clear();
         _toBeRevoked.Clear();
@@ -325,8 +326,11 @@ internal sealed partial class ModelConsumer : IConsumer<byte[], byte[]>
         }
     }
 
-    private void NoteUnsettled(TopicPartition partition) => _brokers.HadTwoOwners |=
-        _group!.Committed.GetValueOrDefault(partition, _brokers[partition].First) < _positions[partition];
+    private void NoteUnsettled(TopicPartition partition) =>
+        NoteTwoOwners(_group!.Committed.GetValueOrDefault(partition, _brokers[partition].First) < _positions[partition]);
+
+    // Whoever reads events publishes none.
+    private void NoteTwoOwners(bool had) => _brokers.HadTwoOwners |= had && !Subscription.Contains(Topics.Events, StringComparer.Ordinal);
 
     private void Add(TopicPartition partition, long position)
     {

@@ -1,8 +1,10 @@
 using Billing.Hosting;
 using Billing.Simulation.Callers;
 using Billing.Simulation.Kafka;
+using Billing.Simulation.Receiving;
 using Billing.Simulation.Services;
 using Billing.Simulation.Store;
+using Billing.Webhooks;
 
 namespace Billing.Simulation.Runs;
 
@@ -20,6 +22,8 @@ internal sealed class Platform
     private readonly ProxyNode[] _proxies;
     private readonly PaymentBackendNode[] _payments;
     private readonly BalanceBackendNode[] _balances;
+    private readonly WebhookNode[] _webhooks;
+    private readonly PendingTables _pending;
     private int _started;
 
     public Platform(Scheduler scheduler, Dice dice, Settings settings, Trace trace)
@@ -34,10 +38,14 @@ internal sealed class Platform
         _proxies = [.. Enumerable.Range(0, settings.Proxies).Select(NewProxy)];
         _payments = [.. Enumerable.Range(0, settings.PaymentBackends).Select(NewPayments)];
         _balances = [.. Enumerable.Range(0, settings.BalanceBackends).Select(NewBalances)];
+        WebhookDatabase = new StoreServer(scheduler, dice, new StoreHistory(), "webhooks", []);
+        Receivers = new Receivers(scheduler, new Dice(settings.Seed));
+        _pending = new PendingTables(() => WebhookDatabase.Time, Receivers.Options.RetryFor, RetrySchedule.Longest(Receivers.Options));
+        _webhooks = [.. Enumerable.Range(0, settings.WebhookServices).Select(NewWebhooks)];
     }
 
     /// <summary>The kinds of processes.</summary>
-    public static IReadOnlyList<string> Roles { get; } = ["proxy", "payments", "balances"];
+    public static IReadOnlyList<string> Roles { get; } = ["proxy", "payments", "balances", "webhooks"];
 
     /// <summary>The settings that processes are started with at present.</summary>
     public Settings Settings { get; private set; }
@@ -51,6 +59,17 @@ internal sealed class Platform
     public IReadOnlyList<PaymentBackendNode> Payments => _payments;
 
     public IReadOnlyList<BalanceBackendNode> Balances => _balances;
+
+    public IReadOnlyList<WebhookNode> Webhooks => _webhooks;
+
+    /// <summary>The database of the webhook services.</summary>
+    public StoreServer WebhookDatabase { get; }
+
+    /// <summary>Whom the webhook services send events to.</summary>
+    public Receivers Receivers { get; }
+
+    /// <summary>Number of events that wait for their receivers.</summary>
+    public int PendingWebhooks => _pending.Waiting;
 
     /// <summary>Backends of both kinds.</summary>
     public IEnumerable<BackendNode> Backends => _payments.Concat<BackendNode>(_balances);
@@ -69,11 +88,16 @@ internal sealed class Platform
     public void CrashBalances(int number, TimeSpan down) =>
         Crash(_balances[number].Node, down, () => _balances[number] = NewBalances(number));
 
+    public void CrashWebhooks(int number, TimeSpan down) => Crash(_webhooks[number].Node, down, () => _webhooks[number] = NewWebhooks(number));
+
     public void StopPayments(int number, TimeSpan down) =>
-        Stop(_payments[number], down, () => _payments[number] = NewPayments(number));
+        Stop(_payments[number].Node, _payments[number].Stop, down, () => _payments[number] = NewPayments(number));
 
     public void StopBalances(int number, TimeSpan down) =>
-        Stop(_balances[number], down, () => _balances[number] = NewBalances(number));
+        Stop(_balances[number].Node, _balances[number].Stop, down, () => _balances[number] = NewBalances(number));
+
+    public void StopWebhooks(int number, TimeSpan down) =>
+        Stop(_webhooks[number].Node, _webhooks[number].Stop, down, () => _webhooks[number] = NewWebhooks(number));
 
     /// <summary>Suspends a process; if that lasts longer than the session timeout, its group evicts it.</summary>
     public void Freeze(Node node, TimeSpan time)
@@ -135,13 +159,25 @@ internal sealed class Platform
     }
 
     /// <summary>How many processes of a kind there are.</summary>
-    public int CountOf(string role) => role == Roles[0] ? _proxies.Length : role == Roles[1] ? _payments.Length : _balances.Length;
+    public int CountOf(string role) => Array.IndexOf([.. Roles], role) switch
+    {
+        0 => _proxies.Length,
+        1 => _payments.Length,
+        2 => _balances.Length,
+        _ => _webhooks.Length,
+    };
 
     /// <summary>Sets the clock of a process's machine, which starts the process again.</summary>
     public void SetClock(string role, int number, TimeSpan ahead, TimeSpan down)
     {
         _clocks[(role, number)] = ahead;
-        Action<int, TimeSpan> crash = role == Roles[0] ? CrashProxy : role == Roles[1] ? CrashPayments : CrashBalances;
+        Action<int, TimeSpan> crash = Array.IndexOf([.. Roles], role) switch
+        {
+            0 => CrashProxy,
+            1 => CrashPayments,
+            2 => CrashBalances,
+            _ => CrashWebhooks,
+        };
         crash(number, down);
     }
 
@@ -179,14 +215,14 @@ internal sealed class Platform
         }
     }
 
-    private void Stop(BackendNode backend, TimeSpan down, Action restart)
+    private void Stop(Node node, Action stop, TimeSpan down, Action restart)
     {
-        if (backend.Node.IsAlive && !backend.Node.IsStopping)
+        if (node.IsAlive && !node.IsStopping)
         {
-            _trace.Write(backend.Node.Name, "stops");
-            backend.Node.IsStopping = true;
-            backend.Node.OnCrash(() => _scheduler.After(down, null, restart));
-            backend.Stop();
+            _trace.Write(node.Name, "stops");
+            node.IsStopping = true;
+            node.OnCrash(() => _scheduler.After(down, null, restart));
+            stop();
         }
     }
 
@@ -202,11 +238,15 @@ internal sealed class Platform
         "balances", number, () => CrashBalances(number, RestartDelay),
         node => new BalanceBackendNode(node, Brokers, Store.All, Settings));
 
+    private WebhookNode NewWebhooks(int number) => Start(
+        "webhooks", number, () => CrashWebhooks(number, RestartDelay),
+        node => new WebhookNode(node, Brokers, WebhookDatabase, _pending, Receivers));
+
     // Every service asks the brokers for their time, and those that use the event store its databases, before they begin and from then on.
     private void TellTime(string role, Node node, SteadyTime time)
     {
         Brokers.TellTime(time);
-        if (role != Roles[0])
+        if (role == Roles[1] || role == Roles[2])
         {
             foreach (var database in Store.All)
             {

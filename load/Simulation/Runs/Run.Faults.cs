@@ -60,9 +60,10 @@ internal sealed partial class Run
             FaultKind.LeaderSlow => () => brokers.Slow = (fault.Target, until),
             FaultKind.RepliesStuck => () => brokers.Stuck = (_platform.Proxies[proxy].ReplyTopic, until),
             FaultKind.PaymentsMadeAgainUnseen => () => Unseen(lasts, MakePaymentsAgain),
-            FaultKind.OffsetsLost => () => Unseen(lasts, () => ChangeOffsets((_, _) => -1)),
-            FaultKind.OffsetsBack => () => Unseen(lasts, () => ChangeOffsets((_, committed) => Math.Max(0, committed - _dice.Between(1, 20)))),
-            FaultKind.OffsetsPastEnd => () => Unseen(lasts, () => ChangeOffsets((log, _) => log.End + 1000)),
+            FaultKind.OffsetsLost => () => Unseen(lasts, () => ChangeOffsets((group, log) => group.Uncommit(log.Partition))),
+            FaultKind.OffsetsBack => () => Unseen(lasts, () => ChangeOffsets((group, log) => group.TakeBack(log.Partition, _dice.Between(1, 20)))),
+            FaultKind.OffsetsPastEnd => () => Unseen(
+                lasts, () => ChangeOffsets((group, log) => group.Commit(new Confluent.Kafka.TopicPartitionOffset(log.Partition, log.End + 1000)))),
             FaultKind.PaymentsTruncated => TruncatePayments,
             FaultKind.PaymentsTruncatedUnseen => () => Unseen(lasts, TruncatePayments),
             _ => () => InjectLasting(fault, lasts),
@@ -136,20 +137,12 @@ internal sealed partial class Run
         _platform.Brokers.MakeAgain(_dice.Pick(Topics.AllPayments));
     }
 
-    private void ChangeOffsets(Func<Log, long, long> change)
+    private void ChangeOffsets(Action<Group, Log> change)
     {
         var group = _platform.Brokers.Group(Groups.Payments);
-        foreach (var log in Topics.AllPayments.SelectMany(topic => _platform.Brokers.Find(topic)!))
+        foreach (var log in Topics.AllPayments.SelectMany(topic => _platform.Brokers.Find(topic)!).Where(log => group.Committed.ContainsKey(log.Partition)))
         {
-            if (group.Committed.TryGetValue(log.Partition, out var committed))
-            {
-                var changed = change(log, committed);
-                group.Uncommit(log.Partition);
-                if (changed >= 0)
-                {
-                    group.Commit(new Confluent.Kafka.TopicPartitionOffset(log.Partition, changed));
-                }
-            }
+            change(group, log);
         }
     }
 

@@ -97,6 +97,9 @@ internal sealed class StoreServer
     /// <summary>Whether a transaction is under way that keeps the shards from being changed.</summary>
     public bool IsAppending => _stalled.Exists(stalled => stalled.Request.KeepsShards);
 
+    /// <summary>Whether a transaction under way holds the rows of an account.</summary>
+    public bool IsLocked(string streamId) => _stalled.Exists(stalled => stalled.Request.Streams.Contains(streamId));
+
     /// <summary>Takes the lock for which moves of a shard compete.</summary>
     public bool TryLock(int shard, Node node)
     {

@@ -60,7 +60,7 @@ internal sealed class CommandsInFlight
                     _commands[command.Id] = open;
                     (left.Open ??= []).Add(open);
                 }
-                else if (command.Behind is { } next)
+                else if (TurnAfter(command, ref left) is { } next)
                 {
                     _commands[command.Id] = next;
                     (left.Next ??= []).Add(next);
@@ -72,6 +72,30 @@ internal sealed class CommandsInFlight
             }
         }
         return left;
+    }
+
+    // What came with the same assignment as a command that is left to the next owner is left together with it. Both come again, and a question that
+    // stayed would be asked before its payment.
+    private static PendingCommand? TurnAfter(PendingCommand command, ref Left left)
+    {
+        if (command.Result is not CommandResult.Abandoned)
+        {
+            return command.Behind;
+        }
+        PendingCommand? first = null, last = null;
+        for (var next = command.Behind; next is not null; next = next.Behind)
+        {
+            if (next.Assignment.IsOver)
+            {
+                next.Abandon();
+                (left.Answered ??= []).Add(next);
+                last?.PutBefore(next.Behind);
+                continue;
+            }
+            first ??= next;
+            last = next;
+        }
+        return first;
     }
 
     /// <summary>Takes the deliveries of some of the commands that have waited since a moment or longer, and whose callers have not been
@@ -88,7 +112,7 @@ internal sealed class CommandsInFlight
 /// <summary>What the ends of commands lead to; mostly nothing.</summary>
 internal record struct Left
 {
-    /// <summary>The commands that waited behind them, which have their result, too.</summary>
+    /// <summary>The commands that waited behind them, which have their result, too, or are left to the next owner.</summary>
     public List<PendingCommand>? Answered { get; set; }
 
     /// <summary>The commands for copies that the ends do not answer (<see cref="PendingCommand.TakeOpen"/>).</summary>

@@ -175,7 +175,7 @@ internal sealed partial class PaymentLane(
             }
         }
         BackendMetrics.AnsweredFromReceipt(repeated.Count);
-        flow.Answer(repeated);
+        Accept(flow.Answer(repeated));
     }
 
     /// <summary>The receipts of commands; null if they could not be read for all together, in which case the commands have been

@@ -2,7 +2,6 @@ using Billing.Hosting;
 using Billing.Messaging.Kafka.Clients;
 using Billing.Messaging.Kafka.Offsets;
 using Billing.Messaging.Telemetry;
-using Billing.Wire.V1;
 using Confluent.Kafka;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
@@ -63,11 +62,12 @@ public sealed class EventConsumer(
                 .SetPartitionsLostHandler((_, lost) => positions!.Forget(lost.Select(l => l.TopicPartition))));
         using var admin = new DependentAdminClientBuilder(consumer.Handle).Build();
         positions = new GroupPositions(new TopicIds([Topics.Events], TopicIds.From(admin), TopicIds.Interval, time, logger), logger);
+        var turns = new EventTurns(positions, sink, logger);
         consumer.Subscribe(Topics.Events);
         KafkaLog.Subscribed(logger, Topics.Events, group);
         while (!stopping.IsCancellationRequested && !positions.AreOfFormerTopics)
         {
-            RunTurn(consumer, positions, stopping);
+            RunTurn(consumer, turns, positions, stopping);
             if (_areBrokersAway)
             {
                 LookForBrokers(admin);
@@ -76,46 +76,18 @@ public sealed class EventConsumer(
         consumer.Close();
     }
 
-    private void RunTurn(IConsumer<byte[], byte[]> consumer, GroupPositions positions, CancellationToken stopping)
+    private void RunTurn(IConsumer<byte[], byte[]> consumer, EventTurns turns, GroupPositions positions, CancellationToken stopping)
     {
-        var events = new List<Event>();
-        var (begins, ends) = (new Dictionary<TopicPartition, long>(), new Dictionary<TopicPartition, TopicPartitionOffset>());
-        try
-        {
-            EventReader.Drain(consumer, record =>
-            {
-                if (positions.Find(consumer, record, begins.GetValueOrDefault(record.TopicPartition, long.MaxValue), out var missed) == Place.NotYet)
-                {
-                    return;
-                }
-                if (missed > 0)
-                {
-                    sink.Miss(missed);
-                }
-                begins[record.TopicPartition] = Math.Min(record.Offset.Value, begins.GetValueOrDefault(record.TopicPartition, long.MaxValue));
-                ends[record.TopicPartition] = positions.After(record.TopicPartition, record.Offset.Value + 1, record.LeaderEpoch);
-                if (EventReader.Read(record, logger) is { } recorded)
-                {
-                    events.Add(recorded);
-                }
-            });
-        }
-        catch (ConsumeException e) when (!e.Error.IsFatal)
-        {
-            KafkaLog.ClientError(logger, e.Error.Reason);
-        }
+        var turn = turns.Read(consumer);
         ReportLag(consumer, positions);
-        if (ends.Count == 0)
+        if (turn is null)
         {
             return;
         }
         _areBrokersAway = false;
-        MessagingMetrics.Read(Topics.Events, events.Count);
-        Insist(() => sink.TakeAsync(events, stopping), events.Count, stopping);
-        foreach (var end in ends.Values)
-        {
-            positions.Store(consumer, end);
-        }
+        MessagingMetrics.Read(Topics.Events, turn.Events.Count);
+        Insist(() => sink.TakeAsync(turn.Events, stopping), turn.Events.Count, stopping);
+        turns.Settle(consumer, turn);
     }
 
     // The end offset is that of the last fetch response; no broker is queried.

@@ -492,6 +492,27 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_question_that_comes_again_while_its_first_delivery_is_left_to_the_next_owner_is_answered()
+    {
+        var former = new PartitionAssignment(new SourcePartition("billing.payments.visa", 0));
+        former.End();
+        var first = QuestionAbout(Payment(), former);
+        var again = CopyOf(first);
+        _store.Searching = _ =>
+        {
+            _store.Searching = _ => Task.CompletedTask;
+            _processor.Accept([again]);
+            return Task.CompletedTask;
+        };
+
+        _processor.Accept([first]);
+
+        Assert.Equal(ErrorReasons.PaymentNotFound, (await ReplyOfAsync(again)).Error.Reason);
+        await _time.RunToEndAsync(again.Ended);
+        Assert.False(first.IsSettled);
+    }
+
+    [Fact]
     public async Task While_no_database_holds_a_shard_its_commands_are_answered_unavailable_and_the_shard_is_named()
     {
         _store.Shards.Remove(Shard.Of("visa/acct-42"));
@@ -601,13 +622,15 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
     private RecordingDelivery CopyOf(Delivery delivery) =>
         new(new Command(delivery.Command) { CorrelationId = ++_lastCorrelationId });
 
-    private RecordingDelivery QuestionAbout(Delivery delivery) => new(new Command
-    {
-        CorrelationId = ++_lastCorrelationId,
-        TransactionId = delivery.Command.TransactionId,
-        ProxyTopic = Samples.ReplyTopic,
-        PaymentStatus = Samples.Question(delivery.Command.Payment),
-    });
+    private RecordingDelivery QuestionAbout(Delivery delivery, PartitionAssignment? assignment = null) => new(
+        new Command
+        {
+            CorrelationId = ++_lastCorrelationId,
+            TransactionId = delivery.Command.TransactionId,
+            ProxyTopic = Samples.ReplyTopic,
+            PaymentStatus = Samples.Question(delivery.Command.Payment),
+        },
+        assignment);
 
     private static Reply Corrected(Reply reply, Delivery to) => new(reply) { CorrelationId = to.Command.CorrelationId };
 

@@ -2,6 +2,7 @@ using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.Payments;
 using Billing.Contracts;
+using Billing.Messaging;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using Billing.Wire.V1;
@@ -95,6 +96,28 @@ public sealed class PaymentQuestionTests
         Assert.Equal(ErrorReasons.NoAnswerInTime, Assert.Single(question.Answers(0)).Reply!.Error.Reason);
     }
 
+    /// <summary>Both come again to the next owner, which may be this process: the question must not be asked before.</summary>
+    [Fact]
+    public void A_question_is_left_to_the_next_owner_together_with_its_payment()
+    {
+        var (former, other) = (Assignment(), Assignment());
+        var payment = Assert.Single(_inFlight.Enter(
+            [Deliver(1, assignment: former), Ask(2, units: 11, assignment: other), Ask(3, assignment: former)], 0));
+        former.End();
+        payment.Abandon();
+
+        var left = _inFlight.Leave([payment], 0);
+        var joined = _inFlight.Enter([Deliver(4), Ask(5)], 0);
+
+        Assert.Equal([3UL], Assert.Single(left.Answered!).Deliveries.Select(d => d.Command.CorrelationId));
+        Assert.IsType<CommandResult.Abandoned>(left.Answered![0].Result);
+        var kept = Assert.Single(left.Next!);
+        Assert.Equal([2UL], kept.Deliveries.Select(d => d.Command.CorrelationId));
+        Assert.Empty(joined);
+        kept.RefuseAsUnknown();
+        Assert.False(Assert.Single(_inFlight.Leave([kept], 0).Next!).IsStatusQuery);
+    }
+
     [Fact]
     public void A_payment_whose_id_is_closed_has_failed_and_is_refused_when_it_is_sent_again()
     {
@@ -108,20 +131,24 @@ public sealed class PaymentQuestionTests
         Assert.Null(payment.Event());
     }
 
-    private static RecordingDelivery Deliver(ulong correlationId, long deadline = 0, PaymentNotes? notes = null)
+    private static PartitionAssignment Assignment() => new(new SourcePartition("billing.payments.visa", 0));
+
+    private static RecordingDelivery Deliver(
+        ulong correlationId, long deadline = 0, PaymentNotes? notes = null, PartitionAssignment? assignment = null)
     {
         var command = Samples.PaymentCommand(correlationId: correlationId);
         command.DeadlineUnixUs = deadline;
         command.Payment.Notes = notes;
-        return new RecordingDelivery(command);
+        return new RecordingDelivery(command, assignment);
     }
 
-    private static RecordingDelivery Ask(ulong correlationId, long units = 10, PaymentNotes? notes = null)
+    private static RecordingDelivery Ask(
+        ulong correlationId, long units = 10, PaymentNotes? notes = null, PartitionAssignment? assignment = null)
     {
         var command = Samples.PaymentCommand(units: units, correlationId: correlationId);
         command.Payment.Notes = notes;
         command.PaymentStatus = Samples.Question(command.Payment);
-        return new RecordingDelivery(command);
+        return new RecordingDelivery(command, assignment);
     }
 
     private static Event Accepted(decimal amount, PaymentNotes? notes = null)
