@@ -28,6 +28,7 @@ internal sealed class GroupPositions(TopicIds ids, ILogger logger)
 {
     // Above every offset: whatever comes first begins another log.
     private const long OfFormerLog = long.MaxValue;
+    private const long NotKnown = long.MaxValue - 1;
 
     private static readonly TimeSpan QueryTimeout = TimeSpan.FromSeconds(2);
 
@@ -116,7 +117,7 @@ internal sealed class GroupPositions(TopicIds ids, ILogger logger)
                 return Place.NotYet;
             }
             place = Place.Anew;
-            KafkaLog.OffsetsBeganAgain(logger, partition.Topic, partition.Partition.Value, record.Offset.Value, expected == OfFormerLog ? "of the former topic" : $"{expected}");
+            KafkaLog.OffsetsBeganAgain(logger, partition.Topic, partition.Partition.Value, record.Offset.Value, expected == OfFormerLog ? "of the former topic" : expected == NotKnown ? "not known" : $"{expected}");
             MessagingMetrics.CountRestart(partition.Topic);
         }
         else if (expected >= 0 && record.Offset.Value > expected)
@@ -139,7 +140,11 @@ internal sealed class GroupPositions(TopicIds ids, ILogger logger)
         {
             try
             {
-                Begin(Committed(consumer, [partition])[0]);
+                if (Begin(Committed(consumer, [partition])[0]).Offset == Offset.Unset)
+                {
+                    // The client has asked at another moment, and may have begun with an offset in a topic that was deleted since.
+                    BeginAnew(partition, NotKnown);
+                }
             }
             catch (KafkaException e) when (!e.Error.IsFatal)
             {
@@ -172,11 +177,16 @@ internal sealed class GroupPositions(TopicIds ids, ILogger logger)
         }
         if (!LogMark.Fits(committed.LeaderEpoch, ids.Of(partition.Topic)))
         {
-            _next[partition] = OfFormerLog;
-            return _begun[partition] = new TopicPartitionOffset(partition, Offset.Beginning);
+            return BeginAnew(partition, OfFormerLog);
         }
         _next[partition] = offset.Value;
         return _begun[partition] = new TopicPartitionOffset(partition, offset, LogMark.EpochOf(committed.LeaderEpoch));
+    }
+
+    private TopicPartitionOffset BeginAnew(TopicPartition partition, long former)
+    {
+        _next[partition] = former;
+        return _begun[partition] = new TopicPartitionOffset(partition, Offset.Beginning);
     }
 
     private bool TryCommit(IConsumer<byte[], byte[]> consumer, TopicPartitionOffset offset)

@@ -218,6 +218,29 @@ public sealed class CommandIntakeTests : IDisposable
         Assert.Equal(8, DeliveredAfterTheDeath(than: 8));
     }
 
+    /// <summary>The client and the member each ask for the group's offset; in between, the topic is made again.</summary>
+    [Fact]
+    public void A_topic_made_again_before_its_offset_could_be_queried_is_read_from_its_beginning()
+    {
+        Send(5, Samples.PaymentCommand().ToByteArray());
+        Settle();
+        _brokers.Group("group").Evict(_consumer);
+        var (node, second) = (new Billing.Simulation.Node("next", _scheduler), new RecordingHandler());
+        var (intake, consumer) = Join(node, second, 1000);
+        using (consumer)
+        {
+            _brokers.AwayUntil = _scheduler.Now + TimeSpan.FromSeconds(1).Ticks;
+            intake.RunTurn(consumer);
+            _brokers.MakeAgain(Topic);
+            Send(8, Samples.PaymentCommand().ToByteArray());
+            _scheduler.Run(TimeSpan.FromSeconds(1));
+            Settle(intake, consumer, second);
+        }
+
+        Assert.Equal(8, second.Deliveries.Count);
+        Assert.Equal(8, _brokers.Group("group").Committed[new TopicPartition(Topic, 0)]);
+    }
+
     [Theory]
     [InlineData(null, 5)]
     [InlineData(0, 5)]
