@@ -83,7 +83,8 @@ internal sealed partial class Deliveries : Worker, IReadyPart
                     _reported = e.Message;
                     Unavailable(e.Message);
                 }
-                await Task.Delay(RetryInterval, _time, stopping).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+                await Task.Delay(RetryInterval, _time, stopping)
+                    .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
             }
         }
     }

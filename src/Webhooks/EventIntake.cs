@@ -1,4 +1,5 @@
 using Billing.Messaging;
+using Billing.Webhooks.Security;
 using Billing.Webhooks.Telemetry;
 using Billing.Wire.V1;
 using Microsoft.Extensions.Options;

@@ -4,6 +4,7 @@ using System.Net.Http.Headers;
 using System.Net.Sockets;
 using System.Text;
 using Billing.Hosting;
+using Billing.Webhooks.Security;
 
 namespace Billing.Webhooks;
 

@@ -1,6 +1,7 @@
 using System.ComponentModel.DataAnnotations;
 using System.Text.RegularExpressions;
 using Billing.Contracts;
+using Billing.Webhooks.Security;
 using Npgsql;
 
 namespace Billing.Webhooks;

@@ -1,4 +1,5 @@
 using Billing.Webhooks;
+using Billing.Wire.V1;
 
 namespace Billing.Simulation.Receiving;
 
@@ -46,6 +47,11 @@ internal sealed class Receivers(Scheduler scheduler, Dice dice)
 
     /// <summary>An account whose events they refuse, and until when.</summary>
     public (string Account, long Until) Refusing { get; set; } = ("", 0);
+
+    /// <summary>Whether a receiver wants an event.</summary>
+    public static bool Wants(string receiver, Event recorded) => receiver == Every
+        || (recorded.StreamId.StartsWith("visa/", StringComparison.Ordinal)
+            && recorded.FactCase is (Event.FactOneofCase.PaymentAccepted or Event.FactOneofCase.PaymentDeclined));
 
     /// <summary>A receiver as one process sees it.</summary>
     public IReceiver Connect(Node node, ReceiverOptions receiver) =>

@@ -65,7 +65,7 @@ internal sealed partial class Run
             }
             ,
             FaultKind.ProducerFatal => () => FailProducer(payments),
-            _ => throw new SimulationException($"There is no fault {fault.Kind}."),
+            _ => () => InjectIntoWebhooks(fault, lasts),
         };
         inject();
     }
@@ -81,7 +81,7 @@ internal sealed partial class Run
     // The clock is noticed at the start of a process: a running one follows the others.
     private void SetClock(int target, TimeSpan down)
     {
-        var role = _dice.Pick(Platform.Roles);
+        var role = _dice.Pick([.. Platform.Roles.Where(role => _platform.CountOf(role) > 0)]);
         _platform.SetClock(role, target % _platform.CountOf(role), ClockStep(), down);
     }
 

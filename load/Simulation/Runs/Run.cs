@@ -24,6 +24,9 @@ internal sealed partial class Run
     private static readonly TimeSpan DamagedUntil = TimeSpan.FromSeconds(40);
 
     private static readonly TimeSpan Moving = TimeSpan.FromSeconds(5);
+
+    // Beyond the lease of what a webhook service delivers.
+    private static readonly TimeSpan Pausing = TimeSpan.FromSeconds(15);
     private static readonly TimeSpan Settling = TimeSpan.FromSeconds(5);
 
     private readonly Schedule _schedule;
@@ -162,7 +165,20 @@ internal sealed partial class Run
         {
             yield return $"{held} payments are still on hold";
         }
-        foreach (var (name, topics) in new[] { (Groups.Payments, Topics.AllPayments), (Groups.Balances, Topics.AllBalances) })
+        foreach (var webhooks in _platform.Webhooks.Where(webhooks => !webhooks.Node.IsAlive))
+        {
+            yield return $"{webhooks.Node.Name} does not run";
+        }
+        if (_platform.PendingWebhooks is > 0 and var pending)
+        {
+            yield return $"{pending} events wait for their receivers";
+        }
+        (string, IReadOnlyList<string>)[] read =
+        [
+            (Groups.Payments, Topics.AllPayments), (Groups.Balances, Topics.AllBalances),
+            .. _platform.Webhooks.Count > 0 ? [(Groups.Webhooks, [Topics.Events])] : Array.Empty<(string, IReadOnlyList<string>)>(),
+        ];
+        foreach (var (name, topics) in read)
         {
             var group = _platform.Brokers.Group(name);
             foreach (var log in topics.SelectMany(topic => _platform.Brokers.Find(topic)!))

@@ -35,7 +35,7 @@ public sealed class EventIntakeTests
             Receivers = new() { ["shop"] = new() { Url = "https://shop.example/", Secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" } },
         });
         await using var store = new WebhookStore(options);
-        using var deliveries = new Deliveries(store, options, _ => throw new InvalidOperationException("Nothing is sent."), TimeProvider.System, Supervision.New(), NullLogger<Deliveries>.Instance);
+        using var deliveries = new Deliveries(store, options, receiver => new ReceiverClient(receiver, options.Value, TimeProvider.System), TimeProvider.System, Supervision.New(), NullLogger<Deliveries>.Instance);
         await new EventIntake(store, deliveries, options, NullLogger<EventIntake>.Instance).TakeAsync([recorded], TestContext.Current.CancellationToken);
     }
 }

@@ -1,7 +1,7 @@
 using System.Security.Cryptography;
 using System.Text;
 
-namespace Billing.Webhooks;
+namespace Billing.Webhooks.Security;
 
 /// <summary>Signs events as the specification Standard Webhooks 1 describes: HMAC-SHA256 of the id, the time and the body. Receivers verify it
 /// with the specification's libraries (<see href="https://www.standardwebhooks.com"/>). Thread-safe.</summary>

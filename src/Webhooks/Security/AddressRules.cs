@@ -1,7 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
 
-namespace Billing.Webhooks;
+namespace Billing.Webhooks.Security;
 
 /// <summary>To which addresses events may be sent: public ones, and those of the networks that the settings allow. A receiver's name may
 /// resolve to any address, also to one of a service within the own network that trusts whoever can reach it.</summary>
