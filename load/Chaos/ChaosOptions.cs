@@ -24,13 +24,13 @@ public sealed record ChaosOptions
     /// <summary>The stack on which the soak runs.</summary>
     public StackOptions Stack { get; init; } = new();
 
-    /// <summary>The networks of services that can be cut.</summary>
-    public IReadOnlyList<ServiceNetwork> Networks { get; init; } = [];
+    /// <summary>The networks that can be cut; null if none can.</summary>
+    public StackNetwork? Network { get; init; }
 
     /// <summary>The targets of the faults.</summary>
     public FaultTargets Targets => new(
         Stack.Proxies, Stack.PaymentBackends, Stack.BalanceBackends, Stack.Brokers, Stack.MayLosePower, Stack.MayBeSlow,
-        Networks.Count > 0, Stack.PostgresReplicas > 1, PreloadedLibrary.Missing is null, Stack.Databases);
+        Network is not null, Stack.PostgresReplicas > 1, PreloadedLibrary.Missing is null, Stack.Databases);
 
     /// <summary>Settings of a card network that is faster than the billing prototype's, so that a soak of minutes makes many
     /// payments, and still slow enough that payments are in flight when a process is killed.</summary>

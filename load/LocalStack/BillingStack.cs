@@ -234,7 +234,7 @@ public sealed class BillingStack : IAsyncDisposable
         if (_options.PostgresReplicas > 1)
         {
             Replicas = await ReplicatedPostgres.StartNewAsync(
-                Folder, _ports, _options.PostgresReplicas, _options.Detached, progress, Credentials?.Postgres, _options.PostgresSettings, cancellationToken);
+                Folder, _ports, _options.PostgresReplicas, _options.Detached, progress, Credentials?.Postgres, _options.PostgresSettings, _options.BetweenDatabases, cancellationToken);
             ConnectionString = Replicas.ConnectionString;
             return;
         }
@@ -262,7 +262,7 @@ public sealed class BillingStack : IAsyncDisposable
             case "auto":
                 Kafka = await LocalKafka.StartNewAsync(
                     Folder, _ports, _options.Brokers, _options.Detached, progress, _options.BrokerRelayPorts, Credentials?.Brokers,
-                    _options.BrokerJavaOptions, cancellationToken);
+                    _options.BrokerJavaOptions, _options.BetweenBrokers, _options.MayBeSlow, cancellationToken);
                 BootstrapServers = Kafka.BootstrapServers;
                 if (Credentials is not null)
                 {

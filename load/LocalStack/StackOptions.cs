@@ -96,8 +96,15 @@ public sealed record StackOptions
     /// (<see cref="Processes.LossyDisk"/>).</summary>
     public bool MayLosePower { get; init; }
 
-    /// <summary>Whether the disk of the PostgreSQL that the stack starts can be made slow (<see cref="BillingStack.PostgresDisk"/>).</summary>
+    /// <summary>Whether the disks of the servers that the stack starts can be made slow: of a single PostgreSQL
+    /// (<see cref="BillingStack.PostgresDisk"/>), and of each broker (<see cref="Kafka.LocalKafka.DiskOf"/>).</summary>
     public bool MayBeSlow { get; init; }
+
+    /// <summary>The network between the brokers; null if they reach each other directly.</summary>
+    public Processes.PeerRelays? BetweenBrokers { get; init; }
+
+    /// <summary>The network between several PostgreSQL servers; null if they reach each other directly.</summary>
+    public Processes.PeerRelays? BetweenDatabases { get; init; }
 
     /// <summary>Whether the stack keeps running when this process ends.</summary>
     public bool Detached { get; init; }

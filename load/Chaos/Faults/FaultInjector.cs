@@ -15,8 +15,7 @@ public sealed record InjectedFault(Fault Fault, long Injected, long Recovered);
 
 /// <summary>Injects faults and repairs them. The target of a fault gets no other fault before it is repaired. At most one proxy
 /// and one broker are down at a time, whatever the schedule contains.</summary>
-public sealed class FaultInjector(
-    BillingStack stack, IReadOnlyList<ServiceNetwork> networks, TimeProvider time, Action<string> say) : IDisposable
+public sealed class FaultInjector(BillingStack stack, StackNetwork? network, TimeProvider time, Action<string> say) : IDisposable
 {
     private const int SlowSyncMs = 2000;
 
@@ -156,6 +155,20 @@ public sealed class FaultInjector(
             case FaultKind.LosePower:
                 await LosePowerAsync(fault, cancellationToken);
                 break;
+            case FaultKind.BurnBroker:
+                await stack.Kafka!.BurnBrokerAsync(fault.Target);
+                await WaitAsync(fault, cancellationToken);
+                await stack.Kafka.StartBrokerAsync(fault.Target, cancellationToken);
+                break;
+            case FaultKind.SlowBroker:
+                var disk = stack.Kafka!.DiskOf(fault.Target)!;
+                await FreezeAsync(() => disk.Set(SlowSyncMs), () => disk.Set(0), fault, cancellationToken);
+                break;
+            case FaultKind.CutBroker or FaultKind.CutBrokerAnswers:
+                var (between, cut) = (network!.Brokers, fault.Kind == FaultKind.CutBroker ? Cut.Both : Cut.Answers);
+                await FreezeAsync(
+                    () => between.CutOff(fault.Target, cut), () => between.CutOff(fault.Target, Cut.None), fault, cancellationToken);
+                break;
             case var kind when FaultProfile.IsOfNetwork(kind):
                 await CutAsync(fault, cancellationToken);
                 break;
@@ -187,7 +200,8 @@ public sealed class FaultInjector(
                 await ChangeOffsetsAsync(fault, cancellationToken);
                 break;
             case var kind when FaultProfile.IsOfReplicas(kind):
-                await new ReplicaFaults(stack.Replicas!).InjectAsync(fault.Kind, () => WaitAsync(fault, cancellationToken), cancellationToken);
+                await new ReplicaFaults(stack.Replicas!, network?.Databases)
+                    .InjectAsync(fault.Kind, () => WaitAsync(fault, cancellationToken), cancellationToken);
                 break;
             default:
                 throw new ArgumentOutOfRangeException(nameof(fault), fault.Kind, "There is no such fault.");
@@ -196,14 +210,14 @@ public sealed class FaultInjector(
 
     private Task CutAsync(Fault fault, CancellationToken cancellationToken)
     {
-        var network = networks.First(network => PoolOf(network.Role) == FaultProfile.Of(fault.Kind).Pool);
+        var service = network!.Of(Service(fault).Role);
         return fault.Kind switch
         {
-            FaultKind.FlappingNetwork => network.FlapAsync(fault.Lasts, cancellationToken),
-            FaultKind.CutFromPostgres => CutAsync(network.CutStore, Cut.Both),
+            FaultKind.FlappingNetwork => service.FlapAsync(fault.Lasts, cancellationToken),
+            FaultKind.CutFromPostgres => CutAsync(service.CutStore, Cut.Both),
             FaultKind.CutFromAnswers or FaultKind.CutProxyFromAnswers or FaultKind.CutBalanceBackendFromAnswers =>
-                CutAsync(network.CutBrokers, Cut.Answers),
-            _ => CutAsync(network.CutBrokers, Cut.Both),
+                CutAsync(service.CutBrokers, Cut.Answers),
+            _ => CutAsync(service.CutBrokers, Cut.Both),
         };
 
         Task CutAsync(Action<Cut> cut, Cut directions) =>

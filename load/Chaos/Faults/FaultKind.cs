@@ -118,6 +118,21 @@ public enum FaultKind
 
     /// <summary>What the brokers answer the first balance backend does not arrive; what it sends does.</summary>
     CutBalanceBackendFromAnswers,
+
+    /// <summary>The other brokers cannot reach one: they do not replicate what it leads, and clients still reach it.</summary>
+    CutBroker,
+
+    /// <summary>What a broker answers the other brokers does not arrive; what they send does.</summary>
+    CutBrokerAnswers,
+
+    /// <summary>Each sync of a broker to its disk takes seconds.</summary>
+    SlowBroker,
+
+    /// <summary>A broker ends at once, and its disk is replaced by an empty one.</summary>
+    BurnBroker,
+
+    /// <summary>The PostgreSQL servers cannot reach each other; clients reach both.</summary>
+    CutStandby,
 }
 
 /// <summary>The properties of a kind of fault.</summary>
@@ -139,9 +154,13 @@ public sealed record FaultProfile(string Name, FaultPool Pool, int ShortestMs, i
         or FaultKind.CutProxyFromBrokers or FaultKind.CutProxyFromAnswers
         or FaultKind.CutBalanceBackendFromBrokers or FaultKind.CutBalanceBackendFromAnswers;
 
+    /// <summary>Whether it cuts connections between servers of one cluster.</summary>
+    public static bool IsBetweenServers(FaultKind kind) =>
+        kind is FaultKind.CutBroker or FaultKind.CutBrokerAnswers or FaultKind.CutStandby;
+
     /// <summary>Whether it needs several PostgreSQL servers.</summary>
-    public static bool IsOfReplicas(FaultKind kind) =>
-        kind is FaultKind.BurnPrimary or FaultKind.BurnStandby or FaultKind.FreezePrimary or FaultKind.KillPatroni or FaultKind.KillEtcd;
+    public static bool IsOfReplicas(FaultKind kind) => kind is FaultKind.BurnPrimary or FaultKind.BurnStandby
+        or FaultKind.FreezePrimary or FaultKind.KillPatroni or FaultKind.KillEtcd or FaultKind.CutStandby;
 
     /// <summary>Whether it changes the offsets of the payment backends' group.</summary>
     public static bool IsOfOffsets(FaultKind kind) =>
@@ -193,6 +212,11 @@ public sealed record FaultProfile(string Name, FaultPool Pool, int ShortestMs, i
             new("balance backend cut off from brokers", FaultPool.BalanceBackends, 3000, 12_000, null),
         FaultKind.CutBalanceBackendFromAnswers =>
             new("balance backend cut off from brokers' answers", FaultPool.BalanceBackends, 3000, 12_000, null),
+        FaultKind.CutBroker => new("broker cut off from the others", FaultPool.Brokers, 3000, 8000, null),
+        FaultKind.CutBrokerAnswers => new("broker's answers to the others cut off", FaultPool.Brokers, 3000, 8000, null),
+        FaultKind.SlowBroker => new("slow disk of broker", FaultPool.Brokers, 3000, 8000, null),
+        FaultKind.BurnBroker => new("burn broker with its disk", FaultPool.Brokers, 4000, 8000, 10),
+        FaultKind.CutStandby => new("primary and standby cut off from each other", FaultPool.Postgres, 3000, 14_000, null),
         _ => throw new ArgumentOutOfRangeException(nameof(kind), kind, "There is no such fault."),
     };
 }

@@ -41,8 +41,8 @@ public sealed record Fault(TimeSpan At, FaultKind Kind, int Target, TimeSpan Las
 /// <param name="BalanceBackends">Number of balance backends.</param>
 /// <param name="Brokers">Number of brokers; they get no faults if there are fewer than three.</param>
 /// <param name="Power">Whether the servers can lose their power.</param>
-/// <param name="SlowDisk">Whether PostgreSQL's disk can be made slow.</param>
-/// <param name="Network">Whether the first service of each pool can be cut off.</param>
+/// <param name="SlowDisk">Whether the disks of servers can be made slow.</param>
+/// <param name="Network">Whether the first service of each pool can be cut off, and the servers of a cluster from each other.</param>
 /// <param name="Replicas">Whether there are several PostgreSQL servers.</param>
 /// <param name="Clocks">Whether the clock of a service can be set wrong.</param>
 /// <param name="Databases">Number of databases of the event store, each with a server of its own.</param>
@@ -57,10 +57,11 @@ public sealed record FaultTargets(
         // A proxy asks only the brokers for their time.
         FaultKind.SetClockWrong => Clocks && In(FaultPool.Brokers) > 0,
         FaultKind.CrashLoop => PaymentBackends > 1,
-        FaultKind.SlowPostgres or FaultKind.KillSlowPostgres => SlowDisk,
+        FaultKind.SlowPostgres or FaultKind.KillSlowPostgres => SlowDisk && !Replicas,
+        FaultKind.SlowBroker => SlowDisk,
         FaultKind.CrashPostgres or FaultKind.FreezePostgres => !Replicas,
-        _ when FaultProfile.IsOfReplicas(kind) => Replicas,
-        _ => !FaultProfile.IsOfNetwork(kind) || Network,
+        _ when FaultProfile.IsOfReplicas(kind) && !Replicas => false,
+        _ => Network || !(FaultProfile.IsOfNetwork(kind) || FaultProfile.IsBetweenServers(kind)),
     };
 
     /// <summary>Returns the number of possible targets in a pool.</summary>
@@ -93,7 +94,7 @@ public static class FaultSchedule
     private const int PauseMaxMs = 5000;
 
     // A restarted process must start and catch up before the next fault of its pool.
-    private static readonly TimeSpan BrokerRest = TimeSpan.FromSeconds(20);
+    private static readonly TimeSpan BrokerRest = TimeSpan.FromSeconds(15);
     private static readonly TimeSpan ProxyRest = TimeSpan.FromSeconds(8);
 
     /// <summary>Returns the faults, in order of time.</summary>

@@ -1,10 +1,13 @@
+using Billing.Chaos.Network;
 using Billing.LocalStack.Postgres;
 
 namespace Billing.Chaos.Faults;
 
 /// <summary>The faults of several PostgreSQL servers. Each ends when all servers run again and a standby has every commit: what two lost
 /// disks at once would lose is gone.</summary>
-internal sealed class ReplicaFaults(ReplicatedPostgres postgres)
+/// <param name="postgres">The servers.</param>
+/// <param name="between">The network between them; null if it cannot be cut.</param>
+internal sealed class ReplicaFaults(ReplicatedPostgres postgres, PeerNetwork? between)
 {
     /// <summary>Injects a fault, waits, and repairs it.</summary>
     /// <param name="kind">One for which <see cref="FaultProfile.IsOfReplicas"/> holds.</param>
@@ -34,6 +37,9 @@ internal sealed class ReplicaFaults(ReplicatedPostgres postgres)
                 await postgres.KillEtcdAsync();
                 await wait();
                 await postgres.StartEtcdAsync(cancellationToken);
+                break;
+            case FaultKind.CutStandby:
+                await FaultInjector.FreezeAsync(() => between!.CutOff(Cut.Both), () => between!.CutOff(Cut.None), wait);
                 break;
             default:
                 throw new ArgumentOutOfRangeException(nameof(kind), kind, "There is no such fault.");

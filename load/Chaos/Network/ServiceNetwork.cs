@@ -33,27 +33,6 @@ public sealed class ServiceNetwork : IAsyncDisposable
     /// <summary>The port of the relay to each broker.</summary>
     public IReadOnlyList<int> BrokerPorts => [.. _brokers.Select(relay => relay.Port)];
 
-    /// <summary>The networks of a stack's first proxy, payment backend and balance backend.</summary>
-    public static IReadOnlyList<ServiceNetwork> Of(StackOptions stack, TimeProvider time) =>
-    [
-        new(ServiceRole.Proxy, stack.Brokers, 0, time),
-        new(ServiceRole.PaymentBackend, stack.Brokers, stack.PostgresReplicas, time),
-        new(ServiceRole.BalanceBackend, stack.Brokers, 0, time),
-    ];
-
-    /// <summary>The options of a stack whose services have these networks.</summary>
-    public static StackOptions Behind(StackOptions stack, IReadOnlyList<ServiceNetwork> networks) => stack with
-    {
-        BrokerRelayPorts = [.. networks.Select(network => network.BrokerPorts)],
-        SettingsOf = (running, role, number) =>
-        {
-            var index = number == 1 ? networks.ToList().FindIndex(network => network.Role == role) : -1;
-            return index < 0
-                ? new Dictionary<string, string>()
-                : networks[index].Lead(running, running.Kafka!.RelaysOf(index));
-        },
-    };
-
     /// <summary>Cuts the connections to the brokers.</summary>
     public void CutBrokers(Cut directions) => Array.ForEach(_brokers, relay => relay.CutOff(directions));
 
@@ -87,8 +66,11 @@ public sealed class ServiceNetwork : IAsyncDisposable
         }
     }
 
-    // Leads the relays to the servers, which run by now.
-    private Dictionary<string, string> Lead(BillingStack stack, IReadOnlyList<int> brokers)
+    /// <summary>Leads the relays to the servers of a stack.</summary>
+    /// <param name="stack">The stack, whose servers run.</param>
+    /// <param name="brokers">The port of each broker behind its relay.</param>
+    /// <returns>The settings of the service.</returns>
+    internal Dictionary<string, string> Lead(BillingStack stack, IReadOnlyList<int> brokers)
     {
         foreach (var (relay, port) in _brokers.Zip(brokers))
         {

@@ -46,7 +46,7 @@ internal static class ChaosCommand
                 Duration = TimeSpan.FromMinutes(parsed.GetValue(minutes) ?? MinutesByDefault),
                 Rate = parsed.GetValue(rate),
                 Workers = parsed.GetValue(workers),
-                Stack = stack.Read(parsed) with { Settings = ChaosOptions.ShortJitter, MayLosePower = parsed.GetValue(power), MayBeSlow = PreloadedLibrary.Missing is null && !stack.HasReplicas(parsed.CommandResult) },
+                Stack = stack.Read(parsed) with { Settings = ChaosOptions.ShortJitter, MayLosePower = parsed.GetValue(power), MayBeSlow = PreloadedLibrary.Missing is null },
             },
             new ChaosOutput(MeasurementFlags.CommandLine(parsed), parsed.GetValue(report), parsed.GetValue(logs)),
             console, TimeProvider.System).RunAsync(cancellationToken));

@@ -20,6 +20,7 @@ internal sealed class KafkaNode : IAsyncDisposable
     private readonly string _logFile;
     private readonly bool _detached;
     private readonly IReadOnlyList<string> _javaOptions;
+    private string _clusterId = "";
 
     public KafkaNode(
         int id, KafkaInstallation installation, StackFolder folder, FreePorts ports, bool detached,
@@ -44,6 +45,12 @@ internal sealed class KafkaNode : IAsyncDisposable
     public IReadOnlyList<BrokerRelay> Relays { get; }
     public BrokerSecurity? Security { get; }
 
+    /// <summary>The relay through which the other brokers reach it; null if there is none.</summary>
+    public BrokerRelay? Between { get; init; }
+
+    /// <summary>Its disk; null if that cannot be made slow.</summary>
+    public PreloadedLibrary? Disk { get; set; }
+
     /// <summary>The port of the listener with TLS.</summary>
     public int? SecuredPort { get; }
     public string DataFolder => Path.Combine(_folder, "data");
@@ -52,12 +59,12 @@ internal sealed class KafkaNode : IAsyncDisposable
     private string SettingsFile => Path.Combine(_folder, "server.properties");
     private string LoggingFile => Path.Combine(_folder, "log4j2.properties");
 
-    public async Task FormatAsync(string clusterId, IReadOnlyCollection<KafkaNode> cluster, CancellationToken cancellationToken)
+    /// <summary>Writes its settings, which it needs before it starts.</summary>
+    public async Task WriteSettingsAsync(string clusterId, IReadOnlyCollection<KafkaNode> cluster, CancellationToken cancellationToken)
     {
+        _clusterId = clusterId;
         await File.WriteAllTextAsync(SettingsFile, KafkaSettings.Server(this, cluster), cancellationToken);
         await File.WriteAllTextAsync(LoggingFile, KafkaSettings.Logging, cancellationToken);
-        var format = Java([], "kafka.tools.StorageTool", "format", "--cluster-id", clusterId, "--config", SettingsFile);
-        await ChildProcess.RunAsync(format with { Detached = false }, ChildProcess.Patience, cancellationToken);
     }
 
     public async Task StartAsync(CancellationToken cancellationToken)
@@ -67,6 +74,11 @@ internal sealed class KafkaNode : IAsyncDisposable
             throw new InvalidOperationException($"Kafka broker {Id} is already running");
         }
         await ForgetProcessAsync();
+        if (!Directory.Exists(DataFolder))
+        {
+            var format = Java([], "kafka.tools.StorageTool", "format", "--cluster-id", _clusterId, "--config", SettingsFile);
+            await ChildProcess.RunAsync(format with { Detached = false }, ChildProcess.Patience, cancellationToken);
+        }
         Process = ChildProcess.Start(Java(_javaOptions, "kafka.Kafka", SettingsFile));
         // A broker lists itself only after the controllers have registered and unfenced it.
         await WaitForAllAsync([this], cancellationToken);
@@ -76,6 +88,14 @@ internal sealed class KafkaNode : IAsyncDisposable
     public Task WaitForAllAsync(IReadOnlyCollection<KafkaNode> cluster, CancellationToken cancellationToken) => Process!.WaitUntilAsync(
         async token => !cluster.Select(node => node.Id).Except(await KafkaProbe.ServingBrokersAsync(Address, token)).Any(),
         ChildProcess.Patience, cancellationToken);
+
+    /// <summary>Kills it, and deletes its data.</summary>
+    public async Task BurnAsync()
+    {
+        Process?.Kill();
+        await ForgetProcessAsync();
+        Directory.Delete(DataFolder, recursive: true);
+    }
 
     // A kill loses nothing: a node recovers when it is started again, and otherwise its data is deleted.
     public async ValueTask DisposeAsync()
@@ -113,5 +133,6 @@ internal sealed class KafkaNode : IAsyncDisposable
         {
             WorkingDirectory = _folder,
             Detached = _detached,
+            Environment = Disk?.Settings.ToDictionary(setting => setting.Key, setting => (string?)setting.Value) ?? [],
         };
 }

@@ -14,9 +14,10 @@ internal static class KafkaSettings
         // A relay's listener advertises the relay, so that its clients do not bypass it.
         string Relays(Func<BrokerRelay, string> of) =>
             string.Concat(node.Relays.Select((relay, set) => $",RELAY{set}:{of(relay)}"));
-        var listener = Relays(relay => $"//127.0.0.1:{relay.BrokerPort}") + secured;
-        var advertised = Relays(relay => $"//127.0.0.1:{relay.RelayPort}") + secured;
-        var protocols = Relays(_ => "PLAINTEXT");
+        string Between(Func<BrokerRelay, string> of) => node.Between is { } relay ? $",BETWEEN:{of(relay)}" : "";
+        var listener = Relays(Listening) + Between(Listening) + secured;
+        var advertised = Relays(Advertised) + Between(Advertised) + secured;
+        var protocols = Relays(_ => "PLAINTEXT") + Between(_ => "PLAINTEXT");
         return $"""
             process.roles=broker,controller
             node.id={node.Id}
@@ -24,7 +25,7 @@ internal static class KafkaSettings
             listeners=CLIENT://127.0.0.1:{node.Port},CONTROLLER://127.0.0.1:{node.ControllerPort}{listener}
             advertised.listeners=CLIENT://127.0.0.1:{node.Port}{advertised}
             listener.security.protocol.map=CLIENT:PLAINTEXT,CONTROLLER:PLAINTEXT,SECURED:SASL_SSL{protocols}
-            inter.broker.listener.name=CLIENT
+            inter.broker.listener.name={(node.Between is null ? "CLIENT" : "BETWEEN")}
             controller.listener.names=CONTROLLER
             log.dirs={node.DataFolder}
 
@@ -65,6 +66,10 @@ internal static class KafkaSettings
 
             """;
     }
+
+    private static string Listening(BrokerRelay relay) => $"//127.0.0.1:{relay.BrokerPort}";
+
+    private static string Advertised(BrokerRelay relay) => $"//127.0.0.1:{relay.RelayPort}";
 
     // Clients of the other listeners, which have neither TLS nor passwords, are anonymous and get the rights of an administrator.
     private static string Security(BrokerSecurity? security) => security is null ? "" : $"""

@@ -32,6 +32,9 @@ public sealed class LocalKafka : IAsyncDisposable
     /// that bootstrap there reach it (see <see cref="RelaysOf"/>); no relays if absent.</param>
     /// <param name="security">Certificate and users of a further listener with TLS, whose users are restricted by an access
     /// list; clients of the other listeners may do everything. No such listener if absent.</param>
+    /// <param name="javaOptions">Further options of Java; none if absent.</param>
+    /// <param name="between">The network between the brokers; they reach each other directly if absent.</param>
+    /// <param name="mayBeSlow">Whether the disk of each broker can be made slow (<see cref="DiskOf"/>).</param>
     /// <exception cref="StackException">Kafka or Java is missing, or a broker does not start.</exception>
     public static async Task<LocalKafka> StartNewAsync(
         StackFolder folder,
@@ -42,6 +45,8 @@ public sealed class LocalKafka : IAsyncDisposable
         IReadOnlyList<IReadOnlyList<int>>? relayPorts = null,
         BrokerSecurity? security = null,
         IReadOnlyList<string>? javaOptions = null,
+        PeerRelays? between = null,
+        bool mayBeSlow = false,
         CancellationToken cancellationToken = default)
     {
         if (brokers is not (1 or 3))
@@ -53,14 +58,22 @@ public sealed class LocalKafka : IAsyncDisposable
         var installation = KafkaInstallation.Find();
         KafkaNode[] nodes = [.. Enumerable.Range(1, brokers).Select(id => new KafkaNode(
             id, installation, folder, ports, detached, [.. relayPorts?.Select(set => set[id - 1]) ?? []], security,
-            javaOptions ?? []))];
+            javaOptions ?? [])
+        {
+            Between = between is null ? null : new BrokerRelay(between.Ports[id - 1], ports.Take()),
+        })];
+        between?.Lead([.. nodes.Select(node => node.Between!.BrokerPort)]);
+        foreach (var node in mayBeSlow ? nodes : [])
+        {
+            node.Disk = await PreloadedLibrary.CompileAsync(folder, "slow_disk.c", "SLOW_DISK", cancellationToken, $"slow_disk_{node.Id}");
+        }
         var clusterId = Convert.ToBase64String(RandomNumberGenerator.GetBytes(16)).TrimEnd('=').Replace('+', 'A').Replace('/', 'B');
         var cluster = new LocalKafka(nodes);
         try
         {
             await Task.WhenAll(nodes.Select(async node =>
             {
-                await node.FormatAsync(clusterId, nodes, cancellationToken);
+                await node.WriteSettingsAsync(clusterId, nodes, cancellationToken);
                 await node.StartAsync(cancellationToken);
                 await node.WaitForAllAsync(nodes, cancellationToken);
             }));
@@ -78,13 +91,20 @@ public sealed class LocalKafka : IAsyncDisposable
         }
     }
 
-    /// <summary>Starts a broker that was killed or stopped, with its previous data; returns when it serves again.</summary>
+    /// <summary>The disk of a broker; null if it cannot be made slow.</summary>
+    public PreloadedLibrary? DiskOf(int number) => Node(number).Disk;
+
+    /// <summary>Starts a broker that was killed or stopped, with its previous data, or an empty disk if it has burnt; returns when it serves again.
+    /// </summary>
     /// <exception cref="StackException">It does not start, or takes more than 90 seconds.</exception>
     public Task StartBrokerAsync(int number, CancellationToken cancellationToken = default) =>
         Node(number).StartAsync(cancellationToken);
 
     /// <summary>Kills a broker, as <c>kill -9</c> does.</summary>
     public void KillBroker(int number) => Node(number).Process?.Kill();
+
+    /// <summary>Kills a broker, and deletes its data: the end of a machine with its disk.</summary>
+    public Task BurnBrokerAsync(int number) => Node(number).BurnAsync();
 
     /// <summary>Kills all brokers, unless they are detached.</summary>
     public async ValueTask DisposeAsync()

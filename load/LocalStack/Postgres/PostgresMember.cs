@@ -13,14 +13,17 @@ public sealed class PostgresMember : IAsyncDisposable
 
     private readonly string _home;
     private readonly int _restPort;
+    private readonly int _peersPort;
     private readonly ServiceAccount? _account;
     private readonly ChildProcessStart _start;
     private readonly string _settings;
     private readonly ServerCertificate? _certificate;
 
-    internal PostgresMember(int number, StackFolder folder, FreePorts ports, bool detached, ServerCertificate? certificate)
+    internal PostgresMember(
+        int number, StackFolder folder, FreePorts ports, bool detached, ServerCertificate? certificate, int? relayPort)
     {
         (Number, Port, _restPort) = (number, ports.Take(), ports.Take());
+        _peersPort = relayPort ?? Port;
         _certificate = certificate;
         _account = ServiceAccount.ForPostgres();
         _home = folder.CreateDataFolder(Name, _account);
@@ -133,7 +136,7 @@ public sealed class PostgresMember : IAsyncDisposable
         settings["name"] = Name;
         settings["restapi"] = new JsonObject { ["listen"] = Address(_restPort), ["connect_address"] = Address(_restPort) };
         var server = settings["postgresql"]!.AsObject();
-        (server["listen"], server["connect_address"]) = (Address(Port), Address(Port));
+        (server["listen"], server["connect_address"]) = (Address(Port), Address(_peersPort));
         (server["data_dir"], server["bin_dir"], server["pgpass"]) = (Data, PostgresPrograms.FindFolder(), Path.Combine(_home, "pgpass"));
         server["parameters"] = PostgresSettings.ToJson(
             parameters.Concat(await PostgresSettings.OfCertificateAsync(_certificate, _home, _account, cancellationToken)));

@@ -26,7 +26,8 @@ public sealed class ReplicatedPostgres : IAsyncDisposable
     private readonly string _etcdAddress;
     private ChildProcess? _etcd;
 
-    private ReplicatedPostgres(StackFolder folder, FreePorts ports, int servers, bool detached, ServerCertificate? certificate)
+    private ReplicatedPostgres(
+        StackFolder folder, FreePorts ports, int servers, bool detached, ServerCertificate? certificate, PeerRelays? relays)
     {
         var (clients, peers) = ($"http://127.0.0.1:{ports.Take()}", $"http://127.0.0.1:{ports.Take()}");
         _etcdAddress = clients;
@@ -40,7 +41,8 @@ public sealed class ReplicatedPostgres : IAsyncDisposable
         {
             Detached = detached,
         };
-        Members = [.. Enumerable.Range(1, servers).Select(number => new PostgresMember(number, folder, ports, detached, certificate))];
+        Members = [.. Enumerable.Range(1, servers).Select(number => new PostgresMember(number, folder, ports, detached, certificate, relays?.Ports[number - 1]))];
+        relays?.Lead([.. Members.Select(member => member.Port)]);
         _connection = PostgresSettings.NewConnection(certificate);
         _connection.Host = string.Join(',', Members.Select(member => $"127.0.0.1:{member.Port}"));
         _connection.TargetSessionAttributes = "primary";
@@ -62,6 +64,7 @@ public sealed class ReplicatedPostgres : IAsyncDisposable
     /// <param name="detached">Whether they keep running when this process ends.</param>
     /// <param name="certificate">The servers' certificate, with which they only accept connections with TLS; no TLS if absent.</param>
     /// <param name="settings">Further settings, by the names of postgresql.conf; none if absent.</param>
+    /// <param name="relays">The network between the servers; they reach each other directly if absent.</param>
     /// <exception cref="StackException">PostgreSQL, Patroni or etcd is missing, or does not start.</exception>
     public static async Task<ReplicatedPostgres> StartNewAsync(
         StackFolder folder,
@@ -71,10 +74,11 @@ public sealed class ReplicatedPostgres : IAsyncDisposable
         IProgress<string>? progress = null,
         ServerCertificate? certificate = null,
         IReadOnlyDictionary<string, string>? settings = null,
+        PeerRelays? relays = null,
         CancellationToken cancellationToken = default)
     {
         progress?.Report($"Starting {servers} PostgreSQL servers");
-        var postgres = new ReplicatedPostgres(folder, ports, servers, detached, certificate);
+        var postgres = new ReplicatedPostgres(folder, ports, servers, detached, certificate, relays);
         try
         {
             await postgres.StartEtcdAsync(cancellationToken);

@@ -36,11 +36,12 @@ public sealed class PreloadedLibrary
     /// <param name="source">The name of its source, which is beside the program.</param>
     /// <param name="variable">The environment variable in which the library finds the file of its number.</param>
     /// <param name="cancellationToken">Cancels the compilation.</param>
+    /// <param name="ownName">The name of its files; that of the source if absent.</param>
     /// <exception cref="StackException">It cannot be compiled.</exception>
     public static async Task<PreloadedLibrary> CompileAsync(
-        StackFolder folder, string source, string variable, CancellationToken cancellationToken)
+        StackFolder folder, string source, string variable, CancellationToken cancellationToken, string? ownName = null)
     {
-        var name = Path.Combine(folder.FullName, Path.GetFileNameWithoutExtension(source));
+        var name = Path.Combine(folder.FullName, ownName ?? Path.GetFileNameWithoutExtension(source));
         await ChildProcess.RunAsync(
             new ChildProcessStart(
                 "cc", Compiler, ["-shared", "-fPIC", "-O2", "-o", name + ".so", Path.Combine(AppContext.BaseDirectory, source)], folder.LogFile("cc")),

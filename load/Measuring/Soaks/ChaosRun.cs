@@ -26,19 +26,12 @@ internal sealed class ChaosRun(ChaosOptions asked, ChaosOutput output, IAnsiCons
         }
         KafkaPrograms.Require("chaos injects faults into brokers of its own");
         // The relays lead to a listener without TLS.
-        var networks = asked.Stack.Secured ? [] : ServiceNetwork.Of(asked.Stack, time);
-        try
+        if (asked.Stack.Secured)
         {
-            var behind = ServiceNetwork.Behind(asked.Stack, networks);
-            return await RunAsync(asked with { Networks = networks, Stack = behind }, cancellationToken);
+            return await RunAsync(asked, cancellationToken);
         }
-        finally
-        {
-            foreach (var network in networks)
-            {
-                await network.DisposeAsync();
-            }
-        }
+        await using var network = new StackNetwork(asked.Stack, time);
+        return await RunAsync(asked with { Network = network, Stack = network.Behind(asked.Stack) }, cancellationToken);
     }
 
     private async Task<int> RunAsync(ChaosOptions options, CancellationToken cancellationToken)
@@ -48,7 +41,7 @@ internal sealed class ChaosRun(ChaosOptions asked, ChaosOutput output, IAnsiCons
         {
             throw new StackException($"--power-loss: {missing}.");
         }
-        if (!options.Stack.MayBeSlow && options.Stack.PostgresReplicas == 1)
+        if (!options.Stack.MayBeSlow)
         {
             console.WriteLine($"Without slow disks and wrong clocks: {PreloadedLibrary.Missing}.");
         }

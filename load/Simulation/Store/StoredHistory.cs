@@ -24,22 +24,22 @@ internal sealed class StoredHistory(Node node, StoreServer server, Account opene
         var (page, account) = (new StatementPage { ReadTo = request.AfterVersion }, opened);
         foreach (var stored in events)
         {
-            account = account.Apply(stored.Fact);
-            if (account.Version <= request.AfterVersion)
+            var next = account.Apply(stored.Fact);
+            if (next.Version > request.AfterVersion)
             {
-                continue;
-            }
-            var entry = StatementReader.Entry(stored.Fact, account, request.WithPrincipals);
-            if (!request.IsSelective() || request.Selects(entry))
-            {
-                if (page.Entries.Count == request.Limit)
+                var entry = StatementReader.Entry(stored.Fact, next, request.WithPrincipals);
+                if (!request.IsSelective() || request.Selects(entry))
                 {
-                    page.HasMore = true;
-                    break;
+                    if (page.Entries.Count == request.Limit)
+                    {
+                        page.HasMore = true;
+                        break;
+                    }
+                    page.Entries.Add(entry);
                 }
-                page.Entries.Add(entry);
+                page.ReadTo = next.Version;
             }
-            page.ReadTo = account.Version;
+            account = next;
         }
         page.Closing = new AccountState
         {

@@ -17,7 +17,7 @@ public sealed class FaultScheduleTests
 
     [Fact]
     public void The_schedule_of_a_seed_does_not_change() => Assert.Equal(
-        ["kill -9 PostgreSQL on a slow disk, back after 7.2 s", "SIGTERM proxy 3", "freeze proxy 2, back after 2.1 s"],
+        ["kill -9 broker 3, back after 7.4 s", "freeze proxy 2, back after 1.5 s", "proxy cut off from brokers 1, back after 6.5 s"],
         FaultSchedule.Create(1, FiveMinutes, Targets).Take(3).Select(f => f.What));
 
     [Fact]
@@ -31,7 +31,7 @@ public sealed class FaultScheduleTests
     [Fact]
     public void Several_PostgreSQL_servers_get_faults_of_their_own()
     {
-        var kinds = FaultSchedule.Create(1, TimeSpan.FromMinutes(20), new FaultTargets(3, 3, 3, 1, Replicas: true)).Select(f => f.Kind).ToHashSet();
+        var kinds = FaultSchedule.Create(1, TimeSpan.FromMinutes(20), new FaultTargets(3, 3, 3, 1, Network: true, Replicas: true)).Select(f => f.Kind).ToHashSet();
 
         Assert.Superset(Enum.GetValues<FaultKind>().Where(FaultProfile.IsOfReplicas).ToHashSet(), kinds);
         Assert.DoesNotContain(FaultKind.CrashPostgres, kinds);
