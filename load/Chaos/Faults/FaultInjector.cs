@@ -159,6 +159,7 @@ public sealed class FaultInjector(BillingStack stack, StackNetwork? network, Tim
                 await stack.Kafka!.BurnBrokerAsync(fault.Target);
                 await WaitAsync(fault, cancellationToken);
                 await stack.Kafka.StartBrokerAsync(fault.Target, cancellationToken);
+                await _topics.WaitUntilReplicatedAsync(cancellationToken);
                 break;
             case FaultKind.SlowBroker:
                 var disk = stack.Kafka!.DiskOf(fault.Target)!;

@@ -29,7 +29,7 @@ internal static class MutantsCommand
             {
                 throw new StackException($"--only: no mutant's name contains '{parsed.GetValue(only)}'.");
             }
-            if (mutants.Exists(m => m.TestProject == "Billing.IntegrationTests"))
+            if (mutants.Exists(m => m.Program == "Billing.IntegrationTests"))
             {
                 // Without it these tests would fail for any bug.
                 PostgresPrograms.FindFolder();
@@ -37,6 +37,7 @@ internal static class MutantsCommand
             using var copy = await SourceCopy.CreateAsync(cancellationToken);
             console.WriteLine($"Inserting {mutants.Count} bugs into {copy.Folder}.");
             var hunt = new MutantHunt(copy, parsed.GetValue(seed), parsed.GetValue(schedules));
+            await hunt.BuildAsync(mutants, cancellationToken);
             var found = new List<MutantResult>();
             foreach (var mutant in mutants)
             {

@@ -10,8 +10,11 @@ namespace Billing.Cli.Mutants;
 /// <param name="Test">The namespace or class of the tests that must find the bug; null if the simulation must.</param>
 internal sealed record Mutant(string Name, string File, string Find, string Replace, string? Test = null)
 {
-    /// <summary>The project of the tests; null if the simulation must find the bug.</summary>
-    public string? TestProject => Test is null ? null : string.Join('.', Test.Split('.').Take(2));
+    /// <summary>The program that simulates.</summary>
+    public const string Simulation = "Billing.Cli";
+
+    /// <summary>The program that must find the bug: tests, or the simulation.</summary>
+    public string Program => Test is null ? Simulation : string.Join('.', Test.Split('.').Take(2));
 
     private static readonly JsonSerializerOptions Json = new(JsonSerializerDefaults.Web);
 

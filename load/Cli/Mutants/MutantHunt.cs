@@ -8,29 +8,54 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
 {
     private static readonly TimeSpan Bound = TimeSpan.FromMinutes(10);
 
+    /// <summary>Builds the programs that look for the bugs: the simulation, and the tests.</summary>
+    public async Task BuildAsync(IEnumerable<Mutant> mutants, CancellationToken cancellationToken)
+    {
+        foreach (var program in mutants.Select(mutant => mutant.Program).Distinct())
+        {
+            await BuildAsync(program, program == Mutant.Simulation ? "load/Cli" : "tests/" + program, cancellationToken);
+        }
+    }
+
+    /// <summary>Plants a bug, and looks for it. Only the assembly with the bug is compiled, and takes the place of the right one in the program that
+    /// looks for it.</summary>
     public async Task<MutantResult> HuntAsync(Mutant mutant, CancellationToken cancellationToken)
     {
-        var original = copy.Plant(mutant);
+        var project = copy.ProjectOf(mutant);
+        var assembly = Path.GetFileNameWithoutExtension(project) + ".dll";
+        // Where it is built, services are started from.
+        var (built, place) = (Path.Combine(Output(Path.GetFileNameWithoutExtension(project)), assembly), Path.Combine(Output(mutant.Program), assembly));
+        var (source, right) = (copy.Plant(mutant), await File.ReadAllBytesAsync(place, cancellationToken));
         try
         {
-            // Warnings and analyzers are off, because code that a bug makes unused or unreachable must not fail the build.
-            var (built, output) = await RunAsync(
-                cancellationToken, "build", mutant.TestProject is { } tests ? "tests/" + tests : "load/Cli", "-c", "Release", "--nologo", "-v", "quiet",
-                "-p:TreatWarningsAsErrors=false", "-p:RunAnalyzers=false", "-p:EnforceCodeStyleInBuild=false");
-            return built != 0 ? throw new StackException($"'{mutant.Name}' cannot be built:\n{output}")
-                : mutant.Test is null ? await SimulateAsync(mutant, cancellationToken)
-                : await TestAsync(mutant, cancellationToken);
+            await BuildAsync(mutant.Name, project, cancellationToken, "--no-restore", "-p:BuildProjectReferences=false");
+            File.Copy(built, place, overwrite: true);
+            return mutant.Test is null ? await SimulateAsync(mutant, cancellationToken) : await TestAsync(mutant, cancellationToken);
         }
         finally
         {
-            copy.Restore(mutant, original);
+            copy.Restore(mutant, source);
+            await File.WriteAllBytesAsync(place, right, CancellationToken.None);
+            await File.WriteAllBytesAsync(built, right, CancellationToken.None);
+        }
+    }
+
+    // Warnings and analyzers are off, because code that a bug makes unused or unreachable must not fail the build.
+    private async Task BuildAsync(string what, string project, CancellationToken cancellationToken, params string[] options)
+    {
+        var (built, output) = await RunAsync(cancellationToken, [
+            "build", project, "-c", "Release", "--nologo", "-v", "quiet",
+            "-p:TreatWarningsAsErrors=false", "-p:RunAnalyzers=false", "-p:EnforceCodeStyleInBuild=false", .. options]);
+        if (built != 0)
+        {
+            throw new StackException($"'{what}' cannot be built:\n{output}");
         }
     }
 
     private async Task<MutantResult> SimulateAsync(Mutant mutant, CancellationToken cancellationToken)
     {
         var (exitCode, output) = await RunAsync(
-            cancellationToken, Program("Billing.Cli"), "simulate", "--seed", $"{seed}", "--schedules", $"{schedules}", "--minutes", "5");
+            cancellationToken, Program(mutant), "simulate", "--seed", $"{seed}", "--schedules", $"{schedules}", "--minutes", "5");
         if (exitCode == 0)
         {
             return new MutantResult(mutant, false, $"{schedules} schedules", schedules);
@@ -43,7 +68,7 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
     private async Task<MutantResult> TestAsync(Mutant mutant, CancellationToken cancellationToken)
     {
         var (_, output) = await RunAsync(
-            cancellationToken, Program(mutant.TestProject!), "-noLogo", "-noColor",
+            cancellationToken, Program(mutant), "-noLogo", "-noColor",
             IsClass(mutant) ? "-class" : "-namespace", mutant.Test!);
         // A named test must have failed: a non-zero exit code alone may mean that there is no such test.
         return FailedTest().Match(output) is { Success: true } failed
@@ -52,7 +77,7 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
     }
 
     private bool IsClass(Mutant mutant) => Directory.EnumerateFiles(
-        Path.Combine(copy.Folder, "tests", mutant.TestProject!), mutant.Test!.Split('.')[^1] + ".cs", SearchOption.AllDirectories).Any();
+        Path.Combine(copy.Folder, "tests", mutant.Program), mutant.Test!.Split('.')[^1] + ".cs", SearchOption.AllDirectories).Any();
 
     private async Task<(int ExitCode, string Output)> RunAsync(CancellationToken cancellationToken, params string[] arguments)
     {
@@ -69,12 +94,14 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
         }
     }
 
-    private string Program(string project)
+    private string Program(Mutant mutant)
     {
-        var program = Path.Combine(copy.Folder, "artifacts", "bin", project, "release", project + ".dll");
+        var program = Path.Combine(Output(mutant.Program), mutant.Program + ".dll");
         // Otherwise the exit code of the launcher would be taken for a bug that was found.
         return File.Exists(program) ? program : throw new StackException($"The build of the copy has left no {program}.");
     }
+
+    private string Output(string assembly) => Path.Combine(copy.Folder, "artifacts", "bin", assembly, "release");
 
     private static string Shortened(string text)
     {

@@ -53,6 +53,19 @@ internal sealed class SourceCopy : IDisposable
         return original;
     }
 
+    /// <summary>The file of the project that a bug is in.</summary>
+    public string ProjectOf(Mutant mutant)
+    {
+        for (var folder = Path.GetDirectoryName(Path.Combine(Folder, mutant.File))!; folder.Length > Folder.Length; folder = Path.GetDirectoryName(folder)!)
+        {
+            if (Directory.EnumerateFiles(folder, "*.csproj").SingleOrDefault() is { } project)
+            {
+                return project;
+            }
+        }
+        throw new StackException($"eng/mutants.json: '{mutant.Name}': {mutant.File} is in no project.");
+    }
+
     public void Restore(Mutant mutant, string original) => File.WriteAllText(Path.Combine(Folder, mutant.File), original);
 
     public void Dispose() => Directory.Delete(Folder, recursive: true);

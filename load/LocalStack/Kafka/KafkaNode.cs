@@ -74,7 +74,7 @@ internal sealed class KafkaNode : IAsyncDisposable
             throw new InvalidOperationException($"Kafka broker {Id} is already running");
         }
         await ForgetProcessAsync();
-        if (!Directory.Exists(DataFolder))
+        if (!File.Exists(Path.Combine(DataFolder, "meta.properties")))
         {
             var format = Java([], "kafka.tools.StorageTool", "format", "--cluster-id", _clusterId, "--config", SettingsFile);
             await ChildProcess.RunAsync(format with { Detached = false }, ChildProcess.Patience, cancellationToken);

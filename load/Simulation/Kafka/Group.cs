@@ -40,9 +40,11 @@ internal sealed class Group(Brokers brokers)
     public void TakeBack(TopicPartition partition, int commits)
     {
         Uncommit(partition);
-        var before = _commits[partition].SkipLast(commits).LastOrDefault();
-        if (before is not null)
+        var left = _commits[partition].SkipLast(commits).ToList();
+        if (left.LastOrDefault() is { } before)
         {
+            left.RemoveAt(left.Count - 1);
+            _commits[partition] = left;
             Commit(before);
         }
     }

@@ -15,6 +15,15 @@ internal sealed partial class ModelConsumer
         }
     }
 
+    // What is stored is committed before partitions are given up.
+    private void CommitAtEnd()
+    {
+        if (!_evicted && !_brokers.IsUnavailableTo(_node) && _brokers.CommitsRefusedUntil <= _brokers.Scheduler.Now)
+        {
+            CommitStored();
+        }
+    }
+
     private void CommitStored()
     {
         foreach (var stored in _stored.Values.Where(IsAhead))

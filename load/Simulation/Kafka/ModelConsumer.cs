@@ -212,6 +212,7 @@ internal sealed partial class ModelConsumer : IConsumer<byte[], byte[]>
         if (!_evicted)
         {
             _handlers!.Revoked(this, [.. _assigned.Select(p => new TopicPartitionOffset(p, _positions[p]))]);
+            CommitAtEnd();
             _assigned.ForEach(NoteUnsettled);
             Unassign();
             _group!.Leave(this);
@@ -313,6 +314,7 @@ internal sealed partial class ModelConsumer : IConsumer<byte[], byte[]>
         var revoked = _toBeRevoked.ToList();
         _toBeRevoked.Clear();
         _handlers!.Revoked(this, revoked.ConvertAll(p => new TopicPartitionOffset(p, _positions[p])));
+        CommitAtEnd();
         foreach (var partition in revoked)
         {
             NoteUnsettled(partition);

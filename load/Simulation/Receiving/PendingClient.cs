@@ -20,8 +20,12 @@ internal sealed class PendingClient(Node node, StoreServer server, PendingTables
         ChangeAsync([], () => tables.Claim(receiver, claim, lease, limit, streamId => server.IsLocked(Key(receiver, streamId))));
 
     public Task<List<string>> SettleAsync(
-        string receiver, Guid claim, IReadOnlyList<DeliveryOutcome> outcomes, CancellationToken cancellationToken) =>
-        ChangeAsync(outcomes.Select(outcome => (receiver, outcome.StreamId)), () => tables.Settle(receiver, claim, [.. outcomes]));
+        string receiver, Guid claim, IReadOnlyList<DeliveryOutcome> outcomes, CancellationToken cancellationToken)
+    {
+        // As they are now: the caller changes its list, and the statement may be executed later.
+        var sent = outcomes.ToList();
+        return ChangeAsync(sent.Select(outcome => (receiver, outcome.StreamId)), () => tables.Settle(receiver, claim, sent));
+    }
 
     public Task<IReadOnlyList<ReceiverState>> StatesAsync(CancellationToken cancellationToken) =>
         server.AskAsync(node, new StoreRequest(Writes: false), _ => tables.States());

@@ -19,7 +19,7 @@ internal sealed partial class Run
         _platform.Store.Check();
         ReferenceModel.Require(_platform.Balances.All(b => b.View.Waiting == 0), "somebody waits for a view for ever");
         CheckDeadLetters();
-        if (_schedule.Faults.Count == 0 && !_clients.HasAskedAgain)
+        if (!_schedule.PlatformFaults.Any() && !_clients.HasAskedAgain)
         {
             CheckOrder();
         }

@@ -14,7 +14,7 @@ internal sealed record RunResult(Schedule Schedule, string? Failure, ulong Hash,
 /// <summary>One run of a schedule, from the platform's start, through all operations and faults, until it is at rest.</summary>
 internal sealed partial class Run
 {
-    // By then every fault is over, and killed processes have been restarted.
+    // By then every fault but the pause of a machine is over, and killed processes have been restarted.
     private static readonly TimeSpan Healed = TimeSpan.FromMilliseconds(Schedule.BeginsMs + 6500);
 
     // A platform that is not at rest by then, after the last fault, counts as stuck.
@@ -63,7 +63,7 @@ internal sealed partial class Run
             ClocksDiffer = schedule.ClocksDiffer?.Ticks,
             IsExcused = schedule.Excuses,
             MayLoseCommands = schedule.MayLoseRequests,
-            MayRepeat = schedule.Faults.Count > 0,
+            MayRepeat = schedule.PlatformFaults.Any(),
         };
         _model.Watch();
         _platform.Store.History.Restored = _model.TakeBack;

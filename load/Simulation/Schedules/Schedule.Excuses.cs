@@ -13,7 +13,7 @@ internal sealed partial record Schedule
 
     /// <summary>By how much a later owner of a partition may differ in what it takes to be expired; null if all clocks agree, or if only the event store
     /// has faults, so that partitions stay where they are.</summary>
-    public TimeSpan? ClocksDiffer => Faults.All(fault => IsOfStore(fault.Kind)) ? null
+    public TimeSpan? ClocksDiffer => PlatformFaults.All(fault => IsOfStore(fault.Kind)) ? null
         : Settings.IsSteady ? TimeSpan.FromSeconds(10)
         : Settings.ClockSkewMs > 0 ? TimeSpan.FromMilliseconds(2 * Settings.ClockSkewMs)
         : null;
@@ -24,8 +24,14 @@ internal sealed partial record Schedule
     {
         var ms = moment / TimeSpan.TicksPerMillisecond;
         return Settings.InFlightMax < Settings.InFlightUsual || (Settings.Databases > 1 && ms < MovesUntilMs + RecoveryMs)
-            || Faults.Any(fault => LastsLong(fault.Kind) || ms < EndOf(fault) + RecoveryMs);
+            || PlatformFaults.Any(fault => LastsLong(fault.Kind) || ms < EndOf(fault) + RecoveryMs);
     }
+
+    /// <summary>The faults of what decides and answers: those of webhooks excuse nothing there.</summary>
+    public IEnumerable<Fault> PlatformFaults => Faults.Where(fault => fault.Kind < FaultKind.CrashWebhooks);
+
+    /// <summary>Whether a receiver may get an event more often than it was published.</summary>
+    public bool RepeatsWebhooks => Faults.Any(fault => fault.Kind is FaultKind.ClockOff or >= FaultKind.CrashWebhooks);
 
     /// <summary>Whether requests that the brokers have acknowledged may be lost.</summary>
     public bool MayLoseRequests => Faults.Any(fault => LosesRequests(fault.Kind));

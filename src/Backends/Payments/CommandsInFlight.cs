@@ -74,8 +74,8 @@ internal sealed class CommandsInFlight
         return left;
     }
 
-    // What came with the same assignment as a command that is left to the next owner is left together with it. Both come again, and a question that
-    // stayed would be asked before its payment.
+    // Behind a command that is left to the next owner, what nobody has delivered under a present assignment is left, too. All of it comes again, and a
+    // question that stayed would be asked before its payment.
     private static PendingCommand? TurnAfter(PendingCommand command, ref Left left)
     {
         if (command.Result is not CommandResult.Abandoned)

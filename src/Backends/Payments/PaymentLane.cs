@@ -16,7 +16,7 @@ internal interface ICommandFlow
     bool Authorise(PendingCommand command, CancellationToken cancellationToken);
 
     /// <summary>Answers commands that have their result.</summary>
-    /// <returns>The commands that still have to be recorded, because they were requested again meanwhile.</returns>
+    /// <returns>The commands that still have to be recorded or answered, because they were requested again meanwhile.</returns>
     List<PendingCommand> Answer(List<PendingCommand> done);
 
     /// <summary>Whether earlier commands of a command's shard have been returned by the lane since it got this one, which must not overtake them: the
@@ -75,6 +75,10 @@ internal sealed partial class PaymentLane(
     /// <summary>Takes commands of shards that the database is known to hold.</summary>
     public void Accept(IReadOnlyList<PendingCommand> commands)
     {
+        if (commands.Count == 0)
+        {
+            return;
+        }
         _accepted.Writer.TryWrite(commands);
         Wake();
     }
@@ -275,9 +279,10 @@ internal sealed partial class PaymentLane(
     /// <summary>Sets commands aside, but leaves those of other owners to them: they may never be readable here.</summary>
     private void SetAside(ICommandFlow flow, List<PendingCommand> commands, string? refusal)
     {
-        var ours = commands.FindAll(c => !c.Assignment.IsOver);
-        SetAsideCommands.Add(ours, refusal);
-        var others = commands.FindAll(c => c.Assignment.IsOver);
+        // Asked once of each: an assignment may end meanwhile, and a delivery under a present one may join.
+        var of = commands.ToLookup(c => c.Assignment.IsOver);
+        SetAsideCommands.Add(of[false], refusal);
+        var others = of[true].ToList();
         others.ForEach(c => c.Abandon());
         Accept(flow.Answer(others));
     }

@@ -99,7 +99,7 @@ internal sealed partial class PaymentProcessor(
     }
 
     /// <summary>Answers commands that have their result, and those whose end that is, too; gives their turns to those that waited for them.</summary>
-    /// <returns>The commands that still have to be recorded, because they were requested again meanwhile.</returns>
+    /// <returns>The commands that still have to be recorded or answered, because they were requested again meanwhile.</returns>
     List<PendingCommand> ICommandFlow.Answer(List<PendingCommand> done)
     {
         if (done.Count == 0)

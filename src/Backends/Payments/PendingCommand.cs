@@ -139,14 +139,15 @@ internal sealed class PendingCommand
         }
     }
 
-    /// <summary>Adds a delivery to the first of the commands under this id that asks for the same, or else as the last of them.</summary>
+    /// <summary>Adds a delivery to the first of the commands under this id that asks for the same, or else as the last of them. A question joins only the
+    /// last: it must not be asked before a payment that came before it.</summary>
     /// <param name="next">The delivery, as a command of its own.</param>
     /// <returns>Whether it has joined a command.</returns>
     public bool Queue(PendingCommand next)
     {
         for (var command = this; ; command = command._behind)
         {
-            if (command.IsSameAs(next))
+            if ((command._behind is null || !next.IsStatusQuery) && command.IsSameAs(next))
             {
                 command.Join(next);
                 return true;

@@ -314,7 +314,7 @@ internal sealed class CommandIntake(
         var begin = _positions.Assigned(consumer, [partition])[0];
         try
         {
-            consumer.Seek(begin.Offset == Offset.Unset ? new TopicPartitionOffset(partition, Offset.Beginning) : begin);
+            consumer.Seek(begin);
         }
         catch (KafkaException e) when (!e.Error.IsFatal)
         {

@@ -64,6 +64,8 @@ internal sealed class ProxyHost : IAsyncDisposable
             builder.Logging.AddProvider(logs);
         }
         builder.WebHost.UseUrls("http://127.0.0.1:0");
+        // Each proxy of this process would keep the measurements of all others.
+        builder.Configuration["Billing:Telemetry:Prometheus"] = "false";
         builder.Configuration["Billing:Rest:Url"] = withRest ? $"http://127.0.0.1:{ports.Take()}" : "";
         foreach (var (name, value) in settings ?? new Dictionary<string, string?>())
         {

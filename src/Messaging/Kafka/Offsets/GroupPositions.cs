@@ -28,7 +28,6 @@ internal sealed class GroupPositions(TopicIds ids, ILogger logger)
 {
     // Above every offset: whatever comes first begins another log.
     private const long OfFormerLog = long.MaxValue;
-    private const long NotKnown = long.MaxValue - 1;
 
     private static readonly TimeSpan QueryTimeout = TimeSpan.FromSeconds(2);
 
@@ -78,7 +77,7 @@ internal sealed class GroupPositions(TopicIds ids, ILogger logger)
         catch (KafkaException e) when (!e.Error.IsFatal)
         {
             KafkaLog.ClientError(logger, "The group's offsets could not be queried: " + e.Error.Reason);
-            return [.. partitions.Select(partition => new TopicPartitionOffset(partition, Offset.Unset))];
+            return [.. partitions.Select(AtBeginning)];
         }
     }
 
@@ -117,7 +116,7 @@ internal sealed class GroupPositions(TopicIds ids, ILogger logger)
                 return Place.NotYet;
             }
             place = Place.Anew;
-            KafkaLog.OffsetsBeganAgain(logger, partition.Topic, partition.Partition.Value, record.Offset.Value, expected == OfFormerLog ? "of the former topic" : expected == NotKnown ? "not known" : $"{expected}");
+            KafkaLog.OffsetsBeganAgain(logger, partition.Topic, partition.Partition.Value, record.Offset.Value, expected == OfFormerLog ? "of the former topic" : $"{expected}");
             MessagingMetrics.CountRestart(partition.Topic);
         }
         else if (expected >= 0 && record.Offset.Value > expected)
@@ -140,11 +139,7 @@ internal sealed class GroupPositions(TopicIds ids, ILogger logger)
         {
             try
             {
-                if (Begin(Committed(consumer, [partition])[0]).Offset == Offset.Unset)
-                {
-                    // The client has asked at another moment, and may have begun with an offset in a topic that was deleted since.
-                    BeginAnew(partition, NotKnown);
-                }
+                Begin(Committed(consumer, [partition])[0]);
             }
             catch (KafkaException e) when (!e.Error.IsFatal)
             {
@@ -173,21 +168,19 @@ internal sealed class GroupPositions(TopicIds ids, ILogger logger)
         if (offset.IsSpecial)
         {
             _next[partition] = -1;
-            return new TopicPartitionOffset(partition, Offset.Unset);
+            return AtBeginning(partition);
         }
         if (!LogMark.Fits(committed.LeaderEpoch, ids.Of(partition.Topic)))
         {
-            return BeginAnew(partition, OfFormerLog);
+            _next[partition] = OfFormerLog;
+            return _begun[partition] = AtBeginning(partition);
         }
         _next[partition] = offset.Value;
         return _begun[partition] = new TopicPartitionOffset(partition, offset, LogMark.EpochOf(committed.LeaderEpoch));
     }
 
-    private TopicPartitionOffset BeginAnew(TopicPartition partition, long former)
-    {
-        _next[partition] = former;
-        return _begun[partition] = new TopicPartitionOffset(partition, Offset.Beginning);
-    }
+    // The client is never left to ask for itself: at another moment it could be told an offset in a topic that was deleted since.
+    private static TopicPartitionOffset AtBeginning(TopicPartition partition) => new(partition, Offset.Beginning);
 
     private bool TryCommit(IConsumer<byte[], byte[]> consumer, TopicPartitionOffset offset)
     {

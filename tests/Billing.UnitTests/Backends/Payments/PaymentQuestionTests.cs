@@ -85,6 +85,20 @@ public sealed class PaymentQuestionTests
         Assert.Equal(((int)StatusCode.NotFound, ErrorReasons.PaymentNotFound), (reply.Error.StatusCode, reply.Error.Reason));
     }
 
+    [Fact]
+    public void A_question_is_not_asked_before_a_payment_that_came_before_it()
+    {
+        var first = Assert.Single(_inFlight.Enter([Ask(1)], 0));
+        _inFlight.Enter([Deliver(2), Ask(3)], 0);
+        first.RefuseAsUnknown();
+
+        var payment = Assert.Single(_inFlight.Leave([first], 0).Next!);
+        payment.Record(Accepted(10));
+
+        Assert.Equal([1UL], first.Answers(0).Select(a => a.Reply!.CorrelationId));
+        Assert.NotNull(Assert.Single(Assert.Single(_inFlight.Leave([payment], 0).Answered!).Answers(0)).Reply!.PaymentStatus.Payment);
+    }
+
     /// <summary>As while the proxy that asks does not know a partition that was added.</summary>
     [Fact]
     public void A_question_that_did_not_follow_its_payment_does_not_say_that_it_was_lost()

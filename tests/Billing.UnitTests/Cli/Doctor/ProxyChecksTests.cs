@@ -12,6 +12,8 @@ public sealed class ProxyChecksTests
 {
     private static readonly TimeSpan CertificateLifetime = TimeSpan.FromDays(30);
 
+    private static readonly Dictionary<string, string?> WithMetrics = new() { ["Billing:Telemetry:Prometheus"] = "true" };
+
     [Theory]
     [InlineData("http://localhost:5000", false)]
     [InlineData("127.0.0.1:9092", false)]
@@ -77,7 +79,8 @@ public sealed class ProxyChecksTests
     [InlineData("Billing:Telemetry:Prometheus", "false", "Billing:Telemetry:Prometheus")]
     public async Task A_proxy_without_a_limit_for_callers_or_without_metrics_is_found(string setting, string value, string found)
     {
-        await using var proxy = await ProxyHost.StartAsync(new FakeBackend(), withRest: true, settings: new Dictionary<string, string?> { [setting] = value });
+        await using var proxy = await ProxyHost.StartAsync(
+            new FakeBackend(), withRest: true, settings: new Dictionary<string, string?>(WithMetrics) { [setting] = value });
 
         // A proxy shows the metrics of all in this process, those of other tests too.
         Assert.Contains(found, (await ProxyChecks.OfOperatorsAsync([proxy.Rest.ToString()])).Select(finding => finding.Setting));
@@ -152,7 +155,7 @@ public sealed class ProxyChecksTests
     [Fact]
     public async Task Services_tell_their_release()
     {
-        await using var proxy = await ProxyHost.StartAsync(new FakeBackend(), withRest: true);
+        await using var proxy = await ProxyHost.StartAsync(new FakeBackend(), withRest: true, settings: WithMetrics);
         await using var other = await AnsweringAsync(("/health/ready", 200, "ready"), ("/metrics", 200, Release("0.0.1")));
 
         Assert.Contains("upgrade.sh VERSION SHA256", (await ProxyChecks.OfOperatorsAsync([proxy.Rest.ToString(), other.Urls.First()])).Select(finding => finding.Setting));

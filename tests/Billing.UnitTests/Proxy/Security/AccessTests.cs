@@ -234,7 +234,6 @@ public sealed class AccessTests : IAsyncLifetime
 
     [Theory]
     [InlineData("/", null, HttpStatusCode.OK)]
-    [InlineData("/metrics", null, HttpStatusCode.OK)]
     [InlineData("/live/events", null, HttpStatusCode.Unauthorized)]
     [InlineData("/live/events", "payments:write balances:read", HttpStatusCode.Forbidden)]
     [InlineData("/live/events", "admin", HttpStatusCode.OK)]
@@ -247,6 +246,16 @@ public sealed class AccessTests : IAsyncLifetime
 
         Assert.Equal(status, answer.StatusCode);
         Assert.Equal(HttpStatusCode.NotFound, publicly.StatusCode);
+    }
+
+    [Fact]
+    public async Task The_metrics_are_only_at_the_admin_address()
+    {
+        await using var proxy = await SecureProxy.StartAsync(new() { ["Billing:Telemetry:Prometheus"] = "true" });
+        using var http = proxy.Http(null);
+
+        Assert.Equal(HttpStatusCode.OK, (await http.GetAsync(new Uri(proxy.Admin, "/metrics"), TestContext.Current.CancellationToken)).StatusCode);
+        Assert.Equal(HttpStatusCode.NotFound, (await http.GetAsync(new Uri(proxy.Rest, "/metrics"), TestContext.Current.CancellationToken)).StatusCode);
     }
 
     [Theory]
