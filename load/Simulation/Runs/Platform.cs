@@ -159,26 +159,13 @@ internal sealed class Platform
     }
 
     /// <summary>How many processes of a kind there are.</summary>
-    public int CountOf(string role) => Array.IndexOf([.. Roles], role) switch
-    {
-        0 => _proxies.Length,
-        1 => _payments.Length,
-        2 => _balances.Length,
-        _ => _webhooks.Length,
-    };
+    public int CountOf(string role) => Of(role).Count;
 
     /// <summary>Sets the clock of a process's machine, which starts the process again.</summary>
     public void SetClock(string role, int number, TimeSpan ahead, TimeSpan down)
     {
         _clocks[(role, number)] = ahead;
-        Action<int, TimeSpan> crash = Array.IndexOf([.. Roles], role) switch
-        {
-            0 => CrashProxy,
-            1 => CrashPayments,
-            2 => CrashBalances,
-            _ => CrashWebhooks,
-        };
-        crash(number, down);
+        Of(role).Crash(number, down);
     }
 
     /// <summary>Changes the settings of the backends, and starts one after the other again.</summary>
@@ -214,6 +201,14 @@ internal sealed class Platform
             _scheduler.After(down, null, restart);
         }
     }
+
+    private (int Count, Action<int, TimeSpan> Crash) Of(string role) => role switch
+    {
+        "proxy" => (_proxies.Length, CrashProxy),
+        "payments" => (_payments.Length, CrashPayments),
+        "balances" => (_balances.Length, CrashBalances),
+        _ => (_webhooks.Length, CrashWebhooks),
+    };
 
     private void Stop(Node node, Action stop, TimeSpan down, Action restart)
     {

@@ -60,10 +60,9 @@ internal sealed partial class Run
             FaultKind.LeaderSlow => () => brokers.Slow = (fault.Target, until),
             FaultKind.RepliesStuck => () => brokers.Stuck = (_platform.Proxies[proxy].ReplyTopic, until),
             FaultKind.PaymentsMadeAgainUnseen => () => Unseen(lasts, MakePaymentsAgain),
-            FaultKind.OffsetsLost => () => Unseen(lasts, () => ChangeOffsets((group, log) => group.Uncommit(log.Partition))),
-            FaultKind.OffsetsBack => () => Unseen(lasts, () => ChangeOffsets((group, log) => group.TakeBack(log.Partition, _dice.Between(1, 20)))),
-            FaultKind.OffsetsPastEnd => () => Unseen(
-                lasts, () => ChangeOffsets((group, log) => group.Commit(new Confluent.Kafka.TopicPartitionOffset(log.Partition, log.End + 1000)))),
+            FaultKind.OffsetsLost => () => Unseen(lasts, () => ChangePaymentOffsets(LoseOffset)),
+            FaultKind.OffsetsBack => () => Unseen(lasts, () => ChangePaymentOffsets(MoveOffsetBack)),
+            FaultKind.OffsetsPastEnd => () => Unseen(lasts, () => ChangePaymentOffsets(MoveOffsetPastEnd)),
             FaultKind.PaymentsTruncated => TruncatePayments,
             FaultKind.PaymentsTruncatedUnseen => () => Unseen(lasts, TruncatePayments),
             _ => () => InjectLasting(fault, lasts),
@@ -137,10 +136,19 @@ internal sealed partial class Run
         _platform.Brokers.MakeAgain(_dice.Pick(Topics.AllPayments));
     }
 
-    private void ChangeOffsets(Action<Group, Log> change)
+    private void ChangePaymentOffsets(Action<Group, Log> change) => ChangeOffsets(Groups.Payments, Topics.AllPayments, change);
+
+    private static void LoseOffset(Group group, Log log) => group.Uncommit(log.Partition);
+
+    private void MoveOffsetBack(Group group, Log log) => group.TakeBack(log.Partition, _dice.Between(1, 20));
+
+    private static void MoveOffsetPastEnd(Group group, Log log) =>
+        group.Commit(new Confluent.Kafka.TopicPartitionOffset(log.Partition, log.End + 1000));
+
+    private void ChangeOffsets(string name, IEnumerable<string> topics, Action<Group, Log> change)
     {
-        var group = _platform.Brokers.Group(Groups.Payments);
-        foreach (var log in Topics.AllPayments.SelectMany(topic => _platform.Brokers.Find(topic)!).Where(log => group.Committed.ContainsKey(log.Partition)))
+        var group = _platform.Brokers.Group(name);
+        foreach (var log in topics.SelectMany(topic => _platform.Brokers.Find(topic)!).Where(log => group.Committed.ContainsKey(log.Partition)))
         {
             change(group, log);
         }

@@ -3,6 +3,7 @@ using Billing.Messaging;
 using Billing.Messaging.Kafka.Clients;
 using Billing.Simulation.Books;
 using Billing.Simulation.Callers;
+using Billing.Simulation.Kafka;
 using Billing.Simulation.Receiving;
 using Billing.Simulation.Schedules;
 using Billing.Webhooks;
@@ -52,20 +53,13 @@ internal sealed partial class Run
 
     private void MakeWebhookOffsetsWrong()
     {
-        var group = _platform.Brokers.Group(Groups.Webhooks);
         for (var number = 0; number < _schedule.Settings.WebhookServices; number++)
         {
             _platform.CrashWebhooks(number, TimeSpan.FromSeconds(1));
         }
-        foreach (var log in _platform.Brokers.Find(Topics.Events)!.Where(log => group.Committed.ContainsKey(log.Partition)))
-        {
-            _dice.Pick<Action>(
-            [
-                () => group.Uncommit(log.Partition),
-                () => group.TakeBack(log.Partition, _dice.Between(1, 20)),
-                () => group.Commit(new Confluent.Kafka.TopicPartitionOffset(log.Partition, log.End + 1000)),
-            ])();
-        }
+        ChangeOffsets(
+            Groups.Webhooks, [Topics.Events],
+            (group, log) => _dice.Pick<Action<Group, Log>>([LoseOffset, MoveOffsetBack, MoveOffsetPastEnd])(group, log));
     }
 
     /// <summary>Checks that every receiver has got each event that it wants, as it was published, and each account's in their order: once, if
