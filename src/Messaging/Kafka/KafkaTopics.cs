@@ -198,7 +198,7 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
     {
         try
         {
-            await InsistAsync(() => admin.CreateTopicsAsync(missing));
+            await KafkaClients.InsistAsync(() => admin.CreateTopicsAsync(missing), _options.StartTimeout);
         }
         catch (CreateTopicsException e) when (e.Results.All(Exists))
         {
@@ -215,22 +215,5 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
 
         static bool Exists(CreateTopicReport report) =>
             report.Error.Code is ErrorCode.NoError or ErrorCode.TopicAlreadyExists;
-    }
-
-    // When the client learns a broker's own address it gives up the one that it began with, and the requests that wait for an answer there.
-    private async Task InsistAsync(Func<Task> ask)
-    {
-        for (var start = time.GetTimestamp(); ;)
-        {
-            try
-            {
-                await ask();
-                return;
-            }
-            catch (KafkaException e) when (e.Error.Code == ErrorCode.Local_Destroy && time.GetElapsedTime(start) < _options.StartTimeout)
-            {
-                KafkaLog.ClientError(logger, e.Error.Reason);
-            }
-        }
     }
 }

@@ -38,9 +38,12 @@ internal static class TopicSettings
     {
         try
         {
-            var described = await admin.DescribeConfigsAsync(
-                topics.Select(topic => new ConfigResource { Type = ResourceType.Topic, Name = topic.Wanted.Name }),
-                new DescribeConfigsOptions { RequestTimeout = timeout });
+            List<DescribeConfigsResult> described = [];
+            await KafkaClients.InsistAsync(
+                async () => described = await admin.DescribeConfigsAsync(
+                    topics.Select(topic => new ConfigResource { Type = ResourceType.Topic, Name = topic.Wanted.Name }),
+                    new DescribeConfigsOptions { RequestTimeout = timeout }),
+                timeout);
             var entries = described.ToDictionary(d => d.ConfigResource.Name, d => d.Entries, StringComparer.Ordinal);
             var wrong = topics.SelectMany(topic => Wrong(topic.Wanted, topic.Replicas, entries[topic.Wanted.Name], logger)).ToList();
             if (wrong.Count > 0)

@@ -40,7 +40,8 @@ public static class KafkaAccess
         using var admin = KafkaClients.Admin(options.Admin("billing-topics"));
         try
         {
-            await admin.CreateAclsAsync(bindings, new CreateAclsOptions { RequestTimeout = RequestTimeout });
+            await KafkaClients.InsistAsync(
+                () => admin.CreateAclsAsync(bindings, new CreateAclsOptions { RequestTimeout = RequestTimeout }), RequestTimeout);
         }
         catch (CreateAclsException e)
         {

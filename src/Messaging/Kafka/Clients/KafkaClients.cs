@@ -63,6 +63,27 @@ public static class KafkaClients
         return new AdminClientBuilder(properties).SetErrorHandler(handler).SetLogHandler((_, m) => Log(logger, m)).Build();
     }
 
+    /// <summary>Sends a request again while the client drops it because it gave up the broker's address. It does that when the brokers name
+    /// others, which is at the latest after its first request.</summary>
+    /// <param name="ask">Sends the request; a broker may carry it out each time.</param>
+    /// <param name="patience">After this time the request is not sent again.</param>
+    /// <exception cref="KafkaException">The request failed for another reason, or was still dropped after that time.</exception>
+    internal static async Task InsistAsync(Func<Task> ask, TimeSpan patience)
+    {
+        for (var start = Stopwatch.GetTimestamp(); ;)
+        {
+            try
+            {
+                await ask();
+                return;
+            }
+            catch (KafkaException e) when (e.Error.Code == ErrorCode.Local_DestroyBroker && Stopwatch.GetElapsedTime(start) < patience)
+            {
+                // Once more, at the address that the client has now.
+            }
+        }
+    }
+
     // At a refusal, the next connection uses the other password: which one the brokers have is not known, and may change. A client that is built
     // then begins with it, since a consumer hears of refusals only while it consumes.
     private static (IEnumerable<KeyValuePair<string, string>> Properties, Action<IClient, Error> OnError) Begin(ClientConfig config, Action<Error>? onError)
