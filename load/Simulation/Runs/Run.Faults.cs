@@ -36,7 +36,7 @@ internal sealed partial class Run
             FaultKind.BrokersSlow => () => SlowBrokers(until),
             FaultKind.ProxyQueueFull => () => _platform.Proxies[proxy].Producer.FullUntil = until,
             FaultKind.PaymentsQueueFull => () => FillPaymentsQueue(payments, until),
-            FaultKind.EventsDeleted => DeleteEvents,
+            FaultKind.EventsDeleted => () => DeleteEvents(balances, lasts),
             FaultKind.RequestsStartAgain => StartRequestsAgain,
             FaultKind.BadRecords => InjectBadRecords,
             FaultKind.StoreAway => () => _platform.Store.Of(fault.Target).AwayUntil = until,
@@ -96,6 +96,11 @@ internal sealed partial class Run
 
     private void FillPaymentsQueue(int number, long until)
     {
+        if (_dice.Next(2) == 0)
+        {
+            _platform.Payments[number].Replies.FullUntil = until;
+            return;
+        }
         _platform.MayFail = true;
         _platform.Payments[number].Producer.FullUntil = until;
     }
@@ -106,12 +111,17 @@ internal sealed partial class Run
         _scheduler.At(until, new Due(null, () => _platform.Brokers.LatencyMs = _schedule.Settings.LatencyMs));
     }
 
-    private void DeleteEvents()
+    // While a balance backend is frozen, so that some may be deleted that it has not read.
+    private void DeleteEvents(int balances, TimeSpan lasts)
     {
-        foreach (var log in _platform.Brokers.Find(Topics.Events)!)
+        _platform.Freeze(_platform.Balances[balances].Node, lasts);
+        _scheduler.At(_scheduler.Now + _dice.UpTo(lasts.TotalMilliseconds).Ticks, new Due(null, () =>
         {
-            log.DeleteBefore(log.End - _dice.Next(3));
-        }
+            foreach (var log in _platform.Brokers.Find(Topics.Events)!)
+            {
+                log.DeleteBefore(log.End - _dice.Next(3));
+            }
+        }));
     }
 
     private void StartRequestsAgain()

@@ -24,14 +24,18 @@ internal abstract class BackendNode
         Node = node;
         _brokers = brokers;
         Producer = new ModelProducer(brokers, node, TimeSpan.Zero);
-        _publisher = new KafkaAnswerPublisher(
-            Producer, new ModelProducer(brokers, node, KafkaAnswerPublisher.ReplyTimeout), node.Time, PointLog<BackendNode>.Instance);
+        Replies = new ModelProducer(brokers, node, KafkaAnswerPublisher.ReplyTimeout);
+        _publisher = new KafkaAnswerPublisher(Producer, Replies, node.Time, PointLog<BackendNode>.Instance);
         Replier = new Replier(_publisher, node.Supervisor, PointLog<Replier>.Instance);
     }
 
     public Node Node { get; }
 
+    /// <summary>Its producer of events.</summary>
     public ModelProducer Producer { get; }
+
+    /// <summary>Its producer of replies.</summary>
+    public ModelProducer Replies { get; }
 
     public Replier Replier { get; }
 
