@@ -89,8 +89,8 @@ take_over() {
     if [[ $(query 5432 'select pg_is_in_recovery()' 2>/dev/null || true) == f ]]; then
       # Before a backend records anything: what it records is told by new numbers from what was lost. The commit cannot wait for a standby, which is
       # copied only afterwards.
-      if [[ $(query 5432 'select count(*) from billing.shards where is_held' billing) == 64 ]]; then
-        query 5432 'set synchronous_commit = local; select billing.begin_incarnation()' billing >/dev/null
+      if [[ $(query 5432 'select count(*) from billing.shards where is_held and moving_to is null' billing) == 64 ]]; then
+        query 5432 'set synchronous_commit = local; select billing.begin_incarnation(array[]::integer[])' billing >/dev/null
       else
         printf 'restore: other databases hold accounts, too: run billing restored with all of them before the backends start\n'
       fi

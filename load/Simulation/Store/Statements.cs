@@ -54,10 +54,12 @@ internal sealed class Statements(Tables tables, StoreHistory history)
     }
 
     /// <summary>Begins a new incarnation, as <c>./billing restored</c> does.</summary>
-    public void BeginIncarnation(DateTimeOffset time)
+    /// <param name="time">The time of the database.</param>
+    /// <param name="open">The shards that some database holds and that are not being moved.</param>
+    public void BeginIncarnation(DateTimeOffset time, IReadOnlySet<int> open)
     {
         var begun = time.ToUnixTimeSeconds();
-        foreach (var (shard, row) in tables.Shards.Where(shard => Holds(shard.Key)).ToList())
+        foreach (var (shard, row) in tables.Shards.Where(shard => shard.Value.IsHeld && (shard.Value.MovingTo is null || !open.Contains(shard.Key))).ToList())
         {
             tables.Shards[shard] = row with { Epoch = Math.Max(row.Epoch + 1, begun) };
         }

@@ -138,7 +138,7 @@ internal sealed class StoreServer
         });
     }
 
-    /// <summary>It is restored to an earlier time, and begins a new incarnation: whatever is under way is gone.</summary>
+    /// <summary>It is restored to an earlier time: whatever is under way is gone.</summary>
     public void Restore(Tables tables)
     {
         _incarnation++;
@@ -146,8 +146,11 @@ internal sealed class StoreServer
         _locks.Clear();
         Tables = tables.Copy();
         Statements = new Statements(Tables, _history);
-        Statements.BeginIncarnation(Time);
     }
+
+    /// <summary>Begins a new incarnation.</summary>
+    /// <param name="open">The shards that some database holds and that are not being moved.</param>
+    public void BeginIncarnation(IReadOnlySet<int> open) => Statements.BeginIncarnation(Time, open);
 
     /// <summary>Executes a request of a process, with a random latency in each direction.</summary>
     public Task<T> AskAsync<T>(Node node, StoreRequest request, Func<Tables, T> work)

@@ -68,6 +68,11 @@ internal sealed class StoreServers
             {
                 All[place].Restore(copies[place]);
             }
+            var open = All.SelectMany(database => database.Statements.Held().Keys).ToHashSet();
+            foreach (var database in All)
+            {
+                database.BeginIncarnation(open);
+            }
             History.Restore(moment);
             Operator.Resume();
         };

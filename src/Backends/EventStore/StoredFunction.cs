@@ -129,7 +129,7 @@ internal sealed record StoredFunction(string Name, (string Name, string Type)[] 
     /// PostgreSQL or through <c>./billing restored</c>.</summary>
     public static StoredFunction BeginIncarnation { get; } = new(
         "begin_incarnation",
-        [],
+        [("elsewhere", "integer[]")],
         schema => $"""
 
         declare
@@ -137,7 +137,9 @@ internal sealed record StoredFunction(string Name, (string Name, string Type)[] 
             begun bigint := extract(epoch from clock_timestamp())::bigint;
         begin
             perform pg_advisory_xact_lock({ShardLock});
-            update {EventStoreSchema.ShardsHere(schema)} set epoch = greatest(epoch + 1, begun) where is_held and moving_to is null;
+            -- Of a shard whose move was interrupted, another database may hold the later number.
+            update {EventStoreSchema.ShardsHere(schema)} set epoch = greatest(epoch + 1, begun)
+            where is_held and (moving_to is null or not number = any(elsewhere));
             update {EventStoreSchema.Epochs(schema)} set epoch = greatest(epoch + 1, begun);
         end
         """);

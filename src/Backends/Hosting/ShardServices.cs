@@ -50,9 +50,11 @@ public static class ShardServices
             throw new StoreCopyException(
                 $"{string.Join(" and ", held.Where(database => database.Shards.Contains(twice)).Select(database => database.Name))} both hold shard {twice}: one was restored to a time before it was moved. Restore all databases to one time.");
         }
+        var open = held.SelectMany(database => database.Shards).ToArray();
         foreach (var database in databases.All)
         {
             await using var begin = database.Servers.Primary.CreateCommand(StoredFunction.BeginIncarnation.Call(database.Settings.Schema));
+            begin.Parameters.Add(new NpgsqlParameter<int[]> { TypedValue = open });
             await begin.ExecuteNonQueryAsync(cancellationToken);
         }
     }

@@ -415,6 +415,33 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
         Assert.Contains("payment_receipts", (await Assert.ThrowsAsync<StoreCopyException>(() => MoveAsync("two"))).Message, StringComparison.Ordinal);
     }
 
+    /// <summary>Restored to a moment of a move at which the shard was closed: what was recorded after the move is lost.</summary>
+    [Fact]
+    public async Task A_shard_that_was_being_moved_begins_a_new_incarnation_too_when_its_databases_were_restored()
+    {
+        await ExecuteAsync(0, $"update billing.shards set moving_to = 'two' where number = {TheShard}");
+        var begun = TimeProvider.System.GetUtcNow().ToUnixTimeSeconds();
+
+        await _services.BeginIncarnationAsync(Stop);
+        await MoveAsync("two");
+
+        Assert.InRange((await Reader().LoadAsync([Stream], EventStoreFixture.Opened, Stop))[Stream].Incarnation, begun, long.MaxValue);
+    }
+
+    /// <summary>Restored to the moment between the two statements that open the shard there and close it here.</summary>
+    [Fact]
+    public async Task A_shard_that_had_been_moved_stays_where_it_is_open_when_its_databases_were_restored()
+    {
+        await ExecuteAsync(0, $"update billing.shards set moving_to = 'two' where number = {TheShard}");
+        await ExecuteAsync(1, $"insert into billing.shards (number, epoch, is_held) select {TheShard}, 2, true");
+
+        await _services.BeginIncarnationAsync(Stop);
+
+        Assert.Equal(("two", TheShard), (from database in await _services.ListShardsAsync(Stop) from shard in database.Shards where shard == TheShard select (database.Name, shard)).Single());
+        await ExecuteAsync(1, $"do $$ begin assert (select epoch from billing.shards where number = {TheShard}) > 1000; end $$");
+        await ExecuteAsync(0, $"do $$ begin assert (select epoch from billing.shards where number = {TheShard}) = 1; end $$");
+    }
+
     /// <summary>Restored to a time before a move away from it, and used for a while although it no longer was the one.</summary>
     [Fact]
     public async Task A_database_that_has_recorded_something_else_for_a_shard_does_not_get_it()
