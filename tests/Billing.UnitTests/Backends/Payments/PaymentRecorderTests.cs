@@ -20,8 +20,7 @@ public sealed class PaymentRecorderTests
     private readonly CommandsInFlight _inFlight = new();
     private readonly PaymentRecorder _recorder;
 
-    public PaymentRecorderTests() => _recorder = new PaymentRecorder(
-        _store, new EventStoreRetry(_time), Options.Create(new BackendOptions()), _time, NullLogger<PaymentRecorder>.Instance);
+    public PaymentRecorderTests() => _recorder = NewRecorder();
 
     [Fact]
     public async Task A_poison_command_is_rejected_and_the_others_of_its_batch_are_recorded()
@@ -183,6 +182,28 @@ public sealed class PaymentRecorderTests
         _store.Add([NewEvent.Of("visa/acct-1", fact, last.After)]);
 
         await RecordAsync(batch);
+
+        Assert.Equal(2, batch[0].Event()!.Version);
+        Assert.Equal(2, _store.Appended.Count);
+    }
+
+    /// <summary>A backend that does not know the account yet reads it with what the copy has changed.</summary>
+    [Fact]
+    public async Task A_refund_whose_copy_was_recorded_after_its_receipt_was_looked_for_gets_its_answer_and_no_refusal()
+    {
+        var payment = Samples.PaymentCommand("acct-1");
+        await RecordAsync(_inFlight.Enter([new RecordingDelivery(payment)], 0));
+        var batch = _inFlight.Enter([new RecordingDelivery(Samples.RefundCommand(payment, payment.Payment.Amount.ToDecimal()))], 0);
+        var last = _store.Appended[^1];
+        var fact = batch[0].Command.Decide(last.After, Billing.Backends.Domain.PaymentState.Of(last.Fact), _time.GetUtcNow()).Event!;
+        _store.Loading = _ =>
+        {
+            _store.Loading = _ => null;
+            _store.Add([NewEvent.Of("visa/acct-1", fact, last.After)]);
+            return null;
+        };
+
+        await _time.RunToEndAsync(NewRecorder().RecordAsync(batch, CancellationToken.None));
 
         Assert.Equal(2, batch[0].Event()!.Version);
         Assert.Equal(2, _store.Appended.Count);
@@ -367,6 +388,9 @@ public sealed class PaymentRecorderTests
     private static PostgresException Taken() => new(
         "taken", "ERROR", "ERROR", PostgresErrorCodes.UniqueViolation, tableName: "mt_events",
         constraintName: EventStoreSchema.OneEventForEachCommand);
+
+    private PaymentRecorder NewRecorder() => new(
+        _store, new EventStoreRetry(_time), Options.Create(new BackendOptions()), _time, NullLogger<PaymentRecorder>.Instance);
 
     private Task RecordAsync(List<PendingCommand> batch) =>
         _time.RunToEndAsync(_recorder.RecordAsync(batch, CancellationToken.None));
