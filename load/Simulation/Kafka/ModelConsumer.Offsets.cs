@@ -5,10 +5,11 @@ namespace Billing.Simulation.Kafka;
 /// <content>What it commits, and what it knows of leaders.</content>
 internal sealed partial class ModelConsumer
 {
+    private bool CanCommit => !_evicted && !_brokers.IsUnavailableTo(_node) && _brokers.CommitsRefusedUntil <= _brokers.Scheduler.Now;
+
     private void AutoCommit()
     {
-        if (_group is not null && _brokers.Scheduler.Now - _committed >= AutoCommitInterval.Ticks && !_evicted
-            && _brokers.CommitsRefusedUntil <= _brokers.Scheduler.Now)
+        if (_group is not null && _brokers.Scheduler.Now - _committed >= AutoCommitInterval.Ticks && CanCommit)
         {
             _committed = _brokers.Scheduler.Now;
             CommitStored();
@@ -18,7 +19,7 @@ internal sealed partial class ModelConsumer
     // What is stored is committed before partitions are given up.
     private void CommitAtEnd()
     {
-        if (!_evicted && !_brokers.IsUnavailableTo(_node) && _brokers.CommitsRefusedUntil <= _brokers.Scheduler.Now)
+        if (CanCommit)
         {
             CommitStored();
         }

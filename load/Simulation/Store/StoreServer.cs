@@ -148,10 +148,6 @@ internal sealed class StoreServer
         Statements = new Statements(Tables, _history);
     }
 
-    /// <summary>Begins a new incarnation.</summary>
-    /// <param name="open">The shards that some database holds and that are not being moved.</param>
-    public void BeginIncarnation(IReadOnlySet<int> open) => Statements.BeginIncarnation(Time, open);
-
     /// <summary>Executes a request of a process, with a random latency in each direction.</summary>
     public Task<T> AskAsync<T>(Node node, StoreRequest request, Func<Tables, T> work)
     {

@@ -71,7 +71,7 @@ internal sealed class StoreServers
             var open = All.SelectMany(database => database.Statements.Held().Keys).ToHashSet();
             foreach (var database in All)
             {
-                database.BeginIncarnation(open);
+                database.Statements.BeginIncarnation(database.Time, open);
             }
             History.Restore(moment);
             Operator.Resume();

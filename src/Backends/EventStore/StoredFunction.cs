@@ -124,9 +124,9 @@ internal sealed record StoredFunction(string Name, (string Name, string Type)[] 
 
     /// <summary>Begins a new incarnation of a database that was restored to an earlier time: the shards and the partitions that it holds get
     /// numbers that they never had, also if it is restored again. So what the platform records from now on is told from what was lost,
-    /// and no owner of the time before records anything any more. Shards that are being moved keep theirs: a move, or its undoing, gives
-    /// them the next one. It waits for what is being recorded. To call it again does no harm. The owner of the tables calls it, in
-    /// PostgreSQL or through <c>./billing restored</c>.</summary>
+    /// and no owner of the time before records anything any more. A shard whose move was interrupted gets a number, too, unless it is one of
+    /// <c>elsewhere</c>, the shards that some database holds open: there it gets one. It waits for what is being recorded. To call it again
+    /// does no harm. The owner of the tables calls it, in PostgreSQL or through <c>./billing restored</c>.</summary>
     public static StoredFunction BeginIncarnation { get; } = new(
         "begin_incarnation",
         [("elsewhere", "integer[]")],

@@ -139,11 +139,7 @@ public sealed class PaymentRecorderTests
                 return null;
             }
             raced = true;
-            var other = _inFlight.Enter([new RecordingDelivery(others)], 0)[0];
-            var last = _store.Appended[^1];
-            var fact = (Billing.Backends.Domain.AccountEvent)other.Command.Decide(
-                last.After, Billing.Backends.Domain.PaymentState.Of(last.Fact), _time.GetUtcNow()).Event!;
-            _store.Add([NewEvent.Of("visa/acct-1", fact, last.After)]);
+            AddAsOther(_inFlight.Enter([new RecordingDelivery(others)], 0)[0]);
             return new PostgresException("moved", "ERROR", "ERROR", StoredFunction.StreamMoved);
         };
 
@@ -174,12 +170,8 @@ public sealed class PaymentRecorderTests
     [Fact]
     public async Task A_refund_whose_copy_another_owner_has_recorded_meanwhile_gets_its_answer_and_no_refusal()
     {
-        var payment = Samples.PaymentCommand("acct-1");
-        await RecordAsync(_inFlight.Enter([new RecordingDelivery(payment)], 0));
-        var batch = _inFlight.Enter([new RecordingDelivery(Samples.RefundCommand(payment, payment.Payment.Amount.ToDecimal()))], 0);
-        var last = _store.Appended[^1];
-        var fact = batch[0].Command.Decide(last.After, Billing.Backends.Domain.PaymentState.Of(last.Fact), _time.GetUtcNow()).Event!;
-        _store.Add([NewEvent.Of("visa/acct-1", fact, last.After)]);
+        var batch = await EnterRefundAsync();
+        AddAsOther(batch[0]);
 
         await RecordAsync(batch);
 
@@ -191,15 +183,11 @@ public sealed class PaymentRecorderTests
     [Fact]
     public async Task A_refund_whose_copy_was_recorded_after_its_receipt_was_looked_for_gets_its_answer_and_no_refusal()
     {
-        var payment = Samples.PaymentCommand("acct-1");
-        await RecordAsync(_inFlight.Enter([new RecordingDelivery(payment)], 0));
-        var batch = _inFlight.Enter([new RecordingDelivery(Samples.RefundCommand(payment, payment.Payment.Amount.ToDecimal()))], 0);
-        var last = _store.Appended[^1];
-        var fact = batch[0].Command.Decide(last.After, Billing.Backends.Domain.PaymentState.Of(last.Fact), _time.GetUtcNow()).Event!;
+        var batch = await EnterRefundAsync();
         _store.Loading = _ =>
         {
             _store.Loading = _ => null;
-            _store.Add([NewEvent.Of("visa/acct-1", fact, last.After)]);
+            AddAsOther(batch[0]);
             return null;
         };
 
@@ -388,6 +376,22 @@ public sealed class PaymentRecorderTests
     private static PostgresException Taken() => new(
         "taken", "ERROR", "ERROR", PostgresErrorCodes.UniqueViolation, tableName: "mt_events",
         constraintName: EventStoreSchema.OneEventForEachCommand);
+
+    // A refund of all of a payment that is recorded.
+    private async Task<List<PendingCommand>> EnterRefundAsync()
+    {
+        var payment = Samples.PaymentCommand("acct-1");
+        await RecordAsync(_inFlight.Enter([new RecordingDelivery(payment)], 0));
+        return _inFlight.Enter([new RecordingDelivery(Samples.RefundCommand(payment, payment.Payment.Amount.ToDecimal()))], 0);
+    }
+
+    // Stores what another owner of the account has made of a command that follows up its last payment.
+    private void AddAsOther(PendingCommand command)
+    {
+        var last = _store.Appended[^1];
+        var fact = command.Command.Decide(last.After, Billing.Backends.Domain.PaymentState.Of(last.Fact), _time.GetUtcNow()).Event!;
+        _store.Add([NewEvent.Of("visa/acct-1", fact, last.After)]);
+    }
 
     private PaymentRecorder NewRecorder() => new(
         _store, new EventStoreRetry(_time), Options.Create(new BackendOptions()), _time, NullLogger<PaymentRecorder>.Instance);
