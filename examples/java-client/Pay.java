@@ -1,7 +1,3 @@
-import billing.v1.BillingGrpc;
-import billing.v1.BillingOuterClass.MakePaymentRequest;
-import billing.v1.BillingOuterClass.Money;
-import billing.v1.BillingOuterClass.PaymentType;
 import com.google.protobuf.Any;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.util.Durations;
@@ -12,6 +8,10 @@ import io.grpc.ManagedChannel;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.protobuf.StatusProto;
+import internal.billing.v1.BillingServiceGrpc;
+import internal.billing.v1.MakePaymentRequest;
+import internal.billing.v1.Money;
+import internal.billing.v1.PaymentType;
 import java.util.Collections;
 import java.util.UUID;
 import java.util.concurrent.Callable;
@@ -24,9 +24,9 @@ import java.util.concurrent.TimeUnit;
  * read from the details of google.rpc.Status, with gRPC's own StatusProto: nothing here knows the platform's trailers.
  */
 public final class Pay {
-  private final BillingGrpc.BillingBlockingStub billing;
+  private final BillingServiceGrpc.BillingServiceBlockingStub billing;
 
-  private Pay(BillingGrpc.BillingBlockingStub billing) {
+  private Pay(BillingServiceGrpc.BillingServiceBlockingStub billing) {
     this.billing = billing;
   }
 
@@ -35,7 +35,7 @@ public final class Pay {
     ManagedChannel channel = NettyChannelBuilder.forTarget(arguments[0]).usePlaintext().build();
     var callers = Executors.newCachedThreadPool();
     try {
-      var pay = new Pay(BillingGrpc.newBlockingStub(channel));
+      var pay = new Pay(BillingServiceGrpc.newBlockingStub(channel));
       String account = arguments[1];
       try {
         pay.once(payment(account, 5_000_000));
@@ -61,7 +61,7 @@ public final class Pay {
     return MakePaymentRequest.newBuilder()
         .setTransactionId(UUID.randomUUID().toString())
         .setAccountId(account)
-        .setPaymentType(PaymentType.VISA)
+        .setPaymentType(PaymentType.PAYMENT_TYPE_VISA)
         .setAmount(Money.newBuilder().setCurrencyCode("USD").setUnits(1).setNanos(nanos))
         .build();
   }

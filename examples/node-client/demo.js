@@ -9,7 +9,7 @@ const { values } = parseArgs({
     proxy: { type: 'string', multiple: true, default: ['localhost:5000'] },
     protos: { type: 'string', default: '../../src/Contracts/Protos' },
     account: { type: 'string', default: 'acct-42' },
-    type: { type: 'string', default: 'VISA' },
+    type: { type: 'string', default: 'PAYMENT_TYPE_VISA' },
     count: { type: 'string', default: '100' },
   },
 });

@@ -128,7 +128,7 @@ class Account:
                 is_declined = fact.endswith("declined")
                 found = billing_pb2.RecordedPayment(
                     transaction_id=event.transaction_id,
-                    outcome=billing_pb2.DECLINED if is_declined else billing_pb2.ACCEPTED,
+                    outcome=billing_pb2.PAYMENT_OUTCOME_DECLINED if is_declined else billing_pb2.PAYMENT_OUTCOME_ACCEPTED,
                     decline_reason=recorded.reason if is_declined else billing_pb2.DECLINE_REASON_UNSPECIFIED,
                     amount=recorded.amount,
                     balance=event.balance,
@@ -186,7 +186,7 @@ class Account:
         entry.decided_at.FromMicroseconds(event.decided_unix_us)
         fact = event.WhichOneof("fact")
         recorded = getattr(event, fact)
-        entry.type = billing_pb2.StatementEntryType.Value(fact.upper())
+        entry.type = billing_pb2.StatementEntryType.Value("STATEMENT_ENTRY_TYPE_" + fact.upper())
         if fact != "account_status_changed":
             entry.amount.CopyFrom(recorded.limit if fact == "credit_limit_changed" else recorded.released if fact in RELEASES else recorded.amount)
         entry.account_status = status_of(event)

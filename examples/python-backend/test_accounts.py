@@ -68,7 +68,7 @@ class AccountTests(unittest.TestCase):
         payment.transaction_id = "6a0d2a5e-1f0b-4a5c-8b1e-000000000001"
         account = self.account(limited(1, 50), payment)
         found = account.payment(payment.transaction_id.upper())
-        self.assertEqual((found.version, found.outcome, found.amount.units, found.balance.units), (2, billing_pb2.ACCEPTED, 1, 7))
+        self.assertEqual((found.version, found.outcome, found.amount.units, found.balance.units), (2, billing_pb2.PAYMENT_OUTCOME_ACCEPTED, 1, 7))
         self.assertIsNone(account.payment("6a0d2a5e-1f0b-4a5c-8b1e-000000000002"))
 
     def test_a_payment_shows_what_was_given_back_of_it_and_the_statement_its_id(self):
@@ -79,7 +79,7 @@ class AccountTests(unittest.TestCase):
         account = self.account(payment, refund)
         self.assertEqual(account.payment(payment.transaction_id).refunded.nanos, 600_000_000)
         entry = account.page(wire_pb2.StatementPageRequest(after_version=1, limit=1)).entries[0]
-        self.assertEqual((entry.type, entry.payment_id), (billing_pb2.PAYMENT_REFUNDED, payment.transaction_id))
+        self.assertEqual((entry.type, entry.payment_id), (billing_pb2.STATEMENT_ENTRY_TYPE_PAYMENT_REFUNDED, payment.transaction_id))
 
     def test_a_hold_lowers_what_is_available_until_it_is_captured(self):
         hold = wire_pb2.Event(stream_id="amex/a", version=1, balance=dollars(0), on_hold=dollars(60), transaction_id="6a0d2a5e-1f0b-4a5c-8b1e-000000000001",
@@ -90,11 +90,11 @@ class AccountTests(unittest.TestCase):
         self.assertEqual((held.balance(0).available.units, held.balance(0).on_hold.units), (40, 60))
         self.assertEqual((captured.balance(0).available.units, captured.balance(0).on_hold.units), (80, 0))
         found = captured.payment(hold.transaction_id)
-        self.assertEqual((found.outcome, found.amount.units, found.charged.units, found.held.units), (billing_pb2.ACCEPTED, 60, 20, 0))
+        self.assertEqual((found.outcome, found.amount.units, found.charged.units, found.held.units), (billing_pb2.PAYMENT_OUTCOME_ACCEPTED, 60, 20, 0))
         self.assertEqual(found.expires_at.seconds, 7)
         entries = captured.page(wire_pb2.StatementPageRequest(limit=2)).entries
         self.assertEqual([(e.type, e.amount.units, e.on_hold.units) for e in entries], [
-            (billing_pb2.PAYMENT_AUTHORISED, 60, 60), (billing_pb2.PAYMENT_CAPTURED, 20, 0)])
+            (billing_pb2.STATEMENT_ENTRY_TYPE_PAYMENT_AUTHORISED, 60, 60), (billing_pb2.STATEMENT_ENTRY_TYPE_PAYMENT_CAPTURED, 20, 0)])
 
     def test_a_frozen_account_stays_so_until_an_event_does_not_state_it(self):
         frozen = wire_pb2.Event(stream_id="amex/a", version=2, balance=dollars(5), account_status=billing_pb2.ACCOUNT_STATUS_FROZEN,
@@ -104,7 +104,7 @@ class AccountTests(unittest.TestCase):
         entries = account.page(wire_pb2.StatementPageRequest(limit=3)).entries
         self.assertEqual([e.account_status for e in entries], [
             billing_pb2.ACCOUNT_STATUS_OPEN, billing_pb2.ACCOUNT_STATUS_FROZEN, billing_pb2.ACCOUNT_STATUS_OPEN])
-        self.assertEqual((entries[1].type, entries[1].notes.reference), (billing_pb2.ACCOUNT_STATUS_CHANGED, "case 7"))
+        self.assertEqual((entries[1].type, entries[1].notes.reference), (billing_pb2.STATEMENT_ENTRY_TYPE_ACCOUNT_STATUS_CHANGED, "case 7"))
         self.assertFalse(entries[1].HasField("amount"))
         self.assertEqual(account.balance_at(billing_pb2.GetBalanceAtRequest(version=2)).account_status, billing_pb2.ACCOUNT_STATUS_FROZEN)
         self.assertEqual(account.balance(0).account_status, billing_pb2.ACCOUNT_STATUS_OPEN)
@@ -123,7 +123,7 @@ class AccountTests(unittest.TestCase):
 
     def test_a_page_has_only_the_events_of_the_range_and_the_types_that_are_asked_for(self):
         account = self.account(paid(1, 5, at=1), limited(2, 50, balance=5, at=2), paid(3, 9, at=3), paid(4, 10, at=4), paid(5, 11, at=5))
-        request = wire_pb2.StatementPageRequest(limit=1, types=[billing_pb2.PAYMENT_ACCEPTED])
+        request = wire_pb2.StatementPageRequest(limit=1, types=[billing_pb2.STATEMENT_ENTRY_TYPE_PAYMENT_ACCEPTED])
         request.decided_from.FromMicroseconds(2)
         request.decided_before.FromMicroseconds(5)
         first = account.page(request)

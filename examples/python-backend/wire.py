@@ -65,7 +65,7 @@ def problem_of(command, key, topic, payment_type):
     request = getattr(command, kind)
     if not 0 < len(request.account_id) <= 64 or not ID_CHARACTERS.issuperset(request.account_id):
         return "account_id must be 1 to 64 characters out of A-Z a-z 0-9 . _ -"
-    if request.payment_type != billing_pb2.PaymentType.Value(payment_type.upper()):
+    if request.payment_type != billing_pb2.PaymentType.Value("PAYMENT_TYPE_" + payment_type.upper()):
         return f"the command does not belong on {topic}"
     if key != request.account_id.encode():
         return "the record's key is not the account_id"

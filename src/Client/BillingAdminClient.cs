@@ -65,10 +65,10 @@ public sealed class BillingAdminClient : IBillingAdminClient, IDisposable
     public void Dispose() => _calls.Dispose();
 
     private static UnaryCall<SetCreditLimitRequest, SetCreditLimitResponse> SetCreditLimit(SetCreditLimitRequest request) => new(
-        "billing.v1.BillingAdmin/SetCreditLimit", request,
+        "billing.v1.BillingAdminService/SetCreditLimit", request,
         static (proxy, request, options) => proxy.Admin.SetCreditLimitAsync(request, options).ResponseAsync);
 
     private static UnaryCall<SetAccountStatusRequest, SetAccountStatusResponse> SetAccountStatus(SetAccountStatusRequest request) => new(
-        "billing.v1.BillingAdmin/SetAccountStatus", request,
+        "billing.v1.BillingAdminService/SetAccountStatus", request,
         static (proxy, request, options) => proxy.Admin.SetAccountStatusAsync(request, options).ResponseAsync);
 }

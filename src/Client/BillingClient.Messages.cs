@@ -24,7 +24,7 @@ public sealed partial class BillingClient
     /// <exception cref="RpcException">The call failed; see <see cref="Reason"/>.</exception>
     public Task<TimedPayment> MakeTimedPaymentAsync(MakePaymentRequest request, CancellationToken cancellationToken = default) =>
         _calls.Unary.RunAsync(
-            new UnaryCall<MakePaymentRequest, TimedPayment>("billing.v1.Billing/MakePayment", request, PayTimedAsync),
+            new UnaryCall<MakePaymentRequest, TimedPayment>("billing.v1.BillingService/MakePayment", request, PayTimedAsync),
             deadline: null, cancellationToken);
 
     /// <summary>Charges many accounts over one stream to one proxy at a time, which costs far less than one call per payment.
@@ -99,7 +99,7 @@ public sealed partial class BillingClient
         GetStatementRequest request, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(request);
-        return StatementReader.ReadAsync(_calls.Streams("billing.v1.Billing/GetStatement"), request, cancellationToken);
+        return StatementReader.ReadAsync(_calls.Streams("billing.v1.BillingService/GetStatement"), request, cancellationToken);
     }
 
     /// <summary>Reads a page of the statement of an account.</summary>
@@ -112,39 +112,39 @@ public sealed partial class BillingClient
     public static string Reason(RpcException failure) => ProxyFailure.Reason(failure);
 
     private static UnaryCall<MakePaymentRequest, MakePaymentResponse> MakePayment(MakePaymentRequest request) => new(
-        "billing.v1.Billing/MakePayment", request,
+        "billing.v1.BillingService/MakePayment", request,
         static (proxy, request, options) => proxy.Billing.MakePaymentAsync(request, options).ResponseAsync);
 
     private static UnaryCall<AuthorisePaymentRequest, AuthorisePaymentResponse> AuthorisePayment(AuthorisePaymentRequest request) => new(
-        "billing.v1.Billing/AuthorisePayment", request,
+        "billing.v1.BillingService/AuthorisePayment", request,
         static (proxy, request, options) => proxy.Billing.AuthorisePaymentAsync(request, options).ResponseAsync);
 
     private static UnaryCall<CapturePaymentRequest, CapturePaymentResponse> CapturePayment(CapturePaymentRequest request) => new(
-        "billing.v1.Billing/CapturePayment", request,
+        "billing.v1.BillingService/CapturePayment", request,
         static (proxy, request, options) => proxy.Billing.CapturePaymentAsync(request, options).ResponseAsync);
 
     private static UnaryCall<VoidPaymentRequest, VoidPaymentResponse> VoidPayment(VoidPaymentRequest request) => new(
-        "billing.v1.Billing/VoidPayment", request,
+        "billing.v1.BillingService/VoidPayment", request,
         static (proxy, request, options) => proxy.Billing.VoidPaymentAsync(request, options).ResponseAsync);
 
     private static UnaryCall<RefundPaymentRequest, RefundPaymentResponse> RefundPayment(RefundPaymentRequest request) => new(
-        "billing.v1.Billing/RefundPayment", request,
+        "billing.v1.BillingService/RefundPayment", request,
         static (proxy, request, options) => proxy.Billing.RefundPaymentAsync(request, options).ResponseAsync);
 
     private static UnaryCall<GetPaymentRequest, RecordedPayment> GetPayment(GetPaymentRequest request) => new(
-        "billing.v1.Billing/GetPayment", request,
+        "billing.v1.BillingService/GetPayment", request,
         static (proxy, request, options) => proxy.Billing.GetPaymentAsync(request, options).ResponseAsync);
 
     private static UnaryCall<CheckBalanceRequest, CheckBalanceResponse> CheckBalance(CheckBalanceRequest request) => new(
-        "billing.v1.Billing/CheckBalance", request,
+        "billing.v1.BillingService/CheckBalance", request,
         static (proxy, request, options) => proxy.Billing.CheckBalanceAsync(request, options).ResponseAsync);
 
     private static UnaryCall<GetBalanceAtRequest, PastBalance> GetBalanceAt(GetBalanceAtRequest request) => new(
-        "billing.v1.Billing/GetBalanceAt", request,
+        "billing.v1.BillingService/GetBalanceAt", request,
         static (proxy, request, options) => proxy.Billing.GetBalanceAtAsync(request, options).ResponseAsync);
 
     private static UnaryCall<ListStatementRequest, ListStatementResponse> ListStatement(ListStatementRequest request) => new(
-        "billing.v1.Billing/ListStatement", request,
+        "billing.v1.BillingService/ListStatement", request,
         static (proxy, request, options) => proxy.Billing.ListStatementAsync(request, options).ResponseAsync);
 
     private async Task<TimedPayment> PayTimedAsync(Proxy proxy, MakePaymentRequest request, CallOptions options)

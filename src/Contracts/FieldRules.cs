@@ -42,7 +42,7 @@ public static class FieldRules
     /// <summary>The most characters that a reference, or the value of such a pair, may have.</summary>
     public const int NoteLengthMax = 100;
 
-    private const string AccountStatuses = "ACCOUNT_STATUS_OPEN, ACCOUNT_STATUS_FROZEN or ACCOUNT_STATUS_CLOSED";
+    private static readonly string AccountStatuses = ShortNames.In<AccountStatus>().Listed;
 
     private static readonly SearchValues<char> NameCharacters =
         SearchValues.Create("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");

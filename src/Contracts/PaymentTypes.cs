@@ -1,5 +1,4 @@
 using Billing.V1;
-using Google.Protobuf.Reflection;
 
 namespace Billing.Contracts;
 
@@ -14,8 +13,8 @@ public static class PaymentTypes
     public static IReadOnlyList<PaymentType> All { get; } =
         [.. Enumerable.Range(0, Names.Length).Where(number => Names[number] is not null).Select(number => (PaymentType)number)];
 
-    /// <summary>The names of all types as in billing.proto, joined for use in a message: <c>VISA, MASTERCARD, DISCOVER or AMEX</c>.</summary>
-    public static string Listed { get; } = string.Join(", ", All.SkipLast(1).Select(Upper)) + " or " + Upper(All[^1]);
+    /// <summary>The names of all types, joined for use in a message: <c>VISA, MASTERCARD, DISCOVER or AMEX</c>.</summary>
+    public static string Listed { get; } = ShortNames.In<PaymentType>().Listed;
 
     /// <summary>Whether billing.proto defines the type; false for unspecified.</summary>
     public static bool IsKnown(PaymentType type) => (uint)type < (uint)Names.Length && Names[(int)type] is not null;
@@ -28,14 +27,12 @@ public static class PaymentTypes
 
     private static string?[] NamesByNumber()
     {
-        var values = BillingReflection.Descriptor.FindTypeByName<EnumDescriptor>(nameof(PaymentType)).Values;
-        var names = new string?[values.Max(value => value.Number) + 1];
-        foreach (var value in values.Where(value => value.Number != (int)PaymentType.Unspecified))
+        var types = ShortNames.In<PaymentType>();
+        var names = new string?[types.All.Max(types.NumberOf) + 1];
+        foreach (var name in types.All)
         {
-            names[value.Number] = value.Name.ToLowerInvariant();
+            names[types.NumberOf(name)] = name.ToLowerInvariant();
         }
         return names;
     }
-
-    private static string Upper(PaymentType type) => NameOf(type).ToUpperInvariant();
 }

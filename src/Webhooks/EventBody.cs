@@ -117,8 +117,8 @@ internal static class EventBody
             case string { Length: > 0 } text:
                 json.WriteString(field.Name, text);
                 break;
-            case Enum when field.EnumType.FindValueByNumber((int)value) is { Number: not 0 } known:
-                json.WriteString(field.Name, known.Name);
+            case Enum when ShortNames.In(field.EnumType).Of((int)value) is { } name:
+                json.WriteString(field.Name, name);
                 break;
             case long time and not 0 when IsTime(field):
                 json.WriteString(field.Name[..^UnixTimeSuffix.Length] + "_at", UnixTime.FromMicroseconds(time).UtcDateTime);

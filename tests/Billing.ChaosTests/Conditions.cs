@@ -27,7 +27,7 @@ internal static class Conditions
 
     /// <summary>Retries a payment until it is answered, as a caller that does not know the outcome.</summary>
     public static async Task<MakePaymentResponse> RetryUntilAnsweredAsync(
-        V1.Billing.BillingClient proxy, MakePaymentRequest request, TimeSpan? deadline = null)
+        BillingService.BillingServiceClient proxy, MakePaymentRequest request, TimeSpan? deadline = null)
     {
         MakePaymentResponse? answer = null;
         await UntilAsync($"an answer to {request.TransactionId}", async () =>
@@ -46,7 +46,7 @@ internal static class Conditions
     }
 
     /// <summary>Makes a payment while the event store is unavailable.</summary>
-    public static async Task<RpcException> FailureWhileStoreIsUnavailableAsync(V1.Billing.BillingClient proxy, MakePaymentRequest request) =>
+    public static async Task<RpcException> FailureWhileStoreIsUnavailableAsync(BillingService.BillingServiceClient proxy, MakePaymentRequest request) =>
         await Assert.ThrowsAsync<RpcException>(
             () => proxy.MakePaymentAsync(request, deadline: In(TimeSpan.FromSeconds(60))).ResponseAsync);
 

@@ -115,7 +115,7 @@ public abstract class FailureTable(StackFixture fixture) : StackFailures(fixture
         try
         {
             using var channel = GrpcChannel.ForAddress(full.Address);
-            var proxy = new V1.Billing.BillingClient(channel);
+            var proxy = new BillingService.BillingServiceClient(channel);
             var prefix = StackFixture.NewAccount();
             var requests = Enumerable.Range(0, 10 * capacity).Select(i => StackFixture.Payment($"{prefix}-{i}")).ToList();
 

@@ -58,10 +58,10 @@ public abstract class StackFixture(StackOptions options, Func<Task<ITelemetryRec
     }
 
     /// <summary>Creates the generated gRPC client of one proxy.</summary>
-    public V1.Billing.BillingClient Proxy(int index = 0)
+    public BillingService.BillingServiceClient Proxy(int index = 0)
     {
         var channel = Keep(GrpcChannel.ForAddress(Stack.ProxyAddresses[index % Stack.ProxyAddresses.Count]));
-        return new V1.Billing.BillingClient(channel);
+        return new BillingService.BillingServiceClient(channel);
     }
 
     /// <summary>Creates the SDK's client with all proxies.</summary>

@@ -31,7 +31,7 @@ internal static partial class ProxyChecks
         using var channel = GrpcChannel.ForAddress(address, new GrpcChannelOptions { HttpHandler = handler });
         var findings = new List<Finding>();
         // It names no account and is refused in any case, but who asks is looked at first.
-        var refused = await StatusOfAsync(new V1.Billing.BillingClient(channel).CheckBalanceAsync(new CheckBalanceRequest(), deadline: (time.GetUtcNow() + Patience).UtcDateTime));
+        var refused = await StatusOfAsync(new BillingService.BillingServiceClient(channel).CheckBalanceAsync(new CheckBalanceRequest(), deadline: (time.GetUtcNow() + Patience).UtcDateTime));
         if (refused is StatusCode.Unavailable or StatusCode.DeadlineExceeded or StatusCode.Internal)
         {
             // Where a client certificate is required, there is a handshake and no connection.

@@ -9,7 +9,7 @@ namespace Billing.Driver.Channels;
 /// <summary>Sends each request as a gRPC call, all on one connection, without retries.</summary>
 internal sealed class UnaryChannel(GrpcChannel channel, LoadSpec spec, TimeProvider time) : IRequestChannel
 {
-    private readonly V1.Billing.BillingClient _billing = new(channel);
+    private readonly BillingService.BillingServiceClient _billing = new(channel);
     private readonly Metadata? _headers = spec.Token.Length > 0 ? new Metadata { { "authorization", "Bearer " + spec.Token } } : null;
     private int _sent;
 

@@ -28,18 +28,18 @@ internal sealed class ProxyDoors : IServiceProvider
         (_handler, _options, _time) = (handler, options, time);
         _bodies = new BodyRequests(handler, options, time);
         Errors = new CallErrors(options, Failures.Instance);
-        Billing = new BillingService(handler, admission, options, time);
-        Admin = new BillingAdminService(handler, time);
+        Billing = new GrpcService(handler, admission, options, time);
+        Admin = new GrpcAdminService(handler, time);
     }
 
     /// <summary>What turns failures into answers.</summary>
     public CallErrors Errors { get; }
 
     /// <summary>The public gRPC service.</summary>
-    public BillingService Billing { get; }
+    public GrpcService Billing { get; }
 
     /// <summary>The operators' gRPC service.</summary>
-    public BillingAdminService Admin { get; }
+    public GrpcAdminService Admin { get; }
 
     /// <summary>Answers a REST request.</summary>
     public async Task<RestAnswer> AnswerAsync(RestAsk ask)

@@ -1,19 +1,27 @@
 using System.Text.Json;
+using System.Text.Json.Nodes;
 using Billing.Contracts;
 using Billing.Proxy.Failures;
 using Billing.V1;
 using Google.Protobuf;
+using Google.Protobuf.Reflection;
 using Grpc.Core;
 
 namespace Billing.Simulation.Doors;
 
-/// <summary>JSON as callers write and read it, by the library's own rules for the messages of the contract.</summary>
+/// <summary>JSON as callers write and read it, by the library's own rules for the messages of the contract, but for the names of
+/// enum values, which are short.</summary>
 internal static class RestJson
 {
     private static readonly JsonFormatter Formatter = new(JsonFormatter.Settings.Default.WithPreserveProtoFieldNames(true));
 
     /// <summary>A message as JSON.</summary>
-    public static string Write(IMessage message) => Formatter.Format(message);
+    public static string Write(IMessage message)
+    {
+        var json = JsonNode.Parse(Formatter.Format(message))!.AsObject();
+        Rename(json, message.Descriptor, (values, name) => ShortNames.In(values).Of(values.FindValueByName(name).Number));
+        return json.ToJsonString();
+    }
 
     /// <summary>A message from JSON, which has no other fields.</summary>
     public static T Read<T>(string json)
@@ -21,7 +29,9 @@ internal static class RestJson
     {
         try
         {
-            return JsonParser.Default.Parse<T>(json);
+            var answer = JsonNode.Parse(json)!.AsObject();
+            Rename(answer, new T().Descriptor, (values, name) => values.FindValueByNumber(ShortNames.In(values).NumberOf(name)).Name);
+            return JsonParser.Default.Parse<T>(answer.ToJsonString());
         }
         catch (InvalidProtocolBufferException e)
         {
@@ -48,6 +58,28 @@ internal static class RestJson
 
     /// <summary>A member's text; empty if there is none.</summary>
     public static string Text(JsonElement json, string name) => json.TryGetProperty(name, out var value) ? value.ToString() : "";
+
+    private static void Rename(JsonObject json, MessageDescriptor type, Func<EnumDescriptor, string, string?> rename)
+    {
+        foreach (var field in type.Fields.InDeclarationOrder())
+        {
+            switch (json[field.Name])
+            {
+                case JsonValue name when field.FieldType == FieldType.Enum:
+                    json[field.Name] = rename(field.EnumType, name.GetValue<string>());
+                    break;
+                case JsonArray names when field.FieldType == FieldType.Enum:
+                    json[field.Name] = new JsonArray([.. names.Select(name => rename(field.EnumType, name!.GetValue<string>()))]);
+                    break;
+                case JsonObject inner when field.FieldType == FieldType.Message && !field.IsMap:
+                    Rename(inner, field.MessageType, rename);
+                    break;
+                case JsonArray items when field.FieldType == FieldType.Message && !field.IsMap:
+                    items.OfType<JsonObject>().ToList().ForEach(item => Rename(item, field.MessageType, rename));
+                    break;
+            }
+        }
+    }
 
     private static StatusCode StatusOf(int status, string reason) => status switch
     {

@@ -53,7 +53,7 @@ internal sealed class ProxyCalls : IDisposable
     /// <summary>Returns a wait as a timer takes it, none being longer than seven weeks.</summary>
     public static TimeSpan TimerOf(TimeSpan wait) => TimeSpan.FromMilliseconds(Math.Clamp(wait.TotalMilliseconds, 0, uint.MaxValue - 1));
 
-    public BulkPayments Bulk() => new(Streams("billing.v1.Billing/MakePayments"), _budget, _options.StreamWindow, _time);
+    public BulkPayments Bulk() => new(Streams("billing.v1.BillingService/MakePayments"), _budget, _options.StreamWindow, _time);
 
     public StreamCalls Streams(string method) => new(method, _options, _proxies, _streamRetries, _token, _telemetry);
 

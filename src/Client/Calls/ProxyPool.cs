@@ -109,9 +109,9 @@ internal sealed class Proxy(Uri address, IPAddress? ip, NamedProxies? named, Grp
 
     public Circuit Circuit => circuit;
 
-    public V1.Billing.BillingClient Billing { get; } = new(calls);
+    public BillingService.BillingServiceClient Billing { get; } = new(calls);
 
-    public BillingAdmin.BillingAdminClient Admin { get; } = new(calls);
+    public BillingAdminService.BillingAdminServiceClient Admin { get; } = new(calls);
 
     public static Proxy At(
         Uri address, IPAddress? ip, NamedProxies? named, BillingClientOptions options, SslClientAuthenticationOptions tls, TimeProvider time)

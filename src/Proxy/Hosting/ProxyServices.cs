@@ -17,7 +17,7 @@ namespace Billing.Proxy.Hosting;
 internal static class ProxyServices
 {
     /// <summary>The platform's own gRPC services, which the health service reports individually.</summary>
-    public static IReadOnlyList<ServiceDescriptor> PublicServices { get; } = [V1.Billing.Descriptor, V1.BillingAdmin.Descriptor];
+    public static IReadOnlyList<ServiceDescriptor> PublicServices { get; } = [V1.BillingService.Descriptor, V1.BillingAdminService.Descriptor];
 
     /// <summary>Adds everything but the transport, which has to be there.</summary>
     public static void AddProxy(this WebApplicationBuilder builder, string name = "billing-proxy")
@@ -40,8 +40,8 @@ internal static class ProxyServices
         app.Use(app.Services.GetRequiredService<CallMetrics>().InvokeAsync);
         app.MapLive();
         app.Use(app.Services.GetRequiredService<CallErrors>().InvokeAsync);
-        app.MapGrpcService<BillingService>();
-        app.MapGrpcService<BillingAdminService>().ForOperators();
+        app.MapGrpcService<GrpcService>();
+        app.MapGrpcService<GrpcAdminService>().ForOperators();
         app.MapGrpcHealthChecksService().AllowAnonymous().RequireRateLimiting(AnonymousCalls.Name);
         app.MapGrpcReflectionService().AllowAnonymous().RequireRateLimiting(AnonymousCalls.Name);
         app.MapRest();

@@ -97,7 +97,7 @@ internal sealed class PastBalanceAnswer
     /// <summary>The most that it could owe.</summary>
     public MoneyJson? CreditLimit { get; init; }
 
-    /// <summary>ACCOUNT_STATUS_OPEN, ACCOUNT_STATUS_FROZEN or ACCOUNT_STATUS_CLOSED.</summary>
+    /// <summary>OPEN, FROZEN or CLOSED.</summary>
     public required string AccountStatus { get; init; }
 
     /// <summary>The version of that event; 0 before all events.</summary>
@@ -133,7 +133,7 @@ internal sealed class BalanceAnswer
     /// <summary>The most that the account may owe.</summary>
     public MoneyJson? CreditLimit { get; init; }
 
-    /// <summary>Whether it takes payments: ACCOUNT_STATUS_OPEN, ACCOUNT_STATUS_FROZEN or ACCOUNT_STATUS_CLOSED.</summary>
+    /// <summary>Whether it takes payments: OPEN, FROZEN or CLOSED.</summary>
     public required string AccountStatus { get; init; }
 
     /// <summary>The account's version that the answer reflects; 0 for an account without events.</summary>

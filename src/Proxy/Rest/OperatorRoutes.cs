@@ -87,7 +87,7 @@ internal sealed class AccountStatusBody
     /// <summary>The idempotency key: a UUID, created once and reused for retries.</summary>
     public string? TransactionId { get; set; }
 
-    /// <summary>ACCOUNT_STATUS_OPEN, ACCOUNT_STATUS_FROZEN or ACCOUNT_STATUS_CLOSED.</summary>
+    /// <summary>OPEN, FROZEN or CLOSED.</summary>
     public string? AccountStatus { get; set; }
 
     /// <summary>What you keep with it, e.g. the number of the case; a repeated request has to repeat it.</summary>

@@ -3,7 +3,6 @@ using System.Text.Json.Serialization.Metadata;
 using Billing.Contracts;
 using Billing.Proxy.Failures;
 using Billing.V1;
-using Google.Protobuf.Reflection;
 using Google.Protobuf.WellKnownTypes;
 
 namespace Billing.Proxy.Rest;
@@ -96,40 +95,37 @@ internal static class JsonConversions
     public static string? OrNull(this string text) => text.Length == 0 ? null : text;
 }
 
-/// <summary>The names of enum values, as in the contract.</summary>
+/// <summary>The names of enum values, without the prefixes of the contract.</summary>
 internal static class Names
 {
-    private static readonly EnumDescriptor Outcomes = In("PaymentOutcome");
-    private static readonly EnumDescriptor DeclineReasons = In("DeclineReason");
-    private static readonly EnumDescriptor PaymentTypes = In("PaymentType");
-    private static readonly EnumDescriptor EntryTypes = In("StatementEntryType");
-    private static readonly EnumDescriptor AccountStatuses = In("AccountStatus");
+    // A value that only a newer backend knows.
+    private const string Unknown = "UNKNOWN";
 
-    public static string Of(PaymentOutcome outcome) => Name(Outcomes, (int)outcome);
+    private static readonly ShortNames Outcomes = ShortNames.In<PaymentOutcome>();
+    private static readonly ShortNames DeclineReasons = ShortNames.In<DeclineReason>();
+    private static readonly ShortNames PaymentTypes = ShortNames.In<PaymentType>();
+    private static readonly ShortNames EntryTypes = ShortNames.In<StatementEntryType>();
+    private static readonly ShortNames AccountStatuses = ShortNames.In<AccountStatus>();
 
-    public static string? Of(DeclineReason reason) => reason == DeclineReason.Unspecified ? null : Name(DeclineReasons, (int)reason);
+    public static string Of(PaymentOutcome outcome) => Outcomes.Of((int)outcome) ?? Unknown;
 
-    public static string Of(PaymentType type) => Name(PaymentTypes, (int)type);
+    public static string? Of(DeclineReason reason) => reason == DeclineReason.Unspecified ? null : DeclineReasons.Of((int)reason) ?? Unknown;
 
-    public static string Of(StatementEntryType type) => Name(EntryTypes, (int)type);
+    public static string Of(PaymentType type) => PaymentTypes.Of((int)type) ?? Unknown;
 
-    public static string Of(AccountStatus status) => Name(AccountStatuses, (int)status);
+    public static string Of(StatementEntryType type) => EntryTypes.Of((int)type) ?? Unknown;
+
+    public static string Of(AccountStatus status) => AccountStatuses.Of((int)status) ?? Unknown;
 
     public static bool TryRead(string name, out AccountStatus status)
     {
-        status = (AccountStatus)Number(AccountStatuses, name);
+        status = (AccountStatus)AccountStatuses.NumberOf(name);
         return status != AccountStatus.Unspecified;
     }
 
     public static bool TryRead(string name, out StatementEntryType type)
     {
-        type = (StatementEntryType)Number(EntryTypes, name);
+        type = (StatementEntryType)EntryTypes.NumberOf(name);
         return type != StatementEntryType.Unspecified;
     }
-
-    private static EnumDescriptor In(string name) => BillingReflection.Descriptor.FindTypeByName<EnumDescriptor>(name);
-
-    private static int Number(EnumDescriptor names, string name) => names.FindValueByName(name)?.Number ?? 0;
-
-    private static string Name(EnumDescriptor names, int number) => names.FindValueByNumber(number)?.Name ?? "UNKNOWN";
 }

@@ -110,7 +110,7 @@ public sealed class PythonBackend
         await PayAsync(account, 15.25m);
         await PayAsync(account, 20_000);
         using var channel = GrpcChannel.ForAddress(_stack.Stack.ProxyAddresses[0]);
-        await new BillingAdmin.BillingAdminClient(channel).SetCreditLimitAsync(new SetCreditLimitRequest
+        await new BillingAdminService.BillingAdminServiceClient(channel).SetCreditLimitAsync(new SetCreditLimitRequest
         {
             TransactionId = Guid.NewGuid().ToString(),
             AccountId = account,

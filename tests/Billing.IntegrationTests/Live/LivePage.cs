@@ -93,7 +93,7 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
         await UntilAsync("#totals", @"^Charged 3\.00 USD, given back 0\.00 USD, on hold 4\.05 USD\. The account: balance 3\.00 USD, on hold 4\.05 USD");
         using var http = new HttpClient();
         using var frozen = await http.PutAsJsonAsync(
-            new Uri(new Uri(Address), $"/v1/accounts/visa/{account}/status"), new { transaction_id = Guid.NewGuid(), account_status = "ACCOUNT_STATUS_FROZEN" }, TestContext.Current.CancellationToken);
+            new Uri(new Uri(Address), $"/v1/accounts/visa/{account}/status"), new { transaction_id = Guid.NewGuid(), account_status = "FROZEN" }, TestContext.Current.CancellationToken);
         frozen.EnsureSuccessStatusCode();
         await PressAsync("#void");
         await UntilAsync("#totals", @"^Charged 3\.00 USD, given back 0\.00 USD, on hold 0\.00 USD\. The account: balance 3\.00 USD, on hold 0\.00 USD, available [\d.,]+ USD, frozen\.$");

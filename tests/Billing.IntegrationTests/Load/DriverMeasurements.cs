@@ -185,7 +185,7 @@ public sealed class DriverMeasurements : IAsyncLifetime
         }
     }
 
-    private sealed class GatedBilling(Gate gate) : V1.Billing.BillingBase
+    private sealed class GatedBilling(Gate gate) : BillingService.BillingServiceBase
     {
         public override async Task<MakePaymentResponse> MakePayment(MakePaymentRequest request, ServerCallContext context) =>
             await AnswerAsync(request);

@@ -127,7 +127,7 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
         var token = await RunAsync("token", "--scope", "payments:write", "--account", "acct-*");
         using var http = new HttpClient(credentials.Handler());
         using var channel = GrpcChannel.ForAddress($"https://localhost:{port}", new GrpcChannelOptions { HttpClient = http });
-        var client = new V1.Billing.BillingClient(channel);
+        var client = new BillingService.BillingServiceClient(channel);
         var headers = new Metadata { { "authorization", "Bearer " + token.Output.Trim() } };
 
         var paid = await client.MakePaymentAsync(StackFixture.Payment("acct-1"), headers);
@@ -186,7 +186,7 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
     private static async Task<MakePaymentResponse> PayAsync(int port)
     {
         using var channel = GrpcChannel.ForAddress($"http://127.0.0.1:{port}");
-        return await new V1.Billing.BillingClient(channel).MakePaymentAsync(StackFixture.Payment());
+        return await new BillingService.BillingServiceClient(channel).MakePaymentAsync(StackFixture.Payment());
     }
 
     private static List<ProcessIdentity> Processes(string table) =>

@@ -53,7 +53,7 @@ public sealed class CancelledCalls : IDisposable
         try
         {
             using var channel = GrpcChannel.ForAddress(proxy.Address);
-            var client = new V1.Billing.BillingClient(channel);
+            var client = new BillingService.BillingServiceClient(channel);
             Func<MakePaymentRequest, CancellationToken, Task<string>> pay = api switch
             {
                 "gRPC" => (payment, gone) => PayAsync(client, payment, gone),
@@ -112,7 +112,7 @@ public sealed class CancelledCalls : IDisposable
         return ends.High;
     }
 
-    private static async Task PayWhenThereIsAPlaceAsync(V1.Billing.BillingClient client)
+    private static async Task PayWhenThereIsAPlaceAsync(BillingService.BillingServiceClient client)
     {
         // The payments that have a place are answered before it is free.
         while (await PayAsync(client, StackFixture.Payment(), TestContext.Current.CancellationToken) != "")
@@ -122,7 +122,7 @@ public sealed class CancelledCalls : IDisposable
     }
 
     /// <summary>Returns the reason why the payment was refused; empty if it was not.</summary>
-    private static async Task<string> PayAsync(V1.Billing.BillingClient client, MakePaymentRequest payment, CancellationToken gone)
+    private static async Task<string> PayAsync(BillingService.BillingServiceClient client, MakePaymentRequest payment, CancellationToken gone)
     {
         try
         {
@@ -135,7 +135,7 @@ public sealed class CancelledCalls : IDisposable
         }
     }
 
-    private static async Task<string> PayOnStreamAsync(V1.Billing.BillingClient client, MakePaymentRequest payment, CancellationToken gone)
+    private static async Task<string> PayOnStreamAsync(BillingService.BillingServiceClient client, MakePaymentRequest payment, CancellationToken gone)
     {
         using var call = client.MakePayments(deadline: DeadlineFromNow(), cancellationToken: gone);
         // The write to a stream that is refused may fail before the status of the refusal arrives.

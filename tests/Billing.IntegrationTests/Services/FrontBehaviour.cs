@@ -70,7 +70,7 @@ public abstract class FrontBehaviour
         using var channel = GrpcChannel.ForAddress(_stack.Stack.ProxyAddresses[0]);
         var health = new Health.HealthClient(channel);
 
-        foreach (var service in new[] { "", "billing.v1.Billing" })
+        foreach (var service in new[] { "", "billing.v1.BillingService" })
         {
             var answer = await health.CheckAsync(new HealthCheckRequest { Service = service });
             Assert.Equal(HealthCheckResponse.Types.ServingStatus.Serving, answer.Status);
@@ -84,7 +84,7 @@ public abstract class FrontBehaviour
         using var call = new ServerReflection.ServerReflectionClient(channel).ServerReflectionInfo();
 
         await call.RequestStream.WriteAsync(new ServerReflectionRequest { ListServices = "*" });
-        await call.RequestStream.WriteAsync(new ServerReflectionRequest { FileContainingSymbol = "billing.v1.Billing" });
+        await call.RequestStream.WriteAsync(new ServerReflectionRequest { FileContainingSymbol = "billing.v1.BillingService" });
         await call.RequestStream.WriteAsync(new ServerReflectionRequest { FileContainingSymbol = "billing.v1.Nothing" });
         await call.RequestStream.CompleteAsync();
         var answers = new List<ServerReflectionResponse>();
@@ -93,7 +93,7 @@ public abstract class FrontBehaviour
             answers.Add(call.ResponseStream.Current);
         }
 
-        Assert.Contains("billing.v1.Billing", answers[0].ListServicesResponse.Service.Select(s => s.Name));
+        Assert.Contains("billing.v1.BillingService", answers[0].ListServicesResponse.Service.Select(s => s.Name));
         var files = answers[1].FileDescriptorResponse.FileDescriptorProto.Select(FileDescriptorProto.Parser.ParseFrom).ToList();
         Assert.Equal(["billing/v1/billing.proto", "google/protobuf/timestamp.proto"], files.Select(f => f.Name));
         Assert.Equal((int)StatusCode.NotFound, answers[2].ErrorResponse.ErrorCode);

@@ -142,7 +142,7 @@ public sealed class KafkaFailures
     {
         var proxy = await _stack.Stack.AddAsync(ServiceRole.Proxy, 3, CancellationToken.None);
         using var channel = Grpc.Net.Client.GrpcChannel.ForAddress(proxy.Address);
-        var client = new V1.Billing.BillingClient(channel);
+        var client = new BillingService.BillingServiceClient(channel);
         await client.MakePaymentAsync(StackFixture.Payment());
         var topicsBefore = ReplyTopics().Count;
 

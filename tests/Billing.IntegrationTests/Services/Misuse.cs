@@ -31,8 +31,8 @@ public sealed class Misuse(SecuredStack stack)
     [Fact]
     public async Task Hostile_text_in_any_field_is_rejected_with_the_fields_name_and_not_logged()
     {
-        var client = new V1.Billing.BillingClient(_stack.Channel());
-        var admin = new BillingAdmin.BillingAdminClient(Grpc.Net.Client.GrpcChannel.ForAddress(
+        var client = new BillingService.BillingServiceClient(_stack.Channel());
+        var admin = new BillingAdminService.BillingAdminServiceClient(Grpc.Net.Client.GrpcChannel.ForAddress(
             _stack.Stack.AdminAddresses[0], new() { HttpHandler = _stack.Credentials.Handler(), DisposeHttpClient = true }));
         var all = _stack.Bearer("payments:write balances:read admin", "*");
         var before = await EventsAsync();
@@ -71,7 +71,7 @@ public sealed class Misuse(SecuredStack stack)
         body.Headers.ContentLength = 100_000_000;
 
         using var answer = await http.PutAsync(new Uri(Rest, "/v1/payments/" + Guid.NewGuid()), body, Cancellation);
-        var client = new V1.Billing.BillingClient(_stack.Channel());
+        var client = new BillingService.BillingServiceClient(_stack.Channel());
         var tooLong = await Assert.ThrowsAsync<RpcException>(() => client.MakePaymentAsync(
             With(p => p.AccountId = new string('a', 100_000_000)), _stack.Bearer("payments:write", "*")).ResponseAsync);
 
@@ -132,7 +132,7 @@ public sealed class Misuse(SecuredStack stack)
     {
         var before = ResidentBytes();
         var headers = _stack.Bearer("payments:write", "test-*");
-        var client = new V1.Billing.BillingClient(_stack.Channel());
+        var client = new BillingService.BillingServiceClient(_stack.Channel());
         var streams = Enumerable.Range(0, 1_000).Select(_ => client.MakePayments(headers, cancellationToken: Cancellation)).ToList();
         // One answered payment shows that all streams are open.
         await streams[^1].RequestStream.WriteAsync(StackFixture.Payment(), Cancellation);
@@ -156,7 +156,7 @@ public sealed class Misuse(SecuredStack stack)
 
     private async Task ServesAsync()
     {
-        var paid = await new V1.Billing.BillingClient(_stack.Channel()).MakePaymentAsync(
+        var paid = await new BillingService.BillingServiceClient(_stack.Channel()).MakePaymentAsync(
             StackFixture.Payment(), _stack.Bearer("payments:write", "test-*"), (TimeProvider.System.GetUtcNow() + Patience).UtcDateTime, Cancellation);
         Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
     }

@@ -28,7 +28,7 @@ public sealed class Restores : IAsyncLifetime
 
     private BillingStack Stack => _stack!;
 
-    private V1.Billing.BillingClient Proxy => new(_channel);
+    private BillingService.BillingServiceClient Proxy => new(_channel);
 
     public async ValueTask InitializeAsync()
     {

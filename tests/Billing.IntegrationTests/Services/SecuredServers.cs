@@ -50,7 +50,7 @@ public sealed class SecuredServers(SecuredStack stack)
     [Fact]
     public async Task A_payment_and_its_balance_use_TLS_on_every_connection()
     {
-        var client = new V1.Billing.BillingClient(_stack.Channel());
+        var client = new BillingService.BillingServiceClient(_stack.Channel());
         var headers = _stack.Bearer("payments:write balances:read", "test-*");
         var payment = StackFixture.Payment();
 
@@ -66,7 +66,7 @@ public sealed class SecuredServers(SecuredStack stack)
     [Fact]
     public async Task Who_sent_a_payment_or_froze_the_account_is_recorded_and_told_to_administrators_and_by_the_audit()
     {
-        var client = new V1.Billing.BillingClient(_stack.Channel());
+        var client = new BillingService.BillingServiceClient(_stack.Channel());
         var payment = StackFixture.Payment();
         await client.MakePaymentAsync(payment, _stack.Bearer("payments:write", "test-*"));
         using var admin = GrpcChannel.ForAddress(_stack.Stack.AdminAddresses[0], new() { HttpHandler = _stack.Credentials.Handler(), DisposeHttpClient = true });
@@ -77,7 +77,7 @@ public sealed class SecuredServers(SecuredStack stack)
             PaymentType = payment.PaymentType,
             AccountStatus = AccountStatus.Frozen,
         };
-        await new BillingAdmin.BillingAdminClient(admin).SetAccountStatusAsync(freeze, _stack.Bearer("admin", "*"));
+        await new BillingAdminService.BillingAdminServiceClient(admin).SetAccountStatusAsync(freeze, _stack.Bearer("admin", "*"));
         var request = new GetStatementRequest { AccountId = payment.AccountId, PaymentType = payment.PaymentType };
 
         var told = await EntryAsync(client, request, _stack.Bearer("balances:read admin", "test-*"));
@@ -201,7 +201,7 @@ public sealed class SecuredServers(SecuredStack stack)
     [Fact]
     public async Task Logs_and_command_lines_contain_no_password_key_or_token()
     {
-        var client = new V1.Billing.BillingClient(_stack.Channel());
+        var client = new BillingService.BillingServiceClient(_stack.Channel());
         var good = _stack.Token("payments:write", "test-*");
         var bad = _stack.Token("payments:write", "test-*")[..^3] + "AAA";
         await client.MakePaymentAsync(StackFixture.Payment(), new Metadata { { "authorization", "Bearer " + good } });
@@ -224,7 +224,7 @@ public sealed class SecuredServers(SecuredStack stack)
         Assert.DoesNotContain(output, text => text.Contains("PRIVATE KEY", StringComparison.Ordinal) || Array.Exists(secrets, secret => text.Contains(secret, StringComparison.Ordinal)));
     }
 
-    private static async Task<StatementEntry> EntryAsync(V1.Billing.BillingClient client, GetStatementRequest request, Metadata headers)
+    private static async Task<StatementEntry> EntryAsync(BillingService.BillingServiceClient client, GetStatementRequest request, Metadata headers)
     {
         using var call = client.GetStatement(request, headers);
         Assert.True(await call.ResponseStream.MoveNext(TestContext.Current.CancellationToken));

@@ -87,7 +87,7 @@ public sealed class Supervision
         return topics.Where(topic => !topic.Error.IsError).ToDictionary(topic => topic.TopicId.ToString(), topic => topic.Name, StringComparer.Ordinal);
     }
 
-    private static async Task<MakePaymentResponse> PayUntilAnsweredAsync(V1.Billing.BillingClient proxy, CancellationToken cancellationToken)
+    private static async Task<MakePaymentResponse> PayUntilAnsweredAsync(BillingService.BillingServiceClient proxy, CancellationToken cancellationToken)
     {
         var request = StackFixture.Payment();
         while (true)

@@ -44,7 +44,7 @@ public sealed class ExposedMetrics(KafkaStack stack)
 
         static bool IsCount(string series) => series.StartsWith("rpc_server_call_duration_seconds_count{", StringComparison.Ordinal)
             && series.Contains("rpc_response_status_code=\"INVALID_ARGUMENT\"", StringComparison.Ordinal)
-            && series.Contains("rpc_method=\"billing.v1.Billing/MakePayment\"", StringComparison.Ordinal);
+            && series.Contains("rpc_method=\"billing.v1.BillingService/MakePayment\"", StringComparison.Ordinal);
     }
 
     [Fact]

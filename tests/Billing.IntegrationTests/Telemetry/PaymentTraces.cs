@@ -38,7 +38,7 @@ public abstract class PaymentTraces(StackFixture stack, string[] requestPath, st
         Assert.Contains(spans, s => s.Source == "Npgsql" && ParentOf(s, spans) == "receipts");
         Assert.Contains(spans, s => s.Source == "Npgsql" && ParentOf(s, spans) == "record");
         var server = spans.Single(s => s.ParentId == caller);
-        Assert.Equal("billing.v1.Billing/MakePayment", server.Tag("rpc.method"));
+        Assert.Equal("billing.v1.BillingService/MakePayment", server.Tag("rpc.method"));
         Assert.Equal("OK", server.Tag("rpc.response.status_code"));
     }
 
@@ -97,7 +97,7 @@ internal static class SpanTree
 [Collection(OverKafka.Name)]
 public sealed class KafkaTraces(KafkaStack stack) : PaymentTraces(
     stack,
-    ["billing.v1.Billing/MakePayment", "send billing.payments.visa", "process billing.payments.visa"],
+    ["billing.v1.BillingService/MakePayment", "send billing.payments.visa", "process billing.payments.visa"],
     ["send billing.events", "send billing.replies.{proxy}", "process billing.replies.{proxy}"])
 {
     [Fact]
@@ -146,16 +146,16 @@ public sealed class KafkaTraces(KafkaStack stack) : PaymentTraces(
 }
 
 [Collection(InOneProcess.Name)]
-public sealed class EmbeddedTraces(EmbeddedStack stack) : PaymentTraces(stack, ["billing.v1.Billing/MakePayment", "process"], []);
+public sealed class EmbeddedTraces(EmbeddedStack stack) : PaymentTraces(stack, ["billing.v1.BillingService/MakePayment", "process"], []);
 
 [Collection(OverDirectCalls.Name)]
 public sealed class DirectGrpcTraces(DirectGrpcStack stack) : PaymentTraces(
-    stack, ["billing.v1.Billing/MakePayment", "billing.wire.v1.Backend/Execute", "POST", "POST /billing.wire.v1.Backend/Execute", "process"], []);
+    stack, ["billing.v1.BillingService/MakePayment", "billing.wire.v1.Backend/Execute", "POST", "POST /billing.wire.v1.Backend/Execute", "process"], []);
 
 [Collection(OverDirectCalls.Name)]
 public sealed class DirectRpcxTraces(DirectRpcxStack stack) : PaymentTraces(
-    stack, ["billing.v1.Billing/MakePayment", Billing.Hosting.Telemetry.Tracing.ExecuteSpan, "process"], []);
+    stack, ["billing.v1.BillingService/MakePayment", Billing.Hosting.Telemetry.Tracing.ExecuteSpan, "process"], []);
 
 [Collection(OverDirectCalls.Name)]
 public sealed class DirectRestTraces(DirectRestStack stack) : PaymentTraces(
-    stack, ["billing.v1.Billing/MakePayment", "POST", "POST /wire/v1/commands", "process"], []);
+    stack, ["billing.v1.BillingService/MakePayment", "POST", "POST /wire/v1/commands", "process"], []);

@@ -36,7 +36,7 @@ public sealed class ProxyAllocationTests
         using var pending = new PendingReplies(time, lastCorrelationId: 0);
         var options = Options.Create(new ProxyOptions());
         using var admission = Admissions.With(options.Value);
-        var service = new BillingService(
+        var service = new GrpcService(
             new RequestHandler(new CommandPublisher(pair, pending, Samples.ReplyTopic), admission, options, time), admission, options, time);
         var reader = new ReplyReader(pending, NullLogger.Instance);
         var rounds = Enumerable.Range(0, 130).Select(round => new Round(round, caller.Token)).ToList();

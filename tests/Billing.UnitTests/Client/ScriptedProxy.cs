@@ -15,7 +15,7 @@ namespace Billing.UnitTests.Client;
 
 /// <summary>A proxy on its own port that answers with the given failures first, and then accepts all payments. On a stream, each failure
 /// comes after an answer.</summary>
-internal sealed class ScriptedProxy : V1.Billing.BillingBase, IAsyncDisposable
+internal sealed class ScriptedProxy : BillingService.BillingServiceBase, IAsyncDisposable
 {
     private readonly ConcurrentQueue<MakePaymentRequest> _requests = new();
     private readonly ConcurrentQueue<RpcException> _failures = new();

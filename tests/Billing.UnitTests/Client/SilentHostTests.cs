@@ -79,7 +79,7 @@ public sealed class SilentHostTests : IAsyncDisposable
         });
 
         var failure = await Assert.ThrowsAsync<RpcException>(
-            () => new V1.Billing.BillingClient(channel).MakePaymentAsync(Samples.Payment()).ResponseAsync);
+            () => new BillingService.BillingServiceClient(channel).MakePaymentAsync(Samples.Payment()).ResponseAsync);
 
         Assert.True(ProxyFailure.IsBrokenConnection(failure.Status));
         Assert.True(ProxyFailure.IsProxySpecific(failure));

@@ -30,7 +30,7 @@ public sealed class TelemetryTests
         await client.PayAsync(Five);
 
         var span = Assert.Single(ended, activity => activity.TraceId == caller.TraceId);
-        Assert.Equal(("billing.v1.Billing/MakePayment", ActivityKind.Client, caller.SpanId), (span.DisplayName, span.Kind, span.ParentSpanId));
+        Assert.Equal(("billing.v1.BillingService/MakePayment", ActivityKind.Client, caller.SpanId), (span.DisplayName, span.Kind, span.ParentSpanId));
         Assert.Equal("OK", span.GetTagItem("rpc.response.status_code"));
         Assert.All(proxy.HeadersOf("traceparent"), header => Assert.Contains(caller.TraceId.ToHexString(), header, StringComparison.Ordinal));
         Assert.Equal(2, proxy.HeadersOf("traceparent").Count());
@@ -65,10 +65,10 @@ public sealed class TelemetryTests
         }
         listener.RecordObservableInstruments();
 
-        Assert.Contains("billing.v1.BillingAdmin/SetCreditLimit UNIMPLEMENTED UNIMPLEMENTED True", ends);
-        Assert.Contains("billing.v1.Billing/MakePayment UNAVAILABLE UNAVAILABLE True", ends);
-        Assert.Contains("billing.v1.Billing/MakePayment RESOURCE_EXHAUSTED RESOURCE_EXHAUSTED True", ends);
-        Assert.Contains("billing.v1.Billing/MakePayment OK  True", ends);
+        Assert.Contains("billing.v1.BillingAdminService/SetCreditLimit UNIMPLEMENTED UNIMPLEMENTED True", ends);
+        Assert.Contains("billing.v1.BillingService/MakePayment UNAVAILABLE UNAVAILABLE True", ends);
+        Assert.Contains("billing.v1.BillingService/MakePayment RESOURCE_EXHAUSTED RESOURCE_EXHAUSTED True", ends);
+        Assert.Contains("billing.v1.BillingService/MakePayment OK  True", ends);
         Assert.Equal([0, 1], open);
     }
 

@@ -24,7 +24,7 @@ public sealed class RecordedContractTests
         ["a message is renamed"] = () => Changed(Wire, file => Message(file, "Event").Name = "Fact"),
         ["a value of an enum is removed"] = () => Changed(Api, file => Enum(file, "PaymentType").Value.RemoveAt(4)),
         ["a value of an enum is renumbered"] = () => Changed(Api, file => Enum(file, "PaymentType").Value[4].Number = 5),
-        ["a value of an enum is renamed"] = () => Changed(Api, file => Enum(file, "PaymentType").Value[4].Name = "PAYMENT_TYPE_AMEX"),
+        ["a value of an enum is renamed"] = () => Changed(Api, file => Enum(file, "PaymentType").Value[4].Name = "AMEX"),
         ["a method is removed"] = () => Changed(Api, file => file.Service[0].Method.RemoveAt(2)),
         ["a method is renamed"] = () => Changed(Api, file => file.Service[0].Method[2].Name = "ReadBalance"),
         ["a method answers with a stream"] = () => Changed(Api, file => file.Service[0].Method[0].ServerStreaming = true),
@@ -69,13 +69,13 @@ public sealed class RecordedContractTests
         {
             Message(file, "Money").Field.Add(new FieldDescriptorProto { Name = "added", Number = 4, Type = FieldDescriptorProto.Types.Type.String, Label = FieldDescriptorProto.Types.Label.Optional });
             Message(file, "Money").Field[2].Options = new FieldOptions { Deprecated = true };
-            Enum(file, "PaymentType").Value.Add(new EnumValueDescriptorProto { Name = "DINERS", Number = 5 });
+            Enum(file, "PaymentType").Value.Add(new EnumValueDescriptorProto { Name = "PAYMENT_TYPE_DINERS", Number = 5 });
             file.Service[0].Method.Add(new MethodDescriptorProto { Name = "Added", InputType = ".billing.v1.Money", OutputType = ".billing.v1.Money" });
         });
 
         Assert.Empty(Lines(Api).Except(Lines(added)));
         Assert.Equal(
-            ["field billing.v1.Money.added = 4: String", "value billing.v1.PaymentType.DINERS = 5", "rpc billing.v1.Billing.Added(billing.v1.Money) returns (billing.v1.Money)"],
+            ["field billing.v1.Money.added = 4: String", "value billing.v1.PaymentType.PAYMENT_TYPE_DINERS = 5", "rpc billing.v1.BillingService.Added(billing.v1.Money) returns (billing.v1.Money)"],
             Lines(added).Except(Lines(Api)));
     }
 

@@ -140,8 +140,8 @@ public sealed class GrpcFuzz
             new GetBalanceAtRequest { AccountId = "a", PaymentType = PaymentType.Visa, Time = new() { Seconds = 1 } },
             new ListStatementRequest { AccountId = "a", PaymentType = PaymentType.Visa, DecidedFrom = new() { Seconds = 1 }, Types_ = { StatementEntryType.PaymentAccepted }, PageToken = "AAAA" },
             new SetCreditLimitRequest { TransactionId = Samples.TransactionId, AccountId = "a", PaymentType = PaymentType.Visa, Limit = Samples.Dollars(1) },
-            new Grpc.Health.V1.HealthCheckRequest { Service = "billing.v1.Billing" },
-            new Grpc.Reflection.V1Alpha.ServerReflectionRequest { FileContainingSymbol = "billing.v1.Billing" },
+            new Grpc.Health.V1.HealthCheckRequest { Service = "billing.v1.BillingService" },
+            new Grpc.Reflection.V1Alpha.ServerReflectionRequest { FileContainingSymbol = "billing.v1.BillingService" },
         ];
         var bodies = new List<byte[]>();
         for (byte method = 0; method < methods; method++)

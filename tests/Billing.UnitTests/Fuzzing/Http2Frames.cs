@@ -62,7 +62,7 @@ internal static class Http2Frames
         var fields = new List<byte>();
         foreach (var (name, value) in new[]
         {
-            (":method", "POST"), (":scheme", "http"), (":path", "/billing.v1.Billing/MakePayment"), (":authority", "localhost"), ("content-type", "application/grpc"), ("te", "trailers"),
+            (":method", "POST"), (":scheme", "http"), (":path", "/billing.v1.BillingService/MakePayment"), (":authority", "localhost"), ("content-type", "application/grpc"), ("te", "trailers"),
         })
         {
             fields.AddRange([0, (byte)name.Length, .. Encoding.ASCII.GetBytes(name), (byte)value.Length, .. Encoding.ASCII.GetBytes(value)]);

@@ -74,7 +74,7 @@ public sealed partial class ApiLimitsTests
         var request = new JsonObject
         {
             ["account_id"] = "a",
-            ["payment_type"] = "VISA",
+            ["payment_type"] = "PAYMENT_TYPE_VISA",
         };
         foreach (var id in Ids.Where(name => type.FindFieldByName(name) is not null))
         {

@@ -128,7 +128,7 @@ public sealed class CancelledCallTests
         using var pending = new PendingReplies(time);
         var options = Options.Create(new ProxyOptions { DeadlineDefault = TimeSpan.FromSeconds(5) });
         using var admission = Admissions.With(options.Value, time: time);
-        var service = new BillingService(new RequestHandler(new Unanswered(pending), admission, options, time), admission, options, time);
+        var service = new GrpcService(new RequestHandler(new Unanswered(pending), admission, options, time), admission, options, time);
         using var gone = new CancellationTokenSource();
         var calling = service.MakePayment(Samples.Payment(), new StubCall(DateTime.MaxValue, gone.Token));
 

@@ -43,7 +43,7 @@ public sealed class EdgeTests
 
         await proxy.Client.MakePaymentAsync(payment);
         await proxy.Client.CheckBalanceAsync(With(CheckBalanceRequest.Parser, Samples.Balance()));
-        await new BillingAdmin.BillingAdminClient(channel).SetCreditLimitAsync(With(SetCreditLimitRequest.Parser, limit));
+        await new BillingAdminService.BillingAdminServiceClient(channel).SetCreditLimitAsync(With(SetCreditLimitRequest.Parser, limit));
         using var stream = proxy.Client.MakePayments();
         await stream.RequestStream.WriteAsync(payment);
         Assert.True(await stream.ResponseStream.MoveNext(CancellationToken.None));
@@ -108,7 +108,7 @@ public sealed class EdgeTests
         await using var proxy = await ProxyHost.StartAsync(_backend, options => options.ConnectionsMax = 1);
         using (var only = Grpc.Net.Client.GrpcChannel.ForAddress(proxy.Address))
         {
-            await new V1.Billing.BillingClient(only).MakePaymentAsync(Samples.Payment());
+            await new BillingService.BillingServiceClient(only).MakePaymentAsync(Samples.Payment());
             using var surplus = await ConnectAsync(proxy);
             Assert.True(await IsClosedAsync(surplus));
         }

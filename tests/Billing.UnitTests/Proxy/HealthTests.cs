@@ -12,8 +12,8 @@ public sealed class HealthTests
 {
     [Theory]
     [InlineData("")]
-    [InlineData("billing.v1.Billing")]
-    [InlineData("billing.v1.BillingAdmin")]
+    [InlineData("billing.v1.BillingService")]
+    [InlineData("billing.v1.BillingAdminService")]
     public async Task A_watch_of_a_service_reports_that_it_serves_and_ends_with_NOT_SERVING_when_the_proxy_stops(string service)
     {
         await using var proxy = await ProxyHost.StartAsync(new FakeBackend());

@@ -106,7 +106,7 @@ public sealed class PaymentStreamTests
         var taken = 0;
         for (var refused = false; !refused;)
         {
-            var stream = new V1.Billing.BillingClient(many).MakePayments();
+            var stream = new BillingService.BillingServiceClient(many).MakePayments();
             // The write to a stream that is refused may fail.
             _ = stream.RequestStream.WriteAsync(Samples.Payment("greedy")).ContinueWith(_ => { }, TaskScheduler.Default);
             var answer = stream.ResponseStream.MoveNext(CancellationToken.None);
@@ -118,7 +118,7 @@ public sealed class PaymentStreamTests
             taken = _backend.Commands.Count;
         }
 
-        using var call = new V1.Billing.BillingClient(one).MakePayments();
+        using var call = new BillingService.BillingServiceClient(one).MakePayments();
         await call.RequestStream.WriteAsync(Samples.Payment("modest"));
 
         Assert.True(await call.ResponseStream.MoveNext(CancellationToken.None));

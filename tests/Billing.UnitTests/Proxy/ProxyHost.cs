@@ -37,10 +37,10 @@ internal sealed class ProxyHost : IAsyncDisposable
     public Uri Rest { get; }
 
     /// <summary>A plain gRPC client.</summary>
-    public V1.Billing.BillingClient Client => new(_channel);
+    public V1.BillingService.BillingServiceClient Client => new(_channel);
 
     /// <summary>A plain gRPC client of the operators' API.</summary>
-    public V1.BillingAdmin.BillingAdminClient Admin => new(_channel);
+    public V1.BillingAdminService.BillingAdminServiceClient Admin => new(_channel);
 
     /// <summary>Calls any method.</summary>
     public CallInvoker Invoker => _channel.CreateCallInvoker();

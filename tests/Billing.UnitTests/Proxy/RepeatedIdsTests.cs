@@ -30,7 +30,7 @@ public sealed class RepeatedIdsTests : IAsyncLifetime
         ["PUT /v1/voids/{transaction_id}"] = $$"""{{{Account}},"payment_id":"{{Payment}}"}""",
         ["PUT /v1/refunds/{transaction_id}"] = $$"""{{{Account}},"payment_id":"{{Payment}}","amount":{{Money}}}""",
         ["PUT /v1/accounts/{payment_type}/{account_id}/credit-limit"] = $$"""{"transaction_id":"{{Id}}","limit":{{Money}}}""",
-        ["PUT /v1/accounts/{payment_type}/{account_id}/status"] = $$"""{"transaction_id":"{{Id}}","account_status":"ACCOUNT_STATUS_FROZEN"}""",
+        ["PUT /v1/accounts/{payment_type}/{account_id}/status"] = $$"""{"transaction_id":"{{Id}}","account_status":"FROZEN"}""",
     };
 
     // Their answers have no ids, or show what is recorded; or, of the status of a payment, are followed from the answer to the payment.

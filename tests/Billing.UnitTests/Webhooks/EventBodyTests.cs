@@ -61,7 +61,7 @@ public sealed class EventBodyTests
         [Event.FactOneofCase.AccountStatusChanged] = (
             recorded => (recorded.AccountStatusChanged, recorded.AccountStatus) = (new AccountStatusChanged { Status = AccountStatus.Frozen }, AccountStatus.Frozen),
             """
-            {"type":"ACCOUNT_STATUS_CHANGED","account_id":"acct-42","payment_type":"VISA","version":7,"transaction_id":"0b0f2a52-5b5c-4b7e-9d3c-6f8f3f0f5a11","decided_at":"2026-01-31T12:00:00.123456Z","status":"ACCOUNT_STATUS_FROZEN","balance":{"currency_code":"USD","units":"9007199254740993","nanos":0},"account_status":"ACCOUNT_STATUS_FROZEN"}
+            {"type":"ACCOUNT_STATUS_CHANGED","account_id":"acct-42","payment_type":"VISA","version":7,"transaction_id":"0b0f2a52-5b5c-4b7e-9d3c-6f8f3f0f5a11","decided_at":"2026-01-31T12:00:00.123456Z","status":"FROZEN","balance":{"currency_code":"USD","units":"9007199254740993","nanos":0},"account_status":"FROZEN"}
             """),
     };
 

@@ -63,13 +63,13 @@ internal abstract class EchoChannel : IRequestChannel
     private sealed class GrpcEcho : EchoChannel
     {
         private readonly GrpcChannel _channel;
-        private readonly V1.Billing.BillingClient _client;
+        private readonly BillingService.BillingServiceClient _client;
 
         public GrpcEcho(int port)
         {
             _channel = GrpcChannel.ForAddress(
                 $"http://127.0.0.1:{port}", new GrpcChannelOptions { HttpHandler = new SocketsHttpHandler { EnableMultipleHttp2Connections = true }, DisposeHttpClient = true });
-            _client = new V1.Billing.BillingClient(_channel);
+            _client = new BillingService.BillingServiceClient(_channel);
         }
 
         public override ValueTask DisposeAsync()

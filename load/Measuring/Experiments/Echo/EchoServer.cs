@@ -90,7 +90,7 @@ internal static class EchoServer
     }
 
     /// <summary>The platform's own gRPC service with one of its methods implemented.</summary>
-    private sealed class GrpcEcho : V1.Billing.BillingBase
+    private sealed class GrpcEcho : BillingService.BillingServiceBase
     {
         public override Task<MakePaymentResponse> MakePayment(MakePaymentRequest request, ServerCallContext context) =>
             Task.FromResult(EchoMessages.Answer(request));

@@ -52,7 +52,7 @@ async function follow({ path, done, isWhole }) {
 }
 
 function restriction({ account_status }) {
-  return account_status === 'ACCOUNT_STATUS_OPEN' ? '' : `, ${account_status.replace('ACCOUNT_STATUS_', '').toLowerCase()}`;
+  return account_status === 'OPEN' ? '' : `, ${account_status.toLowerCase()}`;
 }
 
 // The balance includes what was done last.

@@ -94,7 +94,7 @@ public sealed partial class LiveFrontTests : IAsyncLifetime
         while (failures.GetArrayLength() < 2);
 
         Assert.Equal(
-            ["GET /v1/accounts/{payment_type}/{account_id}/balance 400 InvalidArgument INVALID_FIELD", "billing.v1.Billing/MakePayment InvalidArgument INVALID_FIELD"],
+            ["GET /v1/accounts/{payment_type}/{account_id}/balance 400 InvalidArgument INVALID_FIELD", "billing.v1.BillingService/MakePayment InvalidArgument INVALID_FIELD"],
             failures.EnumerateArray().Select(f => $"{f.GetProperty("method")} {f.GetProperty("status")} {f.GetProperty("reason")}").Order(StringComparer.Ordinal));
     }
 

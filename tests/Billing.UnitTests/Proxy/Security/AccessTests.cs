@@ -209,9 +209,9 @@ public sealed class AccessTests : IAsyncLifetime
         };
         _proxy.Backend.Answer = _ => Task.FromResult(new Wire.V1.Reply { CreditLimit = new SetCreditLimitResponse() });
         var admin = _proxy.Token("admin", "*");
-        var publicly = new BillingAdmin.BillingAdminClient(_proxy.Channel(token: admin));
-        var asCaller = new BillingAdmin.BillingAdminClient(_proxy.Channel(_proxy.Admin, _proxy.Token("payments:write balances:read", "*")));
-        var asAdmin = new BillingAdmin.BillingAdminClient(_proxy.Channel(_proxy.Admin, admin));
+        var publicly = new BillingAdminService.BillingAdminServiceClient(_proxy.Channel(token: admin));
+        var asCaller = new BillingAdminService.BillingAdminServiceClient(_proxy.Channel(_proxy.Admin, _proxy.Token("payments:write balances:read", "*")));
+        var asAdmin = new BillingAdminService.BillingAdminServiceClient(_proxy.Channel(_proxy.Admin, admin));
         using var http = _proxy.Http(admin);
 
         var hidden = await Assert.ThrowsAsync<RpcException>(() => publicly.SetCreditLimitAsync(request).ResponseAsync);
@@ -332,11 +332,11 @@ public sealed class AccessTests : IAsyncLifetime
         await RefusedAsync(client, StatusCode.Unauthenticated, ErrorReasons.TokenExpired, commands: 1, proxy);
     }
 
-    private Task<RpcException> RefusedAsync(V1.Billing.BillingClient client, StatusCode status, string reason) =>
+    private Task<RpcException> RefusedAsync(BillingService.BillingServiceClient client, StatusCode status, string reason) =>
         RefusedAsync(client, status, reason, commands: 0, _proxy);
 
     private static async Task<RpcException> RefusedAsync(
-        V1.Billing.BillingClient client, StatusCode status, string reason, int commands, SecureProxy proxy)
+        BillingService.BillingServiceClient client, StatusCode status, string reason, int commands, SecureProxy proxy)
     {
         var refused = await Assert.ThrowsAsync<RpcException>(() => client.MakePaymentAsync(Samples.Payment()).ResponseAsync);
 

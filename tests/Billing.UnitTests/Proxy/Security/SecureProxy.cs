@@ -126,7 +126,7 @@ internal sealed class SecureProxy : IAsyncDisposable
         return channel;
     }
 
-    public V1.Billing.BillingClient Client(string? token = null, string? clientPem = null) => new(Channel(token: token, clientPem: clientPem));
+    public V1.BillingService.BillingServiceClient Client(string? token = null, string? clientPem = null) => new(Channel(token: token, clientPem: clientPem));
 
     /// <summary>A token with the given scopes and accounts.</summary>
     public string Token(string scopes, params string[] accounts) =>

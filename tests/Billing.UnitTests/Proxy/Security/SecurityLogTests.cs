@@ -81,7 +81,7 @@ public sealed class SecurityLogTests : IDisposable
         }
         await Assert.ThrowsAsync<RpcException>(() => proxy.Client().MakePaymentAsync(Samples.Payment()).ResponseAsync);
         await Assert.ThrowsAsync<RpcException>(
-            () => new BillingAdmin.BillingAdminClient(proxy.Channel()).SetCreditLimitAsync(new SetCreditLimitRequest()).ResponseAsync);
+            () => new BillingAdminService.BillingAdminServiceClient(proxy.Channel()).SetCreditLimitAsync(new SetCreditLimitRequest()).ResponseAsync);
 
         var lines = Lines().ToList();
 

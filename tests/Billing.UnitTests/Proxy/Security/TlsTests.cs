@@ -125,7 +125,7 @@ public sealed class TlsTests
         return payment;
     }
 
-    private static async Task<string?> ReasonAsync(V1.Billing.BillingClient client, string account) =>
+    private static async Task<string?> ReasonAsync(V1.BillingService.BillingServiceClient client, string account) =>
         (await Assert.ThrowsAsync<RpcException>(() => client.MakePaymentAsync(Of(account)).ResponseAsync)).Trailers.GetValue(Trailers.Reason);
 
     private static async Task<string> ThumbprintAsync(SecureProxy proxy)

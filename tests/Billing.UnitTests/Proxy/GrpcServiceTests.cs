@@ -14,19 +14,19 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.UnitTests.Proxy;
 
-public sealed class BillingServiceTests : IRequestTransport, IDisposable
+public sealed class GrpcServiceTests : IRequestTransport, IDisposable
 {
     private const long Second = 1_000_000;
 
     private readonly ManualTime _time = new();
     private readonly Admission _admission;
     private readonly SteadyTime _steady;
-    private readonly BillingService _service;
-    private readonly BillingAdminService _admin;
+    private readonly GrpcService _service;
+    private readonly GrpcAdminService _admin;
     private Command? _sent;
     private Reply _reply = new() { Payment = new MakePaymentResponse { Version = 3 } };
 
-    public BillingServiceTests()
+    public GrpcServiceTests()
     {
         var options = Options.Create(new ProxyOptions
         {
@@ -37,8 +37,8 @@ public sealed class BillingServiceTests : IRequestTransport, IDisposable
         _admission = Admissions.With(options.Value);
         _steady = new SteadyTime(_time);
         var handler = new RequestHandler(this, _admission, options, _steady);
-        _service = new BillingService(handler, _admission, options, _steady);
-        _admin = new BillingAdminService(handler, _steady);
+        _service = new GrpcService(handler, _admission, options, _steady);
+        _admin = new GrpcAdminService(handler, _steady);
     }
 
     public void Dispose()

@@ -10,8 +10,8 @@ using Microsoft.Extensions.Options;
 namespace Billing.Proxy.Calls;
 
 /// <summary>The public API over gRPC.</summary>
-internal sealed class BillingService(RequestHandler handler, Admission admission, IOptions<ProxyOptions> options, TimeProvider time)
-    : V1.Billing.BillingBase
+internal sealed class GrpcService(RequestHandler handler, Admission admission, IOptions<ProxyOptions> options, TimeProvider time)
+    : BillingService.BillingServiceBase
 {
     [Authorize(Scopes.PaymentsWrite)]
     public override async Task<MakePaymentResponse> MakePayment(MakePaymentRequest request, ServerCallContext context) =>
@@ -77,7 +77,7 @@ internal sealed class BillingService(RequestHandler handler, Admission admission
 
 /// <summary>The API for the operators of the platform, over gRPC.</summary>
 [Authorize(Scopes.Admin)]
-internal sealed class BillingAdminService(RequestHandler handler, TimeProvider time) : BillingAdmin.BillingAdminBase
+internal sealed class GrpcAdminService(RequestHandler handler, TimeProvider time) : BillingAdminService.BillingAdminServiceBase
 {
     public override async Task<SetCreditLimitResponse> SetCreditLimit(SetCreditLimitRequest request, ServerCallContext context) =>
         (await handler.HandleAsync(RequestKinds.CreditLimit, request, IncomingCall.Of(context, time))).Value;
