@@ -15,8 +15,6 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     private const int LongCount = RecordedAccounts.LongCount;
     private const int ShortCount = RecordedAccounts.ShortCount;
 
-    private const int OldFields = 6;
-
     private readonly string _schema = "audit_" + Guid.NewGuid().ToString("N");
     private readonly string _journal = Path.Combine(Path.GetTempPath(), $"billing-journal-{Guid.NewGuid():N}.csv");
     private readonly IReadOnlyList<JournalEntry> _answers = recorded.Answers;
@@ -159,17 +157,17 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
         var audit = await AuditAsync();
 
         Assert.Equal(wrong, audit.Wrong.Count);
-        Assert.All(audit.Wrong, found => Assert.Contains(",10,CurrencyMismatch,0,0,0; recorded ", found, StringComparison.Ordinal));
+        Assert.All(audit.Wrong, found => Assert.Contains(",10,CurrencyMismatch,", found, StringComparison.Ordinal));
     }
 
     [Theory]
-    [InlineData("5,10.00", null)]
-    [InlineData("3,6", null)]
-    [InlineData("3,6.01", "{short}: answered balance 6.01 of version 3; the events up to it sum up to 6")]
-    [InlineData("9,10", "{short}: answered balance 10 of version 9, but no event has this version")]
-    public async Task A_balance_of_an_answer_is_compared_with_the_events(string versionAndBalance, string? fault)
+    [InlineData(5, 10, null)]
+    [InlineData(3, 6, null)]
+    [InlineData(3, 6.01, "{short}: answered balance 6.01 of version 3; the events up to it sum up to 6")]
+    [InlineData(9, 10, "{short}: answered balance 10 of version 9, but no event has this version")]
+    public async Task A_balance_of_an_answer_is_compared_with_the_events(int version, double balance, string? fault)
     {
-        await File.AppendAllLinesAsync(_journal, [$"{Guid.Empty},{Short},USD,0,Unspecified,{versionAndBalance}"]);
+        await File.AppendAllLinesAsync(_journal, [$"{Balance(version, (decimal)balance)}"]);
 
         var audit = await AuditAsync();
 
@@ -183,8 +181,7 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     [InlineData(3, 3, null)]
     public async Task A_balance_of_a_replica_that_is_behind_the_requested_version_is_found(int minVersion, int version, string? fault)
     {
-        var balance = new JournalEntry(Guid.Empty, Short, "USD", 0, PaymentOutcome.Unspecified, version, 6, Span: new CallSpan(1, 2), MinVersion: minVersion);
-        await File.AppendAllLinesAsync(_journal, [balance.ToString()]);
+        await File.AppendAllLinesAsync(_journal, [$"{Balance(version, 6) with { MinVersion = minVersion }}"]);
 
         var audit = await AuditAsync();
 
@@ -247,17 +244,6 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
         Assert.Equal(LongCount, audit.Wrong.Count);
         Assert.Equal(LongCount, audit.Unbalanced.Count);
         Assert.All(audit.Unbalanced, found => Assert.Contains(" states the balance ", found, StringComparison.Ordinal));
-    }
-
-    [Fact]
-    public async Task A_journal_in_the_old_format_without_balances_is_audited()
-    {
-        await File.WriteAllLinesAsync(_journal, _answers.Select(e => string.Join(',', e.ToString().Split(',').Take(OldFields))));
-
-        var audit = await AuditAsync();
-
-        Assert.True(audit.IsClean);
-        Assert.Equal(_answers.Count, audit.Acknowledged);
     }
 
     [Fact]
@@ -334,6 +320,11 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
 
         Assert.Contains("'nowhere'", refusal.Message, StringComparison.Ordinal);
     }
+
+    // A balance of the short account, answered after all payments.
+    private JournalEntry Balance(int version, decimal balance) => new(
+        Guid.Empty, Short, "USD", 0, PaymentOutcome.Unspecified, version, balance, DeclineReason.Unspecified,
+        _answers[^1].Span);
 
     /// <summary>Writes the journal with another entry, or none, for the second payment of the short account.</summary>
     private Task JournalAsync(JournalEntry? second) => File.WriteAllLinesAsync(

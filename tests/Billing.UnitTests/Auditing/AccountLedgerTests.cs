@@ -254,8 +254,9 @@ public sealed class AccountLedgerTests
         Assert.Empty(_accounts.Misjudged);
     }
 
-    private static JournalEntry Told(int version, decimal balance) =>
-        new(Guid.Empty, Stream, "USD", 0, PaymentOutcome.Unspecified, version, balance);
+    private static JournalEntry Told(int version, decimal balance) => new(
+        Guid.Empty, Stream, "USD", 0, PaymentOutcome.Unspecified, version, balance, DeclineReason.Unspecified,
+        new CallSpan(1, 2));
 
     private static List<StoredFact> FollowUps(string after, Guid payment, PaymentTotals totals)
     {
