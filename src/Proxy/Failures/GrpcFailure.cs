@@ -11,9 +11,6 @@ namespace Billing.Proxy.Failures;
 /// trailers.</summary>
 internal static class GrpcFailure
 {
-    // The domain of the reasons, as google.rpc.ErrorInfo asks for one.
-    private const string Domain = "billing";
-
     /// <summary>The exception with which a gRPC method answers a failure.</summary>
     public static RpcException ToRpcException(this Failure failure) =>
         new(new Status(failure.Status, failure.Message), TrailersOf(failure));
@@ -39,7 +36,7 @@ internal static class GrpcFailure
     private static Metadata TrailersOf(Failure failure)
     {
         var details = new Rpc.Status { Code = (int)failure.Status, Message = failure.Message };
-        details.Details.Add(Any.Pack(new Rpc.ErrorInfo { Domain = Domain, Reason = failure.Reason }));
+        details.Details.Add(Any.Pack(new Rpc.ErrorInfo { Domain = ErrorDetails.Domain, Reason = failure.Reason }));
         var trailers = new Metadata { { Trailers.Reason, failure.Reason } };
         if (failure.Field.Length > 0)
         {

@@ -56,7 +56,7 @@ public sealed class FailureTests
         var invalid = Failure.BadField(new FieldViolation("amount.nanos", "must be smaller")).ToRpcException().GetRpcStatus()!;
 
         Assert.Equal(((int)StatusCode.ResourceExhausted, "Full."), (full.Code, full.Message));
-        Assert.Equal(("billing", "TOO_MANY_IN_FLIGHT"), (full.GetDetail<ErrorInfo>()!.Domain, full.GetDetail<ErrorInfo>()!.Reason));
+        Assert.Equal(("billing.internal", "TOO_MANY_IN_FLIGHT"), (full.GetDetail<ErrorInfo>()!.Domain, full.GetDetail<ErrorInfo>()!.Reason));
         Assert.Equal(TimeSpan.FromSeconds(1.5), full.GetDetail<RetryInfo>()!.RetryDelay.ToTimeSpan());
         Assert.Null(full.GetDetail<BadRequest>());
         Assert.Equal("amount.nanos", Assert.Single(invalid.GetDetail<BadRequest>()!.FieldViolations).Field);
