@@ -261,6 +261,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
         await ExecuteAsync(database, """
             do $do$ begin
                 if to_regrole('billing_backend') is null then
+                    create role billing_webhooks login password 'secret';
                     create role billing_backend login password 'secret';
                     create role billing_audit login password 'secret';
                 end if;
