@@ -17,12 +17,9 @@ namespace Billing.Driver;
 /// answer: then the payment may or may not be recorded.</param>
 /// <param name="Version">The version of the stream that records the payment, or as of which the balance is; 0 if there was no
 /// answer.</param>
-/// <param name="Balance">What the account owed afterwards, according to the answer; null if there was no answer, and in journals
-/// written before this field existed.</param>
-/// <param name="Reason">Why the payment was declined, according to the answer; unspecified if it was not declined, and in
-/// journals written before this field existed.</param>
-/// <param name="Span">When the call began and ended, according to its client's clock; zero if unknown, as in journals written
-/// before this field existed.</param>
+/// <param name="Balance">What the account owed afterwards, according to the answer; null if there was none.</param>
+/// <param name="Reason">Why the payment was declined, according to the answer; unspecified if it was not.</param>
+/// <param name="Span">When the call began and ended, according to its client's clock.</param>
 /// <param name="MinVersion">The version that a balance had to include; 0 for any.</param>
 public readonly record struct JournalEntry(
     Guid TransactionId, string StreamId, string Currency, decimal Amount, PaymentOutcome Outcome, long Version,

@@ -103,13 +103,21 @@ public sealed class JournalTests : IDisposable
         Assert.Equal([1L, 2L], JournalReader.Read(Path).Select(e => e.Version));
     }
 
-    [Fact]
-    public void A_line_of_the_old_format_is_read_without_a_balance() =>
-        Assert.Null(Parse($"{Samples.TransactionId},visa/a,USD,1.25,Accepted,1").Balance);
+    [Theory]
+    [InlineData("")]
+    [InlineData(",-7.5")]
+    [InlineData(",-7.5,,0,0")]
+    [InlineData(",-7.5,,0,0,0,0")]
+    public void A_line_with_fewer_or_more_fields_is_rejected(string others) => Assert.Throws<FormatException>(
+        () => Parse($"{Samples.TransactionId},visa/a,USD,1.25,Declined,1{others}"));
 
-    [Fact]
-    public void The_seventh_field_is_the_balance() =>
-        Assert.Equal(-7.5m, Parse($"{Samples.TransactionId},visa/a,USD,1.25,Declined,1,-7.5").Balance);
+    [Theory]
+    [InlineData("-7.5", -7.5)]
+    [InlineData("", null)]
+    public void The_seventh_field_is_the_balance_if_there_was_an_answer(string field, double? balance) =>
+        Assert.Equal(
+            (decimal?)balance,
+            Parse($"{Samples.TransactionId},visa/a,USD,1.25,Declined,1,{field},,0,0,0").Balance);
 
     [Theory]
     [InlineData(DeclineReason.CreditLimitExceeded)]
@@ -123,10 +131,9 @@ public sealed class JournalTests : IDisposable
 
     [Theory]
     [InlineData("Unspecified")]
-    [InlineData("")]
-    [InlineData("CreditLimitExceeded,more")]
+    [InlineData("2")]
     public void A_line_with_an_invalid_decline_reason_is_rejected(string reason) => Assert.Throws<FormatException>(
-        () => Parse($"{Samples.TransactionId},visa/a,USD,1.25,Declined,1,-7.5,{reason}"));
+        () => Parse($"{Samples.TransactionId},visa/a,USD,1.25,Declined,1,-7.5,{reason},0,0,0"));
 
     [Fact]
     public void The_last_fields_are_the_times_of_the_call_and_the_version_that_a_balance_had_to_include()
@@ -155,10 +162,9 @@ public sealed class JournalTests : IDisposable
     }
 
     [Fact]
-    public void Lines_of_both_formats_and_with_both_line_endings_are_read()
+    public void Lines_with_both_line_endings_are_read()
     {
-        const int OldFields = 6;
-        File.WriteAllText(Path, $"{string.Join(',', $"{Entry(0, 1)}".Split(',').Take(OldFields))}\r\n{Entry(1, 2) with { Balance = 3.5m }}\n");
+        File.WriteAllText(Path, $"{Entry(0, 1)}\r\n{Entry(1, 2) with { Balance = 3.5m }}\n");
         Assert.Equal([Entry(0, 1), Entry(1, 2) with { Balance = 3.5m }], JournalReader.Read(Path));
     }
 
