@@ -140,7 +140,7 @@ internal sealed class StoreScan : IAsyncDisposable
     {
         var counter = new AuditCounter(_progress, "Events", Expected);
         var sql = $"""
-            select s.id, s.version, e.version, e.type, e.data, e.timestamp
+            select s.id, s.version, e.version, e.type, e.data
             from {_schema}.mt_streams s left join {_schema}.mt_events e on e.stream_id = s.id
             where s.{AccountStream} order by s.id, e.version
             """;
@@ -149,9 +149,10 @@ internal sealed class StoreScan : IAsyncDisposable
             if (IsHeld(row.GetString(0)))
             {
                 yield return row.IsDBNull(2)
-                    ? new StoredRow(row.GetString(0), row.GetInt64(1), 0, null, default, default)
+                    ? new StoredRow(row.GetString(0), row.GetInt64(1), 0, null, default)
                     : new StoredRow(
-                        row.GetString(0), row.GetInt64(1), row.GetInt64(2), row.GetString(3), row.GetFieldValue<byte[]>(4), row.GetDateTime(5));
+                        row.GetString(0), row.GetInt64(1), row.GetInt64(2), row.GetString(3),
+                        row.GetFieldValue<byte[]>(4));
                 counter.Add();
             }
         }
@@ -224,9 +225,8 @@ internal sealed class StoreScan : IAsyncDisposable
 /// <param name="Version">Its version; 0 if the stream has no events.</param>
 /// <param name="Type">Its event type; null if the stream has no events.</param>
 /// <param name="Json">Its content.</param>
-/// <param name="StoredAt">When the database stored it.</param>
 internal readonly record struct StoredRow(
-    string Stream, long StreamVersion, long Version, string? Type, ReadOnlyMemory<byte> Json, DateTime StoredAt);
+    string Stream, long StreamVersion, long Version, string? Type, ReadOnlyMemory<byte> Json);
 
 /// <summary>Reads all databases of the event store.</summary>
 internal sealed class StoreScans : IAsyncDisposable

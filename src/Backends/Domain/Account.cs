@@ -15,7 +15,8 @@ public sealed record Account(long Version, decimal Balance, decimal CreditLimit,
     /// <summary>Whether it takes payments.</summary>
     public AccountStatus Status { get; init; } = AccountStatus.Open;
 
-    /// <summary>The hash of its last event, which chains the next one; null if that has none, or where events are only read.</summary>
+    /// <summary>The hash of its last event, which chains the next one; null if there is none, or where events are only
+    /// read.</summary>
     public string? Head { get; init; }
 
     /// <summary>The number under which the event store holds it, 0 at first: higher after each move and each restore to an earlier time, after
