@@ -30,7 +30,6 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
     private readonly string _hold = StoredFunction.Hold.Call(options.Value.Schema);
     private readonly string _append = StoredFunction.AppendEvents.Call(options.Value.Schema);
     private readonly string _require = StoredFunction.RequireVersions.Call(options.Value.Schema);
-    private readonly FormerReceipts _former = new(servers, options.Value.Schema);
 
     public Task<T> UseAsync<T>(Func<CancellationToken, Task<T>> use, CancellationToken cancellationToken) => servers.UseAsync(use, cancellationToken);
 
@@ -142,33 +141,36 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
     {
         var wanted = commands.Distinct().ToDictionary(c => c.EventId);
         var found = new Dictionary<CommandId, Wire.V1.Event>();
-        await using (var statements = servers.Primary.CreateBatch())
+        await using var statements = servers.Primary.CreateBatch();
+        AddHold(statements, commands.Select(c => c.StreamId), fence);
+        if (versions is not null)
         {
-            AddHold(statements, commands.Select(c => c.StreamId), fence);
-            if (versions is not null)
-            {
-                Add(statements, _require, Texts([.. versions.Keys]), Values(versions.Values.ToArray()));
-            }
-            Add(
-                statements, $"select id, stream_id, version, type, data, data ->> '{EventChain.Member}' from {_options.Schema}.mt_events where id = any($1)",
-                Values(wanted.Keys.ToArray()));
-            await using var rows = await statements.ExecuteReaderAsync(cancellationToken);
-            for (var before = statements.BatchCommands.Count - 1; before > 0; before--)
-            {
-                await rows.NextResultAsync(cancellationToken);
-            }
-            while (await rows.ReadAsync(cancellationToken))
-            {
-                var (id, streamId) = (wanted[rows.GetGuid(0)], rows.GetString(1));
-                // With much effort two commands can be made whose event ids are the same. Then the second one counts as closed, too.
-                found.Add(id, streamId == id.StreamId
-                    && EventTypes.Read(rows.GetString(3), rows.GetFieldValue<byte[]>(4)) is var fact && fact.TransactionId == id.TransactionId
-                    ? RecordedEvent.ToWire(streamId, rows.GetInt64(2), fact, rows.IsDBNull(5) ? null : rows.GetString(5))
-                    : new Wire.V1.Event());
-            }
-            await EndCommitAsync(rows, cancellationToken);
+            Add(statements, _require, Texts([.. versions.Keys]), Values(versions.Values.ToArray()));
         }
-        await _former.FindAsync(commands, found, cancellationToken);
+        Add(
+            statements,
+            $"""
+            select id, stream_id, version, type, data, data ->> '{EventChain.Member}'
+            from {_options.Schema}.mt_events where id = any($1)
+            """,
+            Values(wanted.Keys.ToArray()));
+        await using var rows = await statements.ExecuteReaderAsync(cancellationToken);
+        for (var before = statements.BatchCommands.Count - 1; before > 0; before--)
+        {
+            await rows.NextResultAsync(cancellationToken);
+        }
+        while (await rows.ReadAsync(cancellationToken))
+        {
+            var (id, streamId) = (wanted[rows.GetGuid(0)], rows.GetString(1));
+            // With much effort two commands can be made whose event ids are the same. Then the second one counts as
+            // closed, too.
+            found.Add(id, streamId == id.StreamId
+                && EventTypes.Read(rows.GetString(3), rows.GetFieldValue<byte[]>(4)) is var fact
+                && fact.TransactionId == id.TransactionId
+                ? RecordedEvent.ToWire(streamId, rows.GetInt64(2), fact, rows.IsDBNull(5) ? null : rows.GetString(5))
+                : new Wire.V1.Event());
+        }
+        await EndCommitAsync(rows, cancellationToken);
         return found;
     }
 
@@ -242,7 +244,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
             """,
             Values(commands.Select(c => c.Id.EventId).ToArray()), Texts([.. commands.Select(c => c.Id.StreamId)]),
             Values(commands.Select(c => c.Id.TransactionId).ToArray()), Texts([.. commands.Select(c => c.By?.Subject)]));
-        await ExecuteAsync(statements, commands.Select(c => (c.Id.TransactionId, new Wire.V1.Event())), cancellationToken);
+        await ExecuteAsync(statements, cancellationToken);
         return await FindReceiptsAsync([.. commands.Select(c => c.Id)], fence, cancellationToken);
     }
 
@@ -275,27 +277,13 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
         AddHold(statements, batch.Select(e => e.Recorded.StreamId), fence);
         AddEvents(statements, batch);
         AddHolds(statements, batch);
-        await ExecuteAsync(
-            statements, batch.Where(e => e.Id is not null).Select(e => (e.Fact.TransactionId, e.Recorded)), cancellationToken);
+        await ExecuteAsync(statements, cancellationToken);
     }
 
-    private async Task ExecuteAsync(
-        NpgsqlBatch statements, IEnumerable<(Guid, Wire.V1.Event)> receipts, CancellationToken cancellationToken)
+    private static async Task ExecuteAsync(NpgsqlBatch statements, CancellationToken cancellationToken)
     {
-        if (await _former.AddAsync(receipts, cancellationToken) is { } added)
-        {
-            statements.BatchCommands.Add(added);
-        }
-        try
-        {
-            await using var rows = await statements.ExecuteReaderAsync(cancellationToken);
-            await EndCommitAsync(rows, cancellationToken);
-        }
-        catch (PostgresException e) when (e.SqlState == PostgresErrorCodes.UndefinedTable)
-        {
-            _former.AskAgain();
-            throw;
-        }
+        await using var rows = await statements.ExecuteReaderAsync(cancellationToken);
+        await EndCommitAsync(rows, cancellationToken);
     }
 
     // The commit follows the rows, and whoever only closes them is not told that it failed. A commit whose wait for the standby is cancelled is
@@ -377,7 +365,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
         Values(owned.Select(o => o.Epoch).ToArray()),
     ];
 
-    internal static NpgsqlParameter<T[]> Values<T>(T[] values) => new() { TypedValue = values };
+    private static NpgsqlParameter<T[]> Values<T>(T[] values) => new() { TypedValue = values };
 
     private static NpgsqlParameter<string?[]> Texts(string?[] values) =>
         new() { TypedValue = values, NpgsqlDbType = NpgsqlDbType.Array | NpgsqlDbType.Varchar };

@@ -406,14 +406,9 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
     }
 
     [Fact]
-    public async Task An_unknown_database_is_named_and_a_store_with_former_receipts_is_not_moved()
-    {
-        Assert.Equal(
-            "There is no database 'three'; there are one, two.", (await Assert.ThrowsAsync<StoreCopyException>(() => MoveAsync("three"))).Message);
-
-        await ExecuteAsync(0, "create table billing.payment_receipts (transaction_id uuid primary key, event bytea not null)");
-        Assert.Contains("payment_receipts", (await Assert.ThrowsAsync<StoreCopyException>(() => MoveAsync("two"))).Message, StringComparison.Ordinal);
-    }
+    public async Task An_unknown_database_is_named() => Assert.Equal(
+        "There is no database 'three'; there are one, two.",
+        (await Assert.ThrowsAsync<StoreCopyException>(() => MoveAsync("three"))).Message);
 
     /// <summary>Restored to a moment of a move at which the shard was closed: what was recorded after the move is lost.</summary>
     [Fact]
