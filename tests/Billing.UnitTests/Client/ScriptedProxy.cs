@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using System.Security.Cryptography.X509Certificates;
 using Billing.Contracts;
 using Billing.Hosting;
+using Billing.UnitTests.Testing;
 using Billing.V1;
 using Grpc.Core;
 using Microsoft.AspNetCore.Builder;
@@ -108,7 +109,7 @@ internal sealed class ScriptedProxy : V1.Billing.BillingBase, IAsyncDisposable
     public override Task GetStatement(GetStatementRequest request, IServerStreamWriter<StatementEntry> responseStream, ServerCallContext context)
     {
         RecordHeaders(context);
-        return responseStream.WriteAsync(new StatementEntry { Version = 1 });
+        return responseStream.WriteAsync(new StatementEntry { Version = 1, TransactionId = Samples.TransactionId });
     }
 
     public ValueTask DisposeAsync() => _app.DisposeAsync();
