@@ -103,16 +103,15 @@ internal sealed class StoreScan : IAsyncDisposable
             var fact = Read(stream, version, row, unbalanced);
             accounts.AddEvent(stream, version, fact);
             counter.Add();
-            if (fact is not null)
-            {
-                days?.Add(
-                    row.GetDateTime(5), EventTotals.KindOf(row.GetString(2)), fact.Currency.Length == 0 ? null : fact.Currency,
-                    fact.Kind is TransactionKind.Voided or TransactionKind.Expired ? fact.Released : fact.Amount, fact.AccountCurrency, fact.OnHold);
-            }
-            if (fact is null || fact.TransactionId == Guid.Empty)
+            if (fact is null)
             {
                 continue;
             }
+            days?.Add(
+                row.GetDateTime(5), EventTotals.KindOf(row.GetString(2)),
+                fact.Currency.Length == 0 ? null : fact.Currency,
+                fact.Kind is TransactionKind.Voided or TransactionKind.Expired ? fact.Released : fact.Amount,
+                fact.AccountCurrency, fact.OnHold);
             if (row.GetGuid(4) == new CommandId(fact.TransactionId, stream).EventId)
             {
                 Receipts++;

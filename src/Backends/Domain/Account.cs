@@ -2,8 +2,8 @@ using Billing.V1;
 
 namespace Billing.Backends.Domain;
 
-/// <summary>The state of one card account: the fold of its events.</summary>
-/// <param name="Version">Number of events applied; the version of the account's stream.</param>
+/// <summary>The state of one card account after one of its events, or before all of them.</summary>
+/// <param name="Version">Number of its events so far; the version of the account's stream.</param>
 /// <param name="Balance">What the account owes: what was charged without what was given back.</param>
 /// <param name="CreditLimit">The most it may owe.</param>
 /// <param name="Currency">ISO 4217; null until the first accepted payment or limit fixes it.</param>

@@ -27,7 +27,7 @@ public sealed class EventStoreSchema(
 
     /// <summary>The index of the events that set credit limits, of which an account has few
     /// (<see cref="AccountStore.LoadAsync"/>).</summary>
-    internal static string CreditLimitEvents { get; } = "mt_events_" + EventTypes.CreditLimits[0];
+    internal static string CreditLimitEvents { get; } = "mt_events_" + EventTypes.CreditLimit;
 
     /// <summary>The index of the events that follow up payments, by the payment (<see cref="AccountStore.LastFollowUpsAsync"/>).</summary>
     internal const string FollowUpEvents = "mt_events_follow_ups";

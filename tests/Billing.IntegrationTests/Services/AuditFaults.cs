@@ -91,6 +91,10 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
         nameof(AuditResult.Misjudged), "{short} version 5: declined for reason 2, which should be 1; {t5}")]
     [InlineData("update {s}.mt_events set data = data - 'Amount' where stream_id = '{short}' and version = 2",
         nameof(AuditResult.Unbalanced), "{short} version 2 cannot be read: Amount is missing")]
+    [InlineData("update {s}.mt_events set data = data - 'Balance' where stream_id = '{short}' and version = 2",
+        nameof(AuditResult.Unbalanced), "{short} version 2 cannot be read: Balance is missing")]
+    [InlineData("update {s}.mt_events set data = data - 'TransactionId' where stream_id = '{short}' and version = 2",
+        nameof(AuditResult.Unbalanced), "{short} version 2 cannot be read: TransactionId is missing")]
     [InlineData("update {s}.mt_events set type = 'payment_forgotten_v9' where stream_id = '{short}' and version = 2",
         nameof(AuditResult.Unbalanced), "{short} version 2 cannot be read")]
     [InlineData("delete from {s}.mt_events where stream_id = '{short}' and version = 2",
@@ -168,7 +172,8 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     [InlineData("9,10", "{short}: answered balance 10 of version 9, but no event has this version")]
     public async Task A_balance_of_an_answer_is_compared_with_the_events(string versionAndBalance, string? fault)
     {
-        await File.AppendAllLinesAsync(_journal, [$"{Guid.Empty},{Short},USD,0,Unspecified,{versionAndBalance},,1,2,0"]);
+        await File.AppendAllLinesAsync(
+            _journal, [$"{Guid.Empty},{Short},USD,0,Unspecified,{versionAndBalance},,1,2,0"]);
 
         var audit = await AuditAsync();
 
@@ -249,14 +254,14 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     }
 
     [Fact]
-    public async Task A_limit_change_with_an_id_must_be_found_by_it()
+    public async Task A_limit_change_must_be_found_by_its_id()
     {
         var id = Guid.NewGuid();
-        await AddLimitAsync(6, "credit_limit_changed_v1", "");
-        await AddLimitAsync(7, "credit_limit_changed_v2", $""", "TransactionId": "{id}", "Balance": 10 """);
+        await AddLimitAsync(6, id, 500);
 
         var without = await AuditAsync();
-        await ExecuteAsync($"update {{s}}.mt_events set id = '{new CommandId(id, Short).EventId}' where stream_id = '{{short}}' and version = 7");
+        var eventId = new CommandId(id, Short).EventId;
+        await ExecuteAsync($"update {{s}}.mt_events set id = '{eventId}' where stream_id = '{{short}}' and version = 6");
         var with = await AuditAsync();
 
         Assert.StartsWith($"{id}: no receipt", Assert.Single(without.Unbalanced), StringComparison.Ordinal);
@@ -271,8 +276,10 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
         string type, string amount, string currency, string reason, string fault)
     {
         var id = Guid.NewGuid();
-        await AddEventAsync(6, "credit_limit_changed_v1", """{"Limit": 10, "Currency": "USD"}""");
-        await AddEventAsync(7, type, $$"""{"TransactionId": "{{id}}", "Amount": {{amount}}, "Currency": "{{currency}}"{{reason}}}""");
+        await AddLimitAsync(6, Guid.NewGuid(), 10);
+        await AddEventAsync(
+            7, type,
+            $$"""{"TransactionId": "{{id}}", "Amount": {{amount}}, "Currency": "{{currency}}"{{reason}}, "Balance": 10}""");
         var audit = await AuditAsync();
 
         Assert.StartsWith(Fill("{short} version 7: ") + fault, Assert.Single(audit.Misjudged), StringComparison.Ordinal);
@@ -332,8 +339,9 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
         _ => audit.Unbalanced,
     };
 
-    private Task AddLimitAsync(int version, string type, string furtherFields) => AddEventAsync(
-        version, type, """{"Limit": 500, "Currency": "USD", "DecidedAt": "2026-01-31T12:00:00+00:00" """ + furtherFields + "}");
+    private Task AddLimitAsync(int version, Guid id, int limit) => AddEventAsync(
+        version, "credit_limit_changed_v1",
+        $$"""{"TransactionId": "{{id}}", "Limit": {{limit}}, "Currency": "USD", "Balance": 10}""");
 
     private async Task AddEventAsync(int version, string type, string json)
     {

@@ -186,7 +186,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
     }
 
     [Theory]
-    [InlineData("drop index billing.mt_events_credit_limit_changed_v2")]
+    [InlineData("drop index billing.mt_events_credit_limit_changed_v1")]
     [InlineData("drop index billing.mt_events_follow_ups")]
     [InlineData("drop index billing.mt_events_timestamp")]
     [InlineData("alter table billing.mt_events drop constraint mt_events_command")]

@@ -246,7 +246,8 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
     [Fact]
     public async Task Holds_are_due_only_in_the_database_that_holds_their_shard()
     {
-        var hold = new PaymentAuthorised(Guid.NewGuid(), 5, "USD", DateTimeOffset.UnixEpoch, DateTimeOffset.UnixEpoch);
+        var begun = DateTimeOffset.UnixEpoch;
+        var hold = new PaymentAuthorised(Guid.NewGuid(), 5, "USD", begun, begun) { Balance = 0 };
         await AppendAsync(0, Stream, [hold]);
         await ExecuteAsync(1, $"insert into billing.open_holds (stream_id, payment_id, expires_at) values ('{Stream}', '{hold.TransactionId}', now() - interval '1 day')");
 
@@ -545,7 +546,7 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
     private async Task<Account> AppendAsync(int place, string stream, IEnumerable<AccountEvent> facts)
     {
         var account = (await Databases[place].Store.LoadAsync([stream], EventStoreFixture.Opened, Stop))[stream];
-        return await EventStoreFixture.AppendAsync(Databases[place].Store, stream, account, facts, areStating: true);
+        return await EventStoreFixture.AppendAsync(Databases[place].Store, stream, account, facts);
     }
 
     private async Task AppendWhereItIsAsync() => await AppendAsync(await HolderAsync(), Stream, EventStoreFixture.Facts(3, seed: 5));

@@ -21,7 +21,7 @@ internal sealed class LostEvents(EventStoreDatabases databases, Account opened)
         var foreign = 0;
         foreach (var recorded in events)
         {
-            if (recorded.ToStored() is not { } fact || fact.TransactionId == Guid.Empty)
+            if (recorded.ToStored() is not { } fact)
             {
                 foreign++;
                 continue;
