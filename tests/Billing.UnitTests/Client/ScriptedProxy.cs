@@ -3,6 +3,7 @@ using System.Security.Cryptography.X509Certificates;
 using Billing.Contracts;
 using Billing.Hosting;
 using Billing.Proxy.Failures;
+using Billing.UnitTests.Testing;
 using Billing.V1;
 using Grpc.Core;
 using Microsoft.AspNetCore.Builder;
@@ -113,7 +114,7 @@ internal sealed class ScriptedProxy : V1.Billing.BillingBase, IAsyncDisposable
     public override Task GetStatement(GetStatementRequest request, IServerStreamWriter<StatementEntry> responseStream, ServerCallContext context)
     {
         RecordHeaders(context);
-        return responseStream.WriteAsync(new StatementEntry { Version = 1 });
+        return responseStream.WriteAsync(new StatementEntry { Version = 1, TransactionId = Samples.TransactionId });
     }
 
     public ValueTask DisposeAsync() => _app.DisposeAsync();
