@@ -152,7 +152,10 @@ locked() {
   exec 9>&-
 }
 
-# replace_if_changed NEW OLD: a file with the same content keeps its modification time.
+# replace_if_changed FILE: writes standard input to the file; one with the same content keeps its modification time. Another ./billing may do
+# so at the same time.
 replace_if_changed() {
-  if cmp -s -- "$1" "$2"; then rm -f -- "$1"; else mv -- "$1" "$2"; fi
+  local new="$1.$BASHPID"
+  cat >"$new"
+  if cmp -s -- "$new" "$1"; then rm -f -- "$new"; else mv -- "$new" "$1"; fi
 }

@@ -15,11 +15,9 @@ decide_packages() {
   is_answered "$answer" || locked "$BILLING_CACHE/packages.lock" ask_for_packages "$answer"
   nbomber_stand_in=${NBomberStandIn:-$nbomber_stand_in}
   package_answer="$answer-$nbomber_stand_in.props"
-  write_package_answer >"$package_answer.new"
-  replace_if_changed "$package_answer.new" "$package_answer"
+  write_package_answer | replace_if_changed "$package_answer"
   # For builds without ./billing, which use the same packages as its last build.
-  cp -- "$package_answer" "$BILLING_STATE/packages.props.new"
-  replace_if_changed "$BILLING_STATE/packages.props.new" "$BILLING_STATE/packages.props"
+  write_package_answer | replace_if_changed "$BILLING_STATE/packages.props"
 }
 
 # is_answered FILE: reads an earlier answer. The cache may have been emptied since.

@@ -14,7 +14,7 @@ BILLING_BOOTSTRAP=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
 # In a function, so that the shell has read all of it before the archive replaces this file.
 main() {
   local version="${1:-}" hash="${2:-}" work
-  [[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$ ]] || die "VERSION: '$version' must look like 0.1.0"
+  [[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$ ]] || die "VERSION: '$version' must look like 1.0.0"
   [[ $hash =~ ^[0-9a-f]{64}$ ]] || die "SHA256: '$hash' must be 64 hexadecimal digits"
   ((EUID == 0)) || die 'upgrade.sh needs root'
   load_settings /etc/billing/host.env

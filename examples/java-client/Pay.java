@@ -21,7 +21,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Makes payments, all at once, and waits before a retry for as long as the proxy asks; before them one that is invalid. What went wrong is
- * read from the details of google.rpc.Status, with gRPC's own StatusProto: nothing here knows the platform's trailers.
+ * read from the details of google.rpc.Status, with gRPC's own StatusProto.
  */
 public final class Pay {
   private final BillingServiceGrpc.BillingServiceBlockingStub billing;

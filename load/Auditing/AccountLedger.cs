@@ -93,12 +93,10 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
             fold.Account = fold.Account.After(fact);
             CompareStated(fold, version, fact);
             FollowUp(fold, version, fact);
-            if (fact.TransactionId != Guid.Empty)
-            {
-                // The account's currency, so that not every transaction keeps a string of its own.
-                var shared = fact.Currency == fold.Account.Currency ? fact with { Currency = fold.Account.Currency } : fact;
-                transactions.AddEvent(fact.TransactionId, Transaction.Of(fold.StreamId, version, shared, fold.Account.Balance));
-            }
+            // The account's currency, so that not every transaction keeps a string of its own.
+            var shared = fact.Currency == fold.Account.Currency ? fact with { Currency = fold.Account.Currency } : fact;
+            transactions.AddEvent(
+                fact.TransactionId, Transaction.Of(fold.StreamId, version, shared, fold.Account.Balance));
         }
         told.Pass(fold.StreamId, version, fold.Account.Balance);
     }
@@ -158,19 +156,20 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
 
     private void CompareStated(Fold fold, long version, StoredFact fact)
     {
-        if (fact.Balance is { } stated && stated != fold.Account.Balance)
+        if (fact.Balance != fold.Account.Balance)
         {
-            unbalanced.Add($"{fold.StreamId} version {version} states the balance {stated}; the events up to it sum up to {fold.Account.Balance}");
+            var sum = fold.Account.Balance;
+            unbalanced.Add($"{fold.StreamId} version {version} states the balance {fact.Balance}; the events up to it sum up to {sum}");
         }
-        if (fact.Balance is not null && fact.OnHold != fold.Account.OnHold)
+        if (fact.OnHold != fold.Account.OnHold)
         {
             unbalanced.Add($"{fold.StreamId} version {version} states that {fact.OnHold} is on hold; the events up to it leave {fold.Account.OnHold}");
         }
-        if (fact.Balance is not null && fact.Status != fold.Account.Status)
+        if (fact.Status != fold.Account.Status)
         {
             unbalanced.Add($"{fold.StreamId} version {version} states the status {fact.Status}; the events up to it leave {fold.Account.Status}");
         }
-        if (fact is { StatesCurrency: true, Balance: not null } && fact.KeptIn != fold.Account.Currency)
+        if (fact.StatesCurrency && fact.KeptIn != fold.Account.Currency)
         {
             unbalanced.Add($"{fold.StreamId} version {version} states that the account is kept in '{fact.KeptIn}'; it is '{fold.Account.Currency}'");
         }

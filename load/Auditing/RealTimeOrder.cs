@@ -13,7 +13,7 @@ internal sealed class RealTimeOrder(TimeSpan tolerance)
     /// <summary>Payments with an earlier version than one that was known when they were sent.</summary>
     public Findings Reordered { get; } = new();
 
-    /// <summary>Adds a call; those without times, in journals of older versions, are left out.</summary>
+    /// <summary>Adds a call.</summary>
     /// <param name="streamId">The account's stream.</param>
     /// <param name="version">The version of the payment, or of the balance that was read.</param>
     /// <param name="span">When the call began and ended.</param>
@@ -21,10 +21,6 @@ internal sealed class RealTimeOrder(TimeSpan tolerance)
     /// <param name="isAnswered">Whether its answer showed the version.</param>
     public void Add(string streamId, long version, CallSpan span, bool isPayment = true, bool isAnswered = true)
     {
-        if (span == default)
-        {
-            return;
-        }
         if (!_calls.TryGetValue(streamId, out var calls))
         {
             _calls.Add(streamId, calls = []);

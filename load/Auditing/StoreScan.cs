@@ -19,9 +19,6 @@ internal sealed class StoreScan : IAsyncDisposable
     private readonly IProgress<AuditProgress>? _progress;
     private readonly NpgsqlConnection _events;
 
-    // Whether an earlier release has made the store: its events have other ids.
-    private bool _isFormer;
-
     private StoreScan(string connectionString, string schema, IProgress<AuditProgress>? progress)
     {
         _schema = schema;
@@ -33,8 +30,8 @@ internal sealed class StoreScan : IAsyncDisposable
     /// <summary>Number of events according to the versions of the streams.</summary>
     public long Expected { get; private set; }
 
-    /// <summary>The shards that the database holds; null if it is of an earlier release, which has none.</summary>
-    public IReadOnlySet<int>? Held { get; private set; }
+    /// <summary>The shards that the database holds.</summary>
+    public IReadOnlySet<int> Held { get; private set; } = new HashSet<int>();
 
     /// <summary>Number of events that a repeated command would find.</summary>
     public long Receipts { get; private set; }
@@ -78,16 +75,12 @@ internal sealed class StoreScan : IAsyncDisposable
 
     private async Task ReadHoldsAsync(AccountLedger accounts, CancellationToken cancellationToken)
     {
-        var holds = EventStoreSchema.OpenHolds(_schema);
-        await using var question = new NpgsqlCommand($"select to_regclass('{holds}') is not null", _events);
-        if (await question.ExecuteScalarAsync(cancellationToken) is true)
+        await foreach (var row in RowsAsync(
+            _events, $"select stream_id, payment_id from {EventStoreSchema.OpenHolds(_schema)}", cancellationToken))
         {
-            await foreach (var row in RowsAsync(_events, $"select stream_id, payment_id from {holds}", cancellationToken))
+            if (IsHeld(row.GetString(0)))
             {
-                if (IsHeld(row.GetString(0)))
-                {
-                    accounts.AddHold(row.GetString(0), row.GetGuid(1));
-                }
+                accounts.AddHold(row.GetString(0), row.GetGuid(1));
             }
         }
     }
@@ -110,22 +103,20 @@ internal sealed class StoreScan : IAsyncDisposable
             var fact = Read(stream, version, row, unbalanced);
             accounts.AddEvent(stream, version, fact);
             counter.Add();
-            if (fact is not null)
-            {
-                days?.Add(
-                    row.GetDateTime(5), EventTotals.KindOf(row.GetString(2)), fact.Currency.Length == 0 ? null : fact.Currency,
-                    fact.Kind is TransactionKind.Voided or TransactionKind.Expired ? fact.Released : fact.Amount, fact.AccountCurrency, fact.OnHold);
-            }
-            if (fact is null || fact.TransactionId == Guid.Empty)
+            if (fact is null)
             {
                 continue;
             }
+            days?.Add(
+                row.GetDateTime(5), EventTotals.KindOf(row.GetString(2)),
+                fact.Currency.Length == 0 ? null : fact.Currency,
+                fact.Kind is TransactionKind.Voided or TransactionKind.Expired ? fact.Released : fact.Amount,
+                fact.AccountCurrency, fact.OnHold);
             if (row.GetGuid(4) == new CommandId(fact.TransactionId, stream).EventId)
             {
                 Receipts++;
             }
-            // One that does not state the balance was recorded before events were receipts; its own is in the table of that time, until that is dropped.
-            else if (!_isFormer && fact.Balance is not null)
+            else
             {
                 unbalanced.Add($"{fact.TransactionId}: no receipt: {stream} version {version} has another id than that of its command");
             }
@@ -140,7 +131,7 @@ internal sealed class StoreScan : IAsyncDisposable
     {
         var counter = new AuditCounter(_progress, "Events", Expected);
         var sql = $"""
-            select s.id, s.version, e.version, e.type, e.data, e.timestamp
+            select s.id, s.version, e.version, e.type, e.data
             from {_schema}.mt_streams s left join {_schema}.mt_events e on e.stream_id = s.id
             where s.{AccountStream} order by s.id, e.version
             """;
@@ -149,9 +140,10 @@ internal sealed class StoreScan : IAsyncDisposable
             if (IsHeld(row.GetString(0)))
             {
                 yield return row.IsDBNull(2)
-                    ? new StoredRow(row.GetString(0), row.GetInt64(1), 0, null, default, default)
+                    ? new StoredRow(row.GetString(0), row.GetInt64(1), 0, null, default)
                     : new StoredRow(
-                        row.GetString(0), row.GetInt64(1), row.GetInt64(2), row.GetString(3), row.GetFieldValue<byte[]>(4), row.GetDateTime(5));
+                        row.GetString(0), row.GetInt64(1), row.GetInt64(2), row.GetString(3),
+                        row.GetFieldValue<byte[]>(4));
                 counter.Add();
             }
         }
@@ -169,18 +161,11 @@ internal sealed class StoreScan : IAsyncDisposable
         await using var size = new NpgsqlCommand(
             $"set local enable_sort = off; select coalesce(sum(version), 0)::bigint from {_schema}.mt_streams where {AccountStream}", _events);
         Expected = (long)(await size.ExecuteScalarAsync(cancellationToken))!;
-        await using var former = new NpgsqlCommand($"select to_regclass('{EventStoreSchema.FormerReceipts(_schema)}') is not null", _events);
-        _isFormer = await former.ExecuteScalarAsync(cancellationToken) is true;
         await ReadShardsAsync(cancellationToken);
     }
 
     private async Task ReadShardsAsync(CancellationToken cancellationToken)
     {
-        await using var question = new NpgsqlCommand($"select to_regclass('{EventStoreSchema.ShardsHere(_schema)}') is not null", _events);
-        if (await question.ExecuteScalarAsync(cancellationToken) is not true)
-        {
-            return;
-        }
         var held = new HashSet<int>();
         await foreach (var row in RowsAsync(
             _events, $"select number from {EventStoreSchema.ShardsHere(_schema)} where is_held and moving_to is null", cancellationToken))
@@ -190,7 +175,7 @@ internal sealed class StoreScan : IAsyncDisposable
         Held = held;
     }
 
-    private bool IsHeld(string streamId) => Held is null || Held.Contains(Shard.Of(streamId));
+    private bool IsHeld(string streamId) => Held.Contains(Shard.Of(streamId));
 
     private static async IAsyncEnumerable<NpgsqlDataReader> RowsAsync(
         NpgsqlConnection connection, string sql,
@@ -224,9 +209,8 @@ internal sealed class StoreScan : IAsyncDisposable
 /// <param name="Version">Its version; 0 if the stream has no events.</param>
 /// <param name="Type">Its event type; null if the stream has no events.</param>
 /// <param name="Json">Its content.</param>
-/// <param name="StoredAt">When the database stored it.</param>
 internal readonly record struct StoredRow(
-    string Stream, long StreamVersion, long Version, string? Type, ReadOnlyMemory<byte> Json, DateTime StoredAt);
+    string Stream, long StreamVersion, long Version, string? Type, ReadOnlyMemory<byte> Json);
 
 /// <summary>Reads all databases of the event store.</summary>
 internal sealed class StoreScans : IAsyncDisposable
@@ -308,11 +292,8 @@ internal sealed class StoreScans : IAsyncDisposable
 
     private void CheckShards()
     {
-        if (_scans is [{ Held: null }])
-        {
-            return;
-        }
-        var wrong = Enumerable.Range(0, Shard.Count).Where(shard => _scans.Count(scan => scan.Held?.Contains(shard) == true) != 1).ToList();
+        var wrong = Enumerable.Range(0, Shard.Count)
+            .Where(shard => _scans.Count(scan => scan.Held.Contains(shard)) != 1).ToList();
         if (wrong.Count > 0)
         {
             throw new AuditException(

@@ -5,14 +5,15 @@ namespace Billing.Auditing;
 /// <summary>A stored event, parsed from its JSON by code of the auditor: an audit with the backends' parser would repeat the
 /// backends' mistakes and find nothing.</summary>
 /// <param name="Kind">The kind of event.</param>
-/// <param name="TransactionId">The transaction id; empty for a limit change in the old format, which has none.</param>
+/// <param name="TransactionId">The transaction id.</param>
 /// <param name="Amount">The amount of the payment or refund, or the new limit; zero for a change of the status.</param>
 /// <param name="Currency">The currency (ISO 4217); empty for a change of the status.</param>
+/// <param name="Balance">The balance of the account after it, as it states it.</param>
 /// <param name="Reason">The reason of a declined payment, a number of the contract's DeclineReason; 0 otherwise.</param>
-/// <param name="Balance">The balance of the account after it, as it states it; null if it states none.</param>
 /// <param name="KeptIn">The currency of the account after it, as a declined payment or a change of the status states it.</param>
 internal sealed record StoredFact(
-    TransactionKind Kind, Guid TransactionId, decimal Amount, string Currency, int Reason = 0, decimal? Balance = null, string? KeptIn = null)
+    TransactionKind Kind, Guid TransactionId, decimal Amount, string Currency, decimal Balance, int Reason = 0,
+    string? KeptIn = null)
 {
     /// <summary>The payment that the event follows up, with what the event says has become of it; null if it follows up none.</summary>
     public (Guid Id, PaymentTotals Totals)? Payment { get; init; }
@@ -64,37 +65,36 @@ internal sealed record StoredFact(
         {
             using var document = JsonDocument.Parse(json);
             var content = document.RootElement;
+            StoredFact Fact(TransactionKind kind, string amount = "Amount") =>
+                new(kind, Id(content), Number(content, amount), CurrencyOf(content), Number(content, "Balance"));
+            StoredFact Declined(TransactionKind kind) => Fact(kind) with { Reason = Of(content, "Reason").GetInt32() };
+            StoredFact Released(TransactionKind kind) =>
+                new(kind, Id(content), 0, CurrencyOf(content), Number(content, "Balance"))
+                {
+                    Payment = PaymentOf(content),
+                    Released = Number(content, "Released"),
+                };
             var fact = type switch
             {
-                "payment_accepted_v1" => new StoredFact(TransactionKind.Accepted, Id(content), Number(content, "Amount"), CurrencyOf(content)),
-                "payment_declined_v1" => new(
-                    TransactionKind.Declined, Id(content), Number(content, "Amount"), CurrencyOf(content), Of(content, "Reason").GetInt32()),
-                "credit_limit_changed_v1" => new(TransactionKind.LimitChanged, Guid.Empty, Number(content, "Limit"), CurrencyOf(content)),
-                "credit_limit_changed_v2" => new(TransactionKind.LimitChanged, Id(content), Number(content, "Limit"), CurrencyOf(content)),
-                "payment_refunded_v1" => new(TransactionKind.Refunded, Id(content), Number(content, "Amount"), CurrencyOf(content))
-                {
-                    Payment = PaymentOf(content),
-                },
-                "payment_authorised_v1" => new(TransactionKind.Authorised, Id(content), Number(content, "Amount"), CurrencyOf(content)),
-                "authorisation_declined_v1" => new(
-                    TransactionKind.AuthorisationDeclined, Id(content), Number(content, "Amount"), CurrencyOf(content), Of(content, "Reason").GetInt32()),
-                "payment_captured_v1" => new(TransactionKind.Captured, Id(content), Number(content, "Amount"), CurrencyOf(content))
+                "payment_accepted_v1" => Fact(TransactionKind.Accepted),
+                "payment_declined_v1" => Declined(TransactionKind.Declined),
+                "credit_limit_changed_v1" => Fact(TransactionKind.LimitChanged, "Limit"),
+                "payment_refunded_v1" => Fact(TransactionKind.Refunded) with { Payment = PaymentOf(content) },
+                "payment_authorised_v1" => Fact(TransactionKind.Authorised),
+                "authorisation_declined_v1" => Declined(TransactionKind.AuthorisationDeclined),
+                "payment_captured_v1" => Fact(TransactionKind.Captured) with
                 {
                     Payment = PaymentOf(content),
                     Released = Number(content, "Released"),
                 },
-                "authorisation_voided_v1" or "authorisation_expired_v1" => new(
-                    type == "authorisation_voided_v1" ? TransactionKind.Voided : TransactionKind.Expired, Id(content), 0, CurrencyOf(content))
-                {
-                    Payment = PaymentOf(content),
-                    Released = Number(content, "Released"),
-                },
-                "account_status_changed_v1" => new(TransactionKind.StatusChanged, Id(content), 0, ""),
+                "authorisation_voided_v1" => Released(TransactionKind.Voided),
+                "authorisation_expired_v1" => Released(TransactionKind.Expired),
+                "account_status_changed_v1" => new(
+                    TransactionKind.StatusChanged, Id(content), 0, "", Number(content, "Balance")),
                 _ => throw new FormatException($"'{type}' is not an event type that this version of the audit knows."),
             };
             return fact with
             {
-                Balance = Optional(content, "Balance")?.GetDecimal(),
                 OnHold = Optional(content, "OnHold")?.GetDecimal() ?? 0,
                 Status = Optional(content, "Status")?.GetInt32() ?? Open,
                 KeptIn = Optional(content, "KeptIn")?.GetString(),

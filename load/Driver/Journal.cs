@@ -17,17 +17,13 @@ namespace Billing.Driver;
 /// answer: then the payment may or may not be recorded.</param>
 /// <param name="Version">The version of the stream that records the payment, or as of which the balance is; 0 if there was no
 /// answer.</param>
-/// <param name="Balance">What the account owed afterwards, according to the answer; null if there was no answer, and in journals
-/// written before this field existed.</param>
-/// <param name="Reason">Why the payment was declined, according to the answer; unspecified if it was not declined, and in
-/// journals written before this field existed.</param>
-/// <param name="Span">When the call began and ended, according to its client's clock; zero if unknown, as in journals written
-/// before this field existed.</param>
+/// <param name="Balance">What the account owed afterwards, according to the answer; null if there was no answer.</param>
+/// <param name="Reason">Why the payment was declined, according to the answer; unspecified if it was not declined.</param>
+/// <param name="Span">When the call began and ended, according to its client's clock.</param>
 /// <param name="MinVersion">The version that a balance had to include; 0 for any.</param>
 public readonly record struct JournalEntry(
     Guid TransactionId, string StreamId, string Currency, decimal Amount, PaymentOutcome Outcome, long Version,
-    decimal? Balance = null, DeclineReason Reason = DeclineReason.Unspecified, CallSpan Span = default,
-    long MinVersion = 0)
+    decimal? Balance, DeclineReason Reason, CallSpan Span, long MinVersion = 0)
 {
     private const int OtherFieldsBytesMax = 320;
 
@@ -61,15 +57,16 @@ public readonly record struct JournalEntry(
     /// <param name="span">When the call began and ended.</param>
     public static JournalEntry Of(CheckBalanceRequest request, CheckBalanceResponse answer, CallSpan span) => new(
         Guid.Empty, Contracts.StreamId.For(request.PaymentType, request.AccountId), answer.Balance.CurrencyCode, 0,
-        PaymentOutcome.Unspecified, answer.Version, WireAmount.Of(answer.Balance), Span: span,
-        MinVersion: request.MinVersion);
+        PaymentOutcome.Unspecified, answer.Version, WireAmount.Of(answer.Balance), DeclineReason.Unspecified, span,
+        request.MinVersion);
 
     /// <summary>The entry of the balance in the answer to an authorisation, capture, void or refund.</summary>
     /// <param name="streamId">The account's stream.</param>
     /// <param name="answer">The answer, which is not a refusal.</param>
     /// <param name="span">When the call began and ended.</param>
     public static JournalEntry Of(string streamId, FollowUpAnswer answer, CallSpan span) => new(
-        Guid.Empty, streamId, answer.Balance?.CurrencyCode ?? "", 0, PaymentOutcome.Unspecified, answer.Version, WireAmount.Of(answer.Balance), Span: span);
+        Guid.Empty, streamId, answer.Balance?.CurrencyCode ?? "", 0, PaymentOutcome.Unspecified, answer.Version,
+        WireAmount.Of(answer.Balance), DeclineReason.Unspecified, span);
 
     /// <summary>The line: the fields in order, separated by commas. Balance and reason may be empty.</summary>
     public override string ToString()
@@ -97,7 +94,8 @@ public readonly record struct JournalEntry(
 
     private static JournalEntry OfPayment(MakePaymentRequest request, PaymentOutcome outcome, CallSpan span) => new(
         Guid.Parse(request.TransactionId), Contracts.StreamId.For(request.PaymentType, request.AccountId),
-        request.Amount.CurrencyCode, WireAmount.Of(request.Amount) ?? 0, outcome, Version: 0, Span: span);
+        request.Amount.CurrencyCode, WireAmount.Of(request.Amount) ?? 0, outcome, Version: 0, Balance: null,
+        DeclineReason.Unspecified, span);
 }
 
 /// <summary>A client's record of its payments and of the balances it received, written as the answers arrive, so that an

@@ -1,4 +1,3 @@
-using System.Collections.ObjectModel;
 using System.Text.Json.Serialization;
 using Billing.Driver.Metering;
 
@@ -38,9 +37,9 @@ public sealed record LoadResult
 /// <param name="Balances">The figures of its balance checks.</param>
 public sealed record PhaseResult(string Name, RequestFigures Payments, RequestFigures Balances)
 {
-    /// <summary>The figures of what else was done with payments, by name (<see cref="Lives.FollowUps.All"/>); those that were sent only. A
-    /// driver of a former release may not write any.</summary>
-    public IReadOnlyDictionary<string, RequestFigures> FollowUps { get => field ?? ReadOnlyDictionary<string, RequestFigures>.Empty; init; }
+    /// <summary>The figures of what else was done with payments, by name (<see cref="Lives.FollowUps.All"/>); only of what
+    /// was sent.</summary>
+    public required IReadOnlyDictionary<string, RequestFigures> FollowUps { get; init; }
 }
 
 /// <summary>The figures of one kind of request.</summary>

@@ -12,10 +12,7 @@ internal static class Facts
         var processor = machine.Processor is { } name ? $" ({name})" : "";
         yield return new("Machine", string.Create(
             CultureInfo.InvariantCulture, $"{machine.Cores} cores{processor}, {machine.MemoryGib} GiB, {machine.Os}, {machine.Runtime}"));
-        if (machine.Software is not { } software)
-        {
-            yield break;
-        }
+        var software = machine.Software;
         yield return new("Commit", software.Commit ?? "unknown");
         yield return new("Packages", string.Join(", ", software.Packages.Select(p => p.Key + " " + p.Value)));
         yield return new("Installed Kafka", software.KafkaHere ?? "none");

@@ -5,11 +5,11 @@ namespace Billing.Measuring;
 /// <summary>The machine that figures were measured on.</summary>
 internal sealed record Machine(string Os, string Runtime, int Cores, double MemoryGib)
 {
-    /// <summary>The processor's name; null in older results.</summary>
+    /// <summary>The processor's name; null where the system does not tell it.</summary>
     public string? Processor { get; init; }
 
-    /// <summary>The software that was measured; null in older results.</summary>
-    public MeasuredSoftware? Software { get; init; }
+    /// <summary>The software that was measured.</summary>
+    public required MeasuredSoftware Software { get; init; }
 
     /// <summary>Describes this machine and the programs in the folder of this one.</summary>
     public static Machine This() => new(

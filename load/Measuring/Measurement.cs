@@ -9,7 +9,7 @@ namespace Billing.Measuring;
 /// <param name="At">The time at which the run began.</param>
 /// <param name="Complete">Whether the run reached its end.</param>
 /// <param name="Machine">The machine that it ran on.</param>
-/// <param name="Reason">Why the run is not complete; null if it is complete, and in older results.</param>
+/// <param name="Reason">Why the run is not complete; null if it is complete.</param>
 /// <param name="EchoPerS">Calls per second of a plain gRPC echo in the same sitting; null if it was not measured.</param>
 internal sealed record RunInfo(
     string Command, DateTimeOffset At, bool Complete, Machine Machine, string? Reason = null, double? EchoPerS = null);

@@ -48,15 +48,12 @@ public sealed record AccountBalance(Amount Balance, Amount Available, Amount Cre
     /// <summary>Whether the account takes payments.</summary>
     public AccountStatus Status { get; init; } = AccountStatus.Open;
 
-    // A platform of an earlier release does not say.
-    internal static AccountStatus StatusOf(AccountStatus answered) => answered == AccountStatus.Unspecified ? AccountStatus.Open : answered;
-
     internal static AccountBalance Of(CheckBalanceResponse answer) => new(
         Amount.Of(answer.Balance), Amount.Of(answer.Available), Amount.Of(answer.CreditLimit), answer.Version,
         answer.AsOf?.ToDateTimeOffset() ?? default)
     {
         OnHold = answer.OnHold is { } held ? Amount.Of(held) : Amount.Of(0, answer.Balance?.CurrencyCode),
-        Status = StatusOf(answer.AccountStatus),
+        Status = answer.AccountStatus,
     };
 }
 
@@ -77,7 +74,7 @@ public sealed record FormerBalance(
         Amount.Of(answer.Balance), Amount.Of(answer.Available), Amount.Of(answer.CreditLimit), Amount.Of(answer.OnHold), answer.Version,
         answer.DecidedAt?.ToDateTimeOffset())
     {
-        Status = AccountBalance.StatusOf(answer.AccountStatus),
+        Status = answer.AccountStatus,
     };
 }
 
@@ -137,14 +134,14 @@ public sealed record StatementPage(IReadOnlyList<StatementLine> Lines, string? N
 /// <summary>One event of an account.</summary>
 /// <param name="Version">The version of the account after the event, from 1.</param>
 /// <param name="Type">The type of event.</param>
-/// <param name="Id">The id of the payment, refund, hold, capture, voiding or change; null for limit changes recorded before they had ids. An
-/// expiry has an id of the platform.</param>
+/// <param name="Id">The id of the payment, refund, hold, capture, voiding or change. An expiry has an id of the platform.
+/// </param>
 /// <param name="DecidedAt">The time of the decision.</param>
 /// <param name="Amount">The amount that was paid, given back, put on hold, captured or released, or the new limit; zero for a change of the status.</param>
 /// <param name="Balance">The account's balance after the event.</param>
 /// <param name="DeclineReason">Why the payment or hold was declined; unspecified if it was not.</param>
 public sealed record StatementLine(
-    long Version, StatementEntryType Type, Guid? Id, DateTimeOffset DecidedAt, Amount Amount, Amount Balance,
+    long Version, StatementEntryType Type, Guid Id, DateTimeOffset DecidedAt, Amount Amount, Amount Balance,
     DeclineReason DeclineReason = DeclineReason.Unspecified)
 {
     /// <summary>The id of the payment that was refunded, captured, voided or has expired; null for other lines.</summary>
@@ -167,12 +164,12 @@ public sealed record StatementLine(
     public Notes? Notes { get; init; }
 
     internal static StatementLine Of(StatementEntry entry) => new(
-        entry.Version, entry.Type, Guid.TryParse(entry.TransactionId, out var id) ? id : null,
+        entry.Version, entry.Type, Guid.Parse(entry.TransactionId),
         entry.DecidedAt?.ToDateTimeOffset() ?? default, Amount.Of(entry.Amount), Amount.Of(entry.Balance), entry.DeclineReason)
     {
         PaymentId = Guid.TryParse(entry.PaymentId, out var paymentId) ? paymentId : null,
         OnHold = entry.OnHold is { } held ? Amount.Of(held) : Amount.Of(0, entry.Balance?.CurrencyCode),
-        Status = AccountBalance.StatusOf(entry.AccountStatus),
+        Status = entry.AccountStatus,
         Subject = entry.Principal?.Subject,
         ClientId = entry.Principal is { ClientId.Length: > 0 } by ? by.ClientId : null,
         Notes = Notes.Of(entry.Notes),

@@ -1,10 +1,11 @@
 namespace Billing.Contracts;
 
-/// <summary>The values of the trailer <c>billing-reason</c> and of Error.reason in the wire contract. Programs may act on
+/// <summary>The reasons of errors: of google.rpc.ErrorInfo in the domain <see cref="ErrorDetails.Domain"/>, of
+/// PaymentError on a stream, of problem documents over REST, and of Error in the wire contract. Programs may act on
 /// them; they are never renamed.</summary>
 public static class ErrorReasons
 {
-    /// <summary>INVALID_ARGUMENT: a field of the request is missing or out of range; <c>billing-field</c> names it.
+    /// <summary>INVALID_ARGUMENT: a field of the request is missing or out of range; google.rpc.BadRequest names it.
     /// </summary>
     public const string InvalidField = "INVALID_FIELD";
 

@@ -1,14 +1,9 @@
 namespace Billing.Contracts;
 
-/// <summary>Names of the gRPC trailers that accompany an error or an answer.</summary>
+/// <summary>Names of the gRPC trailers that accompany an error or an answer, beside the details of an error
+/// (<see cref="ErrorDetails"/>).</summary>
 public static class Trailers
 {
-    /// <summary>One of <see cref="ErrorReasons"/>.</summary>
-    public const string Reason = "billing-reason";
-
-    /// <summary>The path of the invalid request field.</summary>
-    public const string Field = "billing-field";
-
     /// <summary>The times of the steps of a call that asked for them with <see cref="RequestHeaders.SentAt"/>, in the text form
     /// of <see cref="StepTimes"/>.</summary>
     public const string Times = "billing-times";

@@ -32,15 +32,11 @@ public static class EventIds
     }
 
     /// <summary>The id of a published event. A command whose event was lost by a restore may be recorded again, in another place and
-    /// with another outcome: that is another event, and its incarnation tells. What no command with an id has caused is known by its
-    /// place.</summary>
-    public static Guid Of(Event recorded)
-    {
-        var (transactionId, name) = Guid.TryParse(recorded.TransactionId, out var id) && id != Guid.Empty
-            ? (id, recorded.StreamId)
-            : (Guid.Empty, string.Create(CultureInfo.InvariantCulture, $"{recorded.StreamId}\n{recorded.Version}"));
-        return Of(
-            transactionId,
-            recorded.Incarnation == 0 ? name : string.Create(CultureInfo.InvariantCulture, $"{name}\n{recorded.Incarnation}"));
-    }
+    /// with another outcome: that is another event, and its incarnation tells.</summary>
+    /// <exception cref="FormatException">Its transaction id is not a UUID.</exception>
+    public static Guid Of(Event recorded) => Of(
+        Guid.Parse(recorded.TransactionId),
+        recorded.Incarnation == 0
+            ? recorded.StreamId
+            : string.Create(CultureInfo.InvariantCulture, $"{recorded.StreamId}\n{recorded.Incarnation}"));
 }

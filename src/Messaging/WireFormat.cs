@@ -54,6 +54,8 @@ public static class WireFormat
         }
         refusal = recorded.StreamId.Length == 0 ? "stream_id is missing"
             : recorded.Version < 1 ? "version is not above zero"
+            : !Guid.TryParse(recorded.TransactionId, out _) ? "transaction_id is not a UUID"
+            : recorded.Balance is null ? "balance is missing"
             : null;
         return refusal is null;
     }

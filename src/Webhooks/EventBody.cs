@@ -52,10 +52,7 @@ internal static class EventBody
         {
             json.WriteNumber("incarnation", recorded.Incarnation);
         }
-        if (recorded.TransactionId.Length > 0)
-        {
-            json.WriteString("transaction_id", recorded.TransactionId);
-        }
+        json.WriteString("transaction_id", recorded.TransactionId);
         json.WriteString("decided_at", UnixTime.FromMicroseconds(recorded.DecidedUnixUs).UtcDateTime);
         foreach (var (field, value) in Fact(recorded))
         {

@@ -53,7 +53,7 @@ internal static class Conditions
     public static void AssertStoreUnavailable(RpcException failure)
     {
         Assert.Equal(StatusCode.Unavailable, failure.StatusCode);
-        Assert.Equal(ErrorReasons.EventStoreUnavailable, failure.Trailers.GetValue(Trailers.Reason));
+        Assert.Equal(ErrorReasons.EventStoreUnavailable, failure.Reason());
     }
 
     public static DateTime In(TimeSpan time) => (TimeProvider.System.GetUtcNow() + time).UtcDateTime;

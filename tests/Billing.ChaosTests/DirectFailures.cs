@@ -73,7 +73,7 @@ public abstract class DirectFailures(DirectChaosStack stack) : StackFailures(sta
         Assert.All(failures, failure =>
         {
             Assert.Equal(StatusCode.Unavailable, failure.StatusCode);
-            Assert.Equal(ErrorReasons.BackendUnavailable, failure.Trailers.GetValue(Trailers.Reason));
+            Assert.Equal(ErrorReasons.BackendUnavailable, failure.Reason());
         });
         Assert.Equal(requests.Count - failures.Count, whileDead);
         Assert.All(answers, answer => Assert.Equal(PaymentOutcome.Accepted, answer.Outcome));

@@ -127,7 +127,7 @@ public abstract class FailureTable(StackFixture fixture) : StackFailures(fixture
             Assert.All(refused, failure =>
             {
                 Assert.Equal(StatusCode.ResourceExhausted, failure.StatusCode);
-                Assert.Equal(ErrorReasons.TooManyInFlight, failure.Trailers.GetValue(Trailers.Reason));
+                Assert.Equal(ErrorReasons.TooManyInFlight, failure.Reason());
                 Assert.InRange(int.Parse(failure.Trailers.GetValue(Trailers.RetryPushback)!, System.Globalization.CultureInfo.InvariantCulture), 100, 15_000);
             });
             Assert.Equal(requests.Count - refused.Count, await Fixture.CountEventsAsync(prefix + "-%"));

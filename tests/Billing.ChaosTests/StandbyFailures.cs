@@ -127,7 +127,8 @@ public sealed class StandbyFailures(StandbyStack fixture) : StackFailures(fixtur
         await former.KillPatroniAsync();
         await UntilAnotherTakesOverAsync(former);
         await writing.Servers.LookForPrimaryAsync(Token);
-        await writing.Store.AppendAsync([NewEvent.Of(streamId, new PaymentAccepted(Guid.NewGuid(), 10, "USD", DateTimeOffset.UnixEpoch), opened)], [], Token);
+        var paid = new PaymentAccepted(Guid.NewGuid(), 10, "USD", DateTimeOffset.UnixEpoch) { Balance = 10 };
+        await writing.Store.AppendAsync([NewEvent.Of(streamId, paid, opened)], [], Token);
         var found = await ReadAsync();
         former.Start();
         await Servers.WaitUntilSafeAsync(Token);

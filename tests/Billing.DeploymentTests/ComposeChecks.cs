@@ -65,7 +65,7 @@ public sealed class ComposeChecks
     [InlineData("0.0.0.0:5090", "0.0.0.0:5080", "proxy-1: the admin address is also one for callers")]
     [InlineData("\"5081:5080\"", "\"5080:5080\"", "port 5080 of this machine is published twice")]
     [InlineData("kafka: { internal: true }", "kafka: {}", "the network kafka is not internal")]
-    [InlineData("image: billing-proxy:0.1.0", "image: billing-proxy:latest", "its image is of version 'latest'")]
+    [InlineData("image: billing-proxy:1.0.0", "image: billing-proxy:latest", "its image is of version 'latest'")]
     [InlineData("pull_policy: never", "pull_policy: always", "may have another owner")]
     [InlineData("read_only: true", "read_only: false", "it has more privileges than it needs")]
     [InlineData("Billing__Kafka__BootstrapServers", "Billing__Kafka__BootstrapServer", "no setting Billing__Kafka__BootstrapServer")]

@@ -52,6 +52,17 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
     }
 
     [Fact]
+    public async Task Commands_at_the_same_time_do_not_disturb_each_other()
+    {
+        for (var round = 0; round < 3; round++)
+        {
+            _machine.Write("clone/Directory.Packages.props", $"<!-- {round} -->" + File.ReadAllText(_machine.At("clone/Directory.Packages.props")));
+
+            (await _machine.BillingAsync("status", times: 12)).Succeeded();
+        }
+    }
+
+    [Fact]
     public async Task A_change_of_the_deployment_causes_a_build_of_its_tests()
     {
         _machine.Write("clone/tests/Billing.DeploymentTests/Billing.DeploymentTests.csproj", "");

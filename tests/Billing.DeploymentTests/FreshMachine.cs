@@ -74,7 +74,9 @@ public sealed class FreshMachine : IDisposable
     /// <summary>Runs <c>./billing</c> from another folder than its own.</summary>
     /// <param name="arguments">The command line.</param>
     /// <param name="environment">Variables of its environment, in addition to PATH and HOME.</param>
-    internal async Task<ToolResult> BillingAsync(string arguments, IReadOnlyDictionary<string, string>? environment = null)
+    /// <param name="times">How often, all at the same time; it fails if one of them does.</param>
+    internal async Task<ToolResult> BillingAsync(
+        string arguments, IReadOnlyDictionary<string, string>? environment = null, int times = 1)
     {
         if (Environment.IsPrivilegedProcess)
         {
@@ -93,7 +95,8 @@ public sealed class FreshMachine : IDisposable
             "/usr/bin/env",
             [
                 "-i", "-C", At("working"), .. variables.Select(v => $"{v.Key}={v.Value}"), .. user, "bash", "-c",
-                $"bash {At("clone/billing")} {arguments} </dev/null",
+                $"for i in {{1..{times}}}; do bash {At("clone/billing")} {arguments} </dev/null & started+=($!); done; "
+                    + "for one in ${started[@]}; do wait $one || failed=$?; done; exit ${failed:-0}",
             ]);
     }
 

@@ -33,7 +33,8 @@ public abstract partial class BillingFacts
                 (StatementEntryType.PaymentAuthorised, hold.Id, null, 10m, 0m, 10m), (StatementEntryType.PaymentCaptured, part.Id, hold.Id, 4m, 4m, 6m),
                 (StatementEntryType.PaymentCaptured, last.Id, hold.Id, 5m, 9m, 0m),
             ],
-            lines.Select(line => (line.Type, line.Id!.Value, line.PaymentId, line.Amount.Value, line.Balance.Value, line.OnHold!.Value)));
+            lines.Select(line => (
+                line.Type, line.Id, line.PaymentId, line.Amount.Value, line.Balance.Value, line.OnHold!.Value)));
     }
 
     [Fact]

@@ -217,7 +217,8 @@ public abstract partial class BillingFacts
                 (3, StatementEntryType.PaymentDeclined, payments[1].Id, 10m, 15m, DeclineReason.CreditLimitExceeded),
                 (4, StatementEntryType.PaymentAccepted, payments[2].Id, 5m, 20m, DeclineReason.Unspecified),
             ],
-            lines.Select(line => (line.Version, line.Type, line.Id!.Value, line.Amount.Value, line.Balance.Value, line.DeclineReason)));
+            lines.Select(line => (
+                line.Version, line.Type, line.Id, line.Amount.Value, line.Balance.Value, line.DeclineReason)));
         Assert.Equal([2L, 3], part.Select(line => line.Version));
     }
 

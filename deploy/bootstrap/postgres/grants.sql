@@ -11,11 +11,7 @@ grant usage on all sequences in schema billing to billing_backend;
 grant execute on all functions in schema billing to billing_backend;
 -- The audit only reads.
 grant select on all tables in schema billing to billing_audit;
--- The service that sends events to receivers has a schema of its own, in which it creates its tables, and no rights in the event store. A database
--- of a former release has no role for it yet.
+-- The service that sends events to receivers has a schema of its own, in which it creates its tables, and no rights in
+-- the event store.
 create schema if not exists webhooks;
-do $$ begin
-  if to_regrole('billing_webhooks') is not null then
-    grant usage, create on schema webhooks to billing_webhooks;
-  end if;
-end $$;
+grant usage, create on schema webhooks to billing_webhooks;

@@ -19,7 +19,6 @@ install_tier() {
   local settings restarts
   settings=$(backup_settings)
   put_file /etc/pgbackrest.conf root:postgres 640 <<<"$settings"
-  adopt_cluster
   changed=0
   put_file /etc/billing/postgresql.conf root:root 644 <"$BILLING_BOOTSTRAP/postgres/postgresql.conf"
   put_file /etc/systemd/system/patroni.service.d/billing.conf root:root 644 <"$BILLING_BOOTSTRAP/units/patroni.conf"
@@ -86,14 +85,6 @@ backup_place() {
       ;;
     *) die "BILLING_BACKUP=$BILLING_BACKUP: must be s3://BUCKET or a folder on a disk that outlives this machine's" ;;
   esac
-}
-
-# The cluster of a release without Patroni becomes the first one's data.
-adopt_cluster() {
-  if [[ -e /etc/postgresql/15/main ]]; then
-    systemctl disable --quiet --now postgresql@15-main
-    rm -rf /etc/postgresql/15/main /etc/systemd/system/postgresql@15-main.service.d
-  fi
 }
 
 # is_member: whether the server runs, as the primary or as a standby of it.

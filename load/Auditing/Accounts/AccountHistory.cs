@@ -64,7 +64,7 @@ public static class AccountHistory
 /// <param name="Version">Its position in the account's stream, from 1.</param>
 /// <param name="DecidedAt">When it was decided.</param>
 /// <param name="Kind">What happened, e.g. Accepted, Declined, LimitChanged or Frozen.</param>
-/// <param name="TransactionId">The transaction id; empty for a limit change of the time before those had one.</param>
+/// <param name="TransactionId">The transaction id.</param>
 /// <param name="Amount">The amount of the payment, or the new limit; zero for a change of the status.</param>
 /// <param name="Currency">Its currency (ISO 4217); empty for a change of the status.</param>
 /// <param name="Subject">The subject of the sender's token; null where callers were not authenticated.</param>

@@ -9,10 +9,6 @@ namespace Billing.Auditing.Chains;
 /// <param name="schema">Its schema.</param>
 public sealed class ChainVerifier(IReadOnlyCollection<string> databases, string schema = "billing")
 {
-    /// <summary>Since when all backends have chained what they record: what the database stored earlier may be without a hash. By default
-    /// no event may that follows one with a hash.</summary>
-    public DateTimeOffset ChainedSince { get; init; } = DateTimeOffset.MinValue;
-
     /// <summary>Receives the progress.</summary>
     public IProgress<AuditProgress>? Progress { get; set; }
 
@@ -24,7 +20,7 @@ public sealed class ChainVerifier(IReadOnlyCollection<string> databases, string 
     public async Task<ChainResult> RunAsync(AccountHeads? heads, CancellationToken cancellationToken)
     {
         await using var store = await StoreScans.OpenAsync(databases, schema, Progress, cancellationToken);
-        var (broken, accounts, events, unchained) = (new Findings(), 0L, 0L, 0L);
+        var (broken, accounts, events) = (new Findings(), 0L, 0L);
         Account? account = null;
         await foreach (var row in store.ReadInOrderAsync(cancellationToken))
         {
@@ -37,7 +33,7 @@ public sealed class ChainVerifier(IReadOnlyCollection<string> databases, string 
             if (row.Type is not null)
             {
                 events++;
-                unchained += account.Pass(row, row.StoredAt < ChainedSince, broken) ? 0 : 1;
+                account.Pass(row, broken);
             }
         }
         account?.End(broken, heads);
@@ -45,7 +41,7 @@ public sealed class ChainVerifier(IReadOnlyCollection<string> databases, string 
         {
             broken.Add($"{lost}: the account is missing; it had {version} events when it was verified before");
         }
-        return new ChainResult(accounts, events, unchained, broken);
+        return new ChainResult(accounts, events, broken);
     }
 
     // What is wrong after the first finding follows from it.
@@ -57,18 +53,16 @@ public sealed class ChainVerifier(IReadOnlyCollection<string> databases, string 
 
         public string Stream => stream;
 
-        // Returns whether the event has a hash.
-        public bool Pass(StoredRow row, bool mayHaveNone, Findings broken)
+        public void Pass(StoredRow row, Findings broken)
         {
             using var content = JsonDocument.Parse(row.Json);
             var stated = StoredHash.StatedBy(content.RootElement);
-            if (!_isBroken && Fault(row, content.RootElement, stated, mayHaveNone) is { } fault)
+            if (!_isBroken && Fault(row, content.RootElement, stated) is { } fault)
             {
                 broken.Add(fault);
                 _isBroken = true;
             }
             (_last, _head) = (row.Version, stated);
-            return stated is not null;
         }
 
         public void End(Findings broken, AccountHeads? heads)
@@ -92,18 +86,18 @@ public sealed class ChainVerifier(IReadOnlyCollection<string> databases, string 
             }
         }
 
-        private FormattableString? Fault(StoredRow row, JsonElement content, string? stated, bool mayHaveNone)
+        private FormattableString? Fault(StoredRow row, JsonElement content, string? stated)
         {
             var version = row.Version;
             if (version != _last + 1)
             {
                 return $"{stream} version {_last + 1}: missing; version {version} follows version {_last}";
             }
-            if (stated is null && _head is not null && !mayHaveNone)
+            if (stated is null)
             {
-                return $"{stream} version {version}: put in or altered: it has no hash, and the event before it has one";
+                return $"{stream} version {version}: put in or altered: it has no hash";
             }
-            if (stated is not null && stated != StoredHash.Of(_head ?? "", stream, version, row.Type!, content))
+            if (stated != StoredHash.Of(_head ?? "", stream, version, row.Type!, content))
             {
                 return $"{stream} version {version}: altered, or the event before it was with its hash: the hash is not that of the two";
             }
@@ -119,6 +113,5 @@ public sealed class ChainVerifier(IReadOnlyCollection<string> databases, string 
 /// <summary>What a verification has found.</summary>
 /// <param name="Accounts">Number of accounts.</param>
 /// <param name="Events">Number of events.</param>
-/// <param name="Unchained">Number of events without a hash: an earlier release has recorded them.</param>
 /// <param name="Broken">The first fault of each account in which there is one.</param>
-public sealed record ChainResult(long Accounts, long Events, long Unchained, Findings Broken);
+public sealed record ChainResult(long Accounts, long Events, Findings Broken);

@@ -8,7 +8,7 @@ namespace Billing.Auditing.Exports;
 /// <summary>The number of some events by kind, the sums of their amounts by currency and kind, and of what was on hold after them by currency.</summary>
 public sealed class EventTotals
 {
-    // The most decimals that an amount of any release has.
+    // The most decimals that an amount has.
     private const int DecimalsMax = 9;
 
     private static readonly FrozenDictionary<int, string> Formats = Enumerable.Range(0, DecimalsMax + 1)

@@ -11,9 +11,7 @@ namespace Billing.Auditing.Journals;
 public sealed class JournalReader : IDisposable
 {
     private const int BufferBytes = 64 * 1024;
-    private const int FieldsMin = 6;
-    private const int UntimedMax = 8;
-    private const int FieldsMax = 11;
+    private const int FieldCount = 11;
 
     private readonly string _path;
     private readonly FileStream _file;
@@ -67,34 +65,17 @@ public sealed class JournalReader : IDisposable
     internal static bool TryParse(ReadOnlySpan<byte> line, TextPool texts, out JournalEntry entry)
     {
         entry = default;
-        Span<Range> fields = stackalloc Range[FieldsMax + 1];
-        var count = Split(line, fields);
-        if (count is < FieldsMin or (> UntimedMax and not FieldsMax)
+        Span<Range> fields = stackalloc Range[FieldCount + 1];
+        if (Split(line, fields) != FieldCount
             || !Utf8Parser.TryParse(line[fields[0]], out Guid transactionId, out var read) || read != line[fields[0]].Length
             || !TryReadDecimal(line[fields[3]], out var amount)
             || !TryReadOutcome(line[fields[4]], out var outcome)
-            || !TryReadNumber(line[fields[5]], out var version))
-        {
-            return false;
-        }
-        decimal? balance = null;
-        var isTimed = count == FieldsMax;
-        if (count > FieldsMin && !(isTimed && line[fields[6]].IsEmpty))
-        {
-            if (!TryReadDecimal(line[fields[6]], out var told))
-            {
-                return false;
-            }
-            balance = told;
-        }
-        var reason = DeclineReason.Unspecified;
-        if (count >= UntimedMax && !(isTimed && line[fields[7]].IsEmpty) && !TryReadReason(line[fields[7]], out reason))
-        {
-            return false;
-        }
-        var (began, ended, minVersion) = (0L, 0L, 0L);
-        if (isTimed && !(TryReadNumber(line[fields[8]], out began) && TryReadNumber(line[fields[9]], out ended)
-            && TryReadNumber(line[fields[10]], out minVersion)))
+            || !TryReadNumber(line[fields[5]], out var version)
+            || !TryReadBalance(line[fields[6]], out var balance)
+            || !TryReadReason(line[fields[7]], out var reason)
+            || !TryReadNumber(line[fields[8]], out var began)
+            || !TryReadNumber(line[fields[9]], out var ended)
+            || !TryReadNumber(line[fields[10]], out var minVersion))
         {
             return false;
         }
@@ -139,6 +120,15 @@ public sealed class JournalReader : IDisposable
         return known;
     }
 
+    // Empty for none.
+    private static bool TryReadBalance(ReadOnlySpan<byte> field, out decimal? balance)
+    {
+        var isThere = TryReadDecimal(field, out var told);
+        balance = isThere ? told : null;
+        return isThere || field.IsEmpty;
+    }
+
+    // Empty for none.
     private static bool TryReadReason(ReadOnlySpan<byte> field, out DeclineReason reason)
     {
         reason = field switch
@@ -149,7 +139,7 @@ public sealed class JournalReader : IDisposable
             _ when field.SequenceEqual("AccountClosed"u8) => DeclineReason.AccountClosed,
             _ => DeclineReason.Unspecified,
         };
-        return reason != DeclineReason.Unspecified;
+        return reason != DeclineReason.Unspecified || field.IsEmpty;
     }
 
     private bool TryReadLine(out ReadOnlySpan<byte> line)

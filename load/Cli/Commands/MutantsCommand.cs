@@ -16,7 +16,7 @@ internal static class MutantsCommand
         var schedules = Flags.Number("--schedules", "Maximum number of schedules to simulate for each bug", 20_000, 1, int.MaxValue);
         var seed = Flags.Number("--seed", "The first schedule's seed", 1, 0, int.MaxValue);
         var only = Flags.Text("--only", "Only bugs whose name contains this text", "TEXT");
-        var report = Flags.Text("--report", "File for the table, as Markdown", "FILE");
+        var report = Flags.Text("--report", "File for the page of the bugs, as Markdown", "FILE");
         var command = new Command("mutants", "Inserts known bugs into a copy of the sources, one by one, and checks whether the simulation or a test finds them.")
         {
             schedules, seed, only, report,
@@ -47,7 +47,8 @@ internal static class MutantsCommand
             }
             if (parsed.GetValue(report) is { } file)
             {
-                await File.WriteAllTextAsync(file, MutantResult.Table(found), cancellationToken);
+                var today = DateOnly.FromDateTime(TimeProvider.System.GetUtcNow().UtcDateTime);
+                await File.WriteAllTextAsync(file, MutantResult.Page(found, today), cancellationToken);
             }
             console.WriteLine($"{found.Count(r => r.IsFound)} of {found.Count} bugs found.");
             return found.TrueForAll(r => r.IsFound) ? 0 : 1;

@@ -24,22 +24,12 @@ internal sealed class DatabaseDays(EventStoreDatabase database, NpgsqlConnection
     public async IAsyncEnumerable<ExportedEvent> ReadAsync(
         DateOnly day, HashSet<int> shards, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
-        // The accounts after their last event so far, where that does not state the balance.
-        var former = new Dictionary<string, Account>(StringComparer.Ordinal);
         var last = new Row(DayEnd.StartOf(day), "", 0, "", []);
         for (var page = await PageAsync(last, day, cancellationToken); page.Count > 0; page = await PageAsync(last, day, cancellationToken))
         {
             foreach (var row in page.Where(row => shards.Count == Shard.Count || shards.Contains(Shard.Of(row.StreamId))))
             {
-                var fact = Read(row);
-                if (fact.Balance is { } balance)
-                {
-                    yield return ExportedEvent.Of(row.StoredAt, row.StreamId, fact, new Account(row.Version, balance, 0, fact.AccountCurrency));
-                    continue;
-                }
-                var before = former.TryGetValue(row.StreamId, out var known) ? known : await BeforeAsync(row, cancellationToken);
-                former[row.StreamId] = before.Apply(fact);
-                yield return ExportedEvent.Of(row.StoredAt, row.StreamId, fact, former[row.StreamId]);
+                yield return ExportedEvent.Of(row.StoredAt, row.StreamId, row.Version, Read(row));
             }
             last = page[^1];
         }
@@ -57,21 +47,6 @@ internal sealed class DatabaseDays(EventStoreDatabase database, NpgsqlConnection
         new NpgsqlParameter<DateTime> { TypedValue = DayEnd.StartOf(day.AddDays(1)), NpgsqlDbType = NpgsqlDbType.TimestampTz },
         new NpgsqlParameter<string> { TypedValue = after.StreamId },
         new NpgsqlParameter<long> { TypedValue = after.Version });
-
-    // The account before an event that was recorded before events stated the balance.
-    private async Task<Account> BeforeAsync(Row row, CancellationToken cancellationToken)
-    {
-        var account = Account.Opened(0);
-        foreach (var earlier in await RowsAsync(
-            $"select timestamp, stream_id, version, type, data from {_events} where stream_id = $1 and version < $2 order by version",
-            cancellationToken,
-            new NpgsqlParameter<string> { TypedValue = row.StreamId },
-            new NpgsqlParameter<long> { TypedValue = row.Version }))
-        {
-            account = account.Apply(Read(earlier));
-        }
-        return account;
-    }
 
     private async Task<List<Row>> RowsAsync(string sql, CancellationToken cancellationToken, params NpgsqlParameter[] parameters)
     {

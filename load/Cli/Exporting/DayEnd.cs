@@ -24,8 +24,8 @@ internal static class DayEnd
     {
         var schema = database.Settings.Schema;
         await using (var question = database.Servers.Primary.CreateCommand($"""
-            select pg_is_in_recovery(), clock_timestamp(), exists (
-                select from pg_index where indexrelid = to_regclass('{schema}.{EventStoreSchema.EventsByTime}') and indisvalid)
+            select pg_is_in_recovery(), clock_timestamp(),
+                to_regclass('{schema}.{EventStoreSchema.EventsByTime}') is not null
             """))
         {
             await using var row = await question.ExecuteReaderAsync(cancellationToken);
@@ -43,7 +43,8 @@ internal static class DayEnd
             if (!row.GetBoolean(2))
             {
                 throw new StackException(
-                    $"--postgres: the database {database.Name} has no event store with the index {EventStoreSchema.EventsByTime}; a backend of this release or ./billing schema creates it.");
+                    $"--postgres: the database {database.Name} has no event store with the index "
+                    + $"{EventStoreSchema.EventsByTime}; a backend or ./billing schema creates it.");
             }
         }
         var start = TimeProvider.System.GetTimestamp();

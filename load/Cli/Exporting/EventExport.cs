@@ -106,7 +106,7 @@ internal sealed class EventExport(string folder, ExportFormat format)
         await foreach (var e in events.WithCancellation(cancellationToken))
         {
             format.Write(text, e);
-            totals.Add(e.Kind, e.Entry.Amount?.CurrencyCode, e.Amount, e.After.Currency, e.OnHold);
+            totals.Add(e.Kind, e.Entry.Amount?.CurrencyCode, e.Amount, e.Fact.AccountCurrency, e.OnHold);
             (first, last) = (first ?? e, e);
         }
         await text.FlushAsync(cancellationToken);

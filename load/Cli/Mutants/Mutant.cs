@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Text;
 using System.Text.Json;
 using Billing.LocalStack.Processes;
@@ -38,14 +39,27 @@ internal sealed record Mutant(string Name, string File, string Find, string Repl
 /// <param name="Seeds">Number of seeds that were simulated; 0 if a test found it.</param>
 internal sealed record MutantResult(Mutant Mutant, bool IsFound, string By, int Seeds)
 {
-    public static string Table(IEnumerable<MutantResult> results)
+    /// <summary>The page of docs/planted-bugs.md, as Markdown: what was planted, and what found it.</summary>
+    public static string Page(IReadOnlyCollection<MutantResult> results, DateOnly date)
     {
-        var table = new StringBuilder("| Planted bug | In | Found by | After |\n| --- | --- | --- | --- |\n");
+        var found = results.Count(result => result.IsFound);
+        var page = new StringBuilder(string.Create(CultureInfo.InvariantCulture, $"""
+            # Planted bugs
+
+            `./billing mutants` plants each bug of `eng/mutants.json` alone in a copy of the sources. The simulation
+            or a named test must find it: {found} of {results.Count} were found on {date:yyyy-MM-dd}.
+
+            | Planted bug | In | Found by | After |
+            | --- | --- | --- | --- |
+
+            """));
         foreach (var result in results)
         {
             var seeds = result.Seeds == 0 ? "" : result.Seeds == 1 ? "1 schedule" : $"{result.Seeds} schedules";
-            table.Append($"| {result.Mutant.Name} | {Path.GetFileNameWithoutExtension(result.Mutant.File)} | {(result.IsFound ? "" : "**not found** ")}{result.By} | {seeds} |\n");
+            var file = Path.GetFileNameWithoutExtension(result.Mutant.File);
+            var by = result.IsFound ? result.By : "**not found** " + result.By;
+            page.Append($"| {result.Mutant.Name} | {file} | {by} | {seeds} |\n");
         }
-        return table.ToString();
+        return page.ToString();
     }
 }

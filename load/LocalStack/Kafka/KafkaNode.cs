@@ -89,12 +89,12 @@ internal sealed class KafkaNode : IAsyncDisposable
         async token => !cluster.Select(node => node.Id).Except(await KafkaProbe.ServingBrokersAsync(Address, token)).Any(),
         ChildProcess.Patience, cancellationToken);
 
-    /// <summary>Kills it, and deletes its data.</summary>
-    public async Task BurnAsync()
+    /// <summary>Kills it, and deletes its data, or only the log of a partition, such as <c>billing.events-0</c>.</summary>
+    public async Task BurnAsync(string log = "")
     {
         Process?.Kill();
         await ForgetProcessAsync();
-        Directory.Delete(DataFolder, recursive: true);
+        Directory.Delete(Path.Combine(DataFolder, log), recursive: true);
     }
 
     // A kill loses nothing: a node recovers when it is started again, and otherwise its data is deleted.

@@ -106,6 +106,9 @@ public sealed class LocalKafka : IAsyncDisposable
     /// <summary>Kills a broker, and deletes its data: the end of a machine with its disk.</summary>
     public Task BurnBrokerAsync(int number) => Node(number).BurnAsync();
 
+    /// <summary>Kills a broker, and deletes the log of a partition that it has. Started again, it begins with an empty one.</summary>
+    public Task LoseLogAsync(int number, string topic, int partition) => Node(number).BurnAsync(FormattableString.Invariant($"{topic}-{partition}"));
+
     /// <summary>Kills all brokers, unless they are detached.</summary>
     public async ValueTask DisposeAsync()
     {

@@ -41,19 +41,17 @@ internal static class RunPage
         yield return new Row(
             kind, Numbers.Whole(figures.Count), Seconds(figures.ShortestS), Seconds(figures.LongestS), Seconds(figures.AverageS),
             Seconds(figures.P50S), Seconds(figures.P99S), Numbers.Whole(figures.Declined), Numbers.Whole(figures.Errors));
-        if (figures.SinceStart is { } burst)
-        {
-            yield return new Row(
-                "  since start", "", Seconds(burst.ShortestS), Seconds(burst.LongestS), Seconds(burst.AverageS), Seconds(burst.P50S),
-                Seconds(burst.P99S), "", "");
-        }
+        var burst = figures.SinceStart;
+        yield return new Row(
+            "  since start", "", Seconds(burst.ShortestS), Seconds(burst.LongestS), Seconds(burst.AverageS),
+            Seconds(burst.P50S), Seconds(burst.P99S), "", "");
     }
 
     private static BarChart Chart(RunResult result) => new(
         "Latency", new Axis("Latency", "s"), ["shortest", "p50", "average", "p99", "longest"],
         [
             .. result.All.Select(k => Bars.Of(k.Name + ", each call", [k.Figures.ShortestS, k.Figures.P50S, k.Figures.AverageS, k.Figures.P99S, k.Figures.LongestS])),
-            .. result.All.Where(k => k.Figures.SinceStart is not null).Select(k => Bars.Of(k.Name + ", since start", SinceStart(k.Figures.SinceStart!))),
+            .. result.All.Select(k => Bars.Of(k.Name + ", since start", SinceStart(k.Figures.SinceStart))),
         ]);
 
     private static double[] SinceStart(BurstTimes times) => [times.ShortestS, times.P50S, times.AverageS, times.P99S, times.LongestS];

@@ -75,9 +75,8 @@ internal sealed record KindReport
     [JsonPropertyName("p99_s")]
     public required double P99S { get; init; }
 
-    /// <summary>The latencies of the same calls, counted from the start of the burst instead of from each call; null in older
-    /// results.</summary>
-    public BurstTimes? SinceStart { get; init; }
+    /// <summary>The latencies of the same calls, counted from the start of the burst.</summary>
+    public required BurstTimes SinceStart { get; init; }
 
     public static KindReport Of(KindFigures figures) => new()
     {

@@ -10,7 +10,7 @@ namespace Billing.Measuring.Experiments;
 internal sealed record ExperimentResult : IResults
 {
     /// <summary>The version of the format.</summary>
-    public int Version { get; init; } = 2;
+    public int Version { get; init; } = 1;
 
     public required string Kind { get; init; }
     public required RunInfo Run { get; init; }
@@ -24,18 +24,18 @@ internal sealed record ExperimentResult : IResults
 
     public required IReadOnlyList<ResultSection> Sections { get; init; }
 
-    /// <summary>The configurations of a sweep's search as the first version of the format had them, for programs that read them; null
-    /// for other kinds of results.</summary>
+    /// <summary>The configurations of a sweep's search by protocol, for programs that read them; null for other kinds of
+    /// results.</summary>
     public IReadOnlyList<SweptProtocol>? Protocols { get; init; }
 
     /// <summary>The audit of each stack that was measured.</summary>
-    public IReadOnlyList<AuditCounts> Audits { get; init; } = [];
+    public required IReadOnlyList<AuditCounts> Audits { get; init; }
 
     /// <summary>Whether nothing failed that must not fail.</summary>
     public required bool IsValid { get; init; }
 
     /// <summary>Whether a store was measured, which must then have a clean audit.</summary>
-    public bool HasStore { get; init; } = true;
+    public required bool HasStore { get; init; }
 
     long ILatencies.Failed => Sections.Sum(s => s.Rows.Sum(r => r.Rounds.Sum(m => m.Failed)));
 

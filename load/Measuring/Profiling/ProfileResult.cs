@@ -18,16 +18,16 @@ internal sealed record ProfileResult : IResults
     public required int PaymentBackends { get; init; }
     public required int BalanceBackends { get; init; }
     public required int Partitions { get; init; }
-    public int Databases { get; init; } = 1;
+    public required int Databases { get; init; }
 
     /// <summary>The figures that could not be measured, with the reasons.</summary>
-    public IReadOnlyList<string> Missing { get; init; } = [];
+    public required IReadOnlyList<string> Missing { get; init; }
 
     /// <summary>The figures for each number in flight, in the order of measurement.</summary>
     public required IReadOnlyList<ProfileCase> Cases { get; init; }
 
     /// <summary>The audit of the stack.</summary>
-    public IReadOnlyList<AuditCounts> Audits { get; init; } = [];
+    public required IReadOnlyList<AuditCounts> Audits { get; init; }
 
     long ILatencies.Failed => Cases.Sum(c => c.Failed);
 
@@ -62,7 +62,7 @@ internal sealed record ProfileCase
     public required BrokerCounts Broker { get; init; }
 
     /// <summary>The waits within the Kafka clients of each role.</summary>
-    public IReadOnlyList<ClientWaits> Clients { get; init; } = [];
+    public required IReadOnlyList<ClientWaits> Clients { get; init; }
 }
 
 [JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true)]

@@ -26,10 +26,10 @@ internal sealed record ChaosResult : IResults
     public required long Payments { get; init; }
     public required long Declined { get; init; }
     public required long SentTwice { get; init; }
-    public int Lives { get; init; }
-    public int StatusChanges { get; init; }
-    public int Queued { get; init; }
-    public int QueuedFailed { get; init; }
+    public required int Lives { get; init; }
+    public required int StatusChanges { get; init; }
+    public required int Queued { get; init; }
+    public required int QueuedFailed { get; init; }
     public required long Balances { get; init; }
     public required long Unanswered { get; init; }
     public required long Retried { get; init; }

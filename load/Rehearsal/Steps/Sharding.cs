@@ -15,9 +15,6 @@ internal static class Sharding
     /// <exception cref="StackException">A database does not hold the shards that were moved to it.</exception>
     public static async Task RunAsync(Platform platform, Release release, Action<string> progress, CancellationToken cancellationToken)
     {
-        // Of a store that a former release began: no payment from before it is repeated any more.
-        var primary = await DatabaseMachines.PrimaryAsync(platform, cancellationToken);
-        await primary.RunAsync("runuser -u postgres -- psql -q -d billing -c 'drop table if exists billing.payment_receipts'", cancellationToken);
         var topology = await platform.PlanAsync(
             release, new() { ["tiers"] = Growth.Tiers, ["further_databases"] = Further }, cancellationToken);
         await platform.GrowAsync(topology, cancellationToken);

@@ -1,6 +1,6 @@
-using Billing.Contracts;
 using Billing.Proxy.Failures;
 using Google.Protobuf;
+using Google.Rpc;
 using Grpc.Core;
 
 namespace Billing.Simulation.Doors;
@@ -64,9 +64,13 @@ internal sealed class Ask<TRequest, TAnswer>
 /// <summary>Failures of gRPC calls, as callers read them.</summary>
 internal static class GrpcFailures
 {
-    /// <summary>The failure in a status and its trailers.</summary>
-    public static Failure Of(RpcException e) => new(e.StatusCode, e.Trailers.GetValue(Trailers.Reason) ?? "", e.Status.Detail)
+    /// <summary>The failure in a status and its details.</summary>
+    public static Failure Of(RpcException e)
     {
-        Field = e.Trailers.GetValue(Trailers.Field) ?? "",
-    };
+        var details = e.GetRpcStatus();
+        return new(e.StatusCode, details?.GetDetail<ErrorInfo>()?.Reason ?? "", e.Status.Detail)
+        {
+            Field = details?.GetDetail<BadRequest>()?.FieldViolations.Single().Field ?? "",
+        };
+    }
 }

@@ -9,7 +9,7 @@ internal sealed record RebalanceHandlers(
     Action<List<TopicPartitionOffset>> Lost);
 
 /// <summary>A consumer of the model. Like librdkafka's, it calls the rebalance handlers from within Consume and commits the stored
-/// offsets periodically, but none that is below the last committed one, of the leader's epoch and the offset; asks at a seek whether
+/// offsets periodically, but none that is below the last committed one, of the leader's epoch and the offset; asks at a seek with an epoch whether
 /// the log still has what an epoch ended with, and when it hears of a new leader, and then goes back without a word; and knows no epoch smaller
 /// than the largest it has heard of. Unlike librdkafka's, it never blocks: Consume does not wait for records.</summary>
 internal sealed partial class ModelConsumer : IConsumer<byte[], byte[]>
@@ -358,15 +358,23 @@ internal sealed partial class ModelConsumer : IConsumer<byte[], byte[]>
         }
     }
 
+    /// <summary>As the library's, it leaves out the epoch.</summary>
     public void Seek(TopicPartitionOffset tpo)
     {
         _positions[tpo.TopicPartition] = tpo.Offset == Offset.Beginning ? _brokers[tpo.TopicPartition].First : tpo.Offset.Value;
         _taken[tpo.TopicPartition].RemoveAll(taken => taken.Offset >= tpo.Offset.Value);
         _epochs.Remove(tpo.TopicPartition);
-        if (tpo.LeaderEpoch is { } epoch)
+    }
+
+    /// <summary>A seek with the epoch, as <see cref="Messaging.Kafka.Clients.EpochSeek"/> makes it.</summary>
+    public static void SeekInLog(IConsumer<byte[], byte[]> consumer, TopicPartitionOffset begin)
+    {
+        var model = (ModelConsumer)consumer;
+        model.Seek(begin);
+        if (begin.LeaderEpoch is { } epoch)
         {
-            _epochs[tpo.TopicPartition] = epoch;
-            Validate(tpo.TopicPartition);
+            model._epochs[begin.TopicPartition] = epoch;
+            model.Validate(begin.TopicPartition);
         }
     }
 

@@ -69,24 +69,22 @@ internal sealed partial record Schedule(int Seed, Settings Settings, IReadOnlyLi
     // Of every request that is not waited for, so many expire before they are recorded: their ids are closed.
     private const int ExpiringMs = 20;
 
+    private const double InTurnShare = 0.1;
+
     // So far apart that one ends before the next begins.
     private const int EmptyingMs = 2500;
     private const int EmptyingMax = 3;
 
     private static readonly FaultKind[] Kinds = [.. Enum.GetValues<FaultKind>().TakeWhile(kind => kind < FaultKind.CrashWebhooks)];
     private static readonly FaultKind[] WebhookKinds = [.. Enum.GetValues<FaultKind>().SkipWhile(kind => kind < FaultKind.CrashWebhooks)];
-    private static readonly FaultKind[] FirstKinds = [.. Kinds.TakeWhile(kind => kind <= FaultKind.StoreSlow)];
 
     /// <summary>Creates the schedule of a seed. In every second one of those with faults, at least two overlap; every third has webhook services.
     /// </summary>
     public static Schedule Of(int seed)
     {
         var dice = new Dice(seed);
-        return WithWebhooks(WithoutWebhooks(seed, dice), dice);
+        return WithWebhooks(WithOverlaps(Basic(seed, dice), dice), dice);
     }
-
-    /// <summary>Creates the schedule that a seed had before there were webhook services.</summary>
-    public static Schedule SecondForm(int seed) => WithoutWebhooks(seed, new Dice(seed));
 
     private static Schedule WithWebhooks(Schedule schedule, Dice dice)
     {
@@ -107,9 +105,8 @@ internal sealed partial record Schedule(int Seed, Settings Settings, IReadOnlyLi
         };
     }
 
-    private static Schedule WithoutWebhooks(int seed, Dice dice)
+    private static Schedule WithOverlaps(Schedule schedule, Dice dice)
     {
-        var schedule = Of(seed, dice, Kinds, inTurn: 0.1);
         var faults = schedule.Faults.ToList();
         if (faults.Count > 0 && dice.Chance(0.5))
         {
@@ -142,10 +139,6 @@ internal sealed partial record Schedule(int Seed, Settings Settings, IReadOnlyLi
         return schedule with { Settings = settings, Operations = operations, Faults = [.. faults.OrderBy(f => f.AtMs)] };
     }
 
-    /// <summary>Creates the schedule that a seed had before there were the faults after <see cref="FaultKind.StoreSlow"/>: those that once
-    /// failed can be tried again.</summary>
-    public static Schedule FirstForm(int seed) => Of(seed, new Dice(seed), FirstKinds, inTurn: 0);
-
     // The clock of any one machine may be wrong for good: of two, nobody could tell which is right. The databases are restored once: a second
     // backup may be of what the first restore took back.
     private static IEnumerable<Fault> Possible(IReadOnlyCollection<Fault> faults) =>
@@ -162,17 +155,15 @@ internal sealed partial record Schedule(int Seed, Settings Settings, IReadOnlyLi
         _ => kind,
     };
 
-    private static Schedule Of(int seed, Dice dice, FaultKind[] kinds, double inTurn)
+    private static Schedule Basic(int seed, Dice dice)
     {
         var settings = Settings.Of(dice);
         var accounts = dice.Between(1, AccountsMax);
         var span = dice.Pick([500, 3000, BeginsMs]);
         var operations = Enumerable.Range(0, dice.Between(4, 40)).Select(_ => NewOperation(dice, accounts, span)).ToList();
-        var faults = Enumerable.Range(0, dice.Between(0, 6)).Select(_ => NewFault(dice, span, kinds)).ToList();
-        if (inTurn > 0)
-        {
-            operations = operations.ConvertAll(o => dice.Chance(inTurn) ? o with { Kind = OperationKind.PayInTurn } : o);
-        }
+        var faults = Enumerable.Range(0, dice.Between(0, 6)).Select(_ => NewFault(dice, span, Kinds)).ToList();
+        operations = operations.ConvertAll(
+            o => dice.Chance(InTurnShare) ? o with { Kind = OperationKind.PayInTurn } : o);
         return new Schedule(seed, settings, [.. operations.OrderBy(o => o.AtMs)], [.. faults.OrderBy(f => f.AtMs)]);
     }
 

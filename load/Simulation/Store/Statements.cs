@@ -100,16 +100,16 @@ internal sealed class Statements(Tables tables, StoreHistory history)
                 throw Moved();
             }
         }
-        var violations = batch.Select(e => tables.Violation(Id(e), e.Recorded.StreamId, e.After.Version));
+        var violations = batch.Select(e => tables.Violation(e.Id, e.Recorded.StreamId, e.After.Version));
         if (violations.FirstOrDefault(v => v is not null) is { } violation)
         {
             throw Tables.Duplicate(violation);
         }
-        if (batch.Select(Id).Distinct().Count() != batch.Count)
+        if (batch.Select(e => e.Id).Distinct().Count() != batch.Count)
         {
             throw Tables.Duplicate(EventStoreSchema.OneEventForEachCommand);
         }
-        if (batch.Any(e => e.Fact is PaymentAuthorised && tables.OpenHolds.ContainsKey(Id(e))))
+        if (batch.Any(e => e.Fact is PaymentAuthorised && tables.OpenHolds.ContainsKey(e.Id)))
         {
             throw Tables.Duplicate("open_holds_pkey", EventStoreSchema.OpenHoldsTable);
         }
@@ -125,11 +125,9 @@ internal sealed class Statements(Tables tables, StoreHistory history)
         return true;
     }
 
-    private static CommandId Id(NewEvent added) => new(added.Fact.TransactionId, added.Recorded.StreamId);
-
     private void Add(NewEvent added, long now, decimal defaultLimit)
     {
-        var (id, version) = (Id(added), added.After.Version);
+        var (id, version) = (added.Id, added.After.Version);
         var stored = new Stored(id.StreamId, version, added.Fact, added.Recorded.Clone(), added.Body.Hash)
         {
             At = now,
@@ -153,16 +151,20 @@ internal sealed class Statements(Tables tables, StoreHistory history)
 
     // Of an account two events are read: the last one, and the last that has set its limit.
     public Dictionary<string, Account> Load(string[] streamIds, Account opened) =>
-        streamIds.ToDictionary(id => id, id => Load(id, opened) with { Incarnation = IncarnationOf(id) }, StringComparer.Ordinal);
+        streamIds.ToDictionary(
+            id => id, id => After([.. Stream(id)], opened) with { Incarnation = IncarnationOf(id) },
+            StringComparer.Ordinal);
 
-    private Account Load(string streamId, Account opened)
+    /// <summary>An account after events, as the last one and the last that has set its limit state it.</summary>
+    public static Account After(IReadOnlyList<Stored> events, Account opened)
     {
-        if (Stream(streamId).LastOrDefault() is not { } last)
+        if (events.Count == 0)
         {
             return opened;
         }
-        var limit = Stream(streamId).Select(stored => stored.Fact).OfType<CreditLimitChanged>().LastOrDefault()?.Limit ?? opened.CreditLimit;
-        return last.Fact.Stated(last.Version, limit)! with { Head = last.Hash };
+        var last = events[^1];
+        var limit = events.Select(stored => stored.Fact).OfType<CreditLimitChanged>().LastOrDefault()?.Limit;
+        return last.Fact.Stated(last.Version, limit ?? opened.CreditLimit) with { Head = last.Hash };
     }
 
     private long IncarnationOf(string streamId) => Shard.IncarnationOf(tables.Shards.GetValueOrDefault(Shard.Of(streamId))?.Epoch ?? 0);

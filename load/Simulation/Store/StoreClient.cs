@@ -75,7 +75,7 @@ internal sealed class StoreClient(Node node, StoreServer server) : IAccountStore
         var request = new StoreRequest(Writes: true)
         {
             Streams = [.. batch.Select(e => e.Recorded.StreamId)],
-            Receipts = [.. batch.Select(e => e.Id).OfType<CommandId>()],
+            Receipts = [.. batch.Select(e => e.Id)],
             Held = [.. fence.Select(o => o.Partition)],
             KeepsShards = true,
         };

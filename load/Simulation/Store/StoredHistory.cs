@@ -3,6 +3,7 @@ using Billing.Backends.Domain;
 using Billing.Contracts;
 using Billing.Messaging.Requests;
 using Billing.Wire.V1;
+using CreditLimitChanged = Billing.Backends.Domain.CreditLimitChanged;
 
 namespace Billing.Simulation.Store;
 
@@ -24,10 +25,11 @@ internal sealed class StoredHistory(Node node, StoreServer server, Account opene
         var (page, account) = (new StatementPage { ReadTo = request.AfterVersion }, opened);
         foreach (var stored in events)
         {
-            var next = account.Apply(stored.Fact);
+            var next = stored.Fact.Stated(
+                stored.Version, stored.Fact is CreditLimitChanged { Limit: var limit } ? limit : account.CreditLimit);
             if (next.Version > request.AfterVersion)
             {
-                var entry = StatementReader.Entry(stored.Fact, next, request.WithPrincipals);
+                var entry = StatementReader.Entry(stored.Fact, next.Version, request.WithPrincipals);
                 if (!request.IsSelective() || request.Selects(entry))
                 {
                     if (page.Entries.Count == request.Limit)
@@ -55,5 +57,7 @@ internal sealed class StoredHistory(Node node, StoreServer server, Account opene
 
     private PastAccount At(IReadOnlyList<Stored> events, long version) => version == 0
         ? new PastAccount(opened)
-        : new PastAccount(events.Take((int)version).Aggregate(opened, (account, stored) => account.Apply(stored.Fact)), events[(int)version - 1].Fact.DecidedAt);
+        : new PastAccount(
+            Statements.After([.. events.Take((int)version)], opened) with { Head = null },
+            events[(int)version - 1].Fact.DecidedAt);
 }

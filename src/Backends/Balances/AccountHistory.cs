@@ -28,9 +28,9 @@ internal interface IAccountHistory
     Task<PastAccount> AtAsync(string streamId, DateTimeOffset time, CancellationToken cancellationToken);
 }
 
-/// <summary>Reads accounts as they were from Marten's tables. An event states the account's balance, so as many events are read
-/// whatever the version. Versions are found by time without an index on it, by halving: the events of an account are in the order of their times,
-/// but for the differences between the clocks of the backends that decided them.</summary>
+/// <summary>Reads accounts as they were from Marten's tables: from the event of that version, and the last one up to it that
+/// has set the credit limit. Versions are found by time without an index on it, by halving: the events of an account are in
+/// the order of their times, but for the differences between the clocks of the backends that decided them.</summary>
 /// <param name="servers">The database.</param>
 /// <param name="schema">Its schema.</param>
 /// <param name="opened">The state of an account without events.</param>
@@ -79,9 +79,8 @@ internal sealed class AccountHistory(StoreServers servers, string schema, Accoun
         var fact = EventTypes.Read(rows.GetString(1), rows.GetFieldValue<byte[]>(2));
         var limit = await rows.IsDBNullAsync(3, cancellationToken)
             ? opened.CreditLimit
-            : opened.Apply(EventTypes.Read(rows.GetString(3), rows.GetFieldValue<byte[]>(4))).CreditLimit;
-        await rows.DisposeAsync();
-        return new PastAccount(fact.Stated(version, limit) ?? await FoldAsync(streamId, version, cancellationToken), fact.DecidedAt);
+            : EventTypes.ReadLimit(rows.GetString(3), rows.GetFieldValue<byte[]>(4));
+        return new PastAccount(fact.Stated(version, limit), fact.DecidedAt);
     }
 
     /// <inheritdoc/>
@@ -159,20 +158,4 @@ internal sealed class AccountHistory(StoreServers servers, string schema, Accoun
 
     /// <summary>A stream's id as the parameter of a statement.</summary>
     public static NpgsqlParameter<string> Text(string text) => new() { TypedValue = text, NpgsqlDbType = NpgsqlDbType.Varchar };
-
-    // An account whose event was recorded before events stated the balance: from its first event up to that.
-    private async Task<Account> FoldAsync(string streamId, long version, CancellationToken cancellationToken)
-    {
-        var account = opened;
-        await using var command = servers.Primary.CreateCommand(
-            $"select type, data from {_events} where stream_id = $1 and version <= $2 order by version");
-        command.Parameters.Add(Text(streamId));
-        command.Parameters.Add(new NpgsqlParameter<long> { TypedValue = version });
-        await using var rows = await command.ExecuteReaderAsync(cancellationToken);
-        while (await rows.ReadAsync(cancellationToken))
-        {
-            account = account.Apply(EventTypes.Read(rows.GetString(0), rows.GetFieldValue<byte[]>(1)));
-        }
-        return account;
-    }
 }

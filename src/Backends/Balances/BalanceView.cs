@@ -236,7 +236,7 @@ internal sealed class BalanceView
             }
             // Anyone who may write to the topic can forge an event; at least one that does not fit the account is not applied.
             var after = known.Apply(fact) with { Incarnation = Math.Max(known.Incarnation, recorded.Incarnation) };
-            if (recorded.Balance is null || recorded.Balance.ToDecimal() != after.Balance || (recorded.OnHold?.ToDecimal() ?? 0) != after.OnHold
+            if (fact.Balance != after.Balance || (recorded.OnHold?.ToDecimal() ?? 0) != after.OnHold
                 || (recorded.AccountStatus == AccountStatus.Unspecified ? AccountStatus.Open : recorded.AccountStatus) != after.Status)
             {
                 return false;

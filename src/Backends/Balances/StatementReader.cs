@@ -58,18 +58,16 @@ internal sealed class StatementReader(
                 page.HasMore = true;
                 break;
             }
-            account = account.Apply(fact);
-            if (version > request.AfterVersion)
-            {
-                page.Entries.Add(Entry(fact, account, request.WithPrincipals));
-            }
+            account = fact.Stated(
+                version, fact is CreditLimitChanged { Limit: var limit } ? limit : account.CreditLimit);
+            page.Entries.Add(Entry(fact, version, request.WithPrincipals));
         }
         page.Closing = ToState(account);
         page.ReadTo = account.Version;
         return page;
     }
 
-    // A page of only some events. Where one was recorded before events stated the balance, all events of the page's versions are read for it.
+    // A page of only some events.
     private async Task<Wire.V1.StatementPage> SelectAsync(
         string streamId, Wire.V1.StatementPageRequest request, CancellationToken cancellationToken)
     {
@@ -79,20 +77,14 @@ internal sealed class StatementReader(
         var after = Math.Max(range.After, request.AfterVersion);
         var last = Math.Min(range.Last, after + Math.Min(scannedMax, long.MaxValue - after));
         var page = new Wire.V1.StatementPage { ReadTo = Math.Max(after, last), HasMore = last < range.Last };
-        if (after >= last)
+        if (after < last)
         {
-            return page;
-        }
-        if (!await TryAddAsync(page, request, streamId, after, last, cancellationToken))
-        {
-            page.Entries.Clear();
-            await AddFoldedAsync(page, request, streamId, after, last, cancellationToken);
+            await AddAsync(page, request, streamId, after, last, cancellationToken);
         }
         return page;
     }
 
-    // Returns whether all of them state the balance.
-    private async Task<bool> TryAddAsync(
+    private async Task AddAsync(
         Wire.V1.StatementPage page, Wire.V1.StatementPageRequest request, string streamId, long after, long last, CancellationToken cancellationToken)
     {
         var (condition, parameters) = Condition(request);
@@ -101,13 +93,9 @@ internal sealed class StatementReader(
         await foreach (var (version, fact) in FactsAsync(streamId, after, last, condition, parameters, request.Limit + 1, cancellationToken))
         {
             (rows, read) = (rows + 1, version);
-            if (fact.Balance is not { } balance)
+            if (!TryAdd(page, request, Entry(fact, version, request.WithPrincipals)))
             {
-                return false;
-            }
-            if (!Add(page, request, fact, new Account(version, balance, 0, fact.AccountCurrency)))
-            {
-                return true;
+                return;
             }
         }
         if (rows > request.Limit)
@@ -115,27 +103,11 @@ internal sealed class StatementReader(
             // Some of what the rounded times let pass was not selected.
             (page.HasMore, page.ReadTo) = (true, read);
         }
-        return true;
-    }
-
-    private async Task AddFoldedAsync(
-        Wire.V1.StatementPage page, Wire.V1.StatementPageRequest request, string streamId, long after, long last, CancellationToken cancellationToken)
-    {
-        var account = (await history.AtAsync(streamId, after, cancellationToken)).Account!;
-        await foreach (var (_, fact) in FactsAsync(streamId, after, last, "", [], null, cancellationToken))
-        {
-            account = account.Apply(fact);
-            if (!Add(page, request, fact, account))
-            {
-                return;
-            }
-        }
     }
 
     // Returns whether there was room for it on the page.
-    private static bool Add(Wire.V1.StatementPage page, Wire.V1.StatementPageRequest request, AccountEvent fact, Account account)
+    private static bool TryAdd(Wire.V1.StatementPage page, Wire.V1.StatementPageRequest request, StatementEntry entry)
     {
-        var entry = Entry(fact, account, request.WithPrincipals);
         if (!request.Selects(entry))
         {
             return true;
@@ -157,7 +129,7 @@ internal sealed class StatementReader(
         if (request.Types_.Count > 0)
         {
             var names = WriteKinds.Events.Where(kind => request.Types_.Contains(kind.EntryType))
-                .SelectMany(kind => (string[])[kind.Name, .. kind.Former.Select(shape => shape.Name)]);
+                .SelectMany(kind => kind.Names);
             condition.Append(CultureInfo.InvariantCulture, $" and type in ('{string.Join("', '", names)}')");
         }
         if (request.DecidedFrom is { } from)
@@ -192,17 +164,18 @@ internal sealed class StatementReader(
     }
 
     /// <summary>The entry of an event.</summary>
-    internal static StatementEntry Entry(AccountEvent fact, Account after, bool withPrincipal)
+    internal static StatementEntry Entry(AccountEvent fact, long version, bool withPrincipal)
     {
         var kind = WriteKinds.Of(fact);
+        var currency = fact.AccountCurrency ?? "";
         var entry = new StatementEntry
         {
-            Version = after.Version,
+            Version = version,
             Type = kind.EntryType,
-            TransactionId = fact.TransactionId == Guid.Empty ? "" : fact.TransactionId.ToString(),
+            TransactionId = fact.TransactionId.ToString(),
             DecidedAt = fact.DecidedAt.ToTimestamp(),
-            Balance = after.Balance.ToMoney(after.Currency ?? ""),
-            OnHold = (fact.OnHold ?? 0).ToMoney(after.Currency ?? ""),
+            Balance = fact.Balance.ToMoney(currency),
+            OnHold = (fact.OnHold ?? 0).ToMoney(currency),
             AccountStatus = fact.AccountStatus,
             Principal = withPrincipal && fact.By is { } by ? new V1.Principal { Subject = by.Subject, ClientId = by.ClientId ?? "" } : null,
             Notes = fact.Notes?.ToMessage(),

@@ -2,8 +2,8 @@ using Billing.V1;
 
 namespace Billing.Backends.Domain;
 
-/// <summary>The state of one card account: the fold of its events.</summary>
-/// <param name="Version">Number of events applied; the version of the account's stream.</param>
+/// <summary>The state of one card account after one of its events, or before all of them.</summary>
+/// <param name="Version">Number of its events so far; the version of the account's stream.</param>
 /// <param name="Balance">What the account owes: what was charged without what was given back.</param>
 /// <param name="CreditLimit">The most it may owe.</param>
 /// <param name="Currency">ISO 4217; null until the first accepted payment or limit fixes it.</param>
@@ -15,7 +15,8 @@ public sealed record Account(long Version, decimal Balance, decimal CreditLimit,
     /// <summary>Whether it takes payments.</summary>
     public AccountStatus Status { get; init; } = AccountStatus.Open;
 
-    /// <summary>The hash of its last event, which chains the next one; null if that has none, or where events are only read.</summary>
+    /// <summary>The hash of its last event, which chains the next one; null if there is none, or where events are only
+    /// read.</summary>
     public string? Head { get; init; }
 
     /// <summary>The number under which the event store holds it, 0 at first: higher after each move and each restore to an earlier time, after

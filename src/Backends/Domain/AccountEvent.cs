@@ -3,11 +3,10 @@ using Billing.V1;
 
 namespace Billing.Backends.Domain;
 
-/// <summary>A fact about one account. Facts are never changed; a new shape is a new type with an upcast from the old one.
-/// </summary>
+/// <summary>A fact about one account, with what the account is like after it. Facts are never changed.</summary>
 public abstract record AccountEvent
 {
-    /// <summary>The idempotency key of the command that caused it; empty for one recorded before such commands had a key.</summary>
+    /// <summary>The idempotency key of the command that caused it.</summary>
     public abstract Guid TransactionId { get; init; }
 
     /// <summary>When it was decided.</summary>
@@ -16,9 +15,8 @@ public abstract record AccountEvent
     /// <summary>The id of its trace; null if it is not traced.</summary>
     public abstract string? TraceId { get; init; }
 
-    /// <summary>What the account owes after it, by which a repeated command is answered; null in events recorded before they stated it.
-    /// </summary>
-    public decimal? Balance { get; init; }
+    /// <summary>What the account owes after it, by which a repeated command is answered.</summary>
+    public required decimal Balance { get; init; }
 
     /// <summary>What is on hold on the account after it; null if nothing is.</summary>
     public decimal? OnHold { get; init; }
@@ -42,11 +40,11 @@ public abstract record AccountEvent
     /// <summary>The status of the account after it, also if it is open.</summary>
     internal AccountStatus AccountStatus => Status ?? AccountStatus.Open;
 
-    /// <summary>The account after it, as it states it; null if it was recorded before events stated the balance.</summary>
+    /// <summary>The account after it, as it states it.</summary>
     /// <param name="version">Its version.</param>
     /// <param name="creditLimit">The account's limit, which only the events that set it state.</param>
-    internal Account? Stated(long version, decimal creditLimit) => Balance is not { } balance ? null
-        : new Account(version, balance, creditLimit, AccountCurrency) { OnHold = OnHold ?? 0, Status = AccountStatus };
+    internal Account Stated(long version, decimal creditLimit) =>
+        new(version, Balance, creditLimit, AccountCurrency) { OnHold = OnHold ?? 0, Status = AccountStatus };
 
     /// <summary>The account after this event.</summary>
     internal abstract Account ApplyTo(Account account);

@@ -12,11 +12,17 @@ public sealed record CreditLimitChange(Guid TransactionId, decimal Limit, string
     public override Decision Decide(Account account, PaymentState? payment, DateTimeOffset now) =>
         account.Currency is { } currency && currency != Currency
             ? new Refusal.OtherCurrency(currency)
-            : new CreditLimitChanged(TransactionId, Limit, Currency, now, TraceId) { Balance = account.Balance, OnHold = Stated(account.OnHold), Status = Stated(account.Status), By = By };
+            : new CreditLimitChanged(TransactionId, Limit, Currency, now, TraceId)
+            {
+                Balance = account.Balance,
+                OnHold = Stated(account.OnHold),
+                Status = Stated(account.Status),
+                By = By,
+            };
 }
 
 /// <summary>The account's credit limit was changed.</summary>
-/// <param name="TransactionId">The change's idempotency key; empty for a change recorded before changes had one.</param>
+/// <param name="TransactionId">The change's idempotency key.</param>
 /// <param name="Limit">Zero or more.</param>
 /// <param name="Currency">ISO 4217; becomes the account's currency if it has none.</param>
 /// <param name="DecidedAt">When it was decided.</param>

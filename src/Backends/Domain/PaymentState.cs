@@ -1,6 +1,6 @@
 namespace Billing.Backends.Domain;
 
-/// <summary>What has become of one payment of an account: the fold of the events about it.</summary>
+/// <summary>What has become of one payment of an account by the events about it.</summary>
 /// <param name="Currency">ISO 4217.</param>
 /// <param name="Charged">What was charged: the whole of a payment, of one that was authorised what was captured, zero if it was declined.</param>
 /// <param name="Refunded">What was given back; never more than was charged.</param>

@@ -8,7 +8,8 @@ using NpgsqlTypes;
 namespace Billing.Backends.EventStore;
 
 /// <summary>Reads and appends the accounts' events in Marten's tables.</summary>
-internal sealed class AccountStore(string name, StoreServers servers, IOptions<EventStoreOptions> options, TimeProvider time) : IAccountStore
+internal sealed class AccountStore(string name, StoreServers servers, IOptions<EventStoreOptions> options)
+    : IAccountStore
 {
     /// <inheritdoc/>
     public string Name => name;
@@ -21,7 +22,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
     private const string TombstoneSender = "By";
 
     /// <summary>The condition for an event that sets a credit limit, word for word that of its index.</summary>
-    internal static string SetsCreditLimit { get; } = $"type in ({string.Join(", ", EventTypes.CreditLimits.Select(name => $"'{name}'"))})";
+    internal static string SetsCreditLimit { get; } = $"type = '{EventTypes.CreditLimit}'";
 
     /// <summary>The payment that an event follows up, word for word as in its index; null for an event that follows up none.</summary>
     internal const string FollowedUpPayment = $"(data ->> '{nameof(PaymentFollowUp.PaymentId)}')";
@@ -30,18 +31,16 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
     private readonly string _hold = StoredFunction.Hold.Call(options.Value.Schema);
     private readonly string _append = StoredFunction.AppendEvents.Call(options.Value.Schema);
     private readonly string _require = StoredFunction.RequireVersions.Call(options.Value.Schema);
-    private readonly FormerReceipts _former = new(servers, options.Value.Schema);
 
     public Task<T> UseAsync<T>(Func<CancellationToken, Task<T>> use, CancellationToken cancellationToken) => servers.UseAsync(use, cancellationToken);
 
-    // An event states the account's balance and currency, so the last one says all but the credit limit, which the last event says that has set
-    // it: two events are read, however many there are. One statement, and so as of one moment.
+    // An account is its last event, but for the credit limit, which the last event says that has set it: two events are
+    // read, however many there are. One statement, and so as of one moment.
     public async Task<Dictionary<string, Account>> LoadAsync(
         string[] streamIds, Account opened, CancellationToken cancellationToken)
     {
         var accounts = new Dictionary<string, Account>(streamIds.Length, StringComparer.Ordinal);
-        var former = new List<string>();
-        await using (var command = servers.Primary.CreateCommand($"""
+        await using var command = servers.Primary.CreateCommand($"""
             select wanted.id, e.version, e.type, e.data, c.type, c.data, e.data ->> '{EventChain.Member}', h.epoch
             from unnest($1, $2) as wanted(id, shard)
             left join {EventStoreSchema.ShardsHere(_options.Schema)} h on h.number = wanted.shard
@@ -50,54 +49,29 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
             left join lateral (
                 select type, data from {_options.Schema}.mt_events
                 where stream_id = wanted.id and {SetsCreditLimit} order by version desc limit 1) c on true
-            """))
-        {
-            command.Parameters.Add(Texts(streamIds));
-            command.Parameters.Add(Values(Array.ConvertAll(streamIds, Shard.Of)));
-            await using var rows = await command.ExecuteReaderAsync(cancellationToken);
-            while (await rows.ReadAsync(cancellationToken))
-            {
-                var id = rows.GetString(0);
-                var incarnation = rows.IsDBNull(7) ? 0 : Shard.IncarnationOf(rows.GetInt64(7));
-                accounts[id] = opened with { Incarnation = incarnation };
-                if (rows.IsDBNull(1))
-                {
-                    continue;
-                }
-                var last = EventTypes.Read(rows.GetString(2), rows.GetFieldValue<byte[]>(3));
-                var limit = rows.IsDBNull(4)
-                    ? opened.CreditLimit
-                    : opened.Apply(EventTypes.Read(rows.GetString(4), rows.GetFieldValue<byte[]>(5))).CreditLimit;
-                if (last.Stated(rows.GetInt64(1), limit) is { } account)
-                {
-                    accounts[id] = account with { Head = rows.IsDBNull(6) ? null : rows.GetString(6), Incarnation = incarnation };
-                }
-                else
-                {
-                    former.Add(id);
-                }
-            }
-        }
-        await FoldAsync(former, accounts, cancellationToken);
-        return accounts;
-    }
-
-    // Accounts whose last event was recorded before events stated the balance, from their first event on.
-    private async Task FoldAsync(List<string> streamIds, Dictionary<string, Account> accounts, CancellationToken cancellationToken)
-    {
-        if (streamIds.Count == 0)
-        {
-            return;
-        }
-        await using var command = servers.Primary.CreateCommand(
-            $"select stream_id, type, data from {_options.Schema}.mt_events where stream_id = any($1) order by stream_id, version");
-        command.Parameters.Add(Texts([.. streamIds]));
+            """);
+        command.Parameters.Add(Texts(streamIds));
+        command.Parameters.Add(Values(Array.ConvertAll(streamIds, Shard.Of)));
         await using var rows = await command.ExecuteReaderAsync(cancellationToken);
         while (await rows.ReadAsync(cancellationToken))
         {
-            var id = rows.GetString(0);
-            accounts[id] = accounts[id].Apply(EventTypes.Read(rows.GetString(1), rows.GetFieldValue<byte[]>(2)));
+            var account = opened;
+            if (!rows.IsDBNull(1))
+            {
+                var last = EventTypes.Read(rows.GetString(2), rows.GetFieldValue<byte[]>(3));
+                var limit = rows.IsDBNull(4)
+                    ? opened.CreditLimit
+                    : EventTypes.ReadLimit(rows.GetString(4), rows.GetFieldValue<byte[]>(5));
+                // Where an administrator has removed the hash, ./billing verify says so.
+                account = last.Stated(rows.GetInt64(1), limit) with
+                {
+                    Head = rows.IsDBNull(6) ? null : rows.GetString(6),
+                };
+            }
+            var incarnation = rows.IsDBNull(7) ? 0 : Shard.IncarnationOf(rows.GetInt64(7));
+            accounts[rows.GetString(0)] = account with { Incarnation = incarnation };
         }
+        return accounts;
     }
 
     public async Task<IReadOnlyDictionary<int, long>> HeldShardsAsync(CancellationToken cancellationToken)
@@ -142,33 +116,37 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
     {
         var wanted = commands.Distinct().ToDictionary(c => c.EventId);
         var found = new Dictionary<CommandId, Wire.V1.Event>();
-        await using (var statements = servers.Primary.CreateBatch())
+        await using var statements = servers.Primary.CreateBatch();
+        AddHold(statements, commands.Select(c => c.StreamId), fence);
+        if (versions is not null)
         {
-            AddHold(statements, commands.Select(c => c.StreamId), fence);
-            if (versions is not null)
-            {
-                Add(statements, _require, Texts([.. versions.Keys]), Values(versions.Values.ToArray()));
-            }
-            Add(
-                statements, $"select id, stream_id, version, type, data, data ->> '{EventChain.Member}' from {_options.Schema}.mt_events where id = any($1)",
-                Values(wanted.Keys.ToArray()));
-            await using var rows = await statements.ExecuteReaderAsync(cancellationToken);
-            for (var before = statements.BatchCommands.Count - 1; before > 0; before--)
-            {
-                await rows.NextResultAsync(cancellationToken);
-            }
-            while (await rows.ReadAsync(cancellationToken))
-            {
-                var (id, streamId) = (wanted[rows.GetGuid(0)], rows.GetString(1));
-                // With much effort two commands can be made whose event ids are the same. Then the second one counts as closed, too.
-                found.Add(id, streamId == id.StreamId
-                    && EventTypes.Read(rows.GetString(3), rows.GetFieldValue<byte[]>(4)) is var fact && fact.TransactionId == id.TransactionId
-                    ? RecordedEvent.ToWire(streamId, rows.GetInt64(2), fact, rows.IsDBNull(5) ? null : rows.GetString(5))
-                    : new Wire.V1.Event());
-            }
-            await EndCommitAsync(rows, cancellationToken);
+            Add(statements, _require, Texts([.. versions.Keys]), Values(versions.Values.ToArray()));
         }
-        await _former.FindAsync(commands, found, cancellationToken);
+        Add(
+            statements,
+            $"""
+            select id, stream_id, version, type, data, data ->> '{EventChain.Member}'
+            from {_options.Schema}.mt_events where id = any($1)
+            """,
+            Values(wanted.Keys.ToArray()));
+        await using var rows = await statements.ExecuteReaderAsync(cancellationToken);
+        for (var before = statements.BatchCommands.Count - 1; before > 0; before--)
+        {
+            await rows.NextResultAsync(cancellationToken);
+        }
+        while (await rows.ReadAsync(cancellationToken))
+        {
+            var (id, streamId) = (wanted[rows.GetGuid(0)], rows.GetString(1));
+            // With much effort two commands can be made whose event ids are the same. Then the second one counts as
+            // closed, too.
+            found.Add(id, streamId == id.StreamId
+                && EventTypes.Read(rows.GetString(3), rows.GetFieldValue<byte[]>(4)) is var fact
+                && fact.TransactionId == id.TransactionId
+                ? RecordedEvent.ToWire(streamId, rows.GetInt64(2), fact)
+                    .Hashed(rows.IsDBNull(5) ? null : rows.GetString(5))
+                : new Wire.V1.Event());
+        }
+        await EndCommitAsync(rows, cancellationToken);
         return found;
     }
 
@@ -242,7 +220,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
             """,
             Values(commands.Select(c => c.Id.EventId).ToArray()), Texts([.. commands.Select(c => c.Id.StreamId)]),
             Values(commands.Select(c => c.Id.TransactionId).ToArray()), Texts([.. commands.Select(c => c.By?.Subject)]));
-        await ExecuteAsync(statements, commands.Select(c => (c.Id.TransactionId, new Wire.V1.Event())), cancellationToken);
+        await ExecuteAsync(statements, cancellationToken);
         return await FindReceiptsAsync([.. commands.Select(c => c.Id)], fence, cancellationToken);
     }
 
@@ -275,27 +253,13 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
         AddHold(statements, batch.Select(e => e.Recorded.StreamId), fence);
         AddEvents(statements, batch);
         AddHolds(statements, batch);
-        await ExecuteAsync(
-            statements, batch.Where(e => e.Id is not null).Select(e => (e.Fact.TransactionId, e.Recorded)), cancellationToken);
+        await ExecuteAsync(statements, cancellationToken);
     }
 
-    private async Task ExecuteAsync(
-        NpgsqlBatch statements, IEnumerable<(Guid, Wire.V1.Event)> receipts, CancellationToken cancellationToken)
+    private static async Task ExecuteAsync(NpgsqlBatch statements, CancellationToken cancellationToken)
     {
-        if (await _former.AddAsync(receipts, cancellationToken) is { } added)
-        {
-            statements.BatchCommands.Add(added);
-        }
-        try
-        {
-            await using var rows = await statements.ExecuteReaderAsync(cancellationToken);
-            await EndCommitAsync(rows, cancellationToken);
-        }
-        catch (PostgresException e) when (e.SqlState == PostgresErrorCodes.UndefinedTable)
-        {
-            _former.AskAgain();
-            throw;
-        }
+        await using var rows = await statements.ExecuteReaderAsync(cancellationToken);
+        await EndCommitAsync(rows, cancellationToken);
     }
 
     // The commit follows the rows, and whoever only closes them is not told that it failed. A commit whose wait for the standby is cancelled is
@@ -322,7 +286,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
         for (var i = 0; i < batch.Count; i++)
         {
             var (streamId, version) = (batch[i].Recorded.StreamId, batch[i].After.Version);
-            ids[i] = batch[i].Id?.EventId ?? Guid.CreateVersion7(time.GetUtcNow());
+            ids[i] = batch[i].Id.EventId;
             streamIds[i] = streamId;
             versions[i] = version;
             var body = batch[i].Body;
@@ -377,7 +341,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
         Values(owned.Select(o => o.Epoch).ToArray()),
     ];
 
-    internal static NpgsqlParameter<T[]> Values<T>(T[] values) => new() { TypedValue = values };
+    private static NpgsqlParameter<T[]> Values<T>(T[] values) => new() { TypedValue = values };
 
     private static NpgsqlParameter<string?[]> Texts(string?[] values) =>
         new() { TypedValue = values, NpgsqlDbType = NpgsqlDbType.Array | NpgsqlDbType.Varchar };

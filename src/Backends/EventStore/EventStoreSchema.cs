@@ -7,9 +7,10 @@ using Npgsql;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>Creates the schema: Marten's tables, with a constraint by which a command has one event; three more tables, and the functions
-/// that an append calls. Open holds are the payments of which something is on hold, with when that expires; epochs number the
-/// owners of each partition, so that a former one cannot append; and shards are the groups of accounts that this database holds.</summary>
+/// <summary>Creates the schema: Marten's tables, with a constraint by which a command has one event, and more indexes; three
+/// more tables, and the functions that an append calls. Open holds are the payments of which something is on hold, with when
+/// that expires; epochs number the owners of each partition, so that a former one cannot append; and shards are the groups
+/// of accounts that this database holds.</summary>
 public sealed class EventStoreSchema(
     IDocumentStore store, StoreServers servers, IOptions<EventStoreOptions> options, TimeProvider time)
 {
@@ -21,14 +22,12 @@ public sealed class EventStoreSchema(
     private static readonly TimeSpan LockedDelay = TimeSpan.FromSeconds(10);
     private static readonly TimeSpan LockedMax = TimeSpan.FromMinutes(5);
 
-    /// <summary>The constraint by which a command has at most one event (<see cref="CommandId.EventId"/>). It is none of Marten's: with
-    /// an index of Marten's, the first start of this release would hold up all appends until the index is built; and an index that is no
-    /// constraint would be dropped by a backend of an earlier release that starts again.</summary>
+    /// <summary>The constraint by which a command has at most one event (<see cref="CommandId.EventId"/>).</summary>
     internal const string OneEventForEachCommand = "mt_events_command";
 
-    /// <summary>The index of the events that set credit limits, of which an account has few (<see cref="AccountStore.LoadAsync"/>). Its name is
-    /// that of the present one, since a new one needs another index.</summary>
-    internal static string CreditLimitEvents { get; } = "mt_events_" + EventTypes.CreditLimits[0];
+    /// <summary>The index of the events that set credit limits, of which an account has few
+    /// (<see cref="AccountStore.LoadAsync"/>).</summary>
+    internal static string CreditLimitEvents { get; } = "mt_events_" + EventTypes.CreditLimit;
 
     /// <summary>The index of the events that follow up payments, by the payment (<see cref="AccountStore.LastFollowUpsAsync"/>).</summary>
     internal const string FollowUpEvents = "mt_events_follow_ups";
@@ -39,11 +38,6 @@ public sealed class EventStoreSchema(
     private const int StreamsFillFactor = 80;
 
     internal const string OpenHoldsTable = "open_holds";
-
-    internal const string FormerReceiptsTable = "payment_receipts";
-
-    /// <summary>The qualified name of a table that only stores of earlier releases have.</summary>
-    public static string FormerReceipts(string schema) => schema + "." + FormerReceiptsTable;
 
     internal const string ShardsTable = "shards";
 
@@ -97,7 +91,7 @@ public sealed class EventStoreSchema(
             // from the pool too, a pool of one connection would deadlock.
             await using var connection = await servers.Unpooled.OpenConnectionAsync(cancellationToken);
             await using var transaction = await connection.BeginTransactionAsync(cancellationToken);
-            // Held until the transaction ends. A statement that waited for it would have a snapshot, for whose end the index would wait.
+            // Held until the transaction ends. The session itself waits for no lock as long as the tables may take.
             await using var turn = new NpgsqlCommand($"select pg_try_advisory_xact_lock({SchemaLock})", connection);
             if (await turn.ExecuteScalarAsync(cancellationToken) is not true)
             {
@@ -106,9 +100,7 @@ public sealed class EventStoreSchema(
             if (!await mark.IsThereAsync(connection, cancellationToken))
             {
                 await store.Storage.ApplyAllConfiguredChangesToDatabaseAsync(AutoCreate.CreateOrUpdate);
-                // Which also ends the snapshot of the statement before it: the index waits for the end of all older ones.
                 await ExecuteAsync(connection, $"set local lock_timeout = '{EventStoreOptions.LockTimeout}'", cancellationToken);
-                await IndexEventsAsync(cancellationToken);
                 await ExecuteAsync(connection, sql, cancellationToken);
                 await mark.SetAsync(connection, cancellationToken);
             }
@@ -119,45 +111,6 @@ public sealed class EventStoreSchema(
             && time.GetElapsedTime(start) < LockedMax)
         {
             return LockedDelay;
-        }
-    }
-
-    // Without holding up appends, and so not within a transaction. It takes as long as the events take to read; a build that was
-    // interrupted leaves an index that is not valid.
-    private async Task IndexEventsAsync(CancellationToken cancellationToken)
-    {
-        var schema = options.Value.Schema;
-        await using var connection = await servers.Unpooled.OpenConnectionAsync(cancellationToken);
-        await IndexAsync(
-            CreditLimitEvents, $"create index concurrently {CreditLimitEvents} on {schema}.mt_events (stream_id, version) where {AccountStore.SetsCreditLimit}");
-        await IndexAsync(
-            FollowUpEvents,
-            $"create index concurrently {FollowUpEvents} on {schema}.mt_events (stream_id, {AccountStore.FollowedUpPayment}, version) where {AccountStore.FollowedUpPayment} is not null");
-        await IndexAsync(EventsByTime, $"create index concurrently {EventsByTime} on {schema}.mt_events (timestamp)");
-        if (!await IndexAsync(
-            OneEventForEachCommand, $"create unique index concurrently {OneEventForEachCommand} on {schema}.mt_events (id)"))
-        {
-            await ExecuteAsync(
-                connection,
-                $"set lock_timeout = '{EventStoreOptions.LockTimeout}'; alter table {schema}.mt_events add constraint {OneEventForEachCommand} unique using index {OneEventForEachCommand}",
-                cancellationToken);
-        }
-
-        // Returns whether it belongs to a constraint.
-        async Task<bool> IndexAsync(string name, string create)
-        {
-            await using var question = new NpgsqlCommand($"""
-                select exists (select from pg_constraint where conindid = indexrelid)
-                from pg_index where indexrelid = to_regclass('{schema}.{name}') and indisvalid
-                """, connection);
-            if (await question.ExecuteScalarAsync(cancellationToken) is bool isConstraint)
-            {
-                return isConstraint;
-            }
-            await ExecuteAsync(connection, "set lock_timeout = '1min'", cancellationToken);
-            await ExecuteAsync(connection, $"drop index concurrently if exists {schema}.{name}", cancellationToken);
-            await ExecuteAsync(connection, create, cancellationToken);
-            return false;
         }
     }
 
@@ -213,6 +166,21 @@ public sealed class EventStoreSchema(
             primary key (topic, number)
             """),
         $"insert into {schema}.mt_streams (id, version) values ('{EventTypes.TombstoneStream}', 0) on conflict do nothing;",
+        MissingIndex(schema, CreditLimitEvents, $"(stream_id, version) where {AccountStore.SetsCreditLimit}"),
+        MissingIndex(
+            schema, FollowUpEvents,
+            $"(stream_id, {AccountStore.FollowedUpPayment}, version) "
+            + $"where {AccountStore.FollowedUpPayment} is not null"),
+        MissingIndex(schema, EventsByTime, "(timestamp)"),
+        $"""
+        do $do$ begin
+            if not exists (select from pg_constraint
+                where conrelid = '{schema}.mt_events'::regclass and conname = '{OneEventForEachCommand}')
+            then
+                alter table {schema}.mt_events add constraint {OneEventForEachCommand} unique (id);
+            end if;
+        end $do$;
+        """,
         // Each append updates its stream's row: where its page has room for the new version of the row, the index needs no entry for it
         // (docs/experiments/2026-11-25-years.md). A fill factor that an administrator has set is kept.
         $"""
@@ -245,4 +213,12 @@ public sealed class EventStoreSchema(
     // have that right.
     private static string Missing(string table, string columns) =>
         $"do $do$ begin if to_regclass('{table}') is null then create table {table} ({columns}); end if; end $do$;";
+
+    // Appends wait until it is built: a new store has no events yet, and an index that somebody has dropped is missed by
+    // all of them.
+    private static string MissingIndex(string schema, string name, string columns) => $"""
+        do $do$ begin
+            if to_regclass('{schema}.{name}') is null then create index {name} on {schema}.mt_events {columns}; end if;
+        end $do$;
+        """;
 }

@@ -7,8 +7,7 @@ using Marten;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>The names under which events are stored, and their JSON. Stored events are never rewritten, so every former shape can be
-/// read, and is upcast to the current one.</summary>
+/// <summary>The names under which events are stored, and their JSON.</summary>
 public static class EventTypes
 {
     /// <summary>The stream of Marten's tombstones. After a failed save, Marten stores a tombstone event under each sequence
@@ -16,17 +15,11 @@ public static class EventTypes
     /// streams or all events have to exclude this stream.</summary>
     public const string TombstoneStream = "mt_tombstone";
 
-    private static readonly Dictionary<string, EventKind> Kinds = WriteKinds.Events.ToDictionary(kind => kind.Name, StringComparer.Ordinal);
+    private static readonly StoredEventReader Reader = new(WriteKinds.Events);
 
-    private static readonly Dictionary<string, FormerShape> Former =
-        WriteKinds.Events.SelectMany(kind => kind.Former).ToDictionary(shape => shape.Name, StringComparer.Ordinal);
-
-    /// <summary>The names of the events that set an account's credit limit, the present one first.</summary>
-    internal static IReadOnlyList<string> CreditLimits { get; } =
-    [
-        .. WriteKinds.Events.Where(kind => kind.Shape == typeof(CreditLimitChanged))
-            .SelectMany(kind => (string[])[kind.Name, .. kind.Former.Select(shape => shape.Name)]),
-    ];
+    /// <summary>The name of the events that set an account's credit limit.</summary>
+    internal static string CreditLimit { get; } =
+        WriteKinds.Events.Single(kind => kind.Shape == typeof(CreditLimitChanged)).Name;
 
     /// <summary>Tells Marten how and where events are stored.</summary>
     internal static void Configure(StoreOptions options, string schema)
@@ -39,26 +32,42 @@ public static class EventTypes
         options.Events.IgnoreIndex(EventStoreSchema.CreditLimitEvents);
         options.Events.IgnoreIndex(EventStoreSchema.FollowUpEvents);
         options.Events.IgnoreIndex(EventStoreSchema.EventsByTime);
-        foreach (var (name, kind) in Kinds)
+        foreach (var kind in WriteKinds.Events)
         {
-            options.Events.MapEventType(kind.Shape, name);
-        }
-        foreach (var shape in Former.Values)
-        {
-            shape.Register(options);
+            options.Events.MapEventType(kind.Shape, kind.Name);
         }
         // As appends do it: optional fields without a value are left out.
         options.UseSystemTextJsonForSerialization(configure: json => json.DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull);
     }
 
-    /// <summary>Reads a stored event, in whatever shape it was written.</summary>
-    /// <exception cref="UnknownEventTypeException">This version of the program does not know the event's type, or one of its members.</exception>
-    internal static AccountEvent Read(string type, ReadOnlySpan<byte> json)
+    /// <summary>Reads a stored event.</summary>
+    /// <exception cref="UnknownEventTypeException">This version of the program does not know the event's type, or one of its
+    /// members; or it lacks one.</exception>
+    internal static AccountEvent Read(string type, ReadOnlySpan<byte> json) => Reader.Read(type, json);
+
+    /// <summary>Reads the limit that a stored event has set.</summary>
+    /// <exception cref="UnknownEventTypeException">As <see cref="Read"/>.</exception>
+    internal static decimal ReadLimit(string type, ReadOnlySpan<byte> json) =>
+        ((CreditLimitChanged)Read(type, json)).Limit;
+}
+
+/// <summary>Reads stored events of some kinds.</summary>
+/// <param name="kinds">The kinds.</param>
+internal sealed class StoredEventReader(IEnumerable<EventKind> kinds)
+{
+    private readonly Dictionary<string, Upcast> _names = kinds
+        .SelectMany(kind => kind.Upcasts.Prepend(new Upcast(kind.Name, kind.FromJson)))
+        .ToDictionary(named => named.Name, StringComparer.Ordinal);
+
+    /// <summary>Reads an event as one of its kind's own shape.</summary>
+    /// <exception cref="UnknownEventTypeException">None of the kinds has this name, or the event has not the members of its
+    /// shape.</exception>
+    public AccountEvent Read(string type, ReadOnlySpan<byte> json)
     {
         try
         {
-            return Kinds.TryGetValue(type, out var kind) ? kind.FromJson(json)
-                : Former.TryGetValue(type, out var former) ? former.FromJson(json)
+            return _names.TryGetValue(type, out var named)
+                ? named.FromJson(json)
                 : throw new UnknownEventTypeException(type);
         }
         catch (JsonException e)

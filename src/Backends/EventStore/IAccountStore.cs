@@ -51,8 +51,8 @@ public sealed class Fence(IReadOnlyList<PartitionEpoch> partitions, IReadOnlyLis
 /// <param name="Body">The event as it is stored.</param>
 public readonly record struct NewEvent(AccountEvent Fact, Account After, Wire.V1.Event Recorded, EventBody Body)
 {
-    /// <summary>The command that it records; null for an event of the time before such commands had an id.</summary>
-    public CommandId? Id => Fact.TransactionId == Guid.Empty ? null : new CommandId(Fact.TransactionId, Recorded.StreamId);
+    /// <summary>The command that it records.</summary>
+    public CommandId Id => new(Fact.TransactionId, Recorded.StreamId);
 
     /// <summary>The next event of an account.</summary>
     public static NewEvent Of(string streamId, AccountEvent fact, Account before)
@@ -65,7 +65,8 @@ public readonly record struct NewEvent(AccountEvent Fact, Account After, Wire.V1
     {
         var after = before.Apply(fact);
         var body = EventChain.Append(before.Head, streamId, after.Version, fact);
-        return new NewEvent(fact, after with { Head = body.Hash }, RecordedEvent.ToWire(streamId, fact, after).Hashed(body.Hash), body);
+        var recorded = RecordedEvent.ToWire(streamId, after.Version, fact).Hashed(body.Hash);
+        return new NewEvent(fact, after with { Head = body.Hash }, recorded, body);
     }
 }
 

@@ -18,29 +18,21 @@ public static class RecordedEvent
     private static readonly long DecidedUnixUsMin = UnixTime.Microseconds(DateTimeOffset.MinValue);
     private static readonly long DecidedUnixUsMax = UnixTime.Microseconds(DateTimeOffset.MaxValue);
 
-    /// <summary>The wire event for a domain event and the account after it.</summary>
-    public static Event ToWire(string streamId, AccountEvent fact, Account after) =>
-        ToWire(streamId, after.Version, fact, after.Balance, after.Currency);
-
-    /// <summary>The wire event for a stored event that states the account's balance.</summary>
+    /// <summary>The wire event for a domain event.</summary>
     /// <param name="streamId">The account's stream.</param>
     /// <param name="version">The event's version.</param>
     /// <param name="fact">The event.</param>
-    /// <param name="hash">Its hash as it is stored; null if it has none.</param>
-    internal static Event ToWire(string streamId, long version, AccountEvent fact, string? hash = null) => fact.Balance is { } balance
-        ? ToWire(streamId, version, fact, balance, fact.AccountCurrency).Hashed(hash)
-        : throw new ArgumentException($"Version {version} of {streamId} does not state the balance.", nameof(fact));
-
-    private static Event ToWire(string streamId, long version, AccountEvent fact, decimal balance, string? currency)
+    public static Event ToWire(string streamId, long version, AccountEvent fact)
     {
+        var currency = fact.AccountCurrency ?? "";
         var recorded = new Event
         {
             StreamId = streamId,
             Version = version,
-            TransactionId = fact.TransactionId == Guid.Empty ? "" : fact.TransactionId.ToString(),
+            TransactionId = fact.TransactionId.ToString(),
             DecidedUnixUs = UnixTime.Microseconds(fact.DecidedAt),
-            Balance = balance.ToMoney(currency ?? ""),
-            OnHold = fact.OnHold?.ToMoney(currency ?? ""),
+            Balance = fact.Balance.ToMoney(currency),
+            OnHold = fact.OnHold?.ToMoney(currency),
             AccountStatus = fact.Status ?? AccountStatus.Unspecified,
             Notes = fact.Notes?.ToMessage(),
             Incarnation = fact.Incarnation ?? 0,
@@ -72,10 +64,10 @@ public static class RecordedEvent
 
     /// <summary>States the event's hash.</summary>
     /// <param name="recorded">The event.</param>
-    /// <param name="hash">In Base64, as it is stored; null if it has none.</param>
+    /// <param name="hash">In Base64, as it is stored. An administrator may have put anything there, or removed it: then it is
+    /// null.</param>
     internal static Event Hashed(this Event recorded, string? hash)
     {
-        // An administrator may have put anything there.
         Span<byte> bytes = stackalloc byte[SHA256.HashSizeInBytes];
         if (hash is not null && Convert.TryFromBase64String(hash, bytes, out var length) && length == bytes.Length)
         {
@@ -84,28 +76,26 @@ public static class RecordedEvent
         return recorded;
     }
 
-    /// <summary>The domain event for a wire event; the reverse of <see cref="ToWire(string, AccountEvent, Account)"/>.</summary>
+    /// <summary>The domain event for a wire event, with what its kind and every event has.</summary>
     /// <returns>Null if this program does not know the event's type, or no backend would have written such an event.</returns>
-    internal static AccountEvent? ToFact(this Event recorded)
-    {
-        var transactionId = Guid.Empty;
-        return (recorded.TransactionId.Length > 0 && !Guid.TryParse(recorded.TransactionId, out transactionId))
-            || recorded.DecidedUnixUs < DecidedUnixUsMin || recorded.DecidedUnixUs > DecidedUnixUsMax
-            ? null
-            : WriteKinds.Of(recorded)?.Read(recorded, transactionId, UnixTime.FromMicroseconds(recorded.DecidedUnixUs));
-    }
+    internal static AccountEvent? ToFact(this Event recorded) =>
+        Guid.TryParse(recorded.TransactionId, out var transactionId) && recorded.Balance is { } balance
+        && recorded.DecidedUnixUs >= DecidedUnixUsMin && recorded.DecidedUnixUs <= DecidedUnixUsMax
+            ? WriteKinds.Of(recorded)?.Read(
+                recorded,
+                new CommonParts(transactionId, UnixTime.FromMicroseconds(recorded.DecidedUnixUs), balance.ToDecimal()))
+            : null;
 
     /// <summary>The event as it is stored, with all that the wire event says: stored again in its place, it has the hash that it states.</summary>
-    /// <returns>Null for what <see cref="ToFact"/> has no event for, and if a balance is missing.</returns>
+    /// <returns>Null for what <see cref="ToFact"/> has no event for.</returns>
     internal static AccountEvent? ToStored(this Event recorded)
     {
-        if (recorded.Balance is not { } balance || recorded.ToFact() is not { } fact)
+        if (recorded.ToFact() is not { } fact)
         {
             return null;
         }
         fact = fact with
         {
-            Balance = balance.ToDecimal(),
             OnHold = recorded.OnHold?.ToDecimal(),
             Status = recorded.AccountStatus == AccountStatus.Unspecified ? null : recorded.AccountStatus,
             By = recorded.Principal is { } by ? new Sender(by.Subject, by.ClientId.Length > 0 ? by.ClientId : null) : null,
@@ -113,7 +103,7 @@ public static class RecordedEvent
             Incarnation = recorded.Incarnation == 0 ? null : recorded.Incarnation,
             TraceId = recorded.TraceId.Length == 0 ? null : recorded.TraceId,
         };
-        var keptIn = balance.CurrencyCode.Length == 0 ? null : balance.CurrencyCode;
+        var keptIn = recorded.Balance.CurrencyCode.Length == 0 ? null : recorded.Balance.CurrencyCode;
         var times = recorded.Times is not { } known ? null : new RequestTimes(
             UnixTime.FromMicroseconds(known.SentUnixUs), UnixTime.FromMicroseconds(known.ReceivedUnixUs), UnixTime.FromMicroseconds(known.ConsumedUnixUs));
         return fact switch

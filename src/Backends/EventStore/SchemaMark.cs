@@ -21,7 +21,7 @@ internal sealed class SchemaMark(string schema, string sql)
                              pg_get_expr(d.adbin, d.adrelid)) as line
             from tables t join pg_attribute a on a.attrelid = t.oid and a.attnum > 0 and not a.attisdropped
             left join pg_attrdef d on d.adrelid = t.oid and d.adnum = a.attnum
-            union all select pg_get_indexdef(i.indexrelid) || ' ' || i.indisvalid from tables t join pg_index i on i.indrelid = t.oid
+            union all select pg_get_indexdef(i.indexrelid) from tables t join pg_index i on i.indrelid = t.oid
             union all select t.relname || ' ' || pg_get_constraintdef(k.oid) from tables t join pg_constraint k on k.conrelid = t.oid
             union all select pg_get_functiondef(oid) from pg_proc where pronamespace = to_regnamespace($1) and prokind = 'f')
         select md5(string_agg(line, E'\n' order by line collate "C")) from lines

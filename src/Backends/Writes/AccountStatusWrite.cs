@@ -20,12 +20,14 @@ internal sealed class AccountStatusWrite : WriteKind
             Field = Event.FactOneofCase.AccountStatusChanged,
             EntryType = StatementEntryType.AccountStatusChanged,
             ToWire = (fact, recorded) => recorded.AccountStatusChanged = new() { Status = fact.AccountStatus },
-            ToDomain = (recorded, transactionId, decidedAt) => recorded.AccountStatusChanged.Status switch
-            {
-                AccountStatus.Open => new AccountStatusChanged(transactionId, decidedAt),
-                AccountStatus.Frozen or AccountStatus.Closed => new AccountStatusChanged(transactionId, decidedAt) { Status = recorded.AccountStatusChanged.Status },
-                _ => null,
-            },
+            ToDomain = (recorded, common) => recorded.AccountStatusChanged.Status
+                is var status and (AccountStatus.Open or AccountStatus.Frozen or AccountStatus.Closed)
+                    ? new AccountStatusChanged(common.TransactionId, common.DecidedAt)
+                    {
+                        Balance = common.Balance,
+                        Status = status == AccountStatus.Open ? null : status,
+                    }
+                    : null,
             ToEntry = (_, _) => { },
         },
     ];

@@ -29,9 +29,14 @@ internal sealed class AuthorisationWrite : WriteKind
                 Amount = fact.Amount.ToMoney(fact.Currency),
                 ExpiresUnixUs = UnixTime.Microseconds(fact.ExpiresAt),
             },
-            ToDomain = (recorded, transactionId, decidedAt) =>
+            ToDomain = (recorded, common) =>
                 recorded.PaymentAuthorised is { Amount: { } amount, ExpiresUnixUs: var expires } && UnixTime.IsDate(expires)
-                    ? new PaymentAuthorised(transactionId, amount.ToDecimal(), amount.CurrencyCode, UnixTime.FromMicroseconds(expires), decidedAt)
+                    ? new PaymentAuthorised(
+                        common.TransactionId, amount.ToDecimal(), amount.CurrencyCode,
+                        UnixTime.FromMicroseconds(expires), common.DecidedAt)
+                    {
+                        Balance = common.Balance,
+                    }
                     : null,
             ToEntry = (fact, entry) => entry.Amount = fact.Amount.ToMoney(fact.Currency),
         },
@@ -46,8 +51,12 @@ internal sealed class AuthorisationWrite : WriteKind
                 Amount = fact.Amount.ToMoney(fact.Currency),
                 Reason = fact.Reason,
             },
-            ToDomain = (recorded, transactionId, decidedAt) => recorded.AuthorisationDeclined is { Amount: { } amount } declined
-                ? new AuthorisationDeclined(transactionId, amount.ToDecimal(), amount.CurrencyCode, declined.Reason, decidedAt)
+            ToDomain = (recorded, common) => recorded.AuthorisationDeclined is { Amount: { } amount } declined
+                ? new AuthorisationDeclined(
+                    common.TransactionId, amount.ToDecimal(), amount.CurrencyCode, declined.Reason, common.DecidedAt)
+                {
+                    Balance = common.Balance,
+                }
                 : null,
             ToEntry = (fact, entry) =>
             {

@@ -31,11 +31,14 @@ internal sealed class CaptureWrite : WriteKind
                 Refunded = fact.Refunded.ToMoney(fact.Currency),
                 Held = fact.Held.ToMoney(fact.Currency),
             },
-            ToDomain = (recorded, transactionId, decidedAt) =>
+            ToDomain = (recorded, common) =>
                 recorded.PaymentCaptured is { Amount: { } amount, Released: { } released, Charged: { } charged, Refunded: { } refunded, Held: { } held } fact
                 && Guid.TryParse(fact.PaymentId, out var paymentId)
-                    ? new PaymentCaptured(transactionId, paymentId, amount.ToDecimal(), released.ToDecimal(), amount.CurrencyCode, decidedAt)
+                    ? new PaymentCaptured(
+                        common.TransactionId, paymentId, amount.ToDecimal(), released.ToDecimal(), amount.CurrencyCode,
+                        common.DecidedAt)
                     {
+                        Balance = common.Balance,
                         Charged = charged.ToDecimal(),
                         Refunded = refunded.ToDecimal(),
                         Held = held.ToDecimal(),

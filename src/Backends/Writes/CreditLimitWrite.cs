@@ -16,21 +16,18 @@ internal sealed class CreditLimitWrite : WriteKind
     [
         new EventKind<CreditLimitChanged>(CreditLimitJson.Default.CreditLimitChanged)
         {
-            Name = "credit_limit_changed_v2",
+            Name = "credit_limit_changed_v1",
             Outcome = "limit_changed",
             Field = Event.FactOneofCase.CreditLimitChanged,
             EntryType = StatementEntryType.CreditLimitChanged,
             ToWire = (fact, recorded) => recorded.CreditLimitChanged = new() { Limit = fact.Limit.ToMoney(fact.Currency) },
-            ToDomain = (recorded, transactionId, decidedAt) => recorded.CreditLimitChanged.Limit is { } limit
-                ? new CreditLimitChanged(transactionId, limit.ToDecimal(), limit.CurrencyCode, decidedAt)
+            ToDomain = (recorded, common) => recorded.CreditLimitChanged.Limit is { } limit
+                ? new CreditLimitChanged(common.TransactionId, limit.ToDecimal(), limit.CurrencyCode, common.DecidedAt)
+                {
+                    Balance = common.Balance,
+                }
                 : null,
             ToEntry = (fact, entry) => entry.Amount = fact.Limit.ToMoney(fact.Currency),
-            Former =
-            [
-                FormerShape.Of<CreditLimitChangedV1, CreditLimitChanged>(
-                    "credit_limit_changed_v1", CreditLimitJson.Default.CreditLimitChangedV1,
-                    old => new CreditLimitChanged(Guid.Empty, old.Limit, old.Currency, old.DecidedAt)),
-            ],
         },
     ];
 
@@ -51,11 +48,7 @@ internal sealed class CreditLimitWrite : WriteKind
     };
 }
 
-/// <summary>A change of a credit limit as it was stored before such changes had an idempotency key.</summary>
-internal sealed record CreditLimitChangedV1(decimal Limit, string Currency, DateTimeOffset DecidedAt);
-
-/// <summary>Serialises the events without reflection. Optional fields without a value are left out.</summary>
+/// <summary>Serialises the event without reflection. Optional fields without a value are left out.</summary>
 [JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull, Converters = [typeof(PlainDecimals)])]
 [JsonSerializable(typeof(CreditLimitChanged))]
-[JsonSerializable(typeof(CreditLimitChangedV1))]
 internal sealed partial class CreditLimitJson : JsonSerializerContext;

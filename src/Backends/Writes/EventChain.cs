@@ -36,7 +36,7 @@ internal static class EventChain
     private static Utf8JsonWriter? _writer;
 
     /// <summary>Writes an event with its hash.</summary>
-    /// <param name="head">The hash of the account's last event; null if there is none, or that has none.</param>
+    /// <param name="head">The hash of the account's last event; null if there is none.</param>
     /// <param name="streamId">The account's stream.</param>
     /// <param name="version">The event's version.</param>
     /// <param name="fact">The event.</param>

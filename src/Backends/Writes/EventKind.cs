@@ -4,7 +4,6 @@ using System.Text.Json.Serialization.Metadata;
 using Billing.Backends.Domain;
 using Billing.V1;
 using Billing.Wire.V1;
-using Marten;
 
 namespace Billing.Backends.Writes;
 
@@ -22,8 +21,12 @@ internal abstract class EventKind
 
     public required StatementEntryType EntryType { get; init; }
 
-    /// <summary>Shapes in which it is no longer written.</summary>
-    public IReadOnlyList<FormerShape> Former { get; init; } = [];
+    /// <summary>How events are read that are stored under another name of the kind (docs/architecture.md, The shape of an
+    /// event).</summary>
+    public IReadOnlyList<Upcast> Upcasts { get; init; } = [];
+
+    /// <summary>All names under which its events are stored.</summary>
+    public IEnumerable<string> Names => Upcasts.Select(upcast => upcast.Name).Prepend(Name);
 
     public abstract Type Shape { get; }
 
@@ -33,7 +36,7 @@ internal abstract class EventKind
     public abstract void Write(AccountEvent fact, Event recorded);
 
     /// <summary>Reads it from a wire event; null if no backend would have written such an event.</summary>
-    public abstract AccountEvent? Read(Event recorded, Guid transactionId, DateTimeOffset decidedAt);
+    public abstract AccountEvent? Read(Event recorded, CommonParts common);
 
     public abstract void Write(AccountEvent fact, StatementEntry entry);
 
@@ -50,7 +53,7 @@ internal sealed class EventKind<T>(JsonTypeInfo<T> json) : EventKind
 
     public required Action<T, Event> ToWire { get; init; }
 
-    public required Func<Event, Guid, DateTimeOffset, T?> ToDomain { get; init; }
+    public required Func<Event, CommonParts, T?> ToDomain { get; init; }
 
     public required Action<T, StatementEntry> ToEntry { get; init; }
 
@@ -60,8 +63,7 @@ internal sealed class EventKind<T>(JsonTypeInfo<T> json) : EventKind
 
     public override void Write(AccountEvent fact, Event recorded) => ToWire((T)fact, recorded);
 
-    public override AccountEvent? Read(Event recorded, Guid transactionId, DateTimeOffset decidedAt) =>
-        ToDomain(recorded, transactionId, decidedAt);
+    public override AccountEvent? Read(Event recorded, CommonParts common) => ToDomain(recorded, common);
 
     public override void Write(AccountEvent fact, StatementEntry entry) => ToEntry((T)fact, entry);
 
@@ -70,15 +72,23 @@ internal sealed class EventKind<T>(JsonTypeInfo<T> json) : EventKind
     public override AccountEvent FromJson(ReadOnlySpan<byte> stored) => JsonSerializer.Deserialize(stored, _stored)!;
 }
 
-/// <summary>A shape of an event that is no longer written, and is upcast to the current one when it is read.</summary>
-internal sealed record FormerShape(string Name, Action<StoreOptions> Register, Func<ReadOnlySpan<byte>, AccountEvent> FromJson)
+/// <summary>What every event has, as a wire event states it.</summary>
+/// <param name="TransactionId">The idempotency key of the command that caused it.</param>
+/// <param name="DecidedAt">When it was decided.</param>
+/// <param name="Balance">What the account owes after it.</param>
+internal readonly record struct CommonParts(Guid TransactionId, DateTimeOffset DecidedAt, decimal Balance);
+
+/// <summary>How an event of another shape is read as one of the kind's own shape.</summary>
+/// <param name="Name">The name under which it is stored.</param>
+/// <param name="FromJson">Reads it.</param>
+internal sealed record Upcast(string Name, Func<ReadOnlySpan<byte>, AccountEvent> FromJson)
 {
-    public static FormerShape Of<TOld, T>(string name, JsonTypeInfo<TOld> json, Func<TOld, T> upcast)
-        where TOld : class
+    /// <summary>Reads the shape as strictly as the kind's own, and converts it.</summary>
+    public static Upcast Of<TStored, T>(string name, JsonTypeInfo<TStored> json, Func<TStored, T> convert)
         where T : AccountEvent
     {
         var strict = StoredJson.Of(json);
-        return new(name, options => options.Events.Upcast(name, upcast), stored => upcast(JsonSerializer.Deserialize(stored, strict)!));
+        return new(name, stored => convert(JsonSerializer.Deserialize(stored, strict)!));
     }
 }
 

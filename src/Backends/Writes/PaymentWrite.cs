@@ -24,8 +24,11 @@ internal sealed class PaymentWrite : WriteKind
             Field = Event.FactOneofCase.PaymentAccepted,
             EntryType = StatementEntryType.PaymentAccepted,
             ToWire = (fact, recorded) => recorded.PaymentAccepted = new() { Amount = fact.Amount.ToMoney(fact.Currency) },
-            ToDomain = (recorded, transactionId, decidedAt) => recorded.PaymentAccepted.Amount is { } amount
-                ? new PaymentAccepted(transactionId, amount.ToDecimal(), amount.CurrencyCode, decidedAt)
+            ToDomain = (recorded, common) => recorded.PaymentAccepted.Amount is { } amount
+                ? new PaymentAccepted(common.TransactionId, amount.ToDecimal(), amount.CurrencyCode, common.DecidedAt)
+                {
+                    Balance = common.Balance,
+                }
                 : null,
             ToEntry = (fact, entry) => entry.Amount = fact.Amount.ToMoney(fact.Currency),
         },
@@ -40,8 +43,12 @@ internal sealed class PaymentWrite : WriteKind
                 Amount = fact.Amount.ToMoney(fact.Currency),
                 Reason = fact.Reason,
             },
-            ToDomain = (recorded, transactionId, decidedAt) => recorded.PaymentDeclined is { Amount: { } amount } declined
-                ? new PaymentDeclined(transactionId, amount.ToDecimal(), amount.CurrencyCode, declined.Reason, decidedAt)
+            ToDomain = (recorded, common) => recorded.PaymentDeclined is { Amount: { } amount } declined
+                ? new PaymentDeclined(
+                    common.TransactionId, amount.ToDecimal(), amount.CurrencyCode, declined.Reason, common.DecidedAt)
+                {
+                    Balance = common.Balance,
+                }
                 : null,
             ToEntry = (fact, entry) =>
             {
@@ -92,8 +99,7 @@ internal sealed class PaymentWrite : WriteKind
     };
 }
 
-/// <summary>Serialises the events without reflection. Optional fields without a value are left out: a payment without timing is
-/// stored as before timing existed.</summary>
+/// <summary>Serialises the events without reflection. Optional fields without a value are left out.</summary>
 [JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull, Converters = [typeof(PlainDecimals)])]
 [JsonSerializable(typeof(PaymentAccepted))]
 [JsonSerializable(typeof(PaymentDeclined))]

@@ -30,11 +30,13 @@ internal sealed class RefundWrite : WriteKind
                 Refunded = fact.Refunded.ToMoney(fact.Currency),
                 Held = fact.Held.ToMoney(fact.Currency),
             },
-            ToDomain = (recorded, transactionId, decidedAt) =>
+            ToDomain = (recorded, common) =>
                 recorded.PaymentRefunded is { Amount: { } amount, Charged: { } charged, Refunded: { } refunded, Held: { } held } fact
                 && Guid.TryParse(fact.PaymentId, out var paymentId)
-                    ? new PaymentRefunded(transactionId, paymentId, amount.ToDecimal(), amount.CurrencyCode, decidedAt)
+                    ? new PaymentRefunded(
+                        common.TransactionId, paymentId, amount.ToDecimal(), amount.CurrencyCode, common.DecidedAt)
                     {
+                        Balance = common.Balance,
                         Charged = charged.ToDecimal(),
                         Refunded = refunded.ToDecimal(),
                         Held = held.ToDecimal(),

@@ -19,8 +19,11 @@ internal sealed class VoidWrite : WriteKind
             ReleaseJson.Default.AuthorisationVoided, "authorisation_voided_v1", "voided", Event.FactOneofCase.AuthorisationVoided,
             StatementEntryType.AuthorisationVoided, (recorded, released) => recorded.AuthorisationVoided = released,
             recorded => recorded.AuthorisationVoided,
-            (id, payment, released, decidedAt) => new AuthorisationVoided(id, payment, released.Released.ToDecimal(), released.Released.CurrencyCode, decidedAt)
+            (common, payment, released) => new AuthorisationVoided(
+                common.TransactionId, payment, released.Released.ToDecimal(), released.Released.CurrencyCode,
+                common.DecidedAt)
             {
+                Balance = common.Balance,
                 Charged = released.Charged.ToDecimal(),
                 Refunded = released.Refunded.ToDecimal(),
                 Held = 0,
@@ -54,8 +57,11 @@ internal sealed class ExpiryWrite : WriteKind
             ReleaseJson.Default.AuthorisationExpired, "authorisation_expired_v1", "expired", Event.FactOneofCase.AuthorisationExpired,
             StatementEntryType.AuthorisationExpired, (recorded, released) => recorded.AuthorisationExpired = released,
             recorded => recorded.AuthorisationExpired,
-            (id, payment, released, decidedAt) => new AuthorisationExpired(id, payment, released.Released.ToDecimal(), released.Released.CurrencyCode, decidedAt)
+            (common, payment, released) => new AuthorisationExpired(
+                common.TransactionId, payment, released.Released.ToDecimal(), released.Released.CurrencyCode,
+                common.DecidedAt)
             {
+                Balance = common.Balance,
                 Charged = released.Charged.ToDecimal(),
                 Refunded = released.Refunded.ToDecimal(),
                 Held = 0,
@@ -77,7 +83,8 @@ internal static class Release
 {
     public static EventKind Kind<T>(
         JsonTypeInfo<T> json, string name, string outcome, Event.FactOneofCase field, StatementEntryType entryType,
-        Action<Event, HoldReleased> write, Func<Event, HoldReleased> read, Func<Guid, Guid, HoldReleased, DateTimeOffset, T> create)
+        Action<Event, HoldReleased> write, Func<Event, HoldReleased> read,
+        Func<CommonParts, Guid, HoldReleased, T> create)
         where T : Domain.HoldReleased => new EventKind<T>(json)
         {
             Name = name,
@@ -91,10 +98,10 @@ internal static class Release
                 Charged = fact.Charged.ToMoney(fact.Currency),
                 Refunded = fact.Refunded.ToMoney(fact.Currency),
             }),
-            ToDomain = (recorded, transactionId, decidedAt) =>
+            ToDomain = (recorded, common) =>
                 read(recorded) is { Released: not null, Charged: not null, Refunded: not null } released
                 && Guid.TryParse(released.PaymentId, out var paymentId)
-                    ? create(transactionId, paymentId, released, decidedAt)
+                    ? create(common, paymentId, released)
                     : null,
             ToEntry = (fact, entry) =>
             {

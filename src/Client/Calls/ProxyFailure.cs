@@ -5,17 +5,16 @@ using Status = Grpc.Core.Status;
 
 namespace Billing.Client;
 
-/// <summary>Reads what a failure tells programs (from the details of google.rpc.Status, otherwise from the trailers with which a
-/// platform of the version before says the same), and whether the called proxy causes it.</summary>
+/// <summary>Reads what a failure tells programs, from the details of google.rpc.Status, and whether the called proxy
+/// causes it.</summary>
 internal static class ProxyFailure
 {
     /// <summary>Returns one of <see cref="ErrorReasons"/>; empty if the failure has none.</summary>
-    public static string Reason(RpcException failure) =>
-        Details(failure)?.GetDetail<ErrorInfo>()?.Reason ?? failure.Trailers.GetValue(Trailers.Reason) ?? "";
+    public static string Reason(RpcException failure) => Details(failure)?.GetDetail<ErrorInfo>()?.Reason ?? "";
 
     /// <summary>Returns the path of the invalid field; empty if no field is.</summary>
     public static string Field(RpcException failure) =>
-        Details(failure)?.GetDetail<BadRequest>()?.FieldViolations.FirstOrDefault()?.Field ?? failure.Trailers.GetValue(Trailers.Field) ?? "";
+        Details(failure)?.GetDetail<BadRequest>()?.FieldViolations.FirstOrDefault()?.Field ?? "";
 
     /// <summary>Returns how long to wait before a retry; null if nothing says so.</summary>
     public static TimeSpan? RetryAfter(RpcException failure) =>

@@ -12,7 +12,8 @@ namespace Billing.Messaging.Kafka;
 /// handler: when too many commands are in flight it pauses its partitions and continues to poll, so that it stays in the group.
 /// Not thread-safe; <paramref name="wait"/> blocks the thread for a time.</summary>
 internal sealed class CommandIntake(
-    int inFlightMax, ICommandHandler handler, KafkaAnswerPublisher publisher, TopicIds ids, Action<TimeSpan> wait, TimeProvider time, ILogger logger)
+    int inFlightMax, ICommandHandler handler, KafkaAnswerPublisher publisher, TopicIds ids, Action<IConsumer<byte[], byte[]>, TopicPartitionOffset> seek,
+    Action<TimeSpan> wait, TimeProvider time, ILogger logger)
 {
     /// <summary>Largest number of records consumed per turn, including invalid ones, so that invalid records cannot delay handing
     /// over and committing the valid ones.</summary>
@@ -29,7 +30,7 @@ internal sealed class CommandIntake(
     private static readonly TimeSpan FencedMax = TimeSpan.FromSeconds(10);
 
     private readonly CommandReader _reader = new(publisher, time);
-    private readonly GroupPositions _positions = new(ids, logger);
+    private readonly GroupPositions _positions = new(ids, seek, logger);
     private readonly Dictionary<TopicPartition, OffsetWatermark> _watermarks = [];
     private readonly Dictionary<TopicPartition, PartitionAssignment> _assignments = [];
 
@@ -60,6 +61,10 @@ internal sealed class CommandIntake(
         }
         StartFencedOver(consumer);
         PauseOrResume(consumer);
+        if (!_paused)
+        {
+            _positions.Validate(consumer);
+        }
         Drain(consumer);
         StoreOffsets(consumer);
         ReportPartitions(consumer);

@@ -12,6 +12,7 @@ namespace Billing.Proxy.Calls;
 internal sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger<CallErrors> logger) : Interceptor
 {
     private const string StatusTrailer = "grpc-status";
+    private const string DetailsTrailer = MetadataExtensions.StatusDetailsTrailerName;
 
     private static readonly string UnknownCode = Code(StatusCode.Unknown);
     private static readonly string ExhaustedCode = Code(StatusCode.ResourceExhausted);
@@ -53,13 +54,14 @@ internal sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger
 
     /// <summary>The middleware around the services. The gRPC library reads the message of a call before any code of this project
     /// runs. It answers a message that it cannot parse with UNKNOWN, and one that is too large with RESOURCE_EXHAUSTED, both
-    /// without a reason. The missing reason distinguishes them from the services' own answers; it is added here.</summary>
+    /// without details. Their absence distinguishes them from the services' own answers; details are added here.</summary>
     public async Task InvokeAsync(HttpContext http, RequestDelegate next)
     {
         await next(http);
         // An answer without a message has its trailers in the headers.
         var trailers = http.Response.Headers;
-        if (http.Response.HasStarted || !trailers.TryGetValue(StatusTrailer, out var status) || trailers.ContainsKey(Trailers.Reason))
+        if (http.Response.HasStarted || !trailers.TryGetValue(StatusTrailer, out var status)
+            || trailers.ContainsKey(DetailsTrailer))
         {
             return;
         }
@@ -86,7 +88,8 @@ internal sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger
 
     // The library's refusal of a message on a stream.
     private static bool IsTooLarge(Exception e) =>
-        e is RpcException { StatusCode: StatusCode.ResourceExhausted } refusal && refusal.Trailers.Get(Trailers.Reason) is null;
+        e is RpcException { StatusCode: StatusCode.ResourceExhausted } refusal
+        && refusal.Trailers.Get(DetailsTrailer) is null;
 
     private static string Code(StatusCode status) => ((int)status).ToString(System.Globalization.CultureInfo.InvariantCulture);
 

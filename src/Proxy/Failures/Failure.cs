@@ -21,7 +21,8 @@ internal sealed record Failure(StatusCode Status, string Reason, string Message)
         new(StatusCode.InvalidArgument, ErrorReasons.InvalidField, violation.ToString()) { Field = violation.Field };
 
     /// <summary>The failure that a backend answered. Its status is checked, since an OK would make the call succeed without an
-    /// answer; an invalid one becomes INTERNAL. So are its reason and field, which become headers: what is none is left out.</summary>
+    /// answer; an invalid one becomes INTERNAL. So are its reason and field, which are short words: what is none is
+    /// left out.</summary>
     public static Failure From(Error error)
     {
         var status = (StatusCode)error.StatusCode;

@@ -7,13 +7,10 @@ using Rpc = Google.Rpc;
 
 namespace Billing.Proxy.Failures;
 
-/// <summary>Failures as gRPC callers see them: a status, a detail for people, and for programs the details of google.rpc.Status and
-/// trailers.</summary>
+/// <summary>Failures as gRPC callers see them: a status, a text for people, and for programs the details of
+/// google.rpc.Status, which every language's gRPC library reads.</summary>
 internal static class GrpcFailure
 {
-    // The domain of the reasons, as google.rpc.ErrorInfo asks for one.
-    private const string Domain = "billing";
-
     /// <summary>The exception with which a gRPC method answers a failure.</summary>
     public static RpcException ToRpcException(this Failure failure) =>
         new(new Status(failure.Status, failure.Message), TrailersOf(failure));
@@ -35,17 +32,22 @@ internal static class GrpcFailure
             ? trailer
             : http.Response.Headers[name];
 
-    // Every language's gRPC library reads the details of google.rpc.Status. The trailers say the same in words of our own.
+    /// <summary>The reason in an answer, as its caller gets it; null if there is none, as where the gRPC library
+    /// refused the call. It decodes the details, so it is for failed calls only.</summary>
+    public static string? ReasonOf(HttpContext http) =>
+        TrailerOf(http, MetadataExtensions.StatusDetailsTrailerName) is { } details
+            ? Rpc.Status.Parser.ParseFrom(Convert.FromBase64String(details)).GetDetail<Rpc.ErrorInfo>()?.Reason
+            : null;
+
     private static Metadata TrailersOf(Failure failure)
     {
         var details = new Rpc.Status { Code = (int)failure.Status, Message = failure.Message };
-        details.Details.Add(Any.Pack(new Rpc.ErrorInfo { Domain = Domain, Reason = failure.Reason }));
-        var trailers = new Metadata { { Trailers.Reason, failure.Reason } };
+        details.Details.Add(Any.Pack(new Rpc.ErrorInfo { Domain = ErrorDetails.Domain, Reason = failure.Reason }));
+        var trailers = new Metadata();
         if (failure.Field.Length > 0)
         {
             var violation = new Rpc.BadRequest.Types.FieldViolation { Field = failure.Field, Description = failure.Message };
             details.Details.Add(Any.Pack(new Rpc.BadRequest { FieldViolations = { violation } }));
-            trailers.Add(Trailers.Field, failure.Field);
         }
         if (failure.RetryAfter is { } wait)
         {

@@ -69,7 +69,7 @@ internal sealed class ProblemAnswer
     /// <summary>What happened, for a person.</summary>
     public string? Detail { get; init; }
 
-    /// <summary>The constant for programs, e.g. INVALID_FIELD: the same as gRPC's trailer billing-reason.</summary>
+    /// <summary>The constant for programs, e.g. INVALID_FIELD: the same as of google.rpc.ErrorInfo over gRPC.</summary>
     public string? Reason { get; init; }
 
     /// <summary>The field at fault, if one is, e.g. amount.units.</summary>

@@ -60,7 +60,7 @@ internal static class ProxyServices
         // No limit holds for what a compressed message unpacks to, up to a thousand times as much, and no message of this API is worth
         // compressing. After all others, since the library adds its providers where there are none.
         services.PostConfigure<GrpcServiceOptions>(grpc => grpc.CompressionProviders.Clear());
-        services.AddGrpcReflection();
+        services.AddApiReflection();
         services.AddGrpcHealthChecks(health => PublicServices.ToList().ForEach(service => health.Services.Map(service.FullName, _ => true)))
             .AddCheck<Drain>("drain");
         // CallErrors logs errors of this program. The remaining ones are caused by callers, who could fill the log with them.

@@ -1,5 +1,4 @@
 using System.Net;
-using Billing.Contracts;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Security;
 using Grpc.AspNetCore.Server;
@@ -46,7 +45,7 @@ internal static class CallWatch
             {
                 record.Failures.Add(
                     RouteOf(http).TrimStart('/'), Enum.TryParse<StatusCode>(status, out var code) ? code.ToString() : status,
-                    GrpcFailure.TrailerOf(http, Trailers.Reason), WebUtility.UrlDecode(GrpcFailure.TrailerOf(http, "grpc-message")));
+                    GrpcFailure.ReasonOf(http), WebUtility.UrlDecode(GrpcFailure.TrailerOf(http, "grpc-message")));
             }
         }
         else if (HasOneAnswer(http))

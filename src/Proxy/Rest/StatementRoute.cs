@@ -131,7 +131,7 @@ internal sealed class StatementEntryJson
     public required string Type { get; init; }
 
     /// <summary>The id of the request that caused it. An expiry has an id of the platform.</summary>
-    public string? TransactionId { get; init; }
+    public required string TransactionId { get; init; }
 
     /// <summary>When it was decided.</summary>
     public DateTime? DecidedAt { get; init; }
@@ -165,7 +165,7 @@ internal sealed class StatementEntryJson
     {
         Version = entry.Version,
         Type = Names.Of(entry.Type),
-        TransactionId = entry.TransactionId.OrNull(),
+        TransactionId = entry.TransactionId,
         PaymentId = entry.PaymentId.OrNull(),
         DecidedAt = entry.DecidedAt.ToJson(),
         Amount = entry.Amount.ToJson(),

@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using System.Diagnostics.Metrics;
-using Billing.Contracts;
 using Billing.Messaging.Telemetry;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Limits;
@@ -62,7 +61,7 @@ internal sealed class CallMetrics : IDisposable
         finally
         {
             var status = StatusOf(http, thrown is not null);
-            var isError = Errors.IsError(status, GrpcFailure.TrailerOf(http, Trailers.Reason));
+            var isError = Errors.IsError(status, http);
             Record(method, Errors.NameOf(status), isError ? thrown ?? Errors.NameOf(status) : null, since);
         }
     }

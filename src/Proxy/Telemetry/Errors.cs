@@ -1,4 +1,5 @@
 using Billing.Contracts;
+using Billing.Proxy.Failures;
 using Grpc.Core;
 
 namespace Billing.Proxy.Telemetry;
@@ -18,6 +19,10 @@ internal static class Errors
         StatusCode.Unavailable => reason is not (ErrorReasons.StreamIdle or ErrorReasons.StreamTooOld),
         _ => false,
     };
+
+    /// <summary>Whether the answer to a gRPC call is an error. Its reason is decoded only where it matters.</summary>
+    public static bool IsError(StatusCode status, HttpContext http) =>
+        IsError(status, status == StatusCode.Unavailable ? GrpcFailure.ReasonOf(http) : null);
 
     /// <summary>Whether gRPC has a status of this number.</summary>
     public static bool IsStatus(int code) => code >= 0 && code < Names.Length;

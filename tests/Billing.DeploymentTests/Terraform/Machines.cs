@@ -131,7 +131,7 @@ public sealed class Machines
     public async Task A_folder_without_the_release_is_rejected()
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
-        File.Delete(Path.Combine(copy.ReleaseFolder, "billing-bootstrap-0.1.0.tar.gz"));
+        File.Delete(Path.Combine(copy.ReleaseFolder, "billing-bootstrap-1.0.0.tar.gz"));
 
         var result = await copy.TryPlanAsync("");
 

@@ -28,7 +28,7 @@ internal sealed class TerraformCopy : IAsyncDisposable
             File.Copy(Path.Combine(Repository.Root, file), target);
         }
         Directory.CreateDirectory(copy.ReleaseFolder);
-        File.WriteAllText(Path.Combine(copy.ReleaseFolder, "billing-bootstrap-0.1.0.tar.gz"), "");
+        File.WriteAllText(Path.Combine(copy.ReleaseFolder, "billing-bootstrap-1.0.0.tar.gz"), "");
         File.WriteAllText(Path.Combine(copy.ReleaseFolder, "release.auto.tfvars.json"), "{}");
         File.WriteAllText(Path.Combine(copy._root, "terraform.rc"), "");
         return copy;
@@ -77,7 +77,7 @@ internal sealed class TerraformCopy : IAsyncDisposable
         await InitAsync(module);
         var release = module.Length > 0 ? [] : new[]
         {
-            $"release_folder={ReleaseFolder}", "release_version=0.1.0", $"bootstrap_sha256={new string('a', 64)}",
+            $"release_folder={ReleaseFolder}", "release_version=1.0.0", $"bootstrap_sha256={new string('a', 64)}",
         };
         return await RunAsync(
             module, ["plan", "-input=false", "-no-color", "-lock=false", "-out=plan", .. release.Concat(variables).Select(variable => $"-var={variable}")]);

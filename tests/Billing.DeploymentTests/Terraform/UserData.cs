@@ -11,7 +11,7 @@ public sealed partial class UserData
 {
     private static readonly string[] OnAws =
     [
-        "aws_region=us-east-1", "release=s3://billing-release-123456789012-us-east-1/0.1.0", "secrets=ssm:/billing", $"bootstrap_sha256={new string('a', 64)}",
+        "aws_region=us-east-1", "release=s3://billing-release-123456789012-us-east-1/1.0.0", "secrets=ssm:/billing", $"bootstrap_sha256={new string('a', 64)}",
         TopologyModule.Webhooks,
     ];
 
@@ -115,7 +115,7 @@ public sealed partial class UserData
     {
         ExternalTool.Need("curl");
         var archive = Archive("install.sh", $". {copy.Folder}/etc/billing/host.env\necho \"$BILLING_NAME becomes a $BILLING_TIER\"\n");
-        await File.WriteAllBytesAsync(Path.Combine(copy.ReleaseFolder, "billing-bootstrap-0.1.0.tar.gz"), archive);
+        await File.WriteAllBytesAsync(Path.Combine(copy.ReleaseFolder, "billing-bootstrap-1.0.0.tar.gz"), archive);
         var checksum = Convert.ToHexStringLower(SHA256.HashData(archive));
 
         var scripts = await RenderAsync(copy, [$"release=file://{copy.ReleaseFolder}", $"bootstrap_sha256={configured(checksum)}"]);

@@ -35,7 +35,7 @@ public sealed class JavaClient
 
             var printed = ran.Succeeded().Output.Split('\n');
             Assert.Equal(
-                "INVALID_ARGUMENT INVALID_FIELD of billing, amount.nanos: amount.nanos must be a multiple of 10000000, since USD has 2 decimals; it is 5000000",
+                "INVALID_ARGUMENT INVALID_FIELD of billing.internal, amount.nanos: amount.nanos must be a multiple of 10000000, since USD has 2 decimals; it is 5000000",
                 printed[0]);
             Assert.Matches("^paid 5 times, waited [1-9][0-9]* times$", printed[1]);
             Assert.Equal(5, await _stack.CountEventsAsync(account));

@@ -15,8 +15,6 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     private const int LongCount = RecordedAccounts.LongCount;
     private const int ShortCount = RecordedAccounts.ShortCount;
 
-    private const int OldFields = 6;
-
     private readonly string _schema = "audit_" + Guid.NewGuid().ToString("N");
     private readonly string _journal = Path.Combine(Path.GetTempPath(), $"billing-journal-{Guid.NewGuid():N}.csv");
     private readonly IReadOnlyList<JournalEntry> _answers = recorded.Answers;
@@ -31,13 +29,14 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
         _database = NpgsqlDataSource.Create(stack.ConnectionString);
         await File.WriteAllLinesAsync(_journal, _answers.Select(e => e.ToString()));
         await ExecuteAsync("create schema {s}");
-        foreach (var table in new[] { "mt_events", "mt_streams" })
+        foreach (var table in new[] { "mt_events", "mt_streams", "open_holds", "shards" })
         {
             await ExecuteAsync($$"""create table {s}.{{table}} (like billing.{{table}} including defaults)""");
         }
         await ExecuteAsync("""
             insert into {s}.mt_events select * from billing.mt_events where stream_id in ('{long}', '{short}');
             insert into {s}.mt_streams select * from billing.mt_streams where id in ('{long}', '{short}');
+            insert into {s}.shards select * from billing.shards;
             """);
     }
 
@@ -92,6 +91,10 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
         nameof(AuditResult.Misjudged), "{short} version 5: declined for reason 2, which should be 1; {t5}")]
     [InlineData("update {s}.mt_events set data = data - 'Amount' where stream_id = '{short}' and version = 2",
         nameof(AuditResult.Unbalanced), "{short} version 2 cannot be read: Amount is missing")]
+    [InlineData("update {s}.mt_events set data = data - 'Balance' where stream_id = '{short}' and version = 2",
+        nameof(AuditResult.Unbalanced), "{short} version 2 cannot be read: Balance is missing")]
+    [InlineData("update {s}.mt_events set data = data - 'TransactionId' where stream_id = '{short}' and version = 2",
+        nameof(AuditResult.Unbalanced), "{short} version 2 cannot be read: TransactionId is missing")]
     [InlineData("update {s}.mt_events set type = 'payment_forgotten_v9' where stream_id = '{short}' and version = 2",
         nameof(AuditResult.Unbalanced), "{short} version 2 cannot be read")]
     [InlineData("delete from {s}.mt_events where stream_id = '{short}' and version = 2",
@@ -159,17 +162,17 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
         var audit = await AuditAsync();
 
         Assert.Equal(wrong, audit.Wrong.Count);
-        Assert.All(audit.Wrong, found => Assert.Contains(",10,CurrencyMismatch,0,0,0; recorded ", found, StringComparison.Ordinal));
+        Assert.All(audit.Wrong, found => Assert.Contains(",10,CurrencyMismatch,", found, StringComparison.Ordinal));
     }
 
     [Theory]
-    [InlineData("5,10.00", null)]
-    [InlineData("3,6", null)]
-    [InlineData("3,6.01", "{short}: answered balance 6.01 of version 3; the events up to it sum up to 6")]
-    [InlineData("9,10", "{short}: answered balance 10 of version 9, but no event has this version")]
-    public async Task A_balance_of_an_answer_is_compared_with_the_events(string versionAndBalance, string? fault)
+    [InlineData(5, 10, null)]
+    [InlineData(3, 6, null)]
+    [InlineData(3, 6.01, "{short}: answered balance 6.01 of version 3; the events up to it sum up to 6")]
+    [InlineData(9, 10, "{short}: answered balance 10 of version 9, but no event has this version")]
+    public async Task A_balance_of_an_answer_is_compared_with_the_events(int version, double balance, string? fault)
     {
-        await File.AppendAllLinesAsync(_journal, [$"{Guid.Empty},{Short},USD,0,Unspecified,{versionAndBalance}"]);
+        await File.AppendAllLinesAsync(_journal, [$"{Balance(version, (decimal)balance)}"]);
 
         var audit = await AuditAsync();
 
@@ -183,8 +186,7 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     [InlineData(3, 3, null)]
     public async Task A_balance_of_a_replica_that_is_behind_the_requested_version_is_found(int minVersion, int version, string? fault)
     {
-        var balance = new JournalEntry(Guid.Empty, Short, "USD", 0, PaymentOutcome.Unspecified, version, 6, Span: new CallSpan(1, 2), MinVersion: minVersion);
-        await File.AppendAllLinesAsync(_journal, [balance.ToString()]);
+        await File.AppendAllLinesAsync(_journal, [$"{Balance(version, 6) with { MinVersion = minVersion }}"]);
 
         var audit = await AuditAsync();
 
@@ -250,40 +252,18 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     }
 
     [Fact]
-    public async Task A_journal_in_the_old_format_without_balances_is_audited()
-    {
-        await File.WriteAllLinesAsync(_journal, _answers.Select(e => string.Join(',', e.ToString().Split(',').Take(OldFields))));
-
-        var audit = await AuditAsync();
-
-        Assert.True(audit.IsClean);
-        Assert.Equal(_answers.Count, audit.Acknowledged);
-    }
-
-    [Fact]
-    public async Task A_limit_change_with_an_id_must_be_found_by_it()
+    public async Task A_limit_change_must_be_found_by_its_id()
     {
         var id = Guid.NewGuid();
-        await AddLimitAsync(6, "credit_limit_changed_v1", "");
-        await AddLimitAsync(7, "credit_limit_changed_v2", $""", "TransactionId": "{id}", "Balance": 10 """);
+        await AddLimitAsync(6, id, 500);
 
         var without = await AuditAsync();
-        await ExecuteAsync($"update {{s}}.mt_events set id = '{new CommandId(id, Short).EventId}' where stream_id = '{{short}}' and version = 7");
+        var eventId = new CommandId(id, Short).EventId;
+        await ExecuteAsync($"update {{s}}.mt_events set id = '{eventId}' where stream_id = '{{short}}' and version = 6");
         var with = await AuditAsync();
 
         Assert.StartsWith($"{id}: no receipt", Assert.Single(without.Unbalanced), StringComparison.Ordinal);
         Assert.True(with.IsClean);
-    }
-
-    [Fact]
-    public async Task In_a_store_of_an_earlier_release_events_have_other_ids()
-    {
-        await ExecuteAsync("update {s}.mt_events set id = gen_random_uuid() where version < 3; create table {s}.payment_receipts (transaction_id uuid, event bytea)");
-
-        var audit = await AuditAsync();
-
-        Assert.True(audit.IsClean);
-        Assert.Equal(LongCount + ShortCount - 4, audit.Receipts);
     }
 
     [Theory]
@@ -294,8 +274,10 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
         string type, string amount, string currency, string reason, string fault)
     {
         var id = Guid.NewGuid();
-        await AddEventAsync(6, "credit_limit_changed_v1", """{"Limit": 10, "Currency": "USD"}""");
-        await AddEventAsync(7, type, $$"""{"TransactionId": "{{id}}", "Amount": {{amount}}, "Currency": "{{currency}}"{{reason}}}""");
+        await AddLimitAsync(6, Guid.NewGuid(), 10);
+        await AddEventAsync(
+            7, type,
+            $$"""{"TransactionId": "{{id}}", "Amount": {{amount}}, "Currency": "{{currency}}"{{reason}}, "Balance": 10}""");
         var audit = await AuditAsync();
 
         Assert.StartsWith(Fill("{short} version 7: ") + fault, Assert.Single(audit.Misjudged), StringComparison.Ordinal);
@@ -335,6 +317,11 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
         Assert.Contains("'nowhere'", refusal.Message, StringComparison.Ordinal);
     }
 
+    // A balance of the short account, answered after all payments.
+    private JournalEntry Balance(int version, decimal balance) => new(
+        Guid.Empty, Short, "USD", 0, PaymentOutcome.Unspecified, version, balance, DeclineReason.Unspecified,
+        _answers[^1].Span);
+
     /// <summary>Writes the journal with another entry, or none, for the second payment of the short account.</summary>
     private Task JournalAsync(JournalEntry? second) => File.WriteAllLinesAsync(
         _journal, _answers.Select((entry, i) => i == 1 ? second : entry).OfType<JournalEntry>().Select(entry => entry.ToString()));
@@ -355,8 +342,9 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
         _ => audit.Unbalanced,
     };
 
-    private Task AddLimitAsync(int version, string type, string furtherFields) => AddEventAsync(
-        version, type, """{"Limit": 500, "Currency": "USD", "DecidedAt": "2026-01-31T12:00:00+00:00" """ + furtherFields + "}");
+    private Task AddLimitAsync(int version, Guid id, int limit) => AddEventAsync(
+        version, "credit_limit_changed_v1",
+        $$"""{"TransactionId": "{{id}}", "Limit": {{limit}}, "Currency": "USD", "Balance": 10}""");
 
     private async Task AddEventAsync(int version, string type, string json)
     {

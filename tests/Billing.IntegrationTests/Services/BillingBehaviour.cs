@@ -86,7 +86,7 @@ public abstract class BillingBehaviour
         foreach (var lookup in lookups)
         {
             var failure = await Assert.ThrowsAsync<RpcException>(() => proxy.GetPaymentAsync(lookup).ResponseAsync);
-            Assert.Equal((StatusCode.NotFound, ErrorReasons.PaymentNotFound), (failure.StatusCode, failure.Trailers.GetValue(Trailers.Reason)));
+            Assert.Equal((StatusCode.NotFound, ErrorReasons.PaymentNotFound), (failure.StatusCode, failure.Reason()));
         }
     }
 
@@ -195,7 +195,7 @@ public abstract class BillingBehaviour
         var failure = await Assert.ThrowsAsync<RpcException>(() => proxy.MakePaymentAsync(other).ResponseAsync);
 
         Assert.Equal(StatusCode.AlreadyExists, failure.StatusCode);
-        Assert.Equal(ErrorReasons.TransactionIdReused, failure.Trailers.GetValue(Trailers.Reason));
+        Assert.Equal(ErrorReasons.TransactionIdReused, failure.Reason());
         Assert.Equal(1, await _stack.CountEventsAsync(request.AccountId));
     }
 

@@ -131,7 +131,7 @@ public sealed class CancelledCalls : IDisposable
         }
         catch (RpcException e) when (e.StatusCode != StatusCode.Cancelled)
         {
-            return e.Trailers.GetValue(Trailers.Reason)!;
+            return e.Reason()!;
         }
     }
 
@@ -147,7 +147,7 @@ public sealed class CancelledCalls : IDisposable
         }
         catch (RpcException e) when (e.StatusCode != StatusCode.Cancelled)
         {
-            return e.Trailers.GetValue(Trailers.Reason)!;
+            return e.Reason()!;
         }
         finally
         {

@@ -38,11 +38,30 @@ public sealed class DatedStore(EventStoreFixture store) : IAsyncLifetime
             await AppendAsync(databases, $"{TheAccount}{number}", EventStoreFixture.Facts(200, number).Select(fact => fact with { By = sender }));
         }
         List<AccountEvent> facts = [.. EventStoreFixture.Facts(7)];
-        facts.Add(new PaymentRefunded(Guid.NewGuid(), facts[0].TransactionId, 0.25m, "USD", facts[^1].DecidedAt) { Charged = 1, Refunded = 0.25m, Held = 0 });
-        var hold = new PaymentAuthorised(Guid.NewGuid(), 5, "USD", facts[^1].DecidedAt.AddDays(7), facts[^1].DecidedAt);
+        facts.Add(new PaymentRefunded(Guid.NewGuid(), facts[0].TransactionId, 0.25m, "USD", facts[^1].DecidedAt)
+        {
+            Balance = 0,
+            Charged = 1,
+            Refunded = 0.25m,
+            Held = 0,
+        });
+        var decidedAt = facts[^1].DecidedAt;
+        var hold = new PaymentAuthorised(Guid.NewGuid(), 5, "USD", decidedAt.AddDays(7), decidedAt) { Balance = 0 };
         facts.Add(hold);
-        facts.Add(new PaymentCaptured(Guid.NewGuid(), hold.TransactionId, 2, 0, "USD", hold.DecidedAt) { Charged = 2, Refunded = 0, Held = 3 });
-        facts.Add(new AuthorisationExpired(Guid.NewGuid(), hold.TransactionId, 3, "USD", hold.ExpiresAt) { Charged = 2, Refunded = 0, Held = 0 });
+        facts.Add(new PaymentCaptured(Guid.NewGuid(), hold.TransactionId, 2, 0, "USD", hold.DecidedAt)
+        {
+            Balance = 0,
+            Charged = 2,
+            Refunded = 0,
+            Held = 3,
+        });
+        facts.Add(new AuthorisationExpired(Guid.NewGuid(), hold.TransactionId, 3, "USD", hold.ExpiresAt)
+        {
+            Balance = 0,
+            Charged = 2,
+            Refunded = 0,
+            Held = 0,
+        });
         await AppendAsync(databases, TheAccount, facts);
         foreach (var database in databases)
         {
@@ -78,7 +97,7 @@ public sealed class DatedStore(EventStoreFixture store) : IAsyncLifetime
         EventStoreFixture.Named(await store.CopyAsync(_connections));
 
     private static Task<Account> AppendAsync(IReadOnlyList<EventStoreDatabase> databases, string stream, IEnumerable<AccountEvent> facts) =>
-        EventStoreFixture.AppendAsync(databases[Shard.Of(stream) % 2].Store, stream, EventStoreFixture.Opened, facts, areStating: true);
+        EventStoreFixture.AppendAsync(databases[Shard.Of(stream) % 2].Store, stream, EventStoreFixture.Opened, facts);
 
     private static async Task ExecuteAsync(EventStoreDatabase database, string sql)
     {

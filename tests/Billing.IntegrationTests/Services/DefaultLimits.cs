@@ -32,7 +32,10 @@ public sealed class DefaultLimits(EventStoreFixture store)
     [InlineData(120)]
     [InlineData(250)]
     public Task Whoever_says_the_limit_of_an_account_with_one_of_its_own_says_that(int payments) => SaysAsync(
-        [new Billing.Backends.Domain.CreditLimitChanged(Guid.NewGuid(), 777, "USD", Begin), .. Enumerable.Range(1, payments - 1).Select(Paid)],
+        [
+            new Billing.Backends.Domain.CreditLimitChanged(Guid.NewGuid(), 777, "USD", Begin) { Balance = 0 },
+            .. Enumerable.Range(1, payments - 1).Select(Paid),
+        ],
         limit: 500, expected: 777);
 
     private async Task SaysAsync(List<AccountEvent> facts, decimal limit, decimal expected)
@@ -41,7 +44,7 @@ public sealed class DefaultLimits(EventStoreFixture store)
         var database = await store.NewDatabaseAsync();
         var backend = store.NewBackend(database);
         await backend.EnsureEventStoreAsync(Stop);
-        await EventStoreFixture.AppendAsync(backend.Database().Store, "visa/" + account, Account.Opened(10_000), facts, areStating: true);
+        await EventStoreFixture.AppendAsync(backend.Database().Store, "visa/" + account, Account.Opened(10_000), facts);
 
         var said = await SayAsync(backend, account, facts.Count, Account.Opened(limit));
 
@@ -49,7 +52,8 @@ public sealed class DefaultLimits(EventStoreFixture store)
         Assert.True((await new Auditor(database) { OpeningLimit = limit }.RunAsync([], Stop)).IsClean);
     }
 
-    private static AccountEvent Paid(int second) => new PaymentAccepted(Guid.NewGuid(), 1, "USD", Begin.AddSeconds(second));
+    private static AccountEvent Paid(int second) =>
+        new PaymentAccepted(Guid.NewGuid(), 1, "USD", Begin.AddSeconds(second)) { Balance = 0 };
 
     // What decides, what answers CheckBalance from the view and from events that follow, GetBalanceAt and GetStatement.
     private static async Task<List<(string By, decimal Limit)>> SayAsync(ServiceProvider backend, string account, int version, Account opened)

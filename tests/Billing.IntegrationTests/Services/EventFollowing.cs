@@ -213,7 +213,13 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
         Headers = new Headers { { WireFormat.VersionHeader, Encoding.ASCII.GetBytes(version) } },
     };
 
-    private static Event Event(string streamId, long version) => new() { StreamId = streamId, Version = version };
+    private static Event Event(string streamId, long version) => new()
+    {
+        StreamId = streamId,
+        Version = version,
+        TransactionId = Guid.NewGuid().ToString(),
+        Balance = new V1.Money(),
+    };
 
     private sealed class RecordingModel : IReadModel
     {

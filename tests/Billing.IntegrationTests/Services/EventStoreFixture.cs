@@ -99,30 +99,19 @@ public sealed class EventStoreFixture : IAsyncLifetime
     public Task<Account> AppendAsync(string streamId, IEnumerable<AccountEvent> facts) =>
         AppendAsync(Backend.Database().Store, streamId, Opened, facts);
 
-    /// <summary>Appends facts to an account's stream, which state the account's balance or, as those of an earlier release, do not.</summary>
-    /// <returns>The account after them, as it is read; after those of an earlier release, without a hash.</returns>
+    /// <summary>Appends facts to an account's stream, as they state the account.</summary>
+    /// <returns>The account after them, as it is read.</returns>
     public static async Task<Account> AppendAsync(
-        IAccountStore accounts, string streamId, Account account, IEnumerable<AccountEvent> facts, bool areStating = false)
+        IAccountStore accounts, string streamId, Account account, IEnumerable<AccountEvent> facts)
     {
         var events = facts.Select(fact =>
         {
-            if (areStating)
-            {
-                var after = account.Apply(fact);
-                fact = fact with { Balance = after.Balance, OnHold = after.OnHold == 0 ? null : after.OnHold, Status = after.Status == V1.AccountStatus.Open ? null : after.Status };
-                fact = fact switch
-                {
-                    PaymentDeclined declined => declined with { KeptIn = account.Currency },
-                    AccountStatusChanged changed => changed with { KeptIn = account.Currency },
-                    _ => fact,
-                };
-            }
-            var added = NewEvent.Of(streamId, fact, account);
+            var added = NewEvent.Of(streamId, fact.StatedOn(account), account);
             account = added.After;
             return added;
         }).ToList();
         await accounts.AppendAsync(events, [], CancellationToken.None);
-        return areStating ? account : account with { Head = null };
+        return account;
     }
 
     public async Task ExecuteAsync(string sql)
@@ -132,17 +121,18 @@ public sealed class EventStoreFixture : IAsyncLifetime
         await command.ExecuteNonQueryAsync();
     }
 
-    /// <summary>Returns facts of alternating kinds.</summary>
+    /// <summary>Returns facts of alternating kinds, which do not yet state an account.</summary>
     public static IEnumerable<AccountEvent> Facts(int count, int seed = 0)
     {
         var decidedAt = new DateTimeOffset(2026, 1, 31, 12, 0, 0, TimeSpan.Zero);
         for (var n = 1; n <= count; n++)
         {
+            var (id, at) = (Guid.NewGuid(), decidedAt.AddSeconds(n));
             yield return (n % 5) switch
             {
-                3 => new PaymentDeclined(Guid.NewGuid(), 50_000 + n, "USD", V1.DeclineReason.CreditLimitExceeded, decidedAt.AddSeconds(n)),
-                4 => new CreditLimitChanged(Guid.NewGuid(), 20_000 + n, "USD", decidedAt.AddSeconds(n)),
-                _ => new PaymentAccepted(Guid.NewGuid(), n + (seed / 100m), "USD", decidedAt.AddSeconds(n)),
+                3 => new PaymentDeclined(id, 50_000 + n, "USD", V1.DeclineReason.CreditLimitExceeded, at) { Balance = 0 },
+                4 => new CreditLimitChanged(id, 20_000 + n, "USD", at) { Balance = 0 },
+                _ => new PaymentAccepted(id, n + (seed / 100m), "USD", at) { Balance = 0 },
             };
         }
     }

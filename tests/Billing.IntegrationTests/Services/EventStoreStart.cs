@@ -186,6 +186,24 @@ public sealed class EventStoreStart(EventStoreFixture store)
     }
 
     [Theory]
+    [InlineData("drop index billing.mt_events_credit_limit_changed_v1")]
+    [InlineData("drop index billing.mt_events_follow_ups")]
+    [InlineData("drop index billing.mt_events_timestamp")]
+    [InlineData("alter table billing.mt_events drop constraint mt_events_command")]
+    public async Task Dropped_indexes_and_keys_are_made_again_at_the_next_start(string sql)
+    {
+        var database = await store.NewDatabaseAsync();
+        await EnsureAsync(database);
+        var before = await IndexesAsync(database);
+        await ExecuteAsync(database, sql);
+        Assert.NotEqual(before, await IndexesAsync(database));
+
+        await EnsureAsync(database);
+
+        Assert.Equal(before, await IndexesAsync(database));
+    }
+
+    [Theory]
     [InlineData("alter table billing.partition_epochs add column more int")]
     [InlineData("alter table billing.shards add check (epoch > 0)")]
     [InlineData("create function billing.more() returns int language sql as 'select 1'")]
@@ -199,26 +217,6 @@ public sealed class EventStoreStart(EventStoreFixture store)
         await EnsureAsync(database);
 
         Assert.NotEqual(mark, await MarkAsync(database));
-    }
-
-    /// <summary>The column is the difference between the tables of Marten 9.29 and 9.58.</summary>
-    [Fact]
-    public async Task Events_are_stored_in_tables_of_the_Marten_before_and_the_next_start_migrates_them()
-    {
-        var database = await store.NewDatabaseAsync();
-        await EnsureAsync(database);
-        await ExecuteAsync(database, "alter table billing.mt_streams drop column compacted_version");
-        var accounts = store.NewBackend(database).Database().Store;
-
-        var account = await EventStoreFixture.AppendAsync(accounts, "visa/a", EventStoreFixture.Opened, EventStoreFixture.Facts(3));
-        await EnsureAsync(database);
-        account = await EventStoreFixture.AppendAsync(accounts, "visa/a", account, EventStoreFixture.Facts(2));
-
-        Assert.Equal(account, (await accounts.LoadAsync(["visa/a"], EventStoreFixture.Opened, TestContext.Current.CancellationToken))["visa/a"]);
-        Assert.Equal(5, account.Version);
-        await using var source = NpgsqlDataSource.Create(database);
-        await using var select = source.CreateCommand("select compacted_version from billing.mt_streams where id = 'visa/a'");
-        Assert.Equal(0L, await select.ExecuteScalarAsync(TestContext.Current.CancellationToken));
     }
 
     /// <summary>So that an update of a row finds room in its page.</summary>
@@ -263,6 +261,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
                 if to_regrole('billing_backend') is null then
                     create role billing_backend login password 'secret';
                     create role billing_audit login password 'secret';
+                    create role billing_webhooks login password 'secret';
                 end if;
             end $do$;
             """ + grants);
@@ -286,17 +285,26 @@ public sealed class EventStoreStart(EventStoreFixture store)
         return await select.ExecuteScalarAsync() as string;
     }
 
-    private static async Task<List<string>> TablesAsync(string database)
+    private static Task<List<string>> TablesAsync(string database) => TextsAsync(
+        database, "select tablename from pg_tables where schemaname = 'billing' order by tablename collate \"C\"");
+
+    /// <summary>The indexes and keys of the events.</summary>
+    private static Task<List<string>> IndexesAsync(string database) => TextsAsync(database, """
+        select pg_get_indexdef(i.indexrelid) || coalesce(' ' || k.conname, '')
+        from pg_index i left join pg_constraint k on k.conindid = i.indexrelid
+        where i.indrelid = 'billing.mt_events'::regclass order by 1
+        """);
+
+    private static async Task<List<string>> TextsAsync(string database, string sql)
     {
         await using var source = NpgsqlDataSource.Create(database);
-        await using var select = source.CreateCommand(
-            "select tablename from pg_tables where schemaname = 'billing' order by tablename collate \"C\"");
+        await using var select = source.CreateCommand(sql);
         await using var rows = await select.ExecuteReaderAsync();
-        List<string> tables = [];
+        List<string> texts = [];
         while (await rows.ReadAsync())
         {
-            tables.Add(rows.GetString(0));
+            texts.Add(rows.GetString(0));
         }
-        return tables;
+        return texts;
     }
 }

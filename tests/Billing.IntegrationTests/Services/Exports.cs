@@ -181,27 +181,6 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
     }
 
     [Fact]
-    public async Task Events_of_former_releases_are_exported_in_the_present_shape()
-    {
-        await ExportedAsync("stated");
-        foreach (var name in _connections.Keys)
-        {
-            await ExecuteAsync(name, """
-                update billing.mt_events set data = data - 'Balance' - 'KeptIn' where stream_id <> 'mt_tombstone';
-                update billing.mt_events set type = 'credit_limit_changed_v1', data = data - 'TransactionId' - 'By' where type = 'credit_limit_changed_v2'
-                """);
-        }
-
-        Assert.Equal(0, (await ExportAsync("former", "csv")).ExitCode);
-
-        var stated = await File.ReadAllLinesAsync(Path.Combine(PathOf("stated"), "events-2026-01-30.csv"), Stop);
-        Assert.Contains(stated, line => line.Contains(",credit_limit_changed,", StringComparison.Ordinal));
-        Assert.Equal(
-            stated.Select(line => line.Split(',')).Select(row => string.Join(',', row[4] == "credit_limit_changed" ? [.. row[..5], "", .. row[6..12], "", "", .. row[14..]] : row)),
-            await File.ReadAllLinesAsync(Path.Combine(PathOf("former"), "events-2026-01-30.csv"), Stop));
-    }
-
-    [Fact]
     public async Task A_day_waits_for_a_transaction_that_may_add_to_it()
     {
         // A role that may not see since when others have transactions open.

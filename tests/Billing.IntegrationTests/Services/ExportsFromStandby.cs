@@ -32,7 +32,8 @@ public sealed class ExportsFromStandby(EventStoreFixture store) : IClassFixture<
         {
         }
         await ScalarAsync(reader, "select true from pg_wal_replay_pause()");
-        await EventStoreFixture.AppendAsync(backend.Database().Store, "visa/a", EventStoreFixture.Opened, EventStoreFixture.Facts(10), areStating: true);
+        await EventStoreFixture.AppendAsync(
+            backend.Database().Store, "visa/a", EventStoreFixture.Opened, EventStoreFixture.Facts(10));
         await ScalarAsync(backend.Database().Servers.Primary, "update billing.mt_events set timestamp = '2026-01-30 12:00:00Z' where stream_id = 'visa/a' returning true");
         string[] Arguments(string connection) => ["export", "--from", "2026-01-30", "--to", "2026-01-30", "--out", Path.Combine(folder.FullName, "out"), "--postgres", connection];
 

@@ -194,7 +194,8 @@ public sealed class Fencing(EventStoreFixture store)
     private Task AppendAsync(Fence fence)
     {
         var fact = new Billing.Backends.Domain.Payment(_id, 5, "USD").Decide(EventStoreFixture.Opened, DateTimeOffset.UnixEpoch);
-        return Accounts.AppendAsync([NewEvent.Of(_stream, fact, EventStoreFixture.Opened)], fence, Stop);
+        var added = NewEvent.Of(_stream, fact.StatedOn(EventStoreFixture.Opened), EventStoreFixture.Opened);
+        return Accounts.AppendAsync([added], fence, Stop);
     }
 
     /// <summary>Waits until another session waits for a session's locks.</summary>

@@ -1,4 +1,3 @@
-using Billing.Contracts;
 using Billing.V1;
 using Google.Protobuf.Reflection;
 using Grpc.Core;
@@ -49,7 +48,7 @@ public abstract class FrontBehaviour
         var failure = await Assert.ThrowsAsync<RpcException>(() => _stack.Proxy().MakePaymentAsync(request).ResponseAsync);
 
         Assert.Equal(StatusCode.InvalidArgument, failure.StatusCode);
-        Assert.Equal(field, failure.Trailers.GetValue(Trailers.Field));
+        Assert.Equal(field, failure.Field());
         Assert.StartsWith(field + " ", failure.Status.Detail, StringComparison.Ordinal);
     }
 

@@ -37,7 +37,7 @@ public abstract class Holds
         Assert.Equal((20m, 40m, 20m), (part.Charged.ToDecimal(), part.Held.ToDecimal(), part.Balance.ToDecimal()));
         Assert.Equal((35m, 0m, 35m), (last.Charged.ToDecimal(), last.Held.ToDecimal(), last.Balance.ToDecimal()));
         Assert.Equal((35m, 0m, 9_965m), (after.Balance.ToDecimal(), after.OnHold.ToDecimal(), after.Available.ToDecimal()));
-        Assert.Equal(ErrorReasons.NotOnHold, refused.Trailers.GetValue(Trailers.Reason));
+        Assert.Equal(ErrorReasons.NotOnHold, refused.Reason());
         Assert.Equal((60m, 35m, 0m), (found.Amount.ToDecimal(), found.Charged.ToDecimal(), found.Held.ToDecimal()));
         Assert.Equal(authorised.ExpiresAt, found.ExpiresAt);
         Assert.Equal(found.DecidedAt.ToDateTimeOffset().AddSeconds(FieldRules.HoldSecondsDefault), found.ExpiresAt.ToDateTimeOffset());
@@ -84,7 +84,7 @@ public abstract class Holds
         Assert.Equal(60, voided.Released.ToDecimal());
         Assert.Equal((0m, 10_000m), (balance.OnHold.ToDecimal(), balance.Available.ToDecimal()));
         Assert.Equal(
-            (ErrorReasons.NotOnHold, "payment_id"), (refused.Trailers.GetValue(Trailers.Reason), refused.Trailers.GetValue(Trailers.Field)));
+            (ErrorReasons.NotOnHold, "payment_id"), (refused.Reason(), refused.Field()));
     }
 
     [Fact]
@@ -100,7 +100,7 @@ public abstract class Holds
             {
                 return (decimal?)(await proxy.CapturePaymentAsync(Capture(hold, 3))).Amount.ToDecimal();
             }
-            catch (RpcException e) when (e.Trailers.GetValue(Trailers.Reason) == ErrorReasons.AmountTooLarge)
+            catch (RpcException e) when (e.Reason() == ErrorReasons.AmountTooLarge)
             {
                 return null;
             }
@@ -127,7 +127,7 @@ public abstract class Holds
             (PaymentOutcome.Declined, DeclineReason.CreditLimitExceeded, 9_000m),
             (declined.Outcome, declined.DeclineReason, declined.OnHold.ToDecimal()));
         Assert.Null(declined.ExpiresAt);
-        Assert.Equal(ErrorReasons.PaymentDeclined, refused.Trailers.GetValue(Trailers.Reason));
+        Assert.Equal(ErrorReasons.PaymentDeclined, refused.Reason());
     }
 
     [Fact]
@@ -150,7 +150,7 @@ public abstract class Holds
         ];
 
         Assert.Equal(first, again);
-        Assert.All(refusals, refusal => Assert.Equal(ErrorReasons.TransactionIdReused, refusal.Trailers.GetValue(Trailers.Reason)));
+        Assert.All(refusals, refusal => Assert.Equal(ErrorReasons.TransactionIdReused, refusal.Reason()));
         Assert.Equal(2, await _stack.CountEventsAsync(hold.AccountId));
     }
 

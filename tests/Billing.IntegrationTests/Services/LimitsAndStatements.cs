@@ -90,7 +90,7 @@ public abstract class LimitsAndStatements
         foreach (var failure in new[] { otherLimit, otherKind })
         {
             Assert.Equal(StatusCode.AlreadyExists, failure.StatusCode);
-            Assert.Equal(ErrorReasons.TransactionIdReused, failure.Trailers.GetValue(Trailers.Reason));
+            Assert.Equal(ErrorReasons.TransactionIdReused, failure.Reason());
         }
         Assert.Equal(1, await _stack.CountEventsAsync(request.AccountId));
     }
@@ -106,8 +106,8 @@ public abstract class LimitsAndStatements
         var failure = await Assert.ThrowsAsync<RpcException>(() => admin.SetCreditLimitAsync(Limit(account, 50)));
 
         Assert.Equal(StatusCode.FailedPrecondition, failure.StatusCode);
-        Assert.Equal(ErrorReasons.CurrencyMismatch, failure.Trailers.GetValue(Trailers.Reason));
-        Assert.Equal("limit.currency_code", failure.Trailers.GetValue(Trailers.Field));
+        Assert.Equal(ErrorReasons.CurrencyMismatch, failure.Reason());
+        Assert.Equal("limit.currency_code", failure.Field());
         Assert.Equal(1, await _stack.CountEventsAsync(account));
     }
 

@@ -21,7 +21,7 @@ public sealed class Misuse(SecuredStack stack)
     private static readonly string[] Hostile =
     [
         "'; drop table billing.mt_events; --", "<script>alert(1)</script>", "${jndi:ldap://127.0.0.1/a}", "{0}{1}%s%n", "../../etc/passwd",
-        "a\r\nbilling-reason: FORGED", "a\0b", "\u202Etxt.exe", new string('x', 1_000), "acct 1", "\uD83D\uDCB3", "*", "billing.events/x",
+        "a\r\ngrpc-message: FORGED", "a\0b", "\u202Etxt.exe", new string('x', 1_000), "acct 1", "\uD83D\uDCB3", "*", "billing.events/x",
     ];
 
     private readonly SecuredStack _stack = stack.Missing is null ? stack : throw Xunit.Sdk.SkipException.ForSkip(stack.Missing);
@@ -76,7 +76,7 @@ public sealed class Misuse(SecuredStack stack)
             With(p => p.AccountId = new string('a', 100_000_000)), _stack.Bearer("payments:write", "*")).ResponseAsync);
 
         Assert.Equal(HttpStatusCode.RequestEntityTooLarge, answer.StatusCode);
-        Assert.Equal((StatusCode.InvalidArgument, ErrorReasons.RequestTooLarge), (tooLong.StatusCode, tooLong.Trailers.GetValue(Trailers.Reason)));
+        Assert.Equal((StatusCode.InvalidArgument, ErrorReasons.RequestTooLarge), (tooLong.StatusCode, tooLong.Reason()));
         Assert.InRange(ResidentBytes() - before, long.MinValue, GrowthMax);
         await ServesAsync();
     }
@@ -172,7 +172,7 @@ public sealed class Misuse(SecuredStack stack)
     {
         var refused = await Assert.ThrowsAsync<RpcException>(call);
         Assert.Equal(StatusCode.InvalidArgument, refused.StatusCode);
-        Assert.Equal(field, refused.Trailers.GetValue(Trailers.Field));
+        Assert.Equal(field, refused.Field());
     }
 
     private async Task<long> EventsAsync()

@@ -25,7 +25,10 @@ public sealed class MovableStore(EventStoreFixture store) : IAsyncLifetime
     [
         .. EventStoreFixture.Facts(250),
         new PaymentAuthorised(
-            Guid.NewGuid(), 5, "USD", new DateTimeOffset(2099, 1, 1, 0, 0, 0, TimeSpan.Zero), DateTimeOffset.UnixEpoch),
+            Guid.NewGuid(), 5, "USD", new DateTimeOffset(2099, 1, 1, 0, 0, 0, TimeSpan.Zero), DateTimeOffset.UnixEpoch)
+        {
+            Balance = 0,
+        },
     ];
 
     /// <summary>The account after its events.</summary>
@@ -52,5 +55,5 @@ public sealed class MovableStore(EventStoreFixture store) : IAsyncLifetime
     public Task<string[]> CopyAsync() => store.CopyAsync(_connections);
 
     private static Task<Account> AppendAsync(IAccountStore accounts, string stream, IEnumerable<AccountEvent> facts) =>
-        EventStoreFixture.AppendAsync(accounts, stream, EventStoreFixture.Opened, facts, areStating: true);
+        EventStoreFixture.AppendAsync(accounts, stream, EventStoreFixture.Opened, facts);
 }

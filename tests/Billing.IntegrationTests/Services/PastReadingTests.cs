@@ -7,8 +7,7 @@ using PaymentAccepted = Billing.Backends.Domain.PaymentAccepted;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>Accounts as they were, and pages of only some events, read from a real event store: the same from events that state the balance and from
-/// those of an earlier release, which do not.</summary>
+/// <summary>Accounts as they were, and pages of only some events, read from a real event store.</summary>
 [Collection(OverEventStore.Name)]
 public sealed class PastReadingTests(EventStoreFixture store)
 {
@@ -20,12 +19,10 @@ public sealed class PastReadingTests(EventStoreFixture store)
 
     private AccountHistory History => Past.History(store.Backend);
 
-    [Theory]
-    [InlineData(true)]
-    [InlineData(false)]
-    public async Task An_account_is_read_as_of_each_version_and_each_time(bool areStating)
+    [Fact]
+    public async Task An_account_is_read_as_of_each_version_and_each_time()
     {
-        var (account, facts) = await AppendAsync(areStating);
+        var (account, facts) = await AppendAsync();
         var expected = EventStoreFixture.Opened;
 
         Assert.Equal(new PastAccount(expected), await History.AtAsync("visa/" + account, 0, Stop));
@@ -52,8 +49,9 @@ public sealed class PastReadingTests(EventStoreFixture store)
         var random = new Random(1);
         var account = StackFixture.NewAccount();
         var facts = Enumerable.Range(0, Events)
-            .Select(n => (AccountEvent)new PaymentAccepted(Guid.NewGuid(), 1, "USD", Begin.AddSeconds(n).AddTicks(random.NextInt64(-25 * TimeSpan.TicksPerSecond, 25 * TimeSpan.TicksPerSecond)))).ToList();
-        await EventStoreFixture.AppendAsync(store.Backend.Database().Store, "visa/" + account, EventStoreFixture.Opened, facts, areStating: true);
+            .Select(n => Begin.AddSeconds(n).AddTicks(random.NextInt64(-25 * TimeSpan.TicksPerSecond, 25 * TimeSpan.TicksPerSecond)))
+            .Select(at => (AccountEvent)new PaymentAccepted(Guid.NewGuid(), 1, "USD", at) { Balance = 0 }).ToList();
+        await store.AppendAsync("visa/" + account, facts);
         var cuts = facts.Select(fact => fact.DecidedAt).Order().Where((_, n) => n % 7 == 0).ToList();
 
         foreach (var time in cuts)
@@ -72,13 +70,13 @@ public sealed class PastReadingTests(EventStoreFixture store)
     }
 
     [Theory]
-    [InlineData(true, 100_000, 1000)]
-    [InlineData(true, 7, 2)]
-    [InlineData(false, 100_000, 13)]
-    [InlineData(false, 7, 2)]
-    public async Task A_page_has_only_the_events_of_a_range_and_of_types_and_the_next_one_goes_on(bool areStating, int scannedMax, int limit)
+    [InlineData(100_000, 1000)]
+    [InlineData(100_000, 13)]
+    [InlineData(7, 2)]
+    public async Task A_page_has_only_the_events_of_a_range_and_of_types_and_the_next_one_goes_on(
+        int scannedMax, int limit)
     {
-        var (account, facts) = await AppendAsync(areStating);
+        var (account, facts) = await AppendAsync();
         var whole = await ReadAllAsync(account, 1000);
         Assert.Equal(Events, whole.Count);
 
@@ -102,7 +100,7 @@ public sealed class PastReadingTests(EventStoreFixture store)
     public async Task A_version_whose_event_is_gone_is_no_version_without_events()
     {
         var account = StackFixture.NewAccount();
-        await EventStoreFixture.AppendAsync(store.Backend.Database().Store, "visa/" + account, EventStoreFixture.Opened, EventStoreFixture.Facts(9), areStating: true);
+        await store.AppendAsync("visa/" + account, EventStoreFixture.Facts(9));
         await store.ExecuteAsync($"delete from billing.mt_events where stream_id = 'visa/{account}' and version in (4, 5)");
 
         var failure = await Assert.ThrowsAsync<InvalidDataException>(() => History.AtAsync("visa/" + account, 5, Stop));
@@ -112,18 +110,23 @@ public sealed class PastReadingTests(EventStoreFixture store)
         Assert.Equal([1L, 2, 3, 6, 7, 8, 9], (await ReadAllAsync(account, 100, Begin)).Select(entry => entry.Version));
     }
 
-    private async Task<(string Account, List<AccountEvent> Facts)> AppendAsync(bool areStating)
+    private async Task<(string Account, List<AccountEvent> Facts)> AppendAsync()
     {
         var account = StackFixture.NewAccount();
         // Closer to one another than PostgreSQL's times can tell apart.
         var facts = EventStoreFixture.Facts(Events).Select((fact, n) => fact switch
         {
-            PaymentAccepted when areStating && n is 9 or 49 => new Billing.Backends.Domain.AccountStatusChanged(Guid.NewGuid(), Begin.AddTicks(n * 3)) { Status = n == 9 ? AccountStatus.Frozen : null },
+            PaymentAccepted when n is 9 or 49 => new Billing.Backends.Domain.AccountStatusChanged(
+                Guid.NewGuid(), Begin.AddTicks(n * 3))
+            {
+                Balance = 0,
+                Status = n == 9 ? AccountStatus.Frozen : null,
+            },
             PaymentAccepted paid => paid with { DecidedAt = Begin.AddTicks(n * 3) },
             Billing.Backends.Domain.PaymentDeclined declined => declined with { DecidedAt = Begin.AddTicks(n * 3) },
             _ => (AccountEvent)((Billing.Backends.Domain.CreditLimitChanged)fact with { DecidedAt = Begin.AddTicks(n * 3) }),
         }).ToList();
-        await EventStoreFixture.AppendAsync(store.Backend.Database().Store, "visa/" + account, EventStoreFixture.Opened, facts, areStating);
+        await store.AppendAsync("visa/" + account, facts);
         return (account, facts);
     }
 

@@ -158,7 +158,7 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
 
         var refused = await Assert.ThrowsAsync<RpcException>(async () => await _stack.Proxy().MakePaymentAsync(payment));
 
-        Assert.Equal(ErrorReasons.TransactionIdReused, refused.Trailers.GetValue(Trailers.Reason));
+        Assert.Equal(ErrorReasons.TransactionIdReused, refused.Reason());
         Assert.Equal(ErrorReasons.CommandExpired, Text(await OutcomeAsync(url, proxy: 1), "reason"));
         Assert.Equal(0, await _stack.CountEventsAsync(payment.AccountId));
     }

@@ -61,8 +61,8 @@ public abstract class ReadSideBehaviour
         }).ResponseAsync);
 
         Assert.Equal(StatusCode.OutOfRange, failure.StatusCode);
-        Assert.Equal(ErrorReasons.VersionNotReached, failure.Trailers.GetValue(Trailers.Reason));
-        Assert.Equal("min_version", failure.Trailers.GetValue(Trailers.Field));
+        Assert.Equal(ErrorReasons.VersionNotReached, failure.Reason());
+        Assert.Equal("min_version", failure.Field());
         Assert.Equal("min_version is 7; the account is at version 1.", failure.Status.Detail);
     }
 

@@ -14,6 +14,7 @@ public sealed class RecordedAccounts(EmbeddedStack stack) : IAsyncLifetime
     private readonly string _long = StackFixture.NewAccount();
     private readonly string _short = StackFixture.NewAccount();
     private readonly List<JournalEntry> _answers = [];
+    private readonly CallClock _clock = new(TimeProvider.System);
 
     /// <summary>The stream of the long account.</summary>
     public string LongStream => StreamOf(_long);
@@ -40,8 +41,8 @@ public sealed class RecordedAccounts(EmbeddedStack stack) : IAsyncLifetime
     private async Task<JournalEntry> PayAsync(string account, decimal amount)
     {
         var request = StackFixture.Payment(account, amount);
+        var began = _clock.Now;
         var answer = await stack.Proxy().MakePaymentAsync(request);
-        return new JournalEntry(
-            Guid.Parse(request.TransactionId), StreamOf(account), "USD", amount, answer.Outcome, answer.Version, answer.Balance.ToDecimal());
+        return JournalEntry.Of(request, answer, _clock.Since(began));
     }
 }

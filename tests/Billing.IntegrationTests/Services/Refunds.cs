@@ -71,7 +71,7 @@ public abstract class Refunds
             {
                 return (decimal?)(await proxy.RefundPaymentAsync(Refund(payment, 3))).Amount.ToDecimal();
             }
-            catch (RpcException e) when (e.Trailers.GetValue(Trailers.Reason) == ErrorReasons.AmountTooLarge)
+            catch (RpcException e) when (e.Reason() == ErrorReasons.AmountTooLarge)
             {
                 return null;
             }
@@ -112,7 +112,7 @@ public abstract class Refunds
             var failure = await Assert.ThrowsAsync<RpcException>(() => proxy.RefundPaymentAsync(request).ResponseAsync);
             Assert.Equal(
                 (status, reason, field),
-                (failure.StatusCode, failure.Trailers.GetValue(Trailers.Reason), failure.Trailers.GetValue(Trailers.Field) ?? ""));
+                (failure.StatusCode, failure.Reason(), failure.Field() ?? ""));
         }
 
         Assert.Equal(3, await _stack.CountEventsAsync(payment.AccountId));

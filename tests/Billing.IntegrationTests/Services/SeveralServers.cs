@@ -36,7 +36,7 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
         var connection = PrimaryBehind(1);
         var backend = store.NewBackend(connection.ConnectionString);
         var stream = "visa/" + StackFixture.NewAccount();
-        var account = await store.AppendAsync(stream, EventStoreFixture.Facts(3));
+        var account = await store.AppendAsync(stream, EventStoreFixture.Facts(3)) with { Head = null };
         var reader = new ShardedReader(backend.GetRequiredService<ShardMap>());
 
         var found = await backend.GetRequiredService<EventStoreRetry>().Limited((_, _) => { }).ExecuteAsync(
@@ -214,7 +214,10 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
         new(store.Postgres.ConnectionString) { Host = $"127.0.0.1:{port},127.0.0.1:{store.Postgres.Port}" };
 
     private static Task AppendAsync(ServiceProvider backend, CancellationToken cancellationToken) => backend.Database().Store.AppendAsync(
-        [NewEvent.Of("visa/" + StackFixture.NewAccount(), EventStoreFixture.Facts(1).Single(), EventStoreFixture.Opened)], [], cancellationToken);
+        [NewEvent.Of(
+            "visa/" + StackFixture.NewAccount(), EventStoreFixture.Facts(1).StatedOn(EventStoreFixture.Opened).Single(),
+            EventStoreFixture.Opened)],
+        [], cancellationToken);
 
     private static Task<Dictionary<SourcePartition, long>> BeginEpochAsync(ServiceProvider backend, CancellationToken cancellationToken) => backend.Database().Store.BeginEpochsAsync(
         [new PartitionEpoch(new SourcePartition(Guid.NewGuid().ToString(), 0), 0)], cancellationToken);

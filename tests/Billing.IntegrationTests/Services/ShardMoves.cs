@@ -246,7 +246,8 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
     [Fact]
     public async Task Holds_are_due_only_in_the_database_that_holds_their_shard()
     {
-        var hold = new PaymentAuthorised(Guid.NewGuid(), 5, "USD", DateTimeOffset.UnixEpoch, DateTimeOffset.UnixEpoch);
+        var begun = DateTimeOffset.UnixEpoch;
+        var hold = new PaymentAuthorised(Guid.NewGuid(), 5, "USD", begun, begun) { Balance = 0 };
         await AppendAsync(0, Stream, [hold]);
         await ExecuteAsync(1, $"insert into billing.open_holds (stream_id, payment_id, expires_at) values ('{Stream}', '{hold.TransactionId}', now() - interval '1 day')");
 
@@ -406,14 +407,9 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
     }
 
     [Fact]
-    public async Task An_unknown_database_is_named_and_a_store_with_former_receipts_is_not_moved()
-    {
-        Assert.Equal(
-            "There is no database 'three'; there are one, two.", (await Assert.ThrowsAsync<StoreCopyException>(() => MoveAsync("three"))).Message);
-
-        await ExecuteAsync(0, "create table billing.payment_receipts (transaction_id uuid primary key, event bytea not null)");
-        Assert.Contains("payment_receipts", (await Assert.ThrowsAsync<StoreCopyException>(() => MoveAsync("two"))).Message, StringComparison.Ordinal);
-    }
+    public async Task An_unknown_database_is_named() => Assert.Equal(
+        "There is no database 'three'; there are one, two.",
+        (await Assert.ThrowsAsync<StoreCopyException>(() => MoveAsync("three"))).Message);
 
     /// <summary>Restored to a moment of a move at which the shard was closed: what was recorded after the move is lost.</summary>
     [Fact]
@@ -550,7 +546,7 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
     private async Task<Account> AppendAsync(int place, string stream, IEnumerable<AccountEvent> facts)
     {
         var account = (await Databases[place].Store.LoadAsync([stream], EventStoreFixture.Opened, Stop))[stream];
-        return await EventStoreFixture.AppendAsync(Databases[place].Store, stream, account, facts, areStating: true);
+        return await EventStoreFixture.AppendAsync(Databases[place].Store, stream, account, facts);
     }
 
     private async Task AppendWhereItIsAsync() => await AppendAsync(await HolderAsync(), Stream, EventStoreFixture.Facts(3, seed: 5));

@@ -105,7 +105,7 @@ public abstract class TimedPayments
         var failure = await Assert.ThrowsAsync<RpcException>(() => _stack.Proxy().MakePaymentAsync(
             request, new Metadata { { RequestHeaders.SentAt, "yesterday" } }).ResponseAsync);
         Assert.Equal(StatusCode.InvalidArgument, failure.StatusCode);
-        Assert.Equal(RequestHeaders.SentAt, failure.Trailers.GetValue(Trailers.Field));
+        Assert.Equal(RequestHeaders.SentAt, failure.Field());
         Assert.Equal(0, await _stack.CountEventsAsync(request.AccountId));
     }
 

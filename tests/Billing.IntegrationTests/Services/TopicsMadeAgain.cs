@@ -14,8 +14,8 @@ using WireFormat = Billing.Messaging.WireFormat;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>A topic of requests that is deleted and created again, and offsets of its group that are wrong, on a real Kafka: whatever happens,
-/// what is on the topic is executed.</summary>
+/// <summary>A topic of requests that is deleted and created again, a log that is lost, and offsets of its group that are wrong, on a real Kafka:
+/// whatever happens, what is on the topic is executed.</summary>
 [Collection(OverFailingKafka.Name)]
 public sealed class TopicsMadeAgain : IAsyncDisposable
 {
@@ -81,9 +81,34 @@ public sealed class TopicsMadeAgain : IAsyncDisposable
         await ExecutedAsync(await SendAsync(10));
     }
 
+    /// <summary>No record comes from the group's offset, which is the end of the log again.</summary>
+    [Fact]
+    public async Task What_is_on_a_log_that_was_lost_and_has_grown_up_to_the_offset_is_executed()
+    {
+        const int Count = 20;
+        await MakeAgainAsync();
+        await ExecutedAsync(await SendAsync(Count));
+        foreach (var backend in _stack.Stack.Of(ServiceRole.PaymentBackend).ToList())
+        {
+            Assert.True(await backend.Process.StopAsync(Patience));
+        }
+        using var member = Member();
+        Assert.Equal(Count, (await CommittedAsync(member)).Offset.Value);
+        await _stack.Stack.Kafka!.LoseLogAsync(1, Topic, 0);
+        await _stack.Stack.Kafka.StartBrokerAsync(1, Stop);
+        var accounts = await SendAsync(Count);
+        Assert.Equal(Count, member.QueryWatermarkOffsets(new TopicPartition(Topic, 0), Patience).High.Value);
+        await _stack.RestartEndedServicesAsync();
+
+        await ExecutedAsync(accounts);
+    }
+
     private async Task<List<string>> SendAsync(int count)
     {
         using var producer = new ProducerBuilder<string, byte[]>(new ProducerConfig { BootstrapServers = _stack.Stack.BootstrapServers }).Build();
+        using var admin = new DependentAdminClientBuilder(producer.Handle).Build();
+        // A proxy ignores answers to commands that it has not sent.
+        var replies = admin.GetMetadata(Patience).Topics.First(topic => topic.Topic.StartsWith(Topics.ReplyPrefix, StringComparison.Ordinal)).Topic;
         var payments = Enumerable.Range(0, count).Select(_ => StackFixture.Payment(type: PaymentType.Mastercard)).ToList();
         await Task.WhenAll(payments.Select(payment => producer.ProduceAsync(Topic, new Message<string, byte[]>
         {
@@ -91,7 +116,7 @@ public sealed class TopicsMadeAgain : IAsyncDisposable
             Value = new Command
             {
                 TransactionId = payment.TransactionId,
-                ProxyTopic = Topics.Replies("nobody"),
+                ProxyTopic = replies,
                 DeadlineUnixUs = TimeProvider.System.Microseconds() + 600_000_000,
                 Payment = payment,
             }.ToByteArray(),

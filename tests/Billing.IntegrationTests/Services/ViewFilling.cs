@@ -17,7 +17,8 @@ public sealed class ViewFilling(EventStoreFixture store) : IClassFixture<EventSt
         for (var n = 0; n < 40; n++)
         {
             var stream = NewStream();
-            expected[stream] = await store.AppendAsync(stream, EventStoreFixture.Facts(1 + (n * 13), seed: n));
+            var account = await store.AppendAsync(stream, EventStoreFixture.Facts(1 + (n * 13), seed: n));
+            expected[stream] = account with { Head = null };
         }
         var backend = store.NewBackend();
         var reports = new List<int>();
@@ -32,34 +33,17 @@ public sealed class ViewFilling(EventStoreFixture store) : IClassFixture<EventSt
     }
 
     [Fact]
-    public async Task A_limit_change_stored_without_an_id_is_applied()
-    {
-        var stream = NewStream();
-        await store.ExecuteAsync($$"""
-            insert into billing.mt_streams (id, version) values ('{{stream}}', 1);
-            insert into billing.mt_events (seq_id, id, stream_id, version, data, type)
-            select nextval('billing.mt_events_sequence'), gen_random_uuid(), '{{stream}}', 1,
-                '{"Limit": 77, "Currency": "CHF", "DecidedAt": "2025-01-31T12:00:00+00:00"}', 'credit_limit_changed_v1'
-            """);
-        var backend = store.NewBackend();
-
-        await backend.FillBalancesAsync(_ => { }, CancellationToken.None);
-
-        Assert.Equal(new Account(1, 0, 77, "CHF"), backend.GetRequiredService<BalanceView>().Find(stream));
-    }
-
-    [Fact]
     public async Task A_gap_is_read_from_the_store_in_the_background()
     {
         var stream = NewStream();
-        var account = await store.AppendAsync(stream, EventStoreFixture.Facts(3));
+        var account = await store.AppendAsync(stream, EventStoreFixture.Facts(3)) with { Head = null };
         var backend = store.NewBackend();
         await backend.EnsureEventStoreAsync(CancellationToken.None);
         var (model, view) = (backend.GetRequiredService<BalanceReadModel>(), backend.GetRequiredService<BalanceView>());
         await model.StartAsync(CancellationToken.None);
         var waiting = view.WaitAsync(stream, 3, Patience);
 
-        model.Apply([RecordedEvent.ToWire(stream, EventStoreFixture.Facts(1).Single(), account)]);
+        model.Apply([RecordedEvent.ToWire(stream, account.Version, EventStoreFixture.Facts(1).Single())]);
 
         Assert.True(await waiting);
         Assert.Equal(account, view.Find(stream));

@@ -154,13 +154,16 @@ public sealed class AccountLedgerTests
         var payment = before.Length == 0 ? null : Fact(before);
         var (id, version) = (payment?.TransactionId ?? Guid.NewGuid(), 0);
         var totals = new PaymentTotals(payment?.Kind == TransactionKind.Accepted ? payment.Amount : 0, 0, payment?.Kind == TransactionKind.Authorised ? payment.Amount : 0);
-        if (payment is not null)
+        var account = new AuditedAccount(0, 10_000, null);
+        foreach (var fact in FollowUps(after, id, totals).Prepend(payment).OfType<StoredFact>())
         {
-            _accounts.AddEvent(Stream, ++version, payment);
-        }
-        foreach (var followUp in FollowUps(after, id, totals))
-        {
-            _accounts.AddEvent(Stream, ++version, followUp);
+            account = account.After(fact);
+            _accounts.AddEvent(Stream, ++version, fact with
+            {
+                Balance = account.Balance,
+                OnHold = account.OnHold,
+                KeptIn = account.Currency,
+            });
         }
 
         Assert.Equal(fault.Length == 0 ? "" : "visa/a " + string.Format(CultureInfo.InvariantCulture, fault, id), string.Join("; ", _accounts.Misjudged));
@@ -174,9 +177,9 @@ public sealed class AccountLedgerTests
     public void What_an_event_states_of_its_payment_is_compared(int charged, int refunded, int held, string fault)
     {
         var payment = Fact("accepted 10 USD");
-        _accounts.AddEvent(Stream, 1, payment);
+        _accounts.AddEvent(Stream, 1, payment with { Balance = 10 });
 
-        _accounts.AddEvent(Stream, 2, new StoredFact(TransactionKind.Refunded, Guid.NewGuid(), 4, "USD")
+        _accounts.AddEvent(Stream, 2, new StoredFact(TransactionKind.Refunded, Guid.NewGuid(), 4, "USD", Balance: 6)
         {
             Payment = (payment.TransactionId, new PaymentTotals(charged, refunded, held)),
         });
@@ -254,8 +257,9 @@ public sealed class AccountLedgerTests
         Assert.Empty(_accounts.Misjudged);
     }
 
-    private static JournalEntry Told(int version, decimal balance) =>
-        new(Guid.Empty, Stream, "USD", 0, PaymentOutcome.Unspecified, version, balance);
+    private static JournalEntry Told(int version, decimal balance) => new(
+        Guid.Empty, Stream, "USD", 0, PaymentOutcome.Unspecified, version, balance, DeclineReason.Unspecified,
+        new CallSpan(1, 2));
 
     private static List<StoredFact> FollowUps(string after, Guid payment, PaymentTotals totals)
     {
@@ -279,12 +283,13 @@ public sealed class AccountLedgerTests
             "voided" => (TransactionKind.Voided, 0, amounts[0]),
             _ => (TransactionKind.Expired, 0, amounts[0]),
         };
-        var fact = new StoredFact(kind, Guid.NewGuid(), amount, "USD") { Released = released };
+        var fact = new StoredFact(kind, Guid.NewGuid(), amount, "USD", Balance: 0) { Released = released };
         totals = totals.After(fact);
         return fact with { Payment = (payment, totals) };
     }
 
-    /// <summary>Parses an event: its kind, amount, currency and, optionally, reason.</summary>
+    /// <summary>Parses an event: its kind, amount, currency and, optionally, reason. It states a balance of zero.
+    /// </summary>
     private static StoredFact Fact(string words)
     {
         var word = words.Split(' ');
@@ -297,16 +302,19 @@ public sealed class AccountLedgerTests
             _ => TransactionKind.LimitChanged,
         };
         return new StoredFact(
-            kind, Guid.NewGuid(), decimal.Parse(word[1], CultureInfo.InvariantCulture), word[2],
-            word.Length > 3 ? int.Parse(word[3], CultureInfo.InvariantCulture) : 0);
+            kind, Guid.NewGuid(), decimal.Parse(word[1], CultureInfo.InvariantCulture), word[2], Balance: 0,
+            Reason: word.Length > 3 ? int.Parse(word[3], CultureInfo.InvariantCulture) : 0);
     }
 
-    /// <summary>Adds one event for each version, with the version as its amount.</summary>
+    /// <summary>Adds one event for each version, with the version as its amount; each states the sum of all up to it.
+    /// </summary>
     private void Add(params int[] versions)
     {
         foreach (var version in versions)
         {
-            _accounts.AddEvent(Stream, version, new StoredFact(TransactionKind.Accepted, Guid.NewGuid(), version, "USD"));
+            var balance = version * (version + 1) / 2;
+            _accounts.AddEvent(
+                Stream, version, new StoredFact(TransactionKind.Accepted, Guid.NewGuid(), version, "USD", balance));
         }
         _accounts.Conclude();
     }

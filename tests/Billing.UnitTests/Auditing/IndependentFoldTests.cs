@@ -61,8 +61,15 @@ public sealed class IndependentFoldTests
         var (history, at) = planted;
         history[at] = history[at] switch
         {
-            PaymentAccepted e => new PaymentDeclined(e.TransactionId, e.Amount, e.Currency, DeclineReason.CreditLimitExceeded, e.DecidedAt),
-            PaymentDeclined e => new PaymentAccepted(e.TransactionId, e.Amount, e.Currency, e.DecidedAt),
+            PaymentAccepted e => new PaymentDeclined(
+                e.TransactionId, e.Amount, e.Currency, DeclineReason.CreditLimitExceeded, e.DecidedAt)
+            {
+                Balance = e.Balance,
+            },
+            PaymentDeclined e => new PaymentAccepted(e.TransactionId, e.Amount, e.Currency, e.DecidedAt)
+            {
+                Balance = e.Balance,
+            },
             var e => e,
         };
 
@@ -104,10 +111,11 @@ public sealed class IndependentFoldTests
     [Theory]
     [InlineData("payment_accepted_v1", """{"Amount":1,"Currency":"USD"}""", "TransactionId is missing")]
     [InlineData("payment_accepted_v1", """{"TransactionId":"01234567-89ab-cdef-0123-456789abcdef","Currency":"USD"}""", "Amount is missing")]
-    [InlineData("payment_declined_v1", """{"TransactionId":"01234567-89ab-cdef-0123-456789abcdef","Amount":1,"Currency":"USD"}""", "Reason is missing")]
-    [InlineData("credit_limit_changed_v2", """{"Limit":1,"Currency":"USD"}""", "TransactionId is missing")]
-    [InlineData("credit_limit_changed_v2", """{"TransactionId":"01234567-89ab-cdef-0123-456789abcdef","Limit":1,"Currency":null}""", "Currency is null")]
-    [InlineData("payment_refunded_v1", """{"TransactionId":"01234567-89ab-cdef-0123-456789abcdef","Amount":1,"Currency":"USD"}""", "PaymentId is missing")]
+    [InlineData("payment_declined_v1", """{"TransactionId":"01234567-89ab-cdef-0123-456789abcdef","Amount":1,"Currency":"USD","Balance":1}""", "Reason is missing")]
+    [InlineData("payment_accepted_v1", """{"TransactionId":"01234567-89ab-cdef-0123-456789abcdef","Amount":1,"Currency":"USD"}""", "Balance is missing")]
+    [InlineData("credit_limit_changed_v1", """{"Limit":1,"Currency":"USD"}""", "TransactionId is missing")]
+    [InlineData("credit_limit_changed_v1", """{"TransactionId":"01234567-89ab-cdef-0123-456789abcdef","Limit":1,"Currency":null}""", "Currency is null")]
+    [InlineData("payment_refunded_v1", """{"TransactionId":"01234567-89ab-cdef-0123-456789abcdef","Amount":1,"Currency":"USD","Balance":1}""", "PaymentId is missing")]
     [InlineData("payment_forgotten_v9", "{}", "'payment_forgotten_v9'")]
     [InlineData("payment_accepted_v1", "[1]", "")]
     [InlineData("payment_accepted_v1", "{", "")]
@@ -188,7 +196,7 @@ public sealed class IndependentFoldTests
             AuthorisationVoided => "authorisation_voided_v1",
             AuthorisationExpired => "authorisation_expired_v1",
             AccountStatusChanged => "account_status_changed_v1",
-            _ => "credit_limit_changed_v2",
+            _ => "credit_limit_changed_v1",
         },
         Encoding.UTF8.GetBytes(_options.Serializer().ToJson(fact)));
 }

@@ -74,13 +74,6 @@ public sealed class RealTimeOrderTests
         order.Add(Stream, 1, new CallSpan(50, 60), isPayment: false);
     }));
 
-    [Fact]
-    public void Calls_without_times_are_not_compared() => Assert.Empty(Reordered(order =>
-    {
-        order.Add(Stream, 2, default);
-        order.Add(Stream, 1, new CallSpan(25, 30));
-    }));
-
     [Theory]
     [InlineData(5, 0)]
     [InlineData(4, 1)]

@@ -22,10 +22,7 @@ public sealed class OutcomeTests
     [InlineData(StatusCode.Unimplemented, RejectionReason.Other)]
     public async Task A_failure_that_a_retry_cannot_fix_is_a_rejection(StatusCode status, RejectionReason reason)
     {
-        var failure = ScriptedProxy.Failure(status, "WHY");
-        failure.Trailers.Add(Trailers.Field, "amount.units");
-
-        var result = await PayAsync(failure);
+        var result = await PayAsync(ScriptedProxy.Failure(status, "WHY", field: "amount.units"));
 
         Assert.Equal(new PaymentResult.Rejected(Five.Id, reason, "amount.units", "scripted failure"), result);
     }

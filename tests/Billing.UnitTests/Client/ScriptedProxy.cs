@@ -2,6 +2,8 @@ using System.Collections.Concurrent;
 using System.Security.Cryptography.X509Certificates;
 using Billing.Contracts;
 using Billing.Hosting;
+using Billing.Proxy.Failures;
+using Billing.UnitTests.Testing;
 using Billing.V1;
 using Grpc.Core;
 using Microsoft.AspNetCore.Builder;
@@ -67,15 +69,19 @@ internal sealed class ScriptedProxy : BillingService.BillingServiceBase, IAsyncD
         return proxy;
     }
 
-    /// <summary>Returns a failure in the format of the proxies.</summary>
-    public static RpcException Failure(StatusCode status, string reason = "", string? pushback = null)
+    /// <summary>Returns a failure as the proxies make it; without a reason, one that is not theirs.</summary>
+    public static RpcException Failure(
+        StatusCode status, string reason = "", string? pushback = null, string field = "")
     {
-        var trailers = new Metadata { { Trailers.Reason, reason } };
+        const string Message = "scripted failure";
+        var failure = reason.Length == 0
+            ? new RpcException(new Status(status, Message), new Metadata())
+            : new Failure(status, reason, Message) { Field = field }.ToRpcException();
         if (pushback is not null)
         {
-            trailers.Add(Trailers.RetryPushback, pushback);
+            failure.Trailers.Add(Trailers.RetryPushback, pushback);
         }
-        return new RpcException(new Status(status, "scripted failure"), trailers);
+        return failure;
     }
 
     /// <inheritdoc/>
@@ -108,7 +114,7 @@ internal sealed class ScriptedProxy : BillingService.BillingServiceBase, IAsyncD
     public override Task GetStatement(GetStatementRequest request, IServerStreamWriter<StatementEntry> responseStream, ServerCallContext context)
     {
         RecordHeaders(context);
-        return responseStream.WriteAsync(new StatementEntry { Version = 1 });
+        return responseStream.WriteAsync(new StatementEntry { Version = 1, TransactionId = Samples.TransactionId });
     }
 
     public ValueTask DisposeAsync() => _app.DisposeAsync();

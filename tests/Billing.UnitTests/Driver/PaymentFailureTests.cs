@@ -1,5 +1,6 @@
 using Billing.Contracts;
 using Billing.Driver;
+using Billing.UnitTests.Client;
 using Grpc.Core;
 
 namespace Billing.UnitTests.Driver;
@@ -12,7 +13,7 @@ public sealed class PaymentFailureTests
     [InlineData(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired)]
     [InlineData(StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed)]
     public void A_failure_that_says_that_nothing_was_charged_is_final(StatusCode status, string reason) =>
-        Assert.True(PaymentFailure.IsFinal(Failure(status, reason), wasRetried: false));
+        Assert.True(PaymentFailure.IsFinal(ScriptedProxy.Failure(status, reason), wasRetried: false));
 
     [Theory]
     [InlineData(StatusCode.DeadlineExceeded, ErrorReasons.NoAnswerInTime)]
@@ -21,7 +22,7 @@ public sealed class PaymentFailureTests
     [InlineData(StatusCode.Internal, ErrorReasons.ProcessingFailed)]
     [InlineData(StatusCode.Cancelled, "")]
     public void A_failure_that_does_not_say_so_leaves_the_outcome_unknown(StatusCode status, string reason) =>
-        Assert.False(PaymentFailure.IsFinal(Failure(status, reason), wasRetried: false));
+        Assert.False(PaymentFailure.IsFinal(ScriptedProxy.Failure(status, reason), wasRetried: false));
 
     [Theory]
     [InlineData(StatusCode.InvalidArgument, ErrorReasons.InvalidField, true)]
@@ -29,8 +30,5 @@ public sealed class PaymentFailureTests
     [InlineData(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired, false)]
     [InlineData(StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed, false)]
     public void After_a_retry_the_earlier_attempt_may_be_recorded(StatusCode status, string reason, bool isFinal) =>
-        Assert.Equal(isFinal, PaymentFailure.IsFinal(Failure(status, reason), wasRetried: true));
-
-    private static RpcException Failure(StatusCode status, string reason) =>
-        new(new Status(status, ""), new Metadata { { Trailers.Reason, reason } });
+        Assert.Equal(isFinal, PaymentFailure.IsFinal(ScriptedProxy.Failure(status, reason), wasRetried: true));
 }

@@ -8,6 +8,8 @@ using Billing.V1;
 using Google.Protobuf;
 using Grpc.AspNetCore.Server;
 using Grpc.Core;
+using ErrorInfo = Google.Rpc.ErrorInfo;
+using Status = Google.Rpc.Status;
 
 namespace Billing.UnitTests.Fuzzing;
 
@@ -123,9 +125,13 @@ public sealed class GrpcFuzz
             return (null, null);
         }
         await answer.Content.ReadAsByteArrayAsync();
-        var status = Value(answer, "grpc-status");
-        return ((StatusCode)int.Parse(status!, System.Globalization.CultureInfo.InvariantCulture), Value(answer, Trailers.Reason));
+        var status = int.Parse(Value(answer, "grpc-status")!, System.Globalization.CultureInfo.InvariantCulture);
+        return ((StatusCode)status, ReasonIn(Value(answer, MetadataExtensions.StatusDetailsTrailerName)));
     }
+
+    private static string? ReasonIn(string? details) => details is null
+        ? null
+        : Status.Parser.ParseFrom(Convert.FromBase64String(details)).GetDetail<ErrorInfo>()?.Reason;
 
     private static string? Value(HttpResponseMessage answer, string name) =>
         answer.TrailingHeaders.TryGetValues(name, out var trailers) ? trailers.Single()

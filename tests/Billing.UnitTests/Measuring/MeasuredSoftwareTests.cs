@@ -1,4 +1,5 @@
 using Billing.Measuring;
+using Billing.UnitTests.Measuring.Experiments;
 
 namespace Billing.UnitTests.Measuring;
 
@@ -11,7 +12,7 @@ public sealed class MeasuredSoftwareTests : IDisposable
     {
         var file = Write("""
             { "libraries": {
-                "Billing.Backends/0.1.0": { "type": "project" }, "Marten/9.58.0": { "type": "package" }, "Npgsql/10.0.0": { "type": "package" },
+                "Billing.Backends/1.0.0": { "type": "project" }, "Marten/9.58.0": { "type": "package" }, "Npgsql/10.0.0": { "type": "package" },
                 "Polly.Core/8.9.1": { "type": "package" } } }
             """);
 
@@ -44,8 +45,9 @@ public sealed class MeasuredSoftwareTests : IDisposable
     }
 
     [Fact]
-    public void Results_without_the_names_of_the_software_are_still_read() =>
-        Assert.Equal(["Machine"], Facts.Of(new Machine("Linux", ".NET", 2, 4)).Select(fact => fact.Name));
+    public void The_facts_of_results_name_the_machine_and_the_software() => Assert.Equal(
+        ["Machine", "Commit", "Packages", "Installed Kafka", "Installed PostgreSQL", "Runtime settings"],
+        Facts.Of(Example.Machine).Select(fact => fact.Name));
 
     public void Dispose() => _folder.Delete(recursive: true);
 

@@ -11,6 +11,7 @@ public sealed class WireEventTests
     {
         StreamId = "visa/acct-42",
         Version = 3,
+        TransactionId = Samples.TransactionId,
         Balance = Samples.Dollars(10),
         PaymentAccepted = new PaymentAccepted { Amount = Samples.Dollars(10) },
     };
@@ -57,13 +58,20 @@ public sealed class WireEventTests
     }
 
     [Theory]
-    [InlineData("", 1, "stream_id")]
-    [InlineData("visa/a", 0, "version")]
-    [InlineData("visa/a", -1, "version")]
-    public void An_event_without_a_stream_or_a_valid_version_is_refused(string stream, long version, string named)
+    [InlineData("", 1, Samples.TransactionId, true, "stream_id")]
+    [InlineData("visa/a", 0, Samples.TransactionId, true, "version")]
+    [InlineData("visa/a", -1, Samples.TransactionId, true, "version")]
+    [InlineData("visa/a", 1, "", true, "transaction_id")]
+    [InlineData("visa/a", 1, "x", true, "transaction_id")]
+    [InlineData("visa/a", 1, Samples.TransactionId, false, "balance")]
+    public void An_event_that_lacks_what_every_event_has_is_refused(
+        string stream, long version, string transactionId, bool hasBalance, string named)
     {
-        var value = new Event { StreamId = stream, Version = version }.ToByteArray();
-        Assert.False(WireFormat.TryReadEvent(value, "1"u8, out _, out var refusal));
+        var lacking = Sample.Clone();
+        (lacking.StreamId, lacking.Version, lacking.TransactionId) = (stream, version, transactionId);
+        lacking.Balance = hasBalance ? lacking.Balance : null;
+
+        Assert.False(WireFormat.TryReadEvent(lacking.ToByteArray(), "1"u8, out _, out var refusal));
         Assert.Contains(named, refusal, StringComparison.Ordinal);
     }
 }

@@ -98,7 +98,7 @@ public sealed class EdgeTests
         var refused = await Assert.ThrowsAsync<RpcException>(
             () => proxy.Client.MakePaymentAsync(Samples.Payment(new string('a', 4_096))).ResponseAsync);
 
-        Assert.Equal(ErrorReasons.RequestTooLarge, refused.Trailers.GetValue(Trailers.Reason));
+        Assert.Equal(ErrorReasons.RequestTooLarge, refused.Reason());
         Assert.Empty(_backend.Commands);
     }
 

@@ -4,19 +4,26 @@ using Billing.Proxy.Failures;
 using Billing.Wire.V1;
 using Google.Rpc;
 using Grpc.Core;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Http.Features;
 using Status = Grpc.Core.Status;
 
 namespace Billing.UnitTests.Proxy;
 
 public sealed class FailureTests
 {
+    private static readonly Failure Full = new(StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight, "Full.")
+    {
+        RetryAfter = TimeSpan.FromSeconds(1.5),
+    };
+
     [Fact]
     public void A_failure_carries_its_status_its_message_and_its_reason()
     {
         var e = new Failure(StatusCode.Unavailable, ErrorReasons.ShuttingDown, "Going down.").ToRpcException();
         Assert.Equal(StatusCode.Unavailable, e.StatusCode);
         Assert.Equal("Going down.", e.Status.Detail);
-        Assert.Equal("SHUTTING_DOWN", e.Trailers.GetValue("billing-reason"));
+        Assert.Equal("SHUTTING_DOWN", e.Reason());
         Assert.Null(e.Trailers.GetValue("grpc-retry-pushback-ms"));
     }
 
@@ -25,7 +32,7 @@ public sealed class FailureTests
     [InlineData("two words")]
     [InlineData("line\nend")]
     [InlineData("\u00e9")]
-    public void A_reason_and_a_field_of_a_backend_that_cannot_be_headers_are_left_out(string text)
+    public void A_reason_and_a_field_of_a_backend_that_are_no_words_are_left_out(string text)
     {
         var failure = Failure.From(new Error { StatusCode = 3, Reason = text, Field = text, Message = text });
 
@@ -35,28 +42,28 @@ public sealed class FailureTests
     [Fact]
     public void The_retry_delay_is_given_in_whole_milliseconds()
     {
-        var e = new Failure(StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight, "Full.") { RetryAfter = TimeSpan.FromSeconds(1.5) }.ToRpcException();
+        var e = Full.ToRpcException();
         Assert.Equal("1500", e.Trailers.GetValue("grpc-retry-pushback-ms"));
     }
 
     [Fact]
-    public void An_invalid_field_is_named_in_the_message_and_in_a_trailer()
+    public void An_invalid_field_is_named_in_the_message_and_in_the_details()
     {
         var e = Failure.BadField(new FieldViolation("amount.nanos", "must be smaller")).ToRpcException();
         Assert.Equal(StatusCode.InvalidArgument, e.StatusCode);
         Assert.Equal("amount.nanos must be smaller", e.Status.Detail);
-        Assert.Equal("INVALID_FIELD", e.Trailers.GetValue("billing-reason"));
-        Assert.Equal("amount.nanos", e.Trailers.GetValue("billing-field"));
+        Assert.Equal(("INVALID_FIELD", "amount.nanos"), (e.Reason(), e.Field()));
     }
 
     [Fact]
     public void What_programs_need_is_in_the_details_of_google_rpc_Status()
     {
-        var full = new Failure(StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight, "Full.") { RetryAfter = TimeSpan.FromSeconds(1.5) }.ToRpcException().GetRpcStatus()!;
+        var full = Full.ToRpcException().GetRpcStatus()!;
         var invalid = Failure.BadField(new FieldViolation("amount.nanos", "must be smaller")).ToRpcException().GetRpcStatus()!;
 
         Assert.Equal(((int)StatusCode.ResourceExhausted, "Full."), (full.Code, full.Message));
-        Assert.Equal(("billing", "TOO_MANY_IN_FLIGHT"), (full.GetDetail<ErrorInfo>()!.Domain, full.GetDetail<ErrorInfo>()!.Reason));
+        Assert.Equal(
+            new ErrorInfo { Domain = "billing.internal", Reason = "TOO_MANY_IN_FLIGHT" }, full.GetDetail<ErrorInfo>());
         Assert.Equal(TimeSpan.FromSeconds(1.5), full.GetDetail<RetryInfo>()!.RetryDelay.ToTimeSpan());
         Assert.Null(full.GetDetail<BadRequest>());
         Assert.Equal("amount.nanos", Assert.Single(invalid.GetDetail<BadRequest>()!.FieldViolations).Field);
@@ -64,23 +71,29 @@ public sealed class FailureTests
     }
 
     [Fact]
-    public void A_client_reads_the_same_from_the_details_and_from_the_trailers_of_the_version_before()
+    public void A_client_reads_the_reason_the_field_and_the_wait_from_the_details()
     {
-        var now = new Failure(StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight, "Full.") { RetryAfter = TimeSpan.FromSeconds(1.5) }.ToRpcException();
-        var (details, trailers) = (new Metadata(), new Metadata());
-        foreach (var trailer in now.Trailers)
-        {
-            (trailer.IsBinary ? details : trailers).Add(trailer);
-        }
+        var full = Full.ToRpcException();
+        var invalid = Failure.BadField(new FieldViolation("amount.nanos", "must be smaller")).ToRpcException();
 
-        Assert.Single(details);
-        Assert.All([details, trailers], metadata =>
+        Assert.Equal((ErrorReasons.TooManyInFlight, ""), (ProxyFailure.Reason(full), ProxyFailure.Field(full)));
+        Assert.Equal(Full.RetryAfter, ProxyFailure.RetryAfter(full));
+        Assert.Equal(ErrorReasons.InvalidField, ProxyFailure.Reason(invalid));
+        Assert.Equal("amount.nanos", ProxyFailure.Field(invalid));
+        Assert.Null(ProxyFailure.RetryAfter(invalid));
+    }
+
+    [Fact]
+    public void A_client_reads_the_wait_from_the_push_back_of_gRPC_too_and_nothing_from_what_are_no_details()
+    {
+        var failure = new RpcException(new Status(StatusCode.ResourceExhausted, "Full."), new Metadata
         {
-            var failure = new RpcException(now.Status, metadata);
-            Assert.Equal(ErrorReasons.TooManyInFlight, ProxyFailure.Reason(failure));
-            Assert.Equal(TimeSpan.FromSeconds(1.5), ProxyFailure.RetryAfter(failure));
-            Assert.Equal("", ProxyFailure.Field(failure));
+            { MetadataExtensions.StatusDetailsTrailerName, new byte[] { 0xFF } },
+            { Trailers.RetryPushback, "1500" },
         });
+
+        Assert.Equal(("", ""), (ProxyFailure.Reason(failure), ProxyFailure.Field(failure)));
+        Assert.Equal(TimeSpan.FromSeconds(1.5), ProxyFailure.RetryAfter(failure));
     }
 
     [Fact]
@@ -94,8 +107,7 @@ public sealed class FailureTests
             Field = "transaction_id",
         }).ToRpcException();
         Assert.Equal(new Status(StatusCode.AlreadyExists, "used before"), e.Status);
-        Assert.Equal("TRANSACTION_ID_REUSED", e.Trailers.GetValue("billing-reason"));
-        Assert.Equal("transaction_id", e.Trailers.GetValue("billing-field"));
+        Assert.Equal(("TRANSACTION_ID_REUSED", "transaction_id"), (e.Reason(), e.Field()));
     }
 
     [Theory]
@@ -107,7 +119,7 @@ public sealed class FailureTests
     {
         var e = Failure.From(new Error { StatusCode = statusCode, Reason = "X", Message = "the message" }).ToRpcException();
         Assert.Equal(new Status(StatusCode.Internal, "the message"), e.Status);
-        Assert.Equal("X", e.Trailers.GetValue("billing-reason"));
+        Assert.Equal("X", e.Reason());
     }
 
     [Theory]
@@ -132,6 +144,27 @@ public sealed class FailureTests
     }
 
     [Fact]
-    public void Without_an_invalid_field_there_is_no_field_trailer() =>
-        Assert.Null(Failure.From(new Error { StatusCode = 14, Reason = "X" }).ToRpcException().Trailers.GetValue("billing-field"));
+    public void Without_an_invalid_field_the_details_name_none() =>
+        Assert.Null(Failure.From(new Error { StatusCode = 14, Reason = "X" }).ToRpcException().Field());
+
+    [Fact]
+    public void Who_watches_answers_reads_the_reason_from_the_headers_or_the_trailers_if_the_call_has_one()
+    {
+        var failure = new Failure(StatusCode.Unavailable, ErrorReasons.StreamIdle, "Idle.");
+        var (refused, failed, unknown) = (new DefaultHttpContext(), new DefaultHttpContext(), new DefaultHttpContext());
+        GrpcFailure.WriteTrailers(refused.Response.Headers, failure);
+        var trailers = new SentTrailers();
+        GrpcFailure.WriteTrailers(trailers.Trailers, failure);
+        failed.Features.Set<IHttpResponseTrailersFeature>(trailers);
+        unknown.Response.Headers["grpc-status"] = "2";
+
+        Assert.Equal(
+            (string?[])["STREAM_IDLE", "STREAM_IDLE", null],
+            new[] { refused, failed, unknown }.Select(GrpcFailure.ReasonOf));
+    }
+
+    private sealed class SentTrailers : IHttpResponseTrailersFeature
+    {
+        public IHeaderDictionary Trailers { get; set; } = new HeaderDictionary();
+    }
 }

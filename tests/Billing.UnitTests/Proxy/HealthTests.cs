@@ -48,7 +48,7 @@ public sealed class HealthTests
         var check = await Assert.ThrowsAsync<RpcException>(() => health.CheckAsync(new HealthCheckRequest()).ResponseAsync);
 
         Assert.All([refused, check], e => Assert.Equal(
-            (StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached), (e.StatusCode, e.Trailers.GetValue(Trailers.Reason))));
+            (StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached), (e.StatusCode, e.Reason())));
         Assert.Equal(PaymentOutcome.Accepted, (await proxy.Client.MakePaymentAsync(Samples.Payment())).Outcome);
         watches.ForEach(watch => watch.Dispose());
         while (await Record.ExceptionAsync(() => health.CheckAsync(new HealthCheckRequest()).ResponseAsync) is not null)

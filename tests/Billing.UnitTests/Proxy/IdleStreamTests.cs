@@ -51,7 +51,7 @@ public sealed class IdleStreamTests
         streams.Add(await OpenAsync(proxy));
 
         Assert.Equal(StatusCode.ResourceExhausted, refused.StatusCode);
-        Assert.Equal(ErrorReasons.CallerLimitReached, refused.Trailers.GetValue(Trailers.Reason));
+        Assert.Equal(ErrorReasons.CallerLimitReached, refused.Reason());
         Assert.NotNull(refused.Trailers.GetValue(Trailers.RetryPushback));
         Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
         streams.ForEach(stream => stream.Dispose());
@@ -68,7 +68,7 @@ public sealed class IdleStreamTests
         await proxy.WaitUntilIdleAsync();
 
         Assert.Equal(StatusCode.Unavailable, ended.StatusCode);
-        Assert.Equal(ErrorReasons.StreamIdle, ended.Trailers.GetValue(Trailers.Reason));
+        Assert.Equal(ErrorReasons.StreamIdle, ended.Reason());
         Assert.Contains("Billing:Proxy:StreamIdleMax", ended.Status.Detail, StringComparison.Ordinal);
     }
 

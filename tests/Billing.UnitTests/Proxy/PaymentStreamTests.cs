@@ -234,7 +234,7 @@ public sealed class PaymentStreamTests
             return;
         }
         Assert.Equal(sent.Status, ended.StatusCode);
-        Assert.Equal(ErrorReasons.ShuttingDown, ended.Trailers.GetValue(Trailers.Reason));
+        Assert.Equal(ErrorReasons.ShuttingDown, ended.Reason());
     }
 
     [Fact]

@@ -1,4 +1,3 @@
-using Billing.Contracts;
 using Billing.V1;
 using Billing.Wire.V1;
 using Google.Protobuf.WellKnownTypes;
@@ -122,7 +121,7 @@ public sealed class StatementPagesTests : IAsyncLifetime
             ])
         {
             var failure = await Assert.ThrowsAsync<RpcException>(() => _proxy!.Client.GetBalanceAtAsync(past).ResponseAsync);
-            Assert.Equal((StatusCode.InvalidArgument, field), (failure.StatusCode, failure.Trailers.GetValue(Trailers.Field)));
+            Assert.Equal((StatusCode.InvalidArgument, field), (failure.StatusCode, failure.Field()));
         }
         Assert.Empty(_backend.Commands);
     }
@@ -134,6 +133,6 @@ public sealed class StatementPagesTests : IAsyncLifetime
     private async Task RefusedAsync(ListStatementRequest request, string? field, StatusCode status = StatusCode.InvalidArgument)
     {
         var failure = await Assert.ThrowsAsync<RpcException>(() => ListAsync(request));
-        Assert.Equal((status, field), (failure.StatusCode, failure.Trailers.GetValue(Trailers.Field)));
+        Assert.Equal((status, field), (failure.StatusCode, failure.Field()));
     }
 }

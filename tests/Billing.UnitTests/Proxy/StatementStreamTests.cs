@@ -70,7 +70,7 @@ public sealed class StatementStreamTests : IAsyncLifetime
         request.Limit = -1;
         var e = await Assert.ThrowsAsync<RpcException>(() => ReadAsync(request));
         Assert.Equal(StatusCode.InvalidArgument, e.StatusCode);
-        Assert.Equal("limit", e.Trailers.GetValue(Trailers.Field));
+        Assert.Equal("limit", e.Field());
         Assert.Empty(_backend.Commands);
     }
 
@@ -87,7 +87,7 @@ public sealed class StatementStreamTests : IAsyncLifetime
         }
         var e = await Assert.ThrowsAsync<RpcException>(() => call.ResponseStream.MoveNext(CancellationToken.None));
         Assert.Equal(StatusCode.Unavailable, e.StatusCode);
-        Assert.Equal(ErrorReasons.EventStoreUnavailable, e.Trailers.GetValue(Trailers.Reason));
+        Assert.Equal(ErrorReasons.EventStoreUnavailable, e.Reason());
         Assert.Equal(0, _proxy.Admission.InFlight);
     }
 
@@ -117,7 +117,7 @@ public sealed class StatementStreamTests : IAsyncLifetime
         }
         var e = await Assert.ThrowsAsync<RpcException>(() => call.ResponseStream.MoveNext(CancellationToken.None));
         await stopping;
-        Assert.Equal(ErrorReasons.ShuttingDown, e.Trailers.GetValue(Trailers.Reason));
+        Assert.Equal(ErrorReasons.ShuttingDown, e.Reason());
         Assert.Single(_backend.Commands);
     }
 

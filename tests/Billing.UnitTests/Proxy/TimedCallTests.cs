@@ -71,8 +71,8 @@ public sealed class TimedCallTests : IAsyncDisposable
         using var call = (await _proxy).Client.MakePaymentAsync(Samples.Payment(), SentAt(value));
         var failure = await Assert.ThrowsAsync<RpcException>(() => call.ResponseAsync);
         Assert.Equal(StatusCode.InvalidArgument, failure.StatusCode);
-        Assert.Equal(ErrorReasons.InvalidField, failure.Trailers.GetValue(Trailers.Reason));
-        Assert.Equal(RequestHeaders.SentAt, failure.Trailers.GetValue(Trailers.Field));
+        Assert.Equal(ErrorReasons.InvalidField, failure.Reason());
+        Assert.Equal(RequestHeaders.SentAt, failure.Field());
         Assert.StartsWith(RequestHeaders.SentAt, failure.Status.Detail, StringComparison.Ordinal);
         Assert.Empty(_backend.Commands);
         Assert.Equal(0, (await _proxy).Admission.InFlight);

@@ -89,16 +89,6 @@ public sealed class EventBodyTests
     }
 
     [Fact]
-    public void A_change_without_an_id_has_none()
-    {
-        var recorded = Sample();
-        recorded.TransactionId = "";
-        recorded.CreditLimitChanged = new CreditLimitChanged { Limit = Amount };
-
-        Assert.DoesNotContain("transaction_id", EventBody.Of(recorded), StringComparison.Ordinal);
-    }
-
-    [Fact]
     public void A_kind_that_a_newer_version_has_published_is_not_known() => Assert.Null(EventBody.KindOf(Sample()));
 
     [Theory]

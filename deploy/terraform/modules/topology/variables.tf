@@ -236,11 +236,11 @@ variable "release" {
 variable "release_version" {
   description = "The release to install."
   type        = string
-  default     = "0.1.0"
+  default     = "1.0.0"
 
   validation {
     condition     = can(regex("^[0-9]+\\.[0-9]+\\.[0-9]+(-[0-9A-Za-z.-]+)?$", var.release_version))
-    error_message = "release_version must look like 0.1.0."
+    error_message = "release_version must look like 1.0.0."
   }
 }
 

@@ -37,8 +37,7 @@ internal static class ResultFiles
                 ? member.GetString()!
                 : throw new FormatException($"{path}: has no member \"kind\" with the kind of result; known kinds are {Known}.");
             return Kinds.TryGetValue(kind, out var format)
-                ? format is ResultFormat<ExperimentResult> && !json.RootElement.TryGetProperty("version", out _)
-                    ? FirstResults.ReportOf(kind, json.RootElement) : format.ReportOf(json.RootElement)
+                ? format.ReportOf(json.RootElement)
                 : throw new FormatException($"{path}: the kind \"{kind}\" is unknown; known kinds are {Known}.");
         }
         catch (JsonException e)

@@ -18,16 +18,15 @@ internal static class VerifyCommand
             "--heads",
             "File, kept where nobody who can write to the databases can reach it, with how each account ended when it was verified before; it is checked, and brought up to date if nothing is found",
             "FILE");
-        var since = Flags.Time("--chained-since", "Since when no release has run that records events without a hash, e.g. 2026-11-26T12:00Z: earlier ones may have none");
         var command = new Command("verify", "Recomputes the hashes that chain the events of each account, and names the first event that was altered, removed or put in.")
         {
-            heads, since, postgres,
+            heads, postgres,
         };
         return command.Does(async (parsed, cancellationToken) =>
         {
             var databases = await StackState.DatabasesAsync(parsed.GetValue(postgres));
             using var kept = parsed.GetValue(heads) is { } file ? Open(file) : null;
-            var verifier = new ChainVerifier([.. databases.Values]) { ChainedSince = parsed.GetValue(since) ?? DateTimeOffset.MinValue };
+            var verifier = new ChainVerifier([.. databases.Values]);
             var result = await AuditBars.ShowAsync(console, progress =>
             {
                 verifier.Progress = progress;
@@ -58,10 +57,6 @@ internal static class VerifyCommand
     private static void Print(IAnsiConsole console, ChainResult result, AccountHeads? heads)
     {
         console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"Verified {result.Events:N0} events of {result.Accounts:N0} accounts."));
-        if (result.Unchained > 0)
-        {
-            console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{result.Unchained:N0} events have no hash: a release without hashes has recorded them."));
-        }
         if (heads is not null)
         {
             console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{heads.Known:N0} accounts were verified before."));

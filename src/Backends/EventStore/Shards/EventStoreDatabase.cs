@@ -14,7 +14,7 @@ internal sealed class EventStoreDatabase : IAsyncDisposable
         Servers = new StoreServers(settings);
         Documents = new DocumentStore(Configure(Servers, options.Schema));
         Schema = new EventStoreSchema(Documents, Servers, settings, time);
-        Store = new AccountStore(name, Servers, settings, time);
+        Store = new AccountStore(name, Servers, settings);
         Settings = options;
     }
 

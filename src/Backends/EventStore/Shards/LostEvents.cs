@@ -21,7 +21,7 @@ internal sealed class LostEvents(EventStoreDatabases databases, Account opened)
         var foreign = 0;
         foreach (var recorded in events)
         {
-            if (recorded.ToStored() is not { } fact || fact.TransactionId == Guid.Empty)
+            if (recorded.ToStored() is not { } fact)
             {
                 foreign++;
                 continue;
@@ -118,10 +118,9 @@ internal sealed class LostEvents(EventStoreDatabases databases, Account opened)
         _ => $"it was sent again, and is recorded as version {receipt.Version}, {receipt.FactCase}",
     };
 
-    // What was published by a release that states no hash is compared by its place.
     private static bool AreSame(Event published, Event stored) =>
         published.Version == stored.Version && published.Incarnation == stored.Incarnation
-        && (published.Hash.IsEmpty || published.Hash == stored.Hash);
+        && published.Hash == stored.Hash;
 
     private int PlaceOf(string streamId) => databases.Map.Find(Shard.Of(streamId)) is not ShardMap.Nowhere and var place
         ? place

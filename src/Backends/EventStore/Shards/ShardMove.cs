@@ -176,11 +176,6 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
     private async Task BeginAsync(CancellationToken cancellationToken)
     {
         await OpenAsync(cancellationToken);
-        if (await ScalarAsync(_from, $"select to_regclass('{EventStoreSchema.FormerReceipts(from.Settings.Schema)}') is not null", cancellationToken) is true)
-        {
-            throw new StoreCopyException(
-                $"The database {from.Name} has receipts of an earlier release, which belong to no shard; drop the table payment_receipts when no caller needs them any more (docs/operations.md).");
-        }
         if (await ScalarAsync(_from, $"select true from {_fromShards} where number = {shard} and is_held and moving_to is null", cancellationToken) is not true)
         {
             throw new StoreCopyException($"The database {from.Name} does not hold shard {shard} any more.");

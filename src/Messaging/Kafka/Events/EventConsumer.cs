@@ -61,7 +61,7 @@ public sealed class EventConsumer(
                 .SetPartitionsRevokedHandler((_, revoked) => positions!.Forget(revoked.Select(r => r.TopicPartition)))
                 .SetPartitionsLostHandler((_, lost) => positions!.Forget(lost.Select(l => l.TopicPartition))));
         using var admin = new DependentAdminClientBuilder(consumer.Handle).Build();
-        positions = new GroupPositions(new TopicIds([Topics.Events], TopicIds.From(admin), TopicIds.Interval, time, logger), logger);
+        positions = new GroupPositions(new TopicIds([Topics.Events], TopicIds.From(admin), TopicIds.Interval, time, logger), EpochSeek.SeekInLog, logger);
         var turns = new EventTurns(positions, sink, logger);
         consumer.Subscribe(Topics.Events);
         KafkaLog.Subscribed(logger, Topics.Events, group);

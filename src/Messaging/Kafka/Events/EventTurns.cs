@@ -23,6 +23,7 @@ internal sealed class EventTurns(GroupPositions positions, IEventSink sink, ILog
     {
         var events = new List<Event>();
         var (begins, ends) = (new Dictionary<TopicPartition, long>(), new Dictionary<TopicPartition, TopicPartitionOffset>());
+        positions.Validate(consumer);
         try
         {
             EventReader.Drain(consumer, record =>

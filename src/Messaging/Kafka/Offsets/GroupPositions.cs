@@ -23,8 +23,9 @@ internal enum Place
 /// (<see cref="LogMark"/>). The client commits no stored offset below the last one that was committed, so an offset that must go back is
 /// committed explicitly, before anything is taken from there: whoever dies at any moment leaves nothing unread. Not thread-safe.</summary>
 /// <param name="ids">The ids of the topics.</param>
+/// <param name="seek">Sets where a client reads on, and has it look at the log first: <see cref="EpochSeek.SeekInLog"/>.</param>
 /// <param name="logger">Gets what is lost, and what begins again.</param>
-internal sealed class GroupPositions(TopicIds ids, ILogger logger)
+internal sealed class GroupPositions(TopicIds ids, Action<IConsumer<byte[], byte[]>, TopicPartitionOffset> seek, ILogger logger)
 {
     // Above every offset: whatever comes first begins another log.
     private const long OfFormerLog = long.MaxValue;
@@ -34,7 +35,7 @@ internal sealed class GroupPositions(TopicIds ids, ILogger logger)
     // The next offset of each partition, -1 if the group has none; null if that is not known yet.
     private readonly Dictionary<TopicPartition, long?> _next = [];
 
-    // Where partitions begin whose first record has not come yet.
+    // Where partitions begin whose logs have not been validated yet.
     private readonly Dictionary<TopicPartition, TopicPartitionOffset> _begun = [];
 
     /// <summary>Whether a topic of this member was created again. It then has to join the group anew, with a new client: one that knows the
@@ -78,6 +79,25 @@ internal sealed class GroupPositions(TopicIds ids, ILogger logger)
         {
             KafkaLog.ClientError(logger, "The group's offsets could not be queried: " + e.Error.Reason);
             return [.. partitions.Select(AtBeginning)];
+        }
+    }
+
+    /// <summary>Has the client ask the brokers whether the logs of new partitions still have the record before the offset, by its epoch. They may
+    /// have lost the end of a log since, which then has grown again, perhaps just up to the offset, so that no record comes from there. A client
+    /// asks when it seeks; not when it begins.</summary>
+    public void Validate(IConsumer<byte[], byte[]> consumer)
+    {
+        foreach (var (partition, begin) in _begun)
+        {
+            try
+            {
+                seek(consumer, begin);
+                _begun.Remove(partition);
+            }
+            catch (KafkaException e) when (!e.Error.IsFatal)
+            {
+                // The client has not begun to read it; the next turn tries again.
+            }
         }
     }
 
@@ -130,8 +150,7 @@ internal sealed class GroupPositions(TopicIds ids, ILogger logger)
         return place;
     }
 
-    // The first record is not trusted: the brokers may have lost the end of the log since the offset was committed, and the log may have grown
-    // beyond it again. The client asks them whether it still has the record before the offset, by its epoch, when it seeks; not when it begins.
+    // A record that comes before the log was validated is not trusted, and comes again.
     private bool IsBegun(IConsumer<byte[], byte[]> consumer, ConsumeResult<byte[], byte[]> record)
     {
         var partition = record.TopicPartition;
@@ -152,7 +171,7 @@ internal sealed class GroupPositions(TopicIds ids, ILogger logger)
         {
             return true;
         }
-        consumer.Seek(begin);
+        seek(consumer, begin);
         return false;
     }
 

@@ -94,7 +94,7 @@ public sealed class ExportManifestTests : IDisposable
     public void An_event_is_of_the_same_kind_in_all_its_shapes() => Assert.All(
         WriteKinds.Events,
         kind => Assert.All(
-            kind.Former.Select(shape => shape.Name).Append(kind.Name),
+            kind.Names,
             name => Assert.Equal(JsonNamingPolicy.SnakeCaseLower.ConvertName($"{kind.EntryType}"), EventTotals.KindOf(name))));
 
     private static ExportedDay Of(DateOnly day, IEnumerable<(string Kind, string Currency, decimal Amount)> facts)

@@ -24,10 +24,21 @@ public sealed class BalanceViewPropertyTests
         from amount in Generate.Amount
         select kind switch
         {
-            0 => (AccountEvent)new Billing.Backends.Domain.PaymentAccepted(id, amount.ToDecimal(), amount.CurrencyCode, DecidedAt),
+            0 => (AccountEvent)new Billing.Backends.Domain.PaymentAccepted(
+                id, amount.ToDecimal(), amount.CurrencyCode, DecidedAt)
+            {
+                Balance = 0,
+            },
             1 => new Billing.Backends.Domain.PaymentDeclined(
-                id, amount.ToDecimal(), amount.CurrencyCode, DeclineReason.CreditLimitExceeded, DecidedAt),
-            _ => new Billing.Backends.Domain.CreditLimitChanged(id, amount.ToDecimal(), amount.CurrencyCode, DecidedAt),
+                id, amount.ToDecimal(), amount.CurrencyCode, DeclineReason.CreditLimitExceeded, DecidedAt)
+            {
+                Balance = 0,
+            },
+            _ => new Billing.Backends.Domain.CreditLimitChanged(
+                id, amount.ToDecimal(), amount.CurrencyCode, DecidedAt)
+            {
+                Balance = 0,
+            },
         };
 
     /// <summary>Histories of three accounts, and an order, with repetitions, in which their events are delivered.</summary>
@@ -95,7 +106,7 @@ public sealed class BalanceViewPropertyTests
 
     [Fact]
     public void A_fact_survives_the_conversion_to_the_wire_format_and_back() => Fact.Holds(fact =>
-        Assert.Equal(fact, RecordedEvent.ToWire("visa/a", fact, Opened.Apply(fact)).ToFact()));
+        Assert.Equal(fact, RecordedEvent.ToWire("visa/a", 1, fact).ToFact()));
 
     [Fact]
     public void Events_in_any_order_lead_to_the_folded_state_of_what_is_held_in_a_view_with_room_for_two_thirds() => Deliveries.Holds(delivered =>

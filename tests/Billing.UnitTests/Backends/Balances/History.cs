@@ -11,12 +11,13 @@ internal static class History
 
     /// <summary>Returns events of accepted payments in dollars on an account opened with a limit of 1000.</summary>
     public static List<Event> Of(string streamId, params decimal[] amounts) => Of(
-        streamId, amounts.Select(a => (AccountEvent)new Billing.Backends.Domain.PaymentAccepted(Guid.NewGuid(), a, "USD", DecidedAt)));
+        streamId,
+        amounts.Select(a => (AccountEvent)new Billing.Backends.Domain.PaymentAccepted(Guid.NewGuid(), a, "USD", DecidedAt)
+        {
+            Balance = 0,
+        }));
 
     /// <summary>Returns the events of any facts on an account opened with a limit of 1000.</summary>
-    public static List<Event> Of(string streamId, IEnumerable<AccountEvent> facts)
-    {
-        var account = Account.Opened(1000);
-        return facts.Select(fact => RecordedEvent.ToWire(streamId, fact, account = account.Apply(fact))).ToList();
-    }
+    public static List<Event> Of(string streamId, IEnumerable<AccountEvent> facts) =>
+        [.. facts.StatedOn(Account.Opened(1000)).Select((fact, i) => RecordedEvent.ToWire(streamId, i + 1, fact))];
 }

@@ -18,7 +18,9 @@ public sealed class AccountTests
             select (Func<Account, AccountEvent>)(account => payment.Decide(account, Now))),
         (1, from limit in Gen.Choose(0, 20_000)
             from currency in Generate.Currency
-            select (Func<Account, AccountEvent>)(_ => new CreditLimitChanged(Guid.Empty, limit, currency, Now))));
+            from id in Generate.TransactionId
+            select (Func<Account, AccountEvent>)(account =>
+                new CreditLimitChanged(id, limit, currency, Now) { Balance = account.Balance })));
 
     private static readonly Gen<List<(Account Before, AccountEvent Fact, Account After)>> Histories =
         Step.ListOf().Select(steps =>
@@ -89,7 +91,7 @@ public sealed class AccountTests
     public void A_decision_contains_the_payment_the_time_and_what_the_account_owes_after_it()
     {
         var id = Guid.Parse(Samples.TransactionId);
-        var account = Account.Opened(10).Apply(new PaymentAccepted(Guid.NewGuid(), 2, "EUR", Now));
+        var account = Account.Opened(10).Apply(new PaymentAccepted(Guid.NewGuid(), 2, "EUR", Now) { Balance = 2 });
         Assert.Equal(new PaymentAccepted(id, 7, "USD", Now) { Balance = 7 }, Pay(7).Decide(Account.Opened(10), Now));
         Assert.Equal(
             new PaymentDeclined(id, 11, "USD", DeclineReason.CreditLimitExceeded, Now) { Balance = 0 }, Pay(11).Decide(Account.Opened(10), Now));
@@ -102,11 +104,11 @@ public sealed class AccountTests
     public void A_limit_lowered_below_the_balance_keeps_the_balance_and_declines_later_payments()
     {
         var account = Account.Opened(100)
-            .Apply(new PaymentAccepted(Guid.NewGuid(), 80, "USD", Now))
-            .Apply(new CreditLimitChanged(Guid.Empty, 50, "USD", Now));
+            .Apply(new PaymentAccepted(Guid.NewGuid(), 80, "USD", Now) { Balance = 80 })
+            .Apply(new CreditLimitChanged(Guid.NewGuid(), 50, "USD", Now) { Balance = 80 });
         Assert.Equal((80m, 50m, 0m), (account.Balance, account.CreditLimit, account.Available));
         Assert.IsType<PaymentDeclined>(Pay(0.01m).Decide(account, Now));
-        var raised = account.Apply(new CreditLimitChanged(Guid.Empty, 200, "USD", Now));
+        var raised = account.Apply(new CreditLimitChanged(Guid.NewGuid(), 200, "USD", Now) { Balance = 80 });
         Assert.Equal(120, raised.Available);
         Assert.IsType<PaymentAccepted>(Pay(120).Decide(raised, Now));
     }
@@ -114,7 +116,8 @@ public sealed class AccountTests
     [Fact]
     public void A_limit_fixes_the_currency_of_an_account_that_has_none()
     {
-        var account = Account.Opened(100).Apply(new CreditLimitChanged(Guid.Empty, 100, "EUR", Now));
+        var account = Account.Opened(100)
+            .Apply(new CreditLimitChanged(Guid.NewGuid(), 100, "EUR", Now) { Balance = 0 });
         var declined = Assert.IsType<PaymentDeclined>(Pay(1).Decide(account, Now));
         Assert.Equal(DeclineReason.CurrencyMismatch, declined.Reason);
     }

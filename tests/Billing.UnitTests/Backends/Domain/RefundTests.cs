@@ -52,9 +52,10 @@ public sealed class RefundTests
     public void Only_a_payment_can_be_followed_up()
     {
         Assert.Null(PaymentState.Of(null));
-        Assert.Null(PaymentState.Of(new CreditLimitChanged(Guid.NewGuid(), 1, "USD", Now)));
+        Assert.Null(PaymentState.Of(new CreditLimitChanged(Guid.NewGuid(), 1, "USD", Now) { Balance = 0 }));
         Assert.Null(PaymentState.Of(Refund(1).Decide(Owing, Paid, Now).Event));
-        Assert.True(PaymentState.Of(new PaymentDeclined(Guid.NewGuid(), 1, "USD", DeclineReason.CreditLimitExceeded, Now))!.IsDeclined);
+        var declined = new PaymentDeclined(Guid.NewGuid(), 1, "USD", DeclineReason.CreditLimitExceeded, Now) { Balance = 0 };
+        Assert.True(PaymentState.Of(declined)!.IsDeclined);
     }
 
     private static Refund Refund(decimal amount) => new(Guid.NewGuid(), Guid.NewGuid(), amount, "USD");

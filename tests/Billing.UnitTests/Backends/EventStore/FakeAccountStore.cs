@@ -170,7 +170,7 @@ internal sealed class FakeAccountStore : IAccountStore
         Appended.AddRange(batch);
         foreach (var added in batch)
         {
-            Receipts.Add(added.Id!.Value, added.Recorded);
+            Receipts.Add(added.Id, added.Recorded);
         }
     }
 

@@ -15,7 +15,7 @@ public sealed class RecordedEventTests
     [Fact]
     public void An_accepted_payment_is_answered_with_the_balance_and_version_after_it()
     {
-        var response = PaymentWrite.ToResponse(Record(new PaymentAccepted(Id, 10.25m, "USD", Now)));
+        var response = PaymentWrite.ToResponse(Record(new PaymentAccepted(Id, 10.25m, "USD", Now) { Balance = 0 }));
         Assert.Equal(
             new MakePaymentResponse
             {
@@ -35,7 +35,7 @@ public sealed class RecordedEventTests
     [InlineData((DeclineReason)9, "declined")]
     public void A_declined_payment_is_answered_with_the_reason_and_a_message(DeclineReason reason, string words)
     {
-        var response = PaymentWrite.ToResponse(Record(new PaymentDeclined(Id, 10, "USD", reason, Now)));
+        var response = PaymentWrite.ToResponse(Record(new PaymentDeclined(Id, 10, "USD", reason, Now) { Balance = 0 }));
         Assert.Equal(PaymentOutcome.Declined, response.Outcome);
         Assert.Equal(reason, response.DeclineReason);
         Assert.Contains(words, response.Message, StringComparison.Ordinal);
@@ -46,8 +46,9 @@ public sealed class RecordedEventTests
     [Fact]
     public void The_recorded_event_contains_the_request()
     {
-        var accepted = Record(new PaymentAccepted(Id, 10, "USD", Now));
-        var declined = Record(new PaymentDeclined(Id, 11, "USD", DeclineReason.CreditLimitExceeded, Now));
+        var accepted = Record(new PaymentAccepted(Id, 10, "USD", Now) { Balance = 0 });
+        var declined = Record(
+            new PaymentDeclined(Id, 11, "USD", DeclineReason.CreditLimitExceeded, Now) { Balance = 0 });
         Assert.Equal(Samples.Dollars(10), PaymentWrite.AmountOf(accepted));
         Assert.Equal(Samples.Dollars(11), PaymentWrite.AmountOf(declined));
         Assert.Equal("visa/acct-42", accepted.StreamId);
@@ -56,10 +57,10 @@ public sealed class RecordedEventTests
     }
 
     [Fact]
-    public void A_limit_change_without_a_transaction_id_is_recorded_without_one()
+    public void A_limit_change_is_recorded_with_its_transaction_id_and_the_limit()
     {
-        var recorded = Record(new CreditLimitChanged(Guid.Empty, 500, "USD", Now));
-        Assert.Empty(recorded.TransactionId);
+        var recorded = Record(new CreditLimitChanged(Id, 500, "USD", Now) { Balance = 0 });
+        Assert.Equal(Samples.TransactionId, recorded.TransactionId);
         Assert.Equal(Samples.Dollars(500), recorded.CreditLimitChanged.Limit);
         Assert.Equal(Samples.Dollars(0), recorded.Balance);
     }
@@ -67,7 +68,21 @@ public sealed class RecordedEventTests
     [Fact]
     public void An_event_that_the_wire_contract_does_not_define_is_refused() =>
         Assert.Throws<ArgumentOutOfRangeException>(
-            () => RecordedEvent.ToWire("visa/acct-42", new UnknownEvent(), Account.Opened(1)));
+            () => RecordedEvent.ToWire("visa/acct-42", 1, new UnknownEvent { Balance = 0 }));
+
+    [Fact]
+    public void A_published_event_without_a_transaction_id_or_a_balance_is_none_that_a_backend_has_written()
+    {
+        var accepted = Record(new PaymentAccepted(Id, 10, "USD", Now) { Balance = 0 });
+        var (nameless, unbalanced) = (accepted.Clone(), accepted.Clone());
+        nameless.TransactionId = "";
+        unbalanced.Balance = null;
+
+        Assert.Equal(new PaymentAccepted(Id, 10, "USD", Now) { Balance = 10 }, accepted.ToFact());
+        Assert.Null(nameless.ToFact());
+        Assert.Null(unbalanced.ToFact());
+        Assert.Null(unbalanced.ToStored());
+    }
 
     /// <summary>The commands decide what an event states: of each kind, with all that it may have.</summary>
     [Fact]
@@ -123,7 +138,7 @@ public sealed class RecordedEventTests
     }
 
     private static Wire.V1.Event Record(AccountEvent fact) =>
-        RecordedEvent.ToWire("visa/acct-42", fact, Account.Opened(10_000).Apply(fact));
+        RecordedEvent.ToWire("visa/acct-42", 1, fact.StatedOn(Account.Opened(10_000)));
 
     private sealed record UnknownEvent : AccountEvent
     {

@@ -76,7 +76,7 @@ public sealed class CommandRouterTests : ICommandFlow, IAsyncDisposable
         loaded.SetResult();
         await _time.RunToEndAsync(_answered.Task);
 
-        Assert.Equal([_older.Id, _newer.Id], _store.Appended.Select(e => e.Id!.Value));
+        Assert.Equal([_older.Id, _newer.Id], _store.Appended.Select(e => e.Id));
     }
 
     [Fact]
@@ -145,6 +145,6 @@ public sealed class CommandRouterTests : ICommandFlow, IAsyncDisposable
         _found.SetResult();
         await _time.RunToEndAsync(_answered.Task);
 
-        Assert.Equal([_older.Id, _newer.Id], _store.Appended.Select(e => e.Id!.Value));
+        Assert.Equal([_older.Id, _newer.Id], _store.Appended.Select(e => e.Id));
     }
 }

@@ -1,4 +1,3 @@
-using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.Payments;
 using Billing.Contracts;
@@ -167,7 +166,11 @@ public sealed class PaymentQuestionTests
 
     private static Event Accepted(decimal amount, PaymentNotes? notes = null)
     {
-        var fact = new PaymentAccepted(Guid.Parse(Samples.TransactionId), amount, "USD", DateTimeOffset.UnixEpoch) { Notes = Notes.Of(notes) };
-        return RecordedEvent.ToWire("visa/acct-42", fact, Account.Opened(1000).Apply(fact));
+        var fact = new PaymentAccepted(Guid.Parse(Samples.TransactionId), amount, "USD", DateTimeOffset.UnixEpoch)
+        {
+            Balance = amount,
+            Notes = Notes.Of(notes),
+        };
+        return RecordedEvent.ToWire("visa/acct-42", 1, fact);
     }
 }

@@ -50,8 +50,16 @@ public sealed class EventChainTests
         [
             Fact, Fact with { Amount = 10.51m }, Fact with { Currency = "EUR" }, Fact with { Balance = 10.51m }, Fact with { OnHold = 0.01m },
             Fact with { By = null }, Fact with { By = new Sender("Zoë") }, Fact with { TraceId = "web" }, Fact with { DecidedAt = Fact.DecidedAt.AddTicks(1) },
-            new AuthorisationDeclined(Fact.TransactionId, Fact.Amount, "USD", V1.DeclineReason.CreditLimitExceeded, Fact.DecidedAt),
-            new PaymentDeclined(Fact.TransactionId, Fact.Amount, "USD", V1.DeclineReason.CreditLimitExceeded, Fact.DecidedAt),
+            new AuthorisationDeclined(
+                Fact.TransactionId, Fact.Amount, "USD", V1.DeclineReason.CreditLimitExceeded, Fact.DecidedAt)
+            {
+                Balance = 0,
+            },
+            new PaymentDeclined(
+                Fact.TransactionId, Fact.Amount, "USD", V1.DeclineReason.CreditLimitExceeded, Fact.DecidedAt)
+            {
+                Balance = 0,
+            },
         ];
         var hashes = facts.Select(fact => EventChain.Append(null, "visa/acct-42", 1, fact).Hash)
             .Append(EventChain.Append(null, "visa/acct-42", 11, Fact).Hash)

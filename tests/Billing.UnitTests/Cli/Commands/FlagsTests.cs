@@ -113,7 +113,7 @@ public sealed class FlagsTests
     [Theory]
     [InlineData("verify --postgres nonsense", "--postgres: 'nonsense' is not a connection string")]
     [InlineData("audit --who visa/a --postgres one:Host=h --postgres two:Colour=red", "--postgres: 'two:Colour=red' is not a connection string")]
-    [InlineData("verify --chained-since yesterday", "--chained-since must be a time such as")]
+    [InlineData("replay --since yesterday", "--since must be a time such as")]
     public void A_bad_value_for_a_command_that_reads_the_event_store_is_an_error_that_names_the_option(string line, string named) =>
         Assert.Contains(Parse(line).Errors, e => e.Message.Contains(named, StringComparison.Ordinal));
 

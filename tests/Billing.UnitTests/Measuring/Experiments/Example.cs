@@ -7,11 +7,18 @@ namespace Billing.UnitTests.Measuring.Experiments;
 /// <summary>Results to test pages with.</summary>
 internal static class Example
 {
+    /// <summary>A machine, and the software on it.</summary>
+    public static Machine Machine { get; } = new("Linux", ".NET", 2, 4)
+    {
+        Software = new MeasuredSoftware(
+            null, new Dictionary<string, string>(), null, null, new Dictionary<string, string>()),
+    };
+
     /// <summary>Results of two sides, the second 0.8 to 1.2 times as fast as the first.</summary>
     public static ExperimentResult Result(IReadOnlyList<AuditCounts> audits, int rounds = 5) => new()
     {
         Kind = "compare-cost",
-        Run = new RunInfo("./billing compare cost", DateTimeOffset.UnixEpoch, true, new Machine("Linux", ".NET", 2, 4)),
+        Run = new RunInfo("./billing compare cost", DateTimeOffset.UnixEpoch, true, Machine),
         Title = "The title",
         Facts = [],
         Source = Sources.Thesis,
@@ -27,6 +34,7 @@ internal static class Example
             },
         ],
         Audits = audits,
+        HasStore = true,
         IsValid = true,
     };
 

@@ -61,7 +61,7 @@ public sealed class ExperimentPageTests : IDisposable
         Assert.Contains(Sources.Thesis.Citation, HtmlPage.Of(ExperimentPage.Of(Example.Result([]))), StringComparison.Ordinal);
         using var json = JsonDocument.Parse(JsonSerializer.SerializeToUtf8Bytes(Example.Result([]), ExperimentJson.Default.ExperimentResult));
         Assert.Equal(Sources.Thesis.Title, json.RootElement.GetProperty("source").GetProperty("title").GetString());
-        Assert.Equal(2, json.RootElement.GetProperty("version").GetInt32());
+        Assert.Equal(1, json.RootElement.GetProperty("version").GetInt32());
     }
 
     [Fact]
@@ -95,20 +95,6 @@ public sealed class ExperimentPageTests : IDisposable
         var plan = PaperExperiment.Plan([25_000], 5, 1000, AnsiConsole.Console);
 
         Assert.All(plan.Parts.SelectMany(p => p.Cases).Take(3), c => Assert.Equal(7.89, c.Published["3 backends"][Figure.LongestS.Id]));
-    }
-
-    [Fact]
-    public void Results_of_the_first_format_are_still_opened()
-    {
-        var file = Path.Combine(_folder.FullName, "old.json");
-        File.WriteAllText(file, """
-            { "kind": "compare-ceiling", "run": { "command": "./billing compare ceiling", "complete": true, "machine": { "cores": 2 } }, "proxies": 3,
-              "cases": [ { "shape": "200 in flight", "full": { "rounds": [ { "per_second": 9300.5, "p99_ms": 64 } ] } } ] }
-            """);
-
-        var page = HtmlPage.Of(ResultFiles.Read(file));
-
-        Assert.All(["200 in flight", "9300.5", "64", "./billing compare ceiling"], text => Assert.Contains(text, page, StringComparison.Ordinal));
     }
 
     [Fact]

@@ -15,6 +15,7 @@ internal static class ProfileReports
         Proxies = 1,
         PaymentBackends = 2,
         BalanceBackends = 3,
+        Databases = 1,
         Partitions = 1,
         Missing = ["statements are not counted"],
         Cases =
@@ -50,6 +51,7 @@ internal static class ProfileReports
                     "kafka.server:type=BrokerTopicMetrics,name=MessagesInPerSec,topic=billing.events:Count=1000",
                     "kafka.server:type=BrokerTopicMetrics,name=TotalProduceRequestsPerSec,topic=billing.events:Count=16",
                 ]).Per(1000),
+                Clients = [],
             },
         ],
         Audits = audits,

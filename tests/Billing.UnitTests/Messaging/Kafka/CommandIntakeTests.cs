@@ -261,22 +261,26 @@ public sealed class CommandIntakeTests : IDisposable
     }
 
     [Theory]
-    [InlineData(false)]
-    [InlineData(true)]
-    public void A_log_that_lost_its_end_and_has_grown_again_is_read_from_there(bool unseen)
+    [InlineData(1, false)]
+    [InlineData(1, true)]
+    [InlineData(2, false)]
+    [InlineData(2, true)]
+    [InlineData(4, false)]
+    [InlineData(4, true)]
+    public void A_log_that_lost_its_end_and_has_grown_again_is_read_from_there(int grown, bool unseen)
     {
         Send(5, Samples.PaymentCommand().ToByteArray());
         Settle();
         _brokers.Find(Topic)![0].Truncate(2);
-        Send(4, Samples.PaymentCommand().ToByteArray());
+        Send(grown, Samples.PaymentCommand().ToByteArray());
 
         if (!unseen)
         {
             Settle();
         }
 
-        Assert.Equal(4, unseen ? DeliveredAfterTheDeath(than: 0) : _handler.Deliveries.Count - 5);
-        Assert.Equal(7, _brokers.Group("group").Committed[new TopicPartition(Topic, 0)]);
+        Assert.Equal(grown, unseen ? DeliveredAfterTheDeath(than: 0) : _handler.Deliveries.Count - 5);
+        Assert.Equal(3 + grown, _brokers.Group("group").Committed[new TopicPartition(Topic, 0)]);
     }
 
     [Fact]
@@ -313,7 +317,7 @@ public sealed class CommandIntakeTests : IDisposable
     private (CommandIntake Intake, ModelConsumer Consumer) Join(Billing.Simulation.Node node, ICommandHandler handler, int inFlightMax = InFlightMax)
     {
         var ids = new TopicIds([Topic], topics => _brokers.IdsAsync(topics, node), TopicIds.Interval, node.Time, NullLogger.Instance);
-        var intake = new CommandIntake(inFlightMax, handler, _publisher, ids, _scheduler.Run, node.Time, NullLogger.Instance);
+        var intake = new CommandIntake(inFlightMax, handler, _publisher, ids, ModelConsumer.SeekInLog, _scheduler.Run, node.Time, NullLogger.Instance);
         var consumer = new ModelConsumer(
             _brokers, node, () => { }, _brokers.Group("group"), new RebalanceHandlers(intake.Assigned, intake.Revoked, intake.Lost));
         consumer.Subscribe([Topic]);

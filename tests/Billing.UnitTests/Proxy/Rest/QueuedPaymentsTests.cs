@@ -155,7 +155,6 @@ public sealed class QueuedPaymentsTests
         Assert.Single(_queued.Commands);
     }
 
-    /// <summary>Also those of the addresses of former days.</summary>
     [Theory]
     [InlineData("/v1/payments/1/status?link=LINK", "transaction_id")]
     [InlineData("/v1/payments/1/status", "transaction_id")]

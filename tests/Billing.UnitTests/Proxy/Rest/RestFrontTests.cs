@@ -61,7 +61,7 @@ public sealed class RestFrontTests
         Assert.Equal((HttpStatusCode.InternalServerError, StatusCode.Internal), (response.StatusCode, overGrpc.StatusCode));
         Assert.Equal("application/problem+json", response.Content.Headers.ContentType?.MediaType);
         Assert.Equal(ErrorReasons.Unforeseen, problem.GetProperty("reason").GetString());
-        Assert.Equal(ErrorReasons.Unforeseen, overGrpc.Trailers.GetValue(Trailers.Reason));
+        Assert.Equal(ErrorReasons.Unforeseen, overGrpc.Reason());
         Assert.Equal(overGrpc.Status.Detail, problem.GetProperty("detail").GetString());
         Assert.DoesNotContain("planted", problem.GetRawText(), StringComparison.Ordinal);
     }

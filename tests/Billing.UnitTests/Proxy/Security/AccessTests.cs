@@ -79,7 +79,7 @@ public sealed class AccessTests : IAsyncLifetime
             ])
         {
             var refused = await Assert.ThrowsAsync<RpcException>(call);
-            Assert.Equal((StatusCode.PermissionDenied, ErrorReasons.ScopeMissing), (refused.StatusCode, refused.Trailers.GetValue(Trailers.Reason)));
+            Assert.Equal((StatusCode.PermissionDenied, ErrorReasons.ScopeMissing), (refused.StatusCode, refused.Reason()));
         }
         Assert.Empty(_proxy.Backend.Commands);
     }
@@ -103,7 +103,7 @@ public sealed class AccessTests : IAsyncLifetime
             () => client.GetBalanceAtAsync(new GetBalanceAtRequest { AccountId = "other-1", PaymentType = PaymentType.Visa, Version = 1 }).ResponseAsync);
 
         Assert.All([refused, unread, unlisted, past], e => Assert.Equal(
-            (StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed), (e.StatusCode, e.Trailers.GetValue(Trailers.Reason))));
+            (StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed), (e.StatusCode, e.Reason())));
         Assert.Empty(_proxy.Backend.Commands);
     }
 
@@ -340,7 +340,7 @@ public sealed class AccessTests : IAsyncLifetime
     {
         var refused = await Assert.ThrowsAsync<RpcException>(() => client.MakePaymentAsync(Samples.Payment()).ResponseAsync);
 
-        Assert.Equal((status, reason), (refused.StatusCode, refused.Trailers.GetValue(Trailers.Reason)));
+        Assert.Equal((status, reason), (refused.StatusCode, refused.Reason()));
         Assert.Equal(commands, proxy.Backend.Commands.Count);
         return refused;
     }

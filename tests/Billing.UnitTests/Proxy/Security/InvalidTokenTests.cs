@@ -46,7 +46,7 @@ public sealed class InvalidTokenTests : IAsyncLifetime
         await known.MakePaymentAsync(Samples.Payment());
         for (var i = 0; i < Allowed; i++)
         {
-            Assert.Equal(ErrorReasons.TokenInvalid, (await RefusedAsync(Strange())).Trailers.GetValue(Trailers.Reason));
+            Assert.Equal(ErrorReasons.TokenInvalid, (await RefusedAsync(Strange())).Reason());
         }
         var verified = Volatile.Read(ref _verified);
         Assert.InRange(verified, 1 + Allowed, int.MaxValue);
@@ -57,7 +57,7 @@ public sealed class InvalidTokenTests : IAsyncLifetime
 
         Assert.All([invalid, unknown], refused =>
         {
-            Assert.Equal((StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached), (refused.StatusCode, refused.Trailers.GetValue(Trailers.Reason)));
+            Assert.Equal((StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached), (refused.StatusCode, refused.Reason()));
             Assert.Contains("Billing:Limits:InvalidTokensPerMinute", refused.Status.Detail, StringComparison.Ordinal);
             Assert.InRange(int.Parse(refused.Trailers.GetValue(Trailers.RetryPushback)!, System.Globalization.CultureInfo.InvariantCulture), 1, 60_000);
         });

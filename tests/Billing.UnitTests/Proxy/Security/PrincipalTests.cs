@@ -46,7 +46,7 @@ public sealed class PrincipalTests : IAsyncLifetime
         foreach (var token in tokens)
         {
             var refused = await Assert.ThrowsAsync<RpcException>(() => _proxy.Client(token).MakePaymentAsync(Samples.Payment()).ResponseAsync);
-            Assert.Equal(ErrorReasons.TokenInvalid, refused.Trailers.GetValue(Trailers.Reason));
+            Assert.Equal(ErrorReasons.TokenInvalid, refused.Reason());
         }
         Assert.Empty(_proxy.Backend.Commands);
     }

@@ -55,7 +55,7 @@ public sealed class StreamEndTests : IAsyncLifetime
 
         Assert.True(await stream.ResponseStream.MoveNext(Stop));
         var ended = await Assert.ThrowsAsync<RpcException>(() => stream.ResponseStream.MoveNext(Stop));
-        Assert.Equal((status, reason), (ended.StatusCode, ended.Trailers.GetValue(Trailers.Reason)));
+        Assert.Equal((status, reason), (ended.StatusCode, ended.Reason()));
     }
 
     [Fact]
@@ -80,7 +80,7 @@ public sealed class StreamEndTests : IAsyncLifetime
             }
         });
 
-        Assert.Equal(ErrorReasons.TokenExpired, ended.Trailers.GetValue(Trailers.Reason));
+        Assert.Equal(ErrorReasons.TokenExpired, ended.Reason());
         Assert.Equal(2, asked);
     }
 

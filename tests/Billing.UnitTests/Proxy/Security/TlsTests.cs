@@ -22,7 +22,7 @@ public sealed class TlsTests
         await client.MakePaymentAsync(Samples.Payment());
         var unread = await Assert.ThrowsAsync<RpcException>(() => client.CheckBalanceAsync(Samples.Balance()).ResponseAsync);
 
-        Assert.Equal(ErrorReasons.ScopeMissing, unread.Trailers.GetValue(Trailers.Reason));
+        Assert.Equal(ErrorReasons.ScopeMissing, unread.Reason());
     }
 
     [Fact]
@@ -126,7 +126,7 @@ public sealed class TlsTests
     }
 
     private static async Task<string?> ReasonAsync(V1.BillingService.BillingServiceClient client, string account) =>
-        (await Assert.ThrowsAsync<RpcException>(() => client.MakePaymentAsync(Of(account)).ResponseAsync)).Trailers.GetValue(Trailers.Reason);
+        (await Assert.ThrowsAsync<RpcException>(() => client.MakePaymentAsync(Of(account)).ResponseAsync)).Reason();
 
     private static async Task<string> ThumbprintAsync(SecureProxy proxy)
     {
