@@ -29,8 +29,8 @@ export class BillingClient {
     const definition = protoLoader.loadSync('billing/v1/billing.proto', {
       includeDirs: [protos], keepCase: true, longs: String, enums: String, defaults: true, oneofs: true,
     });
-    const { Billing } = grpc.loadPackageDefinition(definition).billing.v1;
-    this.#proxies = addresses.map((address) => new Billing(address, grpc.credentials.createInsecure()));
+    const { BillingService } = grpc.loadPackageDefinition(definition).billing.v1;
+    this.#proxies = addresses.map((address) => new BillingService(address, grpc.credentials.createInsecure()));
     this.#deadlineMs = deadlineMs;
   }
 
@@ -56,7 +56,7 @@ export class BillingClient {
       let failure;
       try {
         for await (const answer of this.#stream([...pending.values()], deadline)) {
-          if (answer.outcome === 'FAILED' && TRANSIENT.has(answer.error.status_code)) {
+          if (answer.outcome === 'PAYMENT_OUTCOME_FAILED' && TRANSIENT.has(answer.error.status_code)) {
             failure = answer.error;
           } else if (pending.delete(answer.transaction_id)) {
             yield answer;

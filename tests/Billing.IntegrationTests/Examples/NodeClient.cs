@@ -78,9 +78,9 @@ public sealed class NodeClient : IClassFixture<NodeClientInstallation>
         string[] addresses = [$"127.0.0.1:{ports.Take()}", .. _stack.Stack.ProxyAddresses.Select(a => new Uri(a).Authority)];
         var result = await RunAsync(node, account, addresses);
 
-        Assert.Equal("ACCEPTED", result.GetProperty("paid").GetProperty("outcome").GetString());
+        Assert.Equal("PAYMENT_OUTCOME_ACCEPTED", result.GetProperty("paid").GetProperty("outcome").GetString());
         Assert.Equal(result.GetProperty("paid").GetRawText(), result.GetProperty("again").GetRawText());
-        Assert.Equal(300, result.GetProperty("outcomes").GetProperty("ACCEPTED").GetInt32());
+        Assert.Equal(300, result.GetProperty("outcomes").GetProperty("PAYMENT_OUTCOME_ACCEPTED").GetInt32());
         Assert.Equal("305", result.GetProperty("balance").GetProperty("balance").GetProperty("units").GetString());
         Assert.Equal("301", result.GetProperty("balance").GetProperty("version").GetString());
         Assert.Equal(301, await _stack.CountEventsAsync(account));

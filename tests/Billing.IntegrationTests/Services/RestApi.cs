@@ -284,7 +284,7 @@ public sealed class RestApi : IDisposable
         Assert.Equal(["OPEN", "FROZEN", "FROZEN"], entries.EnumerateArray().Select(entry => Text(entry, "account_status")));
         Assert.Equal("ACCOUNT_STATUS_CHANGED", Text(entries[1], "type"));
         Assert.False(entries[1].TryGetProperty("amount", out _));
-        foreach (var unknown in (string[])["FROZEN", "account_status_frozen", "ACCOUNT_STATUS_UNSPECIFIED", ""])
+        foreach (var unknown in (string[])["ACCOUNT_STATUS_FROZEN", "account_status_frozen", "ACCOUNT_STATUS_UNSPECIFIED", ""])
         {
             AssertProblem(
                 await PutAsync($"/v1/accounts/visa/{account}/status", Body(unknown)), HttpStatusCode.BadRequest, ErrorReasons.InvalidField, "account_status");

@@ -19,7 +19,7 @@ public sealed class ReflectionTests
 
         var listed = await AskAsync(proxy, new() { ListServices = "*" });
 
-        Assert.Contains("billing.v1.Billing", served);
+        Assert.Contains("billing.v1.BillingService", served);
         Assert.Equal(served, listed.ListServicesResponse.Service.Select(service => service.Name).ToHashSet());
         foreach (var service in served)
         {
