@@ -82,7 +82,7 @@ class Account:
             credit_limit=money_of(self.limit_at(version), balance.currency_code),
         )
 
-    def balance(self, as_of):
+    def balance(self, read_time):
         """The answer to a balance check."""
         state = self.state_at(self.version)
         on_hold = self._events[-1].on_hold if self._events else billing_pb2.Money()
@@ -95,7 +95,7 @@ class Account:
             on_hold=money_of(nanos_of(on_hold), state.balance.currency_code),
             account_status=self._status_at(self.version),
         )
-        response.as_of.FromMicroseconds(as_of)
+        response.read_time.FromMicroseconds(read_time)
         return response
 
     def balance_at(self, request):
@@ -107,7 +107,7 @@ class Account:
         state = self.state_at(version)
         currency = state.balance.currency_code
         on_hold = nanos_of(self._events[version - 1].on_hold) if version else 0
-        past = billing_pb2.PastBalance(
+        past = billing_pb2.GetBalanceAtResponse(
             balance=state.balance,
             available=money_of(max(0, nanos_of(state.credit_limit) - nanos_of(state.balance) - on_hold), currency),
             version=version,
@@ -116,7 +116,7 @@ class Account:
             account_status=self._status_at(version),
         )
         if version:
-            past.decided_at.FromMicroseconds(self._events[version - 1].decided_unix_us)
+            past.decide_time.FromMicroseconds(self._events[version - 1].decided_unix_us)
         return past
 
     def payment(self, transaction_id):
@@ -126,7 +126,7 @@ class Account:
             if event.transaction_id == transaction_id.lower() and fact in PAYMENTS:
                 recorded = getattr(event, fact)
                 is_declined = fact.endswith("declined")
-                found = billing_pb2.RecordedPayment(
+                found = billing_pb2.GetPaymentResponse(
                     transaction_id=event.transaction_id,
                     outcome=billing_pb2.PAYMENT_OUTCOME_DECLINED if is_declined else billing_pb2.PAYMENT_OUTCOME_ACCEPTED,
                     decline_reason=recorded.reason if is_declined else billing_pb2.DECLINE_REASON_UNSPECIFIED,
@@ -135,9 +135,9 @@ class Account:
                     version=event.version,
                     **self._totals(event, fact),
                 )
-                found.decided_at.FromMicroseconds(event.decided_unix_us)
+                found.decide_time.FromMicroseconds(event.decided_unix_us)
                 if fact == "payment_authorised":
-                    found.expires_at.FromMicroseconds(recorded.expires_unix_us)
+                    found.expire_time.FromMicroseconds(recorded.expire_unix_us)
                 if event.HasField("notes"):
                     found.notes.CopyFrom(event.notes)
                 return found
@@ -165,16 +165,16 @@ class Account:
         has_more = len(wanted) > request.limit
         page = wire_pb2.StatementPage(entries=wanted[:request.limit], has_more=has_more)
         page.read_to = page.entries[-1].version if has_more else self.version
-        if not (request.HasField("decided_from") or request.HasField("decided_before") or request.types):
+        if not (request.HasField("start_time") or request.HasField("end_time") or request.types):
             page.closing.CopyFrom(self.state_at(page.read_to))
         return page
 
     @staticmethod
     def _is_selected(request, entry):
-        at = entry.decided_at.ToNanoseconds()
+        at = entry.decide_time.ToNanoseconds()
         return (
-            (not request.HasField("decided_from") or at >= request.decided_from.ToNanoseconds())
-            and (not request.HasField("decided_before") or at < request.decided_before.ToNanoseconds())
+            (not request.HasField("start_time") or at >= request.start_time.ToNanoseconds())
+            and (not request.HasField("end_time") or at < request.end_time.ToNanoseconds())
             and (not request.types or entry.type in request.types)
         )
 
@@ -183,7 +183,7 @@ class Account:
         entry = billing_pb2.StatementEntry(
             version=event.version, transaction_id=event.transaction_id, balance=event.balance
         )
-        entry.decided_at.FromMicroseconds(event.decided_unix_us)
+        entry.decide_time.FromMicroseconds(event.decided_unix_us)
         fact = event.WhichOneof("fact")
         recorded = getattr(event, fact)
         entry.type = billing_pb2.StatementEntryType.Value("STATEMENT_ENTRY_TYPE_" + fact.upper())

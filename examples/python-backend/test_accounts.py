@@ -83,7 +83,7 @@ class AccountTests(unittest.TestCase):
 
     def test_a_hold_lowers_what_is_available_until_it_is_captured(self):
         hold = wire_pb2.Event(stream_id="amex/a", version=1, balance=dollars(0), on_hold=dollars(60), transaction_id="6a0d2a5e-1f0b-4a5c-8b1e-000000000001",
-                              payment_authorised=wire_pb2.PaymentAuthorised(amount=dollars(60), expires_unix_us=7_000_000))
+                              payment_authorised=wire_pb2.PaymentAuthorised(amount=dollars(60), expire_unix_us=7_000_000))
         capture = wire_pb2.Event(stream_id="amex/a", version=2, balance=dollars(20), payment_captured=wire_pb2.PaymentCaptured(
             payment_id=hold.transaction_id, amount=dollars(20), released=dollars(40), charged=dollars(20), refunded=dollars(0), held=dollars(0)))
         held, captured = self.account(hold), self.account(hold, capture)
@@ -91,7 +91,7 @@ class AccountTests(unittest.TestCase):
         self.assertEqual((captured.balance(0).available.units, captured.balance(0).on_hold.units), (80, 0))
         found = captured.payment(hold.transaction_id)
         self.assertEqual((found.outcome, found.amount.units, found.charged.units, found.held.units), (billing_pb2.PAYMENT_OUTCOME_ACCEPTED, 60, 20, 0))
-        self.assertEqual(found.expires_at.seconds, 7)
+        self.assertEqual(found.expire_time.seconds, 7)
         entries = captured.page(wire_pb2.StatementPageRequest(limit=2)).entries
         self.assertEqual([(e.type, e.amount.units, e.on_hold.units) for e in entries], [
             (billing_pb2.STATEMENT_ENTRY_TYPE_PAYMENT_AUTHORISED, 60, 60), (billing_pb2.STATEMENT_ENTRY_TYPE_PAYMENT_CAPTURED, 20, 0)])
@@ -124,8 +124,8 @@ class AccountTests(unittest.TestCase):
     def test_a_page_has_only_the_events_of_the_range_and_the_types_that_are_asked_for(self):
         account = self.account(paid(1, 5, at=1), limited(2, 50, balance=5, at=2), paid(3, 9, at=3), paid(4, 10, at=4), paid(5, 11, at=5))
         request = wire_pb2.StatementPageRequest(limit=1, types=[billing_pb2.STATEMENT_ENTRY_TYPE_PAYMENT_ACCEPTED])
-        request.decided_from.FromMicroseconds(2)
-        request.decided_before.FromMicroseconds(5)
+        request.start_time.FromMicroseconds(2)
+        request.end_time.FromMicroseconds(5)
         first = account.page(request)
         request.after_version = first.read_to
         second = account.page(request)
@@ -141,8 +141,8 @@ class AccountTests(unittest.TestCase):
             return account.balance_at(request)
 
         opening, second = (account.balance_at(billing_pb2.GetBalanceAtRequest(version=version)) for version in (0, 2))
-        self.assertEqual((opening.balance, opening.credit_limit.units, opening.HasField("decided_at")), (billing_pb2.Money(), 100, False))
-        self.assertEqual((second.balance.units, second.available.units, second.decided_at.ToMicroseconds()), (5, 45, 20))
+        self.assertEqual((opening.balance, opening.credit_limit.units, opening.HasField("decide_time")), (billing_pb2.Money(), 100, False))
+        self.assertEqual((second.balance.units, second.available.units, second.decide_time.ToMicroseconds()), (5, 45, 20))
         self.assertEqual([at(time).version for time in (9, 10, 19, 20, 1000)], [0, 1, 1, 2, 3])
 
     def test_accounts_of_other_types_are_left_out(self):

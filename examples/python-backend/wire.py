@@ -87,11 +87,11 @@ def problem_of(command, key, topic, payment_type):
     if request.HasField("opening") and not (
             stated.version == request.after_version and stated.HasField("balance") and stated.HasField("credit_limit")):
         return "opening must be the account as of after_version"
-    if not is_time(request.decided_from) or not is_time(request.decided_before):
-        return "decided_from and decided_before must be times"
-    if request.HasField("decided_from") and request.HasField("decided_before") and (
-            request.decided_before.ToNanoseconds() <= request.decided_from.ToNanoseconds()):
-        return "decided_before must be later than decided_from"
+    if not is_time(request.start_time) or not is_time(request.end_time):
+        return "start_time and end_time must be times"
+    if request.HasField("start_time") and request.HasField("end_time") and (
+            request.end_time.ToNanoseconds() <= request.start_time.ToNanoseconds()):
+        return "end_time must be later than start_time"
     if not set(request.types) <= set(billing_pb2.StatementEntryType.values()[1:]):
         return "types must be types of entries"
     return None

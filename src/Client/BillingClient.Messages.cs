@@ -62,7 +62,7 @@ public sealed partial class BillingClient
     /// <summary>Reads an account's balance as it was.</summary>
     /// <exception cref="RpcException">The call failed, with <see cref="ErrorReasons.VersionNotReached"/> if the account has no such version; see
     /// <see cref="Reason"/>.</exception>
-    public Task<PastBalance> GetBalanceAtAsync(GetBalanceAtRequest request, CancellationToken cancellationToken = default) =>
+    public Task<GetBalanceAtResponse> GetBalanceAtAsync(GetBalanceAtRequest request, CancellationToken cancellationToken = default) =>
         _calls.Unary.RunAsync(GetBalanceAt(request), deadline: null, cancellationToken);
 
     /// <summary>Puts an amount on hold.</summary>
@@ -89,7 +89,7 @@ public sealed partial class BillingClient
     /// <summary>Finds a payment by its transaction id.</summary>
     /// <exception cref="RpcException">The call failed, with <see cref="ErrorReasons.PaymentNotFound"/> if there is no such payment; see
     /// <see cref="Reason"/>.</exception>
-    public Task<RecordedPayment> GetPaymentAsync(GetPaymentRequest request, CancellationToken cancellationToken = default) =>
+    public Task<GetPaymentResponse> GetPaymentAsync(GetPaymentRequest request, CancellationToken cancellationToken = default) =>
         _calls.Unary.RunAsync(GetPayment(request), deadline: null, cancellationToken);
 
     /// <summary>Reads the statement of an account, in order. When the stream breaks, reading continues at the next proxy, after
@@ -131,7 +131,7 @@ public sealed partial class BillingClient
         "billing.v1.BillingService/RefundPayment", request,
         static (proxy, request, options) => proxy.Billing.RefundPaymentAsync(request, options).ResponseAsync);
 
-    private static UnaryCall<GetPaymentRequest, RecordedPayment> GetPayment(GetPaymentRequest request) => new(
+    private static UnaryCall<GetPaymentRequest, GetPaymentResponse> GetPayment(GetPaymentRequest request) => new(
         "billing.v1.BillingService/GetPayment", request,
         static (proxy, request, options) => proxy.Billing.GetPaymentAsync(request, options).ResponseAsync);
 
@@ -139,7 +139,7 @@ public sealed partial class BillingClient
         "billing.v1.BillingService/CheckBalance", request,
         static (proxy, request, options) => proxy.Billing.CheckBalanceAsync(request, options).ResponseAsync);
 
-    private static UnaryCall<GetBalanceAtRequest, PastBalance> GetBalanceAt(GetBalanceAtRequest request) => new(
+    private static UnaryCall<GetBalanceAtRequest, GetBalanceAtResponse> GetBalanceAt(GetBalanceAtRequest request) => new(
         "billing.v1.BillingService/GetBalanceAt", request,
         static (proxy, request, options) => proxy.Billing.GetBalanceAtAsync(request, options).ResponseAsync);
 

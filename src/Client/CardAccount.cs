@@ -50,7 +50,7 @@ public sealed record AccountBalance(Amount Balance, Amount Available, Amount Cre
 
     internal static AccountBalance Of(CheckBalanceResponse answer) => new(
         Amount.Of(answer.Balance), Amount.Of(answer.Available), Amount.Of(answer.CreditLimit), answer.Version,
-        answer.AsOf?.ToDateTimeOffset() ?? default)
+        answer.ReadTime?.ToDateTimeOffset() ?? default)
     {
         OnHold = answer.OnHold is { } held ? Amount.Of(held) : Amount.Of(0, answer.Balance?.CurrencyCode),
         Status = answer.AccountStatus,
@@ -70,9 +70,9 @@ public sealed record FormerBalance(
     /// <summary>Whether the account took payments.</summary>
     public AccountStatus Status { get; init; } = AccountStatus.Open;
 
-    internal static FormerBalance Of(PastBalance answer) => new(
+    internal static FormerBalance Of(GetBalanceAtResponse answer) => new(
         Amount.Of(answer.Balance), Amount.Of(answer.Available), Amount.Of(answer.CreditLimit), Amount.Of(answer.OnHold), answer.Version,
-        answer.DecidedAt?.ToDateTimeOffset())
+        answer.DecideTime?.ToDateTimeOffset())
     {
         Status = answer.AccountStatus,
     };
@@ -90,8 +90,8 @@ public sealed record StatementFilter(DateTimeOffset? From = null, DateTimeOffset
     {
         AccountId = account.Id,
         PaymentType = account.Type,
-        DecidedFrom = From?.ToTimestamp(),
-        DecidedBefore = Before?.ToTimestamp(),
+        StartTime = From?.ToTimestamp(),
+        EndTime = Before?.ToTimestamp(),
         Types_ = { Types },
         PageSize = pageSize,
         PageToken = pageToken ?? "",
@@ -165,7 +165,7 @@ public sealed record StatementLine(
 
     internal static StatementLine Of(StatementEntry entry) => new(
         entry.Version, entry.Type, Guid.Parse(entry.TransactionId),
-        entry.DecidedAt?.ToDateTimeOffset() ?? default, Amount.Of(entry.Amount), Amount.Of(entry.Balance), entry.DeclineReason)
+        entry.DecideTime?.ToDateTimeOffset() ?? default, Amount.Of(entry.Amount), Amount.Of(entry.Balance), entry.DeclineReason)
     {
         PaymentId = Guid.TryParse(entry.PaymentId, out var paymentId) ? paymentId : null,
         OnHold = entry.OnHold is { } held ? Amount.Of(held) : Amount.Of(0, entry.Balance?.CurrencyCode),
@@ -185,17 +185,17 @@ public sealed record StatementLine(
 /// <param name="ExpiresAt">When the hold expires or expired; null if it was not authorised first.</param>
 public sealed record FoundPayment(StatementLine Line, Amount Charged, Amount Refunded, Amount Held, DateTimeOffset? ExpiresAt)
 {
-    internal static FoundPayment Of(RecordedPayment payment) => new(
+    internal static FoundPayment Of(GetPaymentResponse payment) => new(
         new StatementLine(
-            payment.Version, TypeOf(payment), Guid.Parse(payment.TransactionId), payment.DecidedAt?.ToDateTimeOffset() ?? default,
+            payment.Version, TypeOf(payment), Guid.Parse(payment.TransactionId), payment.DecideTime?.ToDateTimeOffset() ?? default,
             Amount.Of(payment.Amount), Amount.Of(payment.Balance), payment.DeclineReason)
         {
             Notes = Notes.Of(payment.Notes),
         },
-        Amount.Of(payment.Charged), Amount.Of(payment.Refunded), Amount.Of(payment.Held), payment.ExpiresAt?.ToDateTimeOffset());
+        Amount.Of(payment.Charged), Amount.Of(payment.Refunded), Amount.Of(payment.Held), payment.ExpireTime?.ToDateTimeOffset());
 
-    private static StatementEntryType TypeOf(RecordedPayment payment) =>
+    private static StatementEntryType TypeOf(GetPaymentResponse payment) =>
         payment.Outcome != PaymentOutcome.Accepted ? StatementEntryType.PaymentDeclined
-        : payment.ExpiresAt is null ? StatementEntryType.PaymentAccepted
+        : payment.ExpireTime is null ? StatementEntryType.PaymentAccepted
         : StatementEntryType.PaymentAuthorised;
 }

@@ -1,5 +1,6 @@
 using Billing.Contracts;
 using Billing.V1;
+using Google.Protobuf.WellKnownTypes;
 using static Billing.Client.RequestChecks;
 
 namespace Billing.Client;
@@ -38,7 +39,7 @@ public sealed record Hold
             AccountId = account.Id,
             PaymentType = account.Type,
             Amount = amount.ToMoney(),
-            HoldSeconds = (int)(standsFor?.TotalSeconds ?? 0),
+            HoldDuration = standsFor?.ToDuration(),
         };
         if (FieldRules.Check(Message) is { } violation)
         {

@@ -96,9 +96,7 @@ public static class FieldRules
         ?? CheckAccountId(request.AccountId)
         ?? CheckPaymentType(request.PaymentType)
         ?? CheckAmount(request.Amount)
-        ?? (request.HoldSeconds is < 0 or > HoldSecondsMax
-            ? new FieldViolation("hold_seconds", Invariant($"must be between 0 and {HoldSecondsMax}; it is {request.HoldSeconds}"))
-            : null)
+        ?? CheckHoldDuration(request.HoldDuration)
         ?? CheckNotes(request.Notes);
 
     /// <summary>The first rule that a capture breaks, or null.</summary>
@@ -162,7 +160,7 @@ public static class FieldRules
     public static FieldViolation? Check(ListStatementRequest request) =>
         CheckAccountId(request.AccountId)
         ?? CheckPaymentType(request.PaymentType)
-        ?? CheckRange(request.DecidedFrom, request.DecidedBefore)
+        ?? CheckRange(request.StartTime, request.EndTime)
         ?? CheckTypes(request.Types_)
         ?? CheckNotNegative(request.PageSize, "page_size");
 
@@ -317,10 +315,10 @@ public static class FieldRules
     }
 
     private static FieldViolation? CheckRange(Timestamp? from, Timestamp? before) =>
-        CheckTime(from, "decided_from")
-        ?? CheckTime(before, "decided_before")
+        CheckTime(from, "start_time")
+        ?? CheckTime(before, "end_time")
         ?? (from is not null && before is not null && before <= from
-            ? new FieldViolation("decided_before", Invariant($"must be later than decided_from, {from.ToDateTimeOffset():O}; it is {before.ToDateTimeOffset():O}"))
+            ? new FieldViolation("end_time", Invariant($"must be later than start_time, {from.ToDateTimeOffset():O}; it is {before.ToDateTimeOffset():O}"))
             : null);
 
     private static FieldViolation? CheckTypes(IEnumerable<StatementEntryType> types)
@@ -334,6 +332,14 @@ public static class FieldRules
         }
         return null;
     }
+
+    // Zero is as good as absent.
+    private static FieldViolation? CheckHoldDuration(Duration? duration) =>
+        duration is null or { Seconds: >= 0 and <= HoldSecondsMax, Nanos: 0 }
+            ? null
+            : new FieldViolation(
+                "hold_duration",
+                Invariant($"must be whole seconds, 1 to {HoldSecondsMax}; it has {duration.Seconds} seconds and {duration.Nanos} nanos"));
 
     // As protobuf defines it: from the year 1 to 9999.
     private static FieldViolation? CheckTime(Timestamp? time, string field) =>

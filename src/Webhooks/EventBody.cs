@@ -53,7 +53,7 @@ internal static class EventBody
             json.WriteNumber("incarnation", recorded.Incarnation);
         }
         json.WriteString("transaction_id", recorded.TransactionId);
-        json.WriteString("decided_at", UnixTime.FromMicroseconds(recorded.DecidedUnixUs).UtcDateTime);
+        json.WriteString("decide_time", UnixTime.FromMicroseconds(recorded.DecidedUnixUs).UtcDateTime);
         foreach (var (field, value) in Fact(recorded))
         {
             Write(json, field, value);
@@ -118,7 +118,7 @@ internal static class EventBody
                 json.WriteString(field.Name, name);
                 break;
             case long time and not 0 when IsTime(field):
-                json.WriteString(field.Name[..^UnixTimeSuffix.Length] + "_at", UnixTime.FromMicroseconds(time).UtcDateTime);
+                json.WriteString(field.Name[..^UnixTimeSuffix.Length] + "_time", UnixTime.FromMicroseconds(time).UtcDateTime);
                 break;
             case long and not 0:
                 json.WriteNumber(field.Name, (long)value);

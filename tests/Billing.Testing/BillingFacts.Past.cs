@@ -125,7 +125,7 @@ public abstract partial class BillingFacts
         Assert.Equal("page_token", altered.Field);
         var reversed = await Assert.ThrowsAsync<BillingException>(() => Billing.ListStatementAsync(
             account, new StatementFilter(DateTimeOffset.UnixEpoch, DateTimeOffset.UnixEpoch), cancellationToken: Token));
-        Assert.Equal((RejectionReason.InvalidField, "decided_before"), (reversed.Rejection, reversed.Field));
+        Assert.Equal((RejectionReason.InvalidField, "end_time"), (reversed.Rejection, reversed.Field));
     }
 
     // Versions 1 to 6: a payment of 15, a limit of 20, a payment that is declined, a hold of 4 of which 3 are charged, and 10 given back.

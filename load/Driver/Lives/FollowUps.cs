@@ -33,7 +33,7 @@ public static class FollowUps
         AccountId = payment.AccountId,
         PaymentType = payment.PaymentType,
         Amount = payment.Amount,
-        HoldSeconds = holdSeconds,
+        HoldDuration = new() { Seconds = holdSeconds },
         Notes = payment.Notes,
     };
 

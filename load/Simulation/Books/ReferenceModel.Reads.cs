@@ -12,7 +12,7 @@ internal sealed partial class ReferenceModel
 {
     /// <summary>Checks the answer to a look-up of a payment that was answered, or that was called failed. All its refunds were answered.
     /// </summary>
-    public void LookedUp(CommandId id, Contents contents, RecordedPayment? found)
+    public void LookedUp(CommandId id, Contents contents, GetPaymentResponse? found)
     {
         Require(
             found is null == _refused.Contains((id, contents)),
@@ -25,7 +25,7 @@ internal sealed partial class ReferenceModel
             Require(
                 Decimal(found.Refunded) == _payments[id].Refunded && Decimal(found.Charged) == _payments[id].Charged && Decimal(found.Held) == 0,
                 $"a payment was found as {found}; {_payments[id]}");
-            RequireTime(FactOf(id.StreamId, found.Version), found.DecidedAt);
+            RequireTime(FactOf(id.StreamId, found.Version), found.DecideTime);
             Paid(id, contents, new MakePaymentResponse
             {
                 TransactionId = found.TransactionId,
@@ -53,7 +53,7 @@ internal sealed partial class ReferenceModel
     /// <param name="time">The time that was asked for.</param>
     /// <param name="since">The account's version when it was asked.</param>
     /// <param name="answer">The answer.</param>
-    public void WasAt(string streamId, long? version, Timestamp? time, int since, PastBalance answer)
+    public void WasAt(string streamId, long? version, Timestamp? time, int since, GetBalanceAtResponse answer)
     {
         var found = Enumerable.Range(since, VersionOf(streamId) - since + 1)
             .Select(end => version ?? store.Stream(streamId).Take(end).LastOrDefault(stored => Micros(stored.Fact) <= Micros(time!))?.Version ?? 0);
@@ -63,7 +63,7 @@ internal sealed partial class ReferenceModel
         RequireState(streamId, answer.Version, answer.Balance, answer.CreditLimit, answer.OnHold, answer.Available, answer.AccountStatus);
         if (answer.Version > 0)
         {
-            RequireTime(FactOf(streamId, answer.Version), answer.DecidedAt);
+            RequireTime(FactOf(streamId, answer.Version), answer.DecideTime);
         }
     }
 
@@ -92,14 +92,14 @@ internal sealed partial class ReferenceModel
                 && (Contents.Of(fact) is not { Amount: > 0, Kind: not "status" } contents || Decimal(entry.Amount) == contents.Amount)
                 && Notes.Of(entry.Notes) == fact.Notes && (entry.DeclineReason == DeclineReason.Unspecified ? null : (DeclineReason?)entry.DeclineReason) == state.Declined,
                 $"a statement of {streamId} has {entry}; it is {state}, {fact}");
-            RequireTime(fact, entry.DecidedAt);
+            RequireTime(fact, entry.DecideTime);
         }
         Require(
             !isWhole || entries.Count >= expected.Count(stored => stored.Version <= since),
             $"a statement of {streamId} has {entries.Count} entries after {after}; there were {expected.Count(stored => stored.Version <= since)} when it was asked for");
     }
 
-    private static StatementEntry Selected(AccountEvent fact) => new() { Type = WriteKinds.Of(fact).EntryType, DecidedAt = fact.DecidedAt.ToTimestamp() };
+    private static StatementEntry Selected(AccountEvent fact) => new() { Type = WriteKinds.Of(fact).EntryType, DecideTime = fact.DecidedAt.ToTimestamp() };
 
     private void RequireState(
         string streamId, long version, Money balance, Money limit, Money onHold, Money available, AccountStatus status)

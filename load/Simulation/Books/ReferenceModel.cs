@@ -54,7 +54,7 @@ internal sealed partial class ReferenceModel(StoreHistory store, Func<long> now)
         Require(
             Decimal(answer.Balance) == state.Balance && Decimal(answer.OnHold) == state.OnHold
             && (answer.Outcome == PaymentOutcome.Declined) == _payments[id].IsDeclined
-            && answer.ExpiresAt?.ToDateTimeOffset().UtcTicks / 10 == _payments[id].ExpiresAt?.UtcTicks / 10,
+            && answer.ExpireTime?.ToDateTimeOffset().UtcTicks / 10 == _payments[id].ExpiresAt?.UtcTicks / 10,
             $"an authorisation was answered with {answer}; it is {state}, {_payments[id]}");
         RequireSame(id, answer);
     }

@@ -63,7 +63,7 @@ internal sealed partial class Clients
                     AccountId = payment.AccountId,
                     PaymentType = payment.PaymentType,
                     Amount = payment.Amount,
-                    HoldSeconds = 2,
+                    HoldDuration = new() { Seconds = 2 },
                     Notes = payment.Notes,
                 };
                 await OneAsync(mine, Asks.Authorise, hold, comesAgain, null, (contents, answer) => model.Authorised(id, contents, answer));

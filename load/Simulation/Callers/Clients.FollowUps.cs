@@ -56,7 +56,7 @@ internal sealed partial class Clients
             AccountId = payment.AccountId,
             PaymentType = payment.PaymentType,
             Amount = (cents / 100m).ToMoney(currency),
-            HoldSeconds = dice.Pick([1, 3, 10]),
+            HoldDuration = new() { Seconds = dice.Pick([1, 3, 10]) },
         };
         request.Notes = NotesOf(request.TransactionId);
         var stream = StreamId.For(payment.PaymentType, payment.AccountId);

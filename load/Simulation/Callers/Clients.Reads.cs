@@ -30,7 +30,7 @@ internal sealed partial class Clients
         model.LookedUp(new CommandId(operation.TransactionId, Stream(operation.Account)), Contents.Of(payment), found);
         if (found is not null)
         {
-            await AsOfAsync(operation, found.DecidedAt);
+            await AsOfAsync(operation, found.DecideTime);
         }
     }
 
@@ -49,7 +49,7 @@ internal sealed partial class Clients
         await AsOfAsync(operation, version);
         if (entries.Count > 0)
         {
-            await AsOfAsync(operation, dice.Pick(entries).DecidedAt);
+            await AsOfAsync(operation, dice.Pick(entries).DecideTime);
         }
     }
 
@@ -117,10 +117,10 @@ internal sealed partial class Clients
         }
         if (dice.Chance(0.3))
         {
-            request.DecidedFrom = new DateTimeOffset(Node.TimeOf(dice.Next((int)Math.Max(1, scheduler.Now / 10_000)) * 10_000L).UtcTicks / 10 * 10, TimeSpan.Zero).ToTimestamp();
+            request.StartTime = new DateTimeOffset(Node.TimeOf(dice.Next((int)Math.Max(1, scheduler.Now / 10_000)) * 10_000L).UtcTicks / 10 * 10, TimeSpan.Zero).ToTimestamp();
         }
-        var selects = request is { Types_.Count: 0, DecidedFrom: null } ? null : (Func<StatementEntry, bool>)(entry =>
-            (request.Types_.Count == 0 || request.Types_.Contains(entry.Type)) && (request.DecidedFrom is not { } from || entry.DecidedAt >= from));
+        var selects = request is { Types_.Count: 0, StartTime: null } ? null : (Func<StatementEntry, bool>)(entry =>
+            (request.Types_.Count == 0 || request.Types_.Contains(entry.Type)) && (request.StartTime is not { } from || entry.DecideTime >= from));
         var entries = new List<StatementEntry>();
         var isWhole = false;
         for (var pages = 0; !isWhole && pages < 4; pages++)

@@ -58,7 +58,7 @@ internal static class Asks
         Method = proxy => proxy.Admin.SetAccountStatus,
     };
 
-    public static Ask<GetPaymentRequest, RecordedPayment> Lookup { get; } = new()
+    public static Ask<GetPaymentRequest, GetPaymentResponse> Lookup { get; } = new()
     {
         ToRest = (request, letters) => new("POST", $"/v1/payments/{request.TransactionId}/lookup", Body(request, letters, "transaction_id")),
         Method = proxy => proxy.Billing.GetPayment,
@@ -71,7 +71,7 @@ internal static class Asks
         Method = proxy => proxy.Billing.CheckBalance,
     };
 
-    public static Ask<GetBalanceAtRequest, PastBalance> BalanceAt { get; } = new()
+    public static Ask<GetBalanceAtRequest, GetBalanceAtResponse> BalanceAt { get; } = new()
     {
         ToRest = (request, letters) => new("POST", "/v1/balances/lookup", Body(request, letters)),
         Method = proxy => proxy.Billing.GetBalanceAt,

@@ -172,7 +172,7 @@ internal sealed partial class BalanceProcessor(
             OnHold = account.OnHold.ToMoney(account.Currency ?? ""),
             AccountStatus = account.Status,
             Version = account.Version,
-            AsOf = asOf,
+            ReadTime = asOf,
         },
     };
 

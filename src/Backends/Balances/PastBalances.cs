@@ -27,7 +27,7 @@ internal static class PastBalances
                 "version");
     }
 
-    private static PastBalance Answer(Account account, DateTimeOffset? decidedAt) => new()
+    private static GetBalanceAtResponse Answer(Account account, DateTimeOffset? decidedAt) => new()
     {
         Balance = account.Balance.ToMoney(account.Currency ?? ""),
         Available = account.Available.ToMoney(account.Currency ?? ""),
@@ -35,6 +35,6 @@ internal static class PastBalances
         OnHold = account.OnHold.ToMoney(account.Currency ?? ""),
         AccountStatus = account.Status,
         Version = account.Version,
-        DecidedAt = decidedAt?.ToTimestamp(),
+        DecideTime = decidedAt?.ToTimestamp(),
     };
 }

@@ -28,10 +28,10 @@ internal static class PaymentLookup
         return new Reply { Lookup = Found(payment) };
     }
 
-    private static RecordedPayment Found(StoredPayment payment)
+    private static GetPaymentResponse Found(StoredPayment payment)
     {
         var (recorded, state) = payment;
-        return new RecordedPayment
+        return new GetPaymentResponse
         {
             TransactionId = recorded.TransactionId,
             Outcome = state.IsDeclined ? PaymentOutcome.Declined : PaymentOutcome.Accepted,
@@ -40,9 +40,9 @@ internal static class PaymentLookup
             Charged = state.Charged.ToMoney(state.Currency),
             Refunded = state.Refunded.ToMoney(state.Currency),
             Held = state.Held.ToMoney(state.Currency),
-            ExpiresAt = state.ExpiresAt?.ToTimestamp(),
+            ExpireTime = state.ExpiresAt?.ToTimestamp(),
             Balance = recorded.Balance,
-            DecidedAt = UnixTime.FromMicroseconds(recorded.DecidedUnixUs).ToTimestamp(),
+            DecideTime = UnixTime.FromMicroseconds(recorded.DecidedUnixUs).ToTimestamp(),
             Version = recorded.Version,
             Notes = recorded.Notes,
         };

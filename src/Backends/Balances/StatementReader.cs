@@ -72,8 +72,8 @@ internal sealed class StatementReader(
         string streamId, Wire.V1.StatementPageRequest request, CancellationToken cancellationToken)
     {
         var range = await history.NearAsync(
-            streamId, request.DecidedFrom?.ToDateTimeOffset() ?? DateTimeOffset.MinValue,
-            request.DecidedBefore?.ToDateTimeOffset() ?? DateTimeOffset.MaxValue, cancellationToken);
+            streamId, request.StartTime?.ToDateTimeOffset() ?? DateTimeOffset.MinValue,
+            request.EndTime?.ToDateTimeOffset() ?? DateTimeOffset.MaxValue, cancellationToken);
         var after = Math.Max(range.After, request.AfterVersion);
         var last = Math.Min(range.Last, after + Math.Min(scannedMax, long.MaxValue - after));
         var page = new Wire.V1.StatementPage { ReadTo = Math.Max(after, last), HasMore = last < range.Last };
@@ -132,12 +132,12 @@ internal sealed class StatementReader(
                 .SelectMany(kind => kind.Names);
             condition.Append(CultureInfo.InvariantCulture, $" and type in ('{string.Join("', '", names)}')");
         }
-        if (request.DecidedFrom is { } from)
+        if (request.StartTime is { } from)
         {
             parameters.Add(AccountHistory.Time(AccountHistory.Shifted(from.ToDateTimeOffset(), -AccountHistory.Rounding)));
             condition.Append(CultureInfo.InvariantCulture, $" and {AccountHistory.DecidedAt} >= $4");
         }
-        if (request.DecidedBefore is { } before)
+        if (request.EndTime is { } before)
         {
             parameters.Add(AccountHistory.Time(AccountHistory.Shifted(before.ToDateTimeOffset(), AccountHistory.Rounding)));
             condition.Append(CultureInfo.InvariantCulture, $" and {AccountHistory.DecidedAt} <= ${3 + parameters.Count}");
@@ -173,7 +173,7 @@ internal sealed class StatementReader(
             Version = version,
             Type = kind.EntryType,
             TransactionId = fact.TransactionId.ToString(),
-            DecidedAt = fact.DecidedAt.ToTimestamp(),
+            DecideTime = fact.DecidedAt.ToTimestamp(),
             Balance = fact.Balance.ToMoney(currency),
             OnHold = (fact.OnHold ?? 0).ToMoney(currency),
             AccountStatus = fact.AccountStatus,

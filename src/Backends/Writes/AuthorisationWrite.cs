@@ -27,10 +27,10 @@ internal sealed class AuthorisationWrite : WriteKind
             ToWire = (fact, recorded) => recorded.PaymentAuthorised = new()
             {
                 Amount = fact.Amount.ToMoney(fact.Currency),
-                ExpiresUnixUs = UnixTime.Microseconds(fact.ExpiresAt),
+                ExpireUnixUs = UnixTime.Microseconds(fact.ExpiresAt),
             },
             ToDomain = (recorded, common) =>
-                recorded.PaymentAuthorised is { Amount: { } amount, ExpiresUnixUs: var expires } && UnixTime.IsDate(expires)
+                recorded.PaymentAuthorised is { Amount: { } amount, ExpireUnixUs: var expires } && UnixTime.IsDate(expires)
                     ? new PaymentAuthorised(
                         common.TransactionId, amount.ToDecimal(), amount.CurrencyCode,
                         UnixTime.FromMicroseconds(expires), common.DecidedAt)
@@ -75,7 +75,7 @@ internal sealed class AuthorisationWrite : WriteKind
     // How long it stands is known of one that is on hold only.
     protected override bool AsksFor(Command command, Event recorded) =>
         (recorded.PaymentAuthorised is { } authorised && AreSame(command.Authorise.Amount, authorised.Amount)
-            && authorised.ExpiresUnixUs - recorded.DecidedUnixUs == Seconds(command.Authorise) * 1_000_000L)
+            && authorised.ExpireUnixUs - recorded.DecidedUnixUs == Seconds(command.Authorise) * 1_000_000L)
         || (recorded.AuthorisationDeclined is { } declined && AreSame(command.Authorise.Amount, declined.Amount));
 
     public override void Answer(Reply reply, Event recorded)
@@ -94,11 +94,12 @@ internal sealed class AuthorisationWrite : WriteKind
         }
         else
         {
-            response.ExpiresAt = UnixTime.FromMicroseconds(recorded.PaymentAuthorised.ExpiresUnixUs).ToTimestamp();
+            response.ExpireTime = UnixTime.FromMicroseconds(recorded.PaymentAuthorised.ExpireUnixUs).ToTimestamp();
         }
     }
 
-    private static int Seconds(AuthorisePaymentRequest request) => request.HoldSeconds == 0 ? FieldRules.HoldSecondsDefault : request.HoldSeconds;
+    private static long Seconds(AuthorisePaymentRequest request) =>
+        request.HoldDuration is { Seconds: > 0 and var seconds } ? seconds : FieldRules.HoldSecondsDefault;
 }
 
 /// <summary>Serialises the events without reflection. Optional fields without a value are left out.</summary>

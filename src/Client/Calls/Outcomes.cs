@@ -34,7 +34,7 @@ internal static class Outcomes
     public static HoldResult Of(Guid id, AuthorisePaymentResponse answer) => answer.Outcome switch
     {
         PaymentOutcome.Accepted => new HoldResult.Authorised(
-            id, answer.ExpiresAt?.ToDateTimeOffset() ?? default, Amount.Of(answer.Balance), Amount.Of(answer.OnHold), answer.Version),
+            id, answer.ExpireTime?.ToDateTimeOffset() ?? default, Amount.Of(answer.Balance), Amount.Of(answer.OnHold), answer.Version),
         PaymentOutcome.Declined => new HoldResult.Declined(
             id, answer.DeclineReason, answer.Message, Amount.Of(answer.Balance), answer.Version),
         _ => new HoldResult.Unknown(id, "", UnknownOutcome(answer.Outcome)),

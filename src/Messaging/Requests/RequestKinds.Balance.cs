@@ -18,7 +18,7 @@ public static partial class RequestKinds
     };
 
     /// <summary>A question for a balance of the past.</summary>
-    public static RequestKind<GetBalanceAtRequest, PastBalance> BalanceAt { get; } = new()
+    public static RequestKind<GetBalanceAtRequest, GetBalanceAtResponse> BalanceAt { get; } = new()
     {
         Check = FieldRules.Check,
         KnownFields = KnownMoment,

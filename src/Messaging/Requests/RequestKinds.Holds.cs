@@ -19,7 +19,7 @@ public static partial class RequestKinds
             PaymentType = request.PaymentType,
             Amount = Known(request.Amount),
             Notes = Known(request.Notes),
-            HoldSeconds = request.HoldSeconds,
+            HoldDuration = Known(request.HoldDuration),
         },
         AccountOf = request => (request.PaymentType, request.AccountId),
         TransactionIdOf = request => request.TransactionId,

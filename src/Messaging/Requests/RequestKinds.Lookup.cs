@@ -6,7 +6,7 @@ namespace Billing.Messaging.Requests;
 public static partial class RequestKinds
 {
     /// <summary>The look-up of a payment. Its transaction id is that of the payment, and is none of the command's own.</summary>
-    public static RequestKind<GetPaymentRequest, RecordedPayment> Lookup { get; } = new()
+    public static RequestKind<GetPaymentRequest, GetPaymentResponse> Lookup { get; } = new()
     {
         Check = FieldRules.Check,
         KnownFields = request => new() { TransactionId = request.TransactionId, AccountId = request.AccountId, PaymentType = request.PaymentType },

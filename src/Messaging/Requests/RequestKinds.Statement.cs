@@ -25,12 +25,12 @@ public static partial class RequestKinds
 
     /// <summary>Whether a request is for only some of an account's events.</summary>
     public static bool IsSelective(this StatementPageRequest request) =>
-        request.DecidedFrom is not null || request.DecidedBefore is not null || request.Types_.Count > 0;
+        request.StartTime is not null || request.EndTime is not null || request.Types_.Count > 0;
 
     /// <summary>Whether a request is for an event.</summary>
     public static bool Selects(this StatementPageRequest request, StatementEntry entry) =>
-        (request.DecidedFrom is not { } from || (entry.DecidedAt is { } at && at >= from))
-        && (request.DecidedBefore is not { } before || (entry.DecidedAt is { } decided && decided < before))
+        (request.StartTime is not { } from || (entry.DecideTime is { } at && at >= from))
+        && (request.EndTime is not { } before || (entry.DecideTime is { } decided && decided < before))
         && (request.Types_.Count == 0 || request.Types_.Contains(entry.Type));
 
     // A page that is not the last and does not get on would make the proxy request the same page forever.
@@ -53,8 +53,8 @@ public static partial class RequestKinds
         {
             AccountId = request.AccountId,
             PaymentType = request.PaymentType,
-            DecidedFrom = request.DecidedFrom,
-            DecidedBefore = request.DecidedBefore,
+            StartTime = request.StartTime,
+            EndTime = request.EndTime,
             Types_ = { request.Types_ },
         });
 }

@@ -29,6 +29,10 @@ public static partial class RequestKinds
     /// <summary>Copies a time with the fields of the contract.</summary>
     public static Timestamp? Known(Timestamp? time) => time is null ? null : new() { Seconds = time.Seconds, Nanos = time.Nanos };
 
+    /// <summary>Copies a duration with the fields of the contract.</summary>
+    private static Duration? Known(Duration? duration) =>
+        duration is null ? null : new() { Seconds = duration.Seconds, Nanos = duration.Nanos };
+
     /// <summary>Copies notes with the fields of the contract.</summary>
     private static PaymentNotes? Known(PaymentNotes? notes) =>
         notes is null ? null : new() { Reference = notes.Reference, Metadata = { notes.Metadata } };

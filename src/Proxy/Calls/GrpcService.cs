@@ -52,11 +52,11 @@ internal sealed class GrpcService(RequestHandler handler, Admission admission, I
         (await handler.HandleAsync(RequestKinds.Balance, request, IncomingCall.Of(context, time))).Value;
 
     [Authorize(Scopes.BalancesRead)]
-    public override async Task<PastBalance> GetBalanceAt(GetBalanceAtRequest request, ServerCallContext context) =>
+    public override async Task<GetBalanceAtResponse> GetBalanceAt(GetBalanceAtRequest request, ServerCallContext context) =>
         (await handler.HandleAsync(RequestKinds.BalanceAt, request, IncomingCall.Of(context, time))).Value;
 
     [Authorize(Scopes.BalancesRead)]
-    public override async Task<RecordedPayment> GetPayment(GetPaymentRequest request, ServerCallContext context) =>
+    public override async Task<GetPaymentResponse> GetPayment(GetPaymentRequest request, ServerCallContext context) =>
         (await handler.HandleAsync(RequestKinds.Lookup, request, IncomingCall.Of(context, time))).Value;
 
     [Authorize(Scopes.BalancesRead)]

@@ -62,8 +62,8 @@ internal static class PageToken
         {
             AccountId = request.AccountId,
             PaymentType = request.PaymentType,
-            DecidedFrom = RequestKinds.Known(request.DecidedFrom),
-            DecidedBefore = RequestKinds.Known(request.DecidedBefore),
+            StartTime = RequestKinds.Known(request.StartTime),
+            EndTime = RequestKinds.Known(request.EndTime),
             Types_ = { request.Types_.Distinct().Order() },
         };
         Span<byte> whole = stackalloc byte[SHA256.HashSizeInBytes];

@@ -26,8 +26,8 @@ internal static class StatementPages
             AfterVersion = after,
             Limit = request.PageSize == 0 ? SizeDefault : Math.Min(request.PageSize, RequestKinds.StatementEntriesMax),
             WithPrincipals = call.Caller.Has(Scopes.Admin),
-            DecidedFrom = RequestKinds.Known(request.DecidedFrom),
-            DecidedBefore = RequestKinds.Known(request.DecidedBefore),
+            StartTime = RequestKinds.Known(request.StartTime),
+            EndTime = RequestKinds.Known(request.EndTime),
             Types_ = { request.Types_.Distinct() },
         };
         var page = (await handler.SendAsync(RequestKinds.Statement, wanted, call, place)).Value;

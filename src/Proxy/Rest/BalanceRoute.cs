@@ -104,9 +104,9 @@ internal sealed class PastBalanceAnswer
     public required long Version { get; init; }
 
     /// <summary>When that event was decided; absent before all events.</summary>
-    public DateTime? DecidedAt { get; init; }
+    public DateTime? DecideTime { get; init; }
 
-    public static PastBalanceAnswer Of(PastBalance past) => new()
+    public static PastBalanceAnswer Of(GetBalanceAtResponse past) => new()
     {
         Balance = past.Balance.ToJson(),
         Available = past.Available.ToJson(),
@@ -114,7 +114,7 @@ internal sealed class PastBalanceAnswer
         CreditLimit = past.CreditLimit.ToJson(),
         AccountStatus = Names.Of(past.AccountStatus),
         Version = past.Version,
-        DecidedAt = past.DecidedAt.ToJson(),
+        DecideTime = past.DecideTime.ToJson(),
     };
 }
 
@@ -140,7 +140,7 @@ internal sealed class BalanceAnswer
     public required long Version { get; init; }
 
     /// <summary>The time as of which the answer holds.</summary>
-    public DateTime? AsOf { get; init; }
+    public DateTime? ReadTime { get; init; }
 
     public static BalanceAnswer Of(CheckBalanceResponse response) => new()
     {
@@ -150,6 +150,6 @@ internal sealed class BalanceAnswer
         CreditLimit = response.CreditLimit.ToJson(),
         AccountStatus = Names.Of(response.AccountStatus),
         Version = response.Version,
-        AsOf = response.AsOf.ToJson(),
+        ReadTime = response.ReadTime.ToJson(),
     };
 }

@@ -31,7 +31,7 @@ internal sealed class HoldRoutes(BodyRequests requests) : IRestRoute
                 AccountId = body.AccountId ?? "",
                 PaymentType = RestRequest.PaymentType(body.PaymentType),
                 Amount = body.Amount.ToMoney(),
-                HoldSeconds = body.HoldSeconds,
+                HoldDuration = RestRequest.Duration("hold_duration", body.HoldDuration),
                 Notes = body.Notes.ToMessage(),
             },
             RestJson.Default.AuthorisationAnswer, AuthorisationAnswer.Of);
@@ -82,8 +82,8 @@ internal sealed class AuthorisationBody
     /// <summary>The amount to put on hold: more than zero and at most 1,000,000,000 units.</summary>
     public MoneyJson? Amount { get; set; }
 
-    /// <summary>How long it stays on hold, in seconds: at most 2,678,400 (31 days); 604,800 (seven days) if absent or 0.</summary>
-    public int HoldSeconds { get; set; }
+    /// <summary>How long it stays on hold, e.g. 3600s: whole seconds, at most 2678400s (31 days); seven days if absent or 0s.</summary>
+    public string? HoldDuration { get; set; }
 
     /// <summary>What you keep with it, to match it with records of your own; a repeated request has to repeat it.</summary>
     public NotesJson? Notes { get; set; }
@@ -111,7 +111,7 @@ internal sealed class AuthorisationAnswer
     public MoneyJson? OnHold { get; init; }
 
     /// <summary>When the hold expires; absent when declined.</summary>
-    public DateTime? ExpiresAt { get; init; }
+    public DateTime? ExpireTime { get; init; }
 
     /// <summary>The version of the account that records it; pass it as min_version to read your own write.</summary>
     public required long Version { get; init; }
@@ -124,7 +124,7 @@ internal sealed class AuthorisationAnswer
         Message = response.Message.OrNull(),
         Balance = response.Balance.ToJson(),
         OnHold = response.OnHold.ToJson(),
-        ExpiresAt = response.ExpiresAt.ToJson(),
+        ExpireTime = response.ExpireTime.ToJson(),
         Version = response.Version,
     };
 }

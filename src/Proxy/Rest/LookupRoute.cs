@@ -62,13 +62,13 @@ internal sealed class LookupAnswer
     public MoneyJson? Held { get; init; }
 
     /// <summary>When the hold expires or expired; absent from a payment that was not authorised first.</summary>
-    public DateTime? ExpiresAt { get; init; }
+    public DateTime? ExpireTime { get; init; }
 
     /// <summary>What the account owed after the payment.</summary>
     public MoneyJson? Balance { get; init; }
 
     /// <summary>When it was decided.</summary>
-    public DateTime? DecidedAt { get; init; }
+    public DateTime? DecideTime { get; init; }
 
     /// <summary>The version of the account that records the payment.</summary>
     public required long Version { get; init; }
@@ -76,7 +76,7 @@ internal sealed class LookupAnswer
     /// <summary>What its caller keeps with it.</summary>
     public NotesJson? Notes { get; init; }
 
-    public static LookupAnswer Of(RecordedPayment payment) => new()
+    public static LookupAnswer Of(GetPaymentResponse payment) => new()
     {
         TransactionId = payment.TransactionId,
         Outcome = Names.Of(payment.Outcome),
@@ -85,9 +85,9 @@ internal sealed class LookupAnswer
         Charged = payment.Charged.ToJson(),
         Refunded = payment.Refunded.ToJson(),
         Held = payment.Held.ToJson(),
-        ExpiresAt = payment.ExpiresAt.ToJson(),
+        ExpireTime = payment.ExpireTime.ToJson(),
         Balance = payment.Balance.ToJson(),
-        DecidedAt = payment.DecidedAt.ToJson(),
+        DecideTime = payment.DecideTime.ToJson(),
         Version = payment.Version,
         Notes = payment.Notes.ToJson(),
     };

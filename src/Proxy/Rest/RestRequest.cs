@@ -32,6 +32,7 @@ internal static partial class RestRequest
     private const string DoubleField = "Duplicate property '";
 
     private static readonly SearchValues<char> TimeCharacters = SearchValues.Create("0123456789-+:.TZ");
+    private static readonly SearchValues<char> DurationCharacters = SearchValues.Create("0123456789-.s");
 
     public static async ValueTask<T> BodyAsync<T>(HttpContext http, JsonTypeInfo<T> type, int bytesMax)
         where T : class
@@ -103,25 +104,11 @@ internal static partial class RestRequest
         : throw new FailureException(Failure.BadField(FieldRules.UnknownPaymentType(text)));
 
     /// <summary>Reads a time as RFC 3339 has it; null if it is absent.</summary>
-    public static Timestamp? Time(string name, string? text)
-    {
-        if (string.IsNullOrEmpty(text))
-        {
-            return null;
-        }
-        try
-        {
-            if (text.AsSpan().IndexOfAnyExcept(TimeCharacters) < 0)
-            {
-                return JsonParser.Default.Parse<Timestamp>($"\"{text}\"");
-            }
-        }
-        catch (Exception e) when (e is InvalidProtocolBufferException or InvalidOperationException)
-        {
-            // It has only the characters of a time.
-        }
-        throw Bad(name, $"must be a time like 2026-01-31T23:59:59Z; it is '{Shorten(text)}'");
-    }
+    public static Timestamp? Time(string name, string? text) =>
+        Parse<Timestamp>(name, text, TimeCharacters, "a time like 2026-01-31T23:59:59Z");
+
+    /// <summary>Reads a duration as protobuf's JSON has it; null if it is absent.</summary>
+    public static Duration? Duration(string name, string? text) => Parse<Duration>(name, text, DurationCharacters, "a duration like 3600s");
 
     /// <summary>Reads the type of a statement's entry.</summary>
     public static StatementEntryType EntryType(string? text) =>
@@ -162,6 +149,28 @@ internal static partial class RestRequest
 
     [GeneratedRegex("""\"(?:[^"\\]|\\.)*\"?""")]
     private static partial Regex QuotedText();
+
+    // Null if it is absent.
+    private static T? Parse<T>(string name, string? text, SearchValues<char> characters, string expected)
+        where T : class, IMessage, new()
+    {
+        if (string.IsNullOrEmpty(text))
+        {
+            return null;
+        }
+        try
+        {
+            if (text.AsSpan().IndexOfAnyExcept(characters) < 0)
+            {
+                return JsonParser.Default.Parse<T>($"\"{text}\"");
+            }
+        }
+        catch (Exception e) when (e is InvalidProtocolBufferException or InvalidOperationException)
+        {
+            // It has only the right characters.
+        }
+        throw Bad(name, $"must be {expected}; it is '{Shorten(text)}'");
+    }
 
     private static T Parse<T>(ReadOnlySequence<byte> body, JsonTypeInfo<T> type)
         where T : class
@@ -208,7 +217,8 @@ internal static partial class RestRequest
     private static string Expected(string field) => field.Split('.')[^1] switch
     {
         "units" or "version" => "a whole number of 64 bits, or one in a string",
-        "nanos" or "hold_seconds" or "page_size" => "a whole number of 32 bits",
+        "nanos" or "page_size" => "a whole number of 32 bits",
+        "hold_duration" => "a duration like 3600s, in a string",
         "is_final" => "true or false",
         "types" => "a list of strings",
         "amount" or "limit" => "an object with currency_code, units and nanos",

@@ -61,10 +61,10 @@ internal sealed class StatementListBody
     public string? PaymentType { get; set; }
 
     /// <summary>Only events that were decided at this time (RFC 3339) or later, e.g. 2026-01-01T00:00:00Z.</summary>
-    public string? DecidedFrom { get; set; }
+    public string? StartTime { get; set; }
 
     /// <summary>Only events that were decided before this time (RFC 3339).</summary>
-    public string? DecidedBefore { get; set; }
+    public string? EndTime { get; set; }
 
     /// <summary>Only events of these types; all if it is empty or absent.</summary>
     public IReadOnlyList<string?>? Types { get; set; }
@@ -80,8 +80,8 @@ internal sealed class StatementListBody
     {
         AccountId = AccountId ?? "",
         PaymentType = RestRequest.PaymentType(PaymentType),
-        DecidedFrom = RestRequest.Time("decided_from", DecidedFrom),
-        DecidedBefore = RestRequest.Time("decided_before", DecidedBefore),
+        StartTime = RestRequest.Time("start_time", StartTime),
+        EndTime = RestRequest.Time("end_time", EndTime),
         Types_ = { (Types ?? []).Select(RestRequest.EntryType) },
         PageSize = PageSize ?? 0,
         PageToken = PageToken ?? "",
@@ -134,7 +134,7 @@ internal sealed class StatementEntryJson
     public required string TransactionId { get; init; }
 
     /// <summary>When it was decided.</summary>
-    public DateTime? DecidedAt { get; init; }
+    public DateTime? DecideTime { get; init; }
 
     /// <summary>The id of the payment that was refunded, captured, voided or has expired.</summary>
     public string? PaymentId { get; init; }
@@ -167,7 +167,7 @@ internal sealed class StatementEntryJson
         Type = Names.Of(entry.Type),
         TransactionId = entry.TransactionId,
         PaymentId = entry.PaymentId.OrNull(),
-        DecidedAt = entry.DecidedAt.ToJson(),
+        DecideTime = entry.DecideTime.ToJson(),
         Amount = entry.Amount.ToJson(),
         DeclineReason = Names.Of(entry.DeclineReason),
         Balance = entry.Balance.ToJson(),

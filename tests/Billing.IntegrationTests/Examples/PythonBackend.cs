@@ -138,14 +138,14 @@ public sealed class PythonBackend
             new GetStatementRequest { AccountId = account, PaymentType = PaymentType.Amex, AfterVersion = 1, Limit = 2 }))
         {
             // Events have whole microseconds; the event store has tenths of a microsecond.
-            entry.DecidedAt.Nanos -= entry.DecidedAt.Nanos % 1000;
+            entry.DecideTime.Nanos -= entry.DecideTime.Nanos % 1000;
             answer.Append('\n').Append(entry);
         }
         var list = new ListStatementRequest
         {
             AccountId = account,
             PaymentType = PaymentType.Amex,
-            DecidedFrom = new() { Seconds = 1 },
+            StartTime = new() { Seconds = 1 },
             Types_ = { StatementEntryType.PaymentAccepted, StatementEntryType.CreditLimitChanged },
             PageSize = 2,
         };
@@ -158,10 +158,10 @@ public sealed class PythonBackend
         while (list.PageToken.Length > 0);
         var (byVersion, byTime) = (
             new GetBalanceAtRequest { AccountId = account, PaymentType = PaymentType.Amex, Version = Math.Min(2, balance.Version) },
-            new GetBalanceAtRequest { AccountId = account, PaymentType = PaymentType.Amex, Time = balance.AsOf });
-        foreach (var past in (PastBalance[])[await client.GetBalanceAtAsync(byVersion), await client.GetBalanceAtAsync(byTime)])
+            new GetBalanceAtRequest { AccountId = account, PaymentType = PaymentType.Amex, Time = balance.ReadTime });
+        foreach (var past in (GetBalanceAtResponse[])[await client.GetBalanceAtAsync(byVersion), await client.GetBalanceAtAsync(byTime)])
         {
-            if (past.DecidedAt is { } decided)
+            if (past.DecideTime is { } decided)
             {
                 decided.Nanos -= decided.Nanos % 1000;
             }

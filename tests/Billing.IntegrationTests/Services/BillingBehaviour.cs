@@ -40,7 +40,7 @@ public abstract class BillingBehaviour
         Assert.Equal(12.34m, balance.Balance.ToDecimal());
         Assert.Equal(10_000 - 12.34m, balance.Available.ToDecimal());
         Assert.Equal(1, balance.Version);
-        Assert.NotNull(balance.AsOf);
+        Assert.NotNull(balance.ReadTime);
     }
 
     [Theory]
@@ -58,7 +58,7 @@ public abstract class BillingBehaviour
         Assert.Equal((outcome, reason), (found.Outcome, found.DeclineReason));
         Assert.Equal((paid.TransactionId, paid.Balance, paid.Version), (found.TransactionId, found.Balance, found.Version));
         Assert.Equal(request.Amount, found.Amount);
-        Assert.True(found.DecidedAt.ToDateTimeOffset() > DateTimeOffset.UnixEpoch);
+        Assert.True(found.DecideTime.ToDateTimeOffset() > DateTimeOffset.UnixEpoch);
     }
 
     [Fact]

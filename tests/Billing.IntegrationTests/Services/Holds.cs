@@ -39,8 +39,8 @@ public abstract class Holds
         Assert.Equal((35m, 0m, 9_965m), (after.Balance.ToDecimal(), after.OnHold.ToDecimal(), after.Available.ToDecimal()));
         Assert.Equal(ErrorReasons.NotOnHold, refused.Reason());
         Assert.Equal((60m, 35m, 0m), (found.Amount.ToDecimal(), found.Charged.ToDecimal(), found.Held.ToDecimal()));
-        Assert.Equal(authorised.ExpiresAt, found.ExpiresAt);
-        Assert.Equal(found.DecidedAt.ToDateTimeOffset().AddSeconds(FieldRules.HoldSecondsDefault), found.ExpiresAt.ToDateTimeOffset());
+        Assert.Equal(authorised.ExpireTime, found.ExpireTime);
+        Assert.Equal(found.DecideTime.ToDateTimeOffset().AddSeconds(FieldRules.HoldSecondsDefault), found.ExpireTime.ToDateTimeOffset());
     }
 
     /// <summary>No call touches the account in between: statements are read from the event store.</summary>
@@ -126,7 +126,7 @@ public abstract class Holds
         Assert.Equal(
             (PaymentOutcome.Declined, DeclineReason.CreditLimitExceeded, 9_000m),
             (declined.Outcome, declined.DeclineReason, declined.OnHold.ToDecimal()));
-        Assert.Null(declined.ExpiresAt);
+        Assert.Null(declined.ExpireTime);
         Assert.Equal(ErrorReasons.PaymentDeclined, refused.Reason());
     }
 
@@ -145,7 +145,7 @@ public abstract class Holds
         RpcException[] refusals =
         [
             await Assert.ThrowsAsync<RpcException>(() => proxy.MakePaymentAsync(payment).ResponseAsync),
-            await Assert.ThrowsAsync<RpcException>(() => proxy.AuthorisePaymentAsync(Changed(hold, h => h.HoldSeconds = 5)).ResponseAsync),
+            await Assert.ThrowsAsync<RpcException>(() => proxy.AuthorisePaymentAsync(Changed(hold, h => h.HoldDuration = new() { Seconds = 5 })).ResponseAsync),
             await Assert.ThrowsAsync<RpcException>(() => proxy.CapturePaymentAsync(Changed(capture, c => c.IsFinal = true)).ResponseAsync),
         ];
 
@@ -183,7 +183,7 @@ public abstract class Holds
             AccountId = StackFixture.NewAccount(),
             PaymentType = PaymentType.Visa,
             Amount = amount.ToMoney("USD"),
-            HoldSeconds = seconds,
+            HoldDuration = new() { Seconds = seconds },
         },
         change ?? (_ => { }));
 

@@ -141,7 +141,7 @@ public abstract class LimitsAndStatements
         Assert.Equal([100m, 60.5m, 50m, 39.5m], entries.Select(e => e.Amount.ToDecimal()));
         Assert.Equal([0m, 60.5m, 60.5m, 100m], entries.Select(e => e.Balance.ToDecimal()));
         Assert.Equal(DeclineReason.CreditLimitExceeded, entries[2].DeclineReason);
-        Assert.Equal(entries.Select(e => e.DecidedAt.ToDateTime()).Order(), entries.Select(e => e.DecidedAt.ToDateTime()));
+        Assert.Equal(entries.Select(e => e.DecideTime.ToDateTime()).Order(), entries.Select(e => e.DecideTime.ToDateTime()));
     }
 
     [Fact]

@@ -139,8 +139,8 @@ public sealed class PastReadingTests(EventStoreFixture store)
             AccountId = account,
             PaymentType = PaymentType.Visa,
             Limit = limit,
-            DecidedFrom = from?.ToTimestamp(),
-            DecidedBefore = before?.ToTimestamp(),
+            StartTime = from?.ToTimestamp(),
+            EndTime = before?.ToTimestamp(),
             Types_ = { types ?? [] },
         };
         var entries = new List<StatementEntry>();

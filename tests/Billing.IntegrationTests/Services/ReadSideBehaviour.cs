@@ -83,7 +83,7 @@ public abstract class ReadSideBehaviour
         Assert.Equal(10_000m.ToMoney("EUR"), balance.CreditLimit);
         Assert.Equal(9_987.5m.ToMoney("EUR"), balance.Available);
         Assert.Equal(12.5m.ToMoney("EUR"), balance.Balance);
-        Assert.InRange(balance.AsOf.ToDateTimeOffset(), TimeProvider.System.GetUtcNow().AddMinutes(-5), TimeProvider.System.GetUtcNow());
+        Assert.InRange(balance.ReadTime.ToDateTimeOffset(), TimeProvider.System.GetUtcNow().AddMinutes(-5), TimeProvider.System.GetUtcNow());
     }
 }
 

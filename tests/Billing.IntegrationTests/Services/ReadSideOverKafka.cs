@@ -35,7 +35,7 @@ public sealed class ReadSideOverKafka(ThreeReplicas stack) : ReadSideBehaviour(s
 
         foreach (var balance in before.Concat(after))
         {
-            balance.AsOf = null;
+            balance.ReadTime = null;
         }
         Assert.Equal(before, after);
     }

@@ -106,13 +106,13 @@ public sealed class RestApi : IDisposable
         var (first, last) = (whole.Json.GetProperty("entries")[0], whole.Json.GetProperty("entries")[2]);
         var opening = await At(",\"version\":0");
         var byVersion = await At(",\"version\":\"2\"");
-        var byTime = await At($",\"time\":\"{Text(last, "decided_at")}\"");
+        var byTime = await At($",\"time\":\"{Text(last, "decide_time")}\"");
         var page = await List(",\"types\":[\"PAYMENT_ACCEPTED\"],\"page_size\":1");
         var next = await List($",\"types\":[\"PAYMENT_ACCEPTED\"],\"page_token\":\"{Text(page.Json, "next_page_token")}\"");
-        var range = await List($",\"decided_from\":\"{Text(first, "decided_at")}\",\"decided_before\":\"{Text(last, "decided_at")}\"");
+        var range = await List($",\"start_time\":\"{Text(first, "decide_time")}\",\"end_time\":\"{Text(last, "decide_time")}\"");
 
         Assert.Equal(HttpStatusCode.OK, byVersion.Status);
-        Assert.False(opening.Json.TryGetProperty("decided_at", out _));
+        Assert.False(opening.Json.TryGetProperty("decide_time", out _));
         AssertMoney(12.34m, byVersion.Json.GetProperty("balance"));
         AssertMoney(10_000 - 12.34m, byVersion.Json.GetProperty("available"));
         AssertMoney(13.34m, byTime.Json.GetProperty("balance"));
@@ -129,8 +129,8 @@ public sealed class RestApi : IDisposable
             AssertProblem(await At(what), HttpStatusCode.BadRequest, ErrorReasons.InvalidField, field);
         }
         foreach (var (what, field) in ((string, string)[])
-            [(",\"types\":[\"SOMETHING\"]", "types"), (",\"types\":\"PAYMENT_ACCEPTED\"", "types"), (",\"page_size\":-1", "page_size"), (",\"decided_from\":\"x\"", "decided_from"),
-                (",\"decided_from\":\"2026-01-31T12:00:00Z\",\"decided_before\":\"2026-01-31T12:00:00Z\"", "decided_before"),
+            [(",\"types\":[\"SOMETHING\"]", "types"), (",\"types\":\"PAYMENT_ACCEPTED\"", "types"), (",\"page_size\":-1", "page_size"), (",\"start_time\":\"x\"", "start_time"),
+                (",\"start_time\":\"2026-01-31T12:00:00Z\",\"end_time\":\"2026-01-31T12:00:00Z\"", "end_time"),
                 ($",\"page_token\":\"{Text(page.Json, "next_page_token")}\"", "page_token")])
         {
             AssertProblem(await List(what), HttpStatusCode.BadRequest, ErrorReasons.InvalidField, field);
@@ -169,7 +169,7 @@ public sealed class RestApi : IDisposable
         var part = $$$"""{{{{holder}}},"payment_id":"{{{payment}}}","amount":{"currency_code":"USD","units":4}}""";
 
         var authorised = await PutAsync(
-            $"/v1/authorisations/{payment}", $$$"""{{{{holder}}},"amount":{"currency_code":"USD","units":10},"hold_seconds":3600}""");
+            $"/v1/authorisations/{payment}", $$$"""{{{{holder}}},"amount":{"currency_code":"USD","units":10},"hold_duration":"3600s"}""");
         var captured = await PutAsync($"/v1/captures/{capture}", part);
         var balance = await GetAsync($"/v1/accounts/visa/{account}/balance?min_version=2");
         var voided = await PutAsync($"/v1/voids/{release}", $$$"""{{{{holder}}},"payment_id":"{{{payment}}}"}""");
@@ -193,9 +193,9 @@ public sealed class RestApi : IDisposable
         var entries = statement.Json.GetProperty("entries").EnumerateArray().ToList();
         Assert.Equal(["PAYMENT_AUTHORISED", "PAYMENT_CAPTURED", "AUTHORISATION_VOIDED"], entries.Select(entry => Text(entry, "type")));
         AssertMoney(6, entries[1].GetProperty("on_hold"));
-        Assert.Equal(Text(authorised.Json, "expires_at"), Text(found.Json, "expires_at"));
+        Assert.Equal(Text(authorised.Json, "expire_time"), Text(found.Json, "expire_time"));
         Assert.Equal(
-            entries[0].GetProperty("decided_at").GetDateTime().AddHours(1), authorised.Json.GetProperty("expires_at").GetDateTime(), TimeSpan.FromMicroseconds(1));
+            entries[0].GetProperty("decide_time").GetDateTime().AddHours(1), authorised.Json.GetProperty("expire_time").GetDateTime(), TimeSpan.FromMicroseconds(1));
     }
 
     [Theory]
@@ -330,17 +330,17 @@ public sealed class RestApi : IDisposable
 
         foreach (var (id, entry) in ids.Zip(entries))
         {
-            var decided = Text(entry, "decided_at")!;
+            var decided = Text(entry, "decide_time")!;
             var found = (await PostAsync($"/v1/payments/{id}/lookup", $$"""{"account_id":"{{account}}","payment_type":"visa"}""")).Json;
             var past = (await PostAsync("/v1/balances/lookup", $$"""{"account_id":"{{account}}","payment_type":"visa","time":"{{decided}}"}""")).Json;
-            var from = (await PostAsync("/v1/statements/lookup", $$"""{"account_id":"{{account}}","payment_type":"visa","decided_from":"{{decided}}"}""")).Json;
+            var from = (await PostAsync("/v1/statements/lookup", $$"""{"account_id":"{{account}}","payment_type":"visa","start_time":"{{decided}}"}""")).Json;
 
             Assert.Matches(@"^[^.]*(\.[0-9]{1,6})?Z$", decided);
-            Assert.Equal(decided, Text(found, "decided_at"));
-            Assert.Equal((decided, entry.GetProperty("version").GetInt64()), (Text(past, "decided_at"), past.GetProperty("version").GetInt64()));
+            Assert.Equal(decided, Text(found, "decide_time"));
+            Assert.Equal((decided, entry.GetProperty("version").GetInt64()), (Text(past, "decide_time"), past.GetProperty("version").GetInt64()));
             Assert.Equal(entry.GetProperty("version").GetInt64(), from.GetProperty("entries")[0].GetProperty("version").GetInt64());
         }
-        Assert.Matches(@"^[^.]*(\.[0-9]{1,6})?Z$", Text((await GetAsync($"/v1/accounts/visa/{account}/balance")).Json, "as_of"));
+        Assert.Matches(@"^[^.]*(\.[0-9]{1,6})?Z$", Text((await GetAsync($"/v1/accounts/visa/{account}/balance")).Json, "read_time"));
     }
 
     [Theory]

@@ -39,7 +39,7 @@ public sealed class StatementReading(EventStoreFixture store)
         Assert.Equal([1, 3, 3, 3, 8], page.Entries.Select(e => e.Balance.ToDecimal()));
         Assert.Equal(DeclineReason.CreditLimitExceeded, page.Entries[2].DeclineReason);
         Assert.All(page.Entries, e => Assert.True(Guid.TryParse(e.TransactionId, out _)));
-        Assert.Equal(new DateTimeOffset(2026, 1, 31, 12, 0, 4, TimeSpan.Zero), page.Entries[3].DecidedAt.ToDateTimeOffset());
+        Assert.Equal(new DateTimeOffset(2026, 1, 31, 12, 0, 4, TimeSpan.Zero), page.Entries[3].DecideTime.ToDateTimeOffset());
         Assert.False(page.HasMore);
         Assert.Equal(
             new AccountState { Version = 5, Balance = 8m.ToMoney("USD"), CreditLimit = 20_004m.ToMoney("USD") }, page.Closing);

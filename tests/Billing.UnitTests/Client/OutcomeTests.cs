@@ -81,7 +81,7 @@ public sealed class OutcomeTests
             Outcome = PaymentOutcome.Accepted,
             Balance = Samples.Dollars(1),
             OnHold = Samples.Dollars(5),
-            ExpiresAt = new Timestamp { Seconds = 60 },
+            ExpireTime = new Timestamp { Seconds = 60 },
             Version = 3,
         };
         var declined = new AuthorisePaymentResponse

@@ -71,9 +71,9 @@ public sealed class ValuesTests
     {
         Assert.Equal("standsFor", Assert.Throws<ArgumentOutOfRangeException>(
             () => new Hold(Account, new Amount(1, "USD"), TimeSpan.FromSeconds(seconds))).ParamName);
-        Assert.Equal(1, new Hold(Account, new Amount(1, "USD"), TimeSpan.FromSeconds(1)).Message.HoldSeconds);
-        Assert.Equal(31 * 86_400, new Hold(Account, new Amount(1, "USD"), TimeSpan.FromDays(31)).Message.HoldSeconds);
-        Assert.Equal(0, new Hold(Account, new Amount(1, "USD")).Message.HoldSeconds);
+        Assert.Equal(1, new Hold(Account, new Amount(1, "USD"), TimeSpan.FromSeconds(1)).Message.HoldDuration.Seconds);
+        Assert.Equal(31 * 86_400, new Hold(Account, new Amount(1, "USD"), TimeSpan.FromDays(31)).Message.HoldDuration.Seconds);
+        Assert.Null(new Hold(Account, new Amount(1, "USD")).Message.HoldDuration);
     }
 
     [Fact]

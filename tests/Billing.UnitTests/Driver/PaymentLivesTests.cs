@@ -178,7 +178,7 @@ public sealed class PaymentLivesTests : IAsyncLifetime
                 return new Reply { Refund = new RefundPaymentResponse { TransactionId = command.TransactionId, Amount = command.Refund.Amount, Version = Version, Balance = balance } };
             default:
                 var (charged, refunded) = _payments[command.Lookup.TransactionId];
-                return new Reply { Lookup = new RecordedPayment { TransactionId = command.Lookup.TransactionId, Charged = charged.ToMoney("USD"), Refunded = refunded.ToMoney("USD") } };
+                return new Reply { Lookup = new GetPaymentResponse { TransactionId = command.Lookup.TransactionId, Charged = charged.ToMoney("USD"), Refunded = refunded.ToMoney("USD") } };
         }
     }
 

@@ -121,9 +121,9 @@ internal sealed class FuzzedProxy : IAsyncDisposable
         Command.RequestOneofCase.Payment => FakeBackend.Accepted(command),
         Command.RequestOneofCase.Balance => new Reply
         {
-            Balance = new CheckBalanceResponse { Balance = Samples.Dollars(1), Available = Samples.Dollars(2), Version = 1, AsOf = new Timestamp { Seconds = 1 } },
+            Balance = new CheckBalanceResponse { Balance = Samples.Dollars(1), Available = Samples.Dollars(2), Version = 1, ReadTime = new Timestamp { Seconds = 1 } },
         },
-        Command.RequestOneofCase.BalanceAt => new Reply { BalanceAt = new PastBalance { Balance = Samples.Dollars(1), Version = 1, DecidedAt = new Timestamp { Seconds = 1 } } },
+        Command.RequestOneofCase.BalanceAt => new Reply { BalanceAt = new GetBalanceAtResponse { Balance = Samples.Dollars(1), Version = 1, DecideTime = new Timestamp { Seconds = 1 } } },
         Command.RequestOneofCase.CreditLimit => new Reply { CreditLimit = new SetCreditLimitResponse { TransactionId = command.TransactionId, Limit = Samples.Dollars(1), Version = 1 } },
         Command.RequestOneofCase.Authorise => new Reply
         {
@@ -132,7 +132,7 @@ internal sealed class FuzzedProxy : IAsyncDisposable
                 TransactionId = command.TransactionId,
                 Outcome = PaymentOutcome.Accepted,
                 OnHold = command.Authorise.Amount,
-                ExpiresAt = new Timestamp { Seconds = 1 + command.Authorise.HoldSeconds },
+                ExpireTime = new Timestamp { Seconds = 1 + (command.Authorise.HoldDuration?.Seconds ?? 0) },
                 Version = 1,
             },
         },
@@ -164,11 +164,11 @@ internal sealed class FuzzedProxy : IAsyncDisposable
         },
         Command.RequestOneofCase.Statement => new Reply
         {
-            Statement = new StatementPage { Entries = { new StatementEntry { Version = 1, Type = StatementEntryType.PaymentAccepted, DecidedAt = new Timestamp { Seconds = 1_769_900_000 }, Amount = Samples.Dollars(1) } } },
+            Statement = new StatementPage { Entries = { new StatementEntry { Version = 1, Type = StatementEntryType.PaymentAccepted, DecideTime = new Timestamp { Seconds = 1_769_900_000 }, Amount = Samples.Dollars(1) } } },
         },
         Command.RequestOneofCase.Lookup => new Reply
         {
-            Lookup = new RecordedPayment { TransactionId = command.Lookup.TransactionId, Outcome = PaymentOutcome.Accepted, Amount = Samples.Dollars(1), Version = 1 },
+            Lookup = new GetPaymentResponse { TransactionId = command.Lookup.TransactionId, Outcome = PaymentOutcome.Accepted, Amount = Samples.Dollars(1), Version = 1 },
         },
         _ => new Reply { PaymentStatus = new PaymentStatus { Payment = FakeBackend.Accepted(command).Payment } },
     };

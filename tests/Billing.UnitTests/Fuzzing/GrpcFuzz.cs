@@ -144,7 +144,7 @@ public sealed class GrpcFuzz
         [
             Samples.Payment(), Samples.Balance(), new GetStatementRequest { AccountId = "a", PaymentType = PaymentType.Visa, Limit = 1 },
             new GetBalanceAtRequest { AccountId = "a", PaymentType = PaymentType.Visa, Time = new() { Seconds = 1 } },
-            new ListStatementRequest { AccountId = "a", PaymentType = PaymentType.Visa, DecidedFrom = new() { Seconds = 1 }, Types_ = { StatementEntryType.PaymentAccepted }, PageToken = "AAAA" },
+            new ListStatementRequest { AccountId = "a", PaymentType = PaymentType.Visa, StartTime = new() { Seconds = 1 }, Types_ = { StatementEntryType.PaymentAccepted }, PageToken = "AAAA" },
             new SetCreditLimitRequest { TransactionId = Samples.TransactionId, AccountId = "a", PaymentType = PaymentType.Visa, Limit = Samples.Dollars(1) },
             new Grpc.Health.V1.HealthCheckRequest { Service = "billing.v1.BillingService" },
             new Grpc.Reflection.V1Alpha.ServerReflectionRequest { FileContainingSymbol = "billing.v1.BillingService" },

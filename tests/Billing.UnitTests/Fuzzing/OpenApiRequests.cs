@@ -122,9 +122,10 @@ internal sealed class OpenApiRequests(JsonElement document)
                 "account_id" when Chance(70) => "fuzz-" + _random.Next(10).ToString(CultureInfo.InvariantCulture),
                 "payment_type" when Chance(70) => "VISA",
                 "nanos" when Chance(70) => 0,
+                "hold_duration" when Chance(70) => _random.Next(100).ToString(CultureInfo.InvariantCulture) + "s",
                 "types" when Chance(50) => new JsonArray("PAYMENT_ACCEPTED"),
-                "time" or "decided_from" when Chance(50) => "2026-01-31T12:00:00Z",
-                "decided_before" when Chance(50) => "2026-02-01T12:00:00.5+01:00",
+                "time" or "start_time" when Chance(50) => "2026-01-31T12:00:00Z",
+                "end_time" when Chance(50) => "2026-02-01T12:00:00.5+01:00",
                 "page_token" when Chance(70) => "",
                 _ => Value(property.Value, depth + 1),
             };

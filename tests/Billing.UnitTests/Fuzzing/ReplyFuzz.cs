@@ -100,7 +100,7 @@ public sealed class ReplyFuzz
             Reply.ResultOneofCase.BalanceAt => await http.PostAsync(
                 "/v1/balances/lookup", Json("""{"account_id":"a","payment_type":"VISA","time":"2026-01-31T12:00:00Z"}""")),
             Reply.ResultOneofCase.Statement when id[0] % 2 == 0 => await http.PostAsync(
-                "/v1/statements/lookup", Json("""{"account_id":"a","payment_type":"VISA","decided_before":"2026-01-31T12:00:00Z"}""")),
+                "/v1/statements/lookup", Json("""{"account_id":"a","payment_type":"VISA","end_time":"2026-01-31T12:00:00Z"}""")),
             Reply.ResultOneofCase.Statement => await http.GetAsync("/v1/accounts/VISA/a/statement?limit=3"),
             Reply.ResultOneofCase.CreditLimit => await http.PutAsync(
                 "/v1/accounts/VISA/a/credit-limit", Json($$$"""{"transaction_id":"{{{id}}}","limit":{"currency_code":"USD","units":1}}""")),

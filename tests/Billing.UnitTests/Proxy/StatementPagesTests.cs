@@ -16,7 +16,7 @@ public sealed class StatementPagesTests : IAsyncLifetime
         {
             Statement = new StatementPage
             {
-                Entries = { new StatementEntry { Version = command.Statement.AfterVersion + 1, Type = StatementEntryType.PaymentAccepted, DecidedAt = new Timestamp { Seconds = 5 } } },
+                Entries = { new StatementEntry { Version = command.Statement.AfterVersion + 1, Type = StatementEntryType.PaymentAccepted, DecideTime = new Timestamp { Seconds = 5 } } },
                 HasMore = true,
                 ReadTo = command.Statement.AfterVersion + 7,
             },
@@ -44,8 +44,8 @@ public sealed class StatementPagesTests : IAsyncLifetime
     public async Task A_page_of_some_events_goes_on_after_what_was_read_for_the_one_before_and_its_size_may_be_another()
     {
         var request = Request();
-        request.DecidedFrom = new Timestamp { Seconds = 5 };
-        request.DecidedBefore = new Timestamp { Seconds = 5, Nanos = 1 };
+        request.StartTime = new Timestamp { Seconds = 5 };
+        request.EndTime = new Timestamp { Seconds = 5, Nanos = 1 };
         request.Types_.Add([StatementEntryType.PaymentDeclined, StatementEntryType.PaymentAccepted]);
         request.PageToken = (await ListAsync(request)).NextPageToken;
         // The same types.
@@ -57,7 +57,7 @@ public sealed class StatementPagesTests : IAsyncLifetime
 
         Assert.Equal([0L, 7, 14], _backend.Commands.Select(command => command.Statement.AfterVersion));
         Assert.All(_backend.Commands, command => Assert.Equal(
-            (request.DecidedFrom, request.DecidedBefore, 2), (command.Statement.DecidedFrom, command.Statement.DecidedBefore, command.Statement.Types_.Count)));
+            (request.StartTime, request.EndTime, 2), (command.Statement.StartTime, command.Statement.EndTime, command.Statement.Types_.Count)));
     }
 
     [Fact]
@@ -74,7 +74,7 @@ public sealed class StatementPagesTests : IAsyncLifetime
         request.PageToken = token;
         await ListAsync(request);
         foreach (var alter in (Action<ListStatementRequest>[])
-            [r => r.AccountId = "b", r => r.PaymentType = PaymentType.Amex, r => r.DecidedFrom = new Timestamp(), r => r.DecidedBefore = new Timestamp { Seconds = 9 }, r => r.Types_.Add(StatementEntryType.PaymentAccepted)])
+            [r => r.AccountId = "b", r => r.PaymentType = PaymentType.Amex, r => r.StartTime = new Timestamp(), r => r.EndTime = new Timestamp { Seconds = 9 }, r => r.Types_.Add(StatementEntryType.PaymentAccepted)])
         {
             var other = request.Clone();
             alter(other);
@@ -90,7 +90,7 @@ public sealed class StatementPagesTests : IAsyncLifetime
         request.Types_.Add(StatementEntryType.PaymentDeclined);
         await RefusedAsync(request, null, StatusCode.Internal);
         request.Types_.Clear();
-        request.DecidedBefore = new Timestamp { Seconds = 5 };
+        request.EndTime = new Timestamp { Seconds = 5 };
         await RefusedAsync(request, null, StatusCode.Internal);
         _backend.Answer = _ => Task.FromResult(new Reply { Statement = new StatementPage { Entries = { new StatementEntry { Version = 1 } } } });
         await RefusedAsync(request, null, StatusCode.Internal);
@@ -105,8 +105,8 @@ public sealed class StatementPagesTests : IAsyncLifetime
         foreach (var (field, alter) in ((string, Action<ListStatementRequest>)[])
             [
                 ("account_id", r => r.AccountId = ""), ("payment_type", r => r.PaymentType = 0), ("page_size", r => r.PageSize = -1),
-                ("decided_from", r => r.DecidedFrom = new Timestamp { Seconds = long.MaxValue }), ("decided_before", r => r.DecidedBefore = new Timestamp { Nanos = -1 }),
-                ("decided_before", r => (r.DecidedFrom, r.DecidedBefore) = (new Timestamp { Seconds = 5, Nanos = 1 }, new Timestamp { Seconds = 5 })),
+                ("start_time", r => r.StartTime = new Timestamp { Seconds = long.MaxValue }), ("end_time", r => r.EndTime = new Timestamp { Nanos = -1 }),
+                ("end_time", r => (r.StartTime, r.EndTime) = (new Timestamp { Seconds = 5, Nanos = 1 }, new Timestamp { Seconds = 5 })),
                 ("types", r => r.Types_.Add((StatementEntryType)77)),
             ])
         {

@@ -26,7 +26,7 @@ public sealed class WireJsonTests
         new Reply { CorrelationId = 5, Payment = new MakePaymentResponse { TransactionId = "t", Outcome = PaymentOutcome.Declined,
             DeclineReason = DeclineReason.CreditLimitExceeded, Message = "no", Balance = Amount, Version = 9 } },
         new Reply { Balance = new CheckBalanceResponse { Balance = Amount, Version = 2,
-            AsOf = new Timestamp { Seconds = 1_700_000_000, Nanos = 5 } } },
+            ReadTime = new Timestamp { Seconds = 1_700_000_000, Nanos = 5 } } },
         new Reply { Error = new Error { StatusCode = 14, Reason = "R", Message = "m", Field = "f" } },
         new Reply { CreditLimit = new SetCreditLimitResponse { Limit = Amount } },
         new Reply { Statement = new StatementPage { HasMore = true, Closing = new AccountState { Version = 2 },

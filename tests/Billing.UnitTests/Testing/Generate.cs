@@ -140,7 +140,7 @@ internal static class Generate
                 AccountId = account,
                 PaymentType = type,
                 Amount = amount,
-                HoldSeconds = (int)(version % (FieldRules.HoldSecondsMax + 1)),
+                HoldDuration = version % 2 == 0 ? null : new() { Seconds = version % (FieldRules.HoldSecondsMax + 1) },
             };
         }
         else if (kind == RequestKinds.Capture)
@@ -176,8 +176,8 @@ internal static class Generate
                 AfterVersion = version,
                 Limit = 1 + (int)(version % 1000),
                 Opening = version % 2 == 0 ? new AccountState { Version = version, Balance = amount, CreditLimit = amount } : null,
-                DecidedFrom = version % 3 == 0 ? new Timestamp { Seconds = version, Nanos = 1 } : null,
-                DecidedBefore = version % 4 == 0 ? new Timestamp { Seconds = version + 1L } : null,
+                StartTime = version % 3 == 0 ? new Timestamp { Seconds = version, Nanos = 1 } : null,
+                EndTime = version % 4 == 0 ? new Timestamp { Seconds = version + 1L } : null,
                 Types_ = { Enumerable.Repeat((StatementEntryType)(1 + (version % 10)), (int)(version % 3)) },
             };
         }
@@ -203,7 +203,7 @@ internal static class Generate
                 reply.Payment = payment;
                 break;
             case 1:
-                reply.Balance = new CheckBalanceResponse { AccountStatus = AccountStatus.Closed, Balance = balance, Available = amount, CreditLimit = amount, OnHold = amount, Version = version, AsOf = new Timestamp { Seconds = version } };
+                reply.Balance = new CheckBalanceResponse { AccountStatus = AccountStatus.Closed, Balance = balance, Available = amount, CreditLimit = amount, OnHold = amount, Version = version, ReadTime = new Timestamp { Seconds = version } };
                 break;
             case 2:
                 reply.CreditLimit = new SetCreditLimitResponse { TransactionId = id, Limit = amount, Balance = balance, Version = version };
@@ -211,14 +211,14 @@ internal static class Generate
             case 3:
                 reply.Statement = new StatementPage
                 {
-                    Entries = { new StatementEntry { AccountStatus = AccountStatus.Frozen, Version = version, Type = StatementEntryType.PaymentAccepted, TransactionId = id, DecidedAt = new Timestamp { Seconds = version }, Amount = amount, Balance = balance, OnHold = amount } },
+                    Entries = { new StatementEntry { AccountStatus = AccountStatus.Frozen, Version = version, Type = StatementEntryType.PaymentAccepted, TransactionId = id, DecideTime = new Timestamp { Seconds = version }, Amount = amount, Balance = balance, OnHold = amount } },
                     HasMore = version % 2 == 0,
                     Closing = new AccountState { Version = version, Balance = balance, CreditLimit = amount },
                     ReadTo = version,
                 };
                 break;
             case 4:
-                reply.Lookup = new RecordedPayment { TransactionId = id, Outcome = PaymentOutcome.Accepted, Amount = amount, Balance = balance, Version = version, Charged = amount, Held = amount };
+                reply.Lookup = new GetPaymentResponse { TransactionId = id, Outcome = PaymentOutcome.Accepted, Amount = amount, Balance = balance, Version = version, Charged = amount, Held = amount };
                 break;
             case 5:
                 reply.PaymentStatus = new PaymentStatus { Payment = payment };
@@ -233,7 +233,7 @@ internal static class Generate
                     Outcome = PaymentOutcome.Accepted,
                     Balance = balance,
                     OnHold = amount,
-                    ExpiresAt = new Timestamp { Seconds = version },
+                    ExpireTime = new Timestamp { Seconds = version },
                     Version = version,
                 };
                 break;
@@ -253,7 +253,7 @@ internal static class Generate
                 reply.Void = new VoidPaymentResponse { TransactionId = id, PaymentId = id, Released = amount, Balance = balance, Version = version };
                 break;
             case 10:
-                reply.BalanceAt = new PastBalance { AccountStatus = AccountStatus.Open, Balance = balance, Available = amount, CreditLimit = amount, OnHold = amount, Version = version, DecidedAt = new Timestamp { Seconds = version } };
+                reply.BalanceAt = new GetBalanceAtResponse { AccountStatus = AccountStatus.Open, Balance = balance, Available = amount, CreditLimit = amount, OnHold = amount, Version = version, DecideTime = new Timestamp { Seconds = version } };
                 break;
             case 11:
                 reply.AccountStatus = new SetAccountStatusResponse { TransactionId = id, AccountStatus = AccountStatus.Frozen, Balance = balance, OnHold = amount, Version = version };
@@ -279,7 +279,7 @@ internal static class Generate
                 recorded.PaymentRefunded = new PaymentRefunded { PaymentId = recorded.TransactionId, Amount = amount, Charged = amount, Refunded = amount, Held = amount };
                 break;
             case 3:
-                recorded.PaymentAuthorised = new PaymentAuthorised { Amount = amount, ExpiresUnixUs = 2_000_000 };
+                recorded.PaymentAuthorised = new PaymentAuthorised { Amount = amount, ExpireUnixUs = 2_000_000 };
                 recorded.OnHold = amount;
                 break;
             case 4:

@@ -86,7 +86,7 @@ async function arrived(answer, steps, took) {
   }
   const accepted = answer.outcome === 'ACCEPTED';
   tell(accepted ? 'accepted' : 'declined',
-    `${accepted ? answer.expires_at ? 'On hold' : 'Accepted' : `Declined: ${answer.decline_reason}`} after ${milliseconds(took)} ms.${balance}`);
+    `${accepted ? answer.expire_time ? 'On hold' : 'Accepted' : `Declined: ${answer.decline_reason}`} after ${milliseconds(took)} ms.${balance}`);
 }
 
 // Plays the steps in slow motion, since they take only milliseconds.

@@ -17,8 +17,12 @@ public sealed class HoldRoutesTests
     private readonly FakeBackend _backend = new();
 
     [Theory]
-    [InlineData("authorisations", "\"hold_seconds\":\"60\"", "hold_seconds", "hold_seconds must be a whole number of 32 bits")]
-    [InlineData("authorisations", "\"hold_seconds\":2678401", "hold_seconds", "hold_seconds must be between 0 and 2678400; it is 2678401")]
+    [InlineData("authorisations", "\"hold_duration\":60", "hold_duration", "hold_duration must be a duration like 3600s, in a string")]
+    [InlineData("authorisations", "\"hold_duration\":\"60\"", "hold_duration", "hold_duration must be a duration like 3600s; it is '60'")]
+    [InlineData("authorisations", "\"hold_duration\":\"1 min\"", "hold_duration", "hold_duration must be a duration like 3600s; it is '1 min'")]
+    [InlineData("authorisations", "\"hold_duration\":\"2678401s\"", "hold_duration", "hold_duration must be whole seconds, 1 to 2678400; it has 2678401 seconds and 0 nanos")]
+    [InlineData("authorisations", "\"hold_duration\":\"1.5s\"", "hold_duration", "hold_duration must be whole seconds, 1 to 2678400; it has 1 seconds and 500000000 nanos")]
+    [InlineData("authorisations", "\"hold_duration\":\"-1s\"", "hold_duration", "hold_duration must be whole seconds, 1 to 2678400; it has -1 seconds and 0 nanos")]
     [InlineData("captures", "\"is_final\":1", "is_final", "is_final must be true or false")]
     [InlineData("captures", "\"payment_id\":\"\"", "payment_id", "payment_id is missing; it must be a UUID")]
     [InlineData("voids", "\"payment_id\":5", "payment_id", "payment_id must be a string")]
@@ -50,7 +54,7 @@ public sealed class HoldRoutesTests
                     Outcome = PaymentOutcome.Accepted,
                     Balance = Samples.Dollars(1),
                     OnHold = Samples.Dollars(2),
-                    ExpiresAt = new Timestamp { Seconds = 60 },
+                    ExpireTime = new Timestamp { Seconds = 60 },
                     Version = 3,
                 },
             },
@@ -82,21 +86,21 @@ public sealed class HoldRoutesTests
         await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);
         var account = "\"account_id\":\"acct\",\"payment_type\":\"visa\"";
 
-        var authorised = await AnswerAsync(proxy, $"authorisations/{hold}", Body[..^1] + ",\"hold_seconds\":60}");
+        var authorised = await AnswerAsync(proxy, $"authorisations/{hold}", Body[..^1] + ",\"hold_duration\":\"60s\"}");
         var captured = await AnswerAsync(proxy, $"captures/{capture}", Body[..^1] + $",\"payment_id\":\"{hold}\",\"is_final\":true}}");
         var voided = await AnswerAsync(proxy, $"voids/{release}", $"{{{account},\"payment_id\":\"{hold}\"}}");
 
         var commands = _backend.Commands.ToList();
         var visa = PaymentType.Visa;
         Assert.Equal(
-            new AuthorisePaymentRequest { TransactionId = hold, AccountId = "acct", PaymentType = visa, Amount = Samples.Dollars(1), HoldSeconds = 60 },
+            new AuthorisePaymentRequest { TransactionId = hold, AccountId = "acct", PaymentType = visa, Amount = Samples.Dollars(1), HoldDuration = new() { Seconds = 60 } },
             commands[0].Authorise);
         Assert.Equal(
             new CapturePaymentRequest { TransactionId = capture, AccountId = "acct", PaymentType = visa, PaymentId = hold, Amount = Samples.Dollars(1), IsFinal = true },
             commands[1].Capture);
         Assert.Equal(new VoidPaymentRequest { TransactionId = release, AccountId = "acct", PaymentType = visa, PaymentId = hold }, commands[2].Void);
         Assert.Equal(
-            $$$"""{"transaction_id":"{{{hold}}}","outcome":"ACCEPTED","balance":{{{DollarsJson(1)}}},"on_hold":{{{DollarsJson(2)}}},"expires_at":"1970-01-01T00:01:00Z","version":3}""",
+            $$$"""{"transaction_id":"{{{hold}}}","outcome":"ACCEPTED","balance":{{{DollarsJson(1)}}},"on_hold":{{{DollarsJson(2)}}},"expire_time":"1970-01-01T00:01:00Z","version":3}""",
             authorised);
         Assert.Equal(
             $$$"""{"transaction_id":"{{{capture}}}","payment_id":"{{{hold}}}","amount":{{{DollarsJson(1)}}},"charged":{{{DollarsJson(2)}}},"held":{{{DollarsJson(3)}}},"balance":{{{DollarsJson(4)}}},"version":5}""",
