@@ -66,6 +66,10 @@ public static class ErrorReasons
     /// <summary>UNIMPLEMENTED: the method is for operators and is served only at the proxy's admin address.</summary>
     public const string NotServedHere = "NOT_SERVED_HERE";
 
+    /// <summary>INVALID_ARGUMENT: the request is for a host name to which the proxy does not answer; its operator lists the names
+    /// in the setting <c>AllowedHosts</c>.</summary>
+    public const string HostNotAllowed = "HOST_NOT_ALLOWED";
+
     /// <summary>RESOURCE_EXHAUSTED: the caller makes more calls per second, or has more calls in flight, than one caller may.</summary>
     public const string CallerLimitReached = "CALLER_LIMIT_REACHED";
 

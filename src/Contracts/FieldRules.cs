@@ -204,6 +204,9 @@ public static class FieldRules
                 ? "is missing; it must be a UUID"
                 : $"must be a UUID of the form 01234567-89ab-cdef-0123-456789abcdef; it is '{Shorten(id)}'");
 
+    /// <summary>Whether a text may be the id of an account.</summary>
+    public static bool IsAccountId(string id) => CheckAccountId(id) is null;
+
     private static FieldViolation? CheckAccountId(string id)
     {
         if (id.Length == 0)
@@ -215,9 +218,11 @@ public static class FieldRules
             return new FieldViolation("account_id",
                 Invariant($"must have at most {AccountIdLengthMax} characters; it has {id.Length}"));
         }
-        return id.AsSpan().IndexOfAnyExcept(NameCharacters) < 0
-            ? null
-            : new FieldViolation("account_id", $"may have only the characters A-Z a-z 0-9 . _ -; it is '{Shorten(id)}'");
+        return id.AsSpan().IndexOfAnyExcept(NameCharacters) >= 0
+            ? new FieldViolation("account_id", $"may have only the characters A-Z a-z 0-9 . _ -; it is '{Shorten(id)}'")
+            // A URL with one of these as a segment is another URL.
+            : id is "." or ".." ? new FieldViolation("account_id", $"must not be '{id}'")
+            : null;
     }
 
     // A pair is not quoted: what callers keep there is not for logs.

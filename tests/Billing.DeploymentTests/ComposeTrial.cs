@@ -139,7 +139,7 @@ public sealed partial class ComposeTrial : IAsyncDisposable
         return response.StatusCode;
     }
 
-    private string Issue(params string[] scopes) => Credentials.Token("trial", scopes, ["*"], TimeSpan.FromHours(1), TimeProvider.System);
+    private string Issue(params string[] scopes) => Credentials.Token("trial", scopes, ["*/*"], TimeSpan.FromHours(1), TimeProvider.System);
 
     private int Free(string port) => _ports[int.Parse(port, CultureInfo.InvariantCulture)] = _free.Take();
 

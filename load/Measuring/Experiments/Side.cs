@@ -34,7 +34,7 @@ internal abstract class Side(string name) : IAsyncDisposable
 internal sealed class StackSide(string name, BillingStack stack, IAsyncDisposable? companion = null) : Side(name)
 {
     private readonly string _token = stack.Credentials?.Token(
-        "load", [Proxy.Security.Scopes.PaymentsWrite, Proxy.Security.Scopes.BalancesRead], ["*"], TimeSpan.FromHours(24), TimeProvider.System) ?? "";
+        "load", [Proxy.Security.Scopes.PaymentsWrite, Proxy.Security.Scopes.BalancesRead], ["*/*"], TimeSpan.FromHours(24), TimeProvider.System) ?? "";
 
     /// <summary>The stack.</summary>
     public BillingStack Stack => stack;

@@ -64,7 +64,7 @@ internal sealed class GrpcService(RequestHandler handler, Admission admission, I
         GetStatementRequest request, IServerStreamWriter<StatementEntry> responseStream, ServerCallContext context)
     {
         var call = IncomingCall.Of(context, time);
-        using var place = handler.Admit(request, FieldRules.Check(request), request.AccountId, call.Caller, isTimed: false).Value;
+        using var place = handler.Admit(request, FieldRules.Check(request), (request.PaymentType, request.AccountId), call.Caller, isTimed: false).Value;
         using var end = admission.EndOf(call.Caller);
         using var responses = new DrainingWriter<StatementEntry>(responseStream, end);
         await new StatementStream(handler, call, responses, place, end).RunAsync(request);

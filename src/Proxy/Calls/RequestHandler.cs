@@ -4,6 +4,7 @@ using Billing.Messaging.Requests;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Limits;
 using Billing.Proxy.Security;
+using Billing.V1;
 using Billing.Wire.V1;
 using Google.Protobuf;
 using Grpc.Core;
@@ -28,8 +29,8 @@ internal sealed class RequestHandler(
     /// <summary>Checks a request, authorises its caller, and admits the call.</summary>
     /// <returns>The place of the call; INVALID_ARGUMENT if the request is too large or breaks a rule, PERMISSION_DENIED if the account
     /// is not the caller's, or the failure of <see cref="Admission.Enter"/>.</returns>
-    public Outcome<Admission.Admitted> Admit(IMessage request, FieldViolation? violation, string accountId, Caller caller, bool isTimed = true) =>
-        Refusal(request, violation, accountId, caller) is { } refusal ? refusal : admission.Enter(caller, isTimed);
+    public Outcome<Admission.Admitted> Admit(IMessage request, FieldViolation? violation, (PaymentType Network, string Id) account, Caller caller, bool isTimed = true) =>
+        Refusal(request, violation, account, caller) is { } refusal ? refusal : admission.Enter(caller, isTimed);
 
     /// <summary>Handles a call. Its command holds the call's place until its reply or its deadline, and the caller waits no longer
     /// than it is there.</summary>
@@ -38,7 +39,7 @@ internal sealed class RequestHandler(
         where TRequest : class, IMessage<TRequest>
         where TAnswer : class
     {
-        var admitted = Admit(request, kind.Check(request), kind.AccountOf(request).Id, call.Caller);
+        var admitted = Admit(request, kind.Check(request), kind.AccountOf(request), call.Caller);
         if (admitted.Failure is { } refusal)
         {
             return refusal;
@@ -54,7 +55,7 @@ internal sealed class RequestHandler(
         where TRequest : class, IMessage<TRequest>
         where TAnswer : class
     {
-        var admitted = Admit(request, kind.Check(request), kind.AccountOf(request).Id, call.Caller);
+        var admitted = Admit(request, kind.Check(request), kind.AccountOf(request), call.Caller);
         if (admitted.Failure is { } refusal)
         {
             return refusal;
@@ -69,7 +70,7 @@ internal sealed class RequestHandler(
     public Task<Outcome<TAnswer>> HandleInStreamAsync<TRequest, TAnswer>(RequestKind<TRequest, TAnswer> kind, TRequest request, IncomingCall call)
         where TRequest : class, IMessage<TRequest>
         where TAnswer : class =>
-        Refusal(request, kind.Check(request), kind.AccountOf(request).Id, call.Caller) is { } refusal
+        Refusal(request, kind.Check(request), kind.AccountOf(request), call.Caller) is { } refusal
             ? Task.FromResult<Outcome<TAnswer>>(refusal)
             : AnswerAsync(kind, request, call, place: null);
 
@@ -84,22 +85,22 @@ internal sealed class RequestHandler(
         return AnswerAsync(kind, request, call, place).WaitAsync(call.Gone);
     }
 
-    private Failure? Refusal(IMessage request, FieldViolation? violation, string accountId, Caller caller)
+    private Failure? Refusal(IMessage request, FieldViolation? violation, (PaymentType Network, string Id) account, Caller caller)
     {
         var size = request.CalculateSize();
         return size > _options.RequestBytesMax
                 ? new Failure(StatusCode.InvalidArgument, ErrorReasons.RequestTooLarge,
                     $"The request has {size} bytes; Billing:Proxy:RequestBytesMax allows {_options.RequestBytesMax}.")
             : violation is not null ? Failure.BadField(violation)
-            : caller.MayAccess(accountId) ? null
-            : NotAllowed(accountId, caller);
+            : caller.MayAccess(account.Network, account.Id) ? null
+            : NotAllowed(account, caller);
     }
 
     // The failure does not reveal whether the account exists.
-    private Failure NotAllowed(string accountId, Caller caller)
+    private Failure NotAllowed((PaymentType Network, string Id) account, Caller caller)
     {
         var failure = new Failure(StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed, "The caller's token does not include this account.");
-        log?.Refused(caller, failure, accountId);
+        log?.Refused(caller, failure, StreamId.For(account.Network, account.Id));
         return failure;
     }
 

@@ -18,7 +18,7 @@ internal static class StatementPages
     {
         var after = 0L;
         var violation = FieldRules.Check(request) ?? PageToken.Read(request, out after);
-        using var place = handler.Admit(request, violation, request.AccountId, call.Caller).Value;
+        using var place = handler.Admit(request, violation, (request.PaymentType, request.AccountId), call.Caller).Value;
         var wanted = new StatementPageRequest
         {
             AccountId = request.AccountId,

@@ -33,7 +33,8 @@ internal static class ProxyServices
     /// failures into answers, and what may refuse it.</summary>
     public static void MapProxy(this WebApplication app)
     {
-        app.UseHostFiltering();
+        app.Use(RestServices.HeadAsGet);
+        app.UseRouting();
         app.UseRateLimiter();
         // Anonymous, since metrics collectors have no token: the admin address is for the operators' network only.
         app.MapTelemetry()?.AllowAnonymous().ForOperators();

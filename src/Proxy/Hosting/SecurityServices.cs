@@ -30,7 +30,12 @@ internal static class SecurityServices
         {
             builder.AlsoListen(url);
         }
-        services.AddHostFiltering(filter => filter.AllowedHosts = Exposure.Hosts(configuration));
+        services.Insert(0, ServiceDescriptor.Singleton<IStartupFilter, HostNames>());
+        services.AddHostFiltering(filter =>
+        {
+            filter.AllowedHosts = Exposure.Hosts(configuration);
+            filter.IncludeFailureMessage = false;
+        });
         services.AddRateLimiter(limiter => limiter.AddPolicy<string, AnonymousCalls>(AnonymousCalls.Name));
         services.AddSingleton<TlsServer>().AddSingleton<ClientCertificates>()
             .AddSingleton<IReadyPart>(provider => provider.GetRequiredService<ClientCertificates>());

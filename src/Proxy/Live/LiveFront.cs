@@ -23,7 +23,7 @@ internal sealed class LiveFront(
         if (!caller.MayAccessAll)
         {
             RestFailure.Write(http.Response, new Failure(
-                StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed, "The page shows payments of all accounts, and the caller's token does not include all of them (*)."));
+                StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed, "The page shows payments of all accounts, and the caller's token does not include all of them (*/*)."));
             return;
         }
         using var watcher = watchers.TryEnter(http.Features.GetRequiredFeature<IHttpRequestLifetimeFeature>().Abort);

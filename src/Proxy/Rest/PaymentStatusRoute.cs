@@ -47,7 +47,6 @@ internal sealed class PaymentStatusRoute(RequestHandler handler, TimeProvider ti
         [FromQuery(Name = Link), Description("As the address has it.")] string? link,
         HttpContext http)
     {
-        http.Response.Headers.CacheControl = "no-store";
         var call = RestRequest.CallOf(http, time, StatusWait);
         RestRequest.CheckQuery(http, Link);
         if (!StatusLink.TryRead(transactionId, link ?? "", out var question))

@@ -1,9 +1,11 @@
 using System.Buffers;
 using System.Globalization;
 using System.IO.Pipelines;
+using System.Text;
 using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
 using System.Text.RegularExpressions;
+using System.Text.Unicode;
 using Billing.Contracts;
 using Billing.Proxy.Calls;
 using Billing.Proxy.Failures;
@@ -175,6 +177,10 @@ internal static partial class RestRequest
     private static T Parse<T>(ReadOnlySequence<byte> body, JsonTypeInfo<T> type)
         where T : class
     {
+        var begin = new SequenceReader<byte>(body);
+        // Readers may pass over a byte order mark (RFC 8259, section 8.1).
+        begin.IsNext(Encoding.UTF8.Preamble, advancePast: true);
+        body = begin.UnreadSequence;
         if (body.IsEmpty)
         {
             throw Malformed("The body is missing; it must be a JSON object.");
@@ -189,7 +195,7 @@ internal static partial class RestRequest
         }
         catch (JsonException e)
         {
-            throw Refused(e);
+            throw Utf8.IsValid(body.ToArray()) ? Refused(e) : Malformed("The body is not UTF-8, which JSON has to be.");
         }
     }
 
@@ -225,8 +231,10 @@ internal static partial class RestRequest
         _ => "a string",
     };
 
-    // Without the rest of the message, which is about byte positions and .NET types.
-    private static string Sentence(string message) => message.Split(" Path:")[0].Split(" LineNumber:")[0];
+    // Without the rest of the message, which is about byte positions and .NET types, and without advice to programmers.
+    private static string Sentence(string message) => message.Contains("trailing comma", StringComparison.Ordinal)
+        ? "a comma stands before the end of an object or a list."
+        : message.Split(" Path:")[0].Split(" LineNumber:")[0];
 
     private static string Shorten(string text) => text.Length <= 40 ? text : string.Concat(text.AsSpan(0, 40), "...");
 

@@ -57,12 +57,25 @@ internal static class RestServices
         }
     }
 
+    /// <summary>The middleware that serves HEAD as GET; the server leaves out the body. It has to be before routing.</summary>
+    internal static Task HeadAsGet(HttpContext http, RequestDelegate next)
+    {
+        if (HttpMethods.IsHead(http.Request.Method))
+        {
+            http.Request.Method = HttpMethods.Get;
+        }
+        return next(http);
+    }
+
     /// <summary>The middleware that turns failures of REST requests into answers.</summary>
     internal static Task AnswerFailuresAsync(HttpContext http, RequestDelegate next) =>
         Refusals.IsGrpc(http.Request) ? next(http) : GuardAsync(http, next);
 
     private static async Task GuardAsync(HttpContext http, RequestDelegate next)
     {
+        // What an account owes is for whoever asked, and is what its content type says.
+        http.Response.Headers.CacheControl = "no-store";
+        http.Response.Headers.XContentTypeOptions = "nosniff";
         try
         {
             await next(http);
@@ -84,9 +97,25 @@ internal static class RestServices
             var errors = http.RequestServices.GetRequiredService<CallErrors>();
             RestFailure.Write(http.Response, errors.Unforeseen(e, http.GetEndpoint()?.DisplayName ?? http.Request.Method));
         }
+        if (http.Response is { HasStarted: false, StatusCode: StatusCodes.Status405MethodNotAllowed })
+        {
+            Allow(http);
+        }
         if (http.Response is { HasStarted: false, StatusCode: >= 400, ContentLength: null, ContentType: null })
         {
             RestFailure.Write(http.Response, http.Response.StatusCode, null, Refusal(http));
+        }
+    }
+
+    // Routing has listed the methods that the routes of the path have.
+    private static void Allow(HttpContext http)
+    {
+        var methods = http.Response.Headers.Allow.ToString();
+        var head = methods.Contains(HttpMethods.Get, StringComparison.Ordinal) ? ", HEAD" : "";
+        http.Response.Headers.Allow = $"{methods}{head}, OPTIONS";
+        if (HttpMethods.IsOptions(http.Request.Method))
+        {
+            http.Response.StatusCode = StatusCodes.Status204NoContent;
         }
     }
 

@@ -67,9 +67,8 @@ internal sealed class AuthOptions
         .Select(scope => $"{Section}:{setting}: there is no scope '{scope}'; the scopes are {string.Join(", ", Scopes.All)}.");
 
     private static IEnumerable<string> ProblemsOfAccounts(string setting, string accounts) => Words(accounts) is { Length: > 0 } words
-        ? words.Where(word => word.IndexOf('*', StringComparison.Ordinal) is var star && star >= 0 && star < word.Length - 1)
-            .Select(word => $"{setting}: '{word}' is neither an account id nor the beginning of some followed by *.")
-        : [$"{setting} is missing: set it to account ids and beginnings of account ids followed by *, separated by spaces; * for all."];
+        ? words.Where(word => !AccountGrants.IsValid(word)).Select(word => $"{setting}: '{word}' is not {AccountGrants.Form}.")
+        : [$"{setting} is missing: set it to entries {AccountGrants.Form}, separated by spaces."];
 
     private static bool IsAuthority(string address) =>
         Uri.TryCreate(address, UriKind.Absolute, out var uri)
@@ -79,7 +78,7 @@ internal sealed class AuthOptions
 /// <summary>What a caller with a certain client certificate may do; section <c>Billing:Auth:Certificates:NAME</c>.</summary>
 internal sealed class CertificateRights
 {
-    /// <summary>The accounts that it may access, separated by spaces: account ids, or prefixes of ids followed by <c>*</c>.</summary>
+    /// <summary>The accounts that it may access, separated by spaces: entries of <see cref="AccountGrants"/>.</summary>
     public string Accounts { get; set; } = "";
 
     /// <summary>Its scopes, separated by spaces; empty for <see cref="AuthOptions.CertificateScopes"/>.</summary>

@@ -9,36 +9,25 @@ internal sealed class Caller : ClaimsIdentity
 {
     private readonly bool _mayDoEverything;
     private readonly HashSet<string> _scopes = new(StringComparer.Ordinal);
-    private readonly HashSet<string> _accounts = new(StringComparer.Ordinal);
-    private readonly List<string> _beginnings = [];
+    private readonly AccountGrants _accounts;
 
     /// <summary>Creates an unauthenticated caller, which may do everything.</summary>
     public Caller(string id)
     {
         Id = id;
         _mayDoEverything = true;
+        _accounts = new AccountGrants([]);
     }
 
-    /// <summary>Creates an authenticated caller, which may access the accounts: account ids, or prefixes of ids followed by <c>*</c>.
-    /// </summary>
+    /// <summary>Creates an authenticated caller, which may access the accounts of some grants.</summary>
     public Caller(
-        string scheme, string id, IEnumerable<string> scopes, IEnumerable<string> accounts, DateTimeOffset? until = null, string? clientId = null)
+        string scheme, string id, IEnumerable<string> scopes, AccountGrants accounts, DateTimeOffset? until = null, string? clientId = null)
         : base(scheme)
     {
         (Id, Until) = (id, until);
         Principal = new Principal { Subject = id, ClientId = clientId ?? "" };
         _scopes.UnionWith(scopes);
-        foreach (var account in accounts)
-        {
-            if (account.EndsWith('*'))
-            {
-                _beginnings.Add(account[..^1]);
-            }
-            else
-            {
-                _accounts.Add(account);
-            }
-        }
+        _accounts = accounts;
     }
 
     /// <summary>What identifies the caller; the same in all of its tokens.</summary>
@@ -51,7 +40,7 @@ internal sealed class Caller : ClaimsIdentity
     public Principal? Principal { get; }
 
     /// <summary>Whether it may access every account.</summary>
-    public bool MayAccessAll => _mayDoEverything || _beginnings.Contains("");
+    public bool MayAccessAll => _mayDoEverything || _accounts.AreForAll;
 
     public static Caller Of(HttpContext http) =>
         http.User.Identity as Caller ?? http.Features.Get<Caller>() ?? Nobody;
@@ -61,8 +50,7 @@ internal sealed class Caller : ClaimsIdentity
 
     public bool Has(string scope) => _mayDoEverything || _scopes.Contains(scope);
 
-    public bool MayAccess(string accountId) => _mayDoEverything || _accounts.Contains(accountId)
-        || _beginnings.Exists(beginning => accountId.StartsWith(beginning, StringComparison.Ordinal));
+    public bool MayAccess(PaymentType network, string accountId) => _mayDoEverything || _accounts.Include(network, accountId);
 
     private static Caller Nobody { get; } = new("nobody");
 }

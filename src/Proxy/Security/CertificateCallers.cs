@@ -18,7 +18,7 @@ internal sealed class CertificateCallers(
 
     private const string Prefix = "certificate:";
 
-    private static readonly CertificateRights AllAccounts = new() { Accounts = "*" };
+    private static readonly CertificateRights AllAccounts = new() { Accounts = "*/*" };
 
     protected override Task<AuthenticateResult> HandleAuthenticateAsync()
     {
@@ -32,7 +32,7 @@ internal sealed class CertificateCallers(
             return Task.FromResult(AuthenticateResult.Fail("The certificate's common name is too long, or has control characters."));
         }
         var rights = auth.Value.Certificates.Count == 0 ? AllAccounts : auth.Value.Certificates.GetValueOrDefault(name);
-        var caller = new Caller(SchemeName, Prefix + name, rights is null ? [] : ScopesOf(rights), AuthOptions.Words(rights?.Accounts ?? ""));
+        var caller = new Caller(SchemeName, Prefix + name, rights is null ? [] : ScopesOf(rights), new AccountGrants(AuthOptions.Words(rights?.Accounts ?? "")));
         return Task.FromResult(AuthenticateResult.Success(new AuthenticationTicket(new ClaimsPrincipal(caller), SchemeName)));
     }
 

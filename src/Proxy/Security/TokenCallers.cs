@@ -2,8 +2,11 @@ using System.Security.Claims;
 using System.Security.Cryptography;
 using System.Text;
 using System.Text.Json;
+using Billing.Contracts;
 using Billing.Hosting;
 using Billing.Messaging;
+using Billing.Proxy.Failures;
+using Grpc.Core;
 using Microsoft.AspNetCore.Authentication.JwtBearer;
 using Microsoft.Extensions.Caching.Memory;
 using Microsoft.Extensions.Options;
@@ -126,9 +129,17 @@ internal sealed class TokenCallers(
             validated.Fail($"The token does not identify a caller: of the claims sub, client_id and azp it has none, or one of more than {WireFormat.NameMax} characters or with control characters.");
             return Task.CompletedTask;
         }
+        var accounts = Words(token, _options.AccountClaim).ToList();
+        if (accounts.Find(entry => !AccountGrants.IsValid(entry)) is { } wrong)
+        {
+            validated.Fail(new FailureException(new Failure(
+                StatusCode.Unauthenticated, ErrorReasons.TokenInvalid,
+                $"The token's claim {_options.AccountClaim} has '{wrong[..Math.Min(wrong.Length, WireFormat.NameMax)]}'; its entries are {AccountGrants.Form}.")));
+            return Task.CompletedTask;
+        }
         var caller = new Caller(
-            JwtBearerDefaults.AuthenticationScheme, id, Words(token, "scope").Concat(Words(token, "scp")), Words(token, _options.AccountClaim), Expiry(token),
-            client);
+            JwtBearerDefaults.AuthenticationScheme, id, Words(token, "scope").Concat(Words(token, "scp")), new AccountGrants(accounts),
+            Expiry(token), client);
         validated.Principal = new ClaimsPrincipal(caller);
         Remember(validated.Request.Headers.Authorization.ToString(), validated.Principal, token);
         return Task.CompletedTask;

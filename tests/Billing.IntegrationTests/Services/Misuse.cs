@@ -34,7 +34,7 @@ public sealed class Misuse(SecuredStack stack)
         var client = new BillingService.BillingServiceClient(_stack.Channel());
         var admin = new BillingAdminService.BillingAdminServiceClient(Grpc.Net.Client.GrpcChannel.ForAddress(
             _stack.Stack.AdminAddresses[0], new() { HttpHandler = _stack.Credentials.Handler(), DisposeHttpClient = true }));
-        var all = _stack.Bearer("payments:write balances:read admin", "*");
+        var all = _stack.Bearer("payments:write balances:read admin", "*/*");
         var before = await EventsAsync();
 
         foreach (var text in Hostile)
@@ -73,7 +73,7 @@ public sealed class Misuse(SecuredStack stack)
         using var answer = await http.PutAsync(new Uri(Rest, "/v1/payments/" + Guid.NewGuid()), body, Cancellation);
         var client = new BillingService.BillingServiceClient(_stack.Channel());
         var tooLong = await Assert.ThrowsAsync<RpcException>(() => client.MakePaymentAsync(
-            With(p => p.AccountId = new string('a', 100_000_000)), _stack.Bearer("payments:write", "*")).ResponseAsync);
+            With(p => p.AccountId = new string('a', 100_000_000)), _stack.Bearer("payments:write", "*/*")).ResponseAsync);
 
         Assert.Equal(HttpStatusCode.RequestEntityTooLarge, answer.StatusCode);
         Assert.Equal((StatusCode.InvalidArgument, ErrorReasons.RequestTooLarge), (tooLong.StatusCode, tooLong.Reason()));
@@ -131,7 +131,7 @@ public sealed class Misuse(SecuredStack stack)
     public async Task A_thousand_idle_streams_do_not_block_other_calls()
     {
         var before = ResidentBytes();
-        var headers = _stack.Bearer("payments:write", "test-*");
+        var headers = _stack.Bearer("payments:write", "*/*");
         var client = new BillingService.BillingServiceClient(_stack.Channel());
         var streams = Enumerable.Range(0, 1_000).Select(_ => client.MakePayments(headers, cancellationToken: Cancellation)).ToList();
         // One answered payment shows that all streams are open.
@@ -150,14 +150,14 @@ public sealed class Misuse(SecuredStack stack)
     private HttpClient Http(string scopes)
     {
         var http = new HttpClient(_stack.Credentials.Handler());
-        http.DefaultRequestHeaders.Authorization = new("Bearer", _stack.Token(scopes, "*"));
+        http.DefaultRequestHeaders.Authorization = new("Bearer", _stack.Token(scopes, "*/*"));
         return http;
     }
 
     private async Task ServesAsync()
     {
         var paid = await new BillingService.BillingServiceClient(_stack.Channel()).MakePaymentAsync(
-            StackFixture.Payment(), _stack.Bearer("payments:write", "test-*"), (TimeProvider.System.GetUtcNow() + Patience).UtcDateTime, Cancellation);
+            StackFixture.Payment(), _stack.Bearer("payments:write", "*/*"), (TimeProvider.System.GetUtcNow() + Patience).UtcDateTime, Cancellation);
         Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
     }
 

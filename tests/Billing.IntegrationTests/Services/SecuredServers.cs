@@ -51,7 +51,7 @@ public sealed class SecuredServers(SecuredStack stack)
     public async Task A_payment_and_its_balance_use_TLS_on_every_connection()
     {
         var client = new BillingService.BillingServiceClient(_stack.Channel());
-        var headers = _stack.Bearer("payments:write balances:read", "test-*");
+        var headers = _stack.Bearer("payments:write balances:read", "*/*");
         var payment = StackFixture.Payment();
 
         var paid = await client.MakePaymentAsync(payment, headers);
@@ -68,7 +68,7 @@ public sealed class SecuredServers(SecuredStack stack)
     {
         var client = new BillingService.BillingServiceClient(_stack.Channel());
         var payment = StackFixture.Payment();
-        await client.MakePaymentAsync(payment, _stack.Bearer("payments:write", "test-*"));
+        await client.MakePaymentAsync(payment, _stack.Bearer("payments:write", "*/*"));
         using var admin = GrpcChannel.ForAddress(_stack.Stack.AdminAddresses[0], new() { HttpHandler = _stack.Credentials.Handler(), DisposeHttpClient = true });
         var freeze = new SetAccountStatusRequest
         {
@@ -77,11 +77,11 @@ public sealed class SecuredServers(SecuredStack stack)
             PaymentType = payment.PaymentType,
             AccountStatus = AccountStatus.Frozen,
         };
-        await new BillingAdminService.BillingAdminServiceClient(admin).SetAccountStatusAsync(freeze, _stack.Bearer("admin", "*"));
+        await new BillingAdminService.BillingAdminServiceClient(admin).SetAccountStatusAsync(freeze, _stack.Bearer("admin", "*/*"));
         var request = new GetStatementRequest { AccountId = payment.AccountId, PaymentType = payment.PaymentType };
 
-        var told = await EntryAsync(client, request, _stack.Bearer("balances:read admin", "test-*"));
-        var untold = await EntryAsync(client, request, _stack.Bearer("balances:read", "test-*"));
+        var told = await EntryAsync(client, request, _stack.Bearer("balances:read admin", "*/*"));
+        var untold = await EntryAsync(client, request, _stack.Bearer("balances:read", "*/*"));
         var (exitCode, output) = await CommandRun.ToEndAsync(
             _stack.Stack.Folder,
             ["audit", "--who", $"{payment.PaymentType}/{payment.AccountId}", "--postgres", _stack.ConnectionString]);
@@ -98,7 +98,7 @@ public sealed class SecuredServers(SecuredStack stack)
     public async Task A_proxy_exposes_for_how_long_its_certificate_is_valid()
     {
         using var http = new HttpClient(_stack.Credentials.Handler()) { BaseAddress = new Uri(_stack.Stack.AdminAddresses[0]) };
-        http.DefaultRequestHeaders.Authorization = new("Bearer", _stack.Token("admin", "*"));
+        http.DefaultRequestHeaders.Authorization = new("Bearer", _stack.Token("admin", "*/*"));
 
         var metrics = await http.GetStringAsync(new Uri("/metrics", UriKind.Relative), TestContext.Current.CancellationToken);
 
@@ -202,8 +202,8 @@ public sealed class SecuredServers(SecuredStack stack)
     public async Task Logs_and_command_lines_contain_no_password_key_or_token()
     {
         var client = new BillingService.BillingServiceClient(_stack.Channel());
-        var good = _stack.Token("payments:write", "test-*");
-        var bad = _stack.Token("payments:write", "test-*")[..^3] + "AAA";
+        var good = _stack.Token("payments:write", "*/*");
+        var bad = _stack.Token("payments:write", "*/*")[..^3] + "AAA";
         await client.MakePaymentAsync(StackFixture.Payment(), new Metadata { { "authorization", "Bearer " + good } });
         await Assert.ThrowsAsync<RpcException>(
             () => client.MakePaymentAsync(StackFixture.Payment(), new Metadata { { "authorization", "Bearer " + bad } }).ResponseAsync);

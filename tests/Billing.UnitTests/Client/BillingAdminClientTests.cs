@@ -60,7 +60,7 @@ public sealed class BillingAdminClientTests
 
     private static BillingAdminClient Client(SecureProxy proxy, Uri address, string scopes)
     {
-        var options = new BillingClientOptions { Proxies = { address.AbsoluteUri }, Token = proxy.Token(scopes, "*") };
+        var options = new BillingClientOptions { Proxies = { address.AbsoluteUri }, Token = proxy.Token(scopes, "*/*") };
         options.Tls.CaFile = proxy.CaFile;
         return new BillingAdminClient(options);
     }

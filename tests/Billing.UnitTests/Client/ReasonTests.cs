@@ -18,6 +18,7 @@ public sealed class ReasonTests
         [ErrorReasons.InvalidField] = (StatusCode.InvalidArgument, RejectionReason.InvalidField),
         [ErrorReasons.RequestTooLarge] = (StatusCode.InvalidArgument, RejectionReason.InvalidField),
         [ErrorReasons.MalformedMessage] = (StatusCode.InvalidArgument, RejectionReason.InvalidField),
+        [ErrorReasons.HostNotAllowed] = (StatusCode.InvalidArgument, RejectionReason.InvalidField),
         [ErrorReasons.MalformedBody] = (StatusCode.InvalidArgument, RejectionReason.InvalidField),
         [ErrorReasons.TransactionIdReused] = (StatusCode.AlreadyExists, RejectionReason.IdReused),
         [ErrorReasons.CurrencyMismatch] = (StatusCode.FailedPrecondition, RejectionReason.CurrencyMismatch),

@@ -63,7 +63,7 @@ public sealed class TokenFuzz
             return $"{signs} {reason} {answer.Headers.WwwAuthenticate.ToString()}";
         });
 
-        using var good = proxy.Http(issuer.Issue("somebody", ["balances:read"], ["acct-1"], TimeSpan.FromMinutes(5)));
+        using var good = proxy.Http(issuer.Issue("somebody", ["balances:read"], ["visa/acct-1"], TimeSpan.FromMinutes(5)));
         Assert.Equal(HttpStatusCode.OK, (await good.GetAsync(balance)).StatusCode);
     }
 
@@ -91,7 +91,7 @@ public sealed class TokenFuzz
         Assert.Contains(TokenIssuer.Issuer, claims.GetProperty("iss").GetRawText(), StringComparison.Ordinal);
         Assert.Contains(TokenIssuer.Audience, claims.GetProperty("aud").GetRawText(), StringComparison.Ordinal);
         Assert.True(Names(claims, "scope", "balances:read") || Names(claims, "scp", "balances:read"), token);
-        Assert.True(Names(claims, "billing_accounts", "*") || Names(claims, "billing_accounts", "acct-1"), token);
+        Assert.True(Names(claims, "billing_accounts", "*/*") || Names(claims, "billing_accounts", "visa/acct-1"), token);
         Assert.True(claims.GetProperty("exp").GetDouble() + 300 >= time.GetUtcNow().ToUnixTimeSeconds(), token);
     }
 
@@ -102,8 +102,8 @@ public sealed class TokenFuzz
     {
         string[] whole =
         [
-            issuer.Issue("somebody", ["balances:read"], ["acct-1"], TimeSpan.FromMinutes(5)), issuer.Issue("somebody", ["balances:read"], ["*"], TimeSpan.FromMinutes(5)),
-            issuer.Issue("somebody", ["payments:write"], ["*"], TimeSpan.FromMinutes(5)), issuer.Issue("somebody", ["balances:read"], ["*"], TimeSpan.FromHours(-1)),
+            issuer.Issue("somebody", ["balances:read"], ["visa/acct-1"], TimeSpan.FromMinutes(5)), issuer.Issue("somebody", ["balances:read"], ["*/*"], TimeSpan.FromMinutes(5)),
+            issuer.Issue("somebody", ["payments:write"], ["*/*"], TimeSpan.FromMinutes(5)), issuer.Issue("somebody", ["balances:read"], ["*/*"], TimeSpan.FromHours(-1)),
         ];
         foreach (var token in whole)
         {

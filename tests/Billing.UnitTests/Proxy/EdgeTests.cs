@@ -9,6 +9,7 @@ using Billing.Wire.V1;
 using Google.Protobuf;
 using Google.Protobuf.Reflection;
 using Grpc.Core;
+using Microsoft.Extensions.Logging.Testing;
 
 namespace Billing.UnitTests.Proxy;
 
@@ -68,14 +69,16 @@ public sealed class EdgeTests
     }
 
     [Theory]
-    [InlineData("localhost", null, HttpStatusCode.OK)]
-    [InlineData("page.example", null, HttpStatusCode.BadRequest)]
-    [InlineData("page.example", "page.example", HttpStatusCode.OK)]
-    [InlineData("localhost", "page.example", HttpStatusCode.BadRequest)]
+    [InlineData("localhost", null, true)]
+    [InlineData("page.example", null, false)]
+    [InlineData("page.example", "page.example", true)]
+    [InlineData("localhost", "page.example", false)]
     public async Task Where_only_this_machine_reaches_it_a_proxy_answers_to_this_machines_names_or_to_those_it_is_given(
-        string host, string? allowed, HttpStatusCode status)
+        string host, string? allowed, bool isServed)
     {
-        await using var proxy = await ProxyHost.StartAsync(_backend, settings: new Dictionary<string, string?> { ["AllowedHosts"] = allowed });
+        using var log = new FakeLoggerProvider();
+        await using var proxy = await ProxyHost.StartAsync(
+            _backend, withRest: true, settings: new Dictionary<string, string?> { ["AllowedHosts"] = allowed }, logs: log);
         using var http = new HttpClient();
         using var request = new HttpRequestMessage(HttpMethod.Post, new Uri(proxy.Address + "/grpc.health.v1.Health/Check"))
         {
@@ -87,7 +90,23 @@ public sealed class EdgeTests
 
         using var answer = await http.SendAsync(request, TestContext.Current.CancellationToken);
 
-        Assert.Equal(status, answer.StatusCode);
+        using var rest = new HttpRequestMessage(HttpMethod.Get, new Uri(proxy.Rest, "/health/live")) { Headers = { Host = host } };
+        using var problem = await http.SendAsync(rest, TestContext.Current.CancellationToken);
+        var text = await problem.Content.ReadAsStringAsync(TestContext.Current.CancellationToken);
+        Assert.Equal(HttpStatusCode.OK, answer.StatusCode);
+        Assert.Equal(isServed ? HttpStatusCode.OK : HttpStatusCode.BadRequest, problem.StatusCode);
+        Assert.Equal(isServed, !answer.Headers.Contains("grpc-status"));
+        if (!isServed)
+        {
+            Assert.Equal(["3"], answer.Headers.GetValues("grpc-status"));
+            Assert.Contains("AllowedHosts", Assert.Single(answer.Headers.GetValues("grpc-message")), StringComparison.Ordinal);
+            Assert.Contains("AllowedHosts", text, StringComparison.Ordinal);
+            Assert.Equal("application/problem+json", problem.Content.Headers.ContentType?.MediaType);
+            Assert.Contains(ErrorReasons.HostNotAllowed, text, StringComparison.Ordinal);
+        }
+        Assert.Equal(
+            isServed ? 0 : 1,
+            log.Collector.GetSnapshot().Count(line => line.Message.Contains(ErrorReasons.HostNotAllowed, StringComparison.Ordinal)));
     }
 
     [Fact]

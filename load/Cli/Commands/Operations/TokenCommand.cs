@@ -14,7 +14,19 @@ internal static class TokenCommand
     {
         var scopes = new Option<string[]>("--scope") { Description = "Scope of the token; may be given more than once", HelpName = string.Join('|', Scopes.All), Required = true };
         scopes.AcceptOnlyFromAmong([.. Scopes.All]);
-        var accounts = new Option<string[]>("--account") { Description = "Account that the token gives access to, or a prefix of account ids followed by *; may be given more than once", HelpName = "ID", Required = true };
+        var accounts = new Option<string[]>("--account")
+        {
+            Description = "Account that the token gives access to; * on either side stands for all; may be given more than once",
+            HelpName = "NETWORK/ID",
+            Required = true,
+        };
+        accounts.Validators.Add(given =>
+        {
+            foreach (var wrong in given.Tokens.Where(token => !AccountGrants.IsValid(token.Value)))
+            {
+                given.AddError($"--account must be {AccountGrants.Form}; it is {wrong.Value}");
+            }
+        });
         var subject = new Option<string>("--subject") { Description = "Subject of the token", HelpName = "NAME", DefaultValueFactory = _ => "developer" };
         var folder = Flags.Text("--credentials", "Folder that ./billing credentials has filled; that of the stack in the background by default", "FOLDER");
         var minutes = Flags.Number("--minutes", "Lifetime of the token, in minutes", 60, 1, 30 * 24 * 60);

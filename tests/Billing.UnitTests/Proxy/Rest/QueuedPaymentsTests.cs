@@ -214,7 +214,6 @@ public sealed class QueuedPaymentsTests
     }
 
     [Theory]
-    [InlineData("HEAD")]
     [InlineData("PUT")]
     [InlineData("DELETE")]
     public async Task The_status_can_only_be_read(string method)

@@ -8,6 +8,7 @@ using Billing.Contracts;
 using Billing.Messaging;
 using Billing.UnitTests.Fuzzing;
 using Billing.UnitTests.Testing;
+using Billing.V1;
 using Billing.Wire.V1;
 using Grpc.Core;
 
@@ -166,6 +167,94 @@ public sealed class RestFrontTests
         Assert.Equal("nosniff", Assert.Single(page.Headers.GetValues("X-Content-Type-Options")));
     }
 
+    [Fact]
+    public async Task HEAD_is_answered_as_GET_without_a_body()
+    {
+        _backend.Answer = _ => Task.FromResult(new Reply { Balance = new CheckBalanceResponse { Balance = Samples.Dollars(1), Version = 1 } });
+        await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);
+        using var http = new HttpClient { BaseAddress = proxy.Rest };
+        const string Balance = "/v1/accounts/visa/acct/balance";
+
+        using var read = await http.GetAsync(Balance);
+        using var asked = await http.SendAsync(new HttpRequestMessage(HttpMethod.Head, Balance));
+
+        Assert.Equal((read.StatusCode, read.Content.Headers.ContentLength), (asked.StatusCode, asked.Content.Headers.ContentLength));
+        Assert.Equal(HttpStatusCode.OK, asked.StatusCode);
+        Assert.Empty(await asked.Content.ReadAsByteArrayAsync());
+        Assert.Equal(2, _backend.Commands.Count);
+    }
+
+    [Theory]
+    [InlineData("/v1/accounts/visa/acct/balance", "GET, HEAD, OPTIONS")]
+    [InlineData("/v1/payments/7", "PUT, OPTIONS")]
+    public async Task OPTIONS_lists_the_methods_of_a_path_and_another_method_is_told_them(string path, string methods)
+    {
+        await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);
+        using var http = new HttpClient { BaseAddress = proxy.Rest };
+
+        using var listed = await http.SendAsync(new HttpRequestMessage(HttpMethod.Options, path));
+        using var refused = await http.DeleteAsync(path);
+
+        Assert.Equal((HttpStatusCode.NoContent, methods), (listed.StatusCode, string.Join(", ", listed.Content.Headers.Allow)));
+        Assert.Equal((HttpStatusCode.MethodNotAllowed, methods), (refused.StatusCode, string.Join(", ", refused.Content.Headers.Allow)));
+        Assert.Empty(_backend.Commands);
+    }
+
+    [Fact]
+    public async Task A_body_may_begin_with_a_byte_order_mark()
+    {
+        await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);
+
+        using var paid = await SendAsync(proxy, [.. Encoding.UTF8.Preamble, .. Encoding.UTF8.GetBytes(Body)]);
+
+        Assert.Equal(HttpStatusCode.OK, paid.StatusCode);
+    }
+
+    [Fact]
+    public async Task A_body_in_Latin_1_or_UTF_16_is_told_that_JSON_is_UTF_8()
+    {
+        await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);
+        var zurich = Body[..^1] + ",\"notes\":{\"reference\":\"Z\u00fcrich\"}}";
+
+        foreach (var encoding in (Encoding[])[Encoding.Latin1, new UnicodeEncoding(bigEndian: false, byteOrderMark: true)])
+        {
+            using var refused = await SendAsync(proxy, [.. encoding.Preamble, .. encoding.GetBytes(zurich)]);
+            var problem = await ProblemAsync(refused);
+
+            Assert.Equal(ErrorReasons.MalformedBody, problem.GetProperty("reason").GetString());
+            Assert.Equal("The body is not UTF-8, which JSON has to be.", problem.GetProperty("detail").GetString());
+        }
+    }
+
+    [Theory]
+    [InlineData("{\"account_id\":\"a\",}")]
+    [InlineData("{\"notes\":{\"reference\":\"a\",},\"account_id\":\"a\"}")]
+    public async Task A_comma_too_many_is_named(string body)
+    {
+        await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);
+
+        using var refused = await SendAsync(proxy, Encoding.UTF8.GetBytes(body));
+
+        Assert.Equal(
+            "The body is not JSON: a comma stands before the end of an object or a list.",
+            (await ProblemAsync(refused)).GetProperty("detail").GetString());
+    }
+
+    [Fact]
+    public async Task No_answer_is_kept_by_a_cache_or_taken_for_another_type()
+    {
+        await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);
+        using var http = new HttpClient { BaseAddress = proxy.Rest };
+
+        foreach (var path in (string[])["/v1/accounts/visa/acct/balance", "/v1/accounts/visa/acct/nothing", "/health/live", "/openapi/v1.json"])
+        {
+            using var answer = await http.GetAsync(path);
+
+            Assert.Equal("no-store", answer.Headers.CacheControl?.ToString());
+            Assert.Equal("nosniff", Assert.Single(answer.Headers.GetValues("X-Content-Type-Options")));
+        }
+    }
+
     [Theory]
     [InlineData("ffffffffffffffff\r\n")]
     [InlineData("2\r\n{}\r\n0\r\nna\u0080me: ab\r\n\r\n")]
@@ -202,6 +291,13 @@ public sealed class RestFrontTests
         Assert.Equal(length, await reader.ReadBlockAsync(body));
         using var json = JsonDocument.Parse(new string(body));
         return json.RootElement.GetProperty("transaction_id").GetString()!;
+    }
+
+    private static async Task<HttpResponseMessage> SendAsync(ProxyHost proxy, byte[] body)
+    {
+        using var http = new HttpClient { BaseAddress = proxy.Rest };
+        using var content = new ByteArrayContent(body) { Headers = { ContentType = new MediaTypeHeaderValue("application/json") } };
+        return await http.PutAsync("/v1/payments/" + Guid.NewGuid(), content);
     }
 
     private static async Task<HttpResponseMessage> PayAsync(ProxyHost proxy, string? timeout = null)

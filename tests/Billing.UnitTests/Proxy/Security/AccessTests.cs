@@ -27,7 +27,7 @@ public sealed class AccessTests : IAsyncLifetime
     [Fact]
     public async Task A_token_with_the_scope_and_the_account_may_pay()
     {
-        var client = _proxy.Client(_proxy.Token("payments:write", "acct-*"));
+        var client = _proxy.Client(_proxy.Token("payments:write", "*/*"));
 
         await client.MakePaymentAsync(Samples.Payment());
         await client.MakePaymentAsync(Samples.Payment());
@@ -38,7 +38,7 @@ public sealed class AccessTests : IAsyncLifetime
     [Fact]
     public async Task A_token_is_remembered_once_however_many_spaces_come_before_it()
     {
-        var token = _proxy.Token("payments:write", "acct-*");
+        var token = _proxy.Token("payments:write", "*/*");
 
         foreach (var spaces in (string[])["", " ", "   "])
         {
@@ -62,7 +62,7 @@ public sealed class AccessTests : IAsyncLifetime
     public async Task A_token_without_the_scope_is_refused_with_the_name_of_the_scope(string scopes)
     {
         var refused = await RefusedAsync(
-            _proxy.Client(_proxy.Token(scopes, "*")), StatusCode.PermissionDenied, ErrorReasons.ScopeMissing);
+            _proxy.Client(_proxy.Token(scopes, "*/*")), StatusCode.PermissionDenied, ErrorReasons.ScopeMissing);
 
         Assert.Contains("payments:write", refused.Status.Detail, StringComparison.Ordinal);
     }
@@ -70,7 +70,7 @@ public sealed class AccessTests : IAsyncLifetime
     [Fact]
     public async Task Statements_and_balances_of_the_past_need_the_scope_to_read()
     {
-        var client = _proxy.Client(_proxy.Token("payments:write admin", "*"));
+        var client = _proxy.Client(_proxy.Token("payments:write admin", "*/*"));
 
         foreach (var call in (Func<Task>[])
             [
@@ -85,9 +85,11 @@ public sealed class AccessTests : IAsyncLifetime
     }
 
     [Theory]
-    [InlineData("acct-2")]
-    [InlineData("acct-*")]
-    [InlineData("ACCT-1")]
+    [InlineData("visa/acct-2")]
+    [InlineData("amex/other-1")]
+    [InlineData("amex/*")]
+    [InlineData("*/OTHER-1")]
+    [InlineData("visa/other-12")]
     public async Task An_account_that_the_token_does_not_name_is_refused(string accounts)
     {
         var client = _proxy.Client(_proxy.Token("payments:write balances:read", accounts));
@@ -107,13 +109,25 @@ public sealed class AccessTests : IAsyncLifetime
         Assert.Empty(_proxy.Backend.Commands);
     }
 
+    [Fact]
+    public async Task A_token_with_an_entry_of_another_form_is_invalid_and_the_error_names_the_entry()
+    {
+        var client = _proxy.Client(_proxy.Token("payments:write", "visa/acct-1", "acct-2"));
+
+        var refused = await Assert.ThrowsAsync<RpcException>(() => client.MakePaymentAsync(Samples.Payment("acct-1")).ResponseAsync);
+
+        Assert.Equal((StatusCode.Unauthenticated, ErrorReasons.TokenInvalid), (refused.StatusCode, refused.Reason()));
+        Assert.Contains("billing_accounts has 'acct-2'", refused.Status.Detail, StringComparison.Ordinal);
+        Assert.Empty(_proxy.Backend.Commands);
+    }
+
     [Theory]
     [InlineData(null, HttpStatusCode.Unauthorized, ErrorReasons.TokenMissing)]
     [InlineData("balances:read", HttpStatusCode.Forbidden, ErrorReasons.ScopeMissing)]
     [InlineData("payments:write", HttpStatusCode.Forbidden, ErrorReasons.AccountNotAllowed)]
     public async Task The_link_to_the_status_of_a_payment_gives_no_access_to_its_account(string? scopes, HttpStatusCode status, string reason)
     {
-        using var http = _proxy.Http(scopes is null ? null : _proxy.Token(scopes, "acct-1"));
+        using var http = _proxy.Http(scopes is null ? null : _proxy.Token(scopes, "visa/acct-1"));
 
         using var refused = await http.GetAsync(
             new Uri(_proxy.Rest, $"/v1/payments/{Samples.TransactionId}/status?link={StatusLink.Of(Samples.Payment("acct-2"), 0)}"), TestContext.Current.CancellationToken);
@@ -132,7 +146,7 @@ public sealed class AccessTests : IAsyncLifetime
     [Fact]
     public async Task On_a_stream_the_account_of_each_payment_is_checked()
     {
-        var token = _proxy.Token("payments:write", Samples.Payment().AccountId);
+        var token = _proxy.Token("payments:write", "visa/" + Samples.Payment().AccountId);
         using var stream = _proxy.Client(token).MakePayments(cancellationToken: TestContext.Current.CancellationToken);
         await stream.RequestStream.WriteAsync(Samples.Payment());
         Assert.True(await stream.ResponseStream.MoveNext(TestContext.Current.CancellationToken));
@@ -148,7 +162,7 @@ public sealed class AccessTests : IAsyncLifetime
     [Fact]
     public async Task An_expired_token_is_refused_as_expired()
     {
-        var token = _proxy.Tokens.Issue("somebody", ["payments:write"], ["*"], -TimeSpan.FromMinutes(1));
+        var token = _proxy.Tokens.Issue("somebody", ["payments:write"], ["*/*"], -TimeSpan.FromMinutes(1));
 
         await RefusedAsync(_proxy.Client(token), StatusCode.Unauthenticated, ErrorReasons.TokenExpired);
     }
@@ -163,10 +177,10 @@ public sealed class AccessTests : IAsyncLifetime
     public async Task A_token_that_cannot_be_verified_is_refused(string fault)
     {
         using var stranger = TokenIssuer.New(TimeProvider.System);
-        var good = _proxy.Token("payments:write", "*");
+        var good = _proxy.Token("payments:write", "*/*");
         var bad = fault switch
         {
-            "another key" => stranger.Issue("somebody", ["payments:write"], ["*"], TimeSpan.FromMinutes(5)),
+            "another key" => stranger.Issue("somebody", ["payments:write"], ["*/*"], TimeSpan.FromMinutes(5)),
             "no algorithm" => Forged.Unsigned(good),
             "the public key as a secret" => Forged.WithSecret(good, Encoding.UTF8.GetBytes(_proxy.Tokens.Jwks)),
             "another audience" => Forged.Changed(good, "aud", "somebody-else"),
@@ -182,7 +196,7 @@ public sealed class AccessTests : IAsyncLifetime
     public async Task Over_REST_a_refusal_has_the_HTTP_status_and_the_reason()
     {
         using var nobody = _proxy.Http();
-        using var reader = _proxy.Http(_proxy.Token("balances:read", "acct-1"));
+        using var reader = _proxy.Http(_proxy.Token("balances:read", "visa/acct-1"));
         var balance = new Uri(_proxy.Rest, "/v1/accounts/VISA/acct-2/balance");
         var payment = new Uri(_proxy.Rest, "/v1/payments/" + Samples.TransactionId);
 
@@ -208,9 +222,9 @@ public sealed class AccessTests : IAsyncLifetime
             Limit = Samples.Dollars(5),
         };
         _proxy.Backend.Answer = _ => Task.FromResult(new Wire.V1.Reply { CreditLimit = new SetCreditLimitResponse() });
-        var admin = _proxy.Token("admin", "*");
+        var admin = _proxy.Token("admin", "*/*");
         var publicly = new BillingAdminService.BillingAdminServiceClient(_proxy.Channel(token: admin));
-        var asCaller = new BillingAdminService.BillingAdminServiceClient(_proxy.Channel(_proxy.Admin, _proxy.Token("payments:write balances:read", "*")));
+        var asCaller = new BillingAdminService.BillingAdminServiceClient(_proxy.Channel(_proxy.Admin, _proxy.Token("payments:write balances:read", "*/*")));
         var asAdmin = new BillingAdminService.BillingAdminServiceClient(_proxy.Channel(_proxy.Admin, admin));
         using var http = _proxy.Http(admin);
 
@@ -239,7 +253,7 @@ public sealed class AccessTests : IAsyncLifetime
     [InlineData("/live/events", "admin", HttpStatusCode.OK)]
     public async Task The_pages_for_operators_are_only_at_the_admin_address(string path, string? scopes, HttpStatusCode status)
     {
-        using var http = _proxy.Http(scopes is null ? null : _proxy.Token(scopes, "*"));
+        using var http = _proxy.Http(scopes is null ? null : _proxy.Token(scopes, "*/*"));
 
         using var answer = await http.GetAsync(new Uri(_proxy.Admin, path), HttpCompletionOption.ResponseHeadersRead, TestContext.Current.CancellationToken);
         using var publicly = await http.GetAsync(new Uri(_proxy.Rest, path), HttpCompletionOption.ResponseHeadersRead, TestContext.Current.CancellationToken);
@@ -259,8 +273,8 @@ public sealed class AccessTests : IAsyncLifetime
     }
 
     [Theory]
-    [InlineData(HttpStatusCode.Forbidden, "acct-1", "acct-2*")]
-    [InlineData(HttpStatusCode.OK, "acct-1", "*")]
+    [InlineData(HttpStatusCode.Forbidden, "visa/acct-1", "visa/*")]
+    [InlineData(HttpStatusCode.OK, "visa/acct-1", "*/*")]
     public async Task The_live_page_shows_all_accounts_and_is_shown_only_to_who_may_access_all(HttpStatusCode status, params string[] accounts)
     {
         using var http = _proxy.Http(_proxy.Token("admin", accounts));
@@ -294,7 +308,7 @@ public sealed class AccessTests : IAsyncLifetime
         var time = new ManualTime();
         await using var proxy = await SecureProxy.StartAsync(time: time);
         using var next = TokenIssuer.New(time);
-        var token = next.Issue("somebody", ["payments:write"], ["*"], TimeSpan.FromMinutes(5));
+        var token = next.Issue("somebody", ["payments:write"], ["*/*"], TimeSpan.FromMinutes(5));
         await Assert.ThrowsAsync<RpcException>(() => proxy.Client(token).MakePaymentAsync(Samples.Payment()).ResponseAsync);
 
         await File.WriteAllTextAsync(proxy.JwksFile, next.Jwks, TestContext.Current.CancellationToken);
@@ -308,13 +322,13 @@ public sealed class AccessTests : IAsyncLifetime
     {
         var time = new ManualTime();
         await using var proxy = await SecureProxy.StartAsync(time: time);
-        var good = proxy.Tokens.Issue("one", ["payments:write"], ["*"], TimeSpan.FromMinutes(5));
+        var good = proxy.Tokens.Issue("one", ["payments:write"], ["*/*"], TimeSpan.FromMinutes(5));
         await proxy.Client(good).MakePaymentAsync(Samples.Payment());
 
         await File.WriteAllTextAsync(proxy.JwksFile, "{", TestContext.Current.CancellationToken);
         time.Advance(TimeSpan.FromSeconds(2));
 
-        var other = proxy.Tokens.Issue("two", ["payments:write"], ["*"], TimeSpan.FromMinutes(5));
+        var other = proxy.Tokens.Issue("two", ["payments:write"], ["*/*"], TimeSpan.FromMinutes(5));
         await proxy.Client(other).MakePaymentAsync(Samples.Payment());
     }
 
@@ -324,7 +338,7 @@ public sealed class AccessTests : IAsyncLifetime
         var time = new ManualTime();
         await using var proxy = await SecureProxy.StartAsync(new() { ["Billing:Auth:ClockSkew"] = "00:00:00" }, time);
         using var issuer = TokenIssuer.Of(proxy.Tokens.Pem, time);
-        var client = proxy.Client(issuer.Issue("somebody", ["payments:write"], ["*"], TimeSpan.FromSeconds(30)));
+        var client = proxy.Client(issuer.Issue("somebody", ["payments:write"], ["*/*"], TimeSpan.FromSeconds(30)));
         await client.MakePaymentAsync(Samples.Payment());
 
         time.Advance(TimeSpan.FromSeconds(31));

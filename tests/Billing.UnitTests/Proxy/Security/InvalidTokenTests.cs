@@ -42,7 +42,7 @@ public sealed class InvalidTokenTests : IAsyncLifetime
     [Fact]
     public async Task Beyond_its_limit_an_address_is_refused_without_a_look_at_the_signature_and_callers_that_are_known_are_served()
     {
-        var known = _proxy.Client(_proxy.Token("payments:write", "*"));
+        var known = _proxy.Client(_proxy.Token("payments:write", "*/*"));
         await known.MakePaymentAsync(Samples.Payment());
         for (var i = 0; i < Allowed; i++)
         {
@@ -52,7 +52,7 @@ public sealed class InvalidTokenTests : IAsyncLifetime
         Assert.InRange(verified, 1 + Allowed, int.MaxValue);
 
         var invalid = await RefusedAsync(Strange());
-        var unknown = await RefusedAsync(_proxy.Token("payments:write", "*"));
+        var unknown = await RefusedAsync(_proxy.Token("payments:write", "*/*"));
         await known.MakePaymentAsync(Samples.Payment());
 
         Assert.All([invalid, unknown], refused =>
@@ -68,7 +68,7 @@ public sealed class InvalidTokenTests : IAsyncLifetime
     [Fact]
     public async Task A_caller_at_such_an_address_is_served_also_when_its_token_has_to_be_validated_again()
     {
-        var known = _proxy.Client(_proxy.Token("payments:write", "*"));
+        var known = _proxy.Client(_proxy.Token("payments:write", "*/*"));
         await known.MakePaymentAsync(Samples.Payment());
         for (var i = 0; i <= Allowed; i++)
         {
@@ -99,7 +99,7 @@ public sealed class InvalidTokenTests : IAsyncLifetime
         Assert.Equal(HttpStatusCode.Unauthorized, none.StatusCode);
     }
 
-    private string Strange() => _stranger.Issue("somebody", ["payments:write"], ["*"], TimeSpan.FromMinutes(5));
+    private string Strange() => _stranger.Issue("somebody", ["payments:write"], ["*/*"], TimeSpan.FromMinutes(5));
 
     private Task<RpcException> RefusedAsync(string token) =>
         Assert.ThrowsAsync<RpcException>(() => _proxy.Client(token).MakePaymentAsync(Samples.Payment()).ResponseAsync);

@@ -24,7 +24,7 @@ public sealed class PrincipalTests : IAsyncLifetime
     public async Task A_command_names_the_subject_and_the_client_of_the_token_that_it_came_with(
         string subject, string? clientId, string expected, string expectedClient)
     {
-        var token = _proxy.Tokens.Issue(subject, ["payments:write"], ["*"], Lifetime, clientId);
+        var token = _proxy.Tokens.Issue(subject, ["payments:write"], ["*/*"], Lifetime, clientId);
 
         await _proxy.Client(token).MakePaymentAsync(Samples.Payment());
 
@@ -39,8 +39,8 @@ public sealed class PrincipalTests : IAsyncLifetime
     {
         string[] tokens =
         [
-            _proxy.Tokens.Issue(subject, ["payments:write"], ["*"], Lifetime, clientId),
-            _proxy.Tokens.Issue(new string('a', 256), ["payments:write"], ["*"], Lifetime),
+            _proxy.Tokens.Issue(subject, ["payments:write"], ["*/*"], Lifetime, clientId),
+            _proxy.Tokens.Issue(new string('a', 256), ["payments:write"], ["*/*"], Lifetime),
         ];
 
         foreach (var token in tokens)
@@ -57,7 +57,7 @@ public sealed class PrincipalTests : IAsyncLifetime
     public async Task Only_administrators_are_told_who_caused_the_entries_of_a_statement(string scopes, bool areTold)
     {
         _proxy.Backend.Answer = _ => Task.FromResult(new Reply { Statement = new StatementPage() });
-        var token = _proxy.Tokens.Issue("alice", scopes.Split(' '), ["*"], Lifetime);
+        var token = _proxy.Tokens.Issue("alice", scopes.Split(' '), ["*/*"], Lifetime);
         using var call = _proxy.Client(token).GetStatement(new GetStatementRequest { AccountId = "a", PaymentType = PaymentType.Visa });
         using var http = _proxy.Http(token);
 

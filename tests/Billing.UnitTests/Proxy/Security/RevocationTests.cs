@@ -67,7 +67,7 @@ public sealed class RevocationTests
 
         await NoConnectionAsync(proxy, shop);
         using var issuer = TokenIssuer.Of(proxy.Tokens.Pem, _time);
-        await proxy.Client(issuer.Issue("somebody", ["payments:write"], ["*"], TimeSpan.FromMinutes(5))).MakePaymentAsync(Samples.Payment());
+        await proxy.Client(issuer.Issue("somebody", ["payments:write"], ["*/*"], TimeSpan.FromMinutes(5))).MakePaymentAsync(Samples.Payment());
         Assert.Equal(HttpStatusCode.OK, await ReadyAsync(proxy));
         await ReplaceAsync(proxy, List(proxy.Authority));
         await proxy.Client(clientPem: shop).MakePaymentAsync(Samples.Payment());

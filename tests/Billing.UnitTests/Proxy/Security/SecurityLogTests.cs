@@ -23,7 +23,7 @@ public sealed class SecurityLogTests : IDisposable
     public void Refusals_of_one_caller_for_one_reason_are_one_line_a_minute_with_their_number()
     {
         var log = NewLog();
-        var caller = new Caller("Bearer", "alice", [], [], clientId: "web");
+        var caller = new Caller("Bearer", "alice", [], new AccountGrants([]), clientId: "web");
 
         for (var i = 0; i < 1000; i++)
         {
@@ -74,7 +74,7 @@ public sealed class SecurityLogTests : IDisposable
     public async Task Every_refusal_of_a_proxy_is_logged_with_who_it_was_and_without_the_token()
     {
         await using var proxy = await SecureProxy.StartAsync(logs: _logs);
-        string[] tokens = ["garbage", proxy.Token("balances:read", "*"), proxy.Token("payments:write", "other")];
+        string[] tokens = ["garbage", proxy.Token("balances:read", "*/*"), proxy.Token("payments:write", "visa/other")];
         foreach (var token in tokens)
         {
             await Assert.ThrowsAsync<RpcException>(() => proxy.Client(token).MakePaymentAsync(Samples.Payment()).ResponseAsync);

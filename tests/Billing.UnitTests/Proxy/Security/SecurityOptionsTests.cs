@@ -87,9 +87,9 @@ public sealed class SecurityOptionsTests : IDisposable
         Named("Billing:Auth:ClockSkew", new AuthOptions { ClockSkew = TimeSpan.FromHours(1) }.ValidationErrors());
         Named("Billing:Auth:AccountClaim", new AuthOptions { AccountClaim = "" }.ValidationErrors());
         Named("Billing:Auth:CertificateScopes: there is no scope 'all'", new AuthOptions { CertificateScopes = "admin all" }.ValidationErrors());
-        Named("Billing:Auth:Certificates:shop:Scopes: there is no scope 'all'", Certificate(new() { Accounts = "*", Scopes = "all" }));
+        Named("Billing:Auth:Certificates:shop:Scopes: there is no scope 'all'", Certificate(new() { Accounts = "*/*", Scopes = "all" }));
         Named("Billing:Auth:Certificates:shop:Accounts is missing", Certificate(new() { Scopes = "admin" }));
-        Named("Billing:Auth:Certificates:shop:Accounts: '*-1' is neither", Certificate(new() { Accounts = "a* *-1 a-1" }));
+        Named("Billing:Auth:Certificates:shop:Accounts: 'visa/a*' is not NETWORK/ACCOUNT", Certificate(new() { Accounts = "visa/a */* */a-1 visa/* visa/a*" }));
     }
 
     [Fact]

@@ -118,5 +118,5 @@ public sealed class StreamEndTests : IAsyncLifetime
         return new Reply { CorrelationId = command.CorrelationId, Statement = page };
     }
 
-    private string Token(TimeSpan validity) => _tokens.Issue("somebody", ["payments:write", "balances:read", "admin"], ["*"], validity);
+    private string Token(TimeSpan validity) => _tokens.Issue("somebody", ["payments:write", "balances:read", "admin"], ["*/*"], validity);
 }

@@ -30,8 +30,8 @@ public sealed class TlsTests
     {
         await using var proxy = await SecureProxy.StartAsync(new()
         {
-            ["Billing:Auth:Certificates:shop:Accounts"] = "acct-1 shop-*",
-            ["Billing:Auth:Certificates:reader:Accounts"] = "*",
+            ["Billing:Auth:Certificates:shop:Accounts"] = "visa/acct-1 */shop-7",
+            ["Billing:Auth:Certificates:reader:Accounts"] = "*/*",
             ["Billing:Auth:Certificates:reader:Scopes"] = "balances:read",
         });
         var shop = proxy.Client(clientPem: proxy.Authority.Client("shop"));
@@ -52,12 +52,12 @@ public sealed class TlsTests
     {
         var misspelt = await Assert.ThrowsAsync<OptionsValidationException>(() => SecureProxy.StartAsync(new()
         {
-            ["Billing:Auth:Certificates:shop:Accounts"] = "*",
+            ["Billing:Auth:Certificates:shop:Accounts"] = "*/*",
             ["Billing:Auth:Certificates:shop:Scope"] = "admin",
         }));
         var useless = await Assert.ThrowsAsync<OptionsValidationException>(() => SecureProxy.StartAsync(new()
         {
-            ["Billing:Auth:Certificates:shop:Accounts"] = "*",
+            ["Billing:Auth:Certificates:shop:Accounts"] = "*/*",
             ["Billing:Tls:ClientCaFile"] = "",
         }));
 
