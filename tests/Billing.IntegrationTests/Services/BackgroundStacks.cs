@@ -124,7 +124,7 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
         var port = ports.Take();
         await UpAsync(port, "--tls");
         var credentials = StackCredentials.Find(Path.Combine(State, "credentials"))!;
-        var token = await RunAsync("token", "--scope", "payments:write", "--account", "acct-*");
+        var token = await RunAsync("token", "--scope", "payments:write", "--account", "visa/acct-1");
         using var http = new HttpClient(credentials.Handler());
         using var channel = GrpcChannel.ForAddress($"https://localhost:{port}", new GrpcChannelOptions { HttpClient = http });
         var client = new BillingService.BillingServiceClient(channel);
@@ -135,7 +135,7 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
         var others = await Assert.ThrowsAsync<RpcException>(() => client.MakePaymentAsync(StackFixture.Payment("other"), headers).ResponseAsync);
         var doctor = await RunAsync("doctor");
         await RunAsync("down");
-        var without = await RunAsync("token", "--scope", "payments:write", "--account", "acct-*");
+        var without = await RunAsync("token", "--scope", "payments:write", "--account", "visa/acct-1");
 
         Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
         Assert.Equal((StatusCode.Unauthenticated, StatusCode.PermissionDenied), (nobody.StatusCode, others.StatusCode));

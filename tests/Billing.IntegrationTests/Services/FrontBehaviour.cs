@@ -94,7 +94,8 @@ public abstract class FrontBehaviour
 
         Assert.Contains("billing.v1.BillingService", answers[0].ListServicesResponse.Service.Select(s => s.Name));
         var files = answers[1].FileDescriptorResponse.FileDescriptorProto.Select(FileDescriptorProto.Parser.ParseFrom).ToList();
-        Assert.Equal(["billing/v1/billing.proto", "google/protobuf/timestamp.proto"], files.Select(f => f.Name));
+        Assert.Equal(
+            ["billing/v1/billing.proto", "google/protobuf/duration.proto", "google/protobuf/timestamp.proto"], files.Select(f => f.Name));
         Assert.Equal((int)StatusCode.NotFound, answers[2].ErrorResponse.ErrorCode);
     }
 }
