@@ -17,7 +17,7 @@ decide_packages() {
   package_answer="$answer-$nbomber_stand_in.props"
   write_package_answer | replace_if_changed "$package_answer"
   # For builds without ./billing, which use the same packages as its last build.
-  write_package_answer | replace_if_changed "$BILLING_STATE/packages.props"
+  replace_if_changed "$BILLING_STATE/packages.props" <"$package_answer"
 }
 
 # is_answered FILE: reads an earlier answer. The cache may have been emptied since.

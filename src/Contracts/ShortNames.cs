@@ -16,10 +16,11 @@ public sealed class ShortNames
     private ShortNames(EnumDescriptor values)
     {
         var prefix = values.FindValueByNumber(0).Name[..^"UNSPECIFIED".Length];
-        var named = values.Values.Where(value => value.Number != 0).ToList();
-        All = [.. named.Select(value => value.Name[prefix.Length..])];
-        _names = named.ToFrozenDictionary(value => value.Number, value => value.Name[prefix.Length..]);
-        _numbers = named.ToFrozenDictionary(value => value.Name[prefix.Length..], value => value.Number, StringComparer.Ordinal);
+        var named = values.Values.Where(value => value.Number != 0)
+            .Select(value => (value.Number, Name: value.Name[prefix.Length..])).ToList();
+        All = [.. named.Select(value => value.Name)];
+        _names = named.ToFrozenDictionary(value => value.Number, value => value.Name);
+        _numbers = named.ToFrozenDictionary(value => value.Name, value => value.Number, StringComparer.Ordinal);
     }
 
     /// <summary>All names, in the order of the contract.</summary>

@@ -58,7 +58,8 @@ internal abstract class BackendNode
         _join = () =>
         {
             var ids = new TopicIds(topics, asked => _brokers.IdsAsync(asked, Node), TopicIds.Interval, Node.Time, PointLog<BackendNode>.Instance);
-            _intake = new CommandIntake(inFlightMax, handler, _publisher, ids, ModelConsumer.SeekInLog, Node.Wait, Node.Time, PointLog<BackendNode>.Instance);
+            var positions = new GroupPositions(ids, ModelConsumer.SeekInLog, PointLog<BackendNode>.Instance);
+            _intake = new CommandIntake(inFlightMax, handler, _publisher, positions, Node.Wait, Node.Time, PointLog<BackendNode>.Instance);
             _consumer = new ModelConsumer(
                 _brokers, Node, _turns.Wake, _brokers.Group(group), new RebalanceHandlers(_intake.Assigned, _intake.Revoked, _intake.Lost));
             _consumer.Subscribe(topics);

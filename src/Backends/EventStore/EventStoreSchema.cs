@@ -212,13 +212,13 @@ public sealed class EventStoreSchema(
     // Not "if not exists": that requires the right to create tables even if the table exists, and a backend's role need not
     // have that right.
     private static string Missing(string table, string columns) =>
-        $"do $do$ begin if to_regclass('{table}') is null then create table {table} ({columns}); end if; end $do$;";
+        IfMissing(table, $"create table {table} ({columns})");
 
     // Appends wait until it is built: a new store has no events yet, and an index that somebody has dropped is missed by
     // all of them.
-    private static string MissingIndex(string schema, string name, string columns) => $"""
-        do $do$ begin
-            if to_regclass('{schema}.{name}') is null then create index {name} on {schema}.mt_events {columns}; end if;
-        end $do$;
-        """;
+    private static string MissingIndex(string schema, string name, string columns) =>
+        IfMissing($"{schema}.{name}", $"create index {name} on {schema}.mt_events {columns}");
+
+    private static string IfMissing(string name, string create) =>
+        $"do $do$ begin if to_regclass('{name}') is null then {create}; end if; end $do$;";
 }

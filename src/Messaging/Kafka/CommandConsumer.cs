@@ -60,7 +60,8 @@ public sealed class CommandConsumer(
         using var admin = new DependentAdminClientBuilder(consumer.Handle).Build();
         var ids = new TopicIds(subscription.Topics, TopicIds.From(admin), TopicIds.Interval, time, logger);
         _intake = intake = new CommandIntake(
-            subscription.InFlightMax, handler, publisher, ids, EpochSeek.SeekInLog, interval => Task.Delay(interval, time).Wait(), time, logger);
+            subscription.InFlightMax, handler, publisher, new GroupPositions(ids, EpochSeek.SeekInLog, logger),
+            interval => Task.Delay(interval, time).Wait(), time, logger);
         consumer.Subscribe(subscription.Topics);
         KafkaLog.Subscribed(logger, string.Join(", ", subscription.Topics), subscription.Group);
         while (!stopping.IsCancellationRequested && intake.RunTurn(consumer))

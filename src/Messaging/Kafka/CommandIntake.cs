@@ -12,8 +12,8 @@ namespace Billing.Messaging.Kafka;
 /// handler: when too many commands are in flight it pauses its partitions and continues to poll, so that it stays in the group.
 /// Not thread-safe; <paramref name="wait"/> blocks the thread for a time.</summary>
 internal sealed class CommandIntake(
-    int inFlightMax, ICommandHandler handler, KafkaAnswerPublisher publisher, TopicIds ids, Action<IConsumer<byte[], byte[]>, TopicPartitionOffset> seek,
-    Action<TimeSpan> wait, TimeProvider time, ILogger logger)
+    int inFlightMax, ICommandHandler handler, KafkaAnswerPublisher publisher, GroupPositions positions, Action<TimeSpan> wait,
+    TimeProvider time, ILogger logger)
 {
     /// <summary>Largest number of records consumed per turn, including invalid ones, so that invalid records cannot delay handing
     /// over and committing the valid ones.</summary>
@@ -30,7 +30,6 @@ internal sealed class CommandIntake(
     private static readonly TimeSpan FencedMax = TimeSpan.FromSeconds(10);
 
     private readonly CommandReader _reader = new(publisher, time);
-    private readonly GroupPositions _positions = new(ids, seek, logger);
     private readonly Dictionary<TopicPartition, OffsetWatermark> _watermarks = [];
     private readonly Dictionary<TopicPartition, PartitionAssignment> _assignments = [];
 
@@ -55,7 +54,7 @@ internal sealed class CommandIntake(
     /// <returns>False if the member has to leave its group and join it with a new client and a new intake: a topic was created again.</returns>
     public bool RunTurn(IConsumer<byte[], byte[]> consumer)
     {
-        if (_positions.AreOfFormerTopics)
+        if (positions.AreOfFormerTopics)
         {
             return false;
         }
@@ -63,7 +62,7 @@ internal sealed class CommandIntake(
         PauseOrResume(consumer);
         if (!_paused)
         {
-            _positions.Validate(consumer);
+            positions.Validate(consumer);
         }
         Drain(consumer);
         StoreOffsets(consumer);
@@ -90,7 +89,7 @@ internal sealed class CommandIntake(
             _assignments[partition] = new PartitionAssignment(Of(partition));
             MessagingMetrics.InitialiseDeadLetters(partition.Topic);
         }
-        var begins = _positions.Assigned(consumer, added);
+        var begins = positions.Assigned(consumer, added);
         FindBacklog(consumer, begins);
         // New partitions are not paused and the old ones keep their state: the next turn sets all of them to the same state.
         _isMixed = true;
@@ -107,7 +106,7 @@ internal sealed class CommandIntake(
         HandOver();
         var unsettled = WaitUntilSettled(consumer, partitions);
         Drop(partitions);
-        _positions.Forget(partitions);
+        positions.Forget(partitions);
         KafkaLog.Revoked(logger, string.Join(", ", partitions), unsettled);
     }
 
@@ -115,7 +114,7 @@ internal sealed class CommandIntake(
     public void Lost(List<TopicPartitionOffset> lost)
     {
         Drop(lost.ConvertAll(l => l.TopicPartition));
-        _positions.Forget(lost.Select(l => l.TopicPartition));
+        positions.Forget(lost.Select(l => l.TopicPartition));
         KafkaLog.Lost(logger, string.Join(", ", lost.Select(l => l.TopicPartition)));
     }
 
@@ -162,7 +161,7 @@ internal sealed class CommandIntake(
     private void Take(IConsumer<byte[], byte[]> consumer, ConsumeResult<byte[], byte[]> record)
     {
         var watermark = _watermarks[record.TopicPartition];
-        var place = _positions.Find(consumer, record, watermark.Count > 0 ? watermark.Oldest : long.MaxValue, out _);
+        var place = positions.Find(consumer, record, watermark.Count > 0 ? watermark.Oldest : long.MaxValue, out _);
         if (place == Place.NotYet)
         {
             return;
@@ -246,7 +245,7 @@ internal sealed class CommandIntake(
         {
             if (watermark.TryAdvance(out var next))
             {
-                _positions.Store(consumer, _positions.After(partition, next, watermark.LeaderEpoch));
+                positions.Store(consumer, positions.After(partition, next, watermark.LeaderEpoch));
             }
         }
     }
@@ -316,7 +315,7 @@ internal sealed class CommandIntake(
 
     private void StartOver(IConsumer<byte[], byte[]> consumer, TopicPartition partition)
     {
-        var begin = _positions.Assigned(consumer, [partition])[0];
+        var begin = positions.Assigned(consumer, [partition])[0];
         try
         {
             consumer.Seek(begin);

@@ -103,15 +103,12 @@ internal static class Names
 
     private static readonly ShortNames Outcomes = ShortNames.In<PaymentOutcome>();
     private static readonly ShortNames DeclineReasons = ShortNames.In<DeclineReason>();
-    private static readonly ShortNames PaymentTypes = ShortNames.In<PaymentType>();
     private static readonly ShortNames EntryTypes = ShortNames.In<StatementEntryType>();
     private static readonly ShortNames AccountStatuses = ShortNames.In<AccountStatus>();
 
     public static string Of(PaymentOutcome outcome) => Outcomes.Of((int)outcome) ?? Unknown;
 
     public static string? Of(DeclineReason reason) => reason == DeclineReason.Unspecified ? null : DeclineReasons.Of((int)reason) ?? Unknown;
-
-    public static string Of(PaymentType type) => PaymentTypes.Of((int)type) ?? Unknown;
 
     public static string Of(StatementEntryType type) => EntryTypes.Of((int)type) ?? Unknown;
 

@@ -7,17 +7,13 @@ namespace Billing.Proxy.Security;
 /// which may do everything.</summary>
 internal sealed class Caller : ClaimsIdentity
 {
-    private readonly bool _mayDoEverything;
     private readonly HashSet<string> _scopes = new(StringComparer.Ordinal);
-    private readonly AccountGrants _accounts;
+
+    // Null if it may do everything.
+    private readonly AccountGrants? _accounts;
 
     /// <summary>Creates an unauthenticated caller, which may do everything.</summary>
-    public Caller(string id)
-    {
-        Id = id;
-        _mayDoEverything = true;
-        _accounts = new AccountGrants([]);
-    }
+    public Caller(string id) => Id = id;
 
     /// <summary>Creates an authenticated caller, which may access the accounts of some grants.</summary>
     public Caller(
@@ -40,7 +36,7 @@ internal sealed class Caller : ClaimsIdentity
     public Principal? Principal { get; }
 
     /// <summary>Whether it may access every account.</summary>
-    public bool MayAccessAll => _mayDoEverything || _accounts.AreForAll;
+    public bool MayAccessAll => _accounts is null || _accounts.AreForAll;
 
     public static Caller Of(HttpContext http) =>
         http.User.Identity as Caller ?? http.Features.Get<Caller>() ?? Nobody;
@@ -48,9 +44,9 @@ internal sealed class Caller : ClaimsIdentity
     /// <summary>The address that a request comes from, for limits that hold whoever its caller is.</summary>
     public static string AddressOf(HttpContext http) => http.Features.Get<Caller>()?.Id ?? "";
 
-    public bool Has(string scope) => _mayDoEverything || _scopes.Contains(scope);
+    public bool Has(string scope) => _accounts is null || _scopes.Contains(scope);
 
-    public bool MayAccess(PaymentType network, string accountId) => _mayDoEverything || _accounts.Include(network, accountId);
+    public bool MayAccess(PaymentType network, string accountId) => _accounts is null || _accounts.Include(network, accountId);
 
     private static Caller Nobody { get; } = new("nobody");
 }

@@ -1,12 +1,13 @@
 using Billing.Contracts;
+using Billing.Hosting;
 using Billing.Proxy.Failures;
 using Grpc.Core;
 
 namespace Billing.Proxy.Security;
 
-/// <summary>Refuses requests for a name to which the proxy does not answer (<c>AllowedHosts</c>). ASP.NET Core's own filter
-/// finds them and answers with an empty 400, which says nothing to gRPC and to people. It has to be before all other
-/// middleware.</summary>
+/// <summary>Refuses requests for a name to which the proxy does not answer (<c>AllowedHosts</c>). ASP.NET Core's own filter,
+/// which the builder of the application adds, finds them and answers with an empty 400, which says nothing to gRPC and to
+/// people. This has to be before all other middleware.</summary>
 internal sealed class HostNames(SecurityLog log) : IStartupFilter
 {
     private const int NameLengthMax = 100;
@@ -14,7 +15,6 @@ internal sealed class HostNames(SecurityLog log) : IStartupFilter
     public Action<IApplicationBuilder> Configure(Action<IApplicationBuilder> next) => app =>
     {
         app.Use(AnswerAsync);
-        app.UseHostFiltering();
         next(app);
     };
 
@@ -31,10 +31,9 @@ internal sealed class HostNames(SecurityLog log) : IStartupFilter
 
     private void Refuse(HttpContext http)
     {
-        var name = http.Request.Host.Value ?? "";
         var failure = new Failure(
             StatusCode.InvalidArgument, ErrorReasons.HostNotAllowed,
-            $"The proxy does not answer to the name '{name[..Math.Min(name.Length, NameLengthMax)]}'; "
+            $"The proxy does not answer to the name '{UntrustedText.Printable(http.Request.Host.Value ?? "", NameLengthMax)}'; "
             + "its setting AllowedHosts lists the names to which it does.");
         log.Refused(Caller.Of(http), failure, "a host that is not in AllowedHosts");
         // A gRPC status is within an HTTP status that succeeds.

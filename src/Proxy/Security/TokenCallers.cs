@@ -134,7 +134,7 @@ internal sealed class TokenCallers(
         {
             validated.Fail(new FailureException(new Failure(
                 StatusCode.Unauthenticated, ErrorReasons.TokenInvalid,
-                $"The token's claim {_options.AccountClaim} has '{wrong[..Math.Min(wrong.Length, WireFormat.NameMax)]}'; its entries are {AccountGrants.Form}.")));
+                $"The token's claim {_options.AccountClaim} has '{UntrustedText.Printable(wrong, WireFormat.NameMax)}'; its entries are {AccountGrants.Form}.")));
             return Task.CompletedTask;
         }
         var caller = new Caller(

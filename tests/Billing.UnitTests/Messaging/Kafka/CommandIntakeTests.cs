@@ -317,7 +317,8 @@ public sealed class CommandIntakeTests : IDisposable
     private (CommandIntake Intake, ModelConsumer Consumer) Join(Billing.Simulation.Node node, ICommandHandler handler, int inFlightMax = InFlightMax)
     {
         var ids = new TopicIds([Topic], topics => _brokers.IdsAsync(topics, node), TopicIds.Interval, node.Time, NullLogger.Instance);
-        var intake = new CommandIntake(inFlightMax, handler, _publisher, ids, ModelConsumer.SeekInLog, _scheduler.Run, node.Time, NullLogger.Instance);
+        var positions = new GroupPositions(ids, ModelConsumer.SeekInLog, NullLogger.Instance);
+        var intake = new CommandIntake(inFlightMax, handler, _publisher, positions, _scheduler.Run, node.Time, NullLogger.Instance);
         var consumer = new ModelConsumer(
             _brokers, node, () => { }, _brokers.Group("group"), new RebalanceHandlers(intake.Assigned, intake.Revoked, intake.Lost));
         consumer.Subscribe([Topic]);
