@@ -23,23 +23,25 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
     public async Task<MutantResult> HuntAsync(Mutant mutant, CancellationToken cancellationToken)
     {
         var project = copy.ProjectOf(mutant);
-        var assembly = Path.GetFileNameWithoutExtension(project) + ".dll";
-        // Where it is built, services are started from.
-        var (built, place) = (Path.Combine(Output(Path.GetFileNameWithoutExtension(project)), assembly), Path.Combine(Output(mutant.Program), assembly));
-        var (source, right) = (copy.Plant(mutant), await File.ReadAllBytesAsync(place, cancellationToken));
+        var name = Path.GetFileNameWithoutExtension(project);
+        var built = Path.Combine(Output(name), name + ".dll");
+        // Tests start programs from folders of their own.
+        var places = Directory.GetFiles(Path.Combine(copy.Folder, "artifacts", "bin"), name + ".dll", SearchOption.AllDirectories);
+        var (source, right) = (copy.Plant(mutant), await File.ReadAllBytesAsync(built, cancellationToken));
         try
         {
             await BuildAsync(mutant.Name, project, cancellationToken, "--no-restore", "-p:BuildProjectReferences=false");
-            File.Copy(built, place, overwrite: true);
+            CopyTo(places, await File.ReadAllBytesAsync(built, cancellationToken));
             return mutant.Test is null ? await SimulateAsync(mutant, cancellationToken) : await TestAsync(mutant, cancellationToken);
         }
         finally
         {
             copy.Restore(mutant, source);
-            await File.WriteAllBytesAsync(place, right, CancellationToken.None);
-            await File.WriteAllBytesAsync(built, right, CancellationToken.None);
+            CopyTo(places, right);
         }
     }
+
+    private static void CopyTo(string[] places, byte[] assembly) => Array.ForEach(places, place => File.WriteAllBytes(place, assembly));
 
     // Warnings and analyzers are off, because code that a bug makes unused or unreachable must not fail the build.
     private async Task BuildAsync(string what, string project, CancellationToken cancellationToken, params string[] options)
@@ -74,7 +76,7 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
         // A named test must have failed: a non-zero exit code alone may mean that there is no such test.
         return FailedTest().Match(output) is { Success: true } failed
             ? new MutantResult(mutant, true, failed.Groups[1].Value, 0)
-            : new MutantResult(mutant, false, "the tests of " + mutant.Test, 0);
+            : new MutantResult(mutant, false, $"the tests of {mutant.Test}: {Counts().Match(output)}", 0);
     }
 
     private bool IsClass(Mutant mutant) => Directory.EnumerateFiles(
@@ -115,4 +117,7 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
 
     [GeneratedRegex(@"Billing\.\w+Tests\.\S*?\.(\w+)(\(.*\))? \[FAIL\]")]
     private static partial Regex FailedTest();
+
+    [GeneratedRegex(@"Total: .*|Timed out\.")]
+    private static partial Regex Counts();
 }
