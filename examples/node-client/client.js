@@ -56,7 +56,7 @@ export class BillingClient {
       let failure;
       try {
         for await (const answer of this.#stream([...pending.values()], deadline)) {
-          if (answer.outcome === 'PAYMENT_OUTCOME_FAILED' && TRANSIENT.has(answer.error.status_code)) {
+          if (answer.error && TRANSIENT.has(answer.error.status_code)) {
             failure = answer.error;
           } else if (pending.delete(answer.transaction_id)) {
             yield answer;

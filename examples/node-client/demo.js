@@ -27,7 +27,8 @@ const again = await client.makePayment(first);
 const outcomes = {};
 let version = paid.version;
 for await (const answer of client.makePayments(Array.from({ length: Number(values.count) }, () => payment(1)))) {
-  outcomes[answer.outcome] = (outcomes[answer.outcome] ?? 0) + 1;
+  const outcome = answer.payment?.outcome ?? answer.error.reason;
+  outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
   version = String(Math.max(Number(version), Number(answer.version)));
 }
 const balance = await client.checkBalance({ account_id: values.account, payment_type: values.type, min_version: version });

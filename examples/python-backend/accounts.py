@@ -119,42 +119,41 @@ class Account:
             past.decide_time.FromMicroseconds(self._events[version - 1].decided_unix_us)
         return past
 
-    def payment(self, transaction_id):
-        """The payment with this id; None if it is not among the events yet."""
-        for event in self._events:
-            fact = event.WhichOneof("fact")
-            if event.transaction_id == transaction_id.lower() and fact in PAYMENTS:
-                recorded = getattr(event, fact)
-                is_declined = fact.endswith("declined")
-                found = billing_pb2.GetPaymentResponse(
-                    transaction_id=event.transaction_id,
-                    outcome=billing_pb2.PAYMENT_OUTCOME_DECLINED if is_declined else billing_pb2.PAYMENT_OUTCOME_ACCEPTED,
-                    decline_reason=recorded.reason if is_declined else billing_pb2.DECLINE_REASON_UNSPECIFIED,
-                    amount=recorded.amount,
-                    balance=event.balance,
-                    version=event.version,
-                    **self._totals(event, fact),
-                )
-                found.decide_time.FromMicroseconds(event.decided_unix_us)
-                if fact == "payment_authorised":
-                    found.expire_time.FromMicroseconds(recorded.expire_unix_us)
-                if event.HasField("notes"):
-                    found.notes.CopyFrom(event.notes)
-                return found
-        return None
+    def transaction(self, transaction_id):
+        """What is recorded under this id; None if it is not among the events yet."""
+        event = self._event(transaction_id.lower())
+        if event is None:
+            return None
+        found = billing_pb2.GetTransactionResponse(entry=self._entry(event))
+        fact = event.WhichOneof("fact")
+        payment = self._event(getattr(event, fact).payment_id) if fact in FOLLOW_UPS else event if fact in PAYMENTS else None
+        if payment is not None:
+            found.payment.CopyFrom(self._totals(payment))
+        return found
 
-    def _totals(self, payment, kind):
+    def _event(self, transaction_id):
+        return next((event for event in self._events if event.transaction_id == transaction_id), None)
+
+    def _totals(self, payment):
         """What has become of a payment: the last event that follows it up states it."""
-        currency = getattr(payment, kind).amount.currency_code
-        zero = billing_pb2.Money(currency_code=currency)
-        charged = payment.payment_accepted.amount if kind == "payment_accepted" else zero
-        held = payment.payment_authorised.amount if kind == "payment_authorised" else zero
-        totals = {"charged": charged, "refunded": zero, "held": held}
+        kind = payment.WhichOneof("fact")
+        recorded = getattr(payment, kind)
+        zero = billing_pb2.Money(currency_code=recorded.amount.currency_code)
+        totals = billing_pb2.PaymentTotals(
+            payment_id=payment.transaction_id,
+            charged=recorded.amount if kind == "payment_accepted" else zero,
+            refunded=zero,
+            held=recorded.amount if kind == "payment_authorised" else zero,
+        )
+        if kind == "payment_authorised":
+            totals.expire_time.FromMicroseconds(recorded.expire_unix_us)
         for event in self._events:
             fact = event.WhichOneof("fact")
             if fact in FOLLOW_UPS and getattr(event, fact).payment_id == payment.transaction_id:
-                recorded = getattr(event, fact)
-                totals = {"charged": recorded.charged, "refunded": recorded.refunded, "held": getattr(recorded, "held", zero)}
+                followed = getattr(event, fact)
+                totals.charged.CopyFrom(followed.charged)
+                totals.refunded.CopyFrom(followed.refunded)
+                totals.held.CopyFrom(getattr(followed, "held", zero))
         return totals
 
     def page(self, request):

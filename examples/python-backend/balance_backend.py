@@ -185,7 +185,7 @@ class BalanceBackend:
             return False
         if kind == "balance_at" and account.version < request.version:
             return False
-        if kind == "lookup" and not account.payment(request.transaction_id):
+        if kind == "lookup" and not account.transaction(request.transaction_id):
             return False
         reply = wire_pb2.Reply(correlation_id=command.correlation_id)
         if kind == "balance":
@@ -193,7 +193,7 @@ class BalanceBackend:
         elif kind == "balance_at":
             reply.balance_at.CopyFrom(account.balance_at(request))
         elif kind == "lookup":
-            reply.lookup.CopyFrom(account.payment(request.transaction_id))
+            reply.lookup.CopyFrom(account.transaction(request.transaction_id))
         else:
             reply.statement.CopyFrom(account.page(request))
         self._ready.append((place, command, reply))

@@ -63,21 +63,24 @@ class AccountTests(unittest.TestCase):
     def test_a_fact_of_an_unknown_kind_leaves_the_account_unknown(self):
         self.assertTrue(self.account(wire_pb2.Event(stream_id="amex/a", version=1, balance=dollars(1))).is_unknown)
 
-    def test_a_payment_is_found_by_its_id(self):
+    def test_what_is_recorded_is_found_by_its_id(self):
         payment = paid(2, 7)
         payment.transaction_id = "6a0d2a5e-1f0b-4a5c-8b1e-000000000001"
         account = self.account(limited(1, 50), payment)
-        found = account.payment(payment.transaction_id.upper())
-        self.assertEqual((found.version, found.outcome, found.amount.units, found.balance.units), (2, billing_pb2.PAYMENT_OUTCOME_ACCEPTED, 1, 7))
-        self.assertIsNone(account.payment("6a0d2a5e-1f0b-4a5c-8b1e-000000000002"))
+        found = account.transaction(payment.transaction_id.upper())
+        self.assertEqual(found.entry, account.page(wire_pb2.StatementPageRequest(after_version=1, limit=1)).entries[0])
+        self.assertEqual((found.payment.payment_id, found.payment.charged.units), (payment.transaction_id, 1))
+        self.assertFalse(account.transaction(account.page(wire_pb2.StatementPageRequest(limit=1)).entries[0].transaction_id).HasField("payment"))
+        self.assertIsNone(account.transaction("6a0d2a5e-1f0b-4a5c-8b1e-000000000002"))
 
     def test_a_payment_shows_what_was_given_back_of_it_and_the_statement_its_id(self):
         payment = paid(1, 1)
         payment.transaction_id = "6a0d2a5e-1f0b-4a5c-8b1e-000000000001"
-        refund = wire_pb2.Event(stream_id="amex/a", version=2, balance=dollars(0, 400_000_000), payment_refunded=wire_pb2.PaymentRefunded(
+        refund = wire_pb2.Event(stream_id="amex/a", version=2, transaction_id="6a0d2a5e-1f0b-4a5c-8b1e-000000000002", balance=dollars(0, 400_000_000), payment_refunded=wire_pb2.PaymentRefunded(
             payment_id=payment.transaction_id, amount=dollars(0, 600_000_000), charged=dollars(1), refunded=dollars(0, 600_000_000)))
         account = self.account(payment, refund)
-        self.assertEqual(account.payment(payment.transaction_id).refunded.nanos, 600_000_000)
+        for transaction_id in (payment.transaction_id, refund.transaction_id):
+            self.assertEqual(account.transaction(transaction_id).payment.refunded.nanos, 600_000_000)
         entry = account.page(wire_pb2.StatementPageRequest(after_version=1, limit=1)).entries[0]
         self.assertEqual((entry.type, entry.payment_id), (billing_pb2.STATEMENT_ENTRY_TYPE_PAYMENT_REFUNDED, payment.transaction_id))
 
@@ -89,9 +92,9 @@ class AccountTests(unittest.TestCase):
         held, captured = self.account(hold), self.account(hold, capture)
         self.assertEqual((held.balance(0).available.units, held.balance(0).on_hold.units), (40, 60))
         self.assertEqual((captured.balance(0).available.units, captured.balance(0).on_hold.units), (80, 0))
-        found = captured.payment(hold.transaction_id)
-        self.assertEqual((found.outcome, found.amount.units, found.charged.units, found.held.units), (billing_pb2.PAYMENT_OUTCOME_ACCEPTED, 60, 20, 0))
-        self.assertEqual(found.expire_time.seconds, 7)
+        found = captured.transaction(hold.transaction_id)
+        self.assertEqual((found.entry.amount.units, found.payment.charged.units, found.payment.held.units), (60, 20, 0))
+        self.assertEqual(found.payment.expire_time.seconds, 7)
         entries = captured.page(wire_pb2.StatementPageRequest(limit=2)).entries
         self.assertEqual([(e.type, e.amount.units, e.on_hold.units) for e in entries], [
             (billing_pb2.STATEMENT_ENTRY_TYPE_PAYMENT_AUTHORISED, 60, 60), (billing_pb2.STATEMENT_ENTRY_TYPE_PAYMENT_CAPTURED, 20, 0)])

@@ -47,11 +47,10 @@ internal readonly record struct Transaction(
     public bool Agrees(in JournalEntry entry) =>
         StreamId == entry.StreamId && Currency == entry.Currency && Amount == entry.Amount
         && IsPayment
-        && (entry.Outcome is PaymentOutcome.Unspecified or PaymentOutcome.Failed || (Outcome == entry.Outcome && Version == entry.Version))
+        && (entry.Outcome is PaymentFate.Unknown or PaymentFate.Failed || (Outcome == entry.Outcome && Version == entry.Version))
         && (entry.Reason == DeclineReason.Unspecified || (int)entry.Reason == Reason);
 
-    private PaymentOutcome Outcome =>
-        Kind == TransactionKind.Accepted ? PaymentOutcome.Accepted : PaymentOutcome.Declined;
+    private PaymentFate Outcome => Kind == TransactionKind.Accepted ? PaymentFate.Accepted : PaymentFate.Declined;
 
     /// <inheritdoc/>
     public override string ToString() => string.Create(CultureInfo.InvariantCulture,

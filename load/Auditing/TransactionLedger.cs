@@ -1,6 +1,5 @@
 using System.Runtime.InteropServices;
 using Billing.Driver;
-using Billing.V1;
 
 namespace Billing.Auditing;
 
@@ -73,8 +72,8 @@ internal sealed class TransactionLedger
         ref var entry = ref CollectionsMarshal.GetValueRefOrAddDefault(_entries, (answer.TransactionId, answer.StreamId), out _);
         var source = answer.Outcome switch
         {
-            PaymentOutcome.Unspecified => Sources.NoAnswer,
-            PaymentOutcome.Failed => Sources.Failure,
+            PaymentFate.Unknown => Sources.NoAnswer,
+            PaymentFate.Failed => Sources.Failure,
             _ => Sources.Answer,
         };
         if (entry.Has(Sources.Event))

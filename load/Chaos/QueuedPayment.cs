@@ -3,6 +3,7 @@ using Billing.Chaos.Rest;
 using Billing.Contracts;
 using Billing.V1;
 using Google.Protobuf;
+using Timestamp = Google.Protobuf.WellKnownTypes.Timestamp;
 
 namespace Billing.Chaos;
 
@@ -29,15 +30,15 @@ internal sealed class QueuedPayment(
     private readonly long _sent = time.GetTimestamp();
 
     /// <summary>Sends it, again if that has no answer or if it was lost, until its status is final.</summary>
-    /// <returns>The outcome; failed if it was not executed in time.</returns>
+    /// <returns>The outcome; null if it failed, because it was not executed in time.</returns>
     /// <exception cref="InvalidDataException">There is an answer that there must not be.</exception>
-    public async Task<MakePaymentResponse> EndAsync(CancellationToken cancellationToken)
+    public async Task<MakePaymentResponse?> EndAsync(CancellationToken cancellationToken)
     {
         while (true)
         {
             var location = await QueueAsync(cancellationToken);
-            var outcome = location is null ? Failed() : await FollowAsync(location, cancellationToken);
-            if (outcome is not null)
+            var (isLost, outcome) = location is null ? Failed() : await FollowAsync(location, cancellationToken);
+            if (!isLost)
             {
                 return outcome;
             }
@@ -46,9 +47,9 @@ internal sealed class QueuedPayment(
 
     /// <summary>Compares a final status with what a look-up finds, and with the answer to the same payment.</summary>
     /// <exception cref="InvalidDataException">They do not agree, or the payment failed before its deadline.</exception>
-    public async Task CheckAsync(MakePaymentResponse outcome, CancellationToken cancellationToken)
+    public async Task CheckAsync(MakePaymentResponse? outcome, CancellationToken cancellationToken)
     {
-        if (outcome.Outcome == PaymentOutcome.Failed)
+        if (outcome is null)
         {
             var again = await AnswerAsync(
                 HttpMethod.Put, _path, PaymentJson.Write(payment, random), AnswerTimeout, cancellationToken);
@@ -57,14 +58,15 @@ internal sealed class QueuedPayment(
                 $"FAILED, and the answer to the same payment is {again}");
         }
         var found = await AnswerAsync(
-            HttpMethod.Post, _path + "/lookup", PaymentJson.LookUp(payment, random), AnswerTimeout, cancellationToken);
+            HttpMethod.Post, $"/v1/transactions/{payment.TransactionId}/lookup", PaymentJson.LookUp(payment, random), AnswerTimeout, cancellationToken);
+        var entry = found.Only("entry");
         Require(
-            outcome.Outcome == PaymentOutcome.Failed
-                ? found is { Status: 404, Reason: ErrorReasons.PaymentNotFound }
-                : found.Status == 200 && Read(found, "outcome").Equals(outcome)
-                    && Equals(Read<Money>(found, "amount"), payment.Amount)
-                    && Equals(Notes.Of(Read<PaymentNotes>(found, "notes")), Notes.Of(payment.Notes)),
-            $"{outcome}, and a look-up finds {found}");
+            outcome is null
+                ? found is { Status: 404, Reason: ErrorReasons.TransactionNotFound }
+                : found.Status == 200 && Read(entry, "type").Equals(outcome)
+                    && Equals(Read<Money>(entry, "amount"), payment.Amount)
+                    && Equals(Notes.Of(Read<PaymentNotes>(entry, "notes")), Notes.Of(payment.Notes)),
+            $"{outcome?.ToString() ?? "FAILED"}, and a look-up finds {found}");
     }
 
     // Its Location; null if its id is closed, because an earlier attempt that had no answer was not executed in time.
@@ -83,8 +85,7 @@ internal sealed class QueuedPayment(
         return reply.Location;
     }
 
-    // Null if it was lost.
-    private async Task<MakePaymentResponse?> FollowAsync(string location, CancellationToken cancellationToken)
+    private async Task<(bool IsLost, MakePaymentResponse? Outcome)> FollowAsync(string location, CancellationToken cancellationToken)
     {
         while (true)
         {
@@ -98,22 +99,22 @@ internal sealed class QueuedPayment(
                     Require(reply.Reason == ErrorReasons.CommandExpired, $"failed: {reply}");
                     return Failed();
                 case (200, _):
-                    return Read(reply, "status");
+                    return (false, Read(reply, "status"));
                 case (404, _) when mayBeLost && reply.Reason == ErrorReasons.PaymentNotFound:
-                    return null;
+                    return (true, null);
                 default:
                     throw Wrong($"the answer to its status is {reply}");
             }
         }
     }
 
-    private MakePaymentResponse Failed()
+    private (bool IsLost, MakePaymentResponse? Outcome) Failed()
     {
         var after = time.GetElapsedTime(_sent);
         Require(
             after >= timeout - Tolerance,
             $"failed {after.TotalSeconds:0.0} s after it was sent with {timeout.TotalSeconds:0} s to execute it");
-        return new MakePaymentResponse { TransactionId = payment.TransactionId, Outcome = PaymentOutcome.Failed };
+        return (false, null);
     }
 
     // Asks until there is an answer that would be the same again.
@@ -138,8 +139,8 @@ internal sealed class QueuedPayment(
         TransactionId = reply.Text("transaction_id") ?? "",
         Outcome = reply.Text(outcome) switch
         {
-            "ACCEPTED" => PaymentOutcome.Accepted,
-            "DECLINED" => PaymentOutcome.Declined,
+            "ACCEPTED" or "PAYMENT_ACCEPTED" => PaymentOutcome.Accepted,
+            "DECLINED" or "PAYMENT_DECLINED" => PaymentOutcome.Declined,
             _ => throw Wrong($"neither accepted nor declined: {reply}"),
         },
         DeclineReason = reply.Text("decline_reason")?.Replace("_", "", StringComparison.Ordinal) is not { } reason
@@ -147,6 +148,8 @@ internal sealed class QueuedPayment(
             : Enum.TryParse<DeclineReason>(reason, ignoreCase: true, out var known) ? known
             : throw Wrong($"declined for no known reason: {reply}"),
         Balance = Read<Money>(reply, "balance"),
+        OnHold = Read<Money>(reply, "on_hold"),
+        DecideTime = reply.Text("decide_time") is { } decided ? Timestamp.Parser.ParseJson($"\"{decided}\"") : null,
         Version = long.TryParse(reply.Text("version"), CultureInfo.InvariantCulture, out var version) ? version : 0,
     };
 

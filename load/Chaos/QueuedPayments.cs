@@ -84,10 +84,11 @@ internal sealed class QueuedPayments : IAsyncDisposable
         var timeout = TimeSpan.FromSeconds(TimeoutSeconds[random.Next(TimeoutSeconds.Length)]);
         var queued = new QueuedPayment(
             payment, timeout, _proxies, _options.CommandsMayBeLost, _record, random, _time);
-        MakePaymentResponse? outcome = null;
+        var hasEnded = false;
         try
         {
-            outcome = await queued.EndAsync(giveUp);
+            var outcome = await queued.EndAsync(giveUp);
+            hasEnded = true;
             Write(payment, outcome, _clock.Since(began));
             await queued.CheckAsync(outcome, giveUp);
         }
@@ -97,7 +98,7 @@ internal sealed class QueuedPayments : IAsyncDisposable
             {
                 _record.Violations.Enqueue(e.Message);
             }
-            if (outcome is null)
+            if (!hasEnded)
             {
                 Interlocked.Increment(ref _unanswered);
                 _journal.Add(JournalEntry.Failed(payment, isFinal: false, _clock.Since(began)));
@@ -105,9 +106,9 @@ internal sealed class QueuedPayments : IAsyncDisposable
         }
     }
 
-    private void Write(MakePaymentRequest payment, MakePaymentResponse outcome, CallSpan span)
+    private void Write(MakePaymentRequest payment, MakePaymentResponse? outcome, CallSpan span)
     {
-        if (outcome.Outcome == PaymentOutcome.Failed)
+        if (outcome is null)
         {
             Interlocked.Increment(ref _failed);
             _journal.Add(JournalEntry.Failed(payment, isFinal: true, span));

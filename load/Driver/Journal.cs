@@ -8,13 +8,28 @@ using Billing.V1;
 
 namespace Billing.Driver;
 
+/// <summary>What a client knows of a payment.</summary>
+public enum PaymentFate
+{
+    /// <summary>It may or may not be recorded.</summary>
+    Unknown,
+
+    /// <summary>It was accepted.</summary>
+    Accepted,
+
+    /// <summary>It was declined.</summary>
+    Declined,
+
+    /// <summary>The answer says that nothing was charged.</summary>
+    Failed,
+}
+
 /// <summary>One line of a journal: the result of a payment as its client knows it, or a balance that a client received.</summary>
 /// <param name="TransactionId">The idempotency key; empty for a balance, which has no amount and no outcome.</param>
 /// <param name="StreamId">The account's stream.</param>
 /// <param name="Currency">ISO 4217.</param>
 /// <param name="Amount">The amount.</param>
-/// <param name="Outcome">Accepted; declined; failed if the answer says that nothing was charged; or unspecified if there was no such
-/// answer: then the payment may or may not be recorded.</param>
+/// <param name="Outcome">What the client knows of it.</param>
 /// <param name="Version">The version of the stream that records the payment, or as of which the balance is; 0 if there was no
 /// answer.</param>
 /// <param name="Balance">What the account owed afterwards, according to the answer; null if there was no answer.</param>
@@ -22,7 +37,7 @@ namespace Billing.Driver;
 /// <param name="Span">When the call began and ended, according to its client's clock.</param>
 /// <param name="MinVersion">The version that a balance had to include; 0 for any.</param>
 public readonly record struct JournalEntry(
-    Guid TransactionId, string StreamId, string Currency, decimal Amount, PaymentOutcome Outcome, long Version,
+    Guid TransactionId, string StreamId, string Currency, decimal Amount, PaymentFate Outcome, long Version,
     decimal? Balance, DeclineReason Reason, CallSpan Span, long MinVersion = 0)
 {
     private const int OtherFieldsBytesMax = 320;
@@ -37,7 +52,7 @@ public readonly record struct JournalEntry(
     /// <param name="answer">The answer.</param>
     /// <param name="span">When the first attempt began and the answer arrived.</param>
     public static JournalEntry Of(MakePaymentRequest request, MakePaymentResponse answer, CallSpan span) =>
-        OfPayment(request, IsOutcome(answer) ? answer.Outcome : PaymentOutcome.Unspecified, span) with
+        OfPayment(request, FateOf(answer), span) with
         {
             Version = answer.Version,
             Balance = WireAmount.Of(answer.Balance),
@@ -49,7 +64,7 @@ public readonly record struct JournalEntry(
     /// <param name="isFinal">Whether the failure says that nothing was charged; otherwise the outcome is unknown.</param>
     /// <param name="span">When the first attempt began and the last one ended.</param>
     public static JournalEntry Failed(MakePaymentRequest request, bool isFinal, CallSpan span) =>
-        OfPayment(request, isFinal ? PaymentOutcome.Failed : PaymentOutcome.Unspecified, span);
+        OfPayment(request, isFinal ? PaymentFate.Failed : PaymentFate.Unknown, span);
 
     /// <summary>The entry of a balance.</summary>
     /// <param name="request">The request.</param>
@@ -57,7 +72,7 @@ public readonly record struct JournalEntry(
     /// <param name="span">When the call began and ended.</param>
     public static JournalEntry Of(CheckBalanceRequest request, CheckBalanceResponse answer, CallSpan span) => new(
         Guid.Empty, Contracts.StreamId.For(request.PaymentType, request.AccountId), answer.Balance.CurrencyCode, 0,
-        PaymentOutcome.Unspecified, answer.Version, WireAmount.Of(answer.Balance), DeclineReason.Unspecified, span,
+        PaymentFate.Unknown, answer.Version, WireAmount.Of(answer.Balance), DeclineReason.Unspecified, span,
         request.MinVersion);
 
     /// <summary>The entry of the balance in the answer to an authorisation, capture, void or refund.</summary>
@@ -65,7 +80,7 @@ public readonly record struct JournalEntry(
     /// <param name="answer">The answer, which is not a refusal.</param>
     /// <param name="span">When the call began and ended.</param>
     public static JournalEntry Of(string streamId, FollowUpAnswer answer, CallSpan span) => new(
-        Guid.Empty, streamId, answer.Balance?.CurrencyCode ?? "", 0, PaymentOutcome.Unspecified, answer.Version,
+        Guid.Empty, streamId, answer.Balance?.CurrencyCode ?? "", 0, PaymentFate.Unknown, answer.Version,
         WireAmount.Of(answer.Balance), DeclineReason.Unspecified, span);
 
     /// <summary>The line: the fields in order, separated by commas. Balance and reason may be empty.</summary>
@@ -89,10 +104,15 @@ public readonly record struct JournalEntry(
         lines.Advance(begun + balanced + ended);
     }
 
-    // Whether a failure is final, or what an outcome of a newer platform means, is not in the answer.
-    private static bool IsOutcome(MakePaymentResponse answer) => answer.Outcome is PaymentOutcome.Accepted or PaymentOutcome.Declined;
+    // What an outcome of a newer platform means is not known.
+    private static PaymentFate FateOf(MakePaymentResponse answer) => answer.Outcome switch
+    {
+        PaymentOutcome.Accepted => PaymentFate.Accepted,
+        PaymentOutcome.Declined => PaymentFate.Declined,
+        _ => PaymentFate.Unknown,
+    };
 
-    private static JournalEntry OfPayment(MakePaymentRequest request, PaymentOutcome outcome, CallSpan span) => new(
+    private static JournalEntry OfPayment(MakePaymentRequest request, PaymentFate outcome, CallSpan span) => new(
         Guid.Parse(request.TransactionId), Contracts.StreamId.For(request.PaymentType, request.AccountId),
         request.Amount.CurrencyCode, WireAmount.Of(request.Amount) ?? 0, outcome, Version: 0, Balance: null,
         DeclineReason.Unspecified, span);

@@ -246,14 +246,14 @@ public sealed class LoadDriver : IAsyncDisposable
         {
             var request = payment.LookUp();
             var began = driver._clock.Now;
-            var answer = await channel.AskAsync((client, token) => client.GetPaymentAsync(request, token), isRepeatable: false);
+            var answer = await channel.AskAsync((client, token) => client.GetTransactionAsync(request, token), isRepeatable: false);
             var found = answer.Message;
             var error = found is null ? answer.Error
-                : (WireAmount.Of(found.Charged), WireAmount.Of(found.Refunded)) != (charged, refunded)
+                : (WireAmount.Of(found.Payment?.Charged), WireAmount.Of(found.Payment?.Refunded)) != (charged, refunded)
                 ? string.Create(
                     CultureInfo.InvariantCulture,
                     $"answers say {charged} captured and {refunded} given back; found is {found}")
-                : !Equals(Notes.Of(found.Notes), Notes.Of(payment.Notes))
+                : !Equals(Notes.Of(found.Entry.Notes), Notes.Of(payment.Notes))
                 ? $"sent with {payment.Notes}; found is {found}"
                 : "";
             meter.FollowUp(FollowUps.LookUps, phase, new Outcome(error, IsDeclined: false, null), began, driver._clock.Now);

@@ -97,7 +97,7 @@ internal sealed class BillingCalls : IAsyncDisposable
     /// <summary>Looks a payment up.</summary>
     public Task<CallResult> LookUpAsync(MakePaymentRequest payment) => EndAsync(async client =>
     {
-        await client.GetPaymentAsync(payment.LookUp(), _cancellationToken);
+        await client.GetTransactionAsync(payment.LookUp(), _cancellationToken);
         return "found";
     });
 

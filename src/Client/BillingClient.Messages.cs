@@ -34,18 +34,17 @@ public sealed partial class BillingClient
     /// <param name="requests">Enumerated while the answers are enumerated; it should end when its token is cancelled, which
     /// happens when the enumeration of the answers stops.</param>
     /// <param name="cancellationToken">Cancels the run; the unanswered payments may or may not be recorded.</param>
-    /// <returns>One answer for each request, in the order of arrival: accepted, declined, or failed with
-    /// <see cref="MakePaymentResponse.Error"/>. A payment fails when it is invalid, when all
+    /// <returns>One answer for each request, in the order of arrival: accepted, declined, or an error. A payment fails when it is invalid, when all
     /// <see cref="BillingClientOptions.RetriesMax"/> retries are used up, or when its outcome is unknown.</returns>
     /// <exception cref="RpcException">No proxy accepts the stream. The payments in flight have been answered as failed before;
     /// none of the remaining requests was sent.</exception>
-    public IAsyncEnumerable<MakePaymentResponse> MakePaymentsAsync(
+    public IAsyncEnumerable<MakePaymentsResponse> MakePaymentsAsync(
         IAsyncEnumerable<MakePaymentRequest> requests, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(requests);
         return MessagesAsync(cancellationToken);
 
-        async IAsyncEnumerable<MakePaymentResponse> MessagesAsync([EnumeratorCancellation] CancellationToken enumeration)
+        async IAsyncEnumerable<MakePaymentsResponse> MessagesAsync([EnumeratorCancellation] CancellationToken enumeration)
         {
             await foreach (var (answer, _) in _calls.Bulk().RunAsync(requests, enumeration))
             {
@@ -86,20 +85,20 @@ public sealed partial class BillingClient
     public Task<RefundPaymentResponse> RefundPaymentAsync(RefundPaymentRequest request, CancellationToken cancellationToken = default) =>
         _calls.Unary.RunAsync(RefundPayment(request), deadline: null, cancellationToken);
 
-    /// <summary>Finds a payment by its transaction id.</summary>
-    /// <exception cref="RpcException">The call failed, with <see cref="ErrorReasons.PaymentNotFound"/> if there is no such payment; see
+    /// <summary>Finds what is recorded of a request by its transaction id.</summary>
+    /// <exception cref="RpcException">The call failed, with <see cref="ErrorReasons.TransactionNotFound"/> if there is no such record; see
     /// <see cref="Reason"/>.</exception>
-    public Task<GetPaymentResponse> GetPaymentAsync(GetPaymentRequest request, CancellationToken cancellationToken = default) =>
-        _calls.Unary.RunAsync(GetPayment(request), deadline: null, cancellationToken);
+    public Task<GetTransactionResponse> GetTransactionAsync(GetTransactionRequest request, CancellationToken cancellationToken = default) =>
+        _calls.Unary.RunAsync(GetTransaction(request), deadline: null, cancellationToken);
 
-    /// <summary>Reads the statement of an account, in order. When the stream breaks, reading continues at the next proxy, after
-    /// the last entry received.</summary>
+    /// <summary>Reads the statement of an account, page after page. When the stream breaks, reading continues at the next proxy, after
+    /// the last page received.</summary>
     /// <exception cref="RpcException">The call failed; see <see cref="Reason"/>.</exception>
-    public IAsyncEnumerable<StatementEntry> GetStatementAsync(
-        GetStatementRequest request, CancellationToken cancellationToken = default)
+    public IAsyncEnumerable<ListStatementResponse> StreamStatementAsync(
+        ListStatementRequest request, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(request);
-        return StatementReader.ReadAsync(_calls.Streams("billing.v1.BillingService/GetStatement"), request, cancellationToken);
+        return StatementReader.ReadAsync(_calls.Streams("billing.v1.BillingService/StreamStatement"), request, cancellationToken);
     }
 
     /// <summary>Reads a page of the statement of an account.</summary>
@@ -131,9 +130,9 @@ public sealed partial class BillingClient
         "billing.v1.BillingService/RefundPayment", request,
         static (proxy, request, options) => proxy.Billing.RefundPaymentAsync(request, options).ResponseAsync);
 
-    private static UnaryCall<GetPaymentRequest, GetPaymentResponse> GetPayment(GetPaymentRequest request) => new(
-        "billing.v1.BillingService/GetPayment", request,
-        static (proxy, request, options) => proxy.Billing.GetPaymentAsync(request, options).ResponseAsync);
+    private static UnaryCall<GetTransactionRequest, GetTransactionResponse> GetTransaction(GetTransactionRequest request) => new(
+        "billing.v1.BillingService/GetTransaction", request,
+        static (proxy, request, options) => proxy.Billing.GetTransactionAsync(request, options).ResponseAsync);
 
     private static UnaryCall<CheckBalanceRequest, CheckBalanceResponse> CheckBalance(CheckBalanceRequest request) => new(
         "billing.v1.BillingService/CheckBalance", request,

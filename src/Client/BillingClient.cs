@@ -136,12 +136,12 @@ public sealed partial class BillingClient : IBillingClient, IDisposable
         CardAccount account, Guid id, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(account);
-        var question = new GetPaymentRequest { TransactionId = id.ToString(), AccountId = account.Id, PaymentType = account.Type };
+        var question = new GetTransactionRequest { TransactionId = id.ToString(), AccountId = account.Id, PaymentType = account.Type };
         try
         {
-            return FoundPayment.Of(await _calls.Unary.RunAsync(GetPayment(question), deadline, cancellationToken));
+            return FoundPayment.Of(await _calls.Unary.RunAsync(GetTransaction(question), deadline, cancellationToken));
         }
-        catch (RpcException e) when (Reason(e) == ErrorReasons.PaymentNotFound)
+        catch (RpcException e) when (Reason(e) == ErrorReasons.TransactionNotFound)
         {
             return null;
         }
@@ -159,10 +159,24 @@ public sealed partial class BillingClient : IBillingClient, IDisposable
         ArgumentNullException.ThrowIfNull(account);
         ArgumentOutOfRangeException.ThrowIfNegative(afterVersion);
         ArgumentOutOfRangeException.ThrowIfNegative(limit);
-        var question = new GetStatementRequest { AccountId = account.Id, PaymentType = account.Type, AfterVersion = afterVersion, Limit = limit };
-        await foreach (var entry in Translated(GetStatementAsync(question, cancellationToken), cancellationToken))
+        var question = new ListStatementRequest
         {
-            yield return StatementLine.Of(entry);
+            AccountId = account.Id,
+            PaymentType = account.Type,
+            AfterVersion = afterVersion,
+            PageSize = limit is > 0 and < StatementPage.SizeMax ? limit : StatementPage.SizeMax,
+        };
+        var left = limit == 0 ? long.MaxValue : limit;
+        await foreach (var page in Translated(StreamStatementAsync(question, cancellationToken), cancellationToken))
+        {
+            foreach (var entry in page.Entries)
+            {
+                yield return StatementLine.Of(entry);
+                if (--left == 0)
+                {
+                    yield break;
+                }
+            }
         }
     }
 

@@ -147,10 +147,10 @@ public sealed record StatementLine(
     /// <summary>The id of the payment that was refunded, captured, voided or has expired; null for other lines.</summary>
     public Guid? PaymentId { get; init; }
 
-    /// <summary>What is on hold on the account after the event; null in the line of a <see cref="FoundPayment"/>.</summary>
+    /// <summary>What is on hold on the account after the event.</summary>
     public Amount? OnHold { get; init; }
 
-    /// <summary>The account's status after the event; null in the line of a <see cref="FoundPayment"/>.</summary>
+    /// <summary>The account's status after the event.</summary>
     public AccountStatus? Status { get; init; }
 
     /// <summary>The subject of the token with which the request was sent. Null unless the client has the scope admin, and
@@ -177,25 +177,17 @@ public sealed record StatementLine(
 }
 
 /// <summary>A payment as it is recorded.</summary>
-/// <param name="Line">The line of the account's statement that records it. Of one whose hold was declined, the type is
-/// <see cref="StatementEntryType.PaymentDeclined"/>.</param>
+/// <param name="Line">The line of the account's statement that records it.</param>
 /// <param name="Charged">What has been charged for it; of one that was authorised, what has been captured.</param>
 /// <param name="Refunded">What has been given back of it.</param>
 /// <param name="Held">What of it is on hold.</param>
 /// <param name="ExpiresAt">When the hold expires or expired; null if it was not authorised first.</param>
 public sealed record FoundPayment(StatementLine Line, Amount Charged, Amount Refunded, Amount Held, DateTimeOffset? ExpiresAt)
 {
-    internal static FoundPayment Of(GetPaymentResponse payment) => new(
-        new StatementLine(
-            payment.Version, TypeOf(payment), Guid.Parse(payment.TransactionId), payment.DecideTime?.ToDateTimeOffset() ?? default,
-            Amount.Of(payment.Amount), Amount.Of(payment.Balance), payment.DeclineReason)
-        {
-            Notes = Notes.Of(payment.Notes),
-        },
-        Amount.Of(payment.Charged), Amount.Of(payment.Refunded), Amount.Of(payment.Held), payment.ExpireTime?.ToDateTimeOffset());
-
-    private static StatementEntryType TypeOf(GetPaymentResponse payment) =>
-        payment.Outcome != PaymentOutcome.Accepted ? StatementEntryType.PaymentDeclined
-        : payment.ExpireTime is null ? StatementEntryType.PaymentAccepted
-        : StatementEntryType.PaymentAuthorised;
+    internal static FoundPayment? Of(GetTransactionResponse found) =>
+        found is { Entry: { PaymentId.Length: 0 } entry, Payment: { } payment }
+            ? new(
+                StatementLine.Of(entry), Amount.Of(payment.Charged), Amount.Of(payment.Refunded), Amount.Of(payment.Held),
+                payment.ExpireTime?.ToDateTimeOffset())
+            : null;
 }

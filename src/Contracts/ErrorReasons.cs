@@ -32,6 +32,9 @@ public static class ErrorReasons
     /// <summary>NOT_FOUND: the account has no payment under that transaction id.</summary>
     public const string PaymentNotFound = "PAYMENT_NOT_FOUND";
 
+    /// <summary>NOT_FOUND: the account has no record of a request under that transaction id.</summary>
+    public const string TransactionNotFound = "TRANSACTION_NOT_FOUND";
+
     /// <summary>FAILED_PRECONDITION: nothing of the payment is on hold: it was never authorised, is captured whole or voided, or has
     /// expired.</summary>
     public const string NotOnHold = "NOT_ON_HOLD";

@@ -81,8 +81,8 @@ public static class FieldRules
             _ => new FieldViolation("version", "or time is missing"),
         });
 
-    /// <summary>The first rule that a look-up of a payment breaks, or null.</summary>
-    public static FieldViolation? Check(GetPaymentRequest request) =>
+    /// <summary>The first rule that a look-up breaks, or null.</summary>
+    public static FieldViolation? Check(GetTransactionRequest request) =>
         CheckId(request.TransactionId, "transaction_id")
         ?? CheckAccountId(request.AccountId)
         ?? CheckPaymentType(request.PaymentType);
@@ -148,20 +148,14 @@ public static class FieldRules
         ?? CheckAccountStatus(request.AccountStatus)
         ?? CheckNotes(request.Notes);
 
-    /// <summary>The first rule that a request for a statement breaks, or null.</summary>
-    public static FieldViolation? Check(GetStatementRequest request) =>
-        CheckAccountId(request.AccountId)
-        ?? CheckPaymentType(request.PaymentType)
-        ?? CheckNotNegative(request.AfterVersion, "after_version")
-        ?? CheckNotNegative(request.Limit, "limit");
-
-    /// <summary>The first rule that a request for a page of a statement breaks, or null; whether the token is of such a request, a proxy
+    /// <summary>The first rule that a request for a statement breaks, or null; whether the token is of such a request, a proxy
     /// sees.</summary>
     public static FieldViolation? Check(ListStatementRequest request) =>
         CheckAccountId(request.AccountId)
         ?? CheckPaymentType(request.PaymentType)
         ?? CheckRange(request.StartTime, request.EndTime)
         ?? CheckTypes(request.Types_)
+        ?? CheckNotNegative(request.AfterVersion, "after_version")
         ?? CheckNotNegative(request.PageSize, "page_size");
 
     /// <summary>Reads a payment type by its name, ignoring case.</summary>

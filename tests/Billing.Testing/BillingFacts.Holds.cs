@@ -117,7 +117,7 @@ public abstract partial class BillingFacts
             (tooMuch.Id, DeclineReason.CreditLimitExceeded, "The amount is more than the account may still spend.", Dollars(5_000), 4L),
             (declined.PaymentId, declined.Reason, declined.Message, declined.Balance, declined.Version));
         Assert.Equal((DeclineReason.CurrencyMismatch, "The account is kept in another currency."), (inEuros.Reason, inEuros.Message));
-        Assert.Equal((StatementEntryType.PaymentDeclined, 0m, 0m, null), (found!.Line.Type, found.Charged.Value, found.Held.Value, found.ExpiresAt));
+        Assert.Equal((StatementEntryType.AuthorisationDeclined, 0m, 0m, null), (found!.Line.Type, found.Charged.Value, found.Held.Value, found.ExpiresAt));
         Assert.Equal(
             (StatementEntryType.AuthorisationDeclined, tooMuch.Id, DeclineReason.CreditLimitExceeded, 4_000m),
             (line.Type, line.Id, line.DeclineReason, line.OnHold!.Value));

@@ -108,14 +108,14 @@ public sealed class JournalReader : IDisposable
     private static bool TryReadDecimal(ReadOnlySpan<byte> field, out decimal value) => decimal.TryParse(
         field, NumberStyles.AllowLeadingSign | NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out value);
 
-    private static bool TryReadOutcome(ReadOnlySpan<byte> field, out PaymentOutcome outcome)
+    private static bool TryReadOutcome(ReadOnlySpan<byte> field, out PaymentFate outcome)
     {
         (var known, outcome) = field switch
         {
-            _ when field.SequenceEqual("Accepted"u8) => (true, PaymentOutcome.Accepted),
-            _ when field.SequenceEqual("Declined"u8) => (true, PaymentOutcome.Declined),
-            _ when field.SequenceEqual("Failed"u8) => (true, PaymentOutcome.Failed),
-            _ => (field.SequenceEqual("Unspecified"u8), PaymentOutcome.Unspecified),
+            _ when field.SequenceEqual("Accepted"u8) => (true, PaymentFate.Accepted),
+            _ when field.SequenceEqual("Declined"u8) => (true, PaymentFate.Declined),
+            _ when field.SequenceEqual("Failed"u8) => (true, PaymentFate.Failed),
+            _ => (field.SequenceEqual("Unknown"u8), PaymentFate.Unknown),
         };
         return known;
     }

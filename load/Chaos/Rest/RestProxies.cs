@@ -81,6 +81,9 @@ internal readonly record struct RestReply(int Status, JsonElement Body, string? 
         Body.ValueKind == JsonValueKind.Object && Body.TryGetProperty(name, out var member)
             && member.ValueKind != JsonValueKind.Null ? member : null;
 
+    /// <summary>The answer with a member as its whole body.</summary>
+    public RestReply Only(string name) => this with { Body = Member(name) ?? default };
+
     /// <inheritdoc/>
     public override string ToString() => $"{Status} {Body}";
 

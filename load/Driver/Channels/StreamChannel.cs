@@ -89,7 +89,7 @@ internal sealed class StreamChannel : IRequestChannel
         }
     }
 
-    private static Answer<MakePaymentResponse> AnswerOf(MakePaymentResponse answer) => answer.Outcome == PaymentOutcome.Failed
-        ? new Answer<MakePaymentResponse>(null, $"{(StatusCode)answer.Error.StatusCode} {answer.Error.Reason}".TrimEnd(), PaymentFailure.IsFinal((StatusCode)answer.Error.StatusCode, answer.Error.Reason, wasRetried: true))
-        : new Answer<MakePaymentResponse>(answer);
+    private static Answer<MakePaymentResponse> AnswerOf(MakePaymentsResponse answer) => answer.Error is { } error
+        ? new(null, $"{(StatusCode)error.StatusCode} {error.Reason}".TrimEnd(), PaymentFailure.IsFinal((StatusCode)error.StatusCode, error.Reason, wasRetried: true))
+        : new(answer.Payment);
 }

@@ -70,7 +70,7 @@ public static class FollowUps
     };
 
     /// <summary>Asks what has become of a payment.</summary>
-    public static GetPaymentRequest LookUp(this MakePaymentRequest payment) =>
+    public static GetTransactionRequest LookUp(this MakePaymentRequest payment) =>
         new() { TransactionId = payment.TransactionId, AccountId = payment.AccountId, PaymentType = payment.PaymentType };
 
     /// <summary>Sends an authorisation.</summary>

@@ -24,9 +24,8 @@ internal sealed partial class ReferenceModel
         foreach (var id in lost.Select(stored => stored.Id))
         {
             _recorded.Remove(id);
-            _paid.Remove(id);
             _answers.Remove(id);
-            _limited.Remove(id);
+            _recordedFor.Remove(id);
         }
         // Refunds and captures change what is known of a payment, so all that is known of these accounts is made again.
         foreach (var streamId in lost.Select(stored => stored.StreamId).Distinct(StringComparer.Ordinal))

@@ -10,32 +10,29 @@ namespace Billing.Simulation.Books;
 /// <content>Checks of what is read: balances, balances of the past, statements and look-ups.</content>
 internal sealed partial class ReferenceModel
 {
-    /// <summary>Checks the answer to a look-up of a payment that was answered, or that was called failed. All its refunds were answered.
-    /// </summary>
-    public void LookedUp(CommandId id, Contents contents, GetPaymentResponse? found)
+    /// <summary>Checks the answer to a look-up of a request that was answered, or that was refused for good.</summary>
+    public void LookedUp(CommandId id, Contents contents, GetTransactionResponse? found)
     {
         Require(
             found is null == _refused.Contains((id, contents)),
-            $"a payment was {(found is null ? "not found" : "found")} by its id after it had been {(found is null ? "answered" : "called failed")}");
-        if (found is not null)
+            $"{contents} was {(found is null ? "not found" : "found")} by its id after it had been {(found is null ? "answered" : "refused for good")}");
+        if (found is null)
         {
-            Require(
-                Decimal(found.Amount) == contents.Amount && found.Amount.CurrencyCode == contents.Currency && Notes.Of(found.Notes) == contents.Notes,
-                $"{contents} was found as {found}");
-            Require(
-                Decimal(found.Refunded) == _payments[id].Refunded && Decimal(found.Charged) == _payments[id].Charged && Decimal(found.Held) == 0,
-                $"a payment was found as {found}; {_payments[id]}");
-            RequireTime(FactOf(id.StreamId, found.Version), found.DecideTime);
-            Paid(id, contents, new MakePaymentResponse
-            {
-                TransactionId = found.TransactionId,
-                Outcome = found.Outcome,
-                DeclineReason = found.DeclineReason,
-                Message = _paid[id].Message,
-                Balance = found.Balance,
-                Version = found.Version,
-            });
+            return;
         }
+        var state = StateOf(id, contents, found.Entry.Version);
+        var fact = FactOf(id.StreamId, state.Version);
+        RequireEntry(found.Entry, fact, state);
+        var payment = id with { TransactionId = (fact as PaymentFollowUp)?.PaymentId ?? id.TransactionId };
+        Require(found.Payment is not null == _payments.ContainsKey(payment), $"{contents} was found with the payment {found.Payment}");
+        // It may have been followed up since.
+        Require(
+            found.Payment is not { } now || (now.PaymentId == payment.TransactionId.ToString()
+                && Decimal(now.Charged) <= _payments[payment].Charged && Decimal(now.Refunded) <= _payments[payment].Refunded
+                && Decimal(now.Held) >= _payments[payment].Held && now.ExpireTime?.ToDateTimeOffset().UtcTicks / 10 == _payments[payment].ExpiresAt?.UtcTicks / 10
+                && (fact is not PaymentFollowUp followUp || (Decimal(now.Charged) >= followUp.Charged && Decimal(now.Refunded) >= followUp.Refunded
+                    && Decimal(now.Held) <= followUp.Held))),
+            $"{contents} was found with the payment {found.Payment}; it is {_payments.GetValueOrDefault(payment)}");
     }
 
     /// <summary>Checks the answer to a balance check.</summary>
@@ -86,17 +83,22 @@ internal sealed partial class ReferenceModel
         {
             var (entry, fact) = (entries[i], expected[i].Fact);
             var state = States(streamId)[(int)expected[i].Version];
-            Require(
-                entry.Version == state.Version && entry.TransactionId == fact.TransactionId.ToString() && entry.Type == WriteKinds.Of(fact).EntryType
-                && Decimal(entry.Balance) == state.Balance && Decimal(entry.OnHold) == state.OnHold && entry.AccountStatus == state.Status
-                && (Contents.Of(fact) is not { Amount: > 0, Kind: not "status" } contents || Decimal(entry.Amount) == contents.Amount)
-                && Notes.Of(entry.Notes) == fact.Notes && (entry.DeclineReason == DeclineReason.Unspecified ? null : (DeclineReason?)entry.DeclineReason) == state.Declined,
-                $"a statement of {streamId} has {entry}; it is {state}, {fact}");
-            RequireTime(fact, entry.DecideTime);
+            RequireEntry(entry, fact, state);
         }
         Require(
             !isWhole || entries.Count >= expected.Count(stored => stored.Version <= since),
             $"a statement of {streamId} has {entries.Count} entries after {after}; there were {expected.Count(stored => stored.Version <= since)} when it was asked for");
+    }
+
+    private static void RequireEntry(StatementEntry entry, AccountEvent fact, State state)
+    {
+        Require(
+            entry.Version == state.Version && entry.TransactionId == fact.TransactionId.ToString() && entry.Type == WriteKinds.Of(fact).EntryType
+            && Decimal(entry.Balance) == state.Balance && Decimal(entry.OnHold) == state.OnHold && entry.AccountStatus == state.Status
+            && (Contents.Of(fact) is not { Amount: > 0, Kind: not "status" } contents || Decimal(entry.Amount) == contents.Amount)
+            && Notes.Of(entry.Notes) == fact.Notes && (entry.DeclineReason == DeclineReason.Unspecified ? null : (DeclineReason?)entry.DeclineReason) == state.Declined,
+            $"a statement has {entry}; it is {state}, {fact}");
+        RequireTime(fact, entry.DecideTime);
     }
 
     private static StatementEntry Selected(AccountEvent fact) => new() { Type = WriteKinds.Of(fact).EntryType, DecideTime = fact.DecidedAt.ToTimestamp() };

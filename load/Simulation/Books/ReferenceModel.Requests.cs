@@ -133,9 +133,16 @@ internal sealed partial class ReferenceModel
 
     private bool WasAsked(CommandId id, Contents contents) => _attempts.TryGetValue(id, out var attempts) && attempts.Exists(a => a.Contents == contents);
 
-    private static CommandId IdOf(IMessage request) => new(
-        Guid.Parse(Text(request, "transaction_id")),
-        StreamId.For((PaymentType)request.Descriptor.FindFieldByName("payment_type").Accessor.GetValue(request), Text(request, "account_id")));
+    /// <summary>The id of a request, with its account.</summary>
+    public static CommandId IdOf(IMessage request)
+    {
+        var (type, account) = AccountOf(request);
+        return new(Guid.Parse((string)Value(request, "transaction_id")), StreamId.For(type, account));
+    }
 
-    private static string Text(IMessage request, string name) => (string)request.Descriptor.FindFieldByName(name).Accessor.GetValue(request);
+    /// <summary>The account of a request.</summary>
+    public static (PaymentType Type, string Id) AccountOf(IMessage request) =>
+        ((PaymentType)Value(request, "payment_type"), (string)Value(request, "account_id"));
+
+    private static object Value(IMessage message, string name) => message.Descriptor.FindFieldByName(name).Accessor.GetValue(message);
 }

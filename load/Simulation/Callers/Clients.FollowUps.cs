@@ -38,6 +38,7 @@ internal sealed partial class Clients
         {
             model.StatusSet(id, Contents.Of(request), answer);
             Know(id.StreamId, answer.Version);
+            await MayLookUpAsync(operation, request);
         }
         else
         {
@@ -62,7 +63,7 @@ internal sealed partial class Clients
         var stream = StreamId.For(payment.PaymentType, payment.AccountId);
         var id = new CommandId(Guid.Parse(request.TransactionId), stream);
         model.Authorised(id, Contents.Of(request), (await CallAsync(operation, 20, Asks.Authorise, request))!);
-        var work = new List<Task>();
+        var work = new List<Task> { MayLookUpAsync(operation, request) };
         for (var captures = dice.Next(4); captures > 0; captures--)
         {
             work.Add(CaptureAsync(operation, request, dice.Id(), 1 + dice.Next(cents), dice.Chance(0.3), 20 + captures));
@@ -90,6 +91,7 @@ internal sealed partial class Clients
         if (await CallAsync(operation, copy, Asks.Capture, request, refusal => IsRefused(refusal, id, Contents.Of(request), payment, cents / 100m)) is { } answer)
         {
             model.Captured(id, Contents.Of(request), payment, answer);
+            await MayLookUpAsync(operation, request);
         }
     }
 
@@ -106,6 +108,7 @@ internal sealed partial class Clients
         if (await CallAsync(operation, 30, Asks.Void, request, refusal => IsRefused(refusal, id, Contents.Of(request), payment, 0)) is { } answer)
         {
             model.Voided(id, Contents.Of(request), payment, answer);
+            await MayLookUpAsync(operation, request);
         }
     }
 
@@ -152,6 +155,7 @@ internal sealed partial class Clients
         {
             model.Refunded(id, Contents.Of(request), paid, answer);
             Know(id.StreamId, answer.Version);
+            await MayLookUpAsync(operation, request);
         }
     }
 }

@@ -133,6 +133,8 @@ internal sealed partial class Clients
             return new PaymentFate(null, RestJson.Text(body.RootElement, "reason"));
         }
         var payment = RestJson.Read<MakePaymentResponse>(json.Replace("\"status\":", "\"outcome\":", StringComparison.Ordinal));
+        // A status is that of a payment that was recorded before.
+        payment.Replayed = true;
         return new PaymentFate(Letters.Small.Write(payment), "");
     }
 

@@ -1,8 +1,8 @@
-using Billing.Backends.EventStore;
 using Billing.Simulation.Books;
 using Billing.Simulation.Doors;
 using Billing.Simulation.Schedules;
 using Billing.V1;
+using Google.Protobuf;
 using Google.Protobuf.WellKnownTypes;
 using Grpc.Core;
 
@@ -23,14 +23,19 @@ internal sealed partial class Clients
         model.Checked(stream, request.MinVersion, (await CallAsync(operation, 0, Asks.Balance, request))!);
     }
 
-    private async Task LookUpAsync(Operation operation, MakePaymentRequest payment)
+    private Task MayLookUpAsync(Operation operation, IMessage request) =>
+        ReferenceModel.IdOf(request).TransactionId.ToByteArray()[15] % 5 == 0 ? LookUpAsync(operation, request) : Task.CompletedTask;
+
+    // Looks up what was answered, or refused for good.
+    private async Task LookUpAsync(Operation operation, IMessage request)
     {
-        var request = new GetPaymentRequest { TransactionId = payment.TransactionId, AccountId = payment.AccountId, PaymentType = payment.PaymentType };
-        var found = await CallAsync(operation, 4, Asks.Lookup, request, refusal => refusal.Status == StatusCode.NotFound);
-        model.LookedUp(new CommandId(operation.TransactionId, Stream(operation.Account)), Contents.Of(payment), found);
+        var (id, account) = (ReferenceModel.IdOf(request), ReferenceModel.AccountOf(request));
+        var question = new GetTransactionRequest { TransactionId = id.TransactionId.ToString(), AccountId = account.Id, PaymentType = account.Type };
+        var found = await CallAsync(operation, 80, Asks.Lookup, question, refusal => refusal.Status == StatusCode.NotFound);
+        model.LookedUp(id, Contents.Of(request), found);
         if (found is not null)
         {
-            await AsOfAsync(operation, found.DecideTime);
+            await AsOfAsync(operation, found.Entry.DecideTime);
         }
     }
 
@@ -39,12 +44,7 @@ internal sealed partial class Clients
     {
         var dice = new Dice(operation.Seed + 113);
         var after = dice.Next(_known.GetValueOrDefault(Stream(operation.Account)) is > 0 and var known ? (int)known + 1 : 1);
-        var entries = dice.Next(3) switch
-        {
-            0 => await StreamedAsync(operation, after),
-            1 => await PagedAsync(operation, dice, after),
-            _ => await ListedAsync(operation, dice),
-        };
+        var entries = dice.Next(3) == 0 ? await StreamedAsync(operation, dice, after) : await ListedAsync(operation, dice, after);
         var version = dice.Next((int)_known.GetValueOrDefault(Stream(operation.Account)) + 3);
         await AsOfAsync(operation, version);
         if (entries.Count > 0)
@@ -76,41 +76,47 @@ internal sealed partial class Clients
     }
 
     // As a stream of gRPC.
-    private async Task<List<StatementEntry>> StreamedAsync(Operation operation, long after)
+    private async Task<List<StatementEntry>> StreamedAsync(Operation operation, Dice dice, long after)
     {
         var since = model.VersionOf(Stream(operation.Account));
-        var request = new GetStatementRequest { AccountId = NameOf(operation.Account), PaymentType = TypeOf(operation.Account), AfterVersion = after };
+        var (request, selects) = StatementOf(operation, dice, after);
+        // Each page takes a while.
+        request.PageSize = Math.Max(request.PageSize, 100);
         var entries = (await RetryAsync(
             operation, 62, (_, proxy, deadline) => TryAsync(operation, proxy, deadline, null, () => proxy.StreamAsync(request, deadline), null)))!;
-        model.Stated(Stream(operation.Account), after, since, isWhole: true, entries);
+        model.Stated(Stream(operation.Account), request.AfterVersion, since, isWhole: true, entries, selects);
         return entries;
     }
 
-    // Page after page by version, over REST.
-    private async Task<List<StatementEntry>> PagedAsync(Operation operation, Dice dice, long after)
+    // Page after page, with a token.
+    private async Task<List<StatementEntry>> ListedAsync(Operation operation, Dice dice, long after)
     {
         var since = model.VersionOf(Stream(operation.Account));
-        var (entries, next, limit) = (new List<StatementEntry>(), (long?)after, dice.Pick([1, 3, 20, 100]));
-        for (var pages = 0; next is { } last && pages < 4; pages++)
+        var (request, selects) = StatementOf(operation, dice, after);
+        var entries = new List<StatementEntry>();
+        var isWhole = false;
+        for (var pages = 0; !isWhole && pages < 4; pages++)
         {
-            var ask = Asks.StatementPage(TypeOf(operation.Account), NameOf(operation.Account), last, limit, dice.Pick(AllLetters));
-            var answer = (await RetryAsync(
-                operation, 63 + pages,
-                (_, proxy, deadline) => TryAsync(operation, proxy, deadline, null, () => AnswerAsync(proxy, ask with { TimeoutMs = (int)deadline.TotalMilliseconds }), null)))!;
-            var page = RestJson.ReadPage(answer.Body);
-            ReferenceModel.Require(page.Entries.Count <= limit, $"a page of {limit} entries has {page.Entries.Count}");
+            var page = (await CallAsync(operation, 70 + pages, Asks.Statement, request))!;
+            ReferenceModel.Require(page.Entries.Count <= request.PageSize, $"a page of {request.PageSize} entries has {page.Entries.Count}");
             entries.AddRange(page.Entries);
-            next = page.Next;
+            request.PageToken = page.NextPageToken;
+            isWhole = page.NextPageToken.Length == 0;
         }
-        model.Stated(Stream(operation.Account), after, since, isWhole: next is null, entries);
+        model.Stated(Stream(operation.Account), request.AfterVersion, since, isWhole, entries, selects);
         return entries;
     }
 
-    // Page after page, with a token, of some types or of a range of time.
-    private async Task<List<StatementEntry>> ListedAsync(Operation operation, Dice dice)
+    // A request for a statement: of all events or those after a version, of some types or of a range of time. And what it selects.
+    private (ListStatementRequest Request, Func<StatementEntry, bool>? Selects) StatementOf(Operation operation, Dice dice, long after)
     {
-        var since = model.VersionOf(Stream(operation.Account));
-        var request = new ListStatementRequest { AccountId = NameOf(operation.Account), PaymentType = TypeOf(operation.Account), PageSize = dice.Pick([1, 4, 50]) };
+        var request = new ListStatementRequest
+        {
+            AccountId = NameOf(operation.Account),
+            PaymentType = TypeOf(operation.Account),
+            PageSize = dice.Pick([1, 4, 20, 100]),
+            AfterVersion = dice.Chance(0.5) ? after : 0,
+        };
         if (dice.Chance(0.4))
         {
             request.Types_.Add([StatementEntryType.PaymentAccepted, StatementEntryType.PaymentRefunded]);
@@ -119,18 +125,7 @@ internal sealed partial class Clients
         {
             request.StartTime = new DateTimeOffset(Node.TimeOf(dice.Next((int)Math.Max(1, scheduler.Now / 10_000)) * 10_000L).UtcTicks / 10 * 10, TimeSpan.Zero).ToTimestamp();
         }
-        var selects = request is { Types_.Count: 0, StartTime: null } ? null : (Func<StatementEntry, bool>)(entry =>
+        return (request, request is { Types_.Count: 0, StartTime: null } ? null : entry =>
             (request.Types_.Count == 0 || request.Types_.Contains(entry.Type)) && (request.StartTime is not { } from || entry.DecideTime >= from));
-        var entries = new List<StatementEntry>();
-        var isWhole = false;
-        for (var pages = 0; !isWhole && pages < 4; pages++)
-        {
-            var page = (await CallAsync(operation, 70 + pages, Asks.Statement, request))!;
-            entries.AddRange(page.Entries);
-            request.PageToken = page.NextPageToken;
-            isWhole = page.NextPageToken.Length == 0;
-        }
-        model.Stated(Stream(operation.Account), 0, since, isWhole, entries, selects);
-        return entries;
     }
 }

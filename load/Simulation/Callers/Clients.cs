@@ -98,10 +98,7 @@ internal sealed partial class Clients(Node node, Scheduler scheduler, ReferenceM
         {
             await RefundAsync(operation, request);
         }
-        if (operation.Seed % 5 == 0 && copy == 0)
-        {
-            await LookUpAsync(operation, request);
-        }
+        await MayLookUpAsync(operation, request);
         if (operation.Seed % 3 == 0 && copy == 0)
         {
             await HoldAsync(operation, request);
@@ -137,6 +134,7 @@ internal sealed partial class Clients(Node node, Scheduler scheduler, ReferenceM
         {
             model.Limited(new CommandId(operation.TransactionId, stream), Contents.Of(request), answer);
             Know(stream, answer.Version);
+            await MayLookUpAsync(operation, request);
         }
     }
 

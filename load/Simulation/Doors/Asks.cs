@@ -1,4 +1,6 @@
 using System.Globalization;
+using System.Text;
+using Billing.Contracts;
 using Billing.V1;
 using Google.Protobuf;
 
@@ -58,10 +60,10 @@ internal static class Asks
         Method = proxy => proxy.Admin.SetAccountStatus,
     };
 
-    public static Ask<GetPaymentRequest, GetPaymentResponse> Lookup { get; } = new()
+    public static Ask<GetTransactionRequest, GetTransactionResponse> Lookup { get; } = new()
     {
-        ToRest = (request, letters) => new("POST", $"/v1/payments/{request.TransactionId}/lookup", Body(request, letters, "transaction_id")),
-        Method = proxy => proxy.Billing.GetPayment,
+        ToRest = (request, letters) => new("POST", $"/v1/transactions/{request.TransactionId}/lookup", Body(request, letters, "transaction_id")),
+        Method = proxy => proxy.Billing.GetTransaction,
     };
 
     public static Ask<CheckBalanceRequest, CheckBalanceResponse> Balance { get; } = new()
@@ -79,16 +81,29 @@ internal static class Asks
 
     public static Ask<ListStatementRequest, ListStatementResponse> Statement { get; } = new()
     {
-        ToRest = (request, letters) => new("POST", "/v1/statements/lookup", Body(request, letters)),
+        // With the account in the body or in the URL.
+        ToRest = (request, letters) => letters == Letters.Mixed
+            ? new("GET", $"{Account(request.PaymentType, request.AccountId, letters)}/statement{QueryOf(request)}")
+            : new("POST", "/v1/statements/lookup", Body(request, letters)),
         Method = proxy => proxy.Billing.ListStatement,
     };
 
-    /// <summary>The next page of a statement by version, which only REST has.</summary>
-    public static RestAsk StatementPage(PaymentType type, string accountId, long after, int limit, Letters letters) =>
-        new("GET", $"{Account(type, accountId, letters)}/statement?after_version={Text(after)}&limit={Text(limit)}");
-
     /// <summary>A payment that its caller does not wait for.</summary>
     public static RestAsk QueuedPayment(MakePaymentRequest request, Letters letters) => Payment.ToRest(request, letters) with { IsAsync = true };
+
+    private static string QueryOf(ListStatementRequest request)
+    {
+        var query = new StringBuilder($"?after_version={Text(request.AfterVersion)}&page_size={Text(request.PageSize)}");
+        foreach (var type in request.Types_)
+        {
+            query.Append("&types=").Append(ShortNames.In<StatementEntryType>().Of((int)type));
+        }
+        if (request.StartTime is { } from)
+        {
+            query.Append("&start_time=").Append(JsonFormatter.Default.Format(from).Trim('"'));
+        }
+        return query.Append("&page_token=").Append(request.PageToken).ToString();
+    }
 
     private static RestAsk Put(string what, string id, IMessage request, Letters letters) =>
         new("PUT", $"/v1/{what}/{id}", Body(request, letters, "transaction_id"));

@@ -1,3 +1,4 @@
+using Billing.V1;
 using Google.Protobuf;
 
 namespace Billing.Simulation.Doors;
@@ -35,9 +36,9 @@ internal static class LettersExtensions
         var copy = message.Clone();
         foreach (var name in Ids)
         {
-            if (copy.Descriptor.FindFieldByName(name)?.Accessor is { } field)
+            if (EntryOf(copy).Descriptor.FindFieldByName(name)?.Accessor is { } field)
             {
-                field.SetValue(copy, letters.Write((string)field.GetValue(copy)));
+                field.SetValue(EntryOf(copy), letters.Write((string)field.GetValue(EntryOf(copy))));
             }
         }
         return copy;
@@ -47,5 +48,9 @@ internal static class LettersExtensions
     public static bool Repeats(this IMessage answer, IMessage request) => Array.TrueForAll(
         Ids, name => TextIn(answer, name) is not { } answered || TextIn(request, name) is not { } sent || answered == sent);
 
-    private static string? TextIn(IMessage message, string name) => (string?)message.Descriptor.FindFieldByName(name)?.Accessor.GetValue(message);
+    private static string? TextIn(IMessage message, string name) =>
+        (string?)EntryOf(message).Descriptor.FindFieldByName(name)?.Accessor.GetValue(EntryOf(message));
+
+    // The ids in the answer to a look-up are in its entry.
+    private static IMessage EntryOf(IMessage message) => message is GetTransactionResponse { Entry: var entry } ? entry : message;
 }

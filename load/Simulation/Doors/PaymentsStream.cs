@@ -10,7 +10,7 @@ namespace Billing.Simulation.Doors;
 /// <param name="requests">The requests.</param>
 /// <param name="pause">Waits before the next request is sent.</param>
 internal sealed class PaymentsStream(IReadOnlyList<MakePaymentRequest> requests, Func<Task> pause)
-    : IAsyncStreamReader<MakePaymentRequest>, IServerStreamWriter<MakePaymentResponse>
+    : IAsyncStreamReader<MakePaymentRequest>, IServerStreamWriter<MakePaymentsResponse>
 {
     private readonly Dictionary<string, TaskCompletionSource<MakePaymentResponse>> _answers = requests.ToDictionary(
         request => request.TransactionId, _ => new TaskCompletionSource<MakePaymentResponse>(TaskCreationOptions.RunContinuationsAsynchronously),
@@ -45,14 +45,14 @@ internal sealed class PaymentsStream(IReadOnlyList<MakePaymentRequest> requests,
         return true;
     }
 
-    public Task WriteAsync(MakePaymentResponse message, CancellationToken cancellationToken) => WriteAsync(message);
+    public Task WriteAsync(MakePaymentsResponse message, CancellationToken cancellationToken) => WriteAsync(message);
 
-    public Task WriteAsync(MakePaymentResponse message)
+    public Task WriteAsync(MakePaymentsResponse message)
     {
-        var answer = MakePaymentResponse.Parser.ParseFrom(message.ToByteArray());
+        var answer = MakePaymentsResponse.Parser.ParseFrom(message.ToByteArray());
         var isNew = _answers.TryGetValue(answer.TransactionId, out var waiting) && (answer.Error is { } error
             ? waiting.TrySetException(new FailureException(new Failure((StatusCode)error.StatusCode, error.Reason, error.Message) { Field = error.Field }))
-            : waiting.TrySetResult(answer));
+            : waiting.TrySetResult(answer.Payment!));
         if (!isNew)
         {
             // Told to the caller: what is thrown here, the proxy would take for a caller that is gone.
@@ -62,18 +62,18 @@ internal sealed class PaymentsStream(IReadOnlyList<MakePaymentRequest> requests,
     }
 }
 
-/// <summary>The entries that a stream of a statement has written.</summary>
-internal sealed class StatementWriter : IServerStreamWriter<StatementEntry>
+/// <summary>The entries of the pages that a stream of a statement has written.</summary>
+internal sealed class StatementWriter : IServerStreamWriter<ListStatementResponse>
 {
     public List<StatementEntry> Entries { get; } = [];
 
     public WriteOptions? WriteOptions { get; set; }
 
-    public Task WriteAsync(StatementEntry message, CancellationToken cancellationToken) => WriteAsync(message);
+    public Task WriteAsync(ListStatementResponse message, CancellationToken cancellationToken) => WriteAsync(message);
 
-    public Task WriteAsync(StatementEntry message)
+    public Task WriteAsync(ListStatementResponse message)
     {
-        Entries.Add(StatementEntry.Parser.ParseFrom(message.ToByteArray()));
+        Entries.AddRange(ListStatementResponse.Parser.ParseFrom(message.ToByteArray()).Entries);
         return Task.CompletedTask;
     }
 }

@@ -2,7 +2,6 @@ using System.Text.Json;
 using System.Text.Json.Nodes;
 using Billing.Contracts;
 using Billing.Proxy.Failures;
-using Billing.V1;
 using Google.Protobuf;
 using Google.Protobuf.Reflection;
 using Grpc.Core;
@@ -37,15 +36,6 @@ internal static class RestJson
         {
             throw new SimulationException($"an answer cannot be read: {e.Message} {json}");
         }
-    }
-
-    /// <summary>A page of a statement by version: its entries, and the version that the next page goes on after, if there is one.</summary>
-    public static (List<StatementEntry> Entries, long? Next) ReadPage(string json)
-    {
-        using var page = JsonDocument.Parse(json);
-        return (
-            [.. page.RootElement.GetProperty("entries").EnumerateArray().Select(entry => Read<StatementEntry>(entry.GetRawText()))],
-            page.RootElement.TryGetProperty("next", out var next) ? next.GetInt64() : null);
     }
 
     /// <summary>The failure that an answer states.</summary>

@@ -38,7 +38,7 @@ internal sealed class BalanceBackendNode : BackendNode
             View, _map, new SimulatedCardNetwork(settings.CardNetwork, node.Time), Replier, retry, settings.Backend, node.Supervisor,
             node.Time, PointLog<BalanceProcessor>.Instance);
         var lookups = Stored(
-            Command.RequestOneofCase.Lookup, (place, command, token) => PaymentLookup.AnswerAsync(_map.Databases[place], command, token), brokers);
+            Command.RequestOneofCase.Lookup, (place, command, token) => TransactionLookup.AnswerAsync(_map.Databases[place], command, token), brokers);
         StoredHistory[] histories = [.. databases.Select(database => new StoredHistory(node, database, Account.Opened(settings.CreditLimit)))];
         var past = Stored(
             Command.RequestOneofCase.BalanceAt, (place, command, token) => PastBalances.AnswerAsync(histories[place], command, token), brokers);

@@ -90,14 +90,14 @@ internal sealed class ProxyNode
 
     /// <summary>Reads a statement as a stream.</summary>
     /// <returns>Its entries, or the failure that the caller sees.</returns>
-    public Task<List<StatementEntry>> StreamAsync(GetStatementRequest request, TimeSpan deadline) => ServeAsync(async () =>
+    public Task<List<StatementEntry>> StreamAsync(ListStatementRequest request, TimeSpan deadline) => ServeAsync(async () =>
     {
         var writer = new StatementWriter();
         try
         {
             await _doors.Errors.ServerStreamingServerHandler(
-                GetStatementRequest.Parser.ParseFrom(request.ToByteArray()), writer,
-                new GrpcCall(nameof(_doors.Billing.GetStatement), WallClock + deadline), _doors.Billing.GetStatement);
+                ListStatementRequest.Parser.ParseFrom(request.ToByteArray()), writer,
+                new GrpcCall(nameof(_doors.Billing.StreamStatement), WallClock + deadline), _doors.Billing.StreamStatement);
         }
         catch (RpcException e)
         {

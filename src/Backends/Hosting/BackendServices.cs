@@ -114,7 +114,7 @@ public static class BackendServices
         [
             provider.New<BalanceProcessor>(replier),
             Stored(Command.RequestOneofCase.Statement, async (place, command, token) => new Reply { Statement = await statements[place].ReadAsync(command.Statement, token) }),
-            Stored(Command.RequestOneofCase.Lookup, (place, command, token) => PaymentLookup.AnswerAsync(databases[place].Store, command, token)),
+            Stored(Command.RequestOneofCase.Lookup, (place, command, token) => TransactionLookup.AnswerAsync(databases[place].Store, command, token)),
             Stored(Command.RequestOneofCase.BalanceAt, (place, command, token) => PastBalances.AnswerAsync(histories[place], command, token)),
         ];
         return provider.New<ReadProcessor>(kinds, replier);

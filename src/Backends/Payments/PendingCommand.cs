@@ -284,11 +284,11 @@ internal sealed class PendingCommand
     {
         var (delivery, command) = (waiter.Delivery, waiter.Delivery.Command);
         var reply = new Reply { CorrelationId = command.CorrelationId };
-        Complete(reply, waiter.Kind, command);
+        // Only the first delivery was decided, possibly before the others joined.
+        var decided = waiter == _waiters[0] && Result is CommandResult.Recorded { StoredUnixUs: > 0 } recorded ? recorded : null;
+        Complete(reply, waiter.Kind, command, isReplay: decided is null);
         if (command.Timing is { } timing)
         {
-            // Only the first delivery was decided, possibly before the others joined.
-            var decided = waiter == _waiters[0] && Result is CommandResult.Recorded { StoredUnixUs: > 0 } recorded ? recorded : null;
             reply.Timing = new Timing
             {
                 SentUnixUs = timing.SentUnixUs,
@@ -302,12 +302,12 @@ internal sealed class PendingCommand
         return reply;
     }
 
-    private void Complete(Reply reply, WriteKind kind, Command command)
+    private void Complete(Reply reply, WriteKind kind, Command command, bool isReplay)
     {
         switch (Result)
         {
             case CommandResult.Recorded { Event: var recorded } when kind.IsAnsweredBy(command, recorded):
-                kind.Answer(reply, recorded);
+                kind.Answer(reply, recorded, isReplay);
                 break;
             case CommandResult.Recorded:
                 kind.Answer(reply, Error(StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused,

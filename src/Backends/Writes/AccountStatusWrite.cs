@@ -40,13 +40,15 @@ internal sealed class AccountStatusWrite : WriteKind
     protected override bool AsksFor(Command command, Event recorded) =>
         recorded.AccountStatusChanged is { } changed && command.AccountStatus.AccountStatus == changed.Status;
 
-    public override void Answer(Reply reply, Event recorded) => reply.AccountStatus = new SetAccountStatusResponse
+    public override void Answer(Reply reply, Event recorded, bool isReplay) => reply.AccountStatus = new SetAccountStatusResponse
     {
         TransactionId = recorded.TransactionId,
         AccountStatus = recorded.AccountStatusChanged.Status,
         Balance = recorded.Balance,
         OnHold = OnHold(recorded),
+        DecideTime = DecideTime(recorded),
         Version = recorded.Version,
+        Replayed = isReplay,
     };
 }
 

@@ -78,7 +78,7 @@ internal sealed class AuthorisationWrite : WriteKind
             && authorised.ExpireUnixUs - recorded.DecidedUnixUs == Seconds(command.Authorise) * 1_000_000L)
         || (recorded.AuthorisationDeclined is { } declined && AreSame(command.Authorise.Amount, declined.Amount));
 
-    public override void Answer(Reply reply, Event recorded)
+    public override void Answer(Reply reply, Event recorded, bool isReplay)
     {
         var response = reply.Authorise = new AuthorisePaymentResponse
         {
@@ -86,7 +86,9 @@ internal sealed class AuthorisationWrite : WriteKind
             Outcome = PaymentOutcome.Accepted,
             Balance = recorded.Balance,
             OnHold = OnHold(recorded),
+            DecideTime = DecideTime(recorded),
             Version = recorded.Version,
+            Replayed = isReplay,
         };
         if (recorded.AuthorisationDeclined is { Reason: var reason })
         {

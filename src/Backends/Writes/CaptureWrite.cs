@@ -64,7 +64,7 @@ internal sealed class CaptureWrite : WriteKind
         && Guid.Parse(command.Capture.PaymentId) == Guid.Parse(captured.PaymentId)
         && (command.Capture.IsFinal ? captured.Held : captured.Released).ToDecimal() == 0;
 
-    public override void Answer(Reply reply, Event recorded) => reply.Capture = new CapturePaymentResponse
+    public override void Answer(Reply reply, Event recorded, bool isReplay) => reply.Capture = new CapturePaymentResponse
     {
         TransactionId = recorded.TransactionId,
         PaymentId = recorded.PaymentCaptured.PaymentId,
@@ -72,7 +72,10 @@ internal sealed class CaptureWrite : WriteKind
         Charged = recorded.PaymentCaptured.Charged,
         Held = recorded.PaymentCaptured.Held,
         Balance = recorded.Balance,
+        OnHold = OnHold(recorded),
+        DecideTime = DecideTime(recorded),
         Version = recorded.Version,
+        Replayed = isReplay,
     };
 }
 

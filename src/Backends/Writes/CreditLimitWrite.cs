@@ -39,12 +39,15 @@ internal sealed class CreditLimitWrite : WriteKind
     protected override bool AsksFor(Command command, Event recorded) =>
         recorded.CreditLimitChanged is { } changed && AreSame(command.CreditLimit.Limit, changed.Limit);
 
-    public override void Answer(Reply reply, Event recorded) => reply.CreditLimit = new SetCreditLimitResponse
+    public override void Answer(Reply reply, Event recorded, bool isReplay) => reply.CreditLimit = new SetCreditLimitResponse
     {
         TransactionId = recorded.TransactionId,
         Limit = recorded.CreditLimitChanged.Limit,
         Balance = recorded.Balance,
+        OnHold = OnHold(recorded),
+        DecideTime = DecideTime(recorded),
         Version = recorded.Version,
+        Replayed = isReplay,
     };
 }
 

@@ -21,7 +21,7 @@ internal sealed class PaymentStatusWrite : WriteKind
     protected override bool AsksFor(Command command, Event recorded) => PaymentWrite.AmountOf(recorded) is { } amount
         && command.PaymentStatus.Fingerprint.Span.SequenceEqual(PaymentFingerprint.Of(amount, recorded.Notes));
 
-    public override void Answer(Reply reply, Event recorded) =>
+    public override void Answer(Reply reply, Event recorded, bool isReplay) =>
         reply.PaymentStatus = new PaymentStatus { Payment = PaymentWrite.ToResponse(recorded) };
 
     /// <inheritdoc/>

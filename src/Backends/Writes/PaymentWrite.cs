@@ -66,19 +66,22 @@ internal sealed class PaymentWrite : WriteKind
     protected override bool AsksFor(Command command, Event recorded) =>
         AmountOf(recorded) is { } amount && AreSame(command.Payment.Amount, amount);
 
-    public override void Answer(Reply reply, Event recorded) => reply.Payment = ToResponse(recorded);
+    public override void Answer(Reply reply, Event recorded, bool isReplay) => reply.Payment = ToResponse(recorded, isReplay);
 
     /// <summary>The amount of the payment that an event records; null if it records none.</summary>
     internal static Money? AmountOf(Event recorded) => recorded.PaymentAccepted?.Amount ?? recorded.PaymentDeclined?.Amount;
 
-    internal static MakePaymentResponse ToResponse(Event recorded)
+    internal static MakePaymentResponse ToResponse(Event recorded, bool isReplay = false)
     {
         var response = new MakePaymentResponse
         {
             TransactionId = recorded.TransactionId,
             Outcome = PaymentOutcome.Accepted,
             Balance = recorded.Balance,
+            OnHold = OnHold(recorded),
+            DecideTime = DecideTime(recorded),
             Version = recorded.Version,
+            Replayed = isReplay,
         };
         if (recorded.PaymentDeclined is { } declined)
         {

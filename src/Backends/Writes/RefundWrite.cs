@@ -60,14 +60,17 @@ internal sealed class RefundWrite : WriteKind
         recorded.PaymentRefunded is { } refunded && AreSame(command.Refund.Amount, refunded.Amount)
         && Guid.Parse(command.Refund.PaymentId) == Guid.Parse(refunded.PaymentId);
 
-    public override void Answer(Reply reply, Event recorded) => reply.Refund = new RefundPaymentResponse
+    public override void Answer(Reply reply, Event recorded, bool isReplay) => reply.Refund = new RefundPaymentResponse
     {
         TransactionId = recorded.TransactionId,
         PaymentId = recorded.PaymentRefunded.PaymentId,
         Amount = recorded.PaymentRefunded.Amount,
         Refunded = recorded.PaymentRefunded.Refunded,
         Balance = recorded.Balance,
+        OnHold = OnHold(recorded),
+        DecideTime = DecideTime(recorded),
         Version = recorded.Version,
+        Replayed = isReplay,
     };
 }
 

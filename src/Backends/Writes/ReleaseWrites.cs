@@ -36,13 +36,16 @@ internal sealed class VoidWrite : WriteKind
     protected override bool AsksFor(Command command, Event recorded) =>
         recorded.AuthorisationVoided is { } voided && Guid.Parse(command.Void.PaymentId) == Guid.Parse(voided.PaymentId);
 
-    public override void Answer(Reply reply, Event recorded) => reply.Void = new VoidPaymentResponse
+    public override void Answer(Reply reply, Event recorded, bool isReplay) => reply.Void = new VoidPaymentResponse
     {
         TransactionId = recorded.TransactionId,
         PaymentId = recorded.AuthorisationVoided.PaymentId,
         Released = recorded.AuthorisationVoided.Released,
         Balance = recorded.Balance,
+        OnHold = OnHold(recorded),
+        DecideTime = DecideTime(recorded),
         Version = recorded.Version,
+        Replayed = isReplay,
     };
 }
 
@@ -73,7 +76,7 @@ internal sealed class ExpiryWrite : WriteKind
 
     protected override bool AsksFor(Command command, Event recorded) => true;
 
-    public override void Answer(Reply reply, Event recorded)
+    public override void Answer(Reply reply, Event recorded, bool isReplay)
     {
     }
 }

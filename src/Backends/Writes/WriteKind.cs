@@ -3,6 +3,7 @@ using Billing.Backends.Domain;
 using Billing.Contracts;
 using Billing.V1;
 using Billing.Wire.V1;
+using Google.Protobuf.WellKnownTypes;
 using Grpc.Core;
 
 namespace Billing.Backends.Writes;
@@ -69,13 +70,19 @@ internal abstract class WriteKind
     protected abstract bool AsksFor(Command command, Event recorded);
 
     /// <summary>Completes the reply to a command from the event recorded for it.</summary>
-    public abstract void Answer(Reply reply, Event recorded);
+    /// <param name="reply">The reply.</param>
+    /// <param name="recorded">The event.</param>
+    /// <param name="isReplay">Whether it had been recorded before the command was processed.</param>
+    public abstract void Answer(Reply reply, Event recorded, bool isReplay);
 
     /// <summary>Completes the reply to a command for which no event is recorded.</summary>
     public virtual void Answer(Reply reply, Error refusal) => reply.Error = refusal;
 
     /// <summary>What is on hold on the account after an event.</summary>
     protected static Money OnHold(Event recorded) => recorded.OnHold ?? 0m.ToMoney(recorded.Balance.CurrencyCode);
+
+    /// <summary>When an event was decided.</summary>
+    protected static Timestamp DecideTime(Event recorded) => UnixTime.FromMicroseconds(recorded.DecidedUnixUs).ToTimestamp();
 
     /// <summary>Whether two amounts are the same. Not Money's own equality, which also compares unknown fields sent by a newer client.
     /// </summary>

@@ -7,18 +7,25 @@ namespace Billing.Client;
 /// <summary>Converts answers and failures of the wire to the results of the SDK.</summary>
 internal static class Outcomes
 {
+    /// <summary>Returns the result of a payment that was sent over a stream.</summary>
     /// <param name="paymentId">The payment's id.</param>
-    /// <param name="answer">The answer of a call or, possibly failed, of a stream.</param>
+    /// <param name="answer">The answer.</param>
     /// <param name="isFirstTry">Whether no earlier sending of the payment may have been recorded.</param>
-    public static PaymentResult Of(Guid paymentId, MakePaymentResponse answer, bool isFirstTry = true) => answer.Outcome switch
+    public static PaymentResult Of(Guid paymentId, MakePaymentsResponse answer, bool isFirstTry) => answer switch
+    {
+        { Payment: { } payment } => Of(paymentId, payment),
+        { Error: { } error } => RejectionOf((StatusCode)error.StatusCode, error.Reason, isFirstTry) is { } reason
+            ? new PaymentResult.Rejected(paymentId, reason, error.Field, error.Message)
+            : new PaymentResult.Unknown(paymentId, error.Reason, error.Message, error.RetryDelay?.ToTimeSpan()),
+        _ => new PaymentResult.Unknown(paymentId, "", UnknownOutcome(PaymentOutcome.Unspecified)),
+    };
+
+    /// <summary>Returns the result of a payment that was answered.</summary>
+    public static PaymentResult Of(Guid paymentId, MakePaymentResponse answer) => answer.Outcome switch
     {
         PaymentOutcome.Accepted => new PaymentResult.Accepted(paymentId, Amount.Of(answer.Balance), answer.Version),
         PaymentOutcome.Declined => new PaymentResult.Declined(
             paymentId, answer.DeclineReason, answer.Message, Amount.Of(answer.Balance), answer.Version),
-        PaymentOutcome.Failed when answer.Error is { } error =>
-            RejectionOf((StatusCode)error.StatusCode, error.Reason, isFirstTry) is { } reason
-                ? new PaymentResult.Rejected(paymentId, reason, error.Field, error.Message)
-                : new PaymentResult.Unknown(paymentId, error.Reason, error.Message),
         _ => new PaymentResult.Unknown(paymentId, "", UnknownOutcome(answer.Outcome)),
     };
 
@@ -90,7 +97,7 @@ internal static class Outcomes
         StatusCode.FailedPrecondition when reason == ErrorReasons.AmountTooLarge => RejectionReason.AmountTooLarge,
         StatusCode.FailedPrecondition when reason == ErrorReasons.NotOnHold => RejectionReason.NotOnHold,
         StatusCode.FailedPrecondition when reason == ErrorReasons.AccountNotEmpty => RejectionReason.AccountNotEmpty,
-        StatusCode.NotFound when reason == ErrorReasons.PaymentNotFound => RejectionReason.PaymentNotFound,
+        StatusCode.NotFound when reason is ErrorReasons.PaymentNotFound => RejectionReason.PaymentNotFound,
         StatusCode.OutOfRange when reason == ErrorReasons.VersionNotReached => RejectionReason.VersionNotReached,
         StatusCode.FailedPrecondition or StatusCode.OutOfRange or StatusCode.NotFound => RejectionReason.Other,
         StatusCode.Unauthenticated when isFirstTry => RejectionReason.NotAuthenticated,

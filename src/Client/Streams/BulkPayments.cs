@@ -127,7 +127,7 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
     }
 
     private async Task ReadAsync(
-        Proxy proxy, IAsyncStreamReader<MakePaymentResponse> answers, InFlightPayments payments, CancellationToken cancellationToken)
+        Proxy proxy, IAsyncStreamReader<MakePaymentsResponse> answers, InFlightPayments payments, CancellationToken cancellationToken)
     {
         for (var first = true; await answers.MoveNext(cancellationToken); first = false)
         {

@@ -27,7 +27,7 @@ internal sealed class InFlightPayment(long number, MakePaymentRequest request)
 /// <summary>An answer for the caller.</summary>
 /// <param name="Message">The answer.</param>
 /// <param name="IsFirstTry">Whether no earlier sending of the payment may have been recorded.</param>
-internal readonly record struct BulkAnswer(MakePaymentResponse Message, bool IsFirstTry);
+internal readonly record struct BulkAnswer(MakePaymentsResponse Message, bool IsFirstTry);
 
 /// <summary>The payments in flight of one bulk run: read from the requests, sent, and kept until they are answered. Thread-safe.
 /// </summary>
@@ -107,7 +107,7 @@ internal sealed class InFlightPayments(RetryPolicy retries)
 
     /// <summary>Processes an answer; unexpected answers are dropped.</summary>
     /// <returns>The payment, if it is to be retried; see <see cref="SendAgain"/>.</returns>
-    public InFlightPayment? Take(MakePaymentResponse answer)
+    public InFlightPayment? Take(MakePaymentsResponse answer)
     {
         lock (_gate)
         {
@@ -116,8 +116,7 @@ internal sealed class InFlightPayments(RetryPolicy retries)
             {
                 return null;
             }
-            if (answer.Outcome == PaymentOutcome.Failed && answer.Error is { } error
-                && retries.Handles(error, ++payment.Failures))
+            if (answer.Error is { } error && retries.Handles(error, ++payment.Failures))
             {
                 payment.IsBackingOff = true;
                 payment.MayBeRecorded = true;
@@ -152,19 +151,17 @@ internal sealed class InFlightPayments(RetryPolicy retries)
     {
         lock (_gate)
         {
-            var error = new PaymentError
-            {
-                StatusCode = (int)Outcomes.OfPayments(failure),
-                Reason = BillingClient.Reason(failure),
-                Message = failure.Status.Detail,
-            };
             foreach (var payment in Unanswered())
             {
-                Answer(payment, new MakePaymentResponse
+                Answer(payment, new MakePaymentsResponse
                 {
                     TransactionId = payment.Request.TransactionId,
-                    Outcome = PaymentOutcome.Failed,
-                    Error = error,
+                    Error = new PaymentError
+                    {
+                        StatusCode = (int)Outcomes.OfPayments(failure),
+                        Reason = BillingClient.Reason(failure),
+                        Message = failure.Status.Detail,
+                    },
                 });
             }
             _unanswered.Clear();
@@ -177,7 +174,7 @@ internal sealed class InFlightPayments(RetryPolicy retries)
     private IOrderedEnumerable<InFlightPayment> Unanswered() =>
         _unanswered.Values.SelectMany(copies => copies).OrderBy(payment => payment.Number);
 
-    private void Answer(InFlightPayment payment, MakePaymentResponse answer)
+    private void Answer(InFlightPayment payment, MakePaymentsResponse answer)
     {
         Interlocked.Increment(ref _answered);
         _answers.Writer.TryWrite(new BulkAnswer(answer, !payment.MayBeRecorded));

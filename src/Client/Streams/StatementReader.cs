@@ -8,27 +8,31 @@ namespace Billing.Client;
 internal sealed class StatementReader : IDisposable
 {
     private readonly StreamCalls _streams;
-    private readonly GetStatementRequest _rest;
+    private readonly ListStatementRequest _rest;
     private uint _turn;
     private Proxy? _proxy;
     private bool _again;
-    private AsyncServerStreamingCall<StatementEntry>? _call;
+    private AsyncServerStreamingCall<ListStatementResponse>? _call;
 
-    private StatementReader(StreamCalls streams, GetStatementRequest request)
+    private StatementReader(StreamCalls streams, ListStatementRequest request)
     {
         _streams = streams;
         _rest = request.Clone();
         _turn = streams.NextTurn();
     }
 
-    public static async IAsyncEnumerable<StatementEntry> ReadAsync(
-        StreamCalls streams, GetStatementRequest request, [EnumeratorCancellation] CancellationToken cancellationToken)
+    public static async IAsyncEnumerable<ListStatementResponse> ReadAsync(
+        StreamCalls streams, ListStatementRequest request, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         using var reader = new StatementReader(streams, request);
-        var left = request.Limit == 0 ? long.MaxValue : request.Limit;
-        while (left-- > 0 && await streams.Retries.ExecuteAsync(static (r, token) => r.MoveAsync(token), reader, cancellationToken))
+        while (await streams.Retries.ExecuteAsync(static (r, token) => r.MoveAsync(token), reader, cancellationToken))
         {
             yield return reader._call!.ResponseStream.Current;
+            if (reader._rest.PageToken.Length == 0)
+            {
+                // That was the last page.
+                yield break;
+            }
         }
     }
 
@@ -45,7 +49,7 @@ internal sealed class StatementReader : IDisposable
             {
                 _streams.CountRetry();
             }
-            _call = _proxy.Billing.GetStatement(_rest, options);
+            _call = _proxy.Billing.StreamStatement(_rest, options);
         }
         try
         {
@@ -57,9 +61,7 @@ internal sealed class StatementReader : IDisposable
             {
                 await _proxy!.RecordOutcomeAsync(failure: null);
             }
-            _rest.AfterVersion = _call.ResponseStream.Current.Version;
-            // Never reduced to zero, which means no limit; ReadAsync stops after the last entry.
-            _rest.Limit = Math.Max(_rest.Limit - 1, Math.Min(_rest.Limit, 1));
+            _rest.PageToken = _call.ResponseStream.Current.NextPageToken;
             return true;
         }
         catch (RpcException e)

@@ -137,13 +137,7 @@ internal sealed class InMemoryAccount(decimal creditLimit)
         var charged = line.Type == StatementEntryType.PaymentAccepted ? line.Amount : Sum(StatementEntryType.PaymentCaptured);
         var isHeld = _holds.TryGetValue(id, out var hold);
         return new FoundPayment(
-            line with
-            {
-                Type = line.DeclineReason == DeclineReason.Unspecified ? line.Type : StatementEntryType.PaymentDeclined,
-                OnHold = null,
-                Status = null,
-            },
-            charged, Sum(StatementEntryType.PaymentRefunded), Amount.Of(hold.Held, currency), isHeld ? hold.ExpiresAt : null);
+            line, charged, Sum(StatementEntryType.PaymentRefunded), Amount.Of(hold.Held, currency), isHeld ? hold.ExpiresAt : null);
 
         Amount Sum(StatementEntryType type) =>
             Amount.Of(_lines.Where(other => other.PaymentId == id && other.Type == type).Sum(other => other.Amount.Value), currency);
@@ -177,7 +171,7 @@ internal sealed class InMemoryAccount(decimal creditLimit)
     private static (RejectionReason, string Field, string Message)? RefusalOf(FoundPayment? payment) => payment switch
     {
         null => (RejectionReason.PaymentNotFound, "payment_id", "The account has no recorded payment under this payment_id."),
-        { Line.Type: StatementEntryType.PaymentDeclined } =>
+        { Line.Type: StatementEntryType.PaymentDeclined or StatementEntryType.AuthorisationDeclined } =>
             (RejectionReason.PaymentDeclined, "payment_id", "The payment was declined: nothing was charged for it."),
         _ => null,
     };

@@ -5,8 +5,8 @@ namespace Billing.Messaging.Requests;
 
 public static partial class RequestKinds
 {
-    /// <summary>The look-up of a payment. Its transaction id is that of the payment, and is none of the command's own.</summary>
-    public static RequestKind<GetPaymentRequest, GetPaymentResponse> Lookup { get; } = new()
+    /// <summary>The look-up of what is recorded of a request. Its transaction id is that of the request, and is none of the command's own.</summary>
+    public static RequestKind<GetTransactionRequest, GetTransactionResponse> Lookup { get; } = new()
     {
         Check = FieldRules.Check,
         KnownFields = request => new() { TransactionId = request.TransactionId, AccountId = request.AccountId, PaymentType = request.PaymentType },
@@ -16,7 +16,8 @@ public static partial class RequestKinds
         AnswerIn = reply => reply.Lookup,
         RepeatedIds =
         [
-            new(request => request.TransactionId, answer => answer.TransactionId, (answer, id) => answer.TransactionId = id),
+            new(request => request.TransactionId, answer => answer.Entry?.TransactionId, (answer, id) => answer.Entry.TransactionId = id),
         ],
+        ProblemOf = (_, answer) => answer.Entry is null ? "a look-up without an entry" : null,
     };
 }

@@ -37,7 +37,7 @@ public static partial class RequestKinds
     };
 
     private static FieldViolation? CheckQuestion(PaymentStatusRequest request) =>
-        FieldRules.Check(new GetPaymentRequest
+        FieldRules.Check(new GetTransactionRequest
         {
             TransactionId = request.TransactionId,
             AccountId = request.AccountId,

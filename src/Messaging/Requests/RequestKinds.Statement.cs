@@ -42,19 +42,19 @@ public static partial class RequestKinds
         : null;
 
     private static FieldViolation? CheckPage(StatementPageRequest request) =>
-        FieldRules.Check(new GetStatementRequest { AccountId = request.AccountId, PaymentType = request.PaymentType, AfterVersion = request.AfterVersion })
-        ?? (request.Limit is < 1 or > StatementEntriesMax
-            ? new FieldViolation("limit", string.Create(CultureInfo.InvariantCulture, $"must be between 1 and {StatementEntriesMax}; it is {request.Limit}"))
-            : null)
-        ?? (request.Opening is { } opening && (opening.Version != request.AfterVersion || opening.Balance is null || opening.CreditLimit is null)
-            ? new FieldViolation("opening", "must be the account as of after_version")
-            : null)
-        ?? FieldRules.Check(new ListStatementRequest
+        FieldRules.Check(new ListStatementRequest
         {
             AccountId = request.AccountId,
             PaymentType = request.PaymentType,
             StartTime = request.StartTime,
             EndTime = request.EndTime,
             Types_ = { request.Types_ },
-        });
+            AfterVersion = request.AfterVersion,
+        })
+        ?? (request.Limit is < 1 or > StatementEntriesMax
+            ? new FieldViolation("limit", string.Create(CultureInfo.InvariantCulture, $"must be between 1 and {StatementEntriesMax}; it is {request.Limit}"))
+            : null)
+        ?? (request.Opening is { } opening && (opening.Version != request.AfterVersion || opening.Balance is null || opening.CreditLimit is null)
+            ? new FieldViolation("opening", "must be the account as of after_version")
+            : null);
 }

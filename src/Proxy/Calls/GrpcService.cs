@@ -1,4 +1,3 @@
-using Billing.Contracts;
 using Billing.Messaging.Requests;
 using Billing.Proxy.Limits;
 using Billing.Proxy.Security;
@@ -19,13 +18,13 @@ internal sealed class GrpcService(RequestHandler handler, Admission admission, I
 
     [Authorize(Scopes.PaymentsWrite)]
     public override async Task MakePayments(
-        IAsyncStreamReader<MakePaymentRequest> requestStream, IServerStreamWriter<MakePaymentResponse> responseStream,
+        IAsyncStreamReader<MakePaymentRequest> requestStream, IServerStreamWriter<MakePaymentsResponse> responseStream,
         ServerCallContext context)
     {
         var call = IncomingCall.Of(context, time);
         using var places = new StreamPlaces(admission, call.Caller, options.Value.StreamWindow);
         using var end = admission.EndOf(call.Caller);
-        using var responses = new DrainingWriter<MakePaymentResponse>(responseStream, end);
+        using var responses = new DrainingWriter<MakePaymentsResponse>(responseStream, end);
         using var stream = new PaymentStream(
             handler, call, requestStream, responses, places, options.Value.StreamIdleMax, time, end);
         await stream.RunAsync();
@@ -56,23 +55,22 @@ internal sealed class GrpcService(RequestHandler handler, Admission admission, I
         (await handler.HandleAsync(RequestKinds.BalanceAt, request, IncomingCall.Of(context, time))).Value;
 
     [Authorize(Scopes.BalancesRead)]
-    public override async Task<GetPaymentResponse> GetPayment(GetPaymentRequest request, ServerCallContext context) =>
-        (await handler.HandleAsync(RequestKinds.Lookup, request, IncomingCall.Of(context, time))).Value;
-
-    [Authorize(Scopes.BalancesRead)]
-    public override async Task GetStatement(
-        GetStatementRequest request, IServerStreamWriter<StatementEntry> responseStream, ServerCallContext context)
-    {
-        var call = IncomingCall.Of(context, time);
-        using var place = handler.Admit(request, FieldRules.Check(request), (request.PaymentType, request.AccountId), call.Caller, isTimed: false).Value;
-        using var end = admission.EndOf(call.Caller);
-        using var responses = new DrainingWriter<StatementEntry>(responseStream, end);
-        await new StatementStream(handler, call, responses, place, end).RunAsync(request);
-    }
+    public override Task<GetTransactionResponse> GetTransaction(GetTransactionRequest request, ServerCallContext context) =>
+        Transactions.FindAsync(handler, request, IncomingCall.Of(context, time));
 
     [Authorize(Scopes.BalancesRead)]
     public override Task<ListStatementResponse> ListStatement(ListStatementRequest request, ServerCallContext context) =>
         StatementPages.ReadAsync(handler, request, IncomingCall.Of(context, time));
+
+    [Authorize(Scopes.BalancesRead)]
+    public override async Task StreamStatement(
+        ListStatementRequest request, IServerStreamWriter<ListStatementResponse> responseStream, ServerCallContext context)
+    {
+        var call = IncomingCall.Of(context, time);
+        using var end = admission.EndOf(call.Caller);
+        using var responses = new DrainingWriter<ListStatementResponse>(responseStream, end);
+        await StatementPages.StreamAsync(handler, request, call, responses, end);
+    }
 }
 
 /// <summary>The API for the operators of the platform, over gRPC.</summary>

@@ -53,7 +53,7 @@ internal static class PageToken
     }
 
     private static FieldViolation Refused() => new(
-        "page_token", "must be the next_page_token of an answer to this request, with the same account, range and types");
+        "page_token", "must be the next_page_token of an answer to this request, with the same account, range, types and after_version");
 
     private static void Digest(ListStatementRequest request, ReadOnlySpan<byte> version, Span<byte> digest)
     {
@@ -64,6 +64,7 @@ internal static class PageToken
             PaymentType = request.PaymentType,
             StartTime = RequestKinds.Known(request.StartTime),
             EndTime = RequestKinds.Known(request.EndTime),
+            AfterVersion = request.AfterVersion,
             Types_ = { request.Types_.Distinct().Order() },
         };
         Span<byte> whole = stackalloc byte[SHA256.HashSizeInBytes];

@@ -14,7 +14,7 @@ namespace Billing.Proxy.Calls;
 /// back-pressure. If the caller goes, each payment in flight keeps its place until it is answered.</summary>
 internal sealed class PaymentStream(
     RequestHandler handler, IncomingCall call, IAsyncStreamReader<MakePaymentRequest> requests,
-    DrainingWriter<MakePaymentResponse> responses, StreamPlaces places, TimeSpan idleMax, TimeProvider time, StreamEnd end) : IDisposable
+    DrainingWriter<MakePaymentsResponse> responses, StreamPlaces places, TimeSpan idleMax, TimeProvider time, StreamEnd end) : IDisposable
 {
     // A flush for each answer costs more than the answer: up to this many waiting answers are flushed together.
     private const int FlushEvery = 64;
@@ -22,8 +22,8 @@ internal sealed class PaymentStream(
     private readonly CancellationTokenSource _ended = CancellationTokenSource.CreateLinkedTokenSource(call.Gone);
     private readonly CancellationTokenSource _unused = new();
 
-    private readonly Channel<MakePaymentResponse> _answers =
-        Channel.CreateUnbounded<MakePaymentResponse>(new UnboundedChannelOptions { SingleReader = true });
+    private readonly Channel<MakePaymentsResponse> _answers =
+        Channel.CreateUnbounded<MakePaymentsResponse>(new UnboundedChannelOptions { SingleReader = true });
 
     private ITimer? _watch;
 
@@ -123,21 +123,16 @@ internal sealed class PaymentStream(
         }
     }
 
-    private async Task<MakePaymentResponse> PayAsync(MakePaymentRequest request)
+    private async Task<MakePaymentsResponse> PayAsync(MakePaymentRequest request)
     {
         var outcome = await handler.HandleInStreamAsync(RequestKinds.Payment, request, call);
         if (outcome.Failure is not { } failure)
         {
             StreamMetrics.Answered(outcome.Value.Outcome);
-            return outcome.Value;
+            return new MakePaymentsResponse { TransactionId = request.TransactionId, Payment = outcome.Value };
         }
         StreamMetrics.Answered(failure);
-        return new MakePaymentResponse
-        {
-            TransactionId = request.TransactionId,
-            Outcome = PaymentOutcome.Failed,
-            Error = failure.ToPaymentError(),
-        };
+        return new MakePaymentsResponse { TransactionId = request.TransactionId, Error = failure.ToPaymentError() };
     }
 
     private async Task<bool> WriteAsync()

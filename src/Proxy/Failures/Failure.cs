@@ -1,6 +1,7 @@
 using Billing.Contracts;
 using Billing.V1;
 using Billing.Wire.V1;
+using Google.Protobuf.WellKnownTypes;
 using Grpc.Core;
 
 namespace Billing.Proxy.Failures;
@@ -21,8 +22,8 @@ internal sealed record Failure(StatusCode Status, string Reason, string Message)
         new(StatusCode.InvalidArgument, ErrorReasons.InvalidField, violation.ToString()) { Field = violation.Field };
 
     /// <summary>The failure that a backend answered. Its status is checked, since an OK would make the call succeed without an
-    /// answer; an invalid one becomes INTERNAL. So are its reason and field, which are short words: what is none is
-    /// left out.</summary>
+    /// answer; an invalid one becomes INTERNAL. Its reason and field are short words; others
+    /// are dropped.</summary>
     public static Failure From(Error error)
     {
         var status = (StatusCode)error.StatusCode;
@@ -39,7 +40,15 @@ internal sealed record Failure(StatusCode Status, string Reason, string Message)
     /// <summary>The failure for a backend's answer that is not one to the request; <paramref name="what"/> completes the sentence.</summary>
     public static Failure InvalidAnswer(string what) => new(StatusCode.Internal, ErrorReasons.ProcessingFailed, $"A backend answered {what}.");
 
-    public PaymentError ToPaymentError() => new() { StatusCode = (int)Status, Reason = Reason, Message = Message, Field = Field };
+    /// <summary>The failure as the answer to a payment of a stream.</summary>
+    public PaymentError ToPaymentError() => new()
+    {
+        StatusCode = (int)Status,
+        Reason = Reason,
+        Message = Message,
+        Field = Field,
+        RetryDelay = RetryAfter is { } wait ? Duration.FromTimeSpan(wait) : null,
+    };
 }
 
 /// <summary>Carries a failure to the edge through code that answers with a value of its own, such as a parser of a request.</summary>

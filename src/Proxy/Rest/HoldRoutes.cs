@@ -113,8 +113,14 @@ internal sealed class AuthorisationAnswer
     /// <summary>When the hold expires; absent when declined.</summary>
     public DateTime? ExpireTime { get; init; }
 
+    /// <summary>When it was decided.</summary>
+    public DateTime? DecideTime { get; init; }
+
     /// <summary>The version of the account that records it; pass it as min_version to read your own write.</summary>
     public required long Version { get; init; }
+
+    /// <summary>Whether it had been recorded before this request was processed: its caller or the platform sent it again.</summary>
+    public required bool Replayed { get; init; }
 
     public static AuthorisationAnswer Of(AuthorisePaymentResponse response) => new()
     {
@@ -125,7 +131,9 @@ internal sealed class AuthorisationAnswer
         Balance = response.Balance.ToJson(),
         OnHold = response.OnHold.ToJson(),
         ExpireTime = response.ExpireTime.ToJson(),
+        DecideTime = response.DecideTime.ToJson(),
         Version = response.Version,
+        Replayed = response.Replayed,
     };
 }
 
@@ -172,8 +180,17 @@ internal sealed class CaptureAnswer
     /// <summary>What the account owes after it.</summary>
     public MoneyJson? Balance { get; init; }
 
+    /// <summary>What is on hold on the account in all, after it.</summary>
+    public MoneyJson? OnHold { get; init; }
+
+    /// <summary>When it was decided.</summary>
+    public DateTime? DecideTime { get; init; }
+
     /// <summary>The version of the account that records the capture; pass it as min_version to read your own write.</summary>
     public required long Version { get; init; }
+
+    /// <summary>Whether it had been recorded before this request was processed: its caller or the platform sent it again.</summary>
+    public required bool Replayed { get; init; }
 
     public static CaptureAnswer Of(CapturePaymentResponse response) => new()
     {
@@ -183,7 +200,10 @@ internal sealed class CaptureAnswer
         Charged = response.Charged.ToJson(),
         Held = response.Held.ToJson(),
         Balance = response.Balance.ToJson(),
+        OnHold = response.OnHold.ToJson(),
+        DecideTime = response.DecideTime.ToJson(),
         Version = response.Version,
+        Replayed = response.Replayed,
     };
 }
 
@@ -215,8 +235,17 @@ internal sealed class VoidAnswer
     /// <summary>What the account owes, which this does not change.</summary>
     public MoneyJson? Balance { get; init; }
 
+    /// <summary>What is on hold on the account in all, after it.</summary>
+    public MoneyJson? OnHold { get; init; }
+
+    /// <summary>When it was decided.</summary>
+    public DateTime? DecideTime { get; init; }
+
     /// <summary>The version of the account that records it; pass it as min_version to read your own write.</summary>
     public required long Version { get; init; }
+
+    /// <summary>Whether it had been recorded before this request was processed: its caller or the platform sent it again.</summary>
+    public required bool Replayed { get; init; }
 
     public static VoidAnswer Of(VoidPaymentResponse response) => new()
     {
@@ -224,6 +253,9 @@ internal sealed class VoidAnswer
         PaymentId = response.PaymentId,
         Released = response.Released.ToJson(),
         Balance = response.Balance.ToJson(),
+        OnHold = response.OnHold.ToJson(),
+        DecideTime = response.DecideTime.ToJson(),
         Version = response.Version,
+        Replayed = response.Replayed,
     };
 }

@@ -69,15 +69,27 @@ internal sealed class CreditLimitAnswer
     /// <summary>What the account owes; may be more than the limit if that was lowered.</summary>
     public MoneyJson? Balance { get; init; }
 
+    /// <summary>What is on hold on the account, which this does not change.</summary>
+    public MoneyJson? OnHold { get; init; }
+
+    /// <summary>When it was decided.</summary>
+    public DateTime? DecideTime { get; init; }
+
     /// <summary>The version of the account that records the change.</summary>
     public required long Version { get; init; }
+
+    /// <summary>Whether it had been recorded before this request was processed: its caller or the platform sent it again.</summary>
+    public required bool Replayed { get; init; }
 
     public static CreditLimitAnswer Of(SetCreditLimitResponse response) => new()
     {
         TransactionId = response.TransactionId,
         Limit = response.Limit.ToJson(),
         Balance = response.Balance.ToJson(),
+        OnHold = response.OnHold.ToJson(),
+        DecideTime = response.DecideTime.ToJson(),
         Version = response.Version,
+        Replayed = response.Replayed,
     };
 }
 
@@ -109,8 +121,14 @@ internal sealed class AccountStatusAnswer
     /// <summary>What is on hold.</summary>
     public MoneyJson? OnHold { get; init; }
 
+    /// <summary>When it was decided.</summary>
+    public DateTime? DecideTime { get; init; }
+
     /// <summary>The version of the account that records the change.</summary>
     public required long Version { get; init; }
+
+    /// <summary>Whether it had been recorded before this request was processed: its caller or the platform sent it again.</summary>
+    public required bool Replayed { get; init; }
 
     public static AccountStatusAnswer Of(SetAccountStatusResponse response) => new()
     {
@@ -118,6 +136,8 @@ internal sealed class AccountStatusAnswer
         AccountStatus = Names.Of(response.AccountStatus),
         Balance = response.Balance.ToJson(),
         OnHold = response.OnHold.ToJson(),
+        DecideTime = response.DecideTime.ToJson(),
         Version = response.Version,
+        Replayed = response.Replayed,
     };
 }

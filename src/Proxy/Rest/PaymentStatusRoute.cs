@@ -100,6 +100,12 @@ internal sealed class PaymentStatusAnswer
     /// <summary>What the account owes after the payment, if accepted or declined.</summary>
     public MoneyJson? Balance { get; init; }
 
+    /// <summary>What is on hold on the account, which this does not change, if accepted or declined.</summary>
+    public MoneyJson? OnHold { get; init; }
+
+    /// <summary>When it was decided, if accepted or declined.</summary>
+    public DateTime? DecideTime { get; init; }
+
     /// <summary>The version of the account that records the payment, if accepted or declined.</summary>
     public long? Version { get; init; }
 
@@ -115,6 +121,8 @@ internal sealed class PaymentStatusAnswer
             DeclineReason = Names.Of(payment.DeclineReason),
             Message = payment.Message.OrNull(),
             Balance = payment.Balance.ToJson(),
+            OnHold = payment.OnHold.ToJson(),
+            DecideTime = payment.DecideTime.ToJson(),
             Version = payment.Version,
         }
         : new PaymentStatusAnswer

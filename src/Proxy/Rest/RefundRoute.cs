@@ -67,8 +67,17 @@ internal sealed class RefundAnswer
     /// <summary>What the account owes after it.</summary>
     public MoneyJson? Balance { get; init; }
 
+    /// <summary>What is on hold on the account, which this does not change.</summary>
+    public MoneyJson? OnHold { get; init; }
+
+    /// <summary>When it was decided.</summary>
+    public DateTime? DecideTime { get; init; }
+
     /// <summary>The version of the account that records the refund; pass it as min_version to read your own write.</summary>
     public required long Version { get; init; }
+
+    /// <summary>Whether it had been recorded before this request was processed: its caller or the platform sent it again.</summary>
+    public required bool Replayed { get; init; }
 
     public static RefundAnswer Of(RefundPaymentResponse response) => new()
     {
@@ -77,6 +86,9 @@ internal sealed class RefundAnswer
         Amount = response.Amount.ToJson(),
         Refunded = response.Refunded.ToJson(),
         Balance = response.Balance.ToJson(),
+        OnHold = response.OnHold.ToJson(),
+        DecideTime = response.DecideTime.ToJson(),
         Version = response.Version,
+        Replayed = response.Replayed,
     };
 }

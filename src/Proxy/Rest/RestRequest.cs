@@ -222,7 +222,7 @@ internal static partial class RestRequest
 
     private static string Expected(string field) => field.Split('.')[^1] switch
     {
-        "units" or "version" => "a whole number of 64 bits, or one in a string",
+        "units" or "version" or "after_version" => "a whole number of 64 bits, or one in a string",
         "nanos" or "page_size" => "a whole number of 32 bits",
         "hold_duration" => "a duration like 3600s, in a string",
         "is_final" => "true or false",

@@ -13,7 +13,7 @@ internal interface IRestRoute
 internal static class RestRoutes
 {
     public static IReadOnlyList<Type> All { get; } =
-        [typeof(PaymentRoute), typeof(PaymentStatusRoute), typeof(LookupRoute), typeof(HoldRoutes), typeof(RefundRoute), typeof(BalanceRoute), typeof(StatementRoute), typeof(OperatorRoutes)];
+        [typeof(PaymentRoute), typeof(PaymentStatusRoute), typeof(TransactionRoute), typeof(HoldRoutes), typeof(RefundRoute), typeof(BalanceRoute), typeof(StatementRoute), typeof(OperatorRoutes)];
 }
 
 /// <summary>Their JSON.</summary>
@@ -26,8 +26,8 @@ internal static class RestRoutes
 [JsonSerializable(typeof(PaymentBody))]
 [JsonSerializable(typeof(PaymentAnswer))]
 [JsonSerializable(typeof(PaymentStatusAnswer))]
-[JsonSerializable(typeof(LookupBody))]
-[JsonSerializable(typeof(LookupAnswer))]
+[JsonSerializable(typeof(TransactionLookupBody))]
+[JsonSerializable(typeof(TransactionAnswer))]
 [JsonSerializable(typeof(AuthorisationBody))]
 [JsonSerializable(typeof(AuthorisationAnswer))]
 [JsonSerializable(typeof(CaptureBody))]
@@ -40,8 +40,7 @@ internal static class RestRoutes
 [JsonSerializable(typeof(PastBalanceBody))]
 [JsonSerializable(typeof(PastBalanceAnswer))]
 [JsonSerializable(typeof(StatementAnswer))]
-[JsonSerializable(typeof(StatementListBody))]
-[JsonSerializable(typeof(StatementListAnswer))]
+[JsonSerializable(typeof(StatementBody))]
 [JsonSerializable(typeof(CreditLimitBody))]
 [JsonSerializable(typeof(CreditLimitAnswer))]
 [JsonSerializable(typeof(AccountStatusBody))]

@@ -1,58 +1,68 @@
 using System.ComponentModel;
-using Billing.Messaging.Requests;
+using System.Text.Json.Serialization;
 using Billing.Proxy.Calls;
 using Billing.Proxy.Security;
 using Billing.V1;
-using Billing.Wire.V1;
 using Microsoft.AspNetCore.Mvc;
 
 namespace Billing.Proxy.Rest;
 
-/// <summary>A page of a statement: of all events by version, or, with the account in the body, of those of a range of time and of some types.</summary>
+/// <summary>A page of a statement. The account may be in the body instead, since addresses end up in logs of whatever is on the way.</summary>
 internal sealed class StatementRoute(RequestHandler handler, BodyRequests requests, TimeProvider time) : IRestRoute
 {
+    private const string StartTime = "start_time";
+    private const string EndTime = "end_time";
+    private const string Types = "types";
     private const string AfterVersion = "after_version";
-    private const string Limit = "limit";
-    private const int LimitDefault = 100;
+    private const string PageSize = "page_size";
+    private const string PageToken = "page_token";
 
     public void Map(IEndpointRouteBuilder routes)
     {
         routes.MapGet("/v1/accounts/{payment_type}/{account_id}/statement", StatementAsync)
-            .WithName("GetStatement").HasNumbers(AfterVersion, Limit).Answers<StatementAnswer>(Scopes.BalancesRead);
+            .WithName("GetStatement").HasNumbers(AfterVersion, PageSize).Answers<StatementAnswer>(Scopes.BalancesRead);
         routes.MapPost("/v1/statements/lookup", (Delegate)ListAsync)
-            .WithName("ListStatement").Accepts<StatementListBody>("application/json").Answers<StatementListAnswer>(Scopes.BalancesRead);
+            .WithName("ListStatement").Accepts<StatementBody>("application/json").Answers<StatementAnswer>(Scopes.BalancesRead);
     }
 
-    [EndpointSummary("Reads a page of an account's statement: its events, in order")]
+    [EndpointSummary("Reads a page of an account's statement: all of its events, or those of a range of time or of some types, in order")]
+    [EndpointDescription("For the next page, send the same parameters with page_token.")]
     public async Task<IResult> StatementAsync(
         [FromRoute(Name = "payment_type")] string paymentType, [FromRoute(Name = "account_id")] string accountId,
-        [FromQuery(Name = AfterVersion), Description("Leaves out the events up to and including this version.")] string? afterVersion,
-        [FromQuery(Name = Limit), Description("The most events on the page, 1 to 1000; 100 if not given.")] string? limit,
+        [FromQuery(Name = StartTime), Description("Only events that were decided at this time (RFC 3339) or later.")] string? startTime,
+        [FromQuery(Name = EndTime), Description("Only events that were decided before this time (RFC 3339).")] string? endTime,
+        [FromQuery(Name = Types), Description("Only events of these types; all if not given.")] string[] types,
+        [FromQuery(Name = AfterVersion), Description("Only events after this version.")] string? afterVersion,
+        [FromQuery(Name = PageSize), Description("The most events on the page; 100 if 0 or not given, and at most 1000.")] string? pageSize,
+        [FromQuery(Name = PageToken), Description("The next_page_token of the page before this one.")] string? pageToken,
         HttpContext http)
     {
         var call = RestRequest.CallOf(http, time);
-        RestRequest.CheckQuery(http, AfterVersion, Limit);
-        var request = new StatementPageRequest
+        RestRequest.CheckQuery(http, StartTime, EndTime, Types, AfterVersion, PageSize, PageToken);
+        var request = new ListStatementRequest
         {
             AccountId = accountId,
             PaymentType = RestRequest.PaymentType(paymentType),
+            StartTime = RestRequest.Time(StartTime, startTime),
+            EndTime = RestRequest.Time(EndTime, endTime),
+            Types_ = { types.Select(RestRequest.EntryType) },
             AfterVersion = RestRequest.Number(AfterVersion, afterVersion, 0),
-            Limit = (int)Math.Clamp(RestRequest.Number(Limit, limit, LimitDefault), int.MinValue, int.MaxValue),
-            WithPrincipals = call.Caller.Has(Scopes.Admin),
+            PageSize = (int)Math.Clamp(RestRequest.Number(PageSize, pageSize, 0), int.MinValue, int.MaxValue),
+            PageToken = pageToken ?? "",
         };
-        var page = (await handler.HandleAsync(RequestKinds.Statement, request, call)).Value;
+        var page = await StatementPages.ReadAsync(handler, request, call);
         return new JsonAnswer<StatementAnswer>(StatementAnswer.Of(page), RestJson.Default.StatementAnswer);
     }
 
-    [EndpointSummary("Reads a page of an account's statement: the events of a range of time, of some types, or all of them, in order")]
+    [EndpointSummary("Reads a page of an account's statement, with the account in the body")]
     [EndpointDescription("For the next page, send the same body with page_token.")]
     public Task<IResult> ListAsync(HttpContext http) => requests.AnswerAsync(
-        http, RestJson.Default.StatementListBody, body => body.ToRequest(), (request, call) => StatementPages.ReadAsync(handler, request, call),
-        RestJson.Default.StatementListAnswer, StatementListAnswer.Of);
+        http, RestJson.Default.StatementBody, body => body.ToRequest(), (request, call) => StatementPages.ReadAsync(handler, request, call),
+        RestJson.Default.StatementAnswer, StatementAnswer.Of);
 }
 
 /// <summary>The body of a request for a page of a statement.</summary>
-internal sealed class StatementListBody
+internal sealed class StatementBody
 {
     /// <summary>1 to 64 of the characters A-Z a-z 0-9 . _ -</summary>
     public string? AccountId { get; set; }
@@ -69,6 +79,10 @@ internal sealed class StatementListBody
     /// <summary>Only events of these types; all if it is empty or absent.</summary>
     public IReadOnlyList<string?>? Types { get; set; }
 
+    /// <summary>Only events after this version; 0 leaves out none.</summary>
+    [JsonNumberHandling(JsonNumberHandling.AllowReadingFromString)]
+    public long AfterVersion { get; set; }
+
     /// <summary>The most events on the page; 100 if it is 0 or absent, and at most 1000.</summary>
     public int? PageSize { get; set; }
 
@@ -83,13 +97,14 @@ internal sealed class StatementListBody
         StartTime = RestRequest.Time("start_time", StartTime),
         EndTime = RestRequest.Time("end_time", EndTime),
         Types_ = { (Types ?? []).Select(RestRequest.EntryType) },
+        AfterVersion = AfterVersion,
         PageSize = PageSize ?? 0,
         PageToken = PageToken ?? "",
     };
 }
 
 /// <summary>A page of a statement.</summary>
-internal sealed class StatementListAnswer
+internal sealed class StatementAnswer
 {
     /// <summary>The events, in order. There may be none, and pages after this one.</summary>
     public required IReadOnlyList<StatementEntryJson> Entries { get; init; }
@@ -97,26 +112,10 @@ internal sealed class StatementListAnswer
     /// <summary>Gets the next page; absent from the last one.</summary>
     public string? NextPageToken { get; init; }
 
-    public static StatementListAnswer Of(ListStatementResponse page) => new()
+    public static StatementAnswer Of(ListStatementResponse page) => new()
     {
         Entries = [.. page.Entries.Select(StatementEntryJson.Of)],
         NextPageToken = page.NextPageToken.OrNull(),
-    };
-}
-
-/// <summary>One page of a statement.</summary>
-internal sealed class StatementAnswer
-{
-    /// <summary>The events, in order.</summary>
-    public required IReadOnlyList<StatementEntryJson> Entries { get; init; }
-
-    /// <summary>The after_version of the next page; absent from the last one.</summary>
-    public long? Next { get; init; }
-
-    public static StatementAnswer Of(StatementPage page) => new()
-    {
-        Entries = [.. page.Entries.Select(StatementEntryJson.Of)],
-        Next = page.HasMore ? page.Entries[^1].Version : null,
     };
 }
 

@@ -134,8 +134,8 @@ public sealed class PythonBackend
         var answer = new StringBuilder();
         answer.Append(CultureInfo.InvariantCulture,
             $"version {balance.Version}, balance {balance.Balance.ToDecimal()} {balance.Balance.CurrencyCode}, available {balance.Available.ToDecimal()}, limit {balance.CreditLimit.ToDecimal()}");
-        await foreach (var entry in client.GetStatementAsync(
-            new GetStatementRequest { AccountId = account, PaymentType = PaymentType.Amex, AfterVersion = 1, Limit = 2 }))
+        var pages = client.StreamStatementAsync(new ListStatementRequest { AccountId = account, PaymentType = PaymentType.Amex, AfterVersion = 1, PageSize = 1 });
+        await foreach (var entry in pages.SelectMany(page => page.Entries).Take(2))
         {
             // Events have whole microseconds; the event store has tenths of a microsecond.
             entry.DecideTime.Nanos -= entry.DecideTime.Nanos % 1000;

@@ -191,12 +191,12 @@ public sealed class DriverMeasurements : IAsyncLifetime
             await AnswerAsync(request);
 
         public override async Task MakePayments(
-            IAsyncStreamReader<MakePaymentRequest> requestStream, IServerStreamWriter<MakePaymentResponse> responseStream,
+            IAsyncStreamReader<MakePaymentRequest> requestStream, IServerStreamWriter<MakePaymentsResponse> responseStream,
             ServerCallContext context)
         {
             await foreach (var request in requestStream.ReadAllAsync())
             {
-                await responseStream.WriteAsync(await AnswerAsync(request));
+                await responseStream.WriteAsync(new MakePaymentsResponse { TransactionId = request.TransactionId, Payment = await AnswerAsync(request) });
             }
         }
 

@@ -130,14 +130,14 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
             "amount" => answer with { Amount = 2.01m },
             "currency" => answer with { Currency = "EUR" },
             "account" => answer with { StreamId = Long },
-            "outcome" => answer with { Outcome = PaymentOutcome.Declined },
+            "outcome" => answer with { Outcome = PaymentFate.Declined },
             "version" => answer with { Version = 3 },
             _ => answer with { Balance = 4 },
         };
         var last = Path.ChangeExtension(_journal, ".last");
         try
         {
-            await File.WriteAllLinesAsync(last, [answer.ToString(), wrong.ToString(), answer.ToString(), (answer with { Outcome = PaymentOutcome.Unspecified, Version = 0, Balance = null }).ToString()]);
+            await File.WriteAllLinesAsync(last, [answer.ToString(), wrong.ToString(), answer.ToString(), (answer with { Outcome = PaymentFate.Unknown, Version = 0, Balance = null }).ToString()]);
 
             var audit = await AuditAsync(_journal, last);
 
@@ -157,7 +157,7 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     [InlineData(DeclineReason.CurrencyMismatch, 1)]
     public async Task The_decline_reason_of_an_answer_is_compared_with_the_events(DeclineReason reason, int wrong)
     {
-        await File.WriteAllLinesAsync(_journal, _answers.Select(e => e.Outcome == PaymentOutcome.Declined ? e with { Reason = reason } : e).Select(e => e.ToString()));
+        await File.WriteAllLinesAsync(_journal, _answers.Select(e => e.Outcome == PaymentFate.Declined ? e with { Reason = reason } : e).Select(e => e.ToString()));
 
         var audit = await AuditAsync();
 
@@ -216,7 +216,7 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     [Fact]
     public async Task A_payment_that_is_recorded_although_its_client_was_told_that_it_failed_is_found()
     {
-        await JournalAsync(_answers[1] with { Outcome = PaymentOutcome.Failed, Version = 0, Balance = null });
+        await JournalAsync(_answers[1] with { Outcome = PaymentFate.Failed, Version = 0, Balance = null });
 
         var audit = await AuditAsync();
 
@@ -319,7 +319,7 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
 
     // A balance of the short account, answered after all payments.
     private JournalEntry Balance(int version, decimal balance) => new(
-        Guid.Empty, Short, "USD", 0, PaymentOutcome.Unspecified, version, balance, DeclineReason.Unspecified,
+        Guid.Empty, Short, "USD", 0, PaymentFate.Unknown, version, balance, DeclineReason.Unspecified,
         _answers[^1].Span);
 
     /// <summary>Writes the journal with another entry, or none, for the second payment of the short account.</summary>

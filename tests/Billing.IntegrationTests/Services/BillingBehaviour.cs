@@ -53,16 +53,16 @@ public abstract class BillingBehaviour
         var paid = await proxy.MakePaymentAsync(request);
         await proxy.MakePaymentAsync(StackFixture.Payment(request.AccountId));
 
-        var found = await proxy.GetPaymentAsync(Lookup(request));
+        var found = (await proxy.GetTransactionAsync(Lookup(request))).Entry;
 
-        Assert.Equal((outcome, reason), (found.Outcome, found.DeclineReason));
-        Assert.Equal((paid.TransactionId, paid.Balance, paid.Version), (found.TransactionId, found.Balance, found.Version));
+        Assert.Equal((outcome == PaymentOutcome.Accepted, reason), (found.Type == StatementEntryType.PaymentAccepted, found.DeclineReason));
+        Assert.Equal((paid.TransactionId, paid.Balance, paid.OnHold, paid.Version, paid.DecideTime), (found.TransactionId, found.Balance, found.OnHold, found.Version, found.DecideTime));
         Assert.Equal(request.Amount, found.Amount);
         Assert.True(found.DecideTime.ToDateTimeOffset() > DateTimeOffset.UnixEpoch);
     }
 
     [Fact]
-    public async Task A_payment_of_another_account_or_none_at_all_is_not_found()
+    public async Task A_request_of_another_account_or_none_at_all_is_not_found_and_one_of_any_kind_is()
     {
         var proxy = _stack.Proxy();
         var request = StackFixture.Payment();
@@ -75,19 +75,20 @@ public abstract class BillingBehaviour
             Limit = request.Amount,
         };
         await _stack.Admin().SetCreditLimitAsync(limit);
-        GetPaymentRequest[] lookups =
+        GetTransactionRequest[] lookups =
         [
             Lookup(StackFixture.Payment(request.AccountId)),
             Lookup(request, r => r.AccountId = StackFixture.NewAccount()),
             Lookup(request, r => r.PaymentType = PaymentType.Amex),
-            Lookup(request, r => r.TransactionId = limit.TransactionId),
         ];
 
         foreach (var lookup in lookups)
         {
-            var failure = await Assert.ThrowsAsync<RpcException>(() => proxy.GetPaymentAsync(lookup).ResponseAsync);
-            Assert.Equal((StatusCode.NotFound, ErrorReasons.PaymentNotFound), (failure.StatusCode, failure.Reason()));
+            var failure = await Assert.ThrowsAsync<RpcException>(() => proxy.GetTransactionAsync(lookup).ResponseAsync);
+            Assert.Equal((StatusCode.NotFound, ErrorReasons.TransactionNotFound), (failure.StatusCode, failure.Reason()));
         }
+        var changed = await proxy.GetTransactionAsync(Lookup(request, r => r.TransactionId = limit.TransactionId));
+        Assert.Equal((StatementEntryType.CreditLimitChanged, limit.TransactionId, null), (changed.Entry.Type, changed.Entry.TransactionId, changed.Payment));
     }
 
     [Fact]
@@ -165,7 +166,8 @@ public abstract class BillingBehaviour
 
         var answers = await Task.WhenAll(proxies.Select(proxy => proxy.MakePaymentAsync(request).ResponseAsync));
 
-        Assert.All(answers, answer => Assert.Equal(answers[0], answer));
+        Assert.All(answers, answer => Assert.Equal(answers[0].AsReplay(), answer.AsReplay()));
+        Assert.Single(answers, answer => !answer.Replayed);
         Assert.Equal(1, await _stack.CountEventsAsync(request.AccountId));
     }
 
@@ -179,7 +181,8 @@ public abstract class BillingBehaviour
 
         var again = await client.MakePaymentAsync(request);
 
-        Assert.Equal(first, again);
+        Assert.False(first.Replayed);
+        Assert.Equal(first.AsReplay(), again);
         Assert.Equal(2, await _stack.CountEventsAsync(request.AccountId));
     }
 
@@ -220,7 +223,7 @@ public abstract class BillingBehaviour
         var paid = await proxy.MakePaymentAsync(other);
 
         Assert.Equal((PaymentOutcome.Accepted, 1), (paid.Outcome, paid.Version));
-        Assert.Equal(paid, await proxy.MakePaymentAsync(other));
+        Assert.Equal(paid.AsReplay(), await proxy.MakePaymentAsync(other));
     }
 
     [Fact]
@@ -288,9 +291,9 @@ public abstract class BillingBehaviour
         await delete.ExecuteNonQueryAsync();
     }
 
-    private static GetPaymentRequest Lookup(MakePaymentRequest payment, Action<GetPaymentRequest>? change = null)
+    private static GetTransactionRequest Lookup(MakePaymentRequest payment, Action<GetTransactionRequest>? change = null)
     {
-        var lookup = new GetPaymentRequest { TransactionId = payment.TransactionId, AccountId = payment.AccountId, PaymentType = payment.PaymentType };
+        var lookup = new GetTransactionRequest { TransactionId = payment.TransactionId, AccountId = payment.AccountId, PaymentType = payment.PaymentType };
         change?.Invoke(lookup);
         return lookup;
     }

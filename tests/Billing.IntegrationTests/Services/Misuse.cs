@@ -49,7 +49,7 @@ public sealed class Misuse(SecuredStack stack)
                 await RefusedAsync(field, () => client.MakePaymentAsync(payment, all).ResponseAsync);
             }
             await RefusedAsync("account_id", () => client.CheckBalanceAsync(new() { AccountId = text, PaymentType = PaymentType.Visa }, all).ResponseAsync);
-            await RefusedAsync("account_id", () => client.GetStatement(new() { AccountId = text, PaymentType = PaymentType.Visa }, all).ResponseStream.MoveNext(Cancellation));
+            await RefusedAsync("account_id", () => client.StreamStatement(new() { AccountId = text, PaymentType = PaymentType.Visa }, all).ResponseStream.MoveNext(Cancellation));
             await RefusedAsync("transaction_id", () => admin.SetCreditLimitAsync(new() { TransactionId = text, AccountId = "test-1", PaymentType = PaymentType.Visa, Limit = 1m.ToMoney("USD") }, all).ResponseAsync);
         }
 

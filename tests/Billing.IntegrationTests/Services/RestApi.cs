@@ -47,7 +47,7 @@ public sealed class RestApi : IDisposable
         Assert.Equal("PAYMENT_ACCEPTED", Text(entry, "type"));
         Assert.Equal(id, Text(entry, "transaction_id"));
         AssertMoney(12.34m, entry.GetProperty("amount"));
-        Assert.False(statement.Json.TryGetProperty("next", out _));
+        Assert.False(statement.Json.TryGetProperty("next_page_token", out _));
     }
 
     [Fact]
@@ -57,16 +57,19 @@ public sealed class RestApi : IDisposable
         var paid = await PayAsync(id, account, "12", 340_000_000);
         var body = $$"""{"account_id":"{{account}}","payment_type":"visa"}""";
 
-        var found = await PostAsync($"/v1/payments/{id}/lookup", body);
+        var found = await PostAsync($"/v1/transactions/{id}/lookup", body);
 
         Assert.Equal(HttpStatusCode.OK, found.Status);
-        Assert.Equal(("ACCEPTED", id), (Text(found.Json, "outcome"), Text(found.Json, "transaction_id")));
-        AssertMoney(12.34m, found.Json.GetProperty("amount"));
-        Assert.Equal(paid.Json.GetProperty("version").GetInt64(), found.Json.GetProperty("version").GetInt64());
+        var entry = found.Json.GetProperty("entry");
+        Assert.Equal(("PAYMENT_ACCEPTED", id), (Text(entry, "type"), Text(entry, "transaction_id")));
+        AssertMoney(12.34m, entry.GetProperty("amount"));
+        AssertMoney(12.34m, found.Json.GetProperty("payment").GetProperty("charged"));
+        Assert.Equal(paid.Json.GetProperty("version").GetInt64(), entry.GetProperty("version").GetInt64());
+        Assert.Equal(Text(paid.Json, "decide_time"), Text(entry, "decide_time"));
         AssertProblem(
-            await PostAsync($"/v1/payments/{Guid.NewGuid()}/lookup", body), HttpStatusCode.NotFound, ErrorReasons.PaymentNotFound, null);
-        AssertProblem(await PostAsync($"/v1/payments/{id}/lookup", "{}"), HttpStatusCode.BadRequest, ErrorReasons.InvalidField, "account_id");
-        AssertProblem(await PostAsync("/v1/payments/1/lookup", body), HttpStatusCode.BadRequest, ErrorReasons.InvalidField, "transaction_id");
+            await PostAsync($"/v1/transactions/{Guid.NewGuid()}/lookup", body), HttpStatusCode.NotFound, ErrorReasons.TransactionNotFound, null);
+        AssertProblem(await PostAsync($"/v1/transactions/{id}/lookup", "{}"), HttpStatusCode.BadRequest, ErrorReasons.InvalidField, "account_id");
+        AssertProblem(await PostAsync("/v1/transactions/1/lookup", body), HttpStatusCode.BadRequest, ErrorReasons.InvalidField, "transaction_id");
     }
 
     [Fact]
@@ -77,11 +80,11 @@ public sealed class RestApi : IDisposable
 
         var paid = await PayAsync(Notes);
         var repeated = await PayAsync("""{"reference":"order 8"}""");
-        var found = await PostAsync($"/v1/payments/{id}/lookup", $$"""{"account_id":"{{account}}","payment_type":"visa"}""");
+        var found = await PostAsync($"/v1/transactions/{id}/lookup", $$"""{"account_id":"{{account}}","payment_type":"visa"}""");
         var statement = await GetAsync($"/v1/accounts/visa/{account}/statement");
 
         Assert.Equal((HttpStatusCode.OK, HttpStatusCode.Conflict), (paid.Status, repeated.Status));
-        Assert.Equal(Notes, found.Json.GetProperty("notes").GetRawText());
+        Assert.Equal(Notes, found.Json.GetProperty("entry").GetProperty("notes").GetRawText());
         Assert.Equal(Notes, Assert.Single(statement.Json.GetProperty("entries").EnumerateArray()).GetProperty("notes").GetRawText());
         AssertProblem(
             await PayAsync("""{"metadata":{"shop":null}}"""), HttpStatusCode.BadRequest, ErrorReasons.InvalidField, "notes.metadata[shop]");
@@ -174,7 +177,7 @@ public sealed class RestApi : IDisposable
         var balance = await GetAsync($"/v1/accounts/visa/{account}/balance?min_version=2");
         var voided = await PutAsync($"/v1/voids/{release}", $$$"""{{{{holder}}},"payment_id":"{{{payment}}}"}""");
         var tooLate = await PutAsync($"/v1/captures/{Guid.NewGuid()}", part);
-        var found = await PostAsync($"/v1/payments/{payment}/lookup", $"{{{holder}}}");
+        var found = await PostAsync($"/v1/transactions/{payment}/lookup", $"{{{holder}}}");
         var statement = await GetAsync($"/v1/accounts/visa/{account}/statement");
 
         Assert.Equal((HttpStatusCode.OK, payment, "ACCEPTED"), (authorised.Status, Text(authorised.Json, "transaction_id"), Text(authorised.Json, "outcome")));
@@ -188,12 +191,12 @@ public sealed class RestApi : IDisposable
         Assert.Equal((HttpStatusCode.OK, release, payment), (voided.Status, Text(voided.Json, "transaction_id"), Text(voided.Json, "payment_id")));
         AssertMoney(6, voided.Json.GetProperty("released"));
         AssertProblem(tooLate, HttpStatusCode.BadRequest, ErrorReasons.NotOnHold, "payment_id");
-        AssertMoney(4, found.Json.GetProperty("charged"));
-        AssertMoney(0, found.Json.GetProperty("held"));
+        AssertMoney(4, found.Json.GetProperty("payment").GetProperty("charged"));
+        AssertMoney(0, found.Json.GetProperty("payment").GetProperty("held"));
         var entries = statement.Json.GetProperty("entries").EnumerateArray().ToList();
         Assert.Equal(["PAYMENT_AUTHORISED", "PAYMENT_CAPTURED", "AUTHORISATION_VOIDED"], entries.Select(entry => Text(entry, "type")));
         AssertMoney(6, entries[1].GetProperty("on_hold"));
-        Assert.Equal(Text(authorised.Json, "expire_time"), Text(found.Json, "expire_time"));
+        Assert.Equal(Text(authorised.Json, "expire_time"), Text(found.Json.GetProperty("payment"), "expire_time"));
         Assert.Equal(
             entries[0].GetProperty("decide_time").GetDateTime().AddHours(1), authorised.Json.GetProperty("expire_time").GetDateTime(), TimeSpan.FromMicroseconds(1));
     }
@@ -305,15 +308,16 @@ public sealed class RestApi : IDisposable
         }
 
         var versions = new List<long>();
-        long? next = 0;
-        while (next is { } after)
+        var token = "";
+        while (token is not null)
         {
-            var page = (await GetAsync($"/v1/accounts/visa/{account}/statement?limit=2&after_version={after}")).Json;
+            var page = (await GetAsync(
+                $"/v1/accounts/visa/{account}/statement?page_size=2&after_version=1&types=PAYMENT_ACCEPTED&types=PAYMENT_DECLINED&start_time=2026-01-01T00:00:00Z&page_token={token}")).Json;
             versions.AddRange(page.GetProperty("entries").EnumerateArray().Select(e => e.GetProperty("version").GetInt64()));
-            next = page.TryGetProperty("next", out var value) ? value.GetInt64() : null;
+            token = page.TryGetProperty("next_page_token", out var value) ? value.GetString() : null;
         }
 
-        Assert.Equal([1L, 2, 3, 4, 5], versions);
+        Assert.Equal([2L, 3, 4, 5], versions);
     }
 
     /// <summary>Whichever answer it comes from.</summary>
@@ -331,12 +335,12 @@ public sealed class RestApi : IDisposable
         foreach (var (id, entry) in ids.Zip(entries))
         {
             var decided = Text(entry, "decide_time")!;
-            var found = (await PostAsync($"/v1/payments/{id}/lookup", $$"""{"account_id":"{{account}}","payment_type":"visa"}""")).Json;
+            var found = (await PostAsync($"/v1/transactions/{id}/lookup", $$"""{"account_id":"{{account}}","payment_type":"visa"}""")).Json;
             var past = (await PostAsync("/v1/balances/lookup", $$"""{"account_id":"{{account}}","payment_type":"visa","time":"{{decided}}"}""")).Json;
             var from = (await PostAsync("/v1/statements/lookup", $$"""{"account_id":"{{account}}","payment_type":"visa","start_time":"{{decided}}"}""")).Json;
 
             Assert.Matches(@"^[^.]*(\.[0-9]{1,6})?Z$", decided);
-            Assert.Equal(decided, Text(found, "decide_time"));
+            Assert.Equal(decided, Text(found.GetProperty("entry"), "decide_time"));
             Assert.Equal((decided, entry.GetProperty("version").GetInt64()), (Text(past, "decide_time"), past.GetProperty("version").GetInt64()));
             Assert.Equal(entry.GetProperty("version").GetInt64(), from.GetProperty("entries")[0].GetProperty("version").GetInt64());
         }
@@ -380,8 +384,11 @@ public sealed class RestApi : IDisposable
     [InlineData("/v1/accounts/visa/a/balance?min_version=9", ErrorReasons.VersionNotReached, "min_version")]
     [InlineData("/v1/accounts/diners/a/balance", ErrorReasons.InvalidField, "payment_type")]
     [InlineData("/v1/accounts/visa/a%20b/balance", ErrorReasons.InvalidField, "account_id")]
-    [InlineData("/v1/accounts/visa/a/statement?limit=0", ErrorReasons.InvalidField, "limit")]
-    [InlineData("/v1/accounts/visa/a/statement?limit=1001", ErrorReasons.InvalidField, "limit")]
+    [InlineData("/v1/accounts/visa/a/statement?page_size=-1", ErrorReasons.InvalidField, "page_size")]
+    [InlineData("/v1/accounts/visa/a/statement?limit=1", ErrorReasons.InvalidField, "limit")]
+    [InlineData("/v1/accounts/visa/a/statement?types=PAYMENT", ErrorReasons.InvalidField, "types")]
+    [InlineData("/v1/accounts/visa/a/statement?start_time=today", ErrorReasons.InvalidField, "start_time")]
+    [InlineData("/v1/accounts/visa/a/statement?page_token=AAAA", ErrorReasons.InvalidField, "page_token")]
     [InlineData("/v1/accounts/visa/a/statement?after_version=-1", ErrorReasons.InvalidField, "after_version")]
     [InlineData("/v1/payments/1/status", ErrorReasons.InvalidField, "transaction_id")]
     [InlineData("/v1/payments/00000000-0000-0000-0000-000000000001/status", ErrorReasons.InvalidField, "link")]
@@ -429,8 +436,8 @@ public sealed class RestApi : IDisposable
             [
                 "/v1/accounts/{payment_type}/{account_id}/balance", "/v1/accounts/{payment_type}/{account_id}/credit-limit",
                 "/v1/accounts/{payment_type}/{account_id}/statement", "/v1/accounts/{payment_type}/{account_id}/status", "/v1/authorisations/{transaction_id}", "/v1/balances/lookup", "/v1/captures/{transaction_id}",
-                "/v1/payments/{transaction_id}", "/v1/payments/{transaction_id}/lookup", "/v1/payments/{transaction_id}/status",
-                "/v1/refunds/{transaction_id}", "/v1/statements/lookup", "/v1/voids/{transaction_id}",
+                "/v1/payments/{transaction_id}", "/v1/payments/{transaction_id}/status",
+                "/v1/refunds/{transaction_id}", "/v1/statements/lookup", "/v1/transactions/{transaction_id}/lookup", "/v1/voids/{transaction_id}",
             ],
             document.Json.GetProperty("paths").EnumerateObject().Select(p => p.Name).Order(StringComparer.Ordinal));
         var payment = document.Json.GetProperty("paths").GetProperty("/v1/payments/{transaction_id}").GetProperty("put");

@@ -78,7 +78,7 @@ public sealed class SecuredServers(SecuredStack stack)
             AccountStatus = AccountStatus.Frozen,
         };
         await new BillingAdminService.BillingAdminServiceClient(admin).SetAccountStatusAsync(freeze, _stack.Bearer("admin", "*/*"));
-        var request = new GetStatementRequest { AccountId = payment.AccountId, PaymentType = payment.PaymentType };
+        var request = new ListStatementRequest { AccountId = payment.AccountId, PaymentType = payment.PaymentType };
 
         var told = await EntryAsync(client, request, _stack.Bearer("balances:read admin", "*/*"));
         var untold = await EntryAsync(client, request, _stack.Bearer("balances:read", "*/*"));
@@ -224,11 +224,11 @@ public sealed class SecuredServers(SecuredStack stack)
         Assert.DoesNotContain(output, text => text.Contains("PRIVATE KEY", StringComparison.Ordinal) || Array.Exists(secrets, secret => text.Contains(secret, StringComparison.Ordinal)));
     }
 
-    private static async Task<StatementEntry> EntryAsync(BillingService.BillingServiceClient client, GetStatementRequest request, Metadata headers)
+    private static async Task<StatementEntry> EntryAsync(BillingService.BillingServiceClient client, ListStatementRequest request, Metadata headers)
     {
-        using var call = client.GetStatement(request, headers);
+        using var call = client.StreamStatement(request, headers);
         Assert.True(await call.ResponseStream.MoveNext(TestContext.Current.CancellationToken));
-        return call.ResponseStream.Current;
+        return call.ResponseStream.Current.Entries[0];
     }
 
     // The name of a reply topic contains its proxy's id, so only its beginning is known.

@@ -36,12 +36,12 @@ public abstract class StreamBehaviour
 
         var answers = await StreamedPayments.SendAsync(_stack.Client(), payments);
 
-        var failed = Assert.Single(answers, answer => answer.Outcome == PaymentOutcome.Failed);
+        var failed = Assert.Single(answers, answer => answer.Error is not null);
         Assert.Equal(payments[50].TransactionId, failed.TransactionId);
         Assert.Equal((int)Grpc.Core.StatusCode.InvalidArgument, failed.Error.StatusCode);
         Assert.Equal(ErrorReasons.InvalidField, failed.Error.Reason);
         Assert.Equal("amount.nanos", failed.Error.Field);
-        Assert.Equal(100, answers.Count(answer => answer.Outcome == PaymentOutcome.Accepted));
+        Assert.Equal(100, answers.Count(answer => answer.Payment?.Outcome == PaymentOutcome.Accepted));
     }
 
     [Fact]
@@ -52,7 +52,8 @@ public abstract class StreamBehaviour
         var answers = await StreamedPayments.SendAsync(_stack.Client(), [.. Enumerable.Repeat(payment, 20)]);
 
         Assert.Equal(20, answers.Count);
-        Assert.All(answers, answer => Assert.Equal(answers[0], answer));
+        Assert.All(answers, answer => Assert.Equal(answers[0].Payment.AsReplay(), answer.Payment.AsReplay()));
+        Assert.Single(answers, answer => !answer.Payment.Replayed);
         Assert.Equal(1, await _stack.CountEventsAsync(payment.AccountId));
     }
 
@@ -75,8 +76,7 @@ public abstract class StreamBehaviour
     {
         var answer = Assert.Single(await StreamedPayments.SendAsync(_stack.Client(), [StackFixture.Payment(amount: 10_001)]));
 
-        Assert.Equal(PaymentOutcome.Declined, answer.Outcome);
-        Assert.Equal(DeclineReason.CreditLimitExceeded, answer.DeclineReason);
+        Assert.Equal((PaymentOutcome.Declined, DeclineReason.CreditLimitExceeded), (answer.Payment.Outcome, answer.Payment.DeclineReason));
     }
 }
 
@@ -126,7 +126,7 @@ public sealed class StreamFailures
         // The client's rotation begins with the second proxy, so after this call the stream goes to the first.
         await client.MakePaymentAsync(StackFixture.Payment());
         var payments = StreamedPayments.Make(10_000);
-        var answers = new List<MakePaymentResponse>();
+        var answers = new List<MakePaymentsResponse>();
         var ending = Task.CompletedTask;
         try
         {
@@ -164,9 +164,9 @@ internal static class StreamedPayments
         return [.. Enumerable.Range(0, count).Select(n => StackFixture.Payment(accounts[n % accounts.Length], 0.01m))];
     }
 
-    public static async Task<List<MakePaymentResponse>> SendAsync(BillingClient client, MakePaymentRequest[] payments)
+    public static async Task<List<MakePaymentsResponse>> SendAsync(BillingClient client, MakePaymentRequest[] payments)
     {
-        var answers = new List<MakePaymentResponse>();
+        var answers = new List<MakePaymentsResponse>();
         await foreach (var answer in client.MakePaymentsAsync(Requests(payments)))
         {
             answers.Add(answer);
@@ -183,9 +183,9 @@ internal static class StreamedPayments
         await Task.CompletedTask;
     }
 
-    public static void AssertAnsweredOnceEach(MakePaymentRequest[] payments, List<MakePaymentResponse> answers)
+    public static void AssertAnsweredOnceEach(MakePaymentRequest[] payments, List<MakePaymentsResponse> answers)
     {
-        Assert.All(answers, answer => Assert.Equal(PaymentOutcome.Accepted, answer.Outcome));
+        Assert.All(answers, answer => Assert.Equal(PaymentOutcome.Accepted, answer.Payment?.Outcome));
         Assert.Equal(payments.Select(p => p.TransactionId).Order(), answers.Select(a => a.TransactionId).Order());
     }
 

@@ -2,6 +2,7 @@ using System.Globalization;
 using Billing.Auditing;
 using Billing.Driver;
 using Billing.V1;
+using PaymentTotals = Billing.Auditing.PaymentTotals;
 
 namespace Billing.UnitTests.Auditing;
 
@@ -258,7 +259,7 @@ public sealed class AccountLedgerTests
     }
 
     private static JournalEntry Told(int version, decimal balance) => new(
-        Guid.Empty, Stream, "USD", 0, PaymentOutcome.Unspecified, version, balance, DeclineReason.Unspecified,
+        Guid.Empty, Stream, "USD", 0, PaymentFate.Unknown, version, balance, DeclineReason.Unspecified,
         new CallSpan(1, 2));
 
     private static List<StoredFact> FollowUps(string after, Guid payment, PaymentTotals totals)

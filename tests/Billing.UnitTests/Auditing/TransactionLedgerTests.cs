@@ -11,12 +11,12 @@ public sealed class TransactionLedgerTests
     private static readonly Guid Id = Guid.Parse(Samples.TransactionId);
 
     private static readonly JournalEntry Failure = new(
-        Id, Stream, "USD", 1.25m, PaymentOutcome.Failed, 0, Balance: null, DeclineReason.Unspecified, new CallSpan(1, 2));
+        Id, Stream, "USD", 1.25m, PaymentFate.Failed, 0, Balance: null, DeclineReason.Unspecified, new CallSpan(1, 2));
 
-    private static readonly JournalEntry NoAnswer = Failure with { Outcome = PaymentOutcome.Unspecified };
+    private static readonly JournalEntry NoAnswer = Failure with { Outcome = PaymentFate.Unknown };
 
     private static readonly JournalEntry Answer =
-        Failure with { Outcome = PaymentOutcome.Accepted, Version = 1, Balance = 1.25m };
+        Failure with { Outcome = PaymentFate.Accepted, Version = 1, Balance = 1.25m };
 
     private readonly Findings _unbalanced = new();
     private readonly TransactionLedger _ledger;

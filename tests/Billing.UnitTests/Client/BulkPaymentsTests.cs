@@ -42,7 +42,7 @@ public sealed class BulkPaymentsTests
         await using var second = await ProxyHost.StartAsync(_backend);
         using var client = Client(first, second);
         var payments = Payments(4_000);
-        var answers = new List<MakePaymentResponse>();
+        var answers = new List<MakePaymentsResponse>();
         var stopping = new List<Task>();
         await foreach (var answer in client.MakePaymentsAsync(Requests(payments)))
         {
@@ -55,7 +55,7 @@ public sealed class BulkPaymentsTests
         }
         await Task.WhenAll(stopping);
         Assert.Equal(payments.Select(p => p.TransactionId).Order(), answers.Select(a => a.TransactionId).Order());
-        Assert.All(answers, answer => Assert.Equal(PaymentOutcome.Accepted, answer.Outcome));
+        Assert.All(answers, answer => Assert.Equal(PaymentOutcome.Accepted, answer.Payment?.Outcome));
     }
 
     [Fact]
@@ -69,7 +69,7 @@ public sealed class BulkPaymentsTests
         var answers = await ToListAsync(client.MakePaymentsAsync(OneAfterTheOtherAsync(payments, proxy)));
 
         Assert.Equal(payments.Select(p => p.TransactionId), answers.Select(a => a.TransactionId));
-        Assert.All(answers, answer => Assert.Equal(PaymentOutcome.Accepted, answer.Outcome));
+        Assert.All(answers, answer => Assert.Equal(PaymentOutcome.Accepted, answer.Payment?.Outcome));
 
         async IAsyncEnumerable<MakePaymentRequest> OneAfterTheOtherAsync(MakePaymentRequest[] all, ProxyHost idle)
         {
@@ -96,7 +96,7 @@ public sealed class BulkPaymentsTests
         using var client = Client(proxy);
         var answers = await ToListAsync(client.MakePaymentsAsync(Requests(Payments(300))));
         Assert.Equal(300, answers.Count);
-        Assert.All(answers, answer => Assert.Equal(PaymentOutcome.Accepted, answer.Outcome));
+        Assert.All(answers, answer => Assert.Equal(PaymentOutcome.Accepted, answer.Payment?.Outcome));
         Assert.Equal(600, client.Retried);
     }
 
@@ -110,7 +110,7 @@ public sealed class BulkPaymentsTests
         await using var proxy = await ProxyHost.StartAsync(_backend);
         using var client = Client(proxy);
         var answers = await ToListAsync(client.MakePaymentsAsync(Requests(payments)));
-        var failed = Assert.Single(answers, answer => answer.Outcome == PaymentOutcome.Failed);
+        var failed = Assert.Single(answers, answer => answer.Error is not null);
         Assert.Equal(payments[3].TransactionId, failed.TransactionId);
         Assert.Equal(ErrorReasons.TooManyInFlight, failed.Error.Reason);
         Assert.Equal(4, _backend.Commands.Count(c => c.TransactionId == failed.TransactionId));
@@ -203,7 +203,7 @@ public sealed class BulkPaymentsTests
     public async Task Without_a_reachable_proxy_payments_in_flight_fail_and_the_run_ends_with_the_error()
     {
         using var client = Client("http://127.0.0.1:1");
-        var answers = new List<MakePaymentResponse>();
+        var answers = new List<MakePaymentsResponse>();
         var e = await Assert.ThrowsAsync<RpcException>(async () =>
         {
             await foreach (var answer in client.MakePaymentsAsync(Requests(Payments(100))))

@@ -23,6 +23,7 @@ public sealed class ReasonTests
         [ErrorReasons.TransactionIdReused] = (StatusCode.AlreadyExists, RejectionReason.IdReused),
         [ErrorReasons.CurrencyMismatch] = (StatusCode.FailedPrecondition, RejectionReason.CurrencyMismatch),
         [ErrorReasons.PaymentNotFound] = (StatusCode.NotFound, RejectionReason.PaymentNotFound),
+        [ErrorReasons.TransactionNotFound] = (StatusCode.NotFound, RejectionReason.Other),
         [ErrorReasons.PaymentDeclined] = (StatusCode.FailedPrecondition, RejectionReason.PaymentDeclined),
         [ErrorReasons.AmountTooLarge] = (StatusCode.FailedPrecondition, RejectionReason.AmountTooLarge),
         [ErrorReasons.NotOnHold] = (StatusCode.FailedPrecondition, RejectionReason.NotOnHold),
@@ -82,7 +83,7 @@ public sealed class ReasonTests
 
     private static PaymentResult OfStream(StatusCode status, string reason, bool isFirstTry) => Outcomes.Of(
         Five.Id,
-        new MakePaymentResponse { Outcome = PaymentOutcome.Failed, Error = new PaymentError { StatusCode = (int)status, Reason = reason } },
+        new MakePaymentsResponse { Error = new PaymentError { StatusCode = (int)status, Reason = reason } },
         isFirstTry);
 
     private static RejectionReason? RejectionOf(PaymentResult result)

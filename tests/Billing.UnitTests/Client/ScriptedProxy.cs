@@ -97,12 +97,12 @@ internal sealed class ScriptedProxy : BillingService.BillingServiceBase, IAsyncD
 
     /// <inheritdoc/>
     public override async Task MakePayments(
-        IAsyncStreamReader<MakePaymentRequest> requestStream, IServerStreamWriter<MakePaymentResponse> responseStream, ServerCallContext context)
+        IAsyncStreamReader<MakePaymentRequest> requestStream, IServerStreamWriter<MakePaymentsResponse> responseStream, ServerCallContext context)
     {
         RecordHeaders(context);
         await foreach (var request in requestStream.ReadAllAsync(context.CancellationToken))
         {
-            await responseStream.WriteAsync(Answer(request));
+            await responseStream.WriteAsync(new MakePaymentsResponse { TransactionId = request.TransactionId, Payment = Answer(request) });
             if (_failures.TryDequeue(out var failure))
             {
                 throw failure;
@@ -111,10 +111,10 @@ internal sealed class ScriptedProxy : BillingService.BillingServiceBase, IAsyncD
     }
 
     /// <inheritdoc/>
-    public override Task GetStatement(GetStatementRequest request, IServerStreamWriter<StatementEntry> responseStream, ServerCallContext context)
+    public override Task StreamStatement(ListStatementRequest request, IServerStreamWriter<ListStatementResponse> responseStream, ServerCallContext context)
     {
         RecordHeaders(context);
-        return responseStream.WriteAsync(new StatementEntry { Version = 1, TransactionId = Samples.TransactionId });
+        return responseStream.WriteAsync(new ListStatementResponse { Entries = { new StatementEntry { Version = 1, TransactionId = Samples.TransactionId } } });
     }
 
     public ValueTask DisposeAsync() => _app.DisposeAsync();

@@ -25,24 +25,38 @@ public sealed class StatementReaderTests
         Assert.Equal(Versions(1, 1_200), await ReadAsync(client, Request()));
     }
 
-    [Theory]
-    [InlineData(0, 1_200)]
-    [InlineData(501, 501)]
-    [InlineData(1_000, 1_000)]
-    public async Task When_a_stream_breaks_reading_continues_at_the_next_proxy_after_the_last_entry(int limit, int last)
+    [Fact]
+    public async Task When_a_stream_breaks_reading_continues_at_the_next_proxy_after_the_last_page()
     {
         _failures = 2;
-        _backend.Answer = command => Task.FromResult(command.Statement.AfterVersion == 500 && _failures-- > 0
+        _backend.Answer = command => Task.FromResult(command.Statement.AfterVersion == 400 && _failures-- > 0
             ? Replies.Error(0, StatusCode.Unavailable, ErrorReasons.EventStoreUnavailable, "the event store is down")
             : new Reply { Statement = Page(command.Statement) });
         await using var first = await ProxyHost.StartAsync(_backend);
         await using var second = await ProxyHost.StartAsync(_backend);
         using var client = Client(first, second);
         var request = Request();
-        request.Limit = limit;
-        Assert.Equal(Versions(1, last), await ReadAsync(client, request));
+        Assert.Equal(Versions(1, 1_200), await ReadAsync(client, request));
         Assert.Equal(2, client.Retried);
-        Assert.Equal(limit, request.Limit);
+        Assert.Equal("", request.PageToken);
+    }
+
+    [Theory]
+    [InlineData(0, 1_200)]
+    [InlineData(1, 1)]
+    [InlineData(501, 501)]
+    [InlineData(1_000, 1_000)]
+    public async Task A_statement_stops_at_its_limit(int limit, int last)
+    {
+        _backend.Answer = command => Task.FromResult(new Reply { Statement = Page(command.Statement, Samples.TransactionId) });
+        await using var proxy = await ProxyHost.StartAsync(_backend);
+        using var client = Client(proxy);
+        var versions = new List<long>();
+        await foreach (var line in client.ReadStatementAsync(new CardAccount(PaymentType.Visa, "acct-42"), limit: limit))
+        {
+            versions.Add(line.Version);
+        }
+        Assert.Equal(Versions(1, last), versions);
     }
 
     [Fact]
@@ -61,7 +75,7 @@ public sealed class StatementReaderTests
     {
         await using var proxy = await ProxyHost.StartAsync(_backend);
         using var client = Client(proxy);
-        var e = await Assert.ThrowsAsync<RpcException>(() => ReadAsync(client, new GetStatementRequest()));
+        var e = await Assert.ThrowsAsync<RpcException>(() => ReadAsync(client, new ListStatementRequest()));
         Assert.Equal(StatusCode.InvalidArgument, e.StatusCode);
         Assert.Equal(0, client.Retried);
     }
@@ -71,12 +85,12 @@ public sealed class StatementReaderTests
     {
         await using var proxy = await ProxyHost.StartAsync(_backend);
         using var client = Client(proxy);
-        var statement = client.GetStatementAsync(Request());
+        var statement = client.StreamStatementAsync(Request());
         for (var i = 0; i < 2; i++)
         {
-            await foreach (var entry in statement)
+            await foreach (var page in statement)
             {
-                Assert.Equal(1, entry.Version);
+                Assert.Equal(1, page.Entries[0].Version);
                 break;
             }
         }
@@ -114,28 +128,28 @@ public sealed class StatementReaderTests
         return options;
     }
 
-    private static GetStatementRequest Request() => new() { AccountId = "acct-42", PaymentType = PaymentType.Visa };
+    private static ListStatementRequest Request() => new() { AccountId = "acct-42", PaymentType = PaymentType.Visa };
 
     private static IEnumerable<long> Versions(int first, int last) =>
         Enumerable.Range(first, last - first + 1).Select(version => (long)version);
 
-    private static StatementPage Page(StatementPageRequest request)
+    private static StatementPage Page(StatementPageRequest request, string transactionId = "")
     {
         var last = Math.Min(1_200, request.AfterVersion + request.Limit);
         var page = new StatementPage { HasMore = last < 1_200 };
         for (var version = request.AfterVersion + 1; version <= last; version++)
         {
-            page.Entries.Add(new StatementEntry { Version = version });
+            page.Entries.Add(new StatementEntry { Version = version, TransactionId = transactionId });
         }
         return page;
     }
 
-    private static async Task<List<long>> ReadAsync(BillingClient client, GetStatementRequest request)
+    private static async Task<List<long>> ReadAsync(BillingClient client, ListStatementRequest request)
     {
         var versions = new List<long>();
-        await foreach (var entry in client.GetStatementAsync(request))
+        await foreach (var page in client.StreamStatementAsync(request))
         {
-            versions.Add(entry.Version);
+            versions.AddRange(page.Entries.Select(entry => entry.Version));
         }
         return versions;
     }

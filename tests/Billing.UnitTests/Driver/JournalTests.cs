@@ -16,7 +16,7 @@ public sealed class JournalTests : IDisposable
         from type in Generate.PaymentType
         from account in Generate.AccountId
         from amount in Generate.Amount
-        from outcome in Gen.Elements(PaymentOutcome.Accepted, PaymentOutcome.Declined, PaymentOutcome.Failed, PaymentOutcome.Unspecified)
+        from outcome in Gen.Elements(PaymentFate.Accepted, PaymentFate.Declined, PaymentFate.Failed, PaymentFate.Unknown)
         from reason in Gen.Elements(DeclineReason.Unspecified, DeclineReason.CreditLimitExceeded, DeclineReason.CurrencyMismatch)
         from began in Gen.Choose(1, int.MaxValue)
         from minVersion in Gen.Elements(0, 1, 12)
@@ -120,7 +120,7 @@ public sealed class JournalTests : IDisposable
     [InlineData(DeclineReason.CurrencyMismatch)]
     public void The_eighth_field_is_the_reason_of_a_decline(DeclineReason reason)
     {
-        var entry = Entry(0, 1) with { Outcome = PaymentOutcome.Declined, Balance = 3.5m, Reason = reason };
+        var entry = Entry(0, 1) with { Outcome = PaymentFate.Declined, Balance = 3.5m, Reason = reason };
         Assert.EndsWith($",3.5,{reason},1,2,0", entry.ToString(), StringComparison.Ordinal);
         Assert.Equal(entry, Parse(entry.ToString()));
     }
@@ -129,9 +129,9 @@ public sealed class JournalTests : IDisposable
     public void The_last_fields_are_the_times_of_the_call_and_the_version_that_a_balance_had_to_include()
     {
         var payment = Entry(0, 1) with { Balance = 3.5m, Span = new CallSpan(10, 20) };
-        var balance = payment with { TransactionId = Guid.Empty, Outcome = PaymentOutcome.Unspecified, MinVersion = 7 };
+        var balance = payment with { TransactionId = Guid.Empty, Outcome = PaymentFate.Unknown, MinVersion = 7 };
         Assert.EndsWith(",1.25,Accepted,1,3.5,,10,20,0", payment.ToString(), StringComparison.Ordinal);
-        Assert.EndsWith(",1.25,Unspecified,1,3.5,,10,20,7", balance.ToString(), StringComparison.Ordinal);
+        Assert.EndsWith(",1.25,Unknown,1,3.5,,10,20,7", balance.ToString(), StringComparison.Ordinal);
     }
 
     [Fact]
@@ -141,12 +141,12 @@ public sealed class JournalTests : IDisposable
         var request = new MakePaymentRequest { TransactionId = Samples.TransactionId, AccountId = "a", PaymentType = PaymentType.Visa, Amount = money };
         var payment = Entry(0, 3) with { StreamId = "visa/a", Balance = 1.25m, Span = span };
         Assert.Equal(payment, JournalEntry.Of(request, new MakePaymentResponse { Outcome = PaymentOutcome.Accepted, Version = 3, Balance = money }, span));
-        var failed = payment with { Outcome = PaymentOutcome.Failed, Version = 0, Balance = null };
+        var failed = payment with { Outcome = PaymentFate.Failed, Version = 0, Balance = null };
         Assert.Equal(failed, JournalEntry.Failed(request, isFinal: true, span));
-        Assert.Equal(failed with { Outcome = PaymentOutcome.Unspecified }, JournalEntry.Failed(request, isFinal: false, span));
+        Assert.Equal(failed with { Outcome = PaymentFate.Unknown }, JournalEntry.Failed(request, isFinal: false, span));
         Assert.Equal(
             new JournalEntry(
-                Guid.Empty, "visa/a", "USD", 0, PaymentOutcome.Unspecified, 3, 1.25m, DeclineReason.Unspecified, span, 2),
+                Guid.Empty, "visa/a", "USD", 0, PaymentFate.Unknown, 3, 1.25m, DeclineReason.Unspecified, span, 2),
             JournalEntry.Of(
                 new CheckBalanceRequest { AccountId = "a", PaymentType = PaymentType.Visa, MinVersion = 2 },
                 new CheckBalanceResponse { Balance = money, Version = 3 }, span));
@@ -203,6 +203,6 @@ public sealed class JournalTests : IDisposable
         : throw new FormatException($"'{line}' is not a line of a journal.");
 
     private static JournalEntry Entry(int account, long version) => new(
-        Guid.Parse(Samples.TransactionId), $"visa/acct-{account}", "USD", 1.25m, PaymentOutcome.Accepted, version,
+        Guid.Parse(Samples.TransactionId), $"visa/acct-{account}", "USD", 1.25m, PaymentFate.Accepted, version,
         Balance: null, DeclineReason.Unspecified, new CallSpan(1, 2));
 }

@@ -32,7 +32,7 @@ public sealed class LoadDriverTests : IAsyncLifetime
         var (result, entries) = await RunAsync(Burst(payments: 30, balances: 20) with { WarmUp = LoadShape.WarmUpOf(10) });
 
         Assert.Equal((40, 20), (result.PaymentsAnswered, result.BalancesAnswered));
-        Assert.Equal(40, entries.Count(e => !e.IsBalance && e.Outcome == PaymentOutcome.Accepted));
+        Assert.Equal(40, entries.Count(e => !e.IsBalance && e.Outcome == PaymentFate.Accepted));
         Assert.Equal(20, result.Phases[0].Balances.Ok);
         Assert.All(entries.Where(e => e.IsBalance), e => Assert.Equal((7L, 12.34m, "USD"), (e.Version, e.Balance, e.Currency)));
         Assert.Equal(20, entries.Count(e => e.IsBalance));
@@ -72,7 +72,7 @@ public sealed class LoadDriverTests : IAsyncLifetime
         var (result, entries) = await RunAsync(Burst(payments: 5, balances: 5) with { WarmUp = LoadShape.WarmUpOf(5) });
 
         Assert.Equal((0L, 0L), (result.PaymentsAnswered, result.Phases[0].Balances.Ok));
-        Assert.Equal(10, entries.Count(e => !e.IsBalance && e.Outcome == PaymentOutcome.Unspecified));
+        Assert.Equal(10, entries.Count(e => !e.IsBalance && e.Outcome == PaymentFate.Unknown));
         Assert.DoesNotContain(entries, e => e.IsBalance);
     }
 
@@ -83,7 +83,7 @@ public sealed class LoadDriverTests : IAsyncLifetime
 
         var (_, entries) = await RunAsync(Burst(payments: 3) with { RetriesMax = 0 });
 
-        Assert.Equal(3, entries.Count(e => e.Outcome == PaymentOutcome.Failed));
+        Assert.Equal(3, entries.Count(e => e.Outcome == PaymentFate.Failed));
     }
 
     [Fact]
@@ -93,7 +93,7 @@ public sealed class LoadDriverTests : IAsyncLifetime
 
         Assert.Equal((30L, 30L), (result.PaymentsAnswered, result.Phases[0].Payments.SinceStart.Sum(l => l.Requests)));
         Assert.Empty(result.Phases[0].Payments.Errors);
-        Assert.Equal(30, entries.DistinctBy(e => e.TransactionId).Count(e => e.Outcome == PaymentOutcome.Accepted));
+        Assert.Equal(30, entries.DistinctBy(e => e.TransactionId).Count(e => e.Outcome == PaymentFate.Accepted));
     }
 
     [Fact]
@@ -104,7 +104,7 @@ public sealed class LoadDriverTests : IAsyncLifetime
         var (result, entries) = await RunAsync(Burst(payments: 5) with { Protocol = LoadProtocol.Stream, Connections = 2 });
 
         Assert.Equal((0L, 5L), (result.PaymentsAnswered, Assert.Single(result.Phases[0].Payments.Errors).Value));
-        Assert.Equal(5, entries.Count(e => e.Outcome == PaymentOutcome.Unspecified));
+        Assert.Equal(5, entries.Count(e => e.Outcome == PaymentFate.Unknown));
     }
 
     [Fact]

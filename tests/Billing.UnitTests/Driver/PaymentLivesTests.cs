@@ -88,7 +88,7 @@ public sealed class PaymentLivesTests : IAsyncLifetime
             var reply = Answered(command);
             if (command.RequestCase == Command.RequestOneofCase.Lookup)
             {
-                reply.Lookup.Charged = 0.01m.ToMoney("USD");
+                reply.Lookup.Payment.Charged = 0.01m.ToMoney("USD");
             }
             return Task.FromResult(reply);
         };
@@ -178,7 +178,11 @@ public sealed class PaymentLivesTests : IAsyncLifetime
                 return new Reply { Refund = new RefundPaymentResponse { TransactionId = command.TransactionId, Amount = command.Refund.Amount, Version = Version, Balance = balance } };
             default:
                 var (charged, refunded) = _payments[command.Lookup.TransactionId];
-                return new Reply { Lookup = new GetPaymentResponse { TransactionId = command.Lookup.TransactionId, Charged = charged.ToMoney("USD"), Refunded = refunded.ToMoney("USD") } };
+                return new Reply { Lookup = new GetTransactionResponse
+                    {
+                        Entry = new StatementEntry { TransactionId = command.Lookup.TransactionId },
+                        Payment = new PaymentTotals { Charged = charged.ToMoney("USD"), Refunded = refunded.ToMoney("USD") },
+                    } };
         }
     }
 

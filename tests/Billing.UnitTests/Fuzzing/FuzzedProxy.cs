@@ -168,7 +168,11 @@ internal sealed class FuzzedProxy : IAsyncDisposable
         },
         Command.RequestOneofCase.Lookup => new Reply
         {
-            Lookup = new GetPaymentResponse { TransactionId = command.Lookup.TransactionId, Outcome = PaymentOutcome.Accepted, Amount = Samples.Dollars(1), Version = 1 },
+            Lookup = new GetTransactionResponse
+            {
+                Entry = new StatementEntry { TransactionId = command.Lookup.TransactionId, Version = 1, Type = StatementEntryType.PaymentAccepted, Amount = Samples.Dollars(1) },
+                Payment = new PaymentTotals { PaymentId = command.Lookup.TransactionId, Charged = Samples.Dollars(1) },
+            },
         },
         _ => new Reply { PaymentStatus = new PaymentStatus { Payment = FakeBackend.Accepted(command).Payment } },
     };

@@ -98,7 +98,7 @@ public sealed class GrpcFuzz
     }
 
     // On a stream that has been open on another connection all the time.
-    private static async Task PayAsync(AsyncDuplexStreamingCall<MakePaymentRequest, MakePaymentResponse> stream)
+    private static async Task PayAsync(AsyncDuplexStreamingCall<MakePaymentRequest, MakePaymentsResponse> stream)
     {
         await stream.RequestStream.WriteAsync(Samples.Payment());
         Assert.True(await stream.ResponseStream.MoveNext(CancellationToken.None));
@@ -142,7 +142,7 @@ public sealed class GrpcFuzz
     {
         IMessage[] messages =
         [
-            Samples.Payment(), Samples.Balance(), new GetStatementRequest { AccountId = "a", PaymentType = PaymentType.Visa, Limit = 1 },
+            Samples.Payment(), Samples.Balance(), new GetTransactionRequest { TransactionId = Samples.TransactionId, AccountId = "a", PaymentType = PaymentType.Visa },
             new GetBalanceAtRequest { AccountId = "a", PaymentType = PaymentType.Visa, Time = new() { Seconds = 1 } },
             new ListStatementRequest { AccountId = "a", PaymentType = PaymentType.Visa, StartTime = new() { Seconds = 1 }, Types_ = { StatementEntryType.PaymentAccepted }, PageToken = "AAAA" },
             new SetCreditLimitRequest { TransactionId = Samples.TransactionId, AccountId = "a", PaymentType = PaymentType.Visa, Limit = Samples.Dollars(1) },

@@ -61,7 +61,7 @@ public sealed class ReplyFuzz
                     break;
                 case Reply.ResultOneofCase.Statement:
                     // The same page would be answered again and again.
-                    using (var entries = proxy.Host.Client.GetStatement(new() { AccountId = "a", PaymentType = PaymentType.Visa, Limit = 3 }))
+                    using (var entries = proxy.Host.Client.StreamStatement(new() { AccountId = "a", PaymentType = PaymentType.Visa, PageSize = 3 }))
                     {
                         while (await entries.ResponseStream.MoveNext(CancellationToken.None))
                         {
@@ -101,7 +101,7 @@ public sealed class ReplyFuzz
                 "/v1/balances/lookup", Json("""{"account_id":"a","payment_type":"VISA","time":"2026-01-31T12:00:00Z"}""")),
             Reply.ResultOneofCase.Statement when id[0] % 2 == 0 => await http.PostAsync(
                 "/v1/statements/lookup", Json("""{"account_id":"a","payment_type":"VISA","end_time":"2026-01-31T12:00:00Z"}""")),
-            Reply.ResultOneofCase.Statement => await http.GetAsync("/v1/accounts/VISA/a/statement?limit=3"),
+            Reply.ResultOneofCase.Statement => await http.GetAsync("/v1/accounts/VISA/a/statement?page_size=3"),
             Reply.ResultOneofCase.CreditLimit => await http.PutAsync(
                 "/v1/accounts/VISA/a/credit-limit", Json($$$"""{"transaction_id":"{{{id}}}","limit":{"currency_code":"USD","units":1}}""")),
             Reply.ResultOneofCase.PaymentStatus => await http.GetAsync(

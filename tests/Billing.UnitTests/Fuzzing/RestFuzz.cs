@@ -75,7 +75,7 @@ public sealed partial class RestFuzz
         yield return $"{put}Prefer: respond-async\r\nTransfer-Encoding: chunked\r\n\r\n{Payment.Length:x}\r\n{Payment}\r\n0\r\n\r\n";
         yield return $"{put}Content-Length: {length}\r\nConnection: close\r\n\r\n{Payment}";
         yield return $"GET /v1/accounts/VISA/acct-42/balance?min_version=0 HTTP/1.1\r\n{Host}billing-timeout-ms: 100\r\n\r\n";
-        yield return $"GET /v1/accounts/VISA/acct-42/statement?after_version=0&limit=5 HTTP/1.1\r\n{Host}\r\nGET /openapi/v1.json HTTP/1.1\r\n{Host}\r\n";
+        yield return $"GET /v1/accounts/VISA/acct-42/statement?after_version=0&page_size=5&types=PAYMENT_ACCEPTED HTTP/1.1\r\n{Host}\r\nGET /openapi/v1.json HTTP/1.1\r\n{Host}\r\n";
         yield return $"GET /v1/payments/{Samples.TransactionId}/status?link={StatusLink.Of(Samples.Payment(), 3)} HTTP/1.1\r\n{Host}\r\n";
         yield return $"OPTIONS * HTTP/1.1\r\n{Host}\r\n";
         yield return $"GET http://localhost/docs/index.html HTTP/1.1\r\n{Host}Accept: text/html\r\n\r\n";

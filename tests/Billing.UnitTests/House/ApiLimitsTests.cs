@@ -23,10 +23,9 @@ public sealed partial class ApiLimitsTests
         ["VoidPayment"] = (VoidPaymentRequest.Descriptor, request => FieldRules.Check((VoidPaymentRequest)request)),
         ["RefundPayment"] = (RefundPaymentRequest.Descriptor, request => FieldRules.Check((RefundPaymentRequest)request)),
         ["CheckBalance"] = (CheckBalanceRequest.Descriptor, request => FieldRules.Check((CheckBalanceRequest)request)),
-        ["GetPayment"] = (GetPaymentRequest.Descriptor, request => FieldRules.Check((GetPaymentRequest)request)),
+        ["GetTransaction"] = (GetTransactionRequest.Descriptor, request => FieldRules.Check((GetTransactionRequest)request)),
         ["GetBalanceAt"] = (GetBalanceAtRequest.Descriptor, request => FieldRules.Check((GetBalanceAtRequest)request)),
         ["ListStatement"] = (ListStatementRequest.Descriptor, request => FieldRules.Check((ListStatementRequest)request)),
-        ["GetStatement"] = (GetStatementRequest.Descriptor, request => FieldRules.Check((GetStatementRequest)request)),
         ["SetAccountStatus"] = (SetAccountStatusRequest.Descriptor, request => FieldRules.Check((SetAccountStatusRequest)request)),
         ["SetCreditLimit"] = (SetCreditLimitRequest.Descriptor, request => FieldRules.Check((SetCreditLimitRequest)request)),
     };

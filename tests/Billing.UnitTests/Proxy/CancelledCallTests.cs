@@ -19,7 +19,7 @@ public sealed class CancelledCallTests
         ["MakePayment"] = (proxy, gone) => proxy.Client.MakePaymentAsync(Samples.Payment(), cancellationToken: gone).ResponseAsync,
         ["MakePayments"] = PayOnStreamAsync,
         ["CheckBalance"] = (proxy, gone) => proxy.Client.CheckBalanceAsync(Samples.Balance(), cancellationToken: gone).ResponseAsync,
-        ["GetStatement"] = ReadStatementAsync,
+        ["StreamStatement"] = ReadStatementAsync,
         ["SetCreditLimit"] = (proxy, gone) => proxy.Admin.SetCreditLimitAsync(Limit(), cancellationToken: gone).ResponseAsync,
         ["PUT payment"] = (proxy, gone) => RestAsync(
             proxy, HttpMethod.Put, "/v1/payments/" + Samples.TransactionId,
@@ -154,7 +154,7 @@ public sealed class CancelledCallTests
 
     private static async Task ReadStatementAsync(ProxyHost proxy, CancellationToken gone)
     {
-        using var call = proxy.Client.GetStatement(new GetStatementRequest { AccountId = "a", PaymentType = PaymentType.Visa }, cancellationToken: gone);
+        using var call = proxy.Client.StreamStatement(new ListStatementRequest { AccountId = "a", PaymentType = PaymentType.Visa }, cancellationToken: gone);
         await call.ResponseStream.MoveNext(gone);
     }
 

@@ -65,7 +65,7 @@ public sealed class EdgeTests
         Assert.Equal(Filled<CapturePaymentRequest>(), RequestKinds.Capture.KnownFields(Filled<CapturePaymentRequest>()));
         Assert.Equal(Filled<VoidPaymentRequest>(), RequestKinds.Void.KnownFields(Filled<VoidPaymentRequest>()));
         Assert.Equal(Filled<RefundPaymentRequest>(), RequestKinds.Refund.KnownFields(Filled<RefundPaymentRequest>()));
-        Assert.Equal(Filled<GetPaymentRequest>(), RequestKinds.Lookup.KnownFields(Filled<GetPaymentRequest>()));
+        Assert.Equal(Filled<GetTransactionRequest>(), RequestKinds.Lookup.KnownFields(Filled<GetTransactionRequest>()));
     }
 
     [Theory]

@@ -18,7 +18,7 @@ public sealed class IdleStreamTests
     public async Task Calls_are_admitted_beside_hundreds_of_idle_streams()
     {
         await using var proxy = await ProxyHost.StartAsync(_backend);
-        var streams = new List<AsyncDuplexStreamingCall<MakePaymentRequest, MakePaymentResponse>>();
+        var streams = new List<AsyncDuplexStreamingCall<MakePaymentRequest, MakePaymentsResponse>>();
         for (var i = 0; i < 300; i++)
         {
             streams.Add(await OpenAsync(proxy));
@@ -34,7 +34,7 @@ public sealed class IdleStreamTests
     public async Task However_many_streams_are_opened_calls_are_admitted_and_a_stream_that_ends_frees_a_place()
     {
         await using var proxy = await ProxyHost.StartAsync(_backend, options => (options.InFlightMax, options.StreamWindow) = (16, 4));
-        var streams = new List<AsyncDuplexStreamingCall<MakePaymentRequest, MakePaymentResponse>>();
+        var streams = new List<AsyncDuplexStreamingCall<MakePaymentRequest, MakePaymentsResponse>>();
         for (var i = 0; i < 4; i++)
         {
             streams.Add(await OpenAsync(proxy));
@@ -145,14 +145,14 @@ public sealed class IdleStreamTests
     }
 
     /// <summary>Opens a stream and makes one payment, so that the proxy has certainly admitted the stream.</summary>
-    private static async Task<AsyncDuplexStreamingCall<MakePaymentRequest, MakePaymentResponse>> OpenAsync(ProxyHost proxy)
+    private static async Task<AsyncDuplexStreamingCall<MakePaymentRequest, MakePaymentsResponse>> OpenAsync(ProxyHost proxy)
     {
         var call = proxy.Client.MakePayments();
         await PayAsync(call);
         return call;
     }
 
-    private static async Task PayAsync(AsyncDuplexStreamingCall<MakePaymentRequest, MakePaymentResponse> call)
+    private static async Task PayAsync(AsyncDuplexStreamingCall<MakePaymentRequest, MakePaymentsResponse> call)
     {
         await call.RequestStream.WriteAsync(Payment());
         Assert.True(await call.ResponseStream.MoveNext(CancellationToken.None));

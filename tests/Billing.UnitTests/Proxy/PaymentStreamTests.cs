@@ -24,7 +24,7 @@ public sealed class PaymentStreamTests
         var payments = Payments(3_000);
         var answers = await SendAllAsync(proxy, payments);
         Assert.Equal(payments.Select(p => p.TransactionId).Order(), answers.Select(a => a.TransactionId).Order());
-        Assert.All(answers, answer => Assert.Equal(PaymentOutcome.Accepted, answer.Outcome));
+        Assert.All(answers, answer => Assert.Equal(PaymentOutcome.Accepted, answer.Payment?.Outcome));
         Assert.Equal(payments.Select(p => p.TransactionId), _backend.Commands.Select(c => c.TransactionId));
     }
 
@@ -60,10 +60,9 @@ public sealed class PaymentStreamTests
 
         var answers = (await SendAllAsync(proxy, payments)).ToDictionary(a => a.TransactionId);
 
-        Assert.Equal(PaymentOutcome.Accepted, answers[payments[0].TransactionId].Outcome);
-        Assert.Equal(PaymentOutcome.Accepted, answers[payments[4].TransactionId].Outcome);
+        Assert.Equal(PaymentOutcome.Accepted, answers[payments[0].TransactionId].Payment.Outcome);
+        Assert.Equal(PaymentOutcome.Accepted, answers[payments[4].TransactionId].Payment.Outcome);
         var failed = payments[1..4].Select(p => answers[p.TransactionId]).ToList();
-        Assert.All(failed, answer => Assert.Equal(PaymentOutcome.Failed, answer.Outcome));
         Assert.Equal([3, 3, 4], failed.Select(answer => answer.Error.StatusCode));
         Assert.Equal(
             [ErrorReasons.InvalidField, ErrorReasons.RequestTooLarge, ErrorReasons.NoAnswerInTime],
@@ -122,7 +121,7 @@ public sealed class PaymentStreamTests
         await call.RequestStream.WriteAsync(Samples.Payment("modest"));
 
         Assert.True(await call.ResponseStream.MoveNext(CancellationToken.None));
-        Assert.Equal(PaymentOutcome.Accepted, call.ResponseStream.Current.Outcome);
+        Assert.Equal(PaymentOutcome.Accepted, call.ResponseStream.Current.Payment.Outcome);
         Assert.Equal(10, taken);
     }
 
@@ -218,7 +217,7 @@ public sealed class PaymentStreamTests
         answer.SetResult(FakeBackend.Accepted(_backend.Commands.Single()));
 
         Assert.True(await call.ResponseStream.MoveNext(CancellationToken.None));
-        Assert.Equal(PaymentOutcome.Accepted, call.ResponseStream.Current.Outcome);
+        Assert.Equal(PaymentOutcome.Accepted, call.ResponseStream.Current.Payment.Outcome);
         end.AnswersRead.SetResult();
         var ended = await Assert.ThrowsAsync<RpcException>(() => call.ResponseStream.MoveNext(CancellationToken.None));
         await stopping;
@@ -314,7 +313,7 @@ public sealed class PaymentStreamTests
         return payment;
     })];
 
-    private static async Task<List<MakePaymentResponse>> SendAllAsync(ProxyHost proxy, MakePaymentRequest[] payments)
+    private static async Task<List<MakePaymentsResponse>> SendAllAsync(ProxyHost proxy, MakePaymentRequest[] payments)
     {
         using var call = proxy.Client.MakePayments();
         var reading = ReadAllAsync(call);
@@ -329,10 +328,10 @@ public sealed class PaymentStreamTests
         return await reading;
     }
 
-    private static async Task<List<MakePaymentResponse>> ReadAllAsync(
-        AsyncDuplexStreamingCall<MakePaymentRequest, MakePaymentResponse> call)
+    private static async Task<List<MakePaymentsResponse>> ReadAllAsync(
+        AsyncDuplexStreamingCall<MakePaymentRequest, MakePaymentsResponse> call)
     {
-        var answers = new List<MakePaymentResponse>();
+        var answers = new List<MakePaymentsResponse>();
         while (await call.ResponseStream.MoveNext(CancellationToken.None))
         {
             answers.Add(call.ResponseStream.Current);

@@ -24,7 +24,7 @@ public sealed class RepeatedIdsTests : IAsyncLifetime
     private static readonly Dictionary<string, string> Bodies = new(StringComparer.Ordinal)
     {
         ["PUT /v1/payments/{transaction_id}"] = $$"""{{{Account}},"amount":{{Money}}}""",
-        ["POST /v1/payments/{transaction_id}/lookup"] = $$"""{{{Account}}}""",
+        ["POST /v1/transactions/{transaction_id}/lookup"] = $$"""{{{Account}}}""",
         ["PUT /v1/authorisations/{transaction_id}"] = $$"""{{{Account}},"amount":{{Money}}}""",
         ["PUT /v1/captures/{transaction_id}"] = $$"""{{{Account}},"payment_id":"{{Payment}}","amount":{{Money}}}""",
         ["PUT /v1/voids/{transaction_id}"] = $$"""{{{Account}},"payment_id":"{{Payment}}"}""",
@@ -68,7 +68,7 @@ public sealed class RepeatedIdsTests : IAsyncLifetime
         var answer = await (Task<IMessage>)call.Invoke(this, [method, request])!;
 
         var sent = MessageIds.Of(request).ToDictionary(id => id.Name, id => id.Get());
-        Assert.All(MessageIds.Of(answer), id => Assert.Equal(sent[id.Name], id.Get()));
+        Assert.All(MessageIds.Of(answer).Where(id => sent.ContainsKey(id.Name)), id => Assert.Equal(sent[id.Name], id.Get()));
     }
 
     [Fact]
@@ -96,6 +96,7 @@ public sealed class RepeatedIdsTests : IAsyncLifetime
     public async Task Over_REST(string route)
     {
         var (status, answer, _) = await SendAsync(route);
+        answer = answer.TryGetProperty("entry", out var entry) ? entry : answer;
 
         Assert.Equal(HttpStatusCode.OK, status);
         Assert.Equal(Id, Text(answer, "transaction_id"));
@@ -124,7 +125,7 @@ public sealed class RepeatedIdsTests : IAsyncLifetime
             .Order(StringComparer.Ordinal));
 
     private static bool IsOfIds(MethodDescriptor method) =>
-        !method.IsClientStreaming && !method.IsServerStreaming && MessageIds.Of(method.OutputType.Parser.ParseFrom(ByteString.Empty)).Any();
+        !method.IsClientStreaming && !method.IsServerStreaming && MessageIds.Of(MessageIds.AnswerOf(method.OutputType)).Any();
 
     private async Task<IMessage> CallAsync<TRequest, TAnswer>(MethodDescriptor method, TRequest request)
         where TRequest : class, IMessage<TRequest>, new()

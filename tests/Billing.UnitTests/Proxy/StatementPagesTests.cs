@@ -74,7 +74,7 @@ public sealed class StatementPagesTests : IAsyncLifetime
         request.PageToken = token;
         await ListAsync(request);
         foreach (var alter in (Action<ListStatementRequest>[])
-            [r => r.AccountId = "b", r => r.PaymentType = PaymentType.Amex, r => r.StartTime = new Timestamp(), r => r.EndTime = new Timestamp { Seconds = 9 }, r => r.Types_.Add(StatementEntryType.PaymentAccepted)])
+            [r => r.AccountId = "b", r => r.PaymentType = PaymentType.Amex, r => r.StartTime = new Timestamp(), r => r.EndTime = new Timestamp { Seconds = 9 }, r => r.Types_.Add(StatementEntryType.PaymentAccepted), r => r.AfterVersion = 1])
         {
             var other = request.Clone();
             alter(other);
@@ -104,7 +104,7 @@ public sealed class StatementPagesTests : IAsyncLifetime
     {
         foreach (var (field, alter) in ((string, Action<ListStatementRequest>)[])
             [
-                ("account_id", r => r.AccountId = ""), ("payment_type", r => r.PaymentType = 0), ("page_size", r => r.PageSize = -1),
+                ("account_id", r => r.AccountId = ""), ("payment_type", r => r.PaymentType = 0), ("page_size", r => r.PageSize = -1), ("after_version", r => r.AfterVersion = -1),
                 ("start_time", r => r.StartTime = new Timestamp { Seconds = long.MaxValue }), ("end_time", r => r.EndTime = new Timestamp { Nanos = -1 }),
                 ("end_time", r => (r.StartTime, r.EndTime) = (new Timestamp { Seconds = 5, Nanos = 1 }, new Timestamp { Seconds = 5 })),
                 ("types", r => r.Types_.Add((StatementEntryType)77)),

@@ -22,9 +22,11 @@ public sealed class StatementStreamTests : IAsyncLifetime
     public ValueTask DisposeAsync() => _proxy!.DisposeAsync();
 
     [Fact]
-    public async Task Without_a_limit_all_entries_are_read_in_pages_and_each_page_opens_with_the_closing_state_of_the_one_before()
+    public async Task All_entries_are_read_in_pages_and_each_page_opens_with_the_closing_state_of_the_one_before()
     {
-        var entries = await ReadAsync(Request());
+        var request = Request();
+        request.PageSize = 500;
+        var entries = await ReadAsync(request);
         Assert.Equal(Enumerable.Range(1, 1_200).Select(n => (long)n), entries.Select(e => e.Version));
         var pages = _backend.Commands.Select(c => c.Statement).ToList();
         Assert.Equal([0L, 500, 1_000], pages.Select(p => p.AfterVersion));
@@ -35,17 +37,39 @@ public sealed class StatementStreamTests : IAsyncLifetime
     }
 
     [Theory]
-    [InlineData(1, 1)]
-    [InlineData(500, 1)]
-    [InlineData(501, 2)]
-    [InlineData(5_000, 3)]
-    public async Task A_statement_stops_at_its_limit_and_requests_no_further_pages(int limit, int pages)
+    [InlineData(0, 12)]
+    [InlineData(1_000, 2)]
+    [InlineData(5_000, 2)]
+    public async Task A_statement_has_pages_of_the_size_that_is_asked_for(int size, int pages)
     {
         var request = Request();
-        request.Limit = limit;
-        Assert.Equal(Math.Min(limit, 1_200), (await ReadAsync(request)).Count);
+        request.PageSize = size;
+        Assert.Equal(1_200, (await ReadAsync(request)).Count);
         Assert.Equal(pages, _backend.Commands.Count);
-        Assert.All(_backend.Commands, c => Assert.InRange(c.Statement.Limit, 1, Math.Min(500, limit)));
+    }
+
+    [Fact]
+    public async Task A_stream_that_broke_is_continued_with_the_token_of_its_last_page()
+    {
+        var request = Request();
+        using (var call = _proxy!.Client.StreamStatement(request))
+        {
+            Assert.True(await call.ResponseStream.MoveNext(CancellationToken.None));
+            request.PageToken = call.ResponseStream.Current.NextPageToken;
+        }
+        Assert.Equal(Enumerable.Range(101, 1_100).Select(n => (long)n), (await ReadAsync(request)).Select(e => e.Version));
+    }
+
+    [Fact]
+    public async Task Of_a_statement_of_some_types_each_page_goes_on_after_what_is_known()
+    {
+        var pages = new Queue<StatementPage>([new StatementPage { HasMore = true, ReadTo = 70 }, new StatementPage { HasMore = true, ReadTo = 90 }, new StatementPage { ReadTo = 95 }]);
+        _backend.Answer = _ => Task.FromResult(new Reply { Statement = pages.Dequeue() });
+        var request = Request();
+        request.Types_.Add(StatementEntryType.PaymentRefunded);
+        Assert.Empty(await ReadAsync(request));
+        Assert.Equal([0L, 70, 90], _backend.Commands.Select(c => c.Statement.AfterVersion));
+        Assert.All(_backend.Commands, c => Assert.Equal([StatementEntryType.PaymentRefunded], c.Statement.Types_));
     }
 
     [Fact]
@@ -67,10 +91,10 @@ public sealed class StatementStreamTests : IAsyncLifetime
     public async Task An_invalid_field_is_refused_by_name()
     {
         var request = Request();
-        request.Limit = -1;
+        request.PageSize = -1;
         var e = await Assert.ThrowsAsync<RpcException>(() => ReadAsync(request));
         Assert.Equal(StatusCode.InvalidArgument, e.StatusCode);
-        Assert.Equal("limit", e.Field());
+        Assert.Equal("page_size", e.Field());
         Assert.Empty(_backend.Commands);
     }
 
@@ -80,11 +104,8 @@ public sealed class StatementStreamTests : IAsyncLifetime
         _backend.Answer = command => Task.FromResult(command.Statement.AfterVersion == 0
             ? new Reply { Statement = Page(command.Statement, _events) }
             : Replies.Error(0, StatusCode.Unavailable, ErrorReasons.EventStoreUnavailable, "unavailable"));
-        using var call = _proxy!.Client.GetStatement(Request());
-        for (var version = 1; version <= 500; version++)
-        {
-            Assert.True(await call.ResponseStream.MoveNext(CancellationToken.None));
-        }
+        using var call = _proxy!.Client.StreamStatement(Request());
+        Assert.True(await call.ResponseStream.MoveNext(CancellationToken.None));
         var e = await Assert.ThrowsAsync<RpcException>(() => call.ResponseStream.MoveNext(CancellationToken.None));
         Assert.Equal(StatusCode.Unavailable, e.StatusCode);
         Assert.Equal(ErrorReasons.EventStoreUnavailable, e.Reason());
@@ -110,18 +131,15 @@ public sealed class StatementStreamTests : IAsyncLifetime
             await _proxy.WaitForClosingAsync();
             return new Reply { Statement = Page(command.Statement, _events) };
         };
-        using var call = _proxy!.Client.GetStatement(Request());
-        for (var version = 1; version <= 500; version++)
-        {
-            Assert.True(await call.ResponseStream.MoveNext(CancellationToken.None));
-        }
+        using var call = _proxy!.Client.StreamStatement(Request());
+        Assert.True(await call.ResponseStream.MoveNext(CancellationToken.None));
         var e = await Assert.ThrowsAsync<RpcException>(() => call.ResponseStream.MoveNext(CancellationToken.None));
         await stopping;
         Assert.Equal(ErrorReasons.ShuttingDown, e.Reason());
         Assert.Single(_backend.Commands);
     }
 
-    private static GetStatementRequest Request() => new() { AccountId = "acct-42", PaymentType = PaymentType.Visa };
+    private static ListStatementRequest Request() => new() { AccountId = "acct-42", PaymentType = PaymentType.Visa };
 
     private static StatementPage Page(StatementPageRequest request, long events)
     {
@@ -137,13 +155,13 @@ public sealed class StatementStreamTests : IAsyncLifetime
     private static AccountState State(long version) =>
         new() { Version = version, Balance = Samples.Dollars(version), CreditLimit = Samples.Dollars(10_000) };
 
-    private async Task<List<StatementEntry>> ReadAsync(GetStatementRequest request)
+    private async Task<List<StatementEntry>> ReadAsync(ListStatementRequest request)
     {
-        using var call = _proxy!.Client.GetStatement(request);
+        using var call = _proxy!.Client.StreamStatement(request);
         var entries = new List<StatementEntry>();
         while (await call.ResponseStream.MoveNext(CancellationToken.None))
         {
-            entries.Add(call.ResponseStream.Current);
+            entries.AddRange(call.ResponseStream.Current.Entries);
         }
         return entries;
     }

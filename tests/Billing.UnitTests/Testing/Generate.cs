@@ -165,7 +165,7 @@ internal static class Generate
         }
         else if (kind == RequestKinds.Lookup)
         {
-            command.Lookup = new GetPaymentRequest { TransactionId = command.TransactionId, AccountId = account, PaymentType = type };
+            command.Lookup = new GetTransactionRequest { TransactionId = command.TransactionId, AccountId = account, PaymentType = type };
         }
         else if (kind == RequestKinds.Statement)
         {
@@ -218,7 +218,11 @@ internal static class Generate
                 };
                 break;
             case 4:
-                reply.Lookup = new GetPaymentResponse { TransactionId = id, Outcome = PaymentOutcome.Accepted, Amount = amount, Balance = balance, Version = version, Charged = amount, Held = amount };
+                reply.Lookup = new GetTransactionResponse
+                {
+                    Entry = new StatementEntry { TransactionId = id, Type = StatementEntryType.PaymentCaptured, Amount = amount, Balance = balance, Version = version },
+                    Payment = new PaymentTotals { PaymentId = id, Charged = amount, Held = amount },
+                };
                 break;
             case 5:
                 reply.PaymentStatus = new PaymentStatus { Payment = payment };

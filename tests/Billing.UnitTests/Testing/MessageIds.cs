@@ -54,6 +54,21 @@ internal static class MessageIds
         return request;
     }
 
+    /// <summary>An answer of a type, with the messages that an answer must have.</summary>
+    public static IMessage AnswerOf(MessageDescriptor type)
+    {
+        var answer = type.Parser.ParseFrom(ByteString.Empty);
+        if (answer is PaymentStatus status)
+        {
+            status.Payment = new V1.MakePaymentResponse { Outcome = V1.PaymentOutcome.Accepted };
+        }
+        if (answer is V1.GetTransactionResponse found)
+        {
+            found.Entry = new V1.StatementEntry();
+        }
+        return answer;
+    }
+
     /// <summary>The answer to a command as a backend gives it that has recorded the ids in lower case.</summary>
     public static Reply AnswerTo(Command command)
     {
@@ -69,12 +84,8 @@ internal static class MessageIds
         {
             return null;
         }
-        var answer = field.MessageType.Parser.ParseFrom(ByteString.Empty);
-        if (answer is PaymentStatus status)
-        {
-            status.Payment = new V1.MakePaymentResponse { Outcome = V1.PaymentOutcome.Accepted };
-        }
-        foreach (var (name, _, set) in Of(answer))
+        var answer = AnswerOf(field.MessageType);
+        foreach (var (name, _, set) in Of(answer).Where(id => ids.ContainsKey(id.Name)))
         {
             set(ids[name]);
         }

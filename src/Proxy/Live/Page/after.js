@@ -59,12 +59,12 @@ function restriction({ account_status }) {
 async function look(version) {
   const { id, request: { account_id, payment_type } } = payment;
   const [found, account] = await Promise.all([
-    ask('POST', `v1/payments/${id}/lookup`, { account_id, payment_type }),
+    ask('POST', `v1/transactions/${id}/lookup`, { account_id, payment_type }),
     ask('GET', `v1/accounts/${payment_type}/${account_id}/balance?min_version=${version}`),
   ]);
   byId('after').hidden = false;
   say(byId('totals'), found.response?.ok && account.response?.ok
-    ? `Charged ${money(found.answer.charged)}, given back ${money(found.answer.refunded)}, on hold ${money(found.answer.held)}. `
+    ? `Charged ${money(found.answer.payment.charged)}, given back ${money(found.answer.payment.refunded)}, on hold ${money(found.answer.payment.held)}. `
       + `The account: balance ${money(account.answer.balance)}, on hold ${money(account.answer.on_hold)}, available ${money(account.answer.available)}${restriction(account.answer)}.`
     : 'What has become of it could not be read.');
 }

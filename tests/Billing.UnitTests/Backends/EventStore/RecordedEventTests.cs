@@ -4,6 +4,7 @@ using Billing.Backends.Writes;
 using Billing.Contracts;
 using Billing.UnitTests.Testing;
 using Billing.V1;
+using Timestamp = Google.Protobuf.WellKnownTypes.Timestamp;
 
 namespace Billing.UnitTests.Backends.EventStore;
 
@@ -22,6 +23,8 @@ public sealed class RecordedEventTests
                 TransactionId = Samples.TransactionId,
                 Outcome = PaymentOutcome.Accepted,
                 Balance = Samples.Dollars(10, 250_000_000),
+                OnHold = Samples.Dollars(0),
+                DecideTime = Timestamp.FromDateTimeOffset(Now),
                 Version = 1,
             },
             response);

@@ -97,7 +97,9 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
         _processor.Accept([copy]);
         found.SetResult();
 
-        Assert.Equal(await ReplyOfAsync(first), Corrected(await ReplyOfAsync(copy), first));
+        var (answer, again) = (await ReplyOfAsync(first), await ReplyOfAsync(copy));
+        Assert.Equal((false, true), (answer.Payment.Replayed, again.Payment.Replayed));
+        Assert.Equal(answer.Payment.AsReplay(), again.Payment);
         Assert.Single(_store.Appended);
         await copy.Ended;
         Assert.True(copy.IsSettled);

@@ -30,7 +30,7 @@ public sealed class PaymentQuestionTests
             .ToDictionary(reply => reply.CorrelationId);
 
         Assert.Equal(PaymentOutcome.Accepted, replies[1].Payment.Outcome);
-        Assert.Equal(replies[1].Payment, replies[2].PaymentStatus.Payment);
+        Assert.Equal(replies[1].Payment, replies[2].PaymentStatus.Payment.AsReplay());
         Assert.All([replies[3], replies[4]], reply => Assert.Equal(ErrorReasons.TransactionIdReused, reply.Error.Reason));
     }
 

@@ -55,7 +55,9 @@ public sealed class HoldRoutesTests
                     Balance = Samples.Dollars(1),
                     OnHold = Samples.Dollars(2),
                     ExpireTime = new Timestamp { Seconds = 60 },
+                    DecideTime = new Timestamp { Seconds = 1 },
                     Version = 3,
+                    Replayed = true,
                 },
             },
             Command.RequestOneofCase.Capture => new Reply
@@ -68,6 +70,8 @@ public sealed class HoldRoutesTests
                     Charged = Samples.Dollars(2),
                     Held = Samples.Dollars(3),
                     Balance = Samples.Dollars(4),
+                    OnHold = Samples.Dollars(5),
+                    DecideTime = new Timestamp { Seconds = 2 },
                     Version = 5,
                 },
             },
@@ -79,6 +83,8 @@ public sealed class HoldRoutesTests
                     PaymentId = hold,
                     Released = Samples.Dollars(1),
                     Balance = Samples.Dollars(2),
+                    OnHold = Samples.Dollars(3),
+                    DecideTime = new Timestamp { Seconds = 3 },
                     Version = 3,
                 },
             },
@@ -100,13 +106,13 @@ public sealed class HoldRoutesTests
             commands[1].Capture);
         Assert.Equal(new VoidPaymentRequest { TransactionId = release, AccountId = "acct", PaymentType = visa, PaymentId = hold }, commands[2].Void);
         Assert.Equal(
-            $$$"""{"transaction_id":"{{{hold}}}","outcome":"ACCEPTED","balance":{{{DollarsJson(1)}}},"on_hold":{{{DollarsJson(2)}}},"expire_time":"1970-01-01T00:01:00Z","version":3}""",
+            $$$"""{"transaction_id":"{{{hold}}}","outcome":"ACCEPTED","balance":{{{DollarsJson(1)}}},"on_hold":{{{DollarsJson(2)}}},"expire_time":"1970-01-01T00:01:00Z","decide_time":"1970-01-01T00:00:01Z","version":3,"replayed":true}""",
             authorised);
         Assert.Equal(
-            $$$"""{"transaction_id":"{{{capture}}}","payment_id":"{{{hold}}}","amount":{{{DollarsJson(1)}}},"charged":{{{DollarsJson(2)}}},"held":{{{DollarsJson(3)}}},"balance":{{{DollarsJson(4)}}},"version":5}""",
+            $$$"""{"transaction_id":"{{{capture}}}","payment_id":"{{{hold}}}","amount":{{{DollarsJson(1)}}},"charged":{{{DollarsJson(2)}}},"held":{{{DollarsJson(3)}}},"balance":{{{DollarsJson(4)}}},"on_hold":{{{DollarsJson(5)}}},"decide_time":"1970-01-01T00:00:02Z","version":5,"replayed":false}""",
             captured);
         Assert.Equal(
-            $$$"""{"transaction_id":"{{{release}}}","payment_id":"{{{hold}}}","released":{{{DollarsJson(1)}}},"balance":{{{DollarsJson(2)}}},"version":3}""", voided);
+            $$$"""{"transaction_id":"{{{release}}}","payment_id":"{{{hold}}}","released":{{{DollarsJson(1)}}},"balance":{{{DollarsJson(2)}}},"on_hold":{{{DollarsJson(3)}}},"decide_time":"1970-01-01T00:00:03Z","version":3,"replayed":false}""", voided);
     }
 
     private static string DollarsJson(int units) =>

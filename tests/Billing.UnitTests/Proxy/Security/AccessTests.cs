@@ -154,7 +154,7 @@ public sealed class AccessTests : IAsyncLifetime
         await stream.RequestStream.WriteAsync(Samples.Payment("somebody-else"));
         Assert.True(await stream.ResponseStream.MoveNext(TestContext.Current.CancellationToken));
 
-        Assert.Equal(PaymentOutcome.Accepted, own.Outcome);
+        Assert.Equal(PaymentOutcome.Accepted, own.Payment.Outcome);
         Assert.Equal(ErrorReasons.AccountNotAllowed, stream.ResponseStream.Current.Error.Reason);
         Assert.Single(_proxy.Backend.Commands);
     }

@@ -58,9 +58,10 @@ public sealed class PrincipalTests : IAsyncLifetime
     {
         _proxy.Backend.Answer = _ => Task.FromResult(new Reply { Statement = new StatementPage() });
         var token = _proxy.Tokens.Issue("alice", scopes.Split(' '), ["*/*"], Lifetime);
-        using var call = _proxy.Client(token).GetStatement(new GetStatementRequest { AccountId = "a", PaymentType = PaymentType.Visa });
+        using var call = _proxy.Client(token).StreamStatement(new ListStatementRequest { AccountId = "a", PaymentType = PaymentType.Visa });
         using var http = _proxy.Http(token);
 
+        Assert.True(await call.ResponseStream.MoveNext(TestContext.Current.CancellationToken));
         Assert.False(await call.ResponseStream.MoveNext(TestContext.Current.CancellationToken));
         using var page = await http.GetAsync(new Uri(_proxy.Rest, "/v1/accounts/VISA/a/statement"), TestContext.Current.CancellationToken);
 

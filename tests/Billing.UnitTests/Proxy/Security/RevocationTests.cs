@@ -156,7 +156,7 @@ public sealed class RevocationTests
         _time.Advance(TimeSpan.FromSeconds(2));
     }
 
-    private static async Task<AsyncDuplexStreamingCall<MakePaymentRequest, MakePaymentResponse>> StreamAsync(BillingService.BillingServiceClient client)
+    private static async Task<AsyncDuplexStreamingCall<MakePaymentRequest, MakePaymentsResponse>> StreamAsync(BillingService.BillingServiceClient client)
     {
         var stream = client.MakePayments(cancellationToken: Stop);
         await stream.RequestStream.WriteAsync(Samples.Payment(), Stop);

@@ -70,8 +70,8 @@ public sealed class StreamEndTests : IAsyncLifetime
             }
             return Task.FromResult(Page(command));
         };
-        using var statement = _proxy.Client(Token(Validity)).GetStatement(
-            new GetStatementRequest { AccountId = "acct-1", PaymentType = PaymentType.Visa }, cancellationToken: Stop);
+        using var statement = _proxy.Client(Token(Validity)).StreamStatement(
+            new ListStatementRequest { AccountId = "acct-1", PaymentType = PaymentType.Visa }, cancellationToken: Stop);
 
         var ended = await Assert.ThrowsAsync<RpcException>(async () =>
         {

@@ -1,0 +1,21 @@
+using Billing.Messaging.Requests;
+using Billing.Proxy.Security;
+using Billing.V1;
+
+namespace Billing.Proxy.Calls;
+
+/// <summary>Finds what is recorded of a request.</summary>
+internal static class Transactions
+{
+    /// <summary>Finds it by its transaction id. Only operators learn who sent it.</summary>
+    /// <exception cref="Failures.FailureException">The request is refused, or failed, or nothing is found.</exception>
+    public static async Task<GetTransactionResponse> FindAsync(RequestHandler handler, GetTransactionRequest request, IncomingCall call)
+    {
+        var found = (await handler.HandleAsync(RequestKinds.Lookup, request, call)).Value;
+        if (!call.Caller.Has(Scopes.Admin))
+        {
+            found.Entry.Principal = null;
+        }
+        return found;
+    }
+}
