@@ -1,5 +1,7 @@
+using System.ComponentModel.DataAnnotations;
 using System.ComponentModel;
 using Billing.Messaging.Requests;
+using Billing.Proxy.Rest.Description;
 using Billing.Proxy.Security;
 using Billing.V1;
 using Microsoft.AspNetCore.Mvc;
@@ -10,35 +12,37 @@ namespace Billing.Proxy.Rest;
 internal sealed class LookupRoute(BodyRequests requests) : IRestRoute
 {
     public void Map(IEndpointRouteBuilder routes) => routes.MapPost("/v1/payments/{transaction_id}/lookup", FindAsync)
-        .WithName("GetPayment").Accepts<LookupBody>("application/json").Answers<LookupAnswer>(Scopes.BalancesRead);
+        .WithName("GetPayment").Takes<PaymentLookupBody>().Fails(404).Answers<RecordedPaymentAnswer>(Scopes.BalancesRead);
 
     [EndpointSummary("Finds a payment by its transaction id")]
     [EndpointDescription("404 if the account has no such payment; it may still be under way then, if its caller has had no answer.")]
     public Task<IResult> FindAsync(
         [FromRoute(Name = "transaction_id"), Description("The payment's id.")] string transactionId, HttpContext http) =>
         requests.AnswerAsync(
-            http, RequestKinds.Lookup, RestJson.Default.LookupBody,
+            http, RequestKinds.Lookup, RestJson.Default.PaymentLookupBody,
             body => new GetPaymentRequest
             {
                 TransactionId = transactionId,
                 AccountId = body.AccountId ?? "",
                 PaymentType = RestRequest.PaymentType(body.PaymentType),
             },
-            RestJson.Default.LookupAnswer, LookupAnswer.Of);
+            RestJson.Default.RecordedPaymentAnswer, RecordedPaymentAnswer.Of);
 }
 
 /// <summary>The body of a look-up.</summary>
-internal sealed class LookupBody
+internal sealed class PaymentLookupBody
 {
     /// <summary>The payment's account: 1 to 64 of the characters A-Z a-z 0-9 . _ -</summary>
+    [Required]
     public string? AccountId { get; set; }
 
     /// <summary>The card network: VISA, MASTERCARD, DISCOVER or AMEX, in any case.</summary>
+    [Required]
     public string? PaymentType { get; set; }
 }
 
 /// <summary>A payment as it is recorded.</summary>
-internal sealed class LookupAnswer
+internal sealed class RecordedPaymentAnswer
 {
     /// <summary>The payment's id.</summary>
     public required string TransactionId { get; init; }
@@ -50,25 +54,25 @@ internal sealed class LookupAnswer
     public string? DeclineReason { get; init; }
 
     /// <summary>The amount that was asked for.</summary>
-    public MoneyJson? Amount { get; init; }
+    public required MoneyJson Amount { get; init; }
 
     /// <summary>What has been charged for it; of one that was authorised, what has been captured.</summary>
-    public MoneyJson? Charged { get; init; }
+    public required MoneyJson Charged { get; init; }
 
     /// <summary>What has been given back of it.</summary>
-    public MoneyJson? Refunded { get; init; }
+    public required MoneyJson Refunded { get; init; }
 
     /// <summary>What of it is on hold.</summary>
-    public MoneyJson? Held { get; init; }
+    public required MoneyJson Held { get; init; }
 
     /// <summary>When the hold expires or expired; absent from a payment that was not authorised first.</summary>
     public DateTime? ExpireTime { get; init; }
 
     /// <summary>What the account owed after the payment.</summary>
-    public MoneyJson? Balance { get; init; }
+    public required MoneyJson Balance { get; init; }
 
     /// <summary>When it was decided.</summary>
-    public DateTime? DecideTime { get; init; }
+    public required DateTime DecideTime { get; init; }
 
     /// <summary>The version of the account that records the payment.</summary>
     public required long Version { get; init; }
@@ -76,18 +80,18 @@ internal sealed class LookupAnswer
     /// <summary>What its caller keeps with it.</summary>
     public NotesJson? Notes { get; init; }
 
-    public static LookupAnswer Of(GetPaymentResponse payment) => new()
+    public static RecordedPaymentAnswer Of(GetPaymentResponse payment) => new()
     {
         TransactionId = payment.TransactionId,
         Outcome = Names.Of(payment.Outcome),
         DeclineReason = Names.Of(payment.DeclineReason),
-        Amount = payment.Amount.ToJson(),
-        Charged = payment.Charged.ToJson(),
-        Refunded = payment.Refunded.ToJson(),
-        Held = payment.Held.ToJson(),
-        ExpireTime = payment.ExpireTime.ToJson(),
-        Balance = payment.Balance.ToJson(),
-        DecideTime = payment.DecideTime.ToJson(),
+        Amount = payment.Amount.Needed().ToJson(),
+        Charged = payment.Charged.Needed().ToJson(),
+        Refunded = payment.Refunded.Needed().ToJson(),
+        Held = payment.Held.Needed().ToJson(),
+        ExpireTime = payment.ExpireTime.ToJsonOrNull(),
+        Balance = payment.Balance.Needed().ToJson(),
+        DecideTime = payment.DecideTime.Needed().ToJson(),
         Version = payment.Version,
         Notes = payment.Notes.ToJson(),
     };
