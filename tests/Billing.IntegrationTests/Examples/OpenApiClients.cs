@@ -101,7 +101,9 @@ public sealed class OpenApiClients(TokenStack stack, OpenApiInstallation install
                 + await File.ReadAllTextAsync(Path.Combine(folder.FullName, "generated.cs"), Stop),
             Stop);
 
-        var ran = await ExternalTool.RunAsync(dotnet, ["run", program, "--", .. Arguments()], folder.FullName);
+        // Else what it builds stays in the home folder.
+        var environment = new Dictionary<string, string> { ["XDG_DATA_HOME"] = folder.FullName };
+        var ran = await ExternalTool.RunAsync(dotnet, ["run", program, "--", .. Arguments()], folder.FullName, environment);
 
         Assert.Equal(Done, ran.Succeeded().Output.Trim());
     }
