@@ -42,6 +42,9 @@ public static class FieldRules
     /// <summary>The most characters that a reference, or the value of such a pair, may have.</summary>
     public const int NoteLengthMax = 100;
 
+    // The most of a caller's text that a message repeats.
+    private const int ShownMax = 40;
+
     private static readonly string AccountStatuses = ShortNames.In<AccountStatus>().Listed;
 
     private static readonly SearchValues<char> NameCharacters =
@@ -207,13 +210,12 @@ public static class FieldRules
         {
             return new FieldViolation("account_id", "is missing");
         }
-        if (id.Length > AccountIdLengthMax)
+        if (id.AsSpan().IndexOfAnyExcept(NameCharacters) >= 0)
         {
-            return new FieldViolation("account_id",
-                Invariant($"must have at most {AccountIdLengthMax} characters; it has {id.Length}"));
+            return new FieldViolation("account_id", $"may have only the characters A-Z a-z 0-9 . _ -; it is '{Shorten(id)}'");
         }
-        return id.AsSpan().IndexOfAnyExcept(NameCharacters) >= 0
-            ? new FieldViolation("account_id", $"may have only the characters A-Z a-z 0-9 . _ -; it is '{Shorten(id)}'")
+        return id.Length > AccountIdLengthMax
+            ? new FieldViolation("account_id", Invariant($"must have at most {AccountIdLengthMax} characters; it has {id.Length}"))
             // A URL with one of these as a segment is another URL.
             : id is "." or ".." ? new FieldViolation("account_id", $"must not be '{id}'")
             : null;
@@ -250,8 +252,8 @@ public static class FieldRules
     }
 
     private static FieldViolation? CheckNote(string text, string field) =>
-        text.Length > NoteLengthMax
-            ? new FieldViolation(field, Invariant($"must have at most {NoteLengthMax} characters; it has {text.Length}"))
+        LengthOf(text) is var length and > NoteLengthMax
+            ? new FieldViolation(field, Invariant($"must have at most {NoteLengthMax} characters; it has {length}"))
         : text.Any(char.IsControl) ? new FieldViolation(field, "must not have control characters")
         : null;
 
@@ -322,11 +324,16 @@ public static class FieldRules
 
     private static FieldViolation? CheckTypes(IEnumerable<StatementEntryType> types)
     {
+        var known = new HashSet<StatementEntryType>();
         foreach (var type in types)
         {
             if (type == StatementEntryType.Unspecified || !System.Enum.IsDefined(type))
             {
                 return new FieldViolation("types", Invariant($"must be types of entries; one is {(int)type}"));
+            }
+            if (!known.Add(type))
+            {
+                return new FieldViolation("types", Invariant($"must name each type once; {type} is there twice"));
             }
         }
         return null;
@@ -349,7 +356,12 @@ public static class FieldRules
     private static FieldViolation? CheckNotNegative(long value, string field) =>
         value < 0 ? new FieldViolation(field, Invariant($"must not be negative; it is {value}")) : null;
 
-    private static string Shorten(string text) => text.Length <= 40 ? text : string.Concat(text.AsSpan(0, 40), "...");
+    // Never one half of a character that UTF-16 has as two.
+    private static string Shorten(string text) =>
+        text.Length <= ShownMax ? text : string.Concat(text.AsSpan(0, char.IsHighSurrogate(text[ShownMax - 1]) ? ShownMax - 1 : ShownMax), "...");
+
+    // In characters of Unicode, of which UTF-16 has some as two.
+    private static int LengthOf(string text) => text.Length <= NoteLengthMax ? text.Length : text.EnumerateRunes().Count();
 
     private static string Invariant(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
 }

@@ -40,9 +40,10 @@ public sealed class ProxyOptions
     [Range(1, 1_000_000)]
     public int ConnectionsMax { get; set; } = 5_000;
 
-    /// <summary>The largest size of a request, in bytes; a valid request has about 200.</summary>
+    /// <summary>The largest size of a request, in bytes. A payment has about 200; the largest request that the rules allow has less than 15,000 as JSON
+    /// in which every character is escaped.</summary>
     [Range(256, 4_000_000)]
-    public int RequestBytesMax { get; set; } = 4_096;
+    public int RequestBytesMax { get; set; } = 16_384;
 
     /// <summary>The deadline of a call whose caller gives none.</summary>
     public TimeSpan DeadlineDefault { get; set; } = TimeSpan.FromSeconds(30);

@@ -27,8 +27,9 @@ internal sealed class ReleaseBuild(Workspace workspace, ReleaseOptions options, 
         var sdk = new SdkPackages(workspace, options.Version, time);
         await sdk.PackAsync(folder, cancellationToken);
         await sdk.TryAsync(folder, cancellationToken);
+        File.Copy(Path.Combine(workspace.Root, "docs/openapi.json"), Path.Combine(folder, $"billing-{options.Version}.openapi.json"));
         await File.WriteAllTextAsync(
-            Path.Combine(folder, Checksums.FileName), Checksums.Of(folder, ".tar.gz", ".sbom.json", ".nupkg", ".snupkg"), cancellationToken);
+            Path.Combine(folder, Checksums.FileName), Checksums.Of(folder, ".tar.gz", ".sbom.json", ".nupkg", ".snupkg", ".openapi.json"), cancellationToken);
         Replace(folder);
         Messages.Say($"the release is in {options.Output}");
     }

@@ -57,7 +57,7 @@ internal static class PageToken
 
     private static void Digest(ListStatementRequest request, ReadOnlySpan<byte> version, Span<byte> digest)
     {
-        // As types, a list and the same list in another order are the same.
+        // Types in another order are the same.
         var query = new ListStatementRequest
         {
             AccountId = request.AccountId,
@@ -65,7 +65,7 @@ internal static class PageToken
             StartTime = RequestKinds.Known(request.StartTime),
             EndTime = RequestKinds.Known(request.EndTime),
             AfterVersion = request.AfterVersion,
-            Types_ = { request.Types_.Distinct().Order() },
+            Types_ = { request.Types_.Order() },
         };
         Span<byte> whole = stackalloc byte[SHA256.HashSizeInBytes];
         SHA256.HashData([.. Meaning, .. version, .. query.ToByteArray()], whole);

@@ -58,7 +58,7 @@ internal static class StatementPages
             WithPrincipals = call.Caller.Has(Scopes.Admin),
             StartTime = RequestKinds.Known(request.StartTime),
             EndTime = RequestKinds.Known(request.EndTime),
-            Types_ = { request.Types_.Distinct() },
+            Types_ = { request.Types_ },
         };
         return place;
     }

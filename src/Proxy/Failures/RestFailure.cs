@@ -67,7 +67,7 @@ internal sealed class ProblemAnswer
     public required int Status { get; init; }
 
     /// <summary>What happened, for a person.</summary>
-    public string? Detail { get; init; }
+    public required string Detail { get; init; }
 
     /// <summary>The constant for programs, e.g. INVALID_FIELD: the same as of google.rpc.ErrorInfo over gRPC.</summary>
     public string? Reason { get; init; }

@@ -1,9 +1,11 @@
+using System.ComponentModel.DataAnnotations;
 using System.ComponentModel;
 using System.Text.Json.Serialization;
 using Billing.Contracts;
 using Billing.Messaging.Requests;
 using Billing.Proxy.Calls;
 using Billing.Proxy.Failures;
+using Billing.Proxy.Rest.Description;
 using Billing.Proxy.Security;
 using Billing.V1;
 using Microsoft.AspNetCore.Mvc;
@@ -19,9 +21,9 @@ internal sealed class BalanceRoute(RequestHandler handler, BodyRequests requests
     public void Map(IEndpointRouteBuilder routes)
     {
         routes.MapGet("/v1/accounts/{payment_type}/{account_id}/balance", BalanceAsync)
-            .WithName("CheckBalance").HasNumbers(MinVersion).Answers<BalanceAnswer>(Scopes.BalancesRead);
+            .WithName("CheckBalance").Answers<AccountBalanceAnswer>(Scopes.BalancesRead);
         routes.MapPost("/v1/balances/lookup", (Delegate)BalanceAtAsync)
-            .WithName("GetBalanceAt").Accepts<PastBalanceBody>("application/json").Answers<PastBalanceAnswer>(Scopes.BalancesRead);
+            .WithName("GetBalanceAt").Takes<PastBalanceBody>().Answers<PastBalanceAnswer>(Scopes.BalancesRead);
     }
 
     [EndpointSummary("Reads what an account owes and what it may still spend")]
@@ -39,7 +41,7 @@ internal sealed class BalanceRoute(RequestHandler handler, BodyRequests requests
             MinVersion = RestRequest.Number(MinVersion, minVersion, 0),
         };
         var answer = (await handler.HandleAsync(RequestKinds.Balance, request, call)).Value;
-        return new JsonAnswer<BalanceAnswer>(BalanceAnswer.Of(answer), RestJson.Default.BalanceAnswer);
+        return new JsonAnswer<AccountBalanceAnswer>(AccountBalanceAnswer.Of(answer), RestJson.Default.AccountBalanceAnswer);
     }
 
     [EndpointSummary("Reads what an account owed and could still spend as of a version or a time of the past")]
@@ -51,9 +53,11 @@ internal sealed class BalanceRoute(RequestHandler handler, BodyRequests requests
 internal sealed class PastBalanceBody
 {
     /// <summary>1 to 64 of the characters A-Z a-z 0-9 . _ -</summary>
+    [Required]
     public string? AccountId { get; set; }
 
     /// <summary>The card network: VISA, MASTERCARD, DISCOVER or AMEX, in any case.</summary>
+    [Required]
     public string? PaymentType { get; set; }
 
     /// <summary>After the event of this version; 0 for before all events. A string or a number.</summary>
@@ -86,16 +90,16 @@ internal sealed class PastBalanceBody
 internal sealed class PastBalanceAnswer
 {
     /// <summary>What the account owed.</summary>
-    public MoneyJson? Balance { get; init; }
+    public required MoneyJson Balance { get; init; }
 
     /// <summary>What it could still spend: the credit limit minus the balance and what was on hold.</summary>
-    public MoneyJson? Available { get; init; }
+    public required MoneyJson Available { get; init; }
 
     /// <summary>What was on hold: authorised, and neither captured nor released.</summary>
-    public MoneyJson? OnHold { get; init; }
+    public required MoneyJson OnHold { get; init; }
 
     /// <summary>The most that it could owe.</summary>
-    public MoneyJson? CreditLimit { get; init; }
+    public required MoneyJson CreditLimit { get; init; }
 
     /// <summary>OPEN, FROZEN or CLOSED.</summary>
     public required string AccountStatus { get; init; }
@@ -108,30 +112,30 @@ internal sealed class PastBalanceAnswer
 
     public static PastBalanceAnswer Of(GetBalanceAtResponse past) => new()
     {
-        Balance = past.Balance.ToJson(),
-        Available = past.Available.ToJson(),
-        OnHold = past.OnHold.ToJson(),
-        CreditLimit = past.CreditLimit.ToJson(),
+        Balance = past.Balance.Needed().ToJson(),
+        Available = past.Available.Needed().ToJson(),
+        OnHold = past.OnHold.Needed().ToJson(),
+        CreditLimit = past.CreditLimit.Needed().ToJson(),
         AccountStatus = Names.Of(past.AccountStatus),
         Version = past.Version,
-        DecideTime = past.DecideTime.ToJson(),
+        DecideTime = past.DecideTime.ToJsonOrNull(),
     };
 }
 
 /// <summary>What an account owes and may still spend.</summary>
-internal sealed class BalanceAnswer
+internal sealed class AccountBalanceAnswer
 {
     /// <summary>What the account owes.</summary>
-    public MoneyJson? Balance { get; init; }
+    public required MoneyJson Balance { get; init; }
 
     /// <summary>What the account may still spend: the credit limit minus the balance and what is on hold.</summary>
-    public MoneyJson? Available { get; init; }
+    public required MoneyJson Available { get; init; }
 
     /// <summary>What is on hold: authorised, and neither captured nor released.</summary>
-    public MoneyJson? OnHold { get; init; }
+    public required MoneyJson OnHold { get; init; }
 
     /// <summary>The most that the account may owe.</summary>
-    public MoneyJson? CreditLimit { get; init; }
+    public required MoneyJson CreditLimit { get; init; }
 
     /// <summary>Whether it takes payments: OPEN, FROZEN or CLOSED.</summary>
     public required string AccountStatus { get; init; }
@@ -140,16 +144,16 @@ internal sealed class BalanceAnswer
     public required long Version { get; init; }
 
     /// <summary>The time as of which the answer holds.</summary>
-    public DateTime? ReadTime { get; init; }
+    public required DateTime ReadTime { get; init; }
 
-    public static BalanceAnswer Of(CheckBalanceResponse response) => new()
+    public static AccountBalanceAnswer Of(CheckBalanceResponse response) => new()
     {
-        Balance = response.Balance.ToJson(),
-        Available = response.Available.ToJson(),
-        OnHold = response.OnHold.ToJson(),
-        CreditLimit = response.CreditLimit.ToJson(),
+        Balance = response.Balance.Needed().ToJson(),
+        Available = response.Available.Needed().ToJson(),
+        OnHold = response.OnHold.Needed().ToJson(),
+        CreditLimit = response.CreditLimit.Needed().ToJson(),
         AccountStatus = Names.Of(response.AccountStatus),
         Version = response.Version,
-        ReadTime = response.ReadTime.ToJson(),
+        ReadTime = response.ReadTime.Needed().ToJson(),
     };
 }

@@ -1,5 +1,7 @@
+using System.ComponentModel.DataAnnotations;
 using System.ComponentModel;
 using Billing.Messaging.Requests;
+using Billing.Proxy.Rest.Description;
 using Billing.Proxy.Security;
 using Billing.V1;
 using Microsoft.AspNetCore.Mvc;
@@ -12,11 +14,11 @@ internal sealed class HoldRoutes(BodyRequests requests) : IRestRoute
     public void Map(IEndpointRouteBuilder routes)
     {
         routes.MapPut("/v1/authorisations/{transaction_id}", AuthoriseAsync)
-            .WithName("AuthorisePayment").Accepts<AuthorisationBody>("application/json").Answers<AuthorisationAnswer>(Scopes.PaymentsWrite);
+            .WithName("AuthorisePayment").Takes<AuthorisationBody>().Fails(409).Answers<AuthorisationAnswer>(Scopes.PaymentsWrite);
         routes.MapPut("/v1/captures/{transaction_id}", CaptureAsync)
-            .WithName("CapturePayment").Accepts<CaptureBody>("application/json").Answers<CaptureAnswer>(Scopes.PaymentsWrite);
+            .WithName("CapturePayment").Takes<CaptureBody>().Fails(404, 409).Answers<CaptureAnswer>(Scopes.PaymentsWrite);
         routes.MapPut("/v1/voids/{transaction_id}", VoidAsync)
-            .WithName("VoidPayment").Accepts<VoidBody>("application/json").Answers<VoidAnswer>(Scopes.PaymentsWrite);
+            .WithName("VoidPayment").Takes<VoidingBody>().Fails(404, 409).Answers<VoidingAnswer>(Scopes.PaymentsWrite);
     }
 
     [EndpointSummary("Puts an amount on hold")]
@@ -59,7 +61,7 @@ internal sealed class HoldRoutes(BodyRequests requests) : IRestRoute
     public Task<IResult> VoidAsync(
         [FromRoute(Name = "transaction_id"), Description("Its idempotency key: a UUID.")] string transactionId, HttpContext http) =>
         requests.AnswerAsync(
-            http, RequestKinds.Void, RestJson.Default.VoidBody,
+            http, RequestKinds.Void, RestJson.Default.VoidingBody,
             body => new VoidPaymentRequest
             {
                 TransactionId = transactionId,
@@ -67,20 +69,23 @@ internal sealed class HoldRoutes(BodyRequests requests) : IRestRoute
                 PaymentType = RestRequest.PaymentType(body.PaymentType),
                 PaymentId = body.PaymentId ?? "",
             },
-            RestJson.Default.VoidAnswer, VoidAnswer.Of);
+            RestJson.Default.VoidingAnswer, VoidingAnswer.Of);
 }
 
 /// <summary>The body of an authorisation.</summary>
 internal sealed class AuthorisationBody
 {
     /// <summary>The account: 1 to 64 of the characters A-Z a-z 0-9 . _ -</summary>
+    [Required]
     public string? AccountId { get; set; }
 
     /// <summary>The card network: VISA, MASTERCARD, DISCOVER or AMEX, in any case.</summary>
+    [Required]
     public string? PaymentType { get; set; }
 
     /// <summary>The amount to put on hold: more than zero and at most 1,000,000,000 units.</summary>
-    public MoneyJson? Amount { get; set; }
+    [Required]
+    public AmountJson? Amount { get; set; }
 
     /// <summary>How long it stays on hold, e.g. 3600s: whole seconds, at most 2678400s (31 days); seven days if absent or 0s.</summary>
     public string? HoldDuration { get; set; }
@@ -105,16 +110,16 @@ internal sealed class AuthorisationAnswer
     public string? Message { get; init; }
 
     /// <summary>What the account owes, which a hold does not change.</summary>
-    public MoneyJson? Balance { get; init; }
+    public required MoneyJson Balance { get; init; }
 
     /// <summary>What is on hold on the account in all, with this.</summary>
-    public MoneyJson? OnHold { get; init; }
+    public required MoneyJson OnHold { get; init; }
 
     /// <summary>When the hold expires; absent when declined.</summary>
     public DateTime? ExpireTime { get; init; }
 
     /// <summary>When it was decided.</summary>
-    public DateTime? DecideTime { get; init; }
+    public required DateTime DecideTime { get; init; }
 
     /// <summary>The version of the account that records it; pass it as min_version to read your own write.</summary>
     public required long Version { get; init; }
@@ -128,10 +133,10 @@ internal sealed class AuthorisationAnswer
         Outcome = Names.Of(response.Outcome),
         DeclineReason = Names.Of(response.DeclineReason),
         Message = response.Message.OrNull(),
-        Balance = response.Balance.ToJson(),
-        OnHold = response.OnHold.ToJson(),
-        ExpireTime = response.ExpireTime.ToJson(),
-        DecideTime = response.DecideTime.ToJson(),
+        Balance = response.Balance.Needed().ToJson(),
+        OnHold = response.OnHold.Needed().ToJson(),
+        ExpireTime = response.ExpireTime.ToJsonOrNull(),
+        DecideTime = response.DecideTime.Needed().ToJson(),
         Version = response.Version,
         Replayed = response.Replayed,
     };
@@ -141,16 +146,20 @@ internal sealed class AuthorisationAnswer
 internal sealed class CaptureBody
 {
     /// <summary>The payment's account: 1 to 64 of the characters A-Z a-z 0-9 . _ -</summary>
+    [Required]
     public string? AccountId { get; set; }
 
     /// <summary>The card network: VISA, MASTERCARD, DISCOVER or AMEX, in any case.</summary>
+    [Required]
     public string? PaymentType { get; set; }
 
     /// <summary>The id of the payment that was authorised.</summary>
+    [Required]
     public string? PaymentId { get; set; }
 
     /// <summary>The amount to charge: more than zero, in the payment's currency, and at most what is on hold of the payment.</summary>
-    public MoneyJson? Amount { get; set; }
+    [Required]
+    public AmountJson? Amount { get; set; }
 
     /// <summary>Whether this is the last capture: what is left on hold is released.</summary>
     public bool IsFinal { get; set; }
@@ -169,22 +178,22 @@ internal sealed class CaptureAnswer
     public required string PaymentId { get; init; }
 
     /// <summary>What was charged.</summary>
-    public MoneyJson? Amount { get; init; }
+    public required MoneyJson Amount { get; init; }
 
     /// <summary>What has been charged for the payment, with this.</summary>
-    public MoneyJson? Charged { get; init; }
+    public required MoneyJson Charged { get; init; }
 
     /// <summary>What of the payment is still on hold.</summary>
-    public MoneyJson? Held { get; init; }
+    public required MoneyJson Held { get; init; }
 
     /// <summary>What the account owes after it.</summary>
-    public MoneyJson? Balance { get; init; }
+    public required MoneyJson Balance { get; init; }
 
     /// <summary>What is on hold on the account in all, after it.</summary>
-    public MoneyJson? OnHold { get; init; }
+    public required MoneyJson OnHold { get; init; }
 
     /// <summary>When it was decided.</summary>
-    public DateTime? DecideTime { get; init; }
+    public required DateTime DecideTime { get; init; }
 
     /// <summary>The version of the account that records the capture; pass it as min_version to read your own write.</summary>
     public required long Version { get; init; }
@@ -196,32 +205,35 @@ internal sealed class CaptureAnswer
     {
         TransactionId = response.TransactionId,
         PaymentId = response.PaymentId,
-        Amount = response.Amount.ToJson(),
-        Charged = response.Charged.ToJson(),
-        Held = response.Held.ToJson(),
-        Balance = response.Balance.ToJson(),
-        OnHold = response.OnHold.ToJson(),
-        DecideTime = response.DecideTime.ToJson(),
+        Amount = response.Amount.Needed().ToJson(),
+        Charged = response.Charged.Needed().ToJson(),
+        Held = response.Held.Needed().ToJson(),
+        Balance = response.Balance.Needed().ToJson(),
+        OnHold = response.OnHold.Needed().ToJson(),
+        DecideTime = response.DecideTime.Needed().ToJson(),
         Version = response.Version,
         Replayed = response.Replayed,
     };
 }
 
 /// <summary>The body of the voiding of a hold.</summary>
-internal sealed class VoidBody
+internal sealed class VoidingBody
 {
     /// <summary>The payment's account: 1 to 64 of the characters A-Z a-z 0-9 . _ -</summary>
+    [Required]
     public string? AccountId { get; set; }
 
     /// <summary>The card network: VISA, MASTERCARD, DISCOVER or AMEX, in any case.</summary>
+    [Required]
     public string? PaymentType { get; set; }
 
     /// <summary>The id of the payment that was authorised.</summary>
+    [Required]
     public string? PaymentId { get; set; }
 }
 
 /// <summary>The answer to the voiding of a hold.</summary>
-internal sealed class VoidAnswer
+internal sealed class VoidingAnswer
 {
     /// <summary>Its id.</summary>
     public required string TransactionId { get; init; }
@@ -230,16 +242,16 @@ internal sealed class VoidAnswer
     public required string PaymentId { get; init; }
 
     /// <summary>What is not on hold any more.</summary>
-    public MoneyJson? Released { get; init; }
+    public required MoneyJson Released { get; init; }
 
     /// <summary>What the account owes, which this does not change.</summary>
-    public MoneyJson? Balance { get; init; }
+    public required MoneyJson Balance { get; init; }
 
     /// <summary>What is on hold on the account in all, after it.</summary>
-    public MoneyJson? OnHold { get; init; }
+    public required MoneyJson OnHold { get; init; }
 
     /// <summary>When it was decided.</summary>
-    public DateTime? DecideTime { get; init; }
+    public required DateTime DecideTime { get; init; }
 
     /// <summary>The version of the account that records it; pass it as min_version to read your own write.</summary>
     public required long Version { get; init; }
@@ -247,14 +259,14 @@ internal sealed class VoidAnswer
     /// <summary>Whether it had been recorded before this request was processed: its caller or the platform sent it again.</summary>
     public required bool Replayed { get; init; }
 
-    public static VoidAnswer Of(VoidPaymentResponse response) => new()
+    public static VoidingAnswer Of(VoidPaymentResponse response) => new()
     {
         TransactionId = response.TransactionId,
         PaymentId = response.PaymentId,
-        Released = response.Released.ToJson(),
-        Balance = response.Balance.ToJson(),
-        OnHold = response.OnHold.ToJson(),
-        DecideTime = response.DecideTime.ToJson(),
+        Released = response.Released.Needed().ToJson(),
+        Balance = response.Balance.Needed().ToJson(),
+        OnHold = response.OnHold.Needed().ToJson(),
+        DecideTime = response.DecideTime.Needed().ToJson(),
         Version = response.Version,
         Replayed = response.Replayed,
     };

@@ -1,4 +1,6 @@
+using System.ComponentModel.DataAnnotations;
 using Billing.Messaging.Requests;
+using Billing.Proxy.Rest.Description;
 using Billing.Proxy.Security;
 using Billing.V1;
 using Microsoft.AspNetCore.Mvc;
@@ -11,9 +13,9 @@ internal sealed class OperatorRoutes(BodyRequests requests) : IRestRoute
     public void Map(IEndpointRouteBuilder routes)
     {
         routes.MapPut("/v1/accounts/{payment_type}/{account_id}/credit-limit", LimitAsync)
-            .WithName("SetCreditLimit").Accepts<CreditLimitBody>("application/json").ForOperators().Answers<CreditLimitAnswer>(Scopes.Admin);
+            .WithName("SetCreditLimit").Takes<CreditLimitBody>().ForOperators().Fails(404, 409).Answers<CreditLimitChangeAnswer>(Scopes.Admin);
         routes.MapPut("/v1/accounts/{payment_type}/{account_id}/status", StatusAsync)
-            .WithName("SetAccountStatus").Accepts<AccountStatusBody>("application/json").ForOperators().Answers<AccountStatusAnswer>(Scopes.Admin);
+            .WithName("SetAccountStatus").Takes<AccountStatusBody>().ForOperators().Fails(404, 409).Answers<AccountStatusChangeAnswer>(Scopes.Admin);
     }
 
     [EndpointSummary("Sets an account's credit limit")]
@@ -28,7 +30,7 @@ internal sealed class OperatorRoutes(BodyRequests requests) : IRestRoute
                 PaymentType = RestRequest.PaymentType(paymentType),
                 Limit = body.Limit.ToMoney(),
             },
-            RestJson.Default.CreditLimitAnswer, CreditLimitAnswer.Of);
+            RestJson.Default.CreditLimitChangeAnswer, CreditLimitChangeAnswer.Of);
 
     [EndpointSummary("Freezes, closes or reopens an account")]
     [EndpointDescription("Payments and authorisations of an account that is frozen or closed are declined; all else goes on. An account that owes something, or has something on hold, cannot be closed.")]
@@ -44,36 +46,38 @@ internal sealed class OperatorRoutes(BodyRequests requests) : IRestRoute
                 AccountStatus = RestRequest.AccountStatus(body.AccountStatus),
                 Notes = body.Notes.ToMessage(),
             },
-            RestJson.Default.AccountStatusAnswer, AccountStatusAnswer.Of);
+            RestJson.Default.AccountStatusChangeAnswer, AccountStatusChangeAnswer.Of);
 }
 
 /// <summary>The body of a change of a credit limit.</summary>
 internal sealed class CreditLimitBody
 {
     /// <summary>The idempotency key: a UUID, created once and reused for retries.</summary>
+    [Required]
     public string? TransactionId { get; set; }
 
     /// <summary>The new limit: zero or more, in the account's currency.</summary>
-    public MoneyJson? Limit { get; set; }
+    [Required]
+    public AmountJson? Limit { get; set; }
 }
 
 /// <summary>The answer to a change of a credit limit.</summary>
-internal sealed class CreditLimitAnswer
+internal sealed class CreditLimitChangeAnswer
 {
     /// <summary>The change's id.</summary>
     public required string TransactionId { get; init; }
 
     /// <summary>The new limit.</summary>
-    public MoneyJson? Limit { get; init; }
+    public required MoneyJson Limit { get; init; }
 
     /// <summary>What the account owes; may be more than the limit if that was lowered.</summary>
-    public MoneyJson? Balance { get; init; }
+    public required MoneyJson Balance { get; init; }
 
     /// <summary>What is on hold on the account, which this does not change.</summary>
-    public MoneyJson? OnHold { get; init; }
+    public required MoneyJson OnHold { get; init; }
 
     /// <summary>When it was decided.</summary>
-    public DateTime? DecideTime { get; init; }
+    public required DateTime DecideTime { get; init; }
 
     /// <summary>The version of the account that records the change.</summary>
     public required long Version { get; init; }
@@ -81,13 +85,13 @@ internal sealed class CreditLimitAnswer
     /// <summary>Whether it had been recorded before this request was processed: its caller or the platform sent it again.</summary>
     public required bool Replayed { get; init; }
 
-    public static CreditLimitAnswer Of(SetCreditLimitResponse response) => new()
+    public static CreditLimitChangeAnswer Of(SetCreditLimitResponse response) => new()
     {
         TransactionId = response.TransactionId,
-        Limit = response.Limit.ToJson(),
-        Balance = response.Balance.ToJson(),
-        OnHold = response.OnHold.ToJson(),
-        DecideTime = response.DecideTime.ToJson(),
+        Limit = response.Limit.Needed().ToJson(),
+        Balance = response.Balance.Needed().ToJson(),
+        OnHold = response.OnHold.Needed().ToJson(),
+        DecideTime = response.DecideTime.Needed().ToJson(),
         Version = response.Version,
         Replayed = response.Replayed,
     };
@@ -97,9 +101,11 @@ internal sealed class CreditLimitAnswer
 internal sealed class AccountStatusBody
 {
     /// <summary>The idempotency key: a UUID, created once and reused for retries.</summary>
+    [Required]
     public string? TransactionId { get; set; }
 
     /// <summary>OPEN, FROZEN or CLOSED.</summary>
+    [Required]
     public string? AccountStatus { get; set; }
 
     /// <summary>What you keep with it, e.g. the number of the case; a repeated request has to repeat it.</summary>
@@ -107,7 +113,7 @@ internal sealed class AccountStatusBody
 }
 
 /// <summary>The answer to a change of an account's status.</summary>
-internal sealed class AccountStatusAnswer
+internal sealed class AccountStatusChangeAnswer
 {
     /// <summary>The change's id.</summary>
     public required string TransactionId { get; init; }
@@ -116,13 +122,13 @@ internal sealed class AccountStatusAnswer
     public required string AccountStatus { get; init; }
 
     /// <summary>What the account owes.</summary>
-    public MoneyJson? Balance { get; init; }
+    public required MoneyJson Balance { get; init; }
 
     /// <summary>What is on hold.</summary>
-    public MoneyJson? OnHold { get; init; }
+    public required MoneyJson OnHold { get; init; }
 
     /// <summary>When it was decided.</summary>
-    public DateTime? DecideTime { get; init; }
+    public required DateTime DecideTime { get; init; }
 
     /// <summary>The version of the account that records the change.</summary>
     public required long Version { get; init; }
@@ -130,13 +136,13 @@ internal sealed class AccountStatusAnswer
     /// <summary>Whether it had been recorded before this request was processed: its caller or the platform sent it again.</summary>
     public required bool Replayed { get; init; }
 
-    public static AccountStatusAnswer Of(SetAccountStatusResponse response) => new()
+    public static AccountStatusChangeAnswer Of(SetAccountStatusResponse response) => new()
     {
         TransactionId = response.TransactionId,
         AccountStatus = Names.Of(response.AccountStatus),
-        Balance = response.Balance.ToJson(),
-        OnHold = response.OnHold.ToJson(),
-        DecideTime = response.DecideTime.ToJson(),
+        Balance = response.Balance.Needed().ToJson(),
+        OnHold = response.OnHold.Needed().ToJson(),
+        DecideTime = response.DecideTime.Needed().ToJson(),
         Version = response.Version,
         Replayed = response.Replayed,
     };

@@ -1,11 +1,12 @@
+using System.ComponentModel.DataAnnotations;
 using System.ComponentModel;
 using Billing.Messaging.Requests;
 using Billing.Proxy.Calls;
+using Billing.Proxy.Rest.Description;
 using Billing.Proxy.Security;
 using Billing.V1;
 using Microsoft.AspNetCore.Mvc;
 using Microsoft.Extensions.Options;
-using Microsoft.OpenApi;
 
 namespace Billing.Proxy.Rest;
 
@@ -13,9 +14,9 @@ namespace Billing.Proxy.Rest;
 internal sealed class PaymentRoute(RequestHandler handler, IOptions<ProxyOptions> options, TimeProvider time) : IRestRoute
 {
     public void Map(IEndpointRouteBuilder routes) => routes.MapPut("/v1/payments/{transaction_id}", PayAsync)
-        .WithName("MakePayment").Accepts<PaymentBody>("application/json")
+        .WithName("MakePayment").Takes<PaymentBody>().Fails(409)
         .Produces<PaymentStatusAnswer>(StatusCodes.Status202Accepted, "application/json")
-        .HasHeader(RestRequest.PreferHeader, "respond-async: answer 202 as soon as the payment is queued (RFC 7240).", JsonSchemaType.String)
+        .HasHeader(RestRequest.PreferHeader, "respond-async: answer 202 as soon as the payment is queued (RFC 7240).")
         .Answers<PaymentAnswer>(Scopes.PaymentsWrite);
 
     [EndpointSummary("Charges an account")]
@@ -72,13 +73,16 @@ internal sealed class PaymentRoute(RequestHandler handler, IOptions<ProxyOptions
 internal sealed class PaymentBody
 {
     /// <summary>The account: 1 to 64 of the characters A-Z a-z 0-9 . _ -</summary>
+    [Required]
     public string? AccountId { get; set; }
 
     /// <summary>The card network: VISA, MASTERCARD, DISCOVER or AMEX, in any case.</summary>
+    [Required]
     public string? PaymentType { get; set; }
 
     /// <summary>The amount to charge: more than zero and at most 1,000,000,000 units.</summary>
-    public MoneyJson? Amount { get; set; }
+    [Required]
+    public AmountJson? Amount { get; set; }
 
     /// <summary>What you keep with it, to match it with records of your own; a repeated request has to repeat it.</summary>
     public NotesJson? Notes { get; set; }
@@ -100,13 +104,13 @@ internal sealed class PaymentAnswer
     public string? Message { get; init; }
 
     /// <summary>What the account owes after the payment.</summary>
-    public MoneyJson? Balance { get; init; }
+    public required MoneyJson Balance { get; init; }
 
     /// <summary>What is on hold on the account, which this does not change.</summary>
-    public MoneyJson? OnHold { get; init; }
+    public required MoneyJson OnHold { get; init; }
 
     /// <summary>When it was decided.</summary>
-    public DateTime? DecideTime { get; init; }
+    public required DateTime DecideTime { get; init; }
 
     /// <summary>The version of the account that records the payment; pass it as min_version to read your own write.</summary>
     public required long Version { get; init; }
@@ -120,9 +124,9 @@ internal sealed class PaymentAnswer
         Outcome = Names.Of(response.Outcome),
         DeclineReason = Names.Of(response.DeclineReason),
         Message = response.Message.OrNull(),
-        Balance = response.Balance.ToJson(),
-        OnHold = response.OnHold.ToJson(),
-        DecideTime = response.DecideTime.ToJson(),
+        Balance = response.Balance.Needed().ToJson(),
+        OnHold = response.OnHold.Needed().ToJson(),
+        DecideTime = response.DecideTime.Needed().ToJson(),
         Version = response.Version,
         Replayed = response.Replayed,
     };

@@ -1,8 +1,10 @@
+using System.ComponentModel.DataAnnotations;
 using System.ComponentModel;
 using Billing.Contracts;
 using Billing.Messaging.Requests;
 using Billing.Proxy.Calls;
 using Billing.Proxy.Failures;
+using Billing.Proxy.Rest.Description;
 using Billing.Proxy.Security;
 using Billing.V1;
 using Billing.Wire.V1;
@@ -26,7 +28,9 @@ internal sealed class PaymentStatusRoute(RequestHandler handler, TimeProvider ti
     private static readonly TimeSpan StatusWait = TimeSpan.FromSeconds(1);
 
     public void Map(IEndpointRouteBuilder routes) => routes.MapGet(Pattern, StatusAsync)
-        .WithName("GetPaymentStatus").Answers<PaymentStatusAnswer>(Scopes.PaymentsWrite);
+        .WithName("GetPaymentStatus").Fails(404, 409)
+        .AnswersHeader(200, "Retry-After", "If the payment is pending: how many seconds to wait before the status is asked for again.")
+        .Answers<PaymentStatusAnswer>(Scopes.PaymentsWrite);
 
     /// <summary>The answer to a payment that was taken, with the URL of its status.</summary>
     public static IResult Taken(MakePaymentRequest payment, int partition, HttpResponse response)
@@ -44,7 +48,7 @@ internal sealed class PaymentStatusRoute(RequestHandler handler, TimeProvider ti
         + "it was lost, or is kept for the operators.")]
     public async Task<IResult> StatusAsync(
         [FromRoute(Name = "transaction_id"), Description("The payment's id.")] string transactionId,
-        [FromQuery(Name = Link), Description("As the address has it.")] string? link,
+        [FromQuery(Name = Link), Required, Description("As the address has it.")] string? link,
         HttpContext http)
     {
         var call = RestRequest.CallOf(http, time, StatusWait);
@@ -122,7 +126,7 @@ internal sealed class PaymentStatusAnswer
             Message = payment.Message.OrNull(),
             Balance = payment.Balance.ToJson(),
             OnHold = payment.OnHold.ToJson(),
-            DecideTime = payment.DecideTime.ToJson(),
+            DecideTime = payment.DecideTime.ToJsonOrNull(),
             Version = payment.Version,
         }
         : new PaymentStatusAnswer

@@ -1,5 +1,7 @@
+using System.ComponentModel.DataAnnotations;
 using System.ComponentModel;
 using Billing.Messaging.Requests;
+using Billing.Proxy.Rest.Description;
 using Billing.Proxy.Security;
 using Billing.V1;
 using Microsoft.AspNetCore.Mvc;
@@ -10,7 +12,7 @@ namespace Billing.Proxy.Rest;
 internal sealed class RefundRoute(BodyRequests requests) : IRestRoute
 {
     public void Map(IEndpointRouteBuilder routes) => routes.MapPut("/v1/refunds/{transaction_id}", RefundAsync)
-        .WithName("RefundPayment").Accepts<RefundBody>("application/json").Answers<RefundAnswer>(Scopes.PaymentsWrite);
+        .WithName("RefundPayment").Takes<RefundBody>().Fails(404, 409).Answers<RefundAnswer>(Scopes.PaymentsWrite);
 
     [EndpointSummary("Gives back a payment, whole or in part")]
     [EndpointDescription("A repeated transaction_id with the same content gets the same answer; with different content, 409. All refunds of a payment together are never more than the payment.")]
@@ -34,16 +36,20 @@ internal sealed class RefundRoute(BodyRequests requests) : IRestRoute
 internal sealed class RefundBody
 {
     /// <summary>The payment's account: 1 to 64 of the characters A-Z a-z 0-9 . _ -</summary>
+    [Required]
     public string? AccountId { get; set; }
 
     /// <summary>The card network: VISA, MASTERCARD, DISCOVER or AMEX, in any case.</summary>
+    [Required]
     public string? PaymentType { get; set; }
 
     /// <summary>The id of the payment.</summary>
+    [Required]
     public string? PaymentId { get; set; }
 
     /// <summary>The amount to give back: more than zero, in the payment's currency, and at most what is left of the payment.</summary>
-    public MoneyJson? Amount { get; set; }
+    [Required]
+    public AmountJson? Amount { get; set; }
 
     /// <summary>What you keep with it, to match it with records of your own; a repeated request has to repeat it.</summary>
     public NotesJson? Notes { get; set; }
@@ -59,19 +65,19 @@ internal sealed class RefundAnswer
     public required string PaymentId { get; init; }
 
     /// <summary>What was given back.</summary>
-    public MoneyJson? Amount { get; init; }
+    public required MoneyJson Amount { get; init; }
 
     /// <summary>What has been given back of the payment, with this.</summary>
-    public MoneyJson? Refunded { get; init; }
+    public required MoneyJson Refunded { get; init; }
 
     /// <summary>What the account owes after it.</summary>
-    public MoneyJson? Balance { get; init; }
+    public required MoneyJson Balance { get; init; }
 
     /// <summary>What is on hold on the account, which this does not change.</summary>
-    public MoneyJson? OnHold { get; init; }
+    public required MoneyJson OnHold { get; init; }
 
     /// <summary>When it was decided.</summary>
-    public DateTime? DecideTime { get; init; }
+    public required DateTime DecideTime { get; init; }
 
     /// <summary>The version of the account that records the refund; pass it as min_version to read your own write.</summary>
     public required long Version { get; init; }
@@ -83,11 +89,11 @@ internal sealed class RefundAnswer
     {
         TransactionId = response.TransactionId,
         PaymentId = response.PaymentId,
-        Amount = response.Amount.ToJson(),
-        Refunded = response.Refunded.ToJson(),
-        Balance = response.Balance.ToJson(),
-        OnHold = response.OnHold.ToJson(),
-        DecideTime = response.DecideTime.ToJson(),
+        Amount = response.Amount.Needed().ToJson(),
+        Refunded = response.Refunded.Needed().ToJson(),
+        Balance = response.Balance.Needed().ToJson(),
+        OnHold = response.OnHold.Needed().ToJson(),
+        DecideTime = response.DecideTime.Needed().ToJson(),
         Version = response.Version,
         Replayed = response.Replayed,
     };

@@ -1,8 +1,11 @@
+using System.ComponentModel.DataAnnotations;
+using System.Diagnostics.CodeAnalysis;
 using System.Text.Json.Serialization;
 using System.Text.Json.Serialization.Metadata;
 using Billing.Contracts;
 using Billing.Proxy.Failures;
 using Billing.V1;
+using Google.Protobuf;
 using Google.Protobuf.WellKnownTypes;
 
 namespace Billing.Proxy.Rest;
@@ -17,21 +20,33 @@ internal sealed class JsonAnswer<T>(T value, JsonTypeInfo<T> type) : IResult
     }
 }
 
-/// <summary>An amount of money: units + nanos / 10^9. Units and nanos never have opposite signs.</summary>
-internal sealed class MoneyJson
+/// <summary>An amount in a request: units + nanos / 10^9.</summary>
+internal sealed class AmountJson
 {
     /// <summary>Three capital letters as in ISO 4217, e.g. USD.</summary>
+    [Required]
     public string? CurrencyCode { get; set; }
 
-    /// <summary>Whole units. A string in answers, since JavaScript's numbers are exact only up to 2^53; a string or a number in
-    /// requests.</summary>
-    [JsonNumberHandling(JsonNumberHandling.WriteAsString | JsonNumberHandling.AllowReadingFromString)]
-    [JsonIgnore(Condition = JsonIgnoreCondition.Never)]
+    /// <summary>Whole units; 0 if absent. A number is accepted as well as a string.</summary>
+    [JsonNumberHandling(JsonNumberHandling.AllowReadingFromString)]
     public long Units { get; set; }
 
-    /// <summary>Billionths of a unit, from -999999999 to 999999999.</summary>
-    [JsonIgnore(Condition = JsonIgnoreCondition.Never)]
+    /// <summary>Billionths of a unit; 0 if absent.</summary>
     public int Nanos { get; set; }
+}
+
+/// <summary>An amount in an answer: units + nanos / 10^9. Units and nanos never have opposite signs.</summary>
+internal sealed class MoneyJson
+{
+    /// <summary>Three capital letters as in ISO 4217, e.g. USD; empty for an account that has no currency yet.</summary>
+    public required string CurrencyCode { get; init; }
+
+    /// <summary>Whole units. A string, since JavaScript's numbers are exact only up to 2^53.</summary>
+    [JsonNumberHandling(JsonNumberHandling.WriteAsString)]
+    public required long Units { get; init; }
+
+    /// <summary>Billionths of a unit, from -999999999 to 999999999.</summary>
+    public required int Nanos { get; init; }
 }
 
 /// <summary>What a caller keeps with a request.</summary>
@@ -71,20 +86,30 @@ internal static class JsonConversions
             Metadata = notes.Metadata.Count == 0 ? null : notes.Metadata.ToDictionary(pair => pair.Key, string? (pair) => pair.Value),
         };
 
-    public static Money? ToMoney(this MoneyJson? money) => money is null
+    public static Money? ToMoney(this AmountJson? money) => money is null
         ? null
         : new Money { CurrencyCode = money.CurrencyCode ?? "", Units = money.Units, Nanos = money.Nanos };
 
+    /// <summary>A part that every answer of its kind has.</summary>
+    /// <exception cref="FailureException">The backend left it out.</exception>
+    public static T Needed<T>(this T? part)
+        where T : class, IMessage<T>, new() =>
+        part ?? throw new FailureException(Failure.InvalidAnswer($"without a {new T().Descriptor.Name} that every answer has"));
+
+    [return: NotNullIfNotNull(nameof(money))]
     public static MoneyJson? ToJson(this Money? money) => money is null
         ? null
         : new MoneyJson { CurrencyCode = money.CurrencyCode, Units = money.Units, Nanos = money.Nanos };
 
     /// <exception cref="FailureException">It is no time of the years 1 to 9999.</exception>
-    public static DateTime? ToJson(this Timestamp? time)
+    public static DateTime? ToJsonOrNull(this Timestamp? time) => time?.ToJson();
+
+    /// <exception cref="FailureException">It is no time of the years 1 to 9999.</exception>
+    public static DateTime ToJson(this Timestamp time)
     {
         try
         {
-            return time?.ToDateTime();
+            return time.ToDateTime();
         }
         catch (InvalidOperationException)
         {

@@ -39,6 +39,12 @@ internal static partial class RestRequest
     public static async ValueTask<T> BodyAsync<T>(HttpContext http, JsonTypeInfo<T> type, int bytesMax)
         where T : class
     {
+        // No limit holds for what a compressed body unpacks to, and no request of this API is worth compressing.
+        if (http.Request.Headers.ContentEncoding.ToString() is { Length: > 0 } encoding && !encoding.Equals("identity", StringComparison.OrdinalIgnoreCase))
+        {
+            http.Response.Headers.AcceptEncoding = "identity";
+            throw new BadHttpRequestException("The body must not be compressed; its Content-Encoding must be absent.", StatusCodes.Status415UnsupportedMediaType);
+        }
         var length = http.Request.ContentLength;
         if (length > bytesMax)
         {
@@ -236,7 +242,8 @@ internal static partial class RestRequest
         ? "a comma stands before the end of an object or a list."
         : message.Split(" Path:")[0].Split(" LineNumber:")[0];
 
-    private static string Shorten(string text) => text.Length <= 40 ? text : string.Concat(text.AsSpan(0, 40), "...");
+    // Never one half of a character that UTF-16 has as two.
+    private static string Shorten(string text) => text.Length <= 40 ? text : string.Concat(text.AsSpan(0, char.IsHighSurrogate(text[39]) ? 39 : 40), "...");
 
     private static FailureException Bad(string field, string problem) => new(Failure.BadField(new FieldViolation(field, problem)));
 

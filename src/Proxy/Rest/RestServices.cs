@@ -1,10 +1,12 @@
+using System.Text.Json;
+using System.Text.Json.Serialization;
 using Billing.Contracts;
 using Billing.Hosting;
 using Billing.Proxy.Calls;
 using Billing.Proxy.Failures;
+using Billing.Proxy.Rest.Description;
 using Billing.Proxy.Security;
 using Microsoft.AspNetCore.Connections;
-using Microsoft.OpenApi;
 
 namespace Billing.Proxy.Rest;
 
@@ -25,6 +27,13 @@ internal static class RestServices
             {
                 builder.Services.AddSingleton(route);
             }
+            builder.Services.ConfigureHttpJsonOptions(json =>
+            {
+                json.SerializerOptions.TypeInfoResolverChain.Insert(0, RestJson.Default);
+                json.SerializerOptions.PropertyNamingPolicy = JsonNamingPolicy.SnakeCaseLower;
+                json.SerializerOptions.NumberHandling = JsonNumberHandling.Strict;
+                json.SerializerOptions.DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull;
+            });
             builder.Services.AddRestDescription();
         }
     }
@@ -47,15 +56,9 @@ internal static class RestServices
     }
 
     /// <summary>Completes a route: who may use it, and what it answers.</summary>
-    public static void Answers<T>(this RouteHandlerBuilder route, string scope)
-    {
-        route.WithTags("Billing").RequireAuthorization(scope).Produces<T>(StatusCodes.Status200OK, "application/json")
-            .HasHeader(RestRequest.TimeoutHeader, "How long the caller waits, in milliseconds.", JsonSchemaType.Integer, "int32");
-        foreach (var status in (int[])[400, 401, 403, 409, 413, 415, 429, 500, 503, 504])
-        {
-            route.Produces<ProblemAnswer>(status, "application/problem+json");
-        }
-    }
+    public static void Answers<T>(this RouteHandlerBuilder route, string scope) =>
+        route.WithTags(RestDescription.Tag).RequireAuthorization(scope).Produces<T>(StatusCodes.Status200OK, "application/json").FailsAsAll()
+            .Needs(scope).HasHeader(RestRequest.TimeoutHeader, "How long the caller waits, in milliseconds.");
 
     /// <summary>The middleware that serves HEAD as GET; the server leaves out the body. It has to be before routing.</summary>
     internal static Task HeadAsGet(HttpContext http, RequestDelegate next)

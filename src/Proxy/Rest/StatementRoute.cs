@@ -1,6 +1,8 @@
+using System.ComponentModel.DataAnnotations;
 using System.ComponentModel;
 using System.Text.Json.Serialization;
 using Billing.Proxy.Calls;
+using Billing.Proxy.Rest.Description;
 using Billing.Proxy.Security;
 using Billing.V1;
 using Microsoft.AspNetCore.Mvc;
@@ -20,9 +22,9 @@ internal sealed class StatementRoute(RequestHandler handler, BodyRequests reques
     public void Map(IEndpointRouteBuilder routes)
     {
         routes.MapGet("/v1/accounts/{payment_type}/{account_id}/statement", StatementAsync)
-            .WithName("GetStatement").HasNumbers(AfterVersion, PageSize).Answers<StatementAnswer>(Scopes.BalancesRead);
+            .WithName("GetStatement").Answers<StatementAnswer>(Scopes.BalancesRead);
         routes.MapPost("/v1/statements/lookup", (Delegate)ListAsync)
-            .WithName("ListStatement").Accepts<StatementBody>("application/json").Answers<StatementAnswer>(Scopes.BalancesRead);
+            .WithName("ListStatement").Takes<StatementBody>().Answers<StatementAnswer>(Scopes.BalancesRead);
     }
 
     [EndpointSummary("Reads a page of an account's statement: all of its events, or those of a range of time or of some types, in order")]
@@ -65,9 +67,11 @@ internal sealed class StatementRoute(RequestHandler handler, BodyRequests reques
 internal sealed class StatementBody
 {
     /// <summary>1 to 64 of the characters A-Z a-z 0-9 . _ -</summary>
+    [Required]
     public string? AccountId { get; set; }
 
     /// <summary>The card network: VISA, MASTERCARD, DISCOVER or AMEX, in any case.</summary>
+    [Required]
     public string? PaymentType { get; set; }
 
     /// <summary>Only events that were decided at this time (RFC 3339) or later, e.g. 2026-01-01T00:00:00Z.</summary>
@@ -133,7 +137,7 @@ internal sealed class StatementEntryJson
     public required string TransactionId { get; init; }
 
     /// <summary>When it was decided.</summary>
-    public DateTime? DecideTime { get; init; }
+    public required DateTime DecideTime { get; init; }
 
     /// <summary>The id of the payment that was refunded, captured, voided or has expired.</summary>
     public string? PaymentId { get; init; }
@@ -146,10 +150,10 @@ internal sealed class StatementEntryJson
     public string? DeclineReason { get; init; }
 
     /// <summary>What the account owes after the event.</summary>
-    public MoneyJson? Balance { get; init; }
+    public required MoneyJson Balance { get; init; }
 
     /// <summary>What is on hold on the account after the event.</summary>
-    public MoneyJson? OnHold { get; init; }
+    public required MoneyJson OnHold { get; init; }
 
     /// <summary>The account's status after the event.</summary>
     public required string AccountStatus { get; init; }
@@ -166,11 +170,11 @@ internal sealed class StatementEntryJson
         Type = Names.Of(entry.Type),
         TransactionId = entry.TransactionId,
         PaymentId = entry.PaymentId.OrNull(),
-        DecideTime = entry.DecideTime.ToJson(),
+        DecideTime = entry.DecideTime.Needed().ToJson(),
         Amount = entry.Amount.ToJson(),
         DeclineReason = Names.Of(entry.DeclineReason),
-        Balance = entry.Balance.ToJson(),
-        OnHold = entry.OnHold.ToJson(),
+        Balance = entry.Balance.Needed().ToJson(),
+        OnHold = entry.OnHold.Needed().ToJson(),
         AccountStatus = Names.Of(entry.AccountStatus),
         Principal = entry.Principal is { } by ? new PrincipalJson { Subject = by.Subject, ClientId = by.ClientId.OrNull() } : null,
         Notes = entry.Notes.ToJson(),

@@ -1,5 +1,7 @@
+using System.ComponentModel.DataAnnotations;
 using System.ComponentModel;
 using Billing.Proxy.Calls;
+using Billing.Proxy.Rest.Description;
 using Billing.Proxy.Security;
 using Billing.V1;
 using Microsoft.AspNetCore.Mvc;
@@ -11,7 +13,7 @@ namespace Billing.Proxy.Rest;
 internal sealed class TransactionRoute(RequestHandler handler, BodyRequests requests) : IRestRoute
 {
     public void Map(IEndpointRouteBuilder routes) => routes.MapPost("/v1/transactions/{transaction_id}/lookup", FindAsync)
-        .WithName("GetTransaction").Accepts<TransactionLookupBody>("application/json").Answers<TransactionAnswer>(Scopes.BalancesRead);
+        .WithName("GetTransaction").Takes<TransactionLookupBody>().Fails(404).Answers<TransactionAnswer>(Scopes.BalancesRead);
 
     [EndpointSummary("Finds what is recorded of a request by its transaction id, whatever kind of request it was")]
     [EndpointDescription("404 if the account has no such record; the request may still be under way then, if its caller has had no answer.")]
@@ -32,9 +34,11 @@ internal sealed class TransactionRoute(RequestHandler handler, BodyRequests requ
 internal sealed class TransactionLookupBody
 {
     /// <summary>The account of the request: 1 to 64 of the characters A-Z a-z 0-9 . _ -</summary>
+    [Required]
     public string? AccountId { get; set; }
 
     /// <summary>The card network: VISA, MASTERCARD, DISCOVER or AMEX, in any case.</summary>
+    [Required]
     public string? PaymentType { get; set; }
 }
 
@@ -62,13 +66,13 @@ internal sealed class PaymentTotalsJson
     public required string PaymentId { get; init; }
 
     /// <summary>What has been charged for it; of one that was authorised, what has been captured.</summary>
-    public MoneyJson? Charged { get; init; }
+    public required MoneyJson Charged { get; init; }
 
     /// <summary>What has been given back of it.</summary>
-    public MoneyJson? Refunded { get; init; }
+    public required MoneyJson Refunded { get; init; }
 
     /// <summary>What of it is on hold.</summary>
-    public MoneyJson? Held { get; init; }
+    public required MoneyJson Held { get; init; }
 
     /// <summary>When the hold expires or expired; absent from a payment that was not authorised first.</summary>
     public DateTime? ExpireTime { get; init; }
@@ -76,9 +80,9 @@ internal sealed class PaymentTotalsJson
     public static PaymentTotalsJson Of(PaymentTotals payment) => new()
     {
         PaymentId = payment.PaymentId,
-        Charged = payment.Charged.ToJson(),
-        Refunded = payment.Refunded.ToJson(),
-        Held = payment.Held.ToJson(),
-        ExpireTime = payment.ExpireTime.ToJson(),
+        Charged = payment.Charged.Needed().ToJson(),
+        Refunded = payment.Refunded.Needed().ToJson(),
+        Held = payment.Held.Needed().ToJson(),
+        ExpireTime = payment.ExpireTime.ToJsonOrNull(),
     };
 }

@@ -196,6 +196,18 @@ public sealed class FieldRulesTests
         Assert.DoesNotContain(text, $"{FieldRules.Check(referring)} {FieldRules.Check(noting)}", StringComparison.Ordinal);
     }
 
+    [Fact]
+    public void A_character_of_two_units_in_UTF_16_counts_once()
+    {
+        var most = string.Concat(Enumerable.Repeat("\U0001F600", FieldRules.NoteLengthMax));
+        var request = Samples.Payment();
+        request.Notes = new PaymentNotes { Reference = most, Metadata = { ["shop"] = most } };
+        Assert.Null(FieldRules.Check(request));
+
+        request.Notes.Reference += "a";
+        AssertViolation("notes.reference", "must have at most 100 characters; it has 101", FieldRules.Check(request));
+    }
+
     [Theory]
     [InlineData(8, "shop", null)]
     [InlineData(9, "shop", "must have at most 8 pairs; it has 9")]
@@ -236,6 +248,13 @@ public sealed class FieldRulesTests
     {
         var violation = FieldRules.Check(Samples.Payment(new string('/', 64)));
         Assert.Contains(new string('/', 40) + "...'", violation!.Problem, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_message_never_ends_in_half_a_character()
+    {
+        var violation = FieldRules.Check(Samples.Payment(new string('a', 39) + "\U0001F600 and more"));
+        Assert.Contains(new string('a', 39) + "...'", violation!.Problem, StringComparison.Ordinal);
     }
 
     [Fact]

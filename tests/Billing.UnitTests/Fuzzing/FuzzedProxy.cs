@@ -6,7 +6,6 @@ using Billing.UnitTests.Proxy;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using Billing.Wire.V1;
-using Google.Protobuf.WellKnownTypes;
 
 namespace Billing.UnitTests.Fuzzing;
 
@@ -35,7 +34,7 @@ internal sealed class FuzzedProxy : IAsyncDisposable
     /// <param name="answers">What the backend answers; by default a valid answer to the command.</param>
     public static async Task<FuzzedProxy> StartAsync(Func<Request, Reply>? answers = null)
     {
-        var (log, backend) = (new FaultLog(), new AnsweringBackend(answers ?? Answer));
+        var (log, backend) = (new FaultLog(), new AnsweringBackend(answers ?? CompleteReplies.To));
         return new FuzzedProxy(await ProxyHost.StartAsync(backend, withRest: true, logs: log, settings: new Dictionary<string, string?> { ["Billing:Limits:StreamAgeMax"] = "1.00:00:00" }), log, backend);
     }
 
@@ -113,69 +112,6 @@ internal sealed class FuzzedProxy : IAsyncDisposable
             socket.Shutdown(SocketShutdown.Send);
         }
     }
-
-    private static Reply Answer(Request request) => Answer(request.ToCommand());
-
-    private static Reply Answer(Command command) => command.RequestCase switch
-    {
-        Command.RequestOneofCase.Payment => FakeBackend.Accepted(command),
-        Command.RequestOneofCase.Balance => new Reply
-        {
-            Balance = new CheckBalanceResponse { Balance = Samples.Dollars(1), Available = Samples.Dollars(2), Version = 1, ReadTime = new Timestamp { Seconds = 1 } },
-        },
-        Command.RequestOneofCase.BalanceAt => new Reply { BalanceAt = new GetBalanceAtResponse { Balance = Samples.Dollars(1), Version = 1, DecideTime = new Timestamp { Seconds = 1 } } },
-        Command.RequestOneofCase.CreditLimit => new Reply { CreditLimit = new SetCreditLimitResponse { TransactionId = command.TransactionId, Limit = Samples.Dollars(1), Version = 1 } },
-        Command.RequestOneofCase.Authorise => new Reply
-        {
-            Authorise = new AuthorisePaymentResponse
-            {
-                TransactionId = command.TransactionId,
-                Outcome = PaymentOutcome.Accepted,
-                OnHold = command.Authorise.Amount,
-                ExpireTime = new Timestamp { Seconds = 1 + (command.Authorise.HoldDuration?.Seconds ?? 0) },
-                Version = 1,
-            },
-        },
-        Command.RequestOneofCase.Capture => new Reply
-        {
-            Capture = new CapturePaymentResponse
-            {
-                TransactionId = command.TransactionId,
-                PaymentId = command.Capture.PaymentId,
-                Amount = command.Capture.Amount,
-                Charged = command.Capture.Amount,
-                Version = 2,
-            },
-        },
-        Command.RequestOneofCase.Void => new Reply
-        {
-            Void = new VoidPaymentResponse { TransactionId = command.TransactionId, PaymentId = command.Void.PaymentId, Released = Samples.Dollars(1), Version = 2 },
-        },
-        Command.RequestOneofCase.Refund => new Reply
-        {
-            Refund = new RefundPaymentResponse
-            {
-                TransactionId = command.TransactionId,
-                PaymentId = command.Refund.PaymentId,
-                Amount = command.Refund.Amount,
-                Refunded = command.Refund.Amount,
-                Version = 2,
-            },
-        },
-        Command.RequestOneofCase.Statement => new Reply
-        {
-            Statement = new StatementPage { Entries = { new StatementEntry { Version = 1, Type = StatementEntryType.PaymentAccepted, DecideTime = new Timestamp { Seconds = 1_769_900_000 }, Amount = Samples.Dollars(1) } } },
-        },
-        Command.RequestOneofCase.Lookup => new Reply
-        {
-            Lookup = new GetTransactionResponse
-            {
-                Entry = new StatementEntry { TransactionId = command.Lookup.TransactionId, Version = 1, Type = StatementEntryType.PaymentAccepted, Amount = Samples.Dollars(1) },
-                Payment = new PaymentTotals { PaymentId = command.Lookup.TransactionId, Charged = Samples.Dollars(1) },
-            },
-        },
-        _ => new Reply { PaymentStatus = new PaymentStatus { Payment = FakeBackend.Accepted(command).Payment } },
-    };
 
     private sealed class AnsweringBackend(Func<Request, Reply> answers) : IRequestTransport
     {

@@ -68,7 +68,7 @@ public sealed class GrpcFuzz
         using var body = new ByteArrayContent(bomb) { Headers = { ContentType = new("application/json"), ContentEncoding = { encoding } } };
         using var answer = await http.SendAsync(new HttpRequestMessage(HttpMethod.Put, new Uri(proxy.Host.Rest, "/v1/payments/" + Samples.TransactionId)) { Content = body, Version = HttpVersion.Version11 });
 
-        Assert.Contains(answer.StatusCode, (HttpStatusCode[])[HttpStatusCode.BadRequest, HttpStatusCode.RequestEntityTooLarge, HttpStatusCode.UnsupportedMediaType]);
+        Assert.Equal(HttpStatusCode.UnsupportedMediaType, answer.StatusCode);
         await proxy.ServesAsync();
         await proxy.EndAsync();
     }

@@ -110,7 +110,9 @@ internal sealed class OpenApiRequests(JsonElement document)
         }
         if (!resolved.TryGetProperty("properties", out var properties))
         {
-            return resolved.GetRawText().Contains("integer", StringComparison.Ordinal)
+            return resolved.TryGetProperty("enum", out var values) && Chance(70)
+                ? JsonValue.Create(values[_random.Next(values.GetArrayLength())].GetString())
+                : resolved.GetProperty("type").GetString() == "integer"
                 ? JsonValue.Create(_random.Next(-1, 100))
                 : JsonValue.Create(Chance(30) ? Text() : "USD");
         }
@@ -122,6 +124,7 @@ internal sealed class OpenApiRequests(JsonElement document)
                 "account_id" when Chance(70) => "fuzz-" + _random.Next(10).ToString(CultureInfo.InvariantCulture),
                 "payment_type" when Chance(70) => "VISA",
                 "nanos" when Chance(70) => 0,
+                "units" when Chance(70) => Chance(50) ? _random.Next(100) : _random.Next(100).ToString(CultureInfo.InvariantCulture),
                 "hold_duration" when Chance(70) => _random.Next(100).ToString(CultureInfo.InvariantCulture) + "s",
                 "types" when Chance(50) => new JsonArray("PAYMENT_ACCEPTED"),
                 "time" or "start_time" when Chance(50) => "2026-01-31T12:00:00Z",
@@ -139,10 +142,7 @@ internal sealed class OpenApiRequests(JsonElement document)
         {
             return Resolve(document.GetProperty("components").GetProperty("schemas").GetProperty(reference.GetString()!.Split('/')[^1]));
         }
-        // The schema of a nullable value is a choice between null and the actual schema.
-        return schema.TryGetProperty("oneOf", out var choices)
-            ? Resolve(choices.EnumerateArray().First(choice => choice.TryGetProperty("$ref", out _)))
-            : schema;
+        return schema;
     }
 
     private string Text() => Texts[_random.Next(Texts.Length)];

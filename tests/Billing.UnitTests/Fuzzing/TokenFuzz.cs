@@ -5,6 +5,7 @@ using System.Text.Json;
 using Billing.Contracts;
 using Billing.LocalStack.Credentials;
 using Billing.UnitTests.Proxy.Security;
+using Billing.UnitTests.Testing;
 using Microsoft.IdentityModel.Tokens;
 
 namespace Billing.UnitTests.Fuzzing;
@@ -33,7 +34,7 @@ public sealed class TokenFuzz
         time.Advance(TimeSpan.FromSeconds(2));
         using var http = new HttpClient(proxy.Handler());
         var balance = new Uri(proxy.Rest, "/v1/accounts/VISA/acct-1/balance");
-        proxy.Backend.Answer = _ => Task.FromResult(new Wire.V1.Reply { Balance = new V1.CheckBalanceResponse() });
+        proxy.Backend.Answer = command => Task.FromResult(CompleteReplies.To(command));
 
         await new Fuzz("tokens", [.. Tokens(issuer)], Words, tries: 1_500).RunAsync(async input =>
         {

@@ -110,12 +110,12 @@ public sealed class EdgeTests
     }
 
     [Fact]
-    public async Task By_default_a_request_of_more_than_4_KiB_is_refused()
+    public async Task By_default_a_request_of_more_than_16_KiB_is_refused()
     {
         await using var proxy = await ProxyHost.StartAsync(_backend);
 
         var refused = await Assert.ThrowsAsync<RpcException>(
-            () => proxy.Client.MakePaymentAsync(Samples.Payment(new string('a', 4_096))).ResponseAsync);
+            () => proxy.Client.MakePaymentAsync(Samples.Payment(new string('a', 16_384))).ResponseAsync);
 
         Assert.Equal(ErrorReasons.RequestTooLarge, refused.Reason());
         Assert.Empty(_backend.Commands);

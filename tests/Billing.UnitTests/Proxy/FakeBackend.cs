@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using Billing.Messaging;
 using Billing.Messaging.Requests;
+using Billing.UnitTests.Testing;
 using Billing.V1;
 using Billing.Wire.V1;
 
@@ -35,7 +36,15 @@ internal sealed class FakeBackend(bool storesCommands = false) : IRequestTranspo
 
     public static Reply Accepted(Command command) => new()
     {
-        Payment = new MakePaymentResponse { TransactionId = command.TransactionId, Outcome = PaymentOutcome.Accepted, Version = 1 },
+        Payment = new MakePaymentResponse
+        {
+            TransactionId = command.TransactionId,
+            Outcome = PaymentOutcome.Accepted,
+            Balance = Samples.Dollars(1),
+            OnHold = Samples.Dollars(0),
+            DecideTime = new() { Seconds = 1_769_900_000 },
+            Version = 1,
+        },
     };
 
     public async Task<Reply> SendAsync(Request request, Action<int>? stored = null)

@@ -50,7 +50,7 @@ public sealed class StatementPagesTests : IAsyncLifetime
         request.PageToken = (await ListAsync(request)).NextPageToken;
         // The same types.
         request.Types_.Clear();
-        request.Types_.Add([StatementEntryType.PaymentAccepted, StatementEntryType.PaymentDeclined, StatementEntryType.PaymentAccepted]);
+        request.Types_.Add([StatementEntryType.PaymentAccepted, StatementEntryType.PaymentDeclined]);
         request.PageSize = 3;
         request.PageToken = (await ListAsync(request)).NextPageToken;
         await ListAsync(request);
@@ -107,7 +107,7 @@ public sealed class StatementPagesTests : IAsyncLifetime
                 ("account_id", r => r.AccountId = ""), ("payment_type", r => r.PaymentType = 0), ("page_size", r => r.PageSize = -1), ("after_version", r => r.AfterVersion = -1),
                 ("start_time", r => r.StartTime = new Timestamp { Seconds = long.MaxValue }), ("end_time", r => r.EndTime = new Timestamp { Nanos = -1 }),
                 ("end_time", r => (r.StartTime, r.EndTime) = (new Timestamp { Seconds = 5, Nanos = 1 }, new Timestamp { Seconds = 5 })),
-                ("types", r => r.Types_.Add((StatementEntryType)77)),
+                ("types", r => r.Types_.Add((StatementEntryType)77)), ("types", r => r.Types_.Add([StatementEntryType.PaymentAccepted, StatementEntryType.PaymentAccepted])),
             ])
         {
             var request = Request();

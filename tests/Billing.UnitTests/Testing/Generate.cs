@@ -178,7 +178,7 @@ internal static class Generate
                 Opening = version % 2 == 0 ? new AccountState { Version = version, Balance = amount, CreditLimit = amount } : null,
                 StartTime = version % 3 == 0 ? new Timestamp { Seconds = version, Nanos = 1 } : null,
                 EndTime = version % 4 == 0 ? new Timestamp { Seconds = version + 1L } : null,
-                Types_ = { Enumerable.Repeat((StatementEntryType)(1 + (version % 10)), (int)(version % 3)) },
+                Types_ = { Enumerable.Range(0, (int)(version % 3)).Select(i => (StatementEntryType)(1 + ((version + i) % 10))) },
             };
         }
         else if (kind == RequestKinds.BalanceAt)

@@ -72,9 +72,12 @@ internal static class MessageIds
     /// <summary>The answer to a command as a backend gives it that has recorded the ids in lower case.</summary>
     public static Reply AnswerTo(Command command)
     {
-        var kind = Command.Descriptor.FindFieldByNumber((int)command.RequestCase);
-        var body = (IMessage)kind.Accessor.GetValue(command);
-        return AnswerOf(kind.Name, Of(body).ToDictionary(id => id.Name, id => id.Get().ToLowerInvariant()))!;
+        var reply = CompleteReplies.To(command);
+        foreach (var (_, get, set) in Of(reply))
+        {
+            set(get().ToLowerInvariant());
+        }
+        return reply;
     }
 
     /// <summary>An answer of a kind with some ids; null if requests of the kind are not answered.</summary>

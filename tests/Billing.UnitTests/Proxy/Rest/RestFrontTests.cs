@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.IO.Compression;
 using System.Net;
 using System.Net.Http.Headers;
 using System.Net.Sockets;
@@ -170,7 +171,7 @@ public sealed class RestFrontTests
     [Fact]
     public async Task HEAD_is_answered_as_GET_without_a_body()
     {
-        _backend.Answer = _ => Task.FromResult(new Reply { Balance = new CheckBalanceResponse { Balance = Samples.Dollars(1), Version = 1 } });
+        _backend.Answer = command => Task.FromResult(CompleteReplies.To(command));
         await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);
         using var http = new HttpClient { BaseAddress = proxy.Rest };
         const string Balance = "/v1/accounts/visa/acct/balance";
@@ -253,6 +254,41 @@ public sealed class RestFrontTests
             Assert.Equal("no-store", answer.Headers.CacheControl?.ToString());
             Assert.Equal("nosniff", Assert.Single(answer.Headers.GetValues("X-Content-Type-Options")));
         }
+    }
+
+    [Fact]
+    public async Task A_body_that_is_compressed_is_refused_whatever_its_size()
+    {
+        await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);
+        using var http = new HttpClient { BaseAddress = proxy.Rest };
+
+        foreach (var text in (string[])[Body, new string(' ', 10_000_000) + Body])
+        {
+            using var packed = new MemoryStream();
+            await using (var gzip = new GZipStream(packed, CompressionLevel.Optimal, leaveOpen: true))
+            {
+                await gzip.WriteAsync(Encoding.UTF8.GetBytes(text));
+            }
+            using var content = new ByteArrayContent(packed.ToArray()) { Headers = { ContentType = new("application/json"), ContentEncoding = { "gzip" } } };
+            using var refused = await http.PutAsync("/v1/payments/" + Guid.NewGuid(), content);
+
+            Assert.Equal(HttpStatusCode.UnsupportedMediaType, refused.StatusCode);
+            Assert.Equal("identity", Assert.Single(refused.Headers.GetValues("Accept-Encoding")));
+            Assert.Equal("The body must not be compressed; its Content-Encoding must be absent.", (await ProblemAsync(refused)).GetProperty("detail").GetString());
+        }
+        Assert.Empty(_backend.Commands);
+    }
+
+    [Fact]
+    public async Task A_backends_answer_without_a_part_that_callers_read_is_a_failure_of_it()
+    {
+        _backend.Answer = command => Task.FromResult(new Reply { Payment = new MakePaymentResponse { TransactionId = command.TransactionId, Version = 1 } });
+        await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);
+
+        using var response = await PayAsync(proxy);
+
+        Assert.Equal(HttpStatusCode.InternalServerError, response.StatusCode);
+        Assert.Equal(ErrorReasons.ProcessingFailed, (await ProblemAsync(response)).GetProperty("reason").GetString());
     }
 
     [Theory]
