@@ -155,8 +155,8 @@ internal sealed class InFlightPayments(RetryPolicy retries)
             var error = new PaymentError
             {
                 StatusCode = (int)Outcomes.OfPayments(failure),
-                Reason = BillingClient.Reason(failure),
-                Message = failure.Status.Detail,
+                Reason = ProxyFailure.Reason(failure),
+                Message = ProxyFailure.Message(failure),
             };
             foreach (var payment in Unanswered())
             {

@@ -26,7 +26,7 @@ internal sealed class StatementReader : IDisposable
     {
         using var reader = new StatementReader(streams, request);
         var left = request.Limit == 0 ? long.MaxValue : request.Limit;
-        while (left-- > 0 && await streams.Retries.ExecuteAsync(static (r, token) => r.MoveAsync(token), reader, cancellationToken))
+        while (left-- > 0 && await streams.Retries.ExecuteAsync(static (r, token) => r.MoveAsync(token), reader, end: null, cancellationToken))
         {
             yield return reader._call!.ResponseStream.Current;
         }
@@ -68,7 +68,7 @@ internal sealed class StatementReader : IDisposable
             _call = null;
             _again = true;
             cancellationToken.ThrowIfCancellationRequested();
-            await _proxy!.RecordOutcomeAsync(e);
+            await _streams.FailedAsync(_proxy!, e);
             throw;
         }
     }

@@ -76,7 +76,7 @@ public abstract class StreamBehaviour
         var answer = Assert.Single(await StreamedPayments.SendAsync(_stack.Client(), [StackFixture.Payment(amount: 10_001)]));
 
         Assert.Equal(PaymentOutcome.Declined, answer.Outcome);
-        Assert.Equal(DeclineReason.CreditLimitExceeded, answer.DeclineReason);
+        Assert.Equal(V1.DeclineReason.CreditLimitExceeded, answer.DeclineReason);
     }
 }
 
