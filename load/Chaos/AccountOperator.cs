@@ -1,7 +1,5 @@
 using System.Globalization;
 using Billing.Client;
-using Billing.Contracts;
-using Billing.V1;
 
 namespace Billing.Chaos;
 
@@ -10,6 +8,8 @@ namespace Billing.Chaos;
 internal sealed class AccountOperator(BillingAdminClient client, TrafficOptions options, TimeProvider time)
 {
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(100);
+
+    private static readonly CardNetwork[] Networks = [.. Enum.GetValues<CardNetwork>().Where(network => network != CardNetwork.None)];
 
     private readonly List<string> _violations = [];
 
@@ -30,7 +30,7 @@ internal sealed class AccountOperator(BillingAdminClient client, TrafficOptions 
             while (!enough.IsCancellationRequested)
             {
                 var account = new CardAccount(
-                    PaymentTypes.All[random.Next(PaymentTypes.All.Count)],
+                    Networks[random.Next(Networks.Length)],
                     string.Create(CultureInfo.InvariantCulture, $"{options.AccountPrefix}{random.Next(options.Accounts)}"));
                 await ChangeAsync(new AccountStatusChange(account, random.Next(2) == 0 ? AccountStatus.Frozen : AccountStatus.Closed), giveUp);
                 await Task.Delay(Pause, time, giveUp);
@@ -48,24 +48,29 @@ internal sealed class AccountOperator(BillingAdminClient client, TrafficOptions 
     {
         while (true)
         {
-            switch (await client.SetAccountStatusAsync(change, cancellationToken: giveUp))
-            {
-                case AccountStatusResult.Applied applied:
+            var outcome = await client.SetAccountStatusAsync(change, cancellationToken: giveUp);
+            outcome.Switch(
+                accepted: answer =>
+                {
                     Changes++;
-                    if (applied.Status != change.Status)
+                    if (answer.Status != change.Status)
                     {
-                        _violations.Add($"{change.Account} was to be {change.Status}; the answer is {applied.Status}");
+                        _violations.Add($"{change.Account} was to be {change.Status}; the answer is {answer.Status}");
                     }
-                    return;
-                case AccountStatusResult.Rejected { Reason: RejectionReason.AccountNotEmpty } when change.Status == AccountStatus.Closed:
-                    return;
-                case AccountStatusResult.Rejected rejected:
-                    _violations.Add($"{change.Account} was to be {change.Status}: {rejected.Reason} {rejected.Message}");
-                    return;
-                default:
-                    await Task.Delay(Pause, time, giveUp);
-                    break;
+                },
+                rejected: rejection =>
+                {
+                    if (rejection.Reason != RejectionReason.AccountNotEmpty || change.Status != AccountStatus.Closed)
+                    {
+                        _violations.Add($"{change.Account} was to be {change.Status}: {rejection.Reason} {rejection.Message}");
+                    }
+                },
+                unknown: _ => { });
+            if (outcome.Unknown is null)
+            {
+                return;
             }
+            await Task.Delay(Pause, time, giveUp);
         }
     }
 }

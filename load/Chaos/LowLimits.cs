@@ -1,6 +1,7 @@
 using System.Globalization;
 using Billing.Client;
 using Billing.Contracts;
+using Billing.Driver.Channels;
 using Billing.V1;
 using Grpc.Core;
 

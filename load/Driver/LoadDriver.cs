@@ -5,6 +5,8 @@ using Billing.Driver.Channels;
 using Billing.Driver.Lives;
 using Billing.Driver.Metering;
 using Billing.V1;
+using Notes = Billing.Contracts.Notes;
+using Outcome = Billing.Driver.Metering.Outcome;
 
 namespace Billing.Driver;
 

@@ -51,37 +51,11 @@ public sealed record CreditLimit
     internal SetCreditLimitRequest Message { get; }
 }
 
-/// <summary>The outcome of a new credit limit: always one of <see cref="Applied"/>, <see cref="Rejected"/> and
-/// <see cref="Unknown"/>.</summary>
-public abstract record CreditLimitResult
+/// <summary>The answer to a new credit limit: it is in force from the version on.</summary>
+public sealed record CreditLimitAnswer : Answer, INeverDeclined
 {
-    private CreditLimitResult(Guid id) => Id = id;
-
-    /// <summary>The idempotency key of the change.</summary>
-    public Guid Id { get; }
-
-    /// <summary>The limit is in force from <paramref name="Version"/> on.</summary>
-    /// <param name="Id">The idempotency key.</param>
-    /// <param name="Limit">The maximum balance.</param>
-    /// <param name="Balance">The account's balance; may exceed a lowered limit.</param>
-    /// <param name="Version">The version of the account that records the change.</param>
-    public sealed record Applied(Guid Id, Amount Limit, Amount Balance, long Version) : CreditLimitResult(Id);
-
-    /// <summary>Not set by this call: the request is invalid or the caller has no permission; a retry of the same request gets
-    /// the same result.</summary>
-    /// <param name="Id">The idempotency key.</param>
-    /// <param name="Reason">The reason.</param>
-    /// <param name="Field">The invalid field; empty if there is none.</param>
-    /// <param name="Message">The reason as text.</param>
-    public sealed record Rejected(Guid Id, RejectionReason Reason, string Field, string Message) : CreditLimitResult(Id);
-
-    /// <summary>The client does not know whether the limit was set: retry with the same id, which is safe.</summary>
-    /// <param name="Id">The idempotency key.</param>
-    /// <param name="Reason">The platform's reason code, one of <see cref="Contracts.ErrorReasons"/>; empty if a connection
-    /// failed.</param>
-    /// <param name="Message">The failure as text.</param>
-    /// <param name="RetryAfter">The platform's requested delay before a retry; null if it sent none.</param>
-    public sealed record Unknown(Guid Id, string Reason, string Message, TimeSpan? RetryAfter = null) : CreditLimitResult(Id);
+    /// <summary>The maximum balance. The balance may exceed a lowered one.</summary>
+    public required Amount Limit { get; init; }
 }
 
 /// <summary>Freezes, closes or reopens an account. Its id makes it safe to retry, as with a payment.</summary>
@@ -108,7 +82,7 @@ public sealed record AccountStatusChange
             TransactionId = id.ToString(),
             AccountId = account.Id,
             PaymentType = account.Type,
-            AccountStatus = status,
+            AccountStatus = (V1.AccountStatus)status,
         };
         if (FieldRules.Check(Message) is { } violation)
         {
@@ -126,7 +100,7 @@ public sealed record AccountStatusChange
     public AccountStatus Status { get; }
 
     /// <summary>What you keep with it, e.g. the number of the case; part of what a retry has to repeat. Null for nothing.</summary>
-    /// <exception cref="ArgumentException">Something is too long, or has other characters than are allowed: see <see cref="Contracts.Notes"/>.</exception>
+    /// <exception cref="ArgumentException">Something is too long, or has other characters than are allowed: see <see cref="Client.Notes"/>.</exception>
     public Notes? Notes
     {
         get;
@@ -140,35 +114,26 @@ public sealed record AccountStatusChange
     internal SetAccountStatusRequest Message { get; private init; }
 }
 
-/// <summary>The outcome of a change of an account's status: always one of <see cref="Applied"/>, <see cref="Rejected"/> and
-/// <see cref="Unknown"/>.</summary>
-public abstract record AccountStatusResult
+/// <summary>The answer to a change of an account's status: the account has it from the version on. It is rejected, besides the reasons of any
+/// request, for <see cref="RejectionReason.AccountNotEmpty"/>, with what it owes and what is on hold in the message.</summary>
+public sealed record AccountStatusAnswer : Answer, INeverDeclined
 {
-    private AccountStatusResult(Guid id) => Id = id;
+    /// <summary>The status.</summary>
+    public required AccountStatus Status { get; init; }
+}
 
-    /// <summary>The idempotency key of the change.</summary>
-    public Guid Id { get; }
+/// <summary>Whether an account takes payments. A newer platform may have further values.</summary>
+public enum AccountStatus
+{
+    /// <summary>Not known.</summary>
+    Unknown,
 
-    /// <summary>The account has the status from <paramref name="Version"/> on.</summary>
-    /// <param name="Id">The idempotency key.</param>
-    /// <param name="Status">The status.</param>
-    /// <param name="Balance">The account's balance.</param>
-    /// <param name="OnHold">What is on hold.</param>
-    /// <param name="Version">The version of the account that records the change.</param>
-    public sealed record Applied(Guid Id, AccountStatus Status, Amount Balance, Amount OnHold, long Version) : AccountStatusResult(Id);
+    /// <summary>It takes payments and holds.</summary>
+    Open,
 
-    /// <summary>Not changed by this call: a retry of the same request gets the same result, unless the account changes.</summary>
-    /// <param name="Id">The idempotency key.</param>
-    /// <param name="Reason">The reason: besides those of any request, <see cref="RejectionReason.AccountNotEmpty"/>.</param>
-    /// <param name="Field">The invalid field; empty if there is none.</param>
-    /// <param name="Message">The reason as text; of an account that is not empty, with what it owes and what is on hold.</param>
-    public sealed record Rejected(Guid Id, RejectionReason Reason, string Field, string Message) : AccountStatusResult(Id);
+    /// <summary>Payments and holds are declined; captures, refunds and voidings are not.</summary>
+    Frozen,
 
-    /// <summary>The client does not know whether it was changed: retry with the same id, which is safe.</summary>
-    /// <param name="Id">The idempotency key.</param>
-    /// <param name="Reason">The platform's reason code, one of <see cref="Contracts.ErrorReasons"/>; empty if a connection
-    /// failed.</param>
-    /// <param name="Message">The failure as text.</param>
-    /// <param name="RetryAfter">The platform's requested delay before a retry; null if it sent none.</param>
-    public sealed record Unknown(Guid Id, string Reason, string Message, TimeSpan? RetryAfter = null) : AccountStatusResult(Id);
+    /// <summary>It owes nothing, nothing is on hold, and payments and holds are declined.</summary>
+    Closed,
 }

@@ -4,71 +4,77 @@ using Grpc.Core;
 namespace Billing.Client;
 
 /// <summary>Calls the operators' part of the billing platform, at the proxies' admin addresses, which alone serve it; with the retries,
-/// circuits and telemetry of <see cref="BillingClient"/>. Thread-safe; keep one instance for the lifetime of the program.</summary>
-public sealed class BillingAdminClient : IBillingAdminClient, IDisposable
+/// circuits and telemetry of <see cref="BillingClient"/>. Thread-safe; keep one instance for the lifetime of the program. Tests may derive
+/// from it, or use <see cref="Testing.InMemoryBilling"/>.</summary>
+public class BillingAdminClient : IDisposable
 {
     /// <summary>The configuration section.</summary>
     public const string Section = "Billing:AdminClient";
 
-    private readonly ProxyCalls _calls;
+    private readonly ProxyCalls? _calls;
+    private readonly BillingAdminService.BillingAdminServiceClient? _admin;
 
     /// <summary>Creates a client; connections are opened by the first calls.</summary>
     /// <param name="options">The admin addresses and how to call them; a caller with the scope <c>admin</c>. Read by the constructor only;
     /// later changes have no effect.</param>
     /// <param name="time">The clock; the system clock if null.</param>
     /// <exception cref="ArgumentException">The options are invalid; the message names them.</exception>
-    public BillingAdminClient(BillingClientOptions options, TimeProvider? time = null) =>
-        _calls = new ProxyCalls(options, Section, time ?? TimeProvider.System);
-
-    /// <inheritdoc/>
-    public Task<CreditLimitResult> SetCreditLimitAsync(CreditLimit limit, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    public BillingAdminClient(BillingClientOptions options, TimeProvider? time = null)
     {
-        ArgumentNullException.ThrowIfNull(limit);
-        return _calls.Unary.ResultAsync(
-            SetCreditLimit(limit.Message), limit.Id,
-            static (id, answer) => Outcomes.Of(id, answer),
-            static (id, reason, field, message) => new CreditLimitResult.Rejected(id, reason, field, message),
-            static (id, reason, message, retryAfter) => new CreditLimitResult.Unknown(id, reason, message, retryAfter),
-            deadline, cancellationToken);
+        _calls = new ProxyCalls(options, Section, time);
+        _admin = new BillingAdminService.BillingAdminServiceClient(_calls.Invoker);
     }
 
-    /// <summary>Sets the credit limit of an account with the messages of billing.proto.</summary>
-    /// <param name="request">Its transaction id is the idempotency key, as with a payment.</param>
-    /// <param name="cancellationToken">Cancels the call; the limit may or may not be set.</param>
-    /// <exception cref="RpcException">The call failed; see <see cref="BillingClient.Reason"/>.</exception>
-    public Task<SetCreditLimitResponse> SetCreditLimitAsync(
-        SetCreditLimitRequest request, CancellationToken cancellationToken = default) =>
-        _calls.Unary.RunAsync(SetCreditLimit(request), deadline: null, cancellationToken);
+    /// <summary>Creates a client that calls nothing, for classes that stand in for the platform in tests.</summary>
+    protected BillingAdminClient()
+    {
+    }
 
-    /// <inheritdoc/>
-    public Task<AccountStatusResult> SetAccountStatusAsync(
+    /// <summary>Calls the admin addresses with this client's token, retries and circuits, for the class that protoc generates from
+    /// billing.proto: <c>new BillingAdminService.BillingAdminServiceClient(client.CallInvoker)</c>. Its calls throw
+    /// <see cref="RpcException"/>; see <see cref="BillingClient.Reason"/>.</summary>
+    public virtual CallInvoker CallInvoker => Calls.Invoker;
+
+    private ProxyCalls Calls => _calls ?? throw BillingClient.NotOverridden();
+
+    private BillingAdminService.BillingAdminServiceClient Admin => _admin ?? throw BillingClient.NotOverridden();
+
+    /// <summary>Sets the credit limit of an account.</summary>
+    /// <param name="limit">Keep it until its outcome is known, as with a payment.</param>
+    /// <param name="deadline">The deadline, including all retries: more than zero, at most a day; null for
+    /// <see cref="BillingClientOptions.Deadline"/>.</param>
+    /// <param name="cancellationToken">Cancels the call; the limit may or may not be set.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The deadline is out of range.</exception>
+    public virtual Task<Outcome<CreditLimitAnswer>> SetCreditLimitAsync(
+        CreditLimit limit, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(limit);
+        return ProxyCalls.OutcomeAsync(
+            limit.Id, Admin.SetCreditLimitAsync(limit.Message, Calls.Options(deadline, cancellationToken)), Outcomes.Of, cancellationToken);
+    }
+
+    /// <summary>Freezes, closes or reopens an account.</summary>
+    /// <param name="change">Keep it until its outcome is known, as with a payment.</param>
+    /// <param name="deadline">The deadline, including all retries: more than zero, at most a day; null for
+    /// <see cref="BillingClientOptions.Deadline"/>.</param>
+    /// <param name="cancellationToken">Cancels the call; the status may or may not be changed.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The deadline is out of range.</exception>
+    public virtual Task<Outcome<AccountStatusAnswer>> SetAccountStatusAsync(
         AccountStatusChange change, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(change);
-        return _calls.Unary.ResultAsync(
-            SetAccountStatus(change.Message), change.Id,
-            static (id, answer) => Outcomes.Of(id, answer),
-            static (id, reason, field, message) => new AccountStatusResult.Rejected(id, reason, field, message),
-            static (id, reason, message, retryAfter) => new AccountStatusResult.Unknown(id, reason, message, retryAfter),
-            deadline, cancellationToken);
+        return ProxyCalls.OutcomeAsync(
+            change.Id, Admin.SetAccountStatusAsync(change.Message, Calls.Options(deadline, cancellationToken)), Outcomes.Of, cancellationToken);
     }
 
-    /// <summary>Freezes, closes or reopens an account with the messages of billing.proto.</summary>
-    /// <param name="request">Its transaction id is the idempotency key, as with a payment.</param>
-    /// <param name="cancellationToken">Cancels the call; the status may or may not be changed.</param>
-    /// <exception cref="RpcException">The call failed; see <see cref="BillingClient.Reason"/>.</exception>
-    public Task<SetAccountStatusResponse> SetAccountStatusAsync(
-        SetAccountStatusRequest request, CancellationToken cancellationToken = default) =>
-        _calls.Unary.RunAsync(SetAccountStatus(request), deadline: null, cancellationToken);
+    /// <summary>Closes the connections; calls in flight end.</summary>
+    public void Dispose()
+    {
+        Dispose(disposing: true);
+        GC.SuppressFinalize(this);
+    }
 
-    /// <inheritdoc/>
-    public void Dispose() => _calls.Dispose();
-
-    private static UnaryCall<SetCreditLimitRequest, SetCreditLimitResponse> SetCreditLimit(SetCreditLimitRequest request) => new(
-        "billing.v1.BillingAdminService/SetCreditLimit", request,
-        static (proxy, request, options) => proxy.Admin.SetCreditLimitAsync(request, options).ResponseAsync);
-
-    private static UnaryCall<SetAccountStatusRequest, SetAccountStatusResponse> SetAccountStatus(SetAccountStatusRequest request) => new(
-        "billing.v1.BillingAdminService/SetAccountStatus", request,
-        static (proxy, request, options) => proxy.Admin.SetAccountStatusAsync(request, options).ResponseAsync);
+    /// <summary>Closes the connections.</summary>
+    /// <param name="disposing">Always true.</param>
+    protected virtual void Dispose(bool disposing) => _calls?.Dispose();
 }

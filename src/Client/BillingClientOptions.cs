@@ -1,5 +1,6 @@
 using System.Net;
 using Grpc.Core.Interceptors;
+using Microsoft.Extensions.Logging;
 
 namespace Billing.Client;
 
@@ -10,6 +11,8 @@ public sealed class BillingClientOptions
     /// <summary>The configuration section.</summary>
     public const string Section = "Billing:Client";
 
+    private static readonly TimeSpan DeadlineMax = TimeSpan.FromDays(1);
+
     /// <summary>Addresses of the proxies, e.g. <c>http://localhost:5000</c>; calls go to each in turn. <c>dns:///name:port</c> stands for a
     /// proxy at each address of the name, such as that of a headless service of Kubernetes: it is looked up again every half a minute, and
     /// when a proxy is away.</summary>
@@ -19,15 +22,16 @@ public sealed class BillingClientOptions
     /// certificate for the name.</summary>
     public bool DnsPlaintext { get; set; }
 
-    /// <summary>Default deadline of a call, including all its retries. Streams have no deadline: the proxy limits the wait for
-    /// each answer.</summary>
+    /// <summary>Default deadline of a call, including all its retries: more than zero, at most a day. Streams have no deadline: the proxy
+    /// limits the wait for each answer; but they wait no longer than this for a token, for addresses, and between their retries.</summary>
     public TimeSpan Deadline { get; set; } = TimeSpan.FromSeconds(30);
 
     /// <summary>Maximum number of retries of a call, each on another proxy; 0 to 100.</summary>
     public int RetriesMax { get; set; } = 8;
 
-    /// <summary>Delay before the first retry, doubled with each further one up to two seconds, each a fifth more or less at random; of calls,
-    /// of streams and of payments on streams. A delay that the proxy asks for takes precedence.</summary>
+    /// <summary>Delay before the first retry, doubled with each further one up to two seconds, each a fifth more or less at random; zero to
+    /// a minute. Of calls, of streams and of payments on streams. A delay that the proxy asks for takes precedence, unless the deadline is
+    /// before its end: then the call is not retried.</summary>
     public TimeSpan RetryDelay { get; set; } = TimeSpan.FromMilliseconds(50);
 
     /// <summary>Retries that each call adds to the retry budget, 0 to 100: 0.2 limits the retries to a fifth of the calls, so
@@ -72,6 +76,13 @@ public sealed class BillingClientOptions
     /// called at cannot be changed.</summary>
     public Func<SocketsHttpHandler, HttpMessageHandler>? HttpHandler { get; set; }
 
+    /// <summary>Makes the log of the client, <c>Billing.Client</c>: failures of attempts, of calls and of look-ups, and proxies that are skipped.
+    /// Null for that of the container, if there is one.</summary>
+    public ILoggerFactory? LoggerFactory { get; set; }
+
+    /// <summary>What the names of settings begin with in messages; null for the section of the client.</summary>
+    internal string? Path { get; set; }
+
     internal Func<string, CancellationToken, Task<IPAddress[]>> Resolve { get; set; } = Dns.GetHostAddressesAsync;
 
     /// <summary>Returns one message for each invalid setting, with its name.</summary>
@@ -82,7 +93,7 @@ public sealed class BillingClientOptions
         [
             Proxies.Count > 0 ? null : $"{section}:Proxies is empty; give at least one address, e.g. http://localhost:5000.",
             .. Proxies.Select(proxy => ProblemOf(section, proxy)),
-            Deadline > TimeSpan.Zero ? null : $"{section}:Deadline ({Deadline}) must be above zero.",
+            IsDeadline(Deadline) ? null : $"{section}:Deadline ({Deadline}) must be more than zero and at most a day.",
             OutOfRange(section, nameof(RetriesMax), RetriesMax, 0, 100),
             OutOfRange(section, nameof(RetryShare), RetryShare ?? 0, 0, 100),
             OutOfRange(section, nameof(RetryReserve), RetryReserve, 1, 1_000_000),
@@ -96,12 +107,23 @@ public sealed class BillingClientOptions
                 : $"{section}:CircuitBreak ({CircuitBreak}) must be between half a second and a day.",
             .. Tls.ValidationErrors(section),
             Token is null || TokenProvider is null ? null : $"{section}:Token and TokenProvider are both set; set only one of them.",
-            Token is null || (Token.Length > 0 && !Token.AsSpan().ContainsAnyExceptInRange('!', '~'))
+            Token is null || BearerToken.IsValid(Token)
                 ? null
-                : $"{section}:Token must consist of visible ASCII characters without spaces and without the prefix 'Bearer'.",
+                : $"{section}:Token must have only visible ASCII characters, no spaces and no line end, and no prefix 'Bearer'.",
         ];
         return problems.OfType<string>();
     }
+
+    /// <exception cref="ArgumentOutOfRangeException">The deadline of a call is out of range.</exception>
+    internal static void CheckDeadline(TimeSpan? deadline)
+    {
+        if (deadline is { } time && !IsDeadline(time))
+        {
+            throw new ArgumentOutOfRangeException(nameof(deadline), deadline, "A deadline is more than zero and at most a day.");
+        }
+    }
+
+    private static bool IsDeadline(TimeSpan deadline) => deadline > TimeSpan.Zero && deadline <= DeadlineMax;
 
     private static string? OutOfRange(string section, string name, double value, double min, double max) => value >= min && value <= max
         ? null

@@ -62,7 +62,7 @@ public sealed record Hold
     internal TimeSpan Duration => StandsFor ?? TimeSpan.FromSeconds(FieldRules.HoldSecondsDefault);
 
     /// <summary>What you keep with it, to match it with records of your own; part of what a retry has to repeat. Null for nothing.</summary>
-    /// <exception cref="ArgumentException">Something is too long, or has other characters than are allowed: see <see cref="Contracts.Notes"/>.</exception>
+    /// <exception cref="ArgumentException">Something is too long, or has other characters than are allowed: see <see cref="Client.Notes"/>.</exception>
     public Notes? Notes
     {
         get;
@@ -76,48 +76,11 @@ public sealed record Hold
     internal AuthorisePaymentRequest Message { get; private init; }
 }
 
-/// <summary>The outcome of a hold: always one of <see cref="Authorised"/>, <see cref="Declined"/>, <see cref="Rejected"/> and
-/// <see cref="Unknown"/>.</summary>
-public abstract record HoldResult
+/// <summary>The answer to a hold: the amount is on hold. It does not change the balance.</summary>
+public sealed record HoldAnswer : Answer
 {
-    private HoldResult(Guid paymentId) => PaymentId = paymentId;
-
-    /// <summary>The payment's id.</summary>
-    public Guid PaymentId { get; }
-
-    /// <summary>On hold. A retry gets the same answer.</summary>
-    /// <param name="PaymentId">The payment's id.</param>
-    /// <param name="ExpiresAt">When the hold expires.</param>
-    /// <param name="Balance">The account's balance, which a hold does not change.</param>
-    /// <param name="OnHold">What is on hold on the account in all, with this.</param>
-    /// <param name="Version">The version of the account that records the hold; pass it to <see cref="IBillingClient.GetBalanceAsync"/> to
-    /// read what the account may spend with it.</param>
-    public sealed record Authorised(Guid PaymentId, DateTimeOffset ExpiresAt, Amount Balance, Amount OnHold, long Version)
-        : HoldResult(PaymentId);
-
-    /// <summary>Not on hold, because of the account's limit or currency. The decision is recorded: a retry gets the same answer.</summary>
-    /// <param name="PaymentId">The payment's id.</param>
-    /// <param name="Reason">The reason.</param>
-    /// <param name="Message">The reason as text.</param>
-    /// <param name="Balance">The account's balance.</param>
-    /// <param name="Version">The version of the account that records the decision.</param>
-    public sealed record Declined(Guid PaymentId, DeclineReason Reason, string Message, Amount Balance, long Version) : HoldResult(PaymentId);
-
-    /// <summary>Not on hold by this call and not recorded: the request is invalid or the caller has no permission; a retry of the same
-    /// request gets the same result.</summary>
-    /// <param name="PaymentId">The payment's id.</param>
-    /// <param name="Reason">The reason.</param>
-    /// <param name="Field">The invalid field; empty if there is none.</param>
-    /// <param name="Message">The reason as text.</param>
-    public sealed record Rejected(Guid PaymentId, RejectionReason Reason, string Field, string Message) : HoldResult(PaymentId);
-
-    /// <summary>The client does not know whether the amount is on hold: retry with the same id, which is safe.</summary>
-    /// <param name="PaymentId">The payment's id.</param>
-    /// <param name="Reason">The platform's reason code, one of <see cref="Contracts.ErrorReasons"/>; empty if a connection
-    /// failed.</param>
-    /// <param name="Message">The failure as text.</param>
-    /// <param name="RetryAfter">The platform's requested delay before a retry; null if it sent none.</param>
-    public sealed record Unknown(Guid PaymentId, string Reason, string Message, TimeSpan? RetryAfter = null) : HoldResult(PaymentId);
+    /// <summary>When the hold expires.</summary>
+    public required DateTimeOffset ExpiresAt { get; init; }
 }
 
 /// <summary>The capture of a payment that was authorised, whole or in part. Its id makes it safe to retry: however often it is sent, it is
@@ -179,7 +142,7 @@ public sealed record Capture
     public bool IsFinal { get; }
 
     /// <summary>What you keep with it, to match it with records of your own; part of what a retry has to repeat. Null for nothing.</summary>
-    /// <exception cref="ArgumentException">Something is too long, or has other characters than are allowed: see <see cref="Contracts.Notes"/>.</exception>
+    /// <exception cref="ArgumentException">Something is too long, or has other characters than are allowed: see <see cref="Client.Notes"/>.</exception>
     public Notes? Notes
     {
         get;
@@ -193,38 +156,16 @@ public sealed record Capture
     internal CapturePaymentRequest Message { get; private init; }
 }
 
-/// <summary>The outcome of a capture: always one of <see cref="Captured"/>, <see cref="Rejected"/> and <see cref="Unknown"/>.</summary>
-public abstract record CaptureResult
+/// <summary>The answer to a capture: it is charged. It is rejected, besides the reasons of any request, for
+/// <see cref="RejectionReason.PaymentNotFound"/>, <see cref="RejectionReason.PaymentDeclined"/>, <see cref="RejectionReason.NotOnHold"/>,
+/// <see cref="RejectionReason.CurrencyMismatch"/> and <see cref="RejectionReason.AmountTooLarge"/>.</summary>
+public sealed record CaptureAnswer : Answer, INeverDeclined
 {
-    private CaptureResult(Guid id) => Id = id;
+    /// <summary>What has been charged for the payment, with this.</summary>
+    public required Amount Total { get; init; }
 
-    /// <summary>The capture's id.</summary>
-    public Guid Id { get; }
-
-    /// <summary>Charged. A retry gets the same answer.</summary>
-    /// <param name="Id">The capture's id.</param>
-    /// <param name="Total">What has been charged for the payment, with this.</param>
-    /// <param name="Held">What of the payment is still on hold.</param>
-    /// <param name="Balance">The account's balance after it.</param>
-    /// <param name="Version">The version of the account that records the capture.</param>
-    public sealed record Captured(Guid Id, Amount Total, Amount Held, Amount Balance, long Version) : CaptureResult(Id);
-
-    /// <summary>Not charged by this call, and not recorded.</summary>
-    /// <param name="Id">The capture's id.</param>
-    /// <param name="Reason">The reason: besides those of any request, <see cref="RejectionReason.PaymentNotFound"/>,
-    /// <see cref="RejectionReason.PaymentDeclined"/>, <see cref="RejectionReason.NotOnHold"/>,
-    /// <see cref="RejectionReason.CurrencyMismatch"/> and <see cref="RejectionReason.AmountTooLarge"/>.</param>
-    /// <param name="Field">The invalid field; empty if there is none.</param>
-    /// <param name="Message">The reason as text.</param>
-    public sealed record Rejected(Guid Id, RejectionReason Reason, string Field, string Message) : CaptureResult(Id);
-
-    /// <summary>The client does not know whether it was charged: retry with the same id, which is safe.</summary>
-    /// <param name="Id">The capture's id.</param>
-    /// <param name="Reason">The platform's reason code, one of <see cref="Contracts.ErrorReasons"/>; empty if a connection
-    /// failed.</param>
-    /// <param name="Message">The failure as text.</param>
-    /// <param name="RetryAfter">The platform's requested delay before a retry; null if it sent none.</param>
-    public sealed record Unknown(Guid Id, string Reason, string Message, TimeSpan? RetryAfter = null) : CaptureResult(Id);
+    /// <summary>What of the payment is still on hold.</summary>
+    public required Amount Held { get; init; }
 }
 
 /// <summary>Releases what is on hold of a payment. Its id makes it safe to retry.</summary>
@@ -271,35 +212,11 @@ public sealed record HoldVoid
     internal VoidPaymentRequest Message { get; }
 }
 
-/// <summary>The outcome of a <see cref="HoldVoid"/>: always one of <see cref="Voided"/>, <see cref="Rejected"/> and
-/// <see cref="Unknown"/>.</summary>
-public abstract record HoldVoidResult
+/// <summary>The answer to a <see cref="HoldVoid"/>: nothing of the payment is on hold any more. It does not change the balance. It is rejected,
+/// besides the reasons of any request, for <see cref="RejectionReason.PaymentNotFound"/>, <see cref="RejectionReason.PaymentDeclined"/> and
+/// <see cref="RejectionReason.NotOnHold"/>.</summary>
+public sealed record HoldVoidAnswer : Answer, INeverDeclined
 {
-    private HoldVoidResult(Guid id) => Id = id;
-
-    /// <summary>The id of the request.</summary>
-    public Guid Id { get; }
-
-    /// <summary>Nothing of the payment is on hold any more. A retry gets the same answer.</summary>
-    /// <param name="Id">The id of the request.</param>
-    /// <param name="Released">What was on hold until then.</param>
-    /// <param name="Balance">The account's balance, which this does not change.</param>
-    /// <param name="Version">The version of the account that records it.</param>
-    public sealed record Voided(Guid Id, Amount Released, Amount Balance, long Version) : HoldVoidResult(Id);
-
-    /// <summary>Not voided by this call, and not recorded.</summary>
-    /// <param name="Id">The id of the request.</param>
-    /// <param name="Reason">The reason: besides those of any request, <see cref="RejectionReason.PaymentNotFound"/>,
-    /// <see cref="RejectionReason.PaymentDeclined"/> and <see cref="RejectionReason.NotOnHold"/>.</param>
-    /// <param name="Field">The invalid field; empty if there is none.</param>
-    /// <param name="Message">The reason as text.</param>
-    public sealed record Rejected(Guid Id, RejectionReason Reason, string Field, string Message) : HoldVoidResult(Id);
-
-    /// <summary>The client does not know whether it was voided: retry with the same id, which is safe.</summary>
-    /// <param name="Id">The id of the request.</param>
-    /// <param name="Reason">The platform's reason code, one of <see cref="Contracts.ErrorReasons"/>; empty if a connection
-    /// failed.</param>
-    /// <param name="Message">The failure as text.</param>
-    /// <param name="RetryAfter">The platform's requested delay before a retry; null if it sent none.</param>
-    public sealed record Unknown(Guid Id, string Reason, string Message, TimeSpan? RetryAfter = null) : HoldVoidResult(Id);
+    /// <summary>What was on hold until then.</summary>
+    public required Amount Released { get; init; }
 }

@@ -51,7 +51,7 @@ public sealed record Payment
     public Amount Amount { get; }
 
     /// <summary>What you keep with it, to match it with records of your own; part of what a retry has to repeat. Null for nothing.</summary>
-    /// <exception cref="ArgumentException">Something is too long, or has other characters than are allowed: see <see cref="Contracts.Notes"/>.</exception>
+    /// <exception cref="ArgumentException">Something is too long, or has other characters than are allowed: see <see cref="Client.Notes"/>.</exception>
     public Notes? Notes
     {
         get;
@@ -65,47 +65,17 @@ public sealed record Payment
     internal MakePaymentRequest Message { get; private init; }
 }
 
-/// <summary>The outcome of a payment: always one of <see cref="Accepted"/>, <see cref="Declined"/>, <see cref="Rejected"/> and
-/// <see cref="Unknown"/>.</summary>
-public abstract record PaymentResult
+/// <summary>The answer to a payment: it is charged.</summary>
+public sealed record PaymentAnswer : Answer;
+
+/// <summary>Checks requests when they are created.</summary>
+internal static class RequestChecks
 {
-    private PaymentResult(Guid paymentId) => PaymentId = paymentId;
-
-    /// <summary>The payment's id.</summary>
-    public Guid PaymentId { get; }
-
-    /// <summary>Charged. A retry gets the same answer.</summary>
-    /// <param name="PaymentId">The payment's id.</param>
-    /// <param name="Balance">The account's balance after the payment.</param>
-    /// <param name="Version">The version of the account that records the payment; pass it to
-    /// <see cref="IBillingClient.GetBalanceAsync"/> to read a balance that includes it.</param>
-    public sealed record Accepted(Guid PaymentId, Amount Balance, long Version) : PaymentResult(PaymentId);
-
-    /// <summary>Not charged, because of the account's limit or currency. The decision is recorded: a retry gets the same answer;
-    /// to charge the account after all, make another payment with its own id.</summary>
-    /// <param name="PaymentId">The payment's id.</param>
-    /// <param name="Reason">The reason.</param>
-    /// <param name="Message">The reason as text.</param>
-    /// <param name="Balance">The account's balance.</param>
-    /// <param name="Version">The version of the account that records the decision.</param>
-    public sealed record Declined(Guid PaymentId, DeclineReason Reason, string Message, Amount Balance, long Version)
-        : PaymentResult(PaymentId);
-
-    /// <summary>Not charged by this call and not recorded: the request is invalid or the caller has no permission; a retry of the
-    /// same request gets the same result.</summary>
-    /// <param name="PaymentId">The payment's id.</param>
-    /// <param name="Reason">The reason.</param>
-    /// <param name="Field">The invalid field, e.g. <c>amount.units</c>; empty if there is none.</param>
-    /// <param name="Message">The reason as text.</param>
-    public sealed record Rejected(Guid PaymentId, RejectionReason Reason, string Field, string Message) : PaymentResult(PaymentId);
-
-    /// <summary>The client does not know whether the account was charged: retry with the same id, which is safe, until the
-    /// outcome is known.</summary>
-    /// <param name="PaymentId">The payment's id.</param>
-    /// <param name="Reason">The platform's reason code, one of <see cref="Contracts.ErrorReasons"/>; empty if a connection
-    /// failed.</param>
-    /// <param name="Message">The failure as text.</param>
-    /// <param name="RetryAfter">The platform's requested delay before a retry; null if it sent none.</param>
-    public sealed record Unknown(Guid PaymentId, string Reason, string Message, TimeSpan? RetryAfter = null)
-        : PaymentResult(PaymentId);
+    /// <summary>A request that breaks no rule.</summary>
+    /// <param name="request">The request.</param>
+    /// <param name="check">Returns the first rule that it breaks, or null.</param>
+    /// <param name="parameter">What was given for the field in question.</param>
+    /// <exception cref="ArgumentException">It breaks a rule.</exception>
+    public static T Checked<T>(T request, Func<T, FieldViolation?> check, string parameter) =>
+        check(request) is { } violation ? throw new ArgumentException(violation.ToString(), parameter) : request;
 }

@@ -57,7 +57,7 @@ public sealed record Refund
     public Amount Amount { get; }
 
     /// <summary>What you keep with it, to match it with records of your own; part of what a retry has to repeat. Null for nothing.</summary>
-    /// <exception cref="ArgumentException">Something is too long, or has other characters than are allowed: see <see cref="Contracts.Notes"/>.</exception>
+    /// <exception cref="ArgumentException">Something is too long, or has other characters than are allowed: see <see cref="Client.Notes"/>.</exception>
     public Notes? Notes
     {
         get;
@@ -71,35 +71,11 @@ public sealed record Refund
     internal RefundPaymentRequest Message { get; private init; }
 }
 
-/// <summary>The outcome of a refund: always one of <see cref="Refunded"/>, <see cref="Rejected"/> and <see cref="Unknown"/>.</summary>
-public abstract record RefundResult
+/// <summary>The answer to a refund: it is given back. It is rejected, besides the reasons of any request, for
+/// <see cref="RejectionReason.PaymentNotFound"/>, <see cref="RejectionReason.PaymentDeclined"/>, <see cref="RejectionReason.CurrencyMismatch"/>
+/// and <see cref="RejectionReason.AmountTooLarge"/>.</summary>
+public sealed record RefundAnswer : Answer, INeverDeclined
 {
-    private RefundResult(Guid id) => Id = id;
-
-    /// <summary>The refund's id.</summary>
-    public Guid Id { get; }
-
-    /// <summary>Given back. A retry gets the same answer.</summary>
-    /// <param name="Id">The refund's id.</param>
-    /// <param name="Total">What has been given back of the payment, with this.</param>
-    /// <param name="Balance">The account's balance after it.</param>
-    /// <param name="Version">The version of the account that records the refund.</param>
-    public sealed record Refunded(Guid Id, Amount Total, Amount Balance, long Version) : RefundResult(Id);
-
-    /// <summary>Not given back by this call, and not recorded.</summary>
-    /// <param name="Id">The refund's id.</param>
-    /// <param name="Reason">The reason: besides those of any request, <see cref="RejectionReason.PaymentNotFound"/>,
-    /// <see cref="RejectionReason.PaymentDeclined"/>, <see cref="RejectionReason.CurrencyMismatch"/> and
-    /// <see cref="RejectionReason.AmountTooLarge"/>.</param>
-    /// <param name="Field">The invalid field; empty if there is none.</param>
-    /// <param name="Message">The reason as text.</param>
-    public sealed record Rejected(Guid Id, RejectionReason Reason, string Field, string Message) : RefundResult(Id);
-
-    /// <summary>The client does not know whether it was given back: retry with the same id, which is safe.</summary>
-    /// <param name="Id">The refund's id.</param>
-    /// <param name="Reason">The platform's reason code, one of <see cref="Contracts.ErrorReasons"/>; empty if a connection
-    /// failed.</param>
-    /// <param name="Message">The failure as text.</param>
-    /// <param name="RetryAfter">The platform's requested delay before a retry; null if it sent none.</param>
-    public sealed record Unknown(Guid Id, string Reason, string Message, TimeSpan? RetryAfter = null) : RefundResult(Id);
+    /// <summary>What has been given back of the payment, with this.</summary>
+    public required Amount Total { get; init; }
 }

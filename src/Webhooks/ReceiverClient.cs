@@ -3,6 +3,7 @@ using System.Net;
 using System.Net.Http.Headers;
 using System.Net.Sockets;
 using System.Text;
+using Billing.Client.Connections;
 using Billing.Hosting;
 using Billing.Webhooks.Security;
 
@@ -111,17 +112,8 @@ internal sealed class ReceiverClient : IReceiver, IDisposable
         {
             throw new AddressRefusedException(name, addresses);
         }
-        var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
-        try
-        {
-            await socket.ConnectAsync(allowed, context.DnsEndPoint.Port, cancellationToken);
-            return new NetworkStream(socket, ownsSocket: true);
-        }
-        catch
-        {
-            socket.Dispose();
-            throw;
-        }
+        var socket = await AddressRace.ConnectAsync(allowed, context.DnsEndPoint.Port, _ => { }, cancellationToken);
+        return new NetworkStream(socket, ownsSocket: true);
     }
 
     private sealed class AddressRefusedException(string name, IPAddress[] addresses) : IOException(

@@ -7,7 +7,6 @@ using System.Text.RegularExpressions;
 using Billing.Client;
 using Billing.LocalStack.Credentials;
 using Billing.LocalStack.Processes;
-using Billing.V1;
 
 namespace Billing.DeploymentTests;
 
@@ -95,15 +94,15 @@ public sealed partial class ComposeTrial : IAsyncDisposable
         var options = new BillingClientOptions { Token = token, Proxies = { $"https://localhost:{_ports[5000]}" } };
         options.Tls.CaFile = Credentials.CaFile;
         using var client = new BillingClient(options);
-        var payment = new Payment(new CardAccount(PaymentType.Visa, "acct-42"), new Amount(5, "USD"));
+        var payment = new Payment(new CardAccount(CardNetwork.Visa, "acct-42"), new Amount(5, "USD"));
         var started = TimeProvider.System.GetTimestamp();
-        PaymentResult result;
+        Outcome<PaymentAnswer> result;
         do
         {
             result = await client.PayAsync(payment, cancellationToken: Token);
         }
-        while (result is PaymentResult.Unknown && TimeProvider.System.GetElapsedTime(started) < Patience);
-        return Assert.IsType<PaymentResult.Accepted>(result).Balance.Value;
+        while (result.Unknown is not null && TimeProvider.System.GetElapsedTime(started) < Patience);
+        return Expect.Accepted(result).Balance.Value;
     }
 
     // Nobody has the name of the receiver.

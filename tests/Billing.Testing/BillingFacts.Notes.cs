@@ -1,5 +1,4 @@
 using Billing.Client;
-using Billing.Contracts;
 
 namespace Billing.Testing;
 
@@ -17,18 +16,18 @@ public abstract partial class BillingFacts
         var payment = new Payment(account, new Amount(10, "USD")) { Notes = NewNotes("payment") };
         var hold = new Hold(account, new Amount(10, "USD")) { Notes = new Notes("hold") };
         var capture = new Capture(account, hold.Id, new Amount(3, "USD")) { Notes = new Notes(Metadata: NewNotes("").Metadata) };
-        await PayAsync<PaymentResult.Declined>(declined);
-        await PayAsync<PaymentResult.Accepted>(payment);
+        await DeclinedAsync(declined);
+        await AcceptedAsync(payment);
         await Billing.AuthoriseAsync(hold, cancellationToken: Token);
         await Billing.CaptureAsync(capture, cancellationToken: Token);
-        await RefundAsync<RefundResult.Refunded>(new Refund(account, payment.Id, new Amount(1, "USD")) { Notes = NewNotes("refund") });
-        await PayAsync<PaymentResult.Accepted>(new Payment(account, new Amount(1, "USD")));
+        await AcceptedAsync(new Refund(account, payment.Id, new Amount(1, "USD")) { Notes = NewNotes("refund") });
+        await AcceptedAsync(new Payment(account, new Amount(1, "USD")));
 
         var lines = await Billing.ReadStatementAsync(account, cancellationToken: Token).ToListAsync(Token);
 
         Assert.Equal([declined.Notes, payment.Notes, hold.Notes, capture.Notes, NewNotes("refund"), null], lines.Select(line => line.Notes));
-        Assert.Equal(payment.Notes, (await Billing.FindPaymentAsync(account, payment.Id, cancellationToken: Token))!.Line.Notes);
-        Assert.Equal(hold.Notes, (await Billing.FindPaymentAsync(account, hold.Id, cancellationToken: Token))!.Line.Notes);
+        Assert.Equal(payment.Notes, (await Billing.FindTransactionAsync(account, payment.Id, cancellationToken: Token))!.Line.Notes);
+        Assert.Equal(hold.Notes, (await Billing.FindTransactionAsync(account, hold.Id, cancellationToken: Token))!.Line.Notes);
     }
 
     [Fact]
@@ -37,22 +36,22 @@ public abstract partial class BillingFacts
         var account = NewAccount();
         var payment = new Payment(account, new Amount(10, "USD")) { Notes = NewNotes("one") };
         var hold = new Hold(account, new Amount(10, "USD")) { Notes = NewNotes("one") };
-        var first = await PayAsync<PaymentResult.Accepted>(payment);
+        var first = await AcceptedAsync(payment);
         var held = await Billing.AuthoriseAsync(hold, cancellationToken: Token);
         var capture = new Capture(account, hold.Id, new Amount(3, "USD")) { Notes = NewNotes("one") };
         await Billing.CaptureAsync(capture, cancellationToken: Token);
         var refund = new Refund(account, payment.Id, new Amount(1, "USD")) { Notes = NewNotes("one") };
-        await RefundAsync<RefundResult.Refunded>(refund);
+        await AcceptedAsync(refund);
         var other = new Notes("one", new Dictionary<string, string> { ["shop"] = "Bern", ["order.line-1"] = "" });
 
-        Assert.Equal(first, await PayAsync<PaymentResult.Accepted>(payment with { Notes = NewNotes("one") }));
-        Assert.Equal(held, await Billing.AuthoriseAsync(hold with { Notes = NewNotes("one") }, cancellationToken: Token));
+        Assert.Equal(first with { IsReplay = true }, await AcceptedAsync(payment with { Notes = NewNotes("one") }));
+        Assert.Equal(held.Accepted! with { IsReplay = true }, (await Billing.AuthoriseAsync(hold with { Notes = NewNotes("one") }, cancellationToken: Token)).Accepted);
         foreach (var notes in (Notes?[])[null, NewNotes("two"), new Notes("one"), other])
         {
-            Assert.Equal(RejectionReason.IdReused, (await PayAsync<PaymentResult.Rejected>(payment with { Notes = notes })).Reason);
-            Assert.Equal(RejectionReason.IdReused, Assert.IsType<HoldResult.Rejected>(await Billing.AuthoriseAsync(hold with { Notes = notes }, cancellationToken: Token)).Reason);
-            Assert.Equal(RejectionReason.IdReused, Assert.IsType<CaptureResult.Rejected>(await Billing.CaptureAsync(capture with { Notes = notes }, cancellationToken: Token)).Reason);
-            Assert.Equal(RejectionReason.IdReused, (await RefundAsync<RefundResult.Rejected>(refund with { Notes = notes })).Reason);
+            Assert.Equal(RejectionReason.IdReused, (await RejectedAsync(payment with { Notes = notes })).Reason);
+            Assert.Equal(RejectionReason.IdReused, Expect.Rejected(await Billing.AuthoriseAsync(hold with { Notes = notes }, cancellationToken: Token)).Reason);
+            Assert.Equal(RejectionReason.IdReused, Expect.Rejected(await Billing.CaptureAsync(capture with { Notes = notes }, cancellationToken: Token)).Reason);
+            Assert.Equal(RejectionReason.IdReused, (await RejectedAsync(refund with { Notes = notes })).Reason);
         }
     }
 }

@@ -1,5 +1,4 @@
 using Billing.Client;
-using Billing.V1;
 
 namespace Billing.Testing;
 
@@ -45,7 +44,7 @@ public abstract partial class BillingFacts
     public async Task A_version_that_an_account_has_not_reached_has_no_balance_and_the_field_is_named()
     {
         var account = NewAccount();
-        await PayAsync<PaymentResult.Accepted>(new Payment(account, new Amount(1, "USD")));
+        await AcceptedAsync(new Payment(account, new Amount(1, "USD")));
 
         var ahead = await Assert.ThrowsAsync<BillingException>(() => Billing.GetBalanceAtAsync(account, 2, cancellationToken: Token));
         var none = await Assert.ThrowsAsync<BillingException>(() => Billing.GetBalanceAtAsync(NewAccount(), 1, cancellationToken: Token));
@@ -66,7 +65,7 @@ public abstract partial class BillingFacts
         foreach (var (from, before) in ((DateTimeOffset?, DateTimeOffset?)[])
             [(null, null), (lines[1].DecidedAt, null), (null, lines[4].DecidedAt), (lines[1].DecidedAt, lines[4].DecidedAt), (lines[5].DecidedAt.AddTicks(1), null)])
         {
-            foreach (var types in (StatementEntryType[][])[[], [StatementEntryType.PaymentAccepted], [StatementEntryType.PaymentRefunded, StatementEntryType.CreditLimitChanged]])
+            foreach (var types in (StatementLineType[][])[[], [StatementLineType.PaymentAccepted], [StatementLineType.PaymentRefunded, StatementLineType.CreditLimitChanged]])
             {
                 var filter = new StatementFilter(from, before) { Types = types };
 
@@ -82,7 +81,7 @@ public abstract partial class BillingFacts
     {
         var account = NewAccount();
         await FillAsync(account);
-        var filter = new StatementFilter { Types = [StatementEntryType.PaymentAccepted, StatementEntryType.PaymentDeclined, StatementEntryType.PaymentRefunded] };
+        var filter = new StatementFilter { Types = [StatementLineType.PaymentAccepted, StatementLineType.PaymentDeclined, StatementLineType.PaymentRefunded] };
 
         var first = await Billing.ListStatementAsync(account, filter, 2, cancellationToken: Token);
         var second = await Billing.ListStatementAsync(account, filter, 1000, first.NextPageToken, cancellationToken: Token);
@@ -111,12 +110,12 @@ public abstract partial class BillingFacts
     {
         var account = NewAccount();
         await FillAsync(account);
-        var filter = new StatementFilter { Types = [StatementEntryType.PaymentAccepted, StatementEntryType.PaymentDeclined] };
+        var filter = new StatementFilter { Types = [StatementLineType.PaymentAccepted, StatementLineType.PaymentDeclined] };
         var token = (await Billing.ListStatementAsync(account, filter, 1, cancellationToken: Token)).NextPageToken;
         Assert.NotNull(token);
 
         foreach (var (asked, other) in ((CardAccount, StatementFilter)[])
-            [(NewAccount(), filter), (new CardAccount(PaymentType.Visa, account.Id), filter), (account, new StatementFilter()), (account, filter with { From = DateTimeOffset.UnixEpoch })])
+            [(NewAccount(), filter), (new CardAccount(CardNetwork.Visa, account.Id), filter), (account, new StatementFilter()), (account, filter with { From = DateTimeOffset.UnixEpoch })])
         {
             var refused = await Assert.ThrowsAsync<BillingException>(() => Billing.ListStatementAsync(asked, other, 1, token, cancellationToken: Token));
             Assert.Equal((RejectionReason.InvalidField, "page_token"), (refused.Rejection, refused.Field));
@@ -133,11 +132,11 @@ public abstract partial class BillingFacts
     {
         var payment = new Payment(account, Dollars(15));
         var hold = new Hold(account, Dollars(4), TimeSpan.FromDays(1));
-        await PayAsync<PaymentResult.Accepted>(payment);
-        await SetAsync<CreditLimitResult.Applied>(new CreditLimit(account, Dollars(20)));
-        await PayAsync<PaymentResult.Declined>(new Payment(account, Dollars(10)));
-        await AuthoriseAsync<HoldResult.Authorised>(hold);
-        await CaptureAsync<CaptureResult.Captured>(new Capture(account, hold.Id, Dollars(3), isFinal: true));
-        await RefundAsync<RefundResult.Refunded>(new Refund(account, payment.Id, Dollars(10)));
+        await AcceptedAsync(payment);
+        await AcceptedAsync(new CreditLimit(account, Dollars(20)));
+        await DeclinedAsync(new Payment(account, Dollars(10)));
+        await AcceptedAsync(hold);
+        await AcceptedAsync(new Capture(account, hold.Id, Dollars(3), isFinal: true));
+        await AcceptedAsync(new Refund(account, payment.Id, Dollars(10)));
     }
 }

@@ -1,5 +1,4 @@
 using Billing.Client;
-using Billing.V1;
 
 namespace Billing.Testing;
 
@@ -7,17 +6,17 @@ namespace Billing.Testing;
 public abstract partial class BillingFacts
 {
     /// <summary>The platform under test, with an initial credit limit of 10,000.</summary>
-    protected abstract IBillingClient Billing { get; }
+    protected abstract BillingClient Billing { get; }
 
     /// <summary>The same, for operators.</summary>
-    protected abstract IBillingAdminClient Admin { get; }
+    protected abstract BillingAdminClient Admin { get; }
 
     [Fact]
     public async Task A_payment_within_the_limit_is_accepted_and_the_balance_includes_it()
     {
         var account = NewAccount();
 
-        var paid = await PayAsync<PaymentResult.Accepted>(new Payment(account, new Amount(12.34m, "USD")));
+        var paid = await AcceptedAsync(new Payment(account, new Amount(12.34m, "USD")));
         var balance = await Billing.GetBalanceAsync(account, paid.Version, cancellationToken: Token);
 
         Assert.Equal((new Amount(12.34m, "USD"), 1L), (paid.Balance, paid.Version));
@@ -30,9 +29,9 @@ public abstract partial class BillingFacts
     public async Task A_payment_above_the_limit_is_declined_and_charges_nothing()
     {
         var account = NewAccount();
-        await PayAsync<PaymentResult.Accepted>(new Payment(account, new Amount(9_990, "USD")));
+        await AcceptedAsync(new Payment(account, new Amount(9_990, "USD")));
 
-        var declined = await PayAsync<PaymentResult.Declined>(new Payment(account, new Amount(10.01m, "USD")));
+        var declined = await DeclinedAsync(new Payment(account, new Amount(10.01m, "USD")));
 
         Assert.Equal(
             (DeclineReason.CreditLimitExceeded, "The amount is more than the account may still spend.", new Amount(9_990, "USD"), 2L),
@@ -40,23 +39,24 @@ public abstract partial class BillingFacts
     }
 
     [Fact]
-    public async Task A_payment_is_found_by_its_account_and_its_id()
+    public async Task A_request_is_found_by_its_account_and_its_id()
     {
         var account = NewAccount();
         var payment = new Payment(account, new Amount(10_000.01m, "USD"));
-        await PayAsync<PaymentResult.Declined>(payment);
+        await DeclinedAsync(payment);
         var limit = new CreditLimit(account, new Amount(10, "USD"));
         await Admin.SetCreditLimitAsync(limit, cancellationToken: Token);
 
-        var found = await Billing.FindPaymentAsync(account, payment.Id, cancellationToken: Token);
+        var found = await Billing.FindTransactionAsync(account, payment.Id, cancellationToken: Token);
 
         Assert.NotNull(found);
         Assert.Equal(
-            (payment.Id, StatementEntryType.PaymentDeclined, DeclineReason.CreditLimitExceeded, payment.Amount, 1L),
+            (payment.Id, StatementLineType.PaymentDeclined, DeclineReason.CreditLimitExceeded, payment.Amount, 1L),
             (found.Line.Id, found.Line.Type, found.Line.DeclineReason, found.Line.Amount, found.Line.Version));
-        Assert.Null(await Billing.FindPaymentAsync(NewAccount(), payment.Id, cancellationToken: Token));
-        Assert.Null(await Billing.FindPaymentAsync(account, limit.Id, cancellationToken: Token));
-        Assert.Null(await Billing.FindPaymentAsync(account, Guid.NewGuid(), cancellationToken: Token));
+        Assert.Null(await Billing.FindTransactionAsync(NewAccount(), payment.Id, cancellationToken: Token));
+        var changed = await Billing.FindTransactionAsync(account, limit.Id, cancellationToken: Token);
+        Assert.Equal((limit.Id, StatementLineType.CreditLimitChanged, null), (changed!.Line.Id, changed.Line.Type, changed.Payment));
+        Assert.Null(await Billing.FindTransactionAsync(account, Guid.NewGuid(), cancellationToken: Token));
     }
 
     [Fact]
@@ -64,24 +64,26 @@ public abstract partial class BillingFacts
     {
         var account = NewAccount();
         var payment = new Payment(account, new Amount(10, "USD"));
-        await PayAsync<PaymentResult.Accepted>(payment);
+        await AcceptedAsync(payment);
         var refund = new Refund(account, payment.Id, new Amount(4, "USD"));
 
-        var part = await RefundAsync<RefundResult.Refunded>(refund);
-        var again = await RefundAsync<RefundResult.Refunded>(refund);
-        var tooMuch = await RefundAsync<RefundResult.Rejected>(new Refund(account, payment.Id, new Amount(6.01m, "USD")));
-        var rest = await RefundAsync<RefundResult.Refunded>(new Refund(account, payment.Id, new Amount(6, "USD")));
-        var found = await Billing.FindPaymentAsync(account, payment.Id, cancellationToken: Token);
+        var part = await AcceptedAsync(refund);
+        var again = await AcceptedAsync(refund);
+        var tooMuch = await RejectedAsync(new Refund(account, payment.Id, new Amount(6.01m, "USD")));
+        var rest = await AcceptedAsync(new Refund(account, payment.Id, new Amount(6, "USD")));
+        var found = await Billing.FindTransactionAsync(account, payment.Id, cancellationToken: Token);
+        var ofRefund = await Billing.FindTransactionAsync(account, refund.Id, cancellationToken: Token);
         var lines = await Billing.ReadStatementAsync(account, cancellationToken: Token).ToListAsync(Token);
 
-        Assert.Equal(part, again);
+        Assert.Equal((refund.Id, StatementLineType.PaymentRefunded, found!.Payment), (ofRefund!.Line.Id, ofRefund.Line.Type, ofRefund.Payment));
+        Assert.Equal(part with { IsReplay = true }, again);
         Assert.Equal((new Amount(4, "USD"), new Amount(6, "USD"), 2L), (part.Total, part.Balance, part.Version));
         Assert.Equal((new Amount(10, "USD"), new Amount(0, "USD"), 3L), (rest.Total, rest.Balance, rest.Version));
         Assert.Equal((RejectionReason.AmountTooLarge, "amount"), (tooMuch.Reason, tooMuch.Field));
         Assert.Equal("amount must be at most 6: no more is left of the payment.", tooMuch.Message);
-        Assert.Equal((StatementEntryType.PaymentAccepted, new Amount(10, "USD")), (found!.Line.Type, found.Refunded));
+        Assert.Equal((StatementLineType.PaymentAccepted, new Amount(10, "USD")), (found!.Line.Type, found.Payment!.Refunded));
         Assert.Equal([null, payment.Id, payment.Id], lines.Select(line => line.PaymentId));
-        Assert.Equal((StatementEntryType.PaymentRefunded, refund.Id, refund.Amount), (lines[1].Type, lines[1].Id, lines[1].Amount));
+        Assert.Equal((StatementLineType.PaymentRefunded, refund.Id, refund.Amount), (lines[1].Type, lines[1].Id, lines[1].Amount));
     }
 
     [Fact]
@@ -90,15 +92,15 @@ public abstract partial class BillingFacts
         var account = NewAccount();
         var payment = new Payment(account, new Amount(10, "USD"));
         var declined = new Payment(account, new Amount(10_000, "USD"));
-        await PayAsync<PaymentResult.Accepted>(payment);
-        await PayAsync<PaymentResult.Declined>(declined);
+        await AcceptedAsync(payment);
+        await DeclinedAsync(declined);
         var refund = new Refund(account, declined.Id, new Amount(1, "USD"));
 
-        var ofDeclined = await RefundAsync<RefundResult.Rejected>(refund);
-        var ofNothing = await RefundAsync<RefundResult.Rejected>(new Refund(refund.Id, NewAccount(), payment.Id, new Amount(1, "USD")));
-        var inEuros = await RefundAsync<RefundResult.Rejected>(new Refund(refund.Id, account, payment.Id, new Amount(1, "EUR")));
-        await RefundAsync<RefundResult.Refunded>(new Refund(refund.Id, account, payment.Id, new Amount(1, "USD")));
-        var reused = await RefundAsync<RefundResult.Rejected>(new Refund(refund.Id, account, payment.Id, new Amount(2, "USD")));
+        var ofDeclined = await RejectedAsync(refund);
+        var ofNothing = await RejectedAsync(new Refund(refund.Id, NewAccount(), payment.Id, new Amount(1, "USD")));
+        var inEuros = await RejectedAsync(new Refund(refund.Id, account, payment.Id, new Amount(1, "EUR")));
+        await AcceptedAsync(new Refund(refund.Id, account, payment.Id, new Amount(1, "USD")));
+        var reused = await RejectedAsync(new Refund(refund.Id, account, payment.Id, new Amount(2, "USD")));
 
         Assert.Equal(
             [
@@ -112,9 +114,9 @@ public abstract partial class BillingFacts
     public async Task A_payment_in_another_currency_is_declined()
     {
         var account = NewAccount();
-        await PayAsync<PaymentResult.Accepted>(new Payment(account, new Amount(1, "EUR")));
+        await AcceptedAsync(new Payment(account, new Amount(1, "EUR")));
 
-        var declined = await PayAsync<PaymentResult.Declined>(new Payment(account, new Amount(1, "USD")));
+        var declined = await DeclinedAsync(new Payment(account, new Amount(1, "USD")));
 
         Assert.Equal((DeclineReason.CurrencyMismatch, new Amount(1, "EUR")), (declined.Reason, declined.Balance));
         Assert.Equal("The account is kept in another currency.", declined.Message);
@@ -125,12 +127,12 @@ public abstract partial class BillingFacts
     {
         var account = NewAccount();
         var payment = new Payment(account, new Amount(5, "USD"));
-        var first = await PayAsync<PaymentResult.Accepted>(payment);
-        await PayAsync<PaymentResult.Accepted>(new Payment(account, new Amount(1, "USD")));
+        var first = await AcceptedAsync(payment);
+        await AcceptedAsync(new Payment(account, new Amount(1, "USD")));
 
-        var again = await PayAsync<PaymentResult.Accepted>(new Payment(payment.Id, account, new Amount(5.00m, "USD")));
+        var again = await AcceptedAsync(new Payment(payment.Id, account, new Amount(5.00m, "USD")));
 
-        Assert.Equal(first, again);
+        Assert.Equal(first with { IsReplay = true }, again);
         Assert.Equal(6, (await Billing.GetBalanceAsync(account, 2, cancellationToken: Token)).Balance.Value);
     }
 
@@ -139,10 +141,10 @@ public abstract partial class BillingFacts
     {
         var account = NewAccount();
         var payment = new Payment(account, new Amount(5, "USD"));
-        await PayAsync<PaymentResult.Accepted>(payment);
+        await AcceptedAsync(payment);
 
-        var other = await PayAsync<PaymentResult.Rejected>(new Payment(payment.Id, account, new Amount(6, "USD")));
-        var limit = await SetAsync<CreditLimitResult.Rejected>(new CreditLimit(payment.Id, account, new Amount(6, "USD")));
+        var other = await RejectedAsync(new Payment(payment.Id, account, new Amount(6, "USD")));
+        var limit = await RejectedAsync(new CreditLimit(payment.Id, account, new Amount(6, "USD")));
 
         Assert.Equal((RejectionReason.IdReused, ""), (other.Reason, other.Field));
         Assert.Equal(RejectionReason.IdReused, limit.Reason);
@@ -153,10 +155,10 @@ public abstract partial class BillingFacts
     {
         var account = NewAccount();
 
-        var set = await SetAsync<CreditLimitResult.Applied>(new CreditLimit(account, new Amount(50, "USD")));
-        await PayAsync<PaymentResult.Declined>(new Payment(account, new Amount(50.01m, "USD")));
-        var paid = await PayAsync<PaymentResult.Accepted>(new Payment(account, new Amount(50, "USD")));
-        var lowered = await SetAsync<CreditLimitResult.Applied>(new CreditLimit(account, new Amount(10, "USD")));
+        var set = await AcceptedAsync(new CreditLimit(account, new Amount(50, "USD")));
+        await DeclinedAsync(new Payment(account, new Amount(50.01m, "USD")));
+        var paid = await AcceptedAsync(new Payment(account, new Amount(50, "USD")));
+        var lowered = await AcceptedAsync(new CreditLimit(account, new Amount(10, "USD")));
         var balance = await Billing.GetBalanceAsync(account, lowered.Version, cancellationToken: Token);
 
         Assert.Equal((new Amount(50, "USD"), new Amount(0, "USD"), 1L), (set.Limit, set.Balance, set.Version));
@@ -168,14 +170,14 @@ public abstract partial class BillingFacts
     public async Task A_limit_in_another_currency_is_rejected_with_its_field_and_its_id_can_be_used_again()
     {
         var account = NewAccount();
-        await PayAsync<PaymentResult.Accepted>(new Payment(account, new Amount(1, "EUR")));
+        await AcceptedAsync(new Payment(account, new Amount(1, "EUR")));
         var limit = new CreditLimit(account, new Amount(5, "USD"));
 
-        var rejected = await SetAsync<CreditLimitResult.Rejected>(limit);
+        var rejected = await RejectedAsync(limit);
 
         Assert.Equal((RejectionReason.CurrencyMismatch, "limit.currency_code"), (rejected.Reason, rejected.Field));
         Assert.Equal("limit.currency_code must be EUR: the account is kept in it.", rejected.Message);
-        await SetAsync<CreditLimitResult.Applied>(new CreditLimit(limit.Id, account, new Amount(5, "EUR")));
+        await AcceptedAsync(new CreditLimit(limit.Id, account, new Amount(5, "EUR")));
     }
 
     [Fact]
@@ -201,7 +203,7 @@ public abstract partial class BillingFacts
         var account = NewAccount();
         var limit = new CreditLimit(account, new Amount(20, "USD"));
         var payments = ((List<decimal>)[15, 10, 5]).ConvertAll(value => new Payment(account, new Amount(value, "USD")));
-        await SetAsync<CreditLimitResult.Applied>(limit);
+        await AcceptedAsync(limit);
         foreach (var payment in payments)
         {
             await Billing.PayAsync(payment, cancellationToken: Token);
@@ -212,10 +214,10 @@ public abstract partial class BillingFacts
 
         Assert.Equal(
             [
-                (1, StatementEntryType.CreditLimitChanged, limit.Id, 20m, 0m, DeclineReason.Unspecified),
-                (2, StatementEntryType.PaymentAccepted, payments[0].Id, 15m, 15m, DeclineReason.Unspecified),
-                (3, StatementEntryType.PaymentDeclined, payments[1].Id, 10m, 15m, DeclineReason.CreditLimitExceeded),
-                (4, StatementEntryType.PaymentAccepted, payments[2].Id, 5m, 20m, DeclineReason.Unspecified),
+                (1, StatementLineType.CreditLimitChanged, limit.Id, 20m, 0m, null),
+                (2, StatementLineType.PaymentAccepted, payments[0].Id, 15m, 15m, null),
+                (3, StatementLineType.PaymentDeclined, payments[1].Id, 10m, 15m, DeclineReason.CreditLimitExceeded),
+                (4, StatementLineType.PaymentAccepted, payments[2].Id, 5m, 20m, null),
             ],
             lines.Select(line => (
                 line.Version, line.Type, line.Id, line.Amount.Value, line.Balance.Value, line.DeclineReason)));
@@ -232,8 +234,8 @@ public abstract partial class BillingFacts
         var results = await Billing.PayAllAsync(payments.ToAsyncEnumerable(), Token).ToListAsync(Token);
         var last = await Billing.PayAllAsync(Enumerable.Repeat(reused, 1).ToAsyncEnumerable(), Token).SingleAsync(Token);
 
-        Assert.Equal(payments.Select(p => p.Id).Order(), results.Select(r => Assert.IsType<PaymentResult.Accepted>(r).PaymentId).Order());
-        Assert.Equal(RejectionReason.IdReused, Assert.IsType<PaymentResult.Rejected>(last).Reason);
+        Assert.Equal(payments.Select(p => p.Id).Order(), results.Where(r => r.Accepted is not null).Select(r => r.Id).Order());
+        Assert.Equal(RejectionReason.IdReused, Expect.Rejected(last).Reason);
     }
 
     [Fact]
@@ -248,14 +250,37 @@ public abstract partial class BillingFacts
 
     private static CancellationToken Token => TestContext.Current.CancellationToken;
 
-    private static CardAccount NewAccount() => new(PaymentType.Discover, $"facts-{Guid.NewGuid():N}");
+    private static CardAccount NewAccount() => new(CardNetwork.Discover, $"facts-{Guid.NewGuid():N}");
 
-    private async Task<T> PayAsync<T>(Payment payment)
-        where T : PaymentResult => Assert.IsType<T>(await Billing.PayAsync(payment, cancellationToken: Token));
+    private async Task<PaymentAnswer> AcceptedAsync(Payment payment) => Expect.Accepted(await Billing.PayAsync(payment, cancellationToken: Token));
 
-    private async Task<T> RefundAsync<T>(Refund refund)
-        where T : RefundResult => Assert.IsType<T>(await Billing.RefundAsync(refund, cancellationToken: Token));
+    private async Task<HoldAnswer> AcceptedAsync(Hold hold) => Expect.Accepted(await Billing.AuthoriseAsync(hold, cancellationToken: Token));
 
-    private async Task<T> SetAsync<T>(CreditLimit limit)
-        where T : CreditLimitResult => Assert.IsType<T>(await Admin.SetCreditLimitAsync(limit, cancellationToken: Token));
+    private async Task<CaptureAnswer> AcceptedAsync(Capture capture) => Expect.Accepted(await Billing.CaptureAsync(capture, cancellationToken: Token));
+
+    private async Task<HoldVoidAnswer> AcceptedAsync(HoldVoid request) => Expect.Accepted(await Billing.VoidAsync(request, cancellationToken: Token));
+
+    private async Task<RefundAnswer> AcceptedAsync(Refund refund) => Expect.Accepted(await Billing.RefundAsync(refund, cancellationToken: Token));
+
+    private async Task<CreditLimitAnswer> AcceptedAsync(CreditLimit limit) => Expect.Accepted(await Admin.SetCreditLimitAsync(limit, cancellationToken: Token));
+
+    private async Task<AccountStatusAnswer> AcceptedAsync(AccountStatusChange change) => Expect.Accepted(await Admin.SetAccountStatusAsync(change, cancellationToken: Token));
+
+    private async Task<Decline> DeclinedAsync(Payment payment) => Expect.Declined(await Billing.PayAsync(payment, cancellationToken: Token));
+
+    private async Task<Decline> DeclinedAsync(Hold hold) => Expect.Declined(await Billing.AuthoriseAsync(hold, cancellationToken: Token));
+
+    private async Task<Rejection> RejectedAsync(Payment payment) => Expect.Rejected(await Billing.PayAsync(payment, cancellationToken: Token));
+
+    private async Task<Rejection> RejectedAsync(Hold hold) => Expect.Rejected(await Billing.AuthoriseAsync(hold, cancellationToken: Token));
+
+    private async Task<Rejection> RejectedAsync(Capture capture) => Expect.Rejected(await Billing.CaptureAsync(capture, cancellationToken: Token));
+
+    private async Task<Rejection> RejectedAsync(HoldVoid request) => Expect.Rejected(await Billing.VoidAsync(request, cancellationToken: Token));
+
+    private async Task<Rejection> RejectedAsync(Refund refund) => Expect.Rejected(await Billing.RefundAsync(refund, cancellationToken: Token));
+
+    private async Task<Rejection> RejectedAsync(CreditLimit limit) => Expect.Rejected(await Admin.SetCreditLimitAsync(limit, cancellationToken: Token));
+
+    private async Task<Rejection> RejectedAsync(AccountStatusChange change) => Expect.Rejected(await Admin.SetAccountStatusAsync(change, cancellationToken: Token));
 }

@@ -1,7 +1,5 @@
-using System.Diagnostics;
 using System.Globalization;
 using Billing.Client;
-using Billing.V1;
 
 // Pays once: Billing.Examples.Console http://localhost:5000 acct-42 12.34
 if (args is not [var proxies, var accountId, var value] || !decimal.TryParse(value, CultureInfo.InvariantCulture, out var amount))
@@ -17,25 +15,22 @@ foreach (var proxy in proxies.Split(','))
 }
 using var billing = new BillingClient(options);
 
-var account = new CardAccount(PaymentType.Visa, accountId);
+var account = new CardAccount(CardNetwork.Visa, accountId);
 var payment = new Payment(account, new Amount(amount, "USD"));
-var result = await billing.PayAsync(payment);
-for (var attempts = 1; result is PaymentResult.Unknown unknown && attempts < 3; attempts++)
+var outcome = await billing.PayAsync(payment);
+for (var attempts = 1; outcome.Unknown is { } unknown && attempts < 3; attempts++)
 {
     await Task.Delay(unknown.RetryAfter ?? TimeSpan.FromSeconds(1));
     // The same payment has the same id: it is charged once, whatever the outcome of the earlier attempts.
-    result = await billing.PayAsync(payment);
+    outcome = await billing.PayAsync(payment);
 }
 
-Console.WriteLine(result switch
-{
-    PaymentResult.Accepted accepted => $"accepted: {account} owes {accepted.Balance}",
-    PaymentResult.Declined declined => $"declined: {declined.Message}",
-    PaymentResult.Rejected rejected => $"rejected: {rejected.Message}",
-    PaymentResult.Unknown unknown => $"unknown: {unknown.Message}; retry with the id {payment.Id}",
-    _ => throw new UnreachableException(),
-});
-if (result is PaymentResult.Accepted paid)
+Console.WriteLine(outcome.Match(
+    accepted: answer => $"accepted: {account} owes {answer.Balance}",
+    declined: decline => $"declined: {decline.Message}",
+    rejected: rejection => $"rejected: {rejection.Message}",
+    unknown: unknown => $"unknown: {unknown.Message}; retry with the id {payment.Id}"));
+if (outcome.Accepted is { } paid)
 {
     // A balance that includes this payment, not an earlier one.
     var balance = await billing.GetBalanceAsync(account, minVersion: paid.Version);
@@ -45,4 +40,4 @@ await foreach (var line in billing.ReadStatementAsync(account))
 {
     Console.WriteLine($"{line.Version} {line.Type} {line.Amount}, owes {line.Balance}");
 }
-return result is PaymentResult.Accepted ? 0 : 1;
+return outcome.Accepted is null ? 1 : 0;

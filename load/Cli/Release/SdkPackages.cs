@@ -12,12 +12,11 @@ internal sealed class SdkPackages(Workspace workspace, string version, DateTimeO
     private const string Program = """
         using Billing.Client;
         using Billing.Client.Testing;
-        using Billing.V1;
 
-        var payment = new Payment(new CardAccount(PaymentType.Visa, "acct-42"), new Amount(12.34m, "USD"));
+        var payment = new Payment(new CardAccount(CardNetwork.Visa, "acct-42"), new Amount(12.34m, "USD"));
         var result = await new InMemoryBilling().PayAsync(payment);
         using var client = new BillingClient(new BillingClientOptions { Proxies = { "http://127.0.0.1:1" }, RetriesMax = 0 });
-        Console.WriteLine($"{result.GetType().Name} {(await client.PayAsync(payment)).GetType().Name} {payment.Id.ToString()[14]}");
+        Console.WriteLine($"{result.Status} {(await client.PayAsync(payment)).Status} {payment.Id.ToString()[14]}");
         """;
 
     private const string Printed = "Accepted Unknown 7";

@@ -15,7 +15,7 @@ internal static class Connections
         var deadline = TimeSpan.FromSeconds(spec.DeadlineS);
         return spec.Protocol switch
         {
-            LoadProtocol.Sdk => new SdkChannel(Sdk(spec, spec.Addresses, time), spec.TimedEvery),
+            LoadProtocol.Sdk => new SdkChannel(Sdk(spec, spec.Addresses, time), spec.TimedEvery, time),
             LoadProtocol.Unary => new UnaryChannel(OpenGrpc(address, spec.From, spec.CaFile), spec, time),
             LoadProtocol.Stream => new DeadlineChannel(new StreamChannel(Sdk(spec, [address], time)), deadline, time),
             LoadProtocol.Rest => new DeadlineChannel(new RestChannel(address), deadline, time),

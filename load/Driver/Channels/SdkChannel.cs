@@ -5,7 +5,7 @@ using Grpc.Core;
 namespace Billing.Driver.Channels;
 
 /// <summary>Calls through the SDK, as the platform's users do: over all proxies in turn, with its retries.</summary>
-internal sealed class SdkChannel(BillingClient client, int timedEvery) : IRequestChannel
+internal sealed class SdkChannel(BillingClient client, int timedEvery, TimeProvider time) : IRequestChannel
 {
     private int _sent;
 
@@ -18,7 +18,7 @@ internal sealed class SdkChannel(BillingClient client, int timedEvery) : IReques
             {
                 return new Answer<MakePaymentResponse>(await client.MakePaymentAsync(request));
             }
-            var timed = await client.MakeTimedPaymentAsync(request);
+            var timed = await client.MakeTimedPaymentAsync(request, time);
             return new Answer<MakePaymentResponse>(timed.Answer) { Times = timed.Times };
         });
 

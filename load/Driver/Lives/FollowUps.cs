@@ -1,5 +1,6 @@
 using Billing.Client;
 using Billing.Contracts;
+using Billing.Driver.Channels;
 using Billing.V1;
 using Grpc.Core;
 

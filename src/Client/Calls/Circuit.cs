@@ -1,4 +1,5 @@
 using Grpc.Core;
+using Microsoft.Extensions.Logging;
 using Polly;
 using Polly.CircuitBreaker;
 
@@ -18,7 +19,11 @@ internal sealed class Circuit
     // A timestamp, 0 while the circuit is closed: in the normal case a call reads only this field.
     private long _openUntil;
 
-    public Circuit(BillingClientOptions options, TimeProvider time)
+    /// <param name="proxy">The name of the proxy, for the log.</param>
+    /// <param name="options">The options.</param>
+    /// <param name="time">The clock.</param>
+    /// <param name="log">The log.</param>
+    public Circuit(string proxy, BillingClientOptions options, TimeProvider time, ILogger log)
     {
         _time = time;
         _break = (long)(options.CircuitBreak.TotalSeconds * time.TimestampFrequency);
@@ -29,8 +34,16 @@ internal sealed class Circuit
             MinimumThroughput = options.CircuitCallsMin,
             SamplingDuration = Window,
             BreakDuration = options.CircuitBreak,
-            OnOpened = _ => SetAsync(time.GetTimestamp() + _break),
-            OnClosed = _ => SetAsync(0),
+            OnOpened = _ =>
+            {
+                log.CircuitOpened(proxy, options.CircuitBreak);
+                return SetAsync(time.GetTimestamp() + _break);
+            },
+            OnClosed = _ =>
+            {
+                log.CircuitClosed(proxy);
+                return SetAsync(0);
+            },
         }).Build();
     }
 
@@ -60,7 +73,7 @@ internal sealed class Circuit
         var context = ResilienceContextPool.Shared.Get();
         // The outcome that the circuit is open is ignored: calls that end then were sent before, or no other proxy was available.
         await _pipeline.ExecuteOutcomeAsync(
-            static (_, e) => ValueTask.FromResult(e is null ? Outcome.FromResult(true) : Outcome.FromException<bool>(e)), context, failure);
+            static (_, e) => ValueTask.FromResult(e is null ? Polly.Outcome.FromResult(true) : Polly.Outcome.FromException<bool>(e)), context, failure);
         ResilienceContextPool.Shared.Return(context);
     }
 

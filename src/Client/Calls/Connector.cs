@@ -1,12 +1,14 @@
 using System.Net;
 using System.Net.Sockets;
+using Billing.Client.Connections;
 
 namespace Billing.Client;
 
 /// <summary>Opens the TCP connections to one proxy, and bounds how long its host may be silent: to an attempt to connect, and to
 /// what was sent. A host's kernel answers both however busy its processes are, so a silent host is gone. Thread-safe.</summary>
+/// <param name="resolve">Looks the addresses of a name up.</param>
 /// <param name="ip">Where the proxy is; null to look its name up for each connection.</param>
-internal sealed class Connector(IPAddress? ip = null)
+internal sealed class Connector(Func<string, CancellationToken, Task<IPAddress[]>> resolve, IPAddress? ip = null)
 {
     // Four packets. The kernel counts: a timer of this process would also fire where only this process has to wait for a processor.
     private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(5);
@@ -34,25 +36,29 @@ internal sealed class Connector(IPAddress? ip = null)
         {
             throw TimedOut();
         }
-        var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
         try
         {
-            BoundSilence(socket, (int)ConnectTimeout.TotalMilliseconds);
-            await socket.ConnectAsync(ip is null ? context.DnsEndPoint : new IPEndPoint(ip, context.DnsEndPoint.Port), cancellationToken);
+            var socket = await AddressRace.ConnectAsync(
+                await AddressesAsync(context.DnsEndPoint.Host, cancellationToken), context.DnsEndPoint.Port,
+                socket => BoundSilence(socket, (int)ConnectTimeout.TotalMilliseconds), cancellationToken);
             BoundSilence(socket, SilentMsMax);
             return new NetworkStream(socket, ownsSocket: true);
         }
         catch (SocketException e) when (e.SocketErrorCode == SocketError.TimedOut)
         {
-            socket.Dispose();
             Volatile.Write(ref _timedOutAt, TimeProvider.System.GetTimestamp());
             throw TimedOut();
         }
-        catch
+    }
+
+    private async ValueTask<IPAddress[]> AddressesAsync(string host, CancellationToken cancellationToken)
+    {
+        if ((ip ?? (IPAddress.TryParse(host, out var literal) ? literal : null)) is { } known)
         {
-            socket.Dispose();
-            throw;
+            return [known];
         }
+        var addresses = await resolve(host, cancellationToken);
+        return addresses.Length > 0 ? addresses : throw new SocketException((int)SocketError.NoData, $"'{host}' has no address");
     }
 
     private static void BoundSilence(Socket socket, int unacknowledgedMsMax)

@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using Microsoft.Extensions.Logging;
 
 namespace Billing.Client;
 
@@ -9,8 +10,10 @@ namespace Billing.Client;
 /// <param name="resolve">Looks its addresses up.</param>
 /// <param name="connect">Creates the proxy at an address.</param>
 /// <param name="time">The clock.</param>
+/// <param name="log">The log.</param>
 internal sealed class NamedProxies(
-    string name, Func<string, CancellationToken, Task<IPAddress[]>> resolve, Func<IPAddress, NamedProxies, Proxy> connect, TimeProvider time)
+    string name, Func<string, CancellationToken, Task<IPAddress[]>> resolve, Func<IPAddress, NamedProxies, Proxy> connect, TimeProvider time,
+    ILogger log)
 {
     private static readonly TimeSpan RefreshAfter = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan RefreshAfterFailure = TimeSpan.FromSeconds(1);
@@ -64,7 +67,23 @@ internal sealed class NamedProxies(
         {
             // The addresses known are better than none, and a call may be choosing among them.
             (Failure, _isDoubtful) = (e.Message, true);
+            log.LookUpFailed(name, e.Message);
         }
         _resolvedAt = time.GetTimestamp();
     }
+}
+
+/// <summary>An address of the form <c>dns:///name:port</c>.</summary>
+internal static class ProxyName
+{
+    private const string Prefix = "dns:///";
+
+    public static bool Is(string address) => address.StartsWith(Prefix, StringComparison.OrdinalIgnoreCase);
+
+    /// <summary>Returns the address of the proxies behind the name; null if it is not valid.</summary>
+    public static Uri? Parse(string address, bool isPlaintext) =>
+        Uri.TryCreate($"{(isPlaintext ? "http" : "https")}://{address[Prefix.Length..]}", UriKind.Absolute, out var uri)
+        && uri.Host.Length > 0 && uri is { PathAndQuery: "/", UserInfo: "" }
+            ? uri
+            : null;
 }

@@ -9,8 +9,27 @@ namespace Billing.Client;
 /// causes it.</summary>
 internal static class ProxyFailure
 {
-    /// <summary>Returns one of <see cref="ErrorReasons"/>; empty if the failure has none.</summary>
-    public static string Reason(RpcException failure) => Details(failure)?.GetDetail<ErrorInfo>()?.Reason ?? "";
+    private const string TriesKey = "Billing.Client.Tries";
+
+    /// <summary>Returns a failure of a call, after a number of attempts that were sent.</summary>
+    public static RpcException After(int tries, RpcException failure)
+    {
+        failure.Data[TriesKey] = tries;
+        return failure;
+    }
+
+    /// <summary>Returns whether a failure is that of the only attempt.</summary>
+    public static bool IsOfFirstTry(RpcException failure) => failure.Data[TriesKey] is 1;
+
+    /// <summary>Returns one of <see cref="ErrorReasons"/>; empty if the failure has none of the platform's own.</summary>
+    public static string Reason(RpcException failure) =>
+        Details(failure)?.GetDetail<ErrorInfo>() is { Domain: ErrorDetails.Domain } info ? info.Reason : "";
+
+    /// <summary>Returns the failure as text; never empty.</summary>
+    public static string Message(RpcException failure) => Message(failure.StatusCode, failure.Status.Detail);
+
+    /// <summary>Returns the text of a failure; never empty.</summary>
+    public static string Message(StatusCode status, string text) => text.Length > 0 ? text : $"It ended with the status {status}.";
 
     /// <summary>Returns the path of the invalid field; empty if no field is.</summary>
     public static string Field(RpcException failure) =>

@@ -4,6 +4,7 @@ using Billing.V1;
 using Grpc.Core;
 using Grpc.Core.Interceptors;
 using Grpc.Net.Client;
+using Microsoft.Extensions.Logging;
 
 namespace Billing.Client;
 
@@ -17,15 +18,15 @@ internal sealed class ProxyPool : IDisposable
     private readonly NamedProxies[] _named;
     private int _turn;
 
-    public ProxyPool(BillingClientOptions options, string section, TimeProvider time)
+    public ProxyPool(BillingClientOptions options, string section, TimeProvider time, ILogger log)
     {
         (_options, _section, _time) = (options, section, time);
         var tls = Certificates.Load(options.Tls, section);
-        _fixed = [.. options.Proxies.Where(address => !ProxyName.Is(address)).Select(address => Proxy.At(new Uri(address), null, null, options, tls, time))];
+        _fixed = [.. options.Proxies.Where(address => !ProxyName.Is(address)).Select(address => Proxy.At(new Uri(address), null, null, options, tls, time, log))];
         _named = [.. options.Proxies.Where(ProxyName.Is).Select(name =>
         {
             var address = ProxyName.Parse(name, options.DnsPlaintext)!;
-            return new NamedProxies(address.IdnHost, options.Resolve, (ip, named) => Proxy.At(address, ip, named, options, tls, time), time);
+            return new NamedProxies(address.IdnHost, options.Resolve, (ip, named) => Proxy.At(address, ip, named, options, tls, time, log), time, log);
         })];
     }
 
@@ -109,14 +110,18 @@ internal sealed class Proxy(Uri address, IPAddress? ip, NamedProxies? named, Grp
 
     public Circuit Circuit => circuit;
 
+    /// <summary>Its address, as messages name it.</summary>
+    public string Name { get; } = NameOf(address, ip);
+
+    public CallInvoker Calls => calls;
+
     public BillingService.BillingServiceClient Billing { get; } = new(calls);
 
-    public BillingAdminService.BillingAdminServiceClient Admin { get; } = new(calls);
-
     public static Proxy At(
-        Uri address, IPAddress? ip, NamedProxies? named, BillingClientOptions options, SslClientAuthenticationOptions tls, TimeProvider time)
+        Uri address, IPAddress? ip, NamedProxies? named, BillingClientOptions options, SslClientAuthenticationOptions tls, TimeProvider time,
+        ILogger log)
     {
-        var connect = new Connector(ip).ConnectAsync;
+        var connect = new Connector(options.Resolve, ip).ConnectAsync;
         var handler = new SocketsHttpHandler
         {
             // A burst needs more streams than one connection has.
@@ -144,7 +149,8 @@ internal sealed class Proxy(Uri address, IPAddress? ip, NamedProxies? named, Grp
             (handler.UseProxy, handler.ConnectCallback) = (false, connect);
         }
         var channel = GrpcChannel.ForAddress(address, new GrpcChannelOptions { HttpHandler = hooked, DisposeHttpClient = true });
-        return new Proxy(address, ip, named, channel, channel.Intercept([.. options.Interceptors]), new Circuit(options, time));
+        return new Proxy(address, ip, named, channel, channel.Intercept([.. options.Interceptors]),
+            new Circuit(NameOf(address, ip), options, time, log));
     }
 
     /// <summary>Records the outcome of a call or a stream; null if it was answered.</summary>
@@ -158,4 +164,7 @@ internal sealed class Proxy(Uri address, IPAddress? ip, NamedProxies? named, Grp
     }
 
     public void Dispose() => channel.Dispose();
+
+    private static string NameOf(Uri address, IPAddress? ip) =>
+        ip is null ? address.GetLeftPart(UriPartial.Authority) : $"{address.GetLeftPart(UriPartial.Authority)} ({ip})";
 }

@@ -12,15 +12,20 @@ internal sealed class RetryPolicy
 {
     private static readonly TimeSpan DelayMax = TimeSpan.FromSeconds(2);
 
+    private static readonly ResiliencePropertyKey<DateTimeOffset> End = new("end");
+    private static readonly ResiliencePropertyKey<TimeSpan> Delay = new("delay");
+    private static readonly ResiliencePropertyKey<TimeSpan> Waited = new("waited");
+
     private readonly BillingClientOptions _options;
     private readonly RetryBudget _budget;
     private readonly Func<RpcException, bool> _handles;
+    private readonly TimeProvider _time;
     private readonly Random _random;
     private readonly ResiliencePipeline _pipeline;
 
     public RetryPolicy(BillingClientOptions options, TimeProvider time, RetryBudget budget, Func<RpcException, bool> handles)
     {
-        (_options, _budget, _handles) = (options, budget, handles);
+        (_options, _time, _budget, _handles) = (options, time, budget, handles);
         _random = new Random(unchecked((int)time.GetTimestamp()));
         _pipeline = options.RetriesMax == 0 ? ResiliencePipeline.Empty : Pipeline(time);
     }
@@ -54,22 +59,57 @@ internal sealed class RetryPolicy
         }
     }
 
-    /// <summary>Makes attempts until one succeeds or no retry is left.</summary>
+    /// <summary>Makes attempts until one succeeds or no retry is left. A retry that would come too late is not waited for, whoever asks for
+    /// the wait: the failure says what the platform advises.</summary>
+    /// <param name="attempt">Makes an attempt.</param>
+    /// <param name="state">What it is called with.</param>
+    /// <param name="end">When it is too late; null for one that has no end, such as a stream: all its waits together are then no longer than
+    /// the default deadline.</param>
+    /// <param name="cancellationToken">Cancels the waits.</param>
     /// <exception cref="RpcException">The last attempt failed, or one with a failure that is not retried.</exception>
-    public ValueTask<T> ExecuteAsync<T, TState>(
-        Func<TState, CancellationToken, ValueTask<T>> attempt, TState state, CancellationToken cancellationToken) =>
-        _pipeline.ExecuteAsync(attempt, state, cancellationToken);
+    public async ValueTask<T> ExecuteAsync<T, TState>(
+        Func<TState, CancellationToken, ValueTask<T>> attempt, TState state, DateTimeOffset? end, CancellationToken cancellationToken)
+    {
+        var context = ResilienceContextPool.Shared.Get(cancellationToken);
+        if (end is { } time)
+        {
+            context.Properties.Set(End, time);
+        }
+        try
+        {
+            return await _pipeline.ExecuteAsync(
+                static (context, s) => s.Attempt(s.State, context.CancellationToken), context, (Attempt: attempt, State: state));
+        }
+        finally
+        {
+            ResilienceContextPool.Shared.Return(context);
+        }
+    }
 
     private ResiliencePipeline Pipeline(TimeProvider time) =>
         new ResiliencePipelineBuilder { TimeProvider = time }.AddRetry(new RetryStrategyOptions
         {
             // Also called after the last attempt, which must not take a retry from the budget.
             ShouldHandle = a => ValueTask.FromResult(
-                a.Outcome.Exception is RpcException e && IsRetried(e) && a.AttemptNumber < _options.RetriesMax && _budget.TrySpend()),
+                a.Outcome.Exception is RpcException e && IsRetried(e) && a.AttemptNumber < _options.RetriesMax
+                && IsInTime(a.Context.Properties, ProxyFailure.RetryAfter(e) ?? DelayAfter(a.AttemptNumber + 1)) && _budget.TrySpend()),
             MaxRetryAttempts = _options.RetriesMax,
-            DelayGenerator = a => ValueTask.FromResult<TimeSpan?>(
-                (a.Outcome.Exception is RpcException e ? ProxyFailure.RetryAfter(e) : null) ?? DelayAfter(a.AttemptNumber + 1)),
+            DelayGenerator = a => ValueTask.FromResult<TimeSpan?>(a.Context.Properties.GetValue(Delay, TimeSpan.Zero)),
         }).Build();
+
+    // Keeps the delay, which is drawn at random, and the sum of all.
+    private bool IsInTime(ResilienceProperties properties, TimeSpan delay)
+    {
+        var waited = properties.GetValue(Waited, TimeSpan.Zero);
+        var left = properties.TryGetValue(End, out var end) ? end - _time.GetUtcNow() : _options.Deadline - waited;
+        if (delay >= left)
+        {
+            return false;
+        }
+        properties.Set(Delay, delay);
+        properties.Set(Waited, waited + delay);
+        return true;
+    }
 
     private bool IsRetried(RpcException failure) => _handles(failure) && !ProxyFailure.ForbidsRetry(failure);
 

@@ -69,7 +69,7 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
             while (await payments.Outbox.WaitToReadAsync(cancellationToken))
             {
                 await streams.Retries.ExecuteAsync(
-                    static (s, token) => s.Run.StreamAsync(s.Payments, token), (Run: this, Payments: payments), cancellationToken);
+                    static (s, token) => s.Run.StreamAsync(s.Payments, token), (Run: this, Payments: payments), end: null, cancellationToken);
             }
         }
         catch (RpcException e)
@@ -109,7 +109,7 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
         catch (RpcException e)
         {
             cancellationToken.ThrowIfCancellationRequested();
-            await proxy.RecordOutcomeAsync(e);
+            await streams.FailedAsync(proxy, e);
             // A proxy answers what it has read before it ends a stream so.
             isRefused = Outcomes.IsRefusal(e);
             if (payments.Answered == before || !streams.Retries.Handles(e))

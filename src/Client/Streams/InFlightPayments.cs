@@ -159,8 +159,8 @@ internal sealed class InFlightPayments(RetryPolicy retries)
                     Error = new PaymentError
                     {
                         StatusCode = (int)Outcomes.OfPayments(failure),
-                        Reason = BillingClient.Reason(failure),
-                        Message = failure.Status.Detail,
+                        Reason = ProxyFailure.Reason(failure),
+                        Message = ProxyFailure.Message(failure),
                     },
                 });
             }

@@ -25,7 +25,7 @@ internal sealed class StatementReader : IDisposable
         StreamCalls streams, ListStatementRequest request, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         using var reader = new StatementReader(streams, request);
-        while (await streams.Retries.ExecuteAsync(static (r, token) => r.MoveAsync(token), reader, cancellationToken))
+        while (await streams.Retries.ExecuteAsync(static (r, token) => r.MoveAsync(token), reader, end: null, cancellationToken))
         {
             yield return reader._call!.ResponseStream.Current;
             if (reader._rest.PageToken.Length == 0)
@@ -70,7 +70,7 @@ internal sealed class StatementReader : IDisposable
             _call = null;
             _again = true;
             cancellationToken.ThrowIfCancellationRequested();
-            await _proxy!.RecordOutcomeAsync(e);
+            await _streams.FailedAsync(_proxy!, e);
             throw;
         }
     }

@@ -1,10 +1,20 @@
 using Grpc.Core;
+using Microsoft.Extensions.Logging;
 
 namespace Billing.Client;
 
 /// <summary>Common settings and services of all streams of one gRPC method, <c>service/method</c>.</summary>
+/// <param name="method">The method.</param>
+/// <param name="headers">What the caller sends with each stream; null for nothing.</param>
+/// <param name="options">The options.</param>
+/// <param name="proxies">The proxies.</param>
+/// <param name="retries">What is retried.</param>
+/// <param name="token">The token.</param>
+/// <param name="telemetry">The telemetry.</param>
+/// <param name="log">The log.</param>
 internal sealed class StreamCalls(
-    string method, BillingClientOptions options, ProxyPool proxies, RetryPolicy retries, BearerToken token, ClientTelemetry telemetry)
+    string method, Metadata? headers, BillingClientOptions options, ProxyPool proxies, RetryPolicy retries, BearerToken token,
+    ClientTelemetry telemetry, ILogger log)
 {
     public RetryPolicy Retries => retries;
 
@@ -19,13 +29,36 @@ internal sealed class StreamCalls(
     }
 
     /// <summary>Returns the options of a stream. They have no deadline: a stream lasts as long as there are messages, and the
-    /// proxy limits the wait for each answer. The waits for its token and for the first addresses are bounded by that of a call.</summary>
+    /// proxy limits the wait for each answer. The waits for its token, for the first addresses and between its retries are bounded by the
+    /// deadline of a call.</summary>
     public async ValueTask<CallOptions> OptionsAsync(CancellationToken cancellationToken)
     {
-        var headers = await token.HeadersAsync(options.Deadline, cancellationToken);
+        var identity = await token.HeadersAsync(options.Deadline, cancellationToken);
         await proxies.ReadyAsync(deadline: null, cancellationToken);
-        return new CallOptions(headers, cancellationToken: cancellationToken);
+        return new CallOptions(Together(headers, identity), cancellationToken: cancellationToken);
+    }
+
+    /// <summary>Returns the headers of both; null if neither has any.</summary>
+    public static Metadata? Together(Metadata? some, Metadata? others)
+    {
+        if (some is null || others is null)
+        {
+            return some ?? others;
+        }
+        var all = new Metadata();
+        foreach (var entry in some.Concat(others))
+        {
+            all.Add(entry);
+        }
+        return all;
     }
 
     public void CountRetry() => telemetry.Retried(method);
+
+    /// <summary>Records how a stream to a proxy failed.</summary>
+    public ValueTask FailedAsync(Proxy proxy, RpcException failure)
+    {
+        log.StreamFailed(method, proxy.Name, failure.StatusCode, ProxyFailure.Reason(failure), ProxyFailure.Message(failure));
+        return proxy.RecordOutcomeAsync(failure);
+    }
 }

@@ -1,6 +1,4 @@
 using System.Globalization;
-using Billing.Contracts;
-using Billing.V1;
 
 namespace Billing.Client.Testing;
 
@@ -31,115 +29,133 @@ internal sealed class InMemoryAccount(decimal creditLimit)
             _holds.Where(hold => hold.Value.Held > 0 && hold.Value.ExpiresAt <= now).OrderBy(hold => hold.Value.ExpiresAt).ToList())
         {
             Release(id, held);
-            Add(StatementEntryType.AuthorisationExpired, Guid.NewGuid(), expiresAt, Amount.Of(held, _currency), id);
+            Add(StatementLineType.AuthorisationExpired, Guid.NewGuid(), expiresAt, Amount.Of(held, _currency), id);
         }
     }
 
-    public PaymentResult Pay(Payment payment, DateTimeOffset now)
+    public Outcome<PaymentAnswer> Pay(Payment payment, DateTimeOffset now)
     {
         if (ReasonToDecline(payment.Amount) is var (reason, message))
         {
-            var declined = Add(StatementEntryType.PaymentDeclined, payment.Id, now, payment.Amount, reason: reason, notes: payment.Notes);
-            return new PaymentResult.Declined(payment.Id, reason, message, declined.Balance, declined.Version);
+            var declined = Add(StatementLineType.PaymentDeclined, payment.Id, now, payment.Amount, reason: reason, notes: payment.Notes);
+            return Declined<PaymentAnswer>(reason, message, declined);
         }
         _currency = payment.Amount.Currency;
         _balance += payment.Amount.Value;
-        var line = Add(StatementEntryType.PaymentAccepted, payment.Id, now, payment.Amount, notes: payment.Notes);
-        return new PaymentResult.Accepted(payment.Id, line.Balance, line.Version);
+        var line = Add(StatementLineType.PaymentAccepted, payment.Id, now, payment.Amount, notes: payment.Notes);
+        return new(payment.Id, new PaymentAnswer { Balance = line.Balance, OnHold = line.OnHold!, DecidedAt = line.DecidedAt, Version = line.Version });
     }
 
-    public HoldResult Authorise(Hold hold, DateTimeOffset now)
+    public Outcome<HoldAnswer> Authorise(Hold hold, DateTimeOffset now)
     {
         if (ReasonToDecline(hold.Amount) is var (reason, message))
         {
-            var declined = Add(StatementEntryType.AuthorisationDeclined, hold.Id, now, hold.Amount, reason: reason, notes: hold.Notes);
-            return new HoldResult.Declined(hold.Id, reason, message, declined.Balance, declined.Version);
+            var declined = Add(StatementLineType.AuthorisationDeclined, hold.Id, now, hold.Amount, reason: reason, notes: hold.Notes);
+            return Declined<HoldAnswer>(reason, message, declined);
         }
         _currency = hold.Amount.Currency;
         var expiresAt = now + hold.Duration;
         _holds[hold.Id] = (hold.Amount.Value, expiresAt);
-        var line = Add(StatementEntryType.PaymentAuthorised, hold.Id, now, hold.Amount, notes: hold.Notes);
-        return new HoldResult.Authorised(hold.Id, expiresAt, line.Balance, line.OnHold!, line.Version);
+        var line = Add(StatementLineType.PaymentAuthorised, hold.Id, now, hold.Amount, notes: hold.Notes);
+        return new(hold.Id, new HoldAnswer { ExpiresAt = expiresAt, Balance = line.Balance, OnHold = line.OnHold!, DecidedAt = line.DecidedAt, Version = line.Version });
     }
 
-    public CaptureResult Capture(Capture capture, DateTimeOffset now)
+    public Outcome<CaptureAnswer> Capture(Capture capture, DateTimeOffset now)
     {
-        var payment = Find(capture.PaymentId);
-        if ((RefusalOf(payment) ?? WithoutHold(payment!) ?? RefusalOf(payment!, capture.Amount, payment!.Held.Value, "on hold of")) is var (reason, field, message))
+        var payment = FindPayment(capture.PaymentId);
+        if ((RefusalOf(payment) ?? WithoutHold(payment!) ?? RefusalOf(payment!, capture.Amount, payment!.Payment!.Held.Value, "on hold of")) is var (reason, field, message))
         {
-            return new CaptureResult.Rejected(capture.Id, reason, field, message);
+            return Rejected<CaptureAnswer>(capture.Id, reason, field, message);
         }
-        Release(capture.PaymentId, capture.IsFinal ? payment!.Held.Value : capture.Amount.Value);
+        Release(capture.PaymentId, capture.IsFinal ? payment!.Payment!.Held.Value : capture.Amount.Value);
         _balance += capture.Amount.Value;
-        var line = Add(StatementEntryType.PaymentCaptured, capture.Id, now, capture.Amount, capture.PaymentId, notes: capture.Notes);
-        var captured = Find(capture.PaymentId)!;
-        return new CaptureResult.Captured(capture.Id, captured.Charged, captured.Held, line.Balance, line.Version);
+        var line = Add(StatementLineType.PaymentCaptured, capture.Id, now, capture.Amount, capture.PaymentId, notes: capture.Notes);
+        var captured = TotalsOf(capture.PaymentId);
+        return new(capture.Id, new CaptureAnswer
+        {
+            Total = captured.Charged,
+            Held = captured.Held,
+            Balance = line.Balance,
+            OnHold = line.OnHold!,
+            DecidedAt = line.DecidedAt,
+            Version = line.Version,
+        });
     }
 
-    public HoldVoidResult Void(HoldVoid request, DateTimeOffset now)
+    public Outcome<HoldVoidAnswer> Void(HoldVoid request, DateTimeOffset now)
     {
-        var payment = Find(request.PaymentId);
+        var payment = FindPayment(request.PaymentId);
         if ((RefusalOf(payment) ?? WithoutHold(payment!)) is var (reason, field, message))
         {
-            return new HoldVoidResult.Rejected(request.Id, reason, field, message);
+            return Rejected<HoldVoidAnswer>(request.Id, reason, field, message);
         }
-        Release(request.PaymentId, payment!.Held.Value);
-        var line = Add(StatementEntryType.AuthorisationVoided, request.Id, now, payment.Held, request.PaymentId);
-        return new HoldVoidResult.Voided(request.Id, payment.Held, line.Balance, line.Version);
+        Release(request.PaymentId, payment!.Payment!.Held.Value);
+        var line = Add(StatementLineType.AuthorisationVoided, request.Id, now, payment.Payment.Held, request.PaymentId);
+        return new(request.Id, new HoldVoidAnswer { Released = payment.Payment.Held, Balance = line.Balance, OnHold = line.OnHold!, DecidedAt = line.DecidedAt, Version = line.Version });
     }
 
-    public RefundResult Refund(Refund refund, DateTimeOffset now)
+    public Outcome<RefundAnswer> Refund(Refund refund, DateTimeOffset now)
     {
-        var payment = Find(refund.PaymentId);
-        if ((RefusalOf(payment) ?? RefusalOf(payment!, refund.Amount, payment!.Charged.Value - payment.Refunded.Value, "left of")) is var (reason, field, message))
+        var payment = FindPayment(refund.PaymentId);
+        if ((RefusalOf(payment) ?? RefusalOf(payment!, refund.Amount, payment!.Payment!.Charged.Value - payment.Payment.Refunded.Value, "left of")) is var (reason, field, message))
         {
-            return new RefundResult.Rejected(refund.Id, reason, field, message);
+            return Rejected<RefundAnswer>(refund.Id, reason, field, message);
         }
         _balance -= refund.Amount.Value;
-        var line = Add(StatementEntryType.PaymentRefunded, refund.Id, now, refund.Amount, refund.PaymentId, notes: refund.Notes);
-        return new RefundResult.Refunded(refund.Id, Find(refund.PaymentId)!.Refunded, line.Balance, line.Version);
+        var line = Add(StatementLineType.PaymentRefunded, refund.Id, now, refund.Amount, refund.PaymentId, notes: refund.Notes);
+        return new(refund.Id, new RefundAnswer { Total = TotalsOf(refund.PaymentId).Refunded, Balance = line.Balance, OnHold = line.OnHold!, DecidedAt = line.DecidedAt, Version = line.Version });
     }
 
-    public CreditLimitResult Set(CreditLimit limit, DateTimeOffset now)
+    public Outcome<CreditLimitAnswer> Set(CreditLimit limit, DateTimeOffset now)
     {
         if (_currency is { } currency && currency != limit.Limit.Currency)
         {
-            return new CreditLimitResult.Rejected(
+            return Rejected<CreditLimitAnswer>(
                 limit.Id, RejectionReason.CurrencyMismatch, "limit.currency_code",
                 $"limit.currency_code must be {currency}: the account is kept in it.");
         }
         _currency = limit.Limit.Currency;
         _limit = limit.Limit.Value;
-        var line = Add(StatementEntryType.CreditLimitChanged, limit.Id, now, limit.Limit);
-        return new CreditLimitResult.Applied(limit.Id, limit.Limit, line.Balance, line.Version);
+        var line = Add(StatementLineType.CreditLimitChanged, limit.Id, now, limit.Limit);
+        return new(limit.Id, new CreditLimitAnswer { Limit = limit.Limit, Balance = line.Balance, OnHold = line.OnHold!, DecidedAt = line.DecidedAt, Version = line.Version });
     }
 
-    public AccountStatusResult Set(AccountStatusChange change, DateTimeOffset now)
+    public Outcome<AccountStatusAnswer> Set(AccountStatusChange change, DateTimeOffset now)
     {
         if (change.Status == AccountStatus.Closed && (_balance != 0 || OnHold != 0))
         {
-            return new AccountStatusResult.Rejected(
+            return Rejected<AccountStatusAnswer>(
                 change.Id, RejectionReason.AccountNotEmpty, "account_status",
                 $"The account cannot be closed: it owes {Amount.Of(_balance, _currency)}, and {Amount.Of(OnHold, _currency)} is on hold.");
         }
         _status = change.Status;
-        var line = Add(StatementEntryType.AccountStatusChanged, change.Id, now, Amount.Of(null), notes: change.Notes);
-        return new AccountStatusResult.Applied(change.Id, change.Status, line.Balance, line.OnHold!, line.Version);
+        var line = Add(StatementLineType.AccountStatusChanged, change.Id, now, Amount.Of(null), notes: change.Notes);
+        return new(change.Id, new AccountStatusAnswer
+        {
+            Status = change.Status,
+            Balance = line.Balance,
+            OnHold = line.OnHold!,
+            DecidedAt = line.DecidedAt,
+            Version = line.Version,
+        });
     }
 
-    public FoundPayment? Find(Guid id)
-    {
-        if (_lines.Find(line => line.Id == id && line.PaymentId is null && !IsOfOperator(line)) is not { } line)
-        {
-            return null;
-        }
-        var currency = line.Amount.Currency;
-        var charged = line.Type == StatementEntryType.PaymentAccepted ? line.Amount : Sum(StatementEntryType.PaymentCaptured);
-        var isHeld = _holds.TryGetValue(id, out var hold);
-        return new FoundPayment(
-            line, charged, Sum(StatementEntryType.PaymentRefunded), Amount.Of(hold.Held, currency), isHeld ? hold.ExpiresAt : null);
+    public FoundTransaction? Find(Guid id) => _lines.Find(line => line.Id == id) is { } line
+        ? new FoundTransaction(line, IsOfOperator(line) ? null : TotalsOf(line.PaymentId ?? id))
+        : null;
 
-        Amount Sum(StatementEntryType type) =>
+    private FoundTransaction? FindPayment(Guid id) => Find(id) is { Payment: not null, Line.PaymentId: null } payment ? payment : null;
+
+    private PaymentTotals TotalsOf(Guid id)
+    {
+        var line = _lines.Find(line => line.Id == id)!;
+        var currency = line.Amount.Currency;
+        var charged = line.Type == StatementLineType.PaymentAccepted ? line.Amount : Sum(StatementLineType.PaymentCaptured);
+        var isHeld = _holds.TryGetValue(id, out var hold);
+        return new PaymentTotals(
+            id, charged, Sum(StatementLineType.PaymentRefunded), Amount.Of(hold.Held, currency), isHeld ? hold.ExpiresAt : null);
+
+        Amount Sum(StatementLineType type) =>
             Amount.Of(_lines.Where(other => other.PaymentId == id && other.Type == type).Sum(other => other.Amount.Value), currency);
     }
 
@@ -155,7 +171,7 @@ internal sealed class InMemoryAccount(decimal creditLimit)
     {
         var line = version == 0 ? null : _lines[version - 1];
         var currency = line?.Balance.Currency;
-        var limit = _lines.Take(version).LastOrDefault(changed => changed.Type == StatementEntryType.CreditLimitChanged)?.Amount.Value ?? _openingLimit;
+        var limit = _lines.Take(version).LastOrDefault(changed => changed.Type == StatementLineType.CreditLimitChanged)?.Amount.Value ?? _openingLimit;
         var (balance, onHold) = (line?.Balance.Value ?? 0, line?.OnHold!.Value ?? 0);
         return new FormerBalance(
             Amount.Of(balance, currency), Amount.Of(Math.Max(0, limit - balance - onHold), currency), Amount.Of(limit, currency),
@@ -165,23 +181,30 @@ internal sealed class InMemoryAccount(decimal creditLimit)
         };
     }
 
-    private static bool IsOfOperator(StatementLine line) =>
-        line.Type is StatementEntryType.CreditLimitChanged or StatementEntryType.AccountStatusChanged;
+    private static Outcome<T> Declined<T>(DeclineReason reason, string message, StatementLine line)
+        where T : Answer => new(
+            line.Id, declined: new Decline { Reason = reason, Message = message, Balance = line.Balance, OnHold = line.OnHold!, DecidedAt = line.DecidedAt, Version = line.Version });
 
-    private static (RejectionReason, string Field, string Message)? RefusalOf(FoundPayment? payment) => payment switch
+    private static Outcome<T> Rejected<T>(Guid id, RejectionReason reason, string field, string message)
+        where T : Answer => new(id, rejected: new Rejection { Reason = reason, Field = field, Message = message });
+
+    private static bool IsOfOperator(StatementLine line) =>
+        line.Type is StatementLineType.CreditLimitChanged or StatementLineType.AccountStatusChanged;
+
+    private static (RejectionReason, string Field, string Message)? RefusalOf(FoundTransaction? payment) => payment switch
     {
         null => (RejectionReason.PaymentNotFound, "payment_id", "The account has no recorded payment under this payment_id."),
-        { Line.Type: StatementEntryType.PaymentDeclined or StatementEntryType.AuthorisationDeclined } =>
+        { Line.Type: StatementLineType.PaymentDeclined or StatementLineType.AuthorisationDeclined } =>
             (RejectionReason.PaymentDeclined, "payment_id", "The payment was declined: nothing was charged for it."),
         _ => null,
     };
 
-    private static (RejectionReason, string Field, string Message)? WithoutHold(FoundPayment payment) => payment.Held.Value > 0
+    private static (RejectionReason, string Field, string Message)? WithoutHold(FoundTransaction payment) => payment.Payment!.Held.Value > 0
         ? null
         : (RejectionReason.NotOnHold, "payment_id",
             "Nothing of the payment is on hold: it was not authorised, is captured whole or voided, or has expired.");
 
-    private static (RejectionReason, string Field, string Message)? RefusalOf(FoundPayment payment, Amount amount, decimal most, string where) =>
+    private static (RejectionReason, string Field, string Message)? RefusalOf(FoundTransaction payment, Amount amount, decimal most, string where) =>
         payment.Line.Amount.Currency != amount.Currency
             ? (RejectionReason.CurrencyMismatch, "amount.currency_code",
                 $"amount.currency_code must be {payment.Line.Amount.Currency}: the account is kept in it.")
@@ -203,7 +226,7 @@ internal sealed class InMemoryAccount(decimal creditLimit)
 
     // With the version, the balance and what is on hold as of now.
     private StatementLine Add(
-        StatementEntryType type, Guid id, DateTimeOffset decidedAt, Amount amount, Guid? paymentId = null, DeclineReason reason = DeclineReason.Unspecified,
+        StatementLineType type, Guid id, DateTimeOffset decidedAt, Amount amount, Guid? paymentId = null, DeclineReason? reason = null,
         Notes? notes = null)
     {
         var line = new StatementLine(_lines.Count + 1, type, id, decidedAt, amount, Amount.Of(_balance, _currency), reason)

@@ -5,19 +5,12 @@ using Billing.Contracts;
 namespace Billing.Client.Testing;
 
 /// <summary>An in-memory billing platform for the tests of its callers: accounts, limits, holds, declines, idempotency, versions
-/// and statements by the same rules as the real one. A test can make it lose answers. Thread-safe.</summary>
-/// <param name="creditLimit">The credit limit of accounts that have no limit of their own, in the currency of each account.
-/// </param>
-/// <param name="time">The clock; the system clock if null.</param>
-public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? time = null) : IBillingClient, IBillingAdminClient
+/// and statements by the same rules as the real one. A test can make it lose answers. What it is given as is a <see cref="BillingClient"/>; the
+/// operators' part is <see cref="Admin"/>. Thread-safe.</summary>
+public sealed class InMemoryBilling : BillingClient
 {
-    private const string Lost = "The answer was lost, as requested with LoseNextAnswer.";
-
-    private readonly decimal _creditLimit = creditLimit >= 0
-        ? creditLimit
-        : throw new ArgumentOutOfRangeException(nameof(creditLimit), creditLimit, "A credit limit is not negative.");
-
-    private readonly TimeProvider _time = time ?? TimeProvider.System;
+    private readonly decimal _creditLimit;
+    private readonly TimeProvider _time;
     private readonly Lock _gate = new();
     private readonly Dictionary<CardAccount, InMemoryAccount> _accounts = [];
 
@@ -25,6 +18,24 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
     private readonly Dictionary<(CardAccount, Guid), (object Request, object Result)> _receipts = [];
 
     private readonly Queue<bool> _lost = new();
+
+    /// <summary>Creates a platform without accounts.</summary>
+    /// <param name="creditLimit">The credit limit of accounts that have no limit of their own, in the currency of each account; zero or more.
+    /// </param>
+    /// <param name="time">The clock; the system clock if null.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The limit is negative.</exception>
+    public InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? time = null)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(creditLimit);
+        (_creditLimit, _time) = (creditLimit, time ?? TimeProvider.System);
+        Admin = new InMemoryAdmin(this);
+    }
+
+    /// <summary>The operators' part of this platform.</summary>
+    public BillingAdminClient Admin { get; }
+
+    /// <summary>Always zero: nothing fails on the way.</summary>
+    public override long Retried => 0;
 
     /// <summary>Makes the platform lose the answer to the next payment, limit or other change, as when a proxy fails: its outcome is unknown.
     /// Each call adds one answer to lose.</summary>
@@ -38,19 +49,16 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
     }
 
     /// <inheritdoc/>
-    public Task<PaymentResult> PayAsync(Payment payment, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    public override Task<Outcome<PaymentAnswer>> PayAsync(Payment payment, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(payment);
+        BillingClientOptions.CheckDeadline(deadline);
         cancellationToken.ThrowIfCancellationRequested();
-        return Task.FromResult(Answer<PaymentResult>(
-            payment.Account, payment.Id, payment,
-            (account, now) => account.Pay(payment, now),
-            reused: new PaymentResult.Rejected(payment.Id, RejectionReason.IdReused, "", Reused(payment.Id)),
-            lost: new PaymentResult.Unknown(payment.Id, "", Lost)));
+        return Task.FromResult(Answer(payment.Account, payment.Id, payment, (account, now) => account.Pay(payment, now)));
     }
 
     /// <inheritdoc/>
-    public async IAsyncEnumerable<PaymentResult> PayAllAsync(
+    public override async IAsyncEnumerable<Outcome<PaymentAnswer>> PayAllAsync(
         IAsyncEnumerable<Payment> payments, [EnumeratorCancellation] CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(payments);
@@ -61,11 +69,12 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
     }
 
     /// <inheritdoc/>
-    public Task<AccountBalance> GetBalanceAsync(
+    public override Task<AccountBalance> GetBalanceAsync(
         CardAccount account, long minVersion = 0, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(account);
         ArgumentOutOfRangeException.ThrowIfNegative(minVersion);
+        BillingClientOptions.CheckDeadline(deadline);
         cancellationToken.ThrowIfCancellationRequested();
         lock (_gate)
         {
@@ -79,11 +88,12 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
     }
 
     /// <inheritdoc/>
-    public Task<FormerBalance> GetBalanceAtAsync(
+    public override Task<FormerBalance> GetBalanceAtAsync(
         CardAccount account, long version, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(account);
         ArgumentOutOfRangeException.ThrowIfNegative(version);
+        BillingClientOptions.CheckDeadline(deadline);
         cancellationToken.ThrowIfCancellationRequested();
         lock (_gate)
         {
@@ -96,10 +106,11 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
     }
 
     /// <inheritdoc/>
-    public Task<FormerBalance> GetBalanceAtAsync(
+    public override Task<FormerBalance> GetBalanceAtAsync(
         CardAccount account, DateTimeOffset time, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(account);
+        BillingClientOptions.CheckDeadline(deadline);
         cancellationToken.ThrowIfCancellationRequested();
         lock (_gate)
         {
@@ -109,7 +120,7 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
     }
 
     /// <inheritdoc/>
-    public IAsyncEnumerable<StatementLine> ReadStatementAsync(
+    public override IAsyncEnumerable<StatementLine> ReadStatementAsync(
         CardAccount account, StatementFilter filter, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(account);
@@ -119,12 +130,13 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
     }
 
     /// <inheritdoc/>
-    public Task<StatementPage> ListStatementAsync(
+    public override Task<StatementPage> ListStatementAsync(
         CardAccount account, StatementFilter? filter = null, int pageSize = 0, string? pageToken = null, TimeSpan? deadline = null,
         CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(account);
         ArgumentOutOfRangeException.ThrowIfNegative(pageSize);
+        BillingClientOptions.CheckDeadline(deadline);
         cancellationToken.ThrowIfCancellationRequested();
         filter ??= new StatementFilter();
         // A token is the version that its page goes on after, and the request that it is of.
@@ -150,10 +162,11 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
     }
 
     /// <inheritdoc/>
-    public Task<FoundPayment?> FindPaymentAsync(
+    public override Task<FoundTransaction?> FindTransactionAsync(
         CardAccount account, Guid id, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(account);
+        BillingClientOptions.CheckDeadline(deadline);
         cancellationToken.ThrowIfCancellationRequested();
         lock (_gate)
         {
@@ -162,7 +175,7 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
     }
 
     /// <inheritdoc/>
-    public async IAsyncEnumerable<StatementLine> ReadStatementAsync(
+    public override async IAsyncEnumerable<StatementLine> ReadStatementAsync(
         CardAccount account, long afterVersion = 0, int limit = 0, [EnumeratorCancellation] CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(account);
@@ -182,76 +195,39 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
     }
 
     /// <inheritdoc/>
-    public Task<HoldResult> AuthoriseAsync(Hold hold, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    public override Task<Outcome<HoldAnswer>> AuthoriseAsync(Hold hold, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(hold);
+        BillingClientOptions.CheckDeadline(deadline);
         cancellationToken.ThrowIfCancellationRequested();
-        return Task.FromResult(Answer<HoldResult>(
-            hold.Account, hold.Id, (hold.Amount, hold.Duration, hold.Notes),
-            (account, now) => account.Authorise(hold, now),
-            reused: new HoldResult.Rejected(hold.Id, RejectionReason.IdReused, "", Reused(hold.Id)),
-            lost: new HoldResult.Unknown(hold.Id, "", Lost)));
+        return Task.FromResult(Answer(hold.Account, hold.Id, (hold.Amount, hold.Duration, hold.Notes), (account, now) => account.Authorise(hold, now)));
     }
 
     /// <inheritdoc/>
-    public Task<CaptureResult> CaptureAsync(Capture capture, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    public override Task<Outcome<CaptureAnswer>> CaptureAsync(Capture capture, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(capture);
+        BillingClientOptions.CheckDeadline(deadline);
         cancellationToken.ThrowIfCancellationRequested();
-        return Task.FromResult(Answer<CaptureResult>(
-            capture.Account, capture.Id, capture,
-            (account, now) => account.Capture(capture, now),
-            reused: new CaptureResult.Rejected(capture.Id, RejectionReason.IdReused, "", Reused(capture.Id)),
-            lost: new CaptureResult.Unknown(capture.Id, "", Lost)));
+        return Task.FromResult(Answer(capture.Account, capture.Id, capture, (account, now) => account.Capture(capture, now)));
     }
 
     /// <inheritdoc/>
-    public Task<HoldVoidResult> VoidAsync(HoldVoid request, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    public override Task<Outcome<HoldVoidAnswer>> VoidAsync(HoldVoid request, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(request);
+        BillingClientOptions.CheckDeadline(deadline);
         cancellationToken.ThrowIfCancellationRequested();
-        return Task.FromResult(Answer<HoldVoidResult>(
-            request.Account, request.Id, request,
-            (account, now) => account.Void(request, now),
-            reused: new HoldVoidResult.Rejected(request.Id, RejectionReason.IdReused, "", Reused(request.Id)),
-            lost: new HoldVoidResult.Unknown(request.Id, "", Lost)));
+        return Task.FromResult(Answer(request.Account, request.Id, request, (account, now) => account.Void(request, now)));
     }
 
     /// <inheritdoc/>
-    public Task<RefundResult> RefundAsync(Refund refund, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    public override Task<Outcome<RefundAnswer>> RefundAsync(Refund refund, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(refund);
+        BillingClientOptions.CheckDeadline(deadline);
         cancellationToken.ThrowIfCancellationRequested();
-        return Task.FromResult(Answer<RefundResult>(
-            refund.Account, refund.Id, refund,
-            (account, now) => account.Refund(refund, now),
-            reused: new RefundResult.Rejected(refund.Id, RejectionReason.IdReused, "", Reused(refund.Id)),
-            lost: new RefundResult.Unknown(refund.Id, "", Lost)));
-    }
-
-    /// <inheritdoc/>
-    public Task<CreditLimitResult> SetCreditLimitAsync(CreditLimit limit, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
-    {
-        ArgumentNullException.ThrowIfNull(limit);
-        cancellationToken.ThrowIfCancellationRequested();
-        return Task.FromResult(Answer<CreditLimitResult>(
-            limit.Account, limit.Id, limit,
-            (account, now) => account.Set(limit, now),
-            reused: new CreditLimitResult.Rejected(limit.Id, RejectionReason.IdReused, "", Reused(limit.Id)),
-            lost: new CreditLimitResult.Unknown(limit.Id, "", Lost)));
-    }
-
-    /// <inheritdoc/>
-    public Task<AccountStatusResult> SetAccountStatusAsync(
-        AccountStatusChange change, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
-    {
-        ArgumentNullException.ThrowIfNull(change);
-        cancellationToken.ThrowIfCancellationRequested();
-        return Task.FromResult(Answer<AccountStatusResult>(
-            change.Account, change.Id, change,
-            (account, now) => account.Set(change, now),
-            reused: new AccountStatusResult.Rejected(change.Id, RejectionReason.IdReused, "", Reused(change.Id)),
-            lost: new AccountStatusResult.Unknown(change.Id, "", Lost)));
+        return Task.FromResult(Answer(refund.Account, refund.Id, refund, (account, now) => account.Refund(refund, now)));
     }
 
     private static FieldViolation? Read(string? pageToken, string query, out long after)
@@ -263,38 +239,42 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
             : new FieldViolation("page_token", "must be the token of a page of the same account and filter");
     }
 
-    private static string Reused(Guid id) => $"The id {id} was already used for a different request.";
-
-    private T Answer<T>(CardAccount account, Guid id, object request, Func<InMemoryAccount, DateTimeOffset, T> decide, T reused, T lost)
-        where T : class
+    private Outcome<T> Answer<T>(
+        CardAccount account, Guid id, object request, Func<InMemoryAccount, DateTimeOffset, Outcome<T>> decide)
+        where T : Answer
     {
         lock (_gate)
         {
             var isLost = _lost.TryDequeue(out var recorded);
-            if (isLost && !recorded)
-            {
-                return lost;
-            }
-            var result = AnswerOnce(account, id, request, decide, reused);
-            return isLost ? lost : result;
+            var outcome = isLost && !recorded ? null : AnswerOnce(account, id, request, decide);
+            return isLost ? new(id, unknown: new Uncertainty { Message = "The answer was lost, as requested with LoseNextAnswer." }) : outcome!;
         }
     }
 
-    private T AnswerOnce<T>(CardAccount account, Guid id, object request, Func<InMemoryAccount, DateTimeOffset, T> decide, T reused)
-        where T : class
+    private Outcome<T> AnswerOnce<T>(
+        CardAccount account, Guid id, object request, Func<InMemoryAccount, DateTimeOffset, Outcome<T>> decide)
+        where T : Answer
     {
         var (found, now) = AccountOf(account);
         if (_receipts.TryGetValue((account, id), out var receipt))
         {
-            return receipt.Request.Equals(request) ? (T)receipt.Result : reused;
+            return receipt.Request.Equals(request)
+                ? (Outcome<T>)receipt.Result
+                : new(id, rejected: new Rejection
+                {
+                    Reason = RejectionReason.IdReused,
+                    Message = $"The id {id} was already used for a different request.",
+                });
         }
-        var result = decide(found, now);
+        var outcome = decide(found, now);
         // Rejected requests are not recorded, so their ids can be used again.
-        if (result.GetType() != reused.GetType())
+        if (outcome.Rejected is null)
         {
-            _receipts[(account, id)] = (request, result);
+            _receipts[(account, id)] = (request, new Outcome<T>(
+                id, outcome.Accepted is { } accepted ? accepted with { IsReplay = true } : null,
+                outcome.Declined is { } declined ? declined with { IsReplay = true } : null));
         }
-        return result;
+        return outcome;
     }
 
     // The account as of now, which it returns too: what was on hold until then is not any more.
@@ -307,5 +287,26 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
         var now = _time.GetUtcNow();
         found.Expire(now);
         return (found, now);
+    }
+
+    private sealed class InMemoryAdmin(InMemoryBilling billing) : BillingAdminClient
+    {
+        public override Task<Outcome<CreditLimitAnswer>> SetCreditLimitAsync(
+            CreditLimit limit, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+        {
+            ArgumentNullException.ThrowIfNull(limit);
+            BillingClientOptions.CheckDeadline(deadline);
+            cancellationToken.ThrowIfCancellationRequested();
+            return Task.FromResult(billing.Answer(limit.Account, limit.Id, limit, (account, now) => account.Set(limit, now)));
+        }
+
+        public override Task<Outcome<AccountStatusAnswer>> SetAccountStatusAsync(
+            AccountStatusChange change, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+        {
+            ArgumentNullException.ThrowIfNull(change);
+            BillingClientOptions.CheckDeadline(deadline);
+            cancellationToken.ThrowIfCancellationRequested();
+            return Task.FromResult(billing.Answer(change.Account, change.Id, change, (account, now) => account.Set(change, now)));
+        }
     }
 }

@@ -14,16 +14,16 @@ public sealed class SdkFactsOverKafka : BillingFacts
         _stack = stack;
     }
 
-    protected override IBillingClient Billing => _stack.Client();
+    protected override BillingClient Billing => _stack.Client();
 
-    protected override IBillingAdminClient Admin => _stack.Admin();
+    protected override BillingAdminClient Admin => _stack.Admin();
 }
 
 /// <summary>In one process.</summary>
 [Collection(InOneProcess.Name)]
 public sealed class SdkFactsEmbedded(EmbeddedStack stack) : BillingFacts
 {
-    protected override IBillingClient Billing => stack.Client();
+    protected override BillingClient Billing => stack.Client();
 
-    protected override IBillingAdminClient Admin => stack.Admin();
+    protected override BillingAdminClient Admin => stack.Admin();
 }

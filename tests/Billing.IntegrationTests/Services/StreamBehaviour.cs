@@ -76,7 +76,7 @@ public abstract class StreamBehaviour
     {
         var answer = Assert.Single(await StreamedPayments.SendAsync(_stack.Client(), [StackFixture.Payment(amount: 10_001)]));
 
-        Assert.Equal((PaymentOutcome.Declined, DeclineReason.CreditLimitExceeded), (answer.Payment.Outcome, answer.Payment.DeclineReason));
+        Assert.Equal((PaymentOutcome.Declined, V1.DeclineReason.CreditLimitExceeded), (answer.Payment.Outcome, answer.Payment.DeclineReason));
     }
 }
 

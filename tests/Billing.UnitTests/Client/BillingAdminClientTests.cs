@@ -9,7 +9,7 @@ namespace Billing.UnitTests.Client;
 /// <summary>The client of operators, which has addresses, a caller and options of its own.</summary>
 public sealed class BillingAdminClientTests
 {
-    private static readonly CreditLimit Limit = new(new CardAccount(PaymentType.Visa, "acct-1"), new Amount(5, "USD"));
+    private static readonly CreditLimit Limit = new(new CardAccount(CardNetwork.Visa, "acct-1"), new Amount(5, "USD"));
 
     [Fact]
     public async Task A_limit_is_set_at_the_admin_address_only_and_by_administrators_only()
@@ -23,13 +23,13 @@ public sealed class BillingAdminClientTests
         using var asCaller = Client(proxy, proxy.Admin, "payments:write");
         using var asAdmin = Client(proxy, proxy.Admin, "admin");
 
-        var hidden = Assert.IsType<CreditLimitResult.Rejected>(await publicly.SetCreditLimitAsync(Limit));
-        var forbidden = Assert.IsType<CreditLimitResult.Rejected>(await asCaller.SetCreditLimitAsync(Limit));
+        var hidden = Expect.Rejected(await publicly.SetCreditLimitAsync(Limit));
+        var forbidden = Expect.Rejected(await asCaller.SetCreditLimitAsync(Limit));
         var applied = await asAdmin.SetCreditLimitAsync(Limit);
 
         Assert.Equal((RejectionReason.Other, RejectionReason.NotAllowed), (hidden.Reason, forbidden.Reason));
         Assert.Contains("admin address", hidden.Message, StringComparison.Ordinal);
-        Assert.Equal(new CreditLimitResult.Applied(Limit.Id, Limit.Limit, new Amount(0, "USD"), 3), applied);
+        Assert.Equal(Outcome.Accepted(Limit.Id, new CreditLimitAnswer { Limit = Limit.Limit, Balance = new Amount(0, "USD"), Version = 3 }), applied);
     }
 
     [Fact]
@@ -44,12 +44,12 @@ public sealed class BillingAdminClientTests
             .AddBillingAdminClient(o => o.Tls.CaFile = "/nowhere/ca.pem")
             .BuildServiceProvider();
 
-        Assert.Same(good.GetRequiredService<BillingAdminClient>(), good.GetRequiredService<IBillingAdminClient>());
+        Assert.NotNull(good.GetRequiredService<BillingAdminClient>());
         var options = good.GetRequiredService<IOptionsMonitor<BillingClientOptions>>();
         Assert.Equal(["http://localhost:5000"], options.CurrentValue.Proxies);
         Assert.Equal(["http://localhost:5090"], options.Get(BillingAdminClient.Section).Proxies);
-        Assert.NotNull(bad.GetRequiredService<IBillingClient>());
-        var e = Assert.Throws<OptionsValidationException>(() => bad.GetRequiredService<IBillingAdminClient>());
+        Assert.NotNull(bad.GetRequiredService<BillingClient>());
+        var e = Assert.Throws<OptionsValidationException>(() => bad.GetRequiredService<BillingAdminClient>());
         Assert.Equal(
             [
                 "Billing:AdminClient:Proxies is empty; give at least one address, e.g. http://localhost:5000.",

@@ -27,12 +27,37 @@ public sealed class BillingClientOptionsTests
         Assert.StartsWith($"Billing:Client:Proxies: '{address}'", problem, StringComparison.Ordinal);
     }
 
-    [Fact]
-    public void A_deadline_must_be_above_zero()
+    public static TheoryData<string, TimeSpan> TimesOutOfRange => new()
+    {
+        { nameof(BillingClientOptions.Deadline), TimeSpan.Zero },
+        { nameof(BillingClientOptions.Deadline), Timeout.InfiniteTimeSpan },
+        { nameof(BillingClientOptions.Deadline), TimeSpan.MaxValue },
+        { nameof(BillingClientOptions.Deadline), TimeSpan.MinValue },
+        { nameof(BillingClientOptions.RetryDelay), TimeSpan.MaxValue },
+        { nameof(BillingClientOptions.RetryDelay), TimeSpan.FromTicks(-1) },
+        { nameof(BillingClientOptions.CircuitBreak), TimeSpan.MaxValue },
+        { nameof(BillingClientOptions.CircuitBreak), TimeSpan.Zero },
+    };
+
+    [Theory]
+    [MemberData(nameof(TimesOutOfRange))]
+    public void A_time_out_of_range_is_named(string setting, TimeSpan value)
     {
         var options = With("http://localhost:5000");
-        options.Deadline = TimeSpan.Zero;
-        Assert.StartsWith("Billing:Client:Deadline", Assert.Single(options.ValidationErrors()), StringComparison.Ordinal);
+        typeof(BillingClientOptions).GetProperty(setting)!.SetValue(options, value);
+        Assert.StartsWith($"Billing:Client:{setting} (", Assert.Single(options.ValidationErrors()), StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("abc\n")]
+    [InlineData("Bearer abc")]
+    [InlineData("\u00e9")]
+    [InlineData("")]
+    public void A_token_that_cannot_be_sent_is_named(string token)
+    {
+        var options = With("http://localhost:5000");
+        options.Token = token;
+        Assert.StartsWith("Billing:Client:Token must have only", Assert.Single(options.ValidationErrors()), StringComparison.Ordinal);
     }
 
     [Theory]

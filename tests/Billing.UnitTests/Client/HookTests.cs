@@ -1,5 +1,4 @@
 using Billing.Client;
-using Billing.V1;
 using Grpc.Core;
 using Grpc.Core.Interceptors;
 
@@ -8,7 +7,7 @@ namespace Billing.UnitTests.Client;
 /// <summary>What a caller may add to calls and connections.</summary>
 public sealed class HookTests
 {
-    private static readonly CardAccount Account = new(PaymentType.Visa, "acct-42");
+    private static readonly CardAccount Account = new(CardNetwork.Visa, "acct-42");
 
     [Fact]
     public async Task Interceptors_see_each_attempt_of_calls_and_streams_in_their_order()
@@ -33,7 +32,7 @@ public sealed class HookTests
         await using var proxy = await ScriptedProxy.StartAsync();
         using var client = Client(proxy, options => options.HttpHandler = handler => new TenantHandler(handler));
 
-        Assert.IsType<PaymentResult.Accepted>(await client.PayAsync(NewPayment()));
+        Expect.Accepted(await client.PayAsync(NewPayment()));
 
         Assert.Equal(["over http"], proxy.HeadersOf("tenant"));
     }
@@ -55,7 +54,7 @@ public sealed class HookTests
             };
         });
 
-        Assert.IsType<PaymentResult.Accepted>(await client.PayAsync(NewPayment()));
+        Expect.Accepted(await client.PayAsync(NewPayment()));
     }
 
     private static Payment NewPayment() => new(Account, new Amount(5, "USD"));

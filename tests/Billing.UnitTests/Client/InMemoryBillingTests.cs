@@ -1,18 +1,19 @@
 using Billing.Client;
 using Billing.Client.Testing;
-using Billing.V1;
 
 namespace Billing.UnitTests.Client;
 
-public sealed class InMemoryBillingTests : BillingFacts
+public sealed class InMemoryBillingTests : BillingFacts, IDisposable
 {
-    private static readonly Payment Five = new(new CardAccount(PaymentType.Visa, "a"), new Amount(5, "USD"));
+    private static readonly Payment Five = new(new CardAccount(CardNetwork.Visa, "a"), new Amount(5, "USD"));
 
     private readonly InMemoryBilling _billing = new();
 
-    protected override IBillingClient Billing => _billing;
+    public void Dispose() => _billing.Dispose();
 
-    protected override IBillingAdminClient Admin => _billing;
+    protected override BillingClient Billing => _billing;
+
+    protected override BillingAdminClient Admin => _billing.Admin;
 
     [Theory]
     [InlineData(true)]
@@ -21,9 +22,9 @@ public sealed class InMemoryBillingTests : BillingFacts
     {
         _billing.LoseNextAnswer(recorded);
 
-        Assert.IsType<PaymentResult.Unknown>(await _billing.PayAsync(Five));
+        Expect.Unknown(await _billing.PayAsync(Five));
         Assert.Equal(recorded ? 5 : 0, (await _billing.GetBalanceAsync(Five.Account)).Balance.Value);
-        Assert.IsType<PaymentResult.Accepted>(await _billing.PayAsync(Five));
+        Expect.Accepted(await _billing.PayAsync(Five));
         Assert.Equal(5, (await _billing.GetBalanceAsync(Five.Account)).Balance.Value);
     }
 
@@ -33,8 +34,8 @@ public sealed class InMemoryBillingTests : BillingFacts
         _billing.LoseNextAnswer(recorded: true);
         var limit = new CreditLimit(Five.Account, new Amount(1, "USD"));
 
-        Assert.IsType<CreditLimitResult.Unknown>(await _billing.SetCreditLimitAsync(limit));
-        Assert.Equal(1, Assert.IsType<CreditLimitResult.Applied>(await _billing.SetCreditLimitAsync(limit)).Version);
+        Expect.Unknown(await _billing.Admin.SetCreditLimitAsync(limit));
+        Assert.Equal(1, Expect.Accepted(await _billing.Admin.SetCreditLimitAsync(limit)).Version);
     }
 
     [Fact]
@@ -42,18 +43,18 @@ public sealed class InMemoryBillingTests : BillingFacts
     {
         var hold = new Hold(Five.Account, Five.Amount);
         _billing.LoseNextAnswer(recorded: true);
-        Assert.IsType<HoldResult.Unknown>(await _billing.AuthoriseAsync(hold));
-        Assert.Equal(1, Assert.IsType<HoldResult.Authorised>(await _billing.AuthoriseAsync(hold)).Version);
+        Expect.Unknown(await _billing.AuthoriseAsync(hold));
+        Assert.Equal(1, Expect.Accepted(await _billing.AuthoriseAsync(hold)).Version);
 
         _billing.LoseNextAnswer(recorded: false);
         var capture = new Capture(Five.Account, hold.Id, new Amount(1, "USD"));
-        Assert.IsType<CaptureResult.Unknown>(await _billing.CaptureAsync(capture));
-        Assert.Equal(2, Assert.IsType<CaptureResult.Captured>(await _billing.CaptureAsync(capture)).Version);
+        Expect.Unknown(await _billing.CaptureAsync(capture));
+        Assert.Equal(2, Expect.Accepted(await _billing.CaptureAsync(capture)).Version);
 
         _billing.LoseNextAnswer(recorded: true);
         var release = new HoldVoid(Five.Account, hold.Id);
-        Assert.IsType<HoldVoidResult.Unknown>(await _billing.VoidAsync(release));
-        Assert.Equal(3, Assert.IsType<HoldVoidResult.Voided>(await _billing.VoidAsync(release)).Version);
+        Expect.Unknown(await _billing.VoidAsync(release));
+        Assert.Equal(3, Expect.Accepted(await _billing.VoidAsync(release)).Version);
     }
 
     [Fact]
@@ -62,22 +63,22 @@ public sealed class InMemoryBillingTests : BillingFacts
         var time = new ManualTime();
         var billing = new InMemoryBilling(time: time);
         var hold = new Hold(Five.Account, new Amount(10, "USD"), TimeSpan.FromSeconds(60));
-        var authorised = Assert.IsType<HoldResult.Authorised>(await billing.AuthoriseAsync(hold));
+        var authorised = Expect.Accepted(await billing.AuthoriseAsync(hold));
         time.Advance(TimeSpan.FromSeconds(59));
-        Assert.IsType<CaptureResult.Captured>(await billing.CaptureAsync(new Capture(Five.Account, hold.Id, new Amount(4, "USD"))));
+        Expect.Accepted(await billing.CaptureAsync(new Capture(Five.Account, hold.Id, new Amount(4, "USD"))));
 
         time.Advance(TimeSpan.FromSeconds(1));
-        var tooLate = Assert.IsType<CaptureResult.Rejected>(await billing.CaptureAsync(new Capture(Five.Account, hold.Id, new Amount(1, "USD"))));
+        var tooLate = Expect.Rejected(await billing.CaptureAsync(new Capture(Five.Account, hold.Id, new Amount(1, "USD"))));
         var balance = await billing.GetBalanceAsync(Five.Account);
-        var found = await billing.FindPaymentAsync(Five.Account, hold.Id);
+        var found = await billing.FindTransactionAsync(Five.Account, hold.Id);
         var line = await billing.ReadStatementAsync(Five.Account, 2).SingleAsync();
 
         Assert.Equal((RejectionReason.NotOnHold, "payment_id"), (tooLate.Reason, tooLate.Field));
         Assert.Equal((4m, 0m, 9_996m, 3L), (balance.Balance.Value, balance.OnHold.Value, balance.Available.Value, balance.Version));
-        Assert.Equal((4m, 0m, authorised.ExpiresAt), (found!.Charged.Value, found.Held.Value, found.ExpiresAt));
+        Assert.Equal((4m, 0m, authorised.ExpiresAt), (found!.Payment!.Charged.Value, found.Payment.Held.Value, found.Payment.ExpiresAt));
         Assert.Equal(
-            (StatementEntryType.AuthorisationExpired, hold.Id, 6m, authorised.ExpiresAt), (line.Type, line.PaymentId, line.Amount.Value, line.DecidedAt));
-        Assert.Equal(authorised, await billing.AuthoriseAsync(hold));
+            (StatementLineType.AuthorisationExpired, hold.Id, 6m, authorised.ExpiresAt), (line.Type, line.PaymentId, line.Amount.Value, line.DecidedAt));
+        Assert.Equal(authorised with { IsReplay = true }, Expect.Accepted(await billing.AuthoriseAsync(hold)));
     }
 
     [Fact]
@@ -90,21 +91,21 @@ public sealed class InMemoryBillingTests : BillingFacts
         var declined = new Hold(Five.Account, new Amount(0.01m, "USD"), TimeSpan.FromSeconds(5));
         await billing.AuthoriseAsync(longer);
         await billing.AuthoriseAsync(shorter);
-        Assert.IsType<HoldResult.Declined>(await billing.AuthoriseAsync(declined));
+        Expect.Declined(await billing.AuthoriseAsync(declined));
 
         time.Advance(TimeSpan.FromSeconds(20));
-        Assert.IsType<PaymentResult.Accepted>(await billing.PayAsync(new Payment(Five.Account, new Amount(10_000, "USD"))));
+        Expect.Accepted(await billing.PayAsync(new Payment(Five.Account, new Amount(10_000, "USD"))));
         var lines = await billing.ReadStatementAsync(Five.Account, 3).ToListAsync();
 
         Assert.Equal(
-            [(StatementEntryType.AuthorisationExpired, shorter.Id, 6_000m), (StatementEntryType.AuthorisationExpired, longer.Id, 0m), (StatementEntryType.PaymentAccepted, null, 0m)],
+            [(StatementLineType.AuthorisationExpired, shorter.Id, 6_000m), (StatementLineType.AuthorisationExpired, longer.Id, 0m), (StatementLineType.PaymentAccepted, null, 0m)],
             lines.Select(line => (line.Type, line.PaymentId, line.OnHold!.Value)));
     }
 
     [Fact]
     public async Task Accounts_may_start_with_another_limit()
     {
-        Assert.IsType<PaymentResult.Declined>(await new InMemoryBilling(creditLimit: 4.99m).PayAsync(Five));
+        Expect.Declined(await new InMemoryBilling(creditLimit: 4.99m).PayAsync(Five));
         Assert.Throws<ArgumentOutOfRangeException>(() => new InMemoryBilling(creditLimit: -1));
     }
 }

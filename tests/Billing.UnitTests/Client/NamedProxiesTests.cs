@@ -2,7 +2,6 @@ using System.Net;
 using System.Net.Sockets;
 using Billing.Client;
 using Billing.LocalStack.Processes;
-using Billing.V1;
 
 namespace Billing.UnitTests.Client;
 
@@ -117,7 +116,7 @@ public sealed class NamedProxiesTests : IAsyncDisposable
         Assert.Equal(6, _proxies[0].Requests.Count);
         Assert.Equal(3, _lookUps);
         using var hopeless = Client(options => options.RetriesMax = 0);
-        Assert.EndsWith(": the answer is empty", Assert.IsType<PaymentResult.Unknown>(await hopeless.PayAsync(NewPayment())).Message, StringComparison.Ordinal);
+        Assert.EndsWith(": the answer is empty", Expect.Unknown(await hopeless.PayAsync(NewPayment())).Message, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -135,9 +134,9 @@ public sealed class NamedProxiesTests : IAsyncDisposable
 
         var paying = client.PayAsync(NewPayment());
         await _time.RunToEndAsync(paying);
-        var unknown = Assert.IsType<PaymentResult.Unknown>(await hopeless.PayAsync(NewPayment()));
+        var unknown = Expect.Unknown(await hopeless.PayAsync(NewPayment()));
 
-        Assert.IsType<PaymentResult.Accepted>(await paying);
+        Expect.Accepted(await paying);
         Assert.StartsWith("The attempt was not sent: no name in Billing:Client:Proxies has an address: ", unknown.Message, StringComparison.Ordinal);
     }
 
@@ -152,8 +151,8 @@ public sealed class NamedProxiesTests : IAsyncDisposable
         await _time.RunToEndAsync(stream);
 
         const string Message = "The attempt was not sent: the names in Billing:Client:Proxies are still being looked up.";
-        Assert.Equal(Message, Assert.IsType<PaymentResult.Unknown>(await call).Message);
-        Assert.Equal(Message, Assert.IsType<PaymentResult.Unknown>(Assert.Single(await stream)).Message);
+        Assert.Equal(Message, Expect.Unknown(await call).Message);
+        Assert.Equal(Message, Expect.Unknown(Assert.Single(await stream)).Message);
     }
 
     /// <summary>Not for the address: the certificate has none of 127.0.0.2.</summary>
@@ -166,8 +165,8 @@ public sealed class NamedProxiesTests : IAsyncDisposable
         using var rightly = Client(options => Secure(options, "billing.test"));
         using var wrongly = Client(options => Secure(options, "another.test"));
 
-        Assert.IsType<PaymentResult.Accepted>(await rightly.PayAsync(NewPayment()));
-        Assert.IsType<PaymentResult.Unknown>(await wrongly.PayAsync(NewPayment()));
+        Expect.Accepted(await rightly.PayAsync(NewPayment()));
+        Expect.Unknown(await wrongly.PayAsync(NewPayment()));
         Assert.Single(_proxies[0].Requests);
 
         void Secure(BillingClientOptions options, string name)
@@ -196,13 +195,13 @@ public sealed class NamedProxiesTests : IAsyncDisposable
         Assert.All(_proxies, proxy => Assert.Equal(2, proxy.Requests.Count));
     }
 
-    private static Payment NewPayment() => new(new CardAccount(PaymentType.Visa, "a"), new Amount(1, "USD"));
+    private static Payment NewPayment() => new(new CardAccount(CardNetwork.Visa, "a"), new Amount(1, "USD"));
 
     private static async Task PayAsync(BillingClient client, int times)
     {
         for (var call = 0; call < times; call++)
         {
-            Assert.IsType<PaymentResult.Accepted>(await client.PayAsync(NewPayment()));
+            Expect.Accepted(await client.PayAsync(NewPayment()));
         }
     }
 

@@ -10,7 +10,7 @@ namespace Billing.UnitTests.Client;
 /// again may have another outcome, and otherwise a rejection.</summary>
 public sealed class ReasonTests
 {
-    private static readonly Payment Five = new(new CardAccount(PaymentType.Visa, "a"), new Amount(5, "USD"));
+    private static readonly Payment Five = new(new CardAccount(CardNetwork.Visa, "a"), new Amount(5, "USD"));
 
     // The status of each reason, and what the only sending of a payment is told; null for unknown.
     private static readonly Dictionary<string, (StatusCode Status, RejectionReason? Rejection)> Reasons = new()
@@ -75,24 +75,24 @@ public sealed class ReasonTests
         Assert.Equal(expected, RejectionOf(OfStream(status, reason, isFirstTry: false)));
     }
 
-    private static PaymentResult OfCall(StatusCode status, string reason, bool isFirstTry) =>
-        Outcomes.Of<PaymentResult>(
-            Five.Id, ScriptedProxy.Failure(status, reason), isFirstTry,
-            (id, rejection, field, message) => new PaymentResult.Rejected(id, rejection, field, message),
-            (id, unknown, message, retryAfter) => new PaymentResult.Unknown(id, unknown, message, retryAfter));
+    private static Outcome<PaymentAnswer> OfCall(StatusCode status, string reason, bool isFirstTry)
+    {
+        var failure = ScriptedProxy.Failure(status, reason);
+        return Outcomes.Of<PaymentAnswer>(Five.Id, ProxyFailure.After(isFirstTry ? 1 : 2, failure));
+    }
 
-    private static PaymentResult OfStream(StatusCode status, string reason, bool isFirstTry) => Outcomes.Of(
+    private static Outcome<PaymentAnswer> OfStream(StatusCode status, string reason, bool isFirstTry) => Outcomes.Of(
         Five.Id,
         new MakePaymentsResponse { Error = new PaymentError { StatusCode = (int)status, Reason = reason } },
         isFirstTry);
 
-    private static RejectionReason? RejectionOf(PaymentResult result)
+    private static RejectionReason? RejectionOf(Outcome<PaymentAnswer> outcome)
     {
-        if (result is PaymentResult.Rejected rejected)
+        if (outcome.Rejected is { } rejected)
         {
             return rejected.Reason;
         }
-        Assert.IsType<PaymentResult.Unknown>(result);
+        Expect.Unknown(outcome);
         return null;
     }
 }

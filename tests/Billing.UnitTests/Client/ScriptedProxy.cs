@@ -37,6 +37,9 @@ internal sealed class ScriptedProxy : BillingService.BillingServiceBase, IAsyncD
     /// <summary>Called with each request before it is answered.</summary>
     public Action<MakePaymentRequest> Asked { get; set; } = _ => { };
 
+    /// <summary>Whether a stream fails before its first answer.</summary>
+    public bool FailsStreamsAtOnce { get; set; }
+
     public static Task<ScriptedProxy> StartAsync(params RpcException[] failures) => StartAsync(certificate: null, failures);
 
     /// <summary>Starts a proxy over https, for clients with a certificate of the same authority; over http if there is none.
@@ -102,6 +105,10 @@ internal sealed class ScriptedProxy : BillingService.BillingServiceBase, IAsyncD
         RecordHeaders(context);
         await foreach (var request in requestStream.ReadAllAsync(context.CancellationToken))
         {
+            if (FailsStreamsAtOnce && _failures.TryDequeue(out var atOnce))
+            {
+                throw atOnce;
+            }
             await responseStream.WriteAsync(new MakePaymentsResponse { TransactionId = request.TransactionId, Payment = Answer(request) });
             if (_failures.TryDequeue(out var failure))
             {

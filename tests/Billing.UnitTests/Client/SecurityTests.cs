@@ -1,7 +1,6 @@
 using Billing.Client;
 using Billing.Contracts;
 using Billing.UnitTests.Testing;
-using Billing.V1;
 using Grpc.Core;
 
 namespace Billing.UnitTests.Client;
@@ -9,7 +8,7 @@ namespace Billing.UnitTests.Client;
 /// <summary>Tokens and certificates.</summary>
 public sealed class SecurityTests : IDisposable
 {
-    private static readonly CardAccount Account = new(PaymentType.Visa, "acct-42");
+    private static readonly CardAccount Account = new(CardNetwork.Visa, "acct-42");
 
     private readonly SelfMadeCertificates _certificates = new();
 
@@ -22,7 +21,7 @@ public sealed class SecurityTests : IDisposable
         using var client = Client(proxy.Address, options => options.Token = "abc.def");
 
         await client.PayAsync(NewPayment());
-        await client.MakeTimedPaymentAsync(Samples.Payment());
+        await client.MakePaymentAsync(Samples.Payment());
         await foreach (var _ in client.PayAllAsync(new[] { NewPayment() }.ToAsyncEnumerable()))
         {
         }
@@ -56,8 +55,27 @@ public sealed class SecurityTests : IDisposable
 
         var results = await client.PayAllAsync(new[] { NewPayment(), NewPayment(), NewPayment() }.ToAsyncEnumerable()).ToListAsync(TestContext.Current.CancellationToken);
 
-        Assert.All(results, result => Assert.IsType<PaymentResult.Accepted>(result));
+        Assert.All(results, result => Expect.Accepted(result));
         Assert.Equal(["Bearer token-1", "Bearer token-2"], proxy.HeadersOf("authorization"));
+    }
+
+    /// <summary>Sent all the same, it would close the connection, with the calls of others on it.</summary>
+    [Theory]
+    [InlineData("abc.def\n")]
+    [InlineData("abc def")]
+    [InlineData("")]
+    [InlineData(null)]
+    public async Task A_token_of_a_provider_that_cannot_be_sent_is_refused_and_nothing_is_sent(string? token)
+    {
+        await using var proxy = await ScriptedProxy.StartAsync();
+        using var client = Client(proxy.Address, options => options.TokenProvider = _ => ValueTask.FromResult(token!));
+
+        var refused = await Assert.ThrowsAsync<InvalidOperationException>(() => client.PayAsync(NewPayment()));
+        var paid = await client.PayAllAsync(new[] { NewPayment() }.ToAsyncEnumerable()).SingleAsync(TestContext.Current.CancellationToken);
+
+        Assert.StartsWith("Nothing was sent: Billing:Client:TokenProvider has returned no token,", refused.Message, StringComparison.Ordinal);
+        Assert.Equal(refused.Message, Expect.Unknown(paid).Message);
+        Assert.Empty(proxy.HeadersOf("authorization"));
     }
 
     [Fact]
@@ -91,10 +109,10 @@ public sealed class SecurityTests : IDisposable
         await time.RunToEndAsync(stream);
 
         Assert.Equal(
-            "The attempt was not sent: Billing:Client:TokenProvider has returned no token within 00:02:00.", Assert.IsType<PaymentResult.Unknown>(await call).Message);
+            "The attempt was not sent: Billing:Client:TokenProvider has returned no token within 00:02:00.", Expect.Unknown(await call).Message);
         Assert.Equal(
             "The attempt was not sent: Billing:Client:TokenProvider has returned no token within 00:00:30.",
-            Assert.IsType<PaymentResult.Unknown>(Assert.Single(await stream)).Message);
+            Expect.Unknown(Assert.Single(await stream)).Message);
         Assert.Empty(proxy.HeadersOf("authorization"));
     }
 
@@ -143,7 +161,7 @@ public sealed class SecurityTests : IDisposable
         await using var proxy = await ScriptedProxy.StartAsync(_certificates);
         using var client = Client(proxy.Address, options => _certificates.Apply(options.Tls));
 
-        Assert.IsType<PaymentResult.Accepted>(await client.PayAsync(NewPayment()));
+        Expect.Accepted(await client.PayAsync(NewPayment()));
     }
 
     [Fact]
@@ -152,7 +170,7 @@ public sealed class SecurityTests : IDisposable
         await using var proxy = await ScriptedProxy.StartAsync(_certificates);
         using var client = Client(proxy.Address, options => options.Tls.CaFile = _certificates.CaFile);
 
-        Assert.IsType<PaymentResult.Unknown>(await client.PayAsync(NewPayment()));
+        Expect.Unknown(await client.PayAsync(NewPayment()));
         Assert.Empty(proxy.Requests);
     }
 
@@ -163,7 +181,7 @@ public sealed class SecurityTests : IDisposable
         await using var proxy = await ScriptedProxy.StartAsync(others);
         using var client = Client(proxy.Address, options => _certificates.Apply(options.Tls));
 
-        Assert.IsType<PaymentResult.Unknown>(await client.PayAsync(NewPayment()));
+        Expect.Unknown(await client.PayAsync(NewPayment()));
         Assert.Empty(proxy.Requests);
     }
 

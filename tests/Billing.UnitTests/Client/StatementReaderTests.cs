@@ -52,7 +52,7 @@ public sealed class StatementReaderTests
         await using var proxy = await ProxyHost.StartAsync(_backend);
         using var client = Client(proxy);
         var versions = new List<long>();
-        await foreach (var line in client.ReadStatementAsync(new CardAccount(PaymentType.Visa, "acct-42"), limit: limit))
+        await foreach (var line in client.ReadStatementAsync(new CardAccount(CardNetwork.Visa, "acct-42"), limit: limit))
         {
             versions.Add(line.Version);
         }

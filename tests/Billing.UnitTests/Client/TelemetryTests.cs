@@ -2,7 +2,6 @@ using System.Collections.Concurrent;
 using System.Diagnostics;
 using System.Diagnostics.Metrics;
 using Billing.Client;
-using Billing.V1;
 using Grpc.Core;
 
 namespace Billing.UnitTests.Client;
@@ -10,7 +9,7 @@ namespace Billing.UnitTests.Client;
 /// <summary>Metrics and traces, distinguished from those of other tests by the proxy's port and the trace id.</summary>
 public sealed class TelemetryTests
 {
-    private static readonly Payment Five = new(new CardAccount(PaymentType.Visa, "a"), new Amount(5, "USD"));
+    private static readonly Payment Five = new(new CardAccount(CardNetwork.Visa, "a"), new Amount(5, "USD"));
 
     [Fact]
     public async Task A_call_is_a_span_that_the_proxy_continues()

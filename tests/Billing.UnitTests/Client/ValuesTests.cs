@@ -1,12 +1,11 @@
 using Billing.Client;
-using Billing.V1;
 
 namespace Billing.UnitTests.Client;
 
 /// <summary>The validated values that callers create: amounts, accounts, payments, holds and limits.</summary>
 public sealed class ValuesTests
 {
-    private static readonly CardAccount Account = new(PaymentType.Visa, "acct-42");
+    private static readonly CardAccount Account = new(CardNetwork.Visa, "acct-42");
 
     [Theory]
     [InlineData("usd")]
@@ -40,11 +39,12 @@ public sealed class ValuesTests
     }
 
     [Theory]
-    [InlineData(PaymentType.Visa, "with space", "id")]
-    [InlineData(PaymentType.Visa, "", "id")]
-    [InlineData(PaymentType.Unspecified, "acct-42", "type")]
-    public void An_invalid_account_is_rejected_by_the_constructor(PaymentType type, string id, string parameter) =>
-        Assert.Equal(parameter, Assert.Throws<ArgumentException>(() => new CardAccount(type, id)).ParamName);
+    [InlineData(CardNetwork.Visa, "with space", "id")]
+    [InlineData(CardNetwork.Visa, "", "id")]
+    [InlineData(CardNetwork.None, "acct-42", "network")]
+    [InlineData((CardNetwork)99, "acct-42", "network")]
+    public void An_invalid_account_is_rejected_by_the_constructor(CardNetwork network, string id, string parameter) =>
+        Assert.Equal(parameter, Assert.Throws<ArgumentException>(() => new CardAccount(network, id)).ParamName);
 
     [Theory]
     [InlineData(0)]

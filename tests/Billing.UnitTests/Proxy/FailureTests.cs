@@ -97,6 +97,18 @@ public sealed class FailureTests
     }
 
     [Fact]
+    public void A_reason_of_another_domain_is_not_one_of_the_platform()
+    {
+        var status = new Google.Rpc.Status
+        {
+            Code = (int)StatusCode.NotFound,
+            Details = { Google.Protobuf.WellKnownTypes.Any.Pack(new ErrorInfo { Domain = "gateway.example", Reason = ErrorReasons.PaymentNotFound }) },
+        };
+
+        Assert.Equal("", ProxyFailure.Reason(status.ToRpcException()));
+    }
+
+    [Fact]
     public void A_backends_error_reaches_the_caller_unchanged()
     {
         var e = Failure.From(new Error

@@ -1,6 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
 using System.Text;
+using Billing.Chaos.Network;
 using Billing.Webhooks;
 
 namespace Billing.UnitTests.Webhooks;
@@ -40,6 +41,23 @@ public sealed class ReceiverClientTests : IDisposable
 
         var sent = client.SendAsync("visa/a@1", "{}");
         await AnswerAsync("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+
+        Assert.Null(await sent);
+    }
+
+    /// <summary>The first one is of a host that drops all packets.</summary>
+    [Fact]
+    public async Task An_address_that_answers_nothing_does_not_keep_the_next_one_waiting()
+    {
+        await using var silent = new TcpRelay(0, RelayBehaviour.None);
+        silent.Vanish();
+        using var listener = new TcpListener(IPAddress.Parse("127.0.0.2"), silent.Port);
+        listener.Start();
+        using var client = Client("127.0.0.0/8", () => [IPAddress.Loopback, IPAddress.Parse("127.0.0.2")], port: silent.Port);
+
+        var sent = client.SendAsync("visa/a@1", "{}");
+        using var connection = await listener.AcceptSocketAsync(TestContext.Current.CancellationToken);
+        await connection.SendAsync(Encoding.ASCII.GetBytes("HTTP/1.1 204 No Content\r\n\r\n"));
 
         Assert.Null(await sent);
     }
@@ -99,8 +117,8 @@ public sealed class ReceiverClientTests : IDisposable
         Assert.Equal("timeout", (await sent)!.Reason);
     }
 
-    private ReceiverClient Client(string networks, Func<IPAddress[]> resolve, TimeProvider? time = null) => new(
-        new ReceiverOptions { Url = $"http://shop.example:{Port}/", Secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", AllowHttp = true },
+    private ReceiverClient Client(string networks, Func<IPAddress[]> resolve, TimeProvider? time = null, int? port = null) => new(
+        new ReceiverOptions { Url = $"http://shop.example:{port ?? Port}/", Secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", AllowHttp = true },
         new WebhookOptions { AllowedNetworks = networks }, time ?? TimeProvider.System, (_, _) => Task.FromResult(resolve()));
 
     private async Task<Socket> AcceptAsync() => await _listener.AcceptSocketAsync(TestContext.Current.CancellationToken);
