@@ -29,7 +29,7 @@ let version = paid.version;
 for await (const answer of client.makePayments(Array.from({ length: Number(values.count) }, () => payment(1)))) {
   const outcome = answer.payment?.outcome ?? answer.error.reason;
   outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
-  version = String(Math.max(Number(version), Number(answer.version)));
+  version = String(Math.max(Number(version), Number(answer.payment?.version ?? 0)));
 }
 const balance = await client.checkBalance({ account_id: values.account, payment_type: values.type, min_version: version });
 client.close();

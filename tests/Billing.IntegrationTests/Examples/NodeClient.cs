@@ -79,7 +79,7 @@ public sealed class NodeClient : IClassFixture<NodeClientInstallation>
         var result = await RunAsync(node, account, addresses);
 
         Assert.Equal("PAYMENT_OUTCOME_ACCEPTED", result.GetProperty("paid").GetProperty("outcome").GetString());
-        Assert.Equal(result.GetProperty("paid").GetRawText(), result.GetProperty("again").GetRawText());
+        Assert.Equal(result.GetProperty("paid").GetRawText().Replace("\"replayed\": false", "\"replayed\": true", StringComparison.Ordinal), result.GetProperty("again").GetRawText());
         Assert.Equal(300, result.GetProperty("outcomes").GetProperty("PAYMENT_OUTCOME_ACCEPTED").GetInt32());
         Assert.Equal("305", result.GetProperty("balance").GetProperty("balance").GetProperty("units").GetString());
         Assert.Equal("301", result.GetProperty("balance").GetProperty("version").GetString());

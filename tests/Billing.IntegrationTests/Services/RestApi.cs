@@ -257,7 +257,7 @@ public sealed class RestApi : IDisposable
         var foreign = await PutAsync($"/v1/accounts/visa/{account}/credit-limit",
             $$$"""{"transaction_id":"{{{Guid.NewGuid()}}}","limit":{"currency_code":"EUR","units":50}}""");
 
-        Assert.Equal(set.Json.GetRawText(), again.Json.GetRawText());
+        Assert.Equal(set.Json.GetRawText().Replace("\"replayed\":false", "\"replayed\":true", StringComparison.Ordinal), again.Json.GetRawText());
         AssertMoney(50, set.Json.GetProperty("limit"));
         Assert.Equal("DECLINED", Text(declined.Json, "outcome"));
         AssertProblem(foreign, HttpStatusCode.BadRequest, ErrorReasons.CurrencyMismatch, "limit.currency_code");
@@ -277,7 +277,7 @@ public sealed class RestApi : IDisposable
         var balance = await GetAsync($"/v1/accounts/visa/{account}/balance?min_version=3");
         var entries = (await GetAsync($"/v1/accounts/visa/{account}/statement")).Json.GetProperty("entries");
 
-        Assert.Equal(set.Json.GetRawText(), again.Json.GetRawText());
+        Assert.Equal(set.Json.GetRawText().Replace("\"replayed\":false", "\"replayed\":true", StringComparison.Ordinal), again.Json.GetRawText());
         Assert.Equal("FROZEN", Text(set.Json, "account_status"));
         AssertMoney(7, set.Json.GetProperty("balance"));
         AssertMoney(0, set.Json.GetProperty("on_hold"));
