@@ -70,7 +70,7 @@ end_compiler() {
 # solution_filter PROJECT...: paths from the repository's root.
 solution_filter() {
   local project separator=
-  printf '{ "solution": { "path": "../Billing.slnx", "projects": ['
+  printf '{ "solution": { "path": "../Billing.sln", "projects": ['
   for project in "$@"; do
     printf '%s\n  "%s"' "$separator" "${project//\//\\\\}"
     separator=,
@@ -86,7 +86,7 @@ build_input() {
     printf '%s\n' "$BILLING_SDK" "$@"
     printf '%s\n' "$BILLING_CACHE" "${CI:-}"
     cat -- "$package_answer"
-    find "$BILLING_ROOT" -maxdepth 1 -type f \( -name 'Directory.*' -o -name '*.slnx' -o -name global.json -o -name .editorconfig \
+    find "$BILLING_ROOT" -maxdepth 1 -type f \( -name 'Directory.*' -o -name '*.sln' -o -name global.json -o -name .editorconfig \
       -o -iname nuget.config \) -printf '%p %s %T@\n'
     find "${folders[@]/#/$BILLING_ROOT/}" \
       -type d \( -name bin -o -name obj \) -prune -o -type f ! -name '*.lock.json' -printf '%p %s %T@\n'

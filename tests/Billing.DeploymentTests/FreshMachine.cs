@@ -19,7 +19,7 @@ public sealed class FreshMachine : IDisposable
         {
             Write("clone/" + file, File.ReadAllText(System.IO.Path.Combine(Repository.Root, file)));
         }
-        foreach (var file in new[] { "Directory.Packages.props", "Directory.Build.props", "Billing.slnx" })
+        foreach (var file in new[] { "Directory.Packages.props", "Directory.Build.props", "Billing.sln" })
         {
             File.Copy(System.IO.Path.Combine(Repository.Root, file), At("clone/" + file));
         }

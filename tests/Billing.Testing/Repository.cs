@@ -17,11 +17,11 @@ public static class Repository
     {
         for (var folder = new DirectoryInfo(AppContext.BaseDirectory); folder is not null; folder = folder.Parent)
         {
-            if (File.Exists(Path.Combine(folder.FullName, "Billing.slnx")))
+            if (File.Exists(Path.Combine(folder.FullName, "Billing.sln")))
             {
                 return folder.FullName;
             }
         }
-        throw new InvalidOperationException($"No folder above {AppContext.BaseDirectory} contains Billing.slnx.");
+        throw new InvalidOperationException($"No folder above {AppContext.BaseDirectory} contains Billing.sln.");
     }
 }

@@ -14,7 +14,7 @@ internal sealed class SourceCopy : IDisposable
         {
             for (var at = new DirectoryInfo(AppContext.BaseDirectory); at is not null; at = at.Parent)
             {
-                if (File.Exists(Path.Combine(at.FullName, "Billing.slnx")))
+                if (File.Exists(Path.Combine(at.FullName, "Billing.sln")))
                 {
                     return at.FullName;
                 }

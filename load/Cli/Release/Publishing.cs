@@ -53,6 +53,6 @@ internal sealed class Publishing(Workspace workspace, string version)
     // The filter is in the folder .billing; its projects have paths from the solution, as Windows writes them.
     private static string SolutionFilter() => JsonSerializer.Serialize(new
     {
-        solution = new { path = "../Billing.slnx", projects = ReleasedProgram.All.Select(program => program.Project.Replace('/', '\\')) },
+        solution = new { path = "../Billing.sln", projects = ReleasedProgram.All.Select(program => program.Project.Replace('/', '\\')) },
     });
 }

@@ -178,11 +178,14 @@ public sealed class PaymentLivesTests : IAsyncLifetime
                 return new Reply { Refund = new RefundPaymentResponse { TransactionId = command.TransactionId, Amount = command.Refund.Amount, Version = Version, Balance = balance } };
             default:
                 var (charged, refunded) = _payments[command.Lookup.TransactionId];
-                return new Reply { Lookup = new GetTransactionResponse
+                return new Reply
+                {
+                    Lookup = new GetTransactionResponse
                     {
                         Entry = new StatementEntry { TransactionId = command.Lookup.TransactionId },
                         Payment = new PaymentTotals { Charged = charged.ToMoney("USD"), Refunded = refunded.ToMoney("USD") },
-                    } };
+                    }
+                };
         }
     }
 
