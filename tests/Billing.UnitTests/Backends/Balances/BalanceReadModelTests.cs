@@ -30,9 +30,7 @@ public sealed class BalanceReadModelTests : IAsyncLifetime
         _store.Accounts[Stream] = Stored;
         _view = new BalanceView(Opened, capacity: 10, _time);
         _map = new ShardMap([_store], _time);
-        _model = new BalanceReadModel(
-            _view, _map, new EventStoreRetry(_time), Options.Create(new BackendOptions { BatchMax = 4 }), Supervision.New(), _time,
-            NullLogger<BalanceReadModel>.Instance);
+        _model = NewModel(_map);
     }
 
     public async ValueTask InitializeAsync() => await _map.RefreshAsync();
@@ -132,6 +130,46 @@ public sealed class BalanceReadModelTests : IAsyncLifetime
         Assert.NotNull(_view.Find("visa/1"));
         await EndAsync(running);
     }
+
+    [Fact]
+    public async Task If_a_shard_is_moved_to_a_database_that_was_read_before_all_accounts_are_read_again()
+    {
+        const string Moved = "visa/acct-1";
+        var shard = Shard.Of(Moved);
+        var other = new FakeAccountStore { Accounts = { [Moved] = Stored } };
+        other.Shards.Clear();
+        _store.Shards.Remove(shard, out var epoch);
+        other.Shards[shard] = epoch;
+        var map = new ShardMap([_store, other], _time);
+        await map.RefreshAsync();
+        using var model = NewModel(map);
+        var (asked, moved) = (new TaskCompletionSource(), new TaskCompletionSource());
+        _store.Answering = async () =>
+        {
+            _store.Answering = () => Task.CompletedTask;
+            await asked.Task;
+            (_store.Shards[shard], _store.Accounts[Moved]) = (epoch + 1, Stored);
+            other.Shards.Remove(shard);
+            other.Accounts.Remove(Moved);
+            moved.SetResult();
+        };
+        other.TellingShards = () =>
+        {
+            asked.TrySetResult();
+            return moved.Task;
+        };
+        var running = model.RunAsync(_stop.Token);
+        model.Reset();
+
+        await UntilAsync(() => _view.Find("visa/none") == Opened);
+
+        Assert.Equal(Stored, _view.Find(Moved));
+        await EndAsync(running);
+    }
+
+    private BalanceReadModel NewModel(ShardMap map) => new(
+        _view, map, new EventStoreRetry(_time), Options.Create(new BackendOptions { BatchMax = 4 }), Supervision.New(), _time,
+        NullLogger<BalanceReadModel>.Instance);
 
     private void AddAccounts(int count)
     {

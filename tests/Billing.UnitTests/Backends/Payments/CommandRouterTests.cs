@@ -24,6 +24,7 @@ public sealed class CommandRouterTests : ICommandFlow, IAsyncDisposable
     private readonly PendingCommand _older = Command(1);
     private readonly PendingCommand _newer = Command(2);
     private readonly SemaphoreSlim _asked = new(0);
+    private Action _returned = () => { };
 
     public CommandRouterTests()
     {
@@ -80,6 +81,25 @@ public sealed class CommandRouterTests : ICommandFlow, IAsyncDisposable
     }
 
     [Fact]
+    public async Task A_command_that_is_authorised_after_its_shard_has_left_does_not_overtake_one_that_the_lane_returns_only_then()
+    {
+        await EnterBothAsync();
+        _router.Enter([Command(3)]);
+        await _searching.Task;
+        _router.EnterAuthorised(_older);
+        _returned = () =>
+        {
+            _returned = () => { };
+            _router.EnterAuthorised(_newer);
+        };
+        LoseShardsUntilAsked();
+        _found.SetResult();
+        await _time.RunToEndAsync(_answered.Task);
+
+        Assert.Equal([_older.Id, _newer.Id], _store.Appended.Select(e => e.Id));
+    }
+
+    [Fact]
     public async Task A_command_that_is_authorised_while_one_that_was_set_aside_is_tried_again_does_not_overtake_it()
     {
         await EnterBothAsync();
@@ -108,7 +128,11 @@ public sealed class CommandRouterTests : ICommandFlow, IAsyncDisposable
 
     bool ICommandFlow.HasLeft(PaymentLane lane, PendingCommand command) => _router.LaneOf(command) != lane;
 
-    void ICommandFlow.Return(PaymentLane lane, List<PendingCommand> misplaced) => _router.Return(lane, misplaced);
+    void ICommandFlow.Return(PaymentLane lane, List<PendingCommand> misplaced)
+    {
+        _router.Return(lane, misplaced);
+        _returned();
+    }
 
     private static PendingCommand Command(long arrival)
     {

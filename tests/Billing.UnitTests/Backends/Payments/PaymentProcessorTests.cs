@@ -334,6 +334,24 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Later_payments_of_an_account_wait_behind_one_whose_receipt_cannot_be_read()
+    {
+        var (first, later) = (Payment("acct-1"), Payment("acct-1"));
+        var id = Guid.Parse(first.Command.TransactionId);
+        _store.Searching = ids => ids.Any(wanted => wanted.TransactionId == id)
+            ? Task.FromException(new PostgresException("invalid page", "ERROR", "ERROR", PostgresErrorCodes.DataCorrupted))
+            : Task.CompletedTask;
+        _processor.Accept([first]);
+        await ReplyToAsync(Payment("acct-2"));
+        _processor.Accept([later]);
+        await ReplyToAsync(Payment("acct-3"));
+        _store.Searching = _ => Task.CompletedTask;
+
+        Assert.Equal(1, (await ReplyOfAsync(first)).Payment.Version);
+        Assert.Equal(2, (await ReplyOfAsync(later)).Payment.Version);
+    }
+
+    [Fact]
     public async Task A_question_about_a_payment_that_nobody_sent_changes_nothing()
     {
         var payment = Payment();
