@@ -77,7 +77,8 @@ public abstract class FailureTable(StackFixture fixture) : StackFailures(fixture
             var answers = await Task.WhenAll(
                 Fixture.Proxy(i).MakePaymentAsync(request).ResponseAsync, Fixture.Proxy(i + 1).MakePaymentAsync(request).ResponseAsync);
 
-            Assert.Equal(answers[0], answers[1]);
+            Assert.Equal(answers[0].AsReplay(), answers[1].AsReplay());
+            Assert.InRange(answers.Count(answer => !answer.Replayed), 0, 1);
             Assert.Equal(1, await Fixture.CountEventsAsync(request.AccountId));
         }
     }

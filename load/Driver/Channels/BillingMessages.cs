@@ -3,6 +3,8 @@ using System.Runtime.CompilerServices;
 using Billing.Client;
 using Billing.Contracts;
 using Billing.V1;
+using Google.Protobuf;
+using Google.Protobuf.Reflection;
 using Grpc.Core;
 
 namespace Billing.Driver.Channels;
@@ -146,6 +148,20 @@ public static class BillingMessages
     public static Task<SetAccountStatusResponse> SetAccountStatusAsync(
         this BillingAdminClient client, SetAccountStatusRequest request, CancellationToken cancellationToken = default) =>
         Of(client).SetAccountStatusAsync(request, cancellationToken: cancellationToken).ResponseAsync;
+
+    /// <summary>Whether an answer to a change says that it had been recorded before.</summary>
+    public static bool IsReplay(this IMessage answer) => (bool)ReplayedOf(answer).GetValue(answer);
+
+    /// <summary>The answer to a change as it comes when its request is sent again.</summary>
+    public static T AsReplay<T>(this T answer)
+        where T : IMessage
+    {
+        var again = (T)answer.Descriptor.Parser.ParseFrom(answer.ToByteArray());
+        ReplayedOf(again).SetValue(again, true);
+        return again;
+    }
+
+    private static IFieldAccessor ReplayedOf(IMessage answer) => answer.Descriptor.FindFieldByName("replayed").Accessor;
 
     private static BillingService.BillingServiceClient Of(BillingClient client) => new(client.CallInvoker);
 
