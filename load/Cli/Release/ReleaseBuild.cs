@@ -23,6 +23,7 @@ internal sealed class ReleaseBuild(Workspace workspace, ReleaseOptions options, 
         await PackProgramsAsync(staging.Path, folder, cancellationToken);
         Messages.Say("packing Kafka ...");
         await new KafkaArchive(workspace.Root, kafka, time).PackAsync(staging.Path, folder, cancellationToken);
+        await PackProtosAsync(staging.Path, folder, cancellationToken);
         await new BootstrapArchive(workspace.Root, options.Version, time).PackAsync(staging.Path, folder, cancellationToken);
         var sdk = new SdkPackages(workspace, options.Version, time);
         await sdk.PackAsync(folder, cancellationToken);
@@ -56,6 +57,17 @@ internal sealed class ReleaseBuild(Workspace workspace, ReleaseOptions options, 
         {
             throw new StackException("a release cannot be built here for any architecture");
         }
+    }
+
+    // In one tree, since wire.proto imports billing.proto.
+    private async Task PackProtosAsync(string staging, string folder, CancellationToken cancellationToken)
+    {
+        var top = Directory.CreateDirectory(Path.Combine(staging, "protos")).FullName;
+        foreach (var project in (string[])["Contracts", "Messaging"])
+        {
+            await new Tool("cp").RunAsync(["-r", "--", Path.Combine(workspace.Root, "src", project, "Protos", "billing"), top + "/"], cancellationToken);
+        }
+        await Archive.PackAsync(top, "billing", Path.Combine(folder, $"billing-protos-{options.Version}.tar.gz"), time, cancellationToken);
     }
 
     private void LeaveOut(string architecture, string why)
