@@ -39,7 +39,9 @@ internal static class StatementPages
             {
                 return;
             }
-            (wanted.AfterVersion, wanted.Opening) = (ReadTo(wanted, page), page.Closing);
+            wanted.AfterVersion = ReadTo(wanted, page);
+            // Of a page of only some events it would be the account as of another version.
+            wanted.Opening = wanted.IsSelective() ? null : page.Closing;
         }
     }
 

@@ -63,7 +63,7 @@ public sealed class StatementStreamTests : IAsyncLifetime
     [Fact]
     public async Task Of_a_statement_of_some_types_each_page_goes_on_after_what_is_known()
     {
-        var pages = new Queue<StatementPage>([new StatementPage { HasMore = true, ReadTo = 70 }, new StatementPage { HasMore = true, ReadTo = 90 }, new StatementPage { ReadTo = 95 }]);
+        var pages = new Queue<StatementPage>([new StatementPage { HasMore = true, ReadTo = 70, Closing = State(60) }, new StatementPage { HasMore = true, ReadTo = 90 }, new StatementPage { ReadTo = 95 }]);
         _backend.Answer = _ => Task.FromResult(new Reply { Statement = pages.Dequeue() });
         var request = Request();
         request.Types_.Add(StatementEntryType.PaymentRefunded);
