@@ -193,14 +193,14 @@ public class BillingClient : IDisposable
         return FormerBalance.Of(await AskAsync(Messages.GetBalanceAtAsync(question, Calls.Options(deadline, cancellationToken)), cancellationToken));
     }
 
-    /// <summary>Finds a payment by its id.</summary>
-    /// <param name="account">The payment's account.</param>
-    /// <param name="id">The payment's id.</param>
+    /// <summary>Finds a request by its id: a payment, a hold, or any later change of one or of the account.</summary>
+    /// <param name="account">The account of the request.</param>
+    /// <param name="id">The id of the request.</param>
     /// <param name="deadline">The deadline, including all retries: more than zero, at most a day; null for
     /// <see cref="BillingClientOptions.Deadline"/>.</param>
     /// <param name="cancellationToken">Cancels the call.</param>
-    /// <returns>The payment with what has become of it; null if there is none. A payment whose outcome is
-    /// <see cref="Outcome{T}.Unknown"/> may still be recorded then.</returns>
+    /// <returns>What is recorded of the request, with the totals of the payment that it made or changed; null if nothing is
+    /// recorded. A request whose outcome is <see cref="Outcome{T}.Unknown"/> may still be recorded later.</returns>
     /// <exception cref="BillingException">The call failed.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The deadline is out of range.</exception>
     public virtual async Task<FoundTransaction?> FindTransactionAsync(

@@ -30,7 +30,7 @@ public static class BillingClientServices
     public static IServiceCollection AddKeyedBillingClient(
         this IServiceCollection services, string serviceKey, Action<BillingClientOptions> configure)
     {
-        var name = $"{BillingClientOptions.Section}({serviceKey})";
+        var name = KeyedName(BillingClientOptions.Section, serviceKey);
         return services.AddOptions(name, name, configure).AddClient(serviceKey, name, NewClient);
     }
 
@@ -41,7 +41,7 @@ public static class BillingClientServices
     public static IServiceCollection AddKeyedBillingClient(
         this IServiceCollection services, string serviceKey, IConfigurationSection section)
     {
-        var name = $"{BillingClientOptions.Section}({serviceKey})";
+        var name = KeyedName(BillingClientOptions.Section, serviceKey);
         return services.AddOptions(name, section).AddClient(serviceKey, name, NewClient);
     }
 
@@ -64,7 +64,7 @@ public static class BillingClientServices
     public static IServiceCollection AddKeyedBillingAdminClient(
         this IServiceCollection services, string serviceKey, Action<BillingClientOptions> configure)
     {
-        var name = $"{BillingAdminClient.Section}({serviceKey})";
+        var name = KeyedName(BillingAdminClient.Section, serviceKey);
         return services.AddOptions(name, name, configure).AddClient(serviceKey, name, NewAdminClient);
     }
 
@@ -75,9 +75,12 @@ public static class BillingClientServices
     public static IServiceCollection AddKeyedBillingAdminClient(
         this IServiceCollection services, string serviceKey, IConfigurationSection section)
     {
-        var name = $"{BillingAdminClient.Section}({serviceKey})";
+        var name = KeyedName(BillingAdminClient.Section, serviceKey);
         return services.AddOptions(name, section).AddClient(serviceKey, name, NewAdminClient);
     }
+
+    // The name of the options, and of their settings in error messages when they are not those of a section.
+    private static string KeyedName(string section, string serviceKey) => $"{section}({serviceKey})";
 
     private static BillingClient NewClient(BillingClientOptions options, TimeProvider time) => new(options, time);
 

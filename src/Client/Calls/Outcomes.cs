@@ -53,7 +53,7 @@ internal static class Outcomes
     {
         PaymentOutcome.Accepted => new(id, new HoldAnswer
         {
-            ExpiresAt = answer.ExpireTime?.ToDateTimeOffset() ?? default,
+            ExpiresAt = TimeOf(answer.ExpireTime),
             Balance = Amount.Of(answer.Balance),
             OnHold = Amount.Of(answer.OnHold),
             DecidedAt = TimeOf(answer.DecideTime),
