@@ -124,7 +124,7 @@ public class BillingClient : IDisposable
 
     /// <summary>Charges many accounts over one stream, which costs far less than one call per payment. The number of payments in
     /// flight is limited: payments are read only as fast as the results are enumerated.</summary>
-    /// <param name="payments">Enumerated while the results are enumerated.</param>
+    /// <param name="payments">Enumerated while the results are enumerated, on any thread.</param>
     /// <param name="cancellationToken">Cancels the run; payments without a result may or may not be recorded.</param>
     /// <returns>One result for each payment, in the order of arrival.</returns>
     /// <exception cref="BillingException">No proxy accepts the stream. The payments in flight have had their results before; none
@@ -134,7 +134,7 @@ public class BillingClient : IDisposable
     {
         ArgumentNullException.ThrowIfNull(payments);
         var answers = Translated(Calls.Bulk().RunAsync(MessagesOf(payments, cancellationToken), cancellationToken), cancellationToken);
-        await foreach (var (answer, isFirstTry) in answers)
+        await foreach (var (answer, isFirstTry) in answers.ConfigureAwait(false))
         {
             yield return Outcomes.Of(Guid.Parse(answer.TransactionId), answer, isFirstTry);
         }
@@ -148,13 +148,14 @@ public class BillingClient : IDisposable
     /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="BillingException">The call failed.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The deadline is out of range.</exception>
-    public virtual async Task<AccountBalance> GetBalanceAsync(
+    public virtual Task<AccountBalance> GetBalanceAsync(
         CardAccount account, long minVersion = 0, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(account);
         ArgumentOutOfRangeException.ThrowIfNegative(minVersion);
         var question = new CheckBalanceRequest { AccountId = account.Id, PaymentType = account.Type, MinVersion = minVersion };
-        return AccountBalance.Of(await AskAsync(Messages.CheckBalanceAsync(question, Calls.Options(deadline, cancellationToken)), cancellationToken));
+        return AskAsync(
+            Messages.CheckBalanceAsync(question, Calls.Options(deadline, cancellationToken)), AccountBalance.Of, cancellationToken);
     }
 
     /// <summary>Reads the balance and the available credit of an account as they were after one of its events.</summary>
@@ -166,13 +167,14 @@ public class BillingClient : IDisposable
     /// <exception cref="BillingException">The call failed, with <see cref="RejectionReason.VersionNotReached"/> if the account has no such
     /// version.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The deadline is out of range.</exception>
-    public virtual async Task<FormerBalance> GetBalanceAtAsync(
+    public virtual Task<FormerBalance> GetBalanceAtAsync(
         CardAccount account, long version, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(account);
         ArgumentOutOfRangeException.ThrowIfNegative(version);
         var question = new GetBalanceAtRequest { AccountId = account.Id, PaymentType = account.Type, Version = version };
-        return FormerBalance.Of(await AskAsync(Messages.GetBalanceAtAsync(question, Calls.Options(deadline, cancellationToken)), cancellationToken));
+        return AskAsync(
+            Messages.GetBalanceAtAsync(question, Calls.Options(deadline, cancellationToken)), FormerBalance.Of, cancellationToken);
     }
 
     /// <summary>Reads the balance and the available credit of an account as they were at a time: after the last event that was decided at or
@@ -185,12 +187,13 @@ public class BillingClient : IDisposable
     /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="BillingException">The call failed.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The deadline is out of range.</exception>
-    public virtual async Task<FormerBalance> GetBalanceAtAsync(
+    public virtual Task<FormerBalance> GetBalanceAtAsync(
         CardAccount account, DateTimeOffset time, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(account);
         var question = new GetBalanceAtRequest { AccountId = account.Id, PaymentType = account.Type, Time = time.ToTimestamp() };
-        return FormerBalance.Of(await AskAsync(Messages.GetBalanceAtAsync(question, Calls.Options(deadline, cancellationToken)), cancellationToken));
+        return AskAsync(
+            Messages.GetBalanceAtAsync(question, Calls.Options(deadline, cancellationToken)), FormerBalance.Of, cancellationToken);
     }
 
     /// <summary>Finds a request by its id: a payment, a hold, or any later change of one or of the account.</summary>
@@ -210,16 +213,13 @@ public class BillingClient : IDisposable
         var question = new GetTransactionRequest { TransactionId = id.ToString(), AccountId = account.Id, PaymentType = account.Type };
         try
         {
-            return FoundTransaction.Of(await Messages.GetTransactionAsync(question, Calls.Options(deadline, cancellationToken)));
+            return await AskAsync(
+                Messages.GetTransactionAsync(question, Calls.Options(deadline, cancellationToken)), FoundTransaction.Of, cancellationToken)
+                .ConfigureAwait(false);
         }
-        catch (RpcException e) when (Reason(e) == ErrorReasons.TransactionNotFound)
+        catch (BillingException e) when (e.InnerException is RpcException failure && Reason(failure) == ErrorReasons.TransactionNotFound)
         {
             return null;
-        }
-        catch (RpcException e)
-        {
-            ProxyCalls.ThrowIfGivenUp(e, cancellationToken);
-            throw Outcomes.ToException(e);
         }
     }
 
@@ -229,46 +229,29 @@ public class BillingClient : IDisposable
     /// <param name="limit">Maximum number of lines; 0 means all.</param>
     /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="BillingException">The call failed, possibly after some lines.</exception>
-    public virtual async IAsyncEnumerable<StatementLine> ReadStatementAsync(
-        CardAccount account, long afterVersion = 0, int limit = 0, [EnumeratorCancellation] CancellationToken cancellationToken = default)
+    public virtual IAsyncEnumerable<StatementLine> ReadStatementAsync(
+        CardAccount account, long afterVersion = 0, int limit = 0, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(account);
         ArgumentOutOfRangeException.ThrowIfNegative(afterVersion);
         ArgumentOutOfRangeException.ThrowIfNegative(limit);
-        var question = new ListStatementRequest
-        {
-            AccountId = account.Id,
-            PaymentType = account.Type,
-            AfterVersion = afterVersion,
-            PageSize = limit is > 0 and < StatementPage.SizeMax ? limit : StatementPage.SizeMax,
-        };
-        var left = limit == 0 ? long.MaxValue : limit;
-        await foreach (var page in Translated(
-            StatementReader.ReadAsync(Calls.Streams("billing.v1.BillingService/StreamStatement"), question, cancellationToken), cancellationToken))
-        {
-            foreach (var entry in page.Entries)
-            {
-                yield return StatementLine.Of(entry);
-                if (--left == 0)
-                {
-                    yield break;
-                }
-            }
-        }
+        var size = limit is > 0 and < StatementPage.SizeMax ? limit : StatementPage.SizeMax;
+        var question = new StatementFilter().Request(account, size, null);
+        question.AfterVersion = afterVersion;
+        return ReadAsync(question, limit, cancellationToken);
     }
 
-    /// <summary>Reads some lines of the statement of an account, in order, page by page.</summary>
+    /// <summary>Reads some lines of the statement of an account, in order.</summary>
     /// <param name="account">The account.</param>
     /// <param name="filter">Which lines.</param>
-    /// <param name="cancellationToken">Cancels the calls.</param>
-    /// <exception cref="BillingException">A call failed, possibly after some lines.</exception>
+    /// <param name="cancellationToken">Cancels the call.</param>
+    /// <exception cref="BillingException">The call failed, possibly after some lines.</exception>
     public virtual IAsyncEnumerable<StatementLine> ReadStatementAsync(
         CardAccount account, StatementFilter filter, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(account);
         ArgumentNullException.ThrowIfNull(filter);
-        return StatementPage.ReadAllAsync(
-            token => ListStatementAsync(account, filter, StatementPage.SizeMax, token, cancellationToken: cancellationToken), cancellationToken);
+        return ReadAsync(filter.Request(account, StatementPage.SizeMax, null), limit: 0, cancellationToken);
     }
 
     /// <summary>Reads a page of the statement of an account.</summary>
@@ -282,14 +265,15 @@ public class BillingClient : IDisposable
     /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="BillingException">The call failed, with the field <c>page_token</c> if the token is of another account or filter.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The deadline is out of range.</exception>
-    public virtual async Task<StatementPage> ListStatementAsync(
+    public virtual Task<StatementPage> ListStatementAsync(
         CardAccount account, StatementFilter? filter = null, int pageSize = 0, string? pageToken = null, TimeSpan? deadline = null,
         CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(account);
         ArgumentOutOfRangeException.ThrowIfNegative(pageSize);
         var question = (filter ?? new StatementFilter()).Request(account, pageSize, pageToken);
-        return StatementPage.Of(await AskAsync(Messages.ListStatementAsync(question, Calls.Options(deadline, cancellationToken)), cancellationToken));
+        return AskAsync(
+            Messages.ListStatementAsync(question, Calls.Options(deadline, cancellationToken)), StatementPage.Of, cancellationToken);
     }
 
     /// <summary>Closes the connections; calls in flight end.</summary>
@@ -307,11 +291,12 @@ public class BillingClient : IDisposable
         new("This client has no options, so it calls no platform: the class that derives from it has to override what is called.");
 
     // A call whose failure is an exception.
-    private static async Task<TAnswer> AskAsync<TAnswer>(AsyncUnaryCall<TAnswer> call, CancellationToken cancellationToken)
+    private static async Task<T> AskAsync<TAnswer, T>(
+        AsyncUnaryCall<TAnswer> call, Func<TAnswer, T> of, CancellationToken cancellationToken)
     {
         try
         {
-            return await call;
+            return of(await call.ConfigureAwait(false));
         }
         catch (RpcException e)
         {
@@ -320,10 +305,28 @@ public class BillingClient : IDisposable
         }
     }
 
+    private async IAsyncEnumerable<StatementLine> ReadAsync(
+        ListStatementRequest question, int limit, [EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        var left = limit == 0 ? long.MaxValue : limit;
+        var pages = StatementReader.ReadAsync(Calls.Streams("billing.v1.BillingService/StreamStatement"), question, cancellationToken);
+        await foreach (var page in Translated(pages, cancellationToken).ConfigureAwait(false))
+        {
+            foreach (var entry in page.Entries)
+            {
+                yield return StatementLine.Of(entry);
+                if (--left == 0)
+                {
+                    yield break;
+                }
+            }
+        }
+    }
+
     private static async IAsyncEnumerable<MakePaymentRequest> MessagesOf(
         IAsyncEnumerable<Payment> payments, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
-        await foreach (var payment in payments.WithCancellation(cancellationToken))
+        await foreach (var payment in payments.WithCancellation(cancellationToken).ConfigureAwait(false))
         {
             yield return payment.Message;
         }
@@ -333,12 +336,13 @@ public class BillingClient : IDisposable
     private static async IAsyncEnumerable<T> Translated<T>(
         IAsyncEnumerable<T> answers, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
-        await using var each = answers.GetAsyncEnumerator(cancellationToken);
+        var each = answers.GetAsyncEnumerator(cancellationToken);
+        await using var _ = each.ConfigureAwait(false);
         while (true)
         {
             try
             {
-                if (!await each.MoveNextAsync())
+                if (!await each.MoveNextAsync().ConfigureAwait(false))
                 {
                     yield break;
                 }

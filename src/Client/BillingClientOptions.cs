@@ -68,7 +68,8 @@ public sealed class BillingClientOptions
     /// <summary>Certificates, for proxies at https addresses.</summary>
     public TlsOptions Tls { get; } = new();
 
-    /// <summary>Intercept each attempt of each call and each stream, in this order; for headers, logs or metrics of your own.</summary>
+    /// <summary>Intercept each attempt of each call and each stream, in this order; for headers, logs or metrics of your own. The
+    /// host of an attempt is the address of the proxy that it goes to.</summary>
     public IList<Interceptor> Interceptors { get; } = [];
 
     /// <summary>Returns the handler of the connections to one proxy: the given one, with other settings, such as a proxy of the network or

@@ -69,7 +69,7 @@ public sealed record AccountBalance(Amount Balance, Amount Available, Amount Cre
 
     internal static AccountBalance Of(CheckBalanceResponse answer) => new(
         Amount.Of(answer.Balance), Amount.Of(answer.Available), Amount.Of(answer.CreditLimit), answer.Version,
-        answer.ReadTime?.ToDateTimeOffset() ?? default)
+        Outcomes.TimeOf(answer.ReadTime))
     {
         OnHold = answer.OnHold is { } held ? Amount.Of(held) : Amount.Of(0, answer.Balance?.CurrencyCode),
         Status = (AccountStatus)answer.AccountStatus,

@@ -1,4 +1,3 @@
-using System.Runtime.CompilerServices;
 using Billing.V1;
 using Google.Protobuf.WellKnownTypes;
 
@@ -11,6 +10,9 @@ public sealed record StatementFilter(DateTimeOffset? From = null, DateTimeOffset
 {
     /// <summary>Only events of these types; all if it is empty.</summary>
     public IReadOnlyList<StatementLineType> Types { get; init; } = [];
+
+    internal bool Selects(StatementLine line) =>
+        !(line.DecidedAt < From) && !(line.DecidedAt >= Before) && (Types.Count == 0 || Types.Contains(line.Type));
 
     internal ListStatementRequest Request(CardAccount account, int pageSize, string? pageToken) => new()
     {
@@ -37,24 +39,6 @@ public sealed record StatementPage(IReadOnlyList<StatementLine> Lines, string? N
 
     internal static StatementPage Of(ListStatementResponse answer) => new(
         [.. answer.Entries.Select(StatementLine.Of)], answer.NextPageToken.Length == 0 ? null : answer.NextPageToken);
-
-    /// <summary>Reads page after page.</summary>
-    internal static async IAsyncEnumerable<StatementLine> ReadAllAsync(
-        Func<string?, Task<StatementPage>> read, [EnumeratorCancellation] CancellationToken cancellationToken)
-    {
-        string? next = null;
-        do
-        {
-            var page = await read(next);
-            foreach (var line in page.Lines)
-            {
-                cancellationToken.ThrowIfCancellationRequested();
-                yield return line;
-            }
-            next = page.NextPageToken;
-        }
-        while (next is not null);
-    }
 }
 
 /// <summary>One event of an account.</summary>
@@ -74,10 +58,10 @@ public sealed record StatementLine(
     public Guid? PaymentId { get; init; }
 
     /// <summary>What is on hold on the account after the event.</summary>
-    public Amount? OnHold { get; init; }
+    public Amount OnHold { get; init; } = Amount.Of(0, Balance.Currency);
 
     /// <summary>The account's status after the event.</summary>
-    public AccountStatus? Status { get; init; }
+    public AccountStatus Status { get; init; } = AccountStatus.Open;
 
     /// <summary>The subject of the token with which the request was sent. Null unless the client has the scope admin, and
     /// callers were authenticated then.</summary>
@@ -91,7 +75,7 @@ public sealed record StatementLine(
 
     internal static StatementLine Of(StatementEntry entry) => new(
         entry.Version, (StatementLineType)entry.Type, Guid.Parse(entry.TransactionId),
-        entry.DecideTime?.ToDateTimeOffset() ?? default, Amount.Of(entry.Amount), Amount.Of(entry.Balance), ReasonOf(entry.DeclineReason))
+        Outcomes.TimeOf(entry.DecideTime), Amount.Of(entry.Amount), Amount.Of(entry.Balance), ReasonOf(entry.DeclineReason))
     {
         PaymentId = Guid.TryParse(entry.PaymentId, out var paymentId) ? paymentId : null,
         OnHold = entry.OnHold is { } held ? Amount.Of(held) : Amount.Of(0, entry.Balance?.CurrencyCode),

@@ -33,7 +33,7 @@ public abstract partial class BillingFacts
                 (StatementLineType.PaymentCaptured, last.Id, hold.Id, 5m, 9m, 0m),
             ],
             lines.Select(line => (
-                line.Type, line.Id, line.PaymentId, line.Amount.Value, line.Balance.Value, line.OnHold!.Value)));
+                line.Type, line.Id, line.PaymentId, line.Amount.Value, line.Balance.Value, line.OnHold.Value)));
     }
 
     [Fact]
@@ -58,7 +58,7 @@ public abstract partial class BillingFacts
         Assert.Equal(authorised.ExpiresAt, found.Payment!.ExpiresAt);
         Assert.Equal(lines[0].DecidedAt.AddDays(7), authorised.ExpiresAt, TimeSpan.FromMicroseconds(1));
         Assert.Equal(authorised with { IsReplay = true }, await AcceptedAsync(new Hold(hold.Id, account, Dollars(10), TimeSpan.FromDays(7))));
-        Assert.Equal([10m, 4m, 4m], lines.Select(line => line.OnHold!.Value));
+        Assert.Equal([10m, 4m, 4m], lines.Select(line => line.OnHold.Value));
     }
 
     [Fact]
@@ -119,7 +119,7 @@ public abstract partial class BillingFacts
         Assert.Equal((StatementLineType.AuthorisationDeclined, 0m, 0m, null), (found!.Line.Type, found.Payment!.Charged.Value, found.Payment.Held.Value, found.Payment.ExpiresAt));
         Assert.Equal(
             (StatementLineType.AuthorisationDeclined, tooMuch.Id, DeclineReason.CreditLimitExceeded, 4_000m),
-            (line.Type, line.Id, line.DeclineReason, line.OnHold!.Value));
+            (line.Type, line.Id, line.DeclineReason, line.OnHold.Value));
         Assert.Equal(Dollars(5_000), exactly.OnHold);
     }
 

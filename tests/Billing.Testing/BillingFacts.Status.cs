@@ -36,7 +36,7 @@ public abstract partial class BillingFacts
                 AccountStatus.Open, AccountStatus.Open, AccountStatus.Frozen, AccountStatus.Frozen, AccountStatus.Frozen, AccountStatus.Frozen, AccountStatus.Frozen,
                 AccountStatus.Open, AccountStatus.Open,
             ],
-            lines.Select(line => line.Status!.Value));
+            lines.Select(line => line.Status));
         Assert.Equal((StatementLineType.AccountStatusChanged, freeze.Id, freeze.Notes, 0m), (lines[2].Type, lines[2].Id, lines[2].Notes, lines[2].Amount.Value));
         Assert.Equal(lines[2], (await Billing.FindTransactionAsync(account, freeze.Id, cancellationToken: Token))!.Line);
     }

@@ -13,6 +13,7 @@ namespace Billing.Simulation.Callers;
 internal sealed partial class Clients
 {
     private static readonly Door[] Doors = Enum.GetValues<Door>();
+    private static readonly Door[] OneProxyDoors = [Door.Rest, Door.Grpc];
     private static readonly Letters[] AllLetters = Enum.GetValues<Letters>();
 
     /// <summary>Retries until there is an answer.</summary>
@@ -37,8 +38,10 @@ internal sealed partial class Clients
         var letters = dice.Pick(AllLetters);
         var sent = letters.Write(request);
         var attempt = ask.IsWrite ? model.Asked(request, deadline) : null;
+        var door = dice.Pick(operation.Kind == OperationKind.PayInTurn ? OneProxyDoors : Doors);
         var tried = await TryAsync(
-            operation, proxy, deadline, attempt, () => proxy.CallAsync(ask, dice.Pick(Doors), sent, dice.Pick(AllLetters), deadline), isFinal);
+            operation, proxy, deadline, attempt,
+            () => door == Door.Sdk ? Sdk.CallAsync(ask, sent, deadline) : proxy.CallAsync(ask, door, sent, dice.Pick(AllLetters), deadline), isFinal);
         ReferenceModel.Require(
             tried.Answer is null || tried.Answer.Repeats(sent), $"ids were sent as in {sent} and came back as in {tried.Answer}");
         return tried.Answer is null ? tried : tried with { Answer = Letters.Small.Write(tried.Answer) };

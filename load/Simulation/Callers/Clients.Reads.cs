@@ -11,6 +11,9 @@ namespace Billing.Simulation.Callers;
 /// <content>What clients read: balances, balances of the past, statements whole and in pages, and payments by their ids.</content>
 internal sealed partial class Clients
 {
+    // Longer than its retries and the waits of proxies for each page.
+    private static readonly TimeSpan SdkStreamMax = TimeSpan.FromMinutes(5);
+
     private async Task CheckAsync(Operation operation)
     {
         var stream = Stream(operation.Account);
@@ -82,8 +85,10 @@ internal sealed partial class Clients
         var (request, selects) = StatementOf(operation, dice, after);
         // Each page takes a while.
         request.PageSize = Math.Max(request.PageSize, 100);
-        var entries = (await RetryAsync(
-            operation, 62, (_, proxy, deadline) => TryAsync(operation, proxy, deadline, null, () => proxy.StreamAsync(request, deadline), null)))!;
+        var bySdk = dice.Chance(0.5);
+        var entries = (await RetryAsync(operation, 62, (_, proxy, deadline) => TryAsync(
+            operation, proxy, deadline, null, () => bySdk ? Sdk.StreamAsync(request) : proxy.StreamAsync(request, deadline), null,
+            bySdk ? SdkStreamMax : TimeSpan.Zero)))!;
         model.Stated(Stream(operation.Account), request.AfterVersion, since, isWhole: true, entries, selects);
         return entries;
     }

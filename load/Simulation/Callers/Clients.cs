@@ -25,6 +25,9 @@ internal sealed partial class Clients(Node node, Scheduler scheduler, ReferenceM
     private readonly List<Operation> _open = [];
     private int _turn;
 
+    /// <summary>The SDK that some of them use.</summary>
+    public required SdkDoor Sdk { get; init; }
+
     /// <summary>By how much calls may end before their deadline.</summary>
     public TimeSpan Early { get; init; } = Rounding;
 
@@ -39,7 +42,11 @@ internal sealed partial class Clients(Node node, Scheduler scheduler, ReferenceM
     public long FrozenUntil { get; set; }
 
     /// <summary>Whether any request was retried.</summary>
-    public bool HasAskedAgain { get; private set; }
+    public bool HasAskedAgain
+    {
+        get => field || Sdk.HasRetried;
+        private set;
+    }
 
     /// <summary>Schedules an operation.</summary>
     public void Add(Operation operation)

@@ -1,4 +1,5 @@
 using Billing.Proxy.Failures;
+using Billing.V1;
 using Google.Protobuf;
 using Google.Rpc;
 using Grpc.Core;
@@ -13,12 +14,23 @@ internal enum Door
 
     /// <summary>A gRPC method.</summary>
     Grpc,
+
+    /// <summary>The SDK, which chooses the proxy and retries.</summary>
+    Sdk,
+}
+
+/// <summary>A kind of request, as a proxy serves it.</summary>
+internal interface IAsk
+{
+    /// <summary>Answers a request by gRPC.</summary>
+    /// <exception cref="RpcException">It was refused, or failed.</exception>
+    Task<object> ServeAsync(ProxyDoors proxy, object request, DateTime deadline);
 }
 
 /// <summary>A kind of request, and how it is made by each door.</summary>
 /// <typeparam name="TRequest">The request, as the contract has it.</typeparam>
 /// <typeparam name="TAnswer">The answer to it.</typeparam>
-internal sealed class Ask<TRequest, TAnswer>
+internal sealed class Ask<TRequest, TAnswer> : IAsk
     where TRequest : class, IMessage<TRequest>, new()
     where TAnswer : class, IMessage<TAnswer>, new()
 {
@@ -37,6 +49,9 @@ internal sealed class Ask<TRequest, TAnswer>
     /// <summary>The method of the service.</summary>
     public required Func<ProxyDoors, UnaryServerMethod<TRequest, TAnswer>> Method { get; init; }
 
+    /// <summary>The method of the class that protoc generates.</summary>
+    public required Func<Stubs, TRequest, CallOptions, AsyncUnaryCall<TAnswer>> Call { get; init; }
+
     /// <summary>Makes a request to a proxy.</summary>
     /// <exception cref="FailureException">It was refused, or failed.</exception>
     public async Task<TAnswer> MakeAsync(ProxyDoors proxy, Door door, TRequest request, Letters letters, TimeSpan deadline, DateTime now)
@@ -48,10 +63,7 @@ internal sealed class Ask<TRequest, TAnswer>
         }
         try
         {
-            var context = new GrpcCall(typeof(TRequest).Name, now + deadline);
-            var received = Requests.ParseFrom(request.ToByteArray());
-            var answer = await proxy.Errors.UnaryServerHandler(received, context, Method(proxy));
-            return Answers.ParseFrom(answer.ToByteArray());
+            return await ServeAsync(proxy, request, now + deadline);
         }
         catch (RpcException e)
         {
@@ -59,6 +71,27 @@ internal sealed class Ask<TRequest, TAnswer>
         }
     }
 
+    async Task<object> IAsk.ServeAsync(ProxyDoors proxy, object request, DateTime deadline) =>
+        await ServeAsync(proxy, (TRequest)request, deadline);
+
+    private async Task<TAnswer> ServeAsync(ProxyDoors proxy, TRequest request, DateTime deadline)
+    {
+        var received = Requests.ParseFrom(request.ToByteArray());
+        var context = new GrpcCall(typeof(TRequest).Name, deadline);
+        var answer = await proxy.Errors.UnaryServerHandler(received, context, Method(proxy));
+        return Answers.ParseFrom(answer.ToByteArray());
+    }
+}
+
+/// <summary>The classes that protoc generates.</summary>
+/// <param name="calls">Makes their calls.</param>
+internal sealed class Stubs(CallInvoker calls)
+{
+    /// <summary>That of the public service.</summary>
+    public BillingService.BillingServiceClient Billing { get; } = new(calls);
+
+    /// <summary>That of the operators' service.</summary>
+    public BillingAdminService.BillingAdminServiceClient Admin { get; } = new(calls);
 }
 
 /// <summary>Failures of gRPC calls, as callers read them.</summary>

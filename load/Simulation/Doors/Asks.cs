@@ -14,6 +14,7 @@ internal static class Asks
         IsWrite = true,
         ToRest = (request, letters) => Put("payments", request.TransactionId, request, letters),
         Method = proxy => proxy.Billing.MakePayment,
+        Call = (stubs, request, options) => stubs.Billing.MakePaymentAsync(request, options),
     };
 
     public static Ask<AuthorisePaymentRequest, AuthorisePaymentResponse> Authorise { get; } = new()
@@ -21,6 +22,7 @@ internal static class Asks
         IsWrite = true,
         ToRest = (request, letters) => Put("authorisations", request.TransactionId, request, letters),
         Method = proxy => proxy.Billing.AuthorisePayment,
+        Call = (stubs, request, options) => stubs.Billing.AuthorisePaymentAsync(request, options),
     };
 
     public static Ask<CapturePaymentRequest, CapturePaymentResponse> Capture { get; } = new()
@@ -28,6 +30,7 @@ internal static class Asks
         IsWrite = true,
         ToRest = (request, letters) => Put("captures", request.TransactionId, request, letters),
         Method = proxy => proxy.Billing.CapturePayment,
+        Call = (stubs, request, options) => stubs.Billing.CapturePaymentAsync(request, options),
     };
 
     public static Ask<VoidPaymentRequest, VoidPaymentResponse> Void { get; } = new()
@@ -35,6 +38,7 @@ internal static class Asks
         IsWrite = true,
         ToRest = (request, letters) => Put("voids", request.TransactionId, request, letters),
         Method = proxy => proxy.Billing.VoidPayment,
+        Call = (stubs, request, options) => stubs.Billing.VoidPaymentAsync(request, options),
     };
 
     public static Ask<RefundPaymentRequest, RefundPaymentResponse> Refund { get; } = new()
@@ -42,6 +46,7 @@ internal static class Asks
         IsWrite = true,
         ToRest = (request, letters) => Put("refunds", request.TransactionId, request, letters),
         Method = proxy => proxy.Billing.RefundPayment,
+        Call = (stubs, request, options) => stubs.Billing.RefundPaymentAsync(request, options),
     };
 
     public static Ask<SetCreditLimitRequest, SetCreditLimitResponse> CreditLimit { get; } = new()
@@ -50,6 +55,7 @@ internal static class Asks
         ToRest = (request, letters) => new(
             "PUT", Account(request.PaymentType, request.AccountId, letters) + "/credit-limit", Body(request, letters, "account_id", "payment_type")),
         Method = proxy => proxy.Admin.SetCreditLimit,
+        Call = (stubs, request, options) => stubs.Admin.SetCreditLimitAsync(request, options),
     };
 
     public static Ask<SetAccountStatusRequest, SetAccountStatusResponse> AccountStatus { get; } = new()
@@ -58,12 +64,14 @@ internal static class Asks
         ToRest = (request, letters) => new(
             "PUT", Account(request.PaymentType, request.AccountId, letters) + "/status", Body(request, letters, "account_id", "payment_type")),
         Method = proxy => proxy.Admin.SetAccountStatus,
+        Call = (stubs, request, options) => stubs.Admin.SetAccountStatusAsync(request, options),
     };
 
     public static Ask<GetTransactionRequest, GetTransactionResponse> Lookup { get; } = new()
     {
         ToRest = (request, letters) => new("POST", $"/v1/transactions/{request.TransactionId}/lookup", Body(request, letters, "transaction_id")),
         Method = proxy => proxy.Billing.GetTransaction,
+        Call = (stubs, request, options) => stubs.Billing.GetTransactionAsync(request, options),
     };
 
     public static Ask<CheckBalanceRequest, CheckBalanceResponse> Balance { get; } = new()
@@ -71,12 +79,14 @@ internal static class Asks
         ToRest = (request, letters) => new(
             "GET", Account(request.PaymentType, request.AccountId, letters) + "/balance" + (request.MinVersion > 0 ? $"?min_version={Text(request.MinVersion)}" : "")),
         Method = proxy => proxy.Billing.CheckBalance,
+        Call = (stubs, request, options) => stubs.Billing.CheckBalanceAsync(request, options),
     };
 
     public static Ask<GetBalanceAtRequest, GetBalanceAtResponse> BalanceAt { get; } = new()
     {
         ToRest = (request, letters) => new("POST", "/v1/balances/lookup", Body(request, letters)),
         Method = proxy => proxy.Billing.GetBalanceAt,
+        Call = (stubs, request, options) => stubs.Billing.GetBalanceAtAsync(request, options),
     };
 
     public static Ask<ListStatementRequest, ListStatementResponse> Statement { get; } = new()
@@ -86,10 +96,17 @@ internal static class Asks
             ? new("GET", $"{Account(request.PaymentType, request.AccountId, letters)}/statement{QueryOf(request)}")
             : new("POST", "/v1/statements/lookup", Body(request, letters)),
         Method = proxy => proxy.Billing.ListStatement,
+        Call = (stubs, request, options) => stubs.Billing.ListStatementAsync(request, options),
     };
+
+    /// <summary>The kind of a request.</summary>
+    public static IAsk Of(Type request) => ByRequest[request];
 
     /// <summary>A payment that its caller does not wait for.</summary>
     public static RestAsk QueuedPayment(MakePaymentRequest request, Letters letters) => Payment.ToRest(request, letters) with { IsAsync = true };
+
+    private static readonly Dictionary<Type, IAsk> ByRequest = typeof(Asks).GetProperties().ToDictionary(
+        ask => ask.PropertyType.GenericTypeArguments[0], ask => (IAsk)ask.GetValue(null)!);
 
     private static string QueryOf(ListStatementRequest request)
     {

@@ -38,6 +38,7 @@ internal sealed partial class Run
     private Node _world;
     private Clients _clients;
     private readonly TimeSpan _early;
+    private readonly List<SdkDoor> _sdks = [];
     private int _badRecords;
     private bool _requestsLost;
 
@@ -73,7 +74,9 @@ internal sealed partial class Run
     private (Node World, Clients Clients) NewClients()
     {
         var world = new Node("clients", _scheduler);
-        return (world, new Clients(world, _scheduler, _model, () => _platform.Proxies, _trace) { Early = _early });
+        var sdk = new SdkDoor(world, _scheduler, new Dice(_schedule.Seed), () => _platform.Proxies, _schedule.Settings.Proxies);
+        _sdks.Add(sdk);
+        return (world, new Clients(world, _scheduler, _model, () => _platform.Proxies, _trace) { Early = _early, Sdk = sdk });
     }
 
     /// <summary>Runs a schedule. Deterministic: the same schedule always gives the same run.</summary>
@@ -94,6 +97,7 @@ internal sealed partial class Run
         finally
         {
             run._scheduler.End();
+            run._sdks.ForEach(sdk => sdk.Dispose());
             // Supervisors set the exit code of the process, which here is that of the simulation.
             Environment.ExitCode = exitCode;
         }

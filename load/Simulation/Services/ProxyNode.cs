@@ -61,6 +61,11 @@ internal sealed class ProxyNode
         where TAnswer : class, IMessage<TAnswer>, new() =>
         ServeAsync(() => ask.MakeAsync(_doors, door, request, letters, deadline, WallClock));
 
+    /// <summary>Makes a gRPC call to the proxy.</summary>
+    /// <returns>The answer, or the failure that the caller sees; UNAVAILABLE if the proxy crashes.</returns>
+    public Task<object> CallAsync(object request, TimeSpan deadline) =>
+        ServeAsync(() => Asks.Of(request.GetType()).ServeAsync(_doors, request, WallClock + deadline));
+
     /// <summary>Makes a REST request to the proxy.</summary>
     /// <returns>The answer, or UNAVAILABLE if the proxy crashes.</returns>
     public Task<RestAnswer> CallAsync(RestAsk ask) => ServeAsync(() => _doors.AnswerAsync(ask));
@@ -90,20 +95,27 @@ internal sealed class ProxyNode
 
     /// <summary>Reads a statement as a stream.</summary>
     /// <returns>Its entries, or the failure that the caller sees.</returns>
-    public Task<List<StatementEntry>> StreamAsync(ListStatementRequest request, TimeSpan deadline) => ServeAsync(async () =>
+    public async Task<List<StatementEntry>> StreamAsync(ListStatementRequest request, TimeSpan deadline)
     {
         var writer = new StatementWriter();
         try
         {
-            await _doors.Errors.ServerStreamingServerHandler(
-                ListStatementRequest.Parser.ParseFrom(request.ToByteArray()), writer,
-                new GrpcCall(nameof(_doors.Billing.StreamStatement), WallClock + deadline), _doors.Billing.StreamStatement);
+            await StreamAsync(request, writer, WallClock + deadline);
         }
         catch (RpcException e)
         {
             throw new FailureException(GrpcFailures.Of(e));
         }
         return writer.Entries;
+    }
+
+    /// <summary>Reads a statement as a stream, page after page.</summary>
+    public Task StreamAsync(ListStatementRequest request, IServerStreamWriter<ListStatementResponse> pages, DateTime deadline) => ServeAsync(async () =>
+    {
+        await _doors.Errors.ServerStreamingServerHandler(
+            ListStatementRequest.Parser.ParseFrom(request.ToByteArray()), pages,
+            new GrpcCall(nameof(_doors.Billing.StreamStatement), deadline), _doors.Billing.StreamStatement);
+        return true;
     });
 
     private Task<T> ServeAsync<T>(Func<Task<T>> serve)

@@ -28,7 +28,7 @@ internal sealed class BearerToken(BillingClientOptions options, string section, 
         {
             var asked = provider(either.Token);
             // A provider may ignore its token.
-            token = asked.IsCompleted ? await asked : await asked.AsTask().WaitAsync(either.Token);
+            token = await (asked.IsCompleted ? asked.AsTask() : asked.AsTask().WaitAsync(either.Token)).ConfigureAwait(false);
         }
         catch (OperationCanceledException) when (late.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
         {

@@ -73,7 +73,8 @@ internal sealed class Circuit
         var context = ResilienceContextPool.Shared.Get();
         // The outcome that the circuit is open is ignored: calls that end then were sent before, or no other proxy was available.
         await _pipeline.ExecuteOutcomeAsync(
-            static (_, e) => ValueTask.FromResult(e is null ? Polly.Outcome.FromResult(true) : Polly.Outcome.FromException<bool>(e)), context, failure);
+            static (_, e) => ValueTask.FromResult(e is null ? Polly.Outcome.FromResult(true) : Polly.Outcome.FromException<bool>(e)), context, failure)
+            .ConfigureAwait(false);
         ResilienceContextPool.Shared.Return(context);
     }
 

@@ -39,8 +39,8 @@ internal sealed class Connector(Func<string, CancellationToken, Task<IPAddress[]
         try
         {
             var socket = await AddressRace.ConnectAsync(
-                await AddressesAsync(context.DnsEndPoint.Host, cancellationToken), context.DnsEndPoint.Port,
-                socket => BoundSilence(socket, (int)ConnectTimeout.TotalMilliseconds), cancellationToken);
+                await AddressesAsync(context.DnsEndPoint.Host, cancellationToken).ConfigureAwait(false), context.DnsEndPoint.Port,
+                socket => BoundSilence(socket, (int)ConnectTimeout.TotalMilliseconds), cancellationToken).ConfigureAwait(false);
             BoundSilence(socket, SilentMsMax);
             return new NetworkStream(socket, ownsSocket: true);
         }
@@ -57,7 +57,7 @@ internal sealed class Connector(Func<string, CancellationToken, Task<IPAddress[]
         {
             return [known];
         }
-        var addresses = await resolve(host, cancellationToken);
+        var addresses = await resolve(host, cancellationToken).ConfigureAwait(false);
         return addresses.Length > 0 ? addresses : throw new SocketException((int)SocketError.NoData, $"'{host}' has no address");
     }
 

@@ -53,7 +53,7 @@ internal sealed class NamedProxies(
     {
         try
         {
-            var addresses = await resolve(name, CancellationToken.None);
+            var addresses = await resolve(name, CancellationToken.None).ConfigureAwait(false);
             if (addresses.Length == 0)
             {
                 throw new SocketException((int)SocketError.NoData, "the answer is empty");

@@ -156,7 +156,8 @@ internal static class Outcomes
     public static bool IsRefusal(RpcException failure) =>
         failure.StatusCode is StatusCode.Unauthenticated or StatusCode.PermissionDenied or StatusCode.Unimplemented;
 
-    private static DateTimeOffset TimeOf(Timestamp? time) => time?.ToDateTimeOffset() ?? default;
+    /// <summary>Returns a time of the wire; the earliest there is for none.</summary>
+    public static DateTimeOffset TimeOf(Timestamp? time) => time?.ToDateTimeOffset() ?? default;
 
     // Of a platform that is newer than this client.
     private static Outcome<T> UnknownOutcome<T>(Guid id, PaymentOutcome outcome)
@@ -165,9 +166,16 @@ internal static class Outcomes
     private static RejectionReason? RejectionOf(RpcException failure, bool isFirstTry) =>
         RejectionOf(failure.StatusCode, ProxyFailure.Reason(failure), isFirstTry);
 
-    // Null if a retry may have another outcome. That the caller has no permission now says nothing about earlier attempts, which
-    // may have been recorded.
-    private static RejectionReason? RejectionOf(StatusCode status, string reason, bool isFirstTry) => status switch
+    // Null if a retry may have another outcome. A refusal because of the caller, or of what the account is like now, says nothing about earlier
+    // attempts, which may have been recorded or still be on their way.
+    private static RejectionReason? RejectionOf(StatusCode status, string reason, bool isFirstTry) =>
+        isFirstTry || IsForGood(status, reason) ? RejectionOf(status, reason) : null;
+
+    private static bool IsForGood(StatusCode status, string reason) => status is StatusCode.InvalidArgument or StatusCode.AlreadyExists
+        ? reason is not ErrorReasons.HostNotAllowed
+        : reason is ErrorReasons.CurrencyMismatch or ErrorReasons.PaymentDeclined or ErrorReasons.NotOnHold or ErrorReasons.VersionNotReached;
+
+    private static RejectionReason? RejectionOf(StatusCode status, string reason) => status switch
     {
         StatusCode.InvalidArgument => RejectionReason.InvalidField,
         StatusCode.AlreadyExists => RejectionReason.IdReused,
@@ -178,10 +186,9 @@ internal static class Outcomes
         StatusCode.FailedPrecondition when reason == ErrorReasons.AccountNotEmpty => RejectionReason.AccountNotEmpty,
         StatusCode.NotFound when reason is ErrorReasons.PaymentNotFound => RejectionReason.PaymentNotFound,
         StatusCode.OutOfRange when reason == ErrorReasons.VersionNotReached => RejectionReason.VersionNotReached,
-        StatusCode.FailedPrecondition or StatusCode.OutOfRange or StatusCode.NotFound => RejectionReason.Other,
-        StatusCode.Unauthenticated when isFirstTry => RejectionReason.NotAuthenticated,
-        StatusCode.PermissionDenied when isFirstTry => RejectionReason.NotAllowed,
-        StatusCode.Unimplemented when isFirstTry => RejectionReason.Other,
+        StatusCode.Unauthenticated => RejectionReason.NotAuthenticated,
+        StatusCode.PermissionDenied => RejectionReason.NotAllowed,
+        StatusCode.FailedPrecondition or StatusCode.OutOfRange or StatusCode.NotFound or StatusCode.Unimplemented => RejectionReason.Other,
         _ => null,
     };
 }

@@ -80,7 +80,7 @@ internal sealed class ProxyCalls : IDisposable
     {
         try
         {
-            return answered(id, await call);
+            return answered(id, await call.ConfigureAwait(false));
         }
         catch (RpcException e)
         {

@@ -76,7 +76,7 @@ internal sealed class ProxyPool : IDisposable
         var left = deadline is { } end ? end - _time.GetUtcNow().UtcDateTime : _options.Deadline;
         try
         {
-            await lookUps.WaitAsync(ProxyCalls.TimerOf(left), _time, cancellationToken);
+            await lookUps.WaitAsync(ProxyCalls.TimerOf(left), _time, cancellationToken).ConfigureAwait(false);
         }
         catch (TimeoutException)
         {
@@ -115,7 +115,8 @@ internal sealed class Proxy(Uri address, IPAddress? ip, NamedProxies? named, Grp
 
     public CallInvoker Calls => calls;
 
-    public BillingService.BillingServiceClient Billing { get; } = new(calls);
+    /// <summary>The class that protoc generates. Its calls have the proxy's name as their host, as <see cref="UnaryCalls"/>'s have.</summary>
+    public BillingService.BillingServiceClient Billing { get; } = new BillingService.BillingServiceClient(calls).WithHost(NameOf(address, ip));
 
     public static Proxy At(
         Uri address, IPAddress? ip, NamedProxies? named, BillingClientOptions options, SslClientAuthenticationOptions tls, TimeProvider time,

@@ -78,7 +78,8 @@ internal sealed class RetryPolicy
         try
         {
             return await _pipeline.ExecuteAsync(
-                static (context, s) => s.Attempt(s.State, context.CancellationToken), context, (Attempt: attempt, State: state));
+                static (context, s) => s.Attempt(s.State, context.CancellationToken), context, (Attempt: attempt, State: state))
+                .ConfigureAwait(false);
         }
         finally
         {

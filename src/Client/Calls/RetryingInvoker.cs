@@ -68,7 +68,7 @@ internal sealed class RetryingInvoker(ProxyCalls calls) : CallInvoker
     {
         try
         {
-            await foreach (var answer in answers)
+            await foreach (var answer in answers.ConfigureAwait(false))
             {
                 yield return answer.Message;
             }

@@ -25,8 +25,8 @@ internal sealed class UnaryCalls(
             var end = call.Options.Deadline is { } given ? new DateTimeOffset(given) : now + options.Deadline;
             // To the millisecond, since messages name it.
             var left = TimeSpan.FromMilliseconds(Math.Round((end - now).TotalMilliseconds));
-            call.Begin(await token.HeadersAsync(left, call.Options.CancellationToken), end, left);
-            var answer = await TryAsync(call);
+            call.Begin(await token.HeadersAsync(left, call.Options.CancellationToken).ConfigureAwait(false), end, left);
+            var answer = await TryAsync(call).ConfigureAwait(false);
             measured.Ended(failure: null);
             return answer;
         }
@@ -53,7 +53,7 @@ internal sealed class UnaryCalls(
     {
         try
         {
-            return await call.TryAsync(proxies, log);
+            return await call.TryAsync(proxies, log).ConfigureAwait(false);
         }
         catch (RpcException e) when (_retries.Handles(e))
         {
@@ -61,7 +61,8 @@ internal sealed class UnaryCalls(
             call.FirstFailure = e;
         }
         return await _retries.ExecuteAsync(
-            static (s, _) => s.Calls.TryAgainAsync(s.Call), (Calls: this, Call: call), call.End, call.Options.CancellationToken);
+            static (s, _) => s.Calls.TryAgainAsync(s.Call), (Calls: this, Call: call), call.End, call.Options.CancellationToken)
+            .ConfigureAwait(false);
     }
 
     private async ValueTask<TAnswer> TryAgainAsync<TRequest, TAnswer>(UnaryCall<TRequest, TAnswer> call)
@@ -74,7 +75,7 @@ internal sealed class UnaryCalls(
             ExceptionDispatchInfo.Throw(failure);
         }
         telemetry.Retried(call.Name);
-        return await call.TryAsync(proxies, log);
+        return await call.TryAsync(proxies, log).ConfigureAwait(false);
     }
 }
 
@@ -116,8 +117,8 @@ internal sealed class UnaryCall<TRequest, TAnswer>(Method<TRequest, TAnswer> met
     /// <summary>Returns the headers of the answer, once there is one.</summary>
     public async Task<Metadata> HeadersAsync()
     {
-        await Answer!;
-        return await _attempt!.ResponseHeadersAsync;
+        await Answer!.ConfigureAwait(false);
+        return await _attempt!.ResponseHeadersAsync.ConfigureAwait(false);
     }
 
     /// <param name="token">The token; null for none.</param>
@@ -156,7 +157,7 @@ internal sealed class UnaryCall<TRequest, TAnswer>(Method<TRequest, TAnswer> met
     /// <summary>Makes an attempt on the next proxy.</summary>
     public async Task<TAnswer> TryAsync(ProxyPool proxies, ILogger log)
     {
-        await proxies.ReadyAsync(Options.Deadline, Options.CancellationToken);
+        await proxies.ReadyAsync(Options.Deadline, Options.CancellationToken).ConfigureAwait(false);
         if (_isGivenUp)
         {
             throw new RpcException(new Status(StatusCode.Cancelled, "The call was disposed of."));
@@ -168,14 +169,14 @@ internal sealed class UnaryCall<TRequest, TAnswer>(Method<TRequest, TAnswer> met
         Turn = turn;
         try
         {
-            _attempt = proxy.Calls.AsyncUnaryCall(method, host, Options, request);
-            var answer = await _attempt;
-            await proxy.RecordOutcomeAsync(failure: null);
+            _attempt = proxy.Calls.AsyncUnaryCall(method, host ?? proxy.Name, Options, request);
+            var answer = await _attempt.ConfigureAwait(false);
+            await proxy.RecordOutcomeAsync(failure: null).ConfigureAwait(false);
             return answer;
         }
         catch (RpcException e)
         {
-            await proxy.RecordOutcomeAsync(e);
+            await proxy.RecordOutcomeAsync(e).ConfigureAwait(false);
             if (!ProxyFailure.IsUnanswered(e))
             {
                 _lastFailure = e;

@@ -32,23 +32,23 @@ internal static class AddressRace
                 var any = Task.WhenAny(running);
                 if (waiting.Count > 0)
                 {
-                    await Task.WhenAny(any, Task.Delay(HeadStart, decided.Token));
+                    await Task.WhenAny(any, Task.Delay(HeadStart, decided.Token)).ConfigureAwait(false);
                     if (!any.IsCompleted)
                     {
                         continue;
                     }
                 }
-                var ended = await any;
+                var ended = await any.ConfigureAwait(false);
                 running.Remove(ended);
                 if (ended.IsCompletedSuccessfully || (running.Count == 0 && waiting.Count == 0))
                 {
-                    return await ended;
+                    return await ended.ConfigureAwait(false);
                 }
             }
         }
         finally
         {
-            await decided.CancelAsync();
+            await decided.CancelAsync().ConfigureAwait(false);
             running.ForEach(late => _ = CloseAsync(late));
         }
     }
@@ -67,7 +67,7 @@ internal static class AddressRace
         try
         {
             prepare(socket);
-            await socket.ConnectAsync(endPoint, cancellationToken);
+            await socket.ConnectAsync(endPoint, cancellationToken).ConfigureAwait(false);
             return socket;
         }
         catch
@@ -81,7 +81,7 @@ internal static class AddressRace
     {
         try
         {
-            (await late).Dispose();
+            (await late.ConfigureAwait(false)).Dispose();
         }
         catch (Exception e) when (e is SocketException or OperationCanceledException)
         {

@@ -23,7 +23,7 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
         var sending = KeepSendingAsync(payments, ended.Token);
         try
         {
-            await foreach (var answer in payments.Answers.ReadAllAsync(cancellationToken))
+            await foreach (var answer in payments.Answers.ReadAllAsync(cancellationToken).ConfigureAwait(false))
             {
                 yield return answer;
                 slots.Release();
@@ -31,9 +31,9 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
         }
         finally
         {
-            await ended.CancelAsync();
-            await taking;
-            await sending;
+            await ended.CancelAsync().ConfigureAwait(false);
+            await taking.ConfigureAwait(false);
+            await sending.ConfigureAwait(false);
         }
     }
 
@@ -42,12 +42,12 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
     {
         try
         {
-            await slots.WaitAsync(cancellationToken);
-            await foreach (var request in requests.WithCancellation(cancellationToken))
+            await slots.WaitAsync(cancellationToken).ConfigureAwait(false);
+            await foreach (var request in requests.WithCancellation(cancellationToken).ConfigureAwait(false))
             {
                 payments.Add(request ?? throw new ArgumentException("A request is null.", nameof(requests)));
                 budget.AddShare();
-                await slots.WaitAsync(cancellationToken);
+                await slots.WaitAsync(cancellationToken).ConfigureAwait(false);
             }
             payments.CompleteRequests(fault: null);
         }
@@ -66,10 +66,11 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
     {
         try
         {
-            while (await payments.Outbox.WaitToReadAsync(cancellationToken))
+            while (await payments.Outbox.WaitToReadAsync(cancellationToken).ConfigureAwait(false))
             {
                 await streams.Retries.ExecuteAsync(
-                    static (s, token) => s.Run.StreamAsync(s.Payments, token), (Run: this, Payments: payments), end: null, cancellationToken);
+                    static (s, token) => s.Run.StreamAsync(s.Payments, token), (Run: this, Payments: payments), end: null, cancellationToken)
+                    .ConfigureAwait(false);
             }
         }
         catch (RpcException e)
@@ -95,13 +96,13 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
         var before = payments.Answered;
         var isRefused = false;
         using var broken = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        var options = await streams.OptionsAsync(broken.Token);
+        var options = await streams.OptionsAsync(broken.Token).ConfigureAwait(false);
         var proxy = streams.Take(ref _turn);
         using var call = proxy.Billing.MakePayments(options);
         var writing = WriteAsync(call.RequestStream, payments, broken);
         try
         {
-            await ReadAsync(proxy, call.ResponseStream, payments, cancellationToken);
+            await ReadAsync(proxy, call.ResponseStream, payments, cancellationToken).ConfigureAwait(false);
             return payments.IsDone
                 ? true
                 : throw new RpcException(new Status(StatusCode.Unavailable, "The proxy ended the stream early."));
@@ -109,7 +110,7 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
         catch (RpcException e)
         {
             cancellationToken.ThrowIfCancellationRequested();
-            await streams.FailedAsync(proxy, e);
+            await streams.FailedAsync(proxy, e).ConfigureAwait(false);
             // A proxy answers what it has read before it ends a stream so.
             isRefused = Outcomes.IsRefusal(e);
             if (payments.Answered == before || !streams.Retries.Handles(e))
@@ -120,8 +121,8 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
         }
         finally
         {
-            await broken.CancelAsync();
-            await writing;
+            await broken.CancelAsync().ConfigureAwait(false);
+            await writing.ConfigureAwait(false);
             payments.SendUnansweredAgain(mayBeRecorded: !isRefused);
         }
     }
@@ -129,11 +130,11 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
     private async Task ReadAsync(
         Proxy proxy, IAsyncStreamReader<MakePaymentsResponse> answers, InFlightPayments payments, CancellationToken cancellationToken)
     {
-        for (var first = true; await answers.MoveNext(cancellationToken); first = false)
+        for (var first = true; await answers.MoveNext(cancellationToken).ConfigureAwait(false); first = false)
         {
             if (first)
             {
-                await proxy.RecordOutcomeAsync(failure: null);
+                await proxy.RecordOutcomeAsync(failure: null).ConfigureAwait(false);
             }
             if (payments.Take(answers.Current) is { } again)
             {
@@ -146,7 +147,7 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
     {
         try
         {
-            await Task.Delay(streams.Retries.DelayAfter(payment.Failures), time, cancellationToken);
+            await Task.Delay(streams.Retries.DelayAfter(payment.Failures), time, cancellationToken).ConfigureAwait(false);
             payments.SendAgain(payment);
         }
         catch (OperationCanceledException)
@@ -160,7 +161,7 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
     {
         try
         {
-            await foreach (var payment in payments.Outbox.ReadAllAsync(broken.Token))
+            await foreach (var payment in payments.Outbox.ReadAllAsync(broken.Token).ConfigureAwait(false))
             {
                 if (payment.WasSent)
                 {
@@ -168,9 +169,9 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
                 }
                 payment.WasSent = true;
                 requests.WriteOptions = payments.Outbox.TryPeek(out _) ? Buffered : null;
-                await requests.WriteAsync(payment.Request, broken.Token);
+                await requests.WriteAsync(payment.Request, broken.Token).ConfigureAwait(false);
             }
-            await requests.CompleteAsync();
+            await requests.CompleteAsync().ConfigureAwait(false);
         }
         catch (Exception e) when (e is RpcException or OperationCanceledException or InvalidOperationException)
         {
@@ -178,7 +179,7 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
         }
         catch (Exception)
         {
-            await broken.CancelAsync();
+            await broken.CancelAsync().ConfigureAwait(false);
         }
     }
 }

@@ -25,7 +25,8 @@ internal sealed class StatementReader : IDisposable
         StreamCalls streams, ListStatementRequest request, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         using var reader = new StatementReader(streams, request);
-        while (await streams.Retries.ExecuteAsync(static (r, token) => r.MoveAsync(token), reader, end: null, cancellationToken))
+        while (await streams.Retries.ExecuteAsync(static (r, token) => r.MoveAsync(token), reader, end: null, cancellationToken)
+            .ConfigureAwait(false))
         {
             yield return reader._call!.ResponseStream.Current;
             if (reader._rest.PageToken.Length == 0)
@@ -43,7 +44,7 @@ internal sealed class StatementReader : IDisposable
         var isNew = _call is null;
         if (_call is null)
         {
-            var options = await _streams.OptionsAsync(cancellationToken);
+            var options = await _streams.OptionsAsync(cancellationToken).ConfigureAwait(false);
             _proxy = _streams.Take(ref _turn);
             if (_again)
             {
@@ -53,13 +54,13 @@ internal sealed class StatementReader : IDisposable
         }
         try
         {
-            if (!await _call.ResponseStream.MoveNext(cancellationToken))
+            if (!await _call.ResponseStream.MoveNext(cancellationToken).ConfigureAwait(false))
             {
                 return false;
             }
             if (isNew)
             {
-                await _proxy!.RecordOutcomeAsync(failure: null);
+                await _proxy!.RecordOutcomeAsync(failure: null).ConfigureAwait(false);
             }
             _rest.PageToken = _call.ResponseStream.Current.NextPageToken;
             return true;
@@ -70,7 +71,7 @@ internal sealed class StatementReader : IDisposable
             _call = null;
             _again = true;
             cancellationToken.ThrowIfCancellationRequested();
-            await _streams.FailedAsync(_proxy!, e);
+            await _streams.FailedAsync(_proxy!, e).ConfigureAwait(false);
             throw;
         }
     }

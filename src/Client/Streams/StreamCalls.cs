@@ -33,8 +33,8 @@ internal sealed class StreamCalls(
     /// deadline of a call.</summary>
     public async ValueTask<CallOptions> OptionsAsync(CancellationToken cancellationToken)
     {
-        var identity = await token.HeadersAsync(options.Deadline, cancellationToken);
-        await proxies.ReadyAsync(deadline: null, cancellationToken);
+        var identity = await token.HeadersAsync(options.Deadline, cancellationToken).ConfigureAwait(false);
+        await proxies.ReadyAsync(deadline: null, cancellationToken).ConfigureAwait(false);
         return new CallOptions(Together(headers, identity), cancellationToken: cancellationToken);
     }
 

@@ -38,7 +38,7 @@ internal sealed class StreamedAnswers<T> : IAsyncStreamReader<T>, IDisposable
         using var registration = cancellationToken.Register(_ended.Cancel);
         try
         {
-            if (await _answers.MoveNextAsync())
+            if (await _answers.MoveNextAsync().ConfigureAwait(false))
             {
                 return true;
             }
@@ -89,7 +89,7 @@ internal sealed class StreamedRequests<T>(int window) : IClientStreamWriter<T>
     {
         try
         {
-            await _requests.Writer.WriteAsync(message, cancellationToken);
+            await _requests.Writer.WriteAsync(message, cancellationToken).ConfigureAwait(false);
         }
         catch (ChannelClosedException e)
         {

@@ -62,9 +62,9 @@ public sealed class InMemoryBilling : BillingClient
         IAsyncEnumerable<Payment> payments, [EnumeratorCancellation] CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(payments);
-        await foreach (var payment in payments.WithCancellation(cancellationToken))
+        await foreach (var payment in payments.WithCancellation(cancellationToken).ConfigureAwait(false))
         {
-            yield return await PayAsync(payment, cancellationToken: cancellationToken);
+            yield return await PayAsync(payment, cancellationToken: cancellationToken).ConfigureAwait(false);
         }
     }
 
@@ -125,8 +125,7 @@ public sealed class InMemoryBilling : BillingClient
     {
         ArgumentNullException.ThrowIfNull(account);
         ArgumentNullException.ThrowIfNull(filter);
-        return StatementPage.ReadAllAsync(
-            token => ListStatementAsync(account, filter, StatementPage.SizeMax, token, cancellationToken: cancellationToken), cancellationToken);
+        return ReadAsync(account, filter, 0, int.MaxValue, cancellationToken);
     }
 
     /// <inheritdoc/>
@@ -144,16 +143,14 @@ public sealed class InMemoryBilling : BillingClient
         var after = 0L;
         if ((FieldRules.Check(filter.Request(account, pageSize, pageToken)) ?? Read(pageToken, query, out after)) is { } violation)
         {
-            return Task.FromException<StatementPage>(new BillingException(RejectionReason.InvalidField, violation.Field, violation.ToString()));
+            return Task.FromException<StatementPage>(Invalid(violation));
         }
         lock (_gate)
         {
             var size = pageSize == 0 ? StatementPage.SizeDefault : Math.Min(pageSize, StatementPage.SizeMax);
             List<StatementLine> lines =
             [
-                .. AccountOf(account).Account.Lines.Where(line => line.Version > after
-                    && !(line.DecidedAt < filter.From) && !(line.DecidedAt >= filter.Before)
-                    && (filter.Types.Count == 0 || filter.Types.Contains(line.Type))).Take(size + 1),
+                .. AccountOf(account).Account.Lines.Where(line => line.Version > after && filter.Selects(line)).Take(size + 1),
             ];
             return Task.FromResult(lines.Count <= size
                 ? new StatementPage(lines, null)
@@ -175,23 +172,13 @@ public sealed class InMemoryBilling : BillingClient
     }
 
     /// <inheritdoc/>
-    public override async IAsyncEnumerable<StatementLine> ReadStatementAsync(
-        CardAccount account, long afterVersion = 0, int limit = 0, [EnumeratorCancellation] CancellationToken cancellationToken = default)
+    public override IAsyncEnumerable<StatementLine> ReadStatementAsync(
+        CardAccount account, long afterVersion = 0, int limit = 0, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(account);
         ArgumentOutOfRangeException.ThrowIfNegative(afterVersion);
         ArgumentOutOfRangeException.ThrowIfNegative(limit);
-        List<StatementLine> lines;
-        lock (_gate)
-        {
-            lines = [.. AccountOf(account).Account.Lines.Where(line => line.Version > afterVersion).Take(limit == 0 ? int.MaxValue : limit)];
-        }
-        foreach (var line in lines)
-        {
-            cancellationToken.ThrowIfCancellationRequested();
-            yield return line;
-        }
-        await Task.CompletedTask;
+        return ReadAsync(account, new StatementFilter(), afterVersion, limit == 0 ? int.MaxValue : limit, cancellationToken);
     }
 
     /// <inheritdoc/>
@@ -229,6 +216,29 @@ public sealed class InMemoryBilling : BillingClient
         cancellationToken.ThrowIfCancellationRequested();
         return Task.FromResult(Answer(refund.Account, refund.Id, refund, (account, now) => account.Refund(refund, now)));
     }
+
+    private async IAsyncEnumerable<StatementLine> ReadAsync(
+        CardAccount account, StatementFilter filter, long after, int limit, [EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        if (FieldRules.Check(filter.Request(account, 0, null)) is { } violation)
+        {
+            throw Invalid(violation);
+        }
+        List<StatementLine> lines;
+        lock (_gate)
+        {
+            lines = [.. AccountOf(account).Account.Lines.Where(line => line.Version > after && filter.Selects(line)).Take(limit)];
+        }
+        foreach (var line in lines)
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            yield return line;
+        }
+        await Task.CompletedTask.ConfigureAwait(false);
+    }
+
+    private static BillingException Invalid(FieldViolation violation) =>
+        new(RejectionReason.InvalidField, violation.Field, violation.ToString());
 
     private static FieldViolation? Read(string? pageToken, string query, out long after)
     {

@@ -22,8 +22,8 @@ internal sealed record Failure(StatusCode Status, string Reason, string Message)
         new(StatusCode.InvalidArgument, ErrorReasons.InvalidField, violation.ToString()) { Field = violation.Field };
 
     /// <summary>The failure that a backend answered. Its status is checked, since an OK would make the call succeed without an
-    /// answer; an invalid one becomes INTERNAL. Its reason and field are short words; others
-    /// are dropped.</summary>
+    /// answer; an invalid one becomes INTERNAL. Its reason and field are short words; others are dropped.
+    /// </summary>
     public static Failure From(Error error)
     {
         var status = (StatusCode)error.StatusCode;

@@ -10,13 +10,14 @@ public sealed class HookTests
     private static readonly CardAccount Account = new(CardNetwork.Visa, "acct-42");
 
     [Fact]
-    public async Task Interceptors_see_each_attempt_of_calls_and_streams_in_their_order()
+    public async Task Interceptors_see_each_attempt_of_calls_and_streams_in_their_order_and_where_it_goes()
     {
         await using var proxy = await ScriptedProxy.StartAsync(ScriptedProxy.Failure(StatusCode.Unavailable));
+        var last = new Tenant("b");
         using var client = Client(proxy, options =>
         {
             options.Interceptors.Add(new Tenant("a"));
-            options.Interceptors.Add(new Tenant("b"));
+            options.Interceptors.Add(last);
         });
 
         await client.PayAsync(NewPayment());
@@ -24,6 +25,7 @@ public sealed class HookTests
         await client.ReadStatementAsync(Account).ToListAsync(TestContext.Current.CancellationToken);
 
         Assert.Equal(Enumerable.Repeat("ab", 4), proxy.HeadersOf("tenant"));
+        Assert.Equal(Enumerable.Repeat(proxy.Address, 4), last.Hosts);
     }
 
     [Fact]
@@ -69,6 +71,8 @@ public sealed class HookTests
     /// <summary>Appends a letter to the header <c>tenant</c>.</summary>
     private sealed class Tenant(string letter) : Interceptor
     {
+        public List<string?> Hosts { get; } = [];
+
         public override AsyncUnaryCall<TResponse> AsyncUnaryCall<TRequest, TResponse>(
             TRequest request, ClientInterceptorContext<TRequest, TResponse> context, AsyncUnaryCallContinuation<TRequest, TResponse> continuation) =>
             continuation(request, With(context));
@@ -83,9 +87,12 @@ public sealed class HookTests
 
         private ClientInterceptorContext<TRequest, TResponse> With<TRequest, TResponse>(ClientInterceptorContext<TRequest, TResponse> context)
             where TRequest : class
-            where TResponse : class =>
-            new(context.Method, context.Host, context.Options.WithHeaders(
+            where TResponse : class
+        {
+            Hosts.Add(context.Host);
+            return new(context.Method, context.Host, context.Options.WithHeaders(
                 new Metadata { { "tenant", context.Options.Headers?.GetValue("tenant") + letter } }));
+        }
     }
 
     private sealed class TenantHandler(HttpMessageHandler inner) : DelegatingHandler(inner)

@@ -99,7 +99,7 @@ public sealed class InMemoryBillingTests : BillingFacts, IDisposable
 
         Assert.Equal(
             [(StatementLineType.AuthorisationExpired, shorter.Id, 6_000m), (StatementLineType.AuthorisationExpired, longer.Id, 0m), (StatementLineType.PaymentAccepted, null, 0m)],
-            lines.Select(line => (line.Type, line.PaymentId, line.OnHold!.Value)));
+            lines.Select(line => (line.Type, line.PaymentId, line.OnHold.Value)));
     }
 
     [Fact]

@@ -14,7 +14,7 @@ public sealed class ProjectReferenceTests
     [InlineData("src/Webhooks", "Contracts Hosting Messaging")]
     [InlineData("src/Client", "Contracts")]
     [InlineData("load/Driver", "Client")]
-    [InlineData("load/Simulation", "Contracts Hosting Messaging Proxy Backends Webhooks")]
+    [InlineData("load/Simulation", "Contracts Client Hosting Messaging Proxy Backends Webhooks")]
     [InlineData("load/Embedded", "Proxy Backends")]
     [InlineData("load/Rpc", "Proxy Backends")]
     [InlineData("load/LocalStack", "Embedded Rpc Webhooks")]
