@@ -33,15 +33,16 @@ internal static class PackageCommand
         var needs = new Needs(new Installer(SystemPrograms.Current, workspace.State));
         ReleaseBuild.Require(needs);
         await needs.SettleAsync("package", cancellationToken);
+        var sources = await Sources.ReadAsync(workspace.Root, cancellationToken);
         if (check)
         {
-            await ReleaseCheck.RequireCommittedAsync(workspace.Root, cancellationToken);
+            ReleaseCheck.RequireCommitted(sources);
         }
-        var time = await ReleaseTime.ReadAsync(workspace.Root, cancellationToken);
-        await new ReleaseBuild(workspace, options, time).RunAsync(cancellationToken);
+        var build = new ReleaseBuild(workspace, options, sources);
+        await build.RunAsync(cancellationToken);
         if (check)
         {
-            await new ReleaseCheck(workspace.Root, options, time).RunAsync(cancellationToken);
+            await new ReleaseCheck(workspace.Root, options, sources).RunAsync(cancellationToken);
         }
     }
 }
