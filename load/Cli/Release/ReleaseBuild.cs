@@ -4,8 +4,8 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Cli.Release;
 
-/// <summary>Builds a release: an archive of each program for each architecture, those of the brokers and the
-/// bootstrap, the SDK's packages, the contracts; with bills of materials, provenance and checksums. The same commit gives
+/// <summary>Builds a release: an archive of each program for each architecture, those of the brokers, the bootstrap and the
+/// deployment, the SDK's packages, the contracts; with bills of materials, provenance and checksums. The same commit gives
 /// the same bytes in any folder.</summary>
 internal sealed class ReleaseBuild(Workspace workspace, ReleaseOptions options, Sources sources)
 {
@@ -25,6 +25,8 @@ internal sealed class ReleaseBuild(Workspace workspace, ReleaseOptions options, 
         await new KafkaArchive(workspace.Root, kafka, sources.Time).PackAsync(staging.Path, folder, cancellationToken);
         await PackProtosAsync(staging.Path, folder, cancellationToken);
         await new BootstrapArchive(workspace.Root, options.Version, sources.Time).PackAsync(staging.Path, folder, cancellationToken);
+        await new DeploymentArchive(workspace.Root, options.Version, sources.Time)
+            .PackAsync(staging.Path, folder, cancellationToken);
         var sdk = new SdkPackages(workspace, options.Version, sources);
         await sdk.PackAsync(folder, cancellationToken);
         await sdk.TryAsync(folder, cancellationToken);
