@@ -40,6 +40,14 @@ internal sealed class ReleaseBuild(Workspace workspace, ReleaseOptions options, 
         }
     }
 
+    /// <summary>Signs the packages of the release that was built.</summary>
+    public async Task SignAsync(PackageSignature signature, CancellationToken cancellationToken)
+    {
+        Messages.Say("signing the NuGet packages ...");
+        await signature.SignAsync(options.Output, cancellationToken);
+        await CertifyAsync(options.Output, cancellationToken);
+    }
+
     private async Task CertifyAsync(string folder, CancellationToken cancellationToken)
     {
         var sdk = await new Tool(DotnetProgram.Launcher) { Folder = workspace.Root }.RunAsync(["--version"], cancellationToken);
