@@ -2,7 +2,10 @@ using System.IO.Compression;
 using System.Runtime.Versioning;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
+using System.Text.Json.Nodes;
 using Billing.Cli.Release;
+using Billing.Cli.Setup;
+using Billing.LocalStack.Kafka;
 using Billing.LocalStack.Processes;
 
 namespace Billing.DeploymentTests;
@@ -38,6 +41,32 @@ public sealed class ReleaseSigning : IDisposable
         Assert.Equal(
             ["error: NU3018: The author primary signature's signing certificate is not trusted by the trust provider."],
             verification.Output.Split('\n').Where(line => line.StartsWith("error", StringComparison.Ordinal)));
+    }
+
+    [Fact]
+    public async Task Provenance_and_checksums_of_a_release_are_those_of_its_signed_packages()
+    {
+        Assert.SkipWhen(KafkaPrograms.FindHome() is null, "there is no Kafka here");
+        var (file, _) = Certificate(CodeSigning, "");
+        var release = Directory.CreateDirectory(PathOf("release")).FullName;
+        var package = WritePackage("release/some.package.1.0.0.nupkg");
+        var unsigned = Checksums.Of(package);
+        var options = new ReleaseOptions
+        {
+            Version = "1.0.0",
+            Architectures = ["linux-x64"],
+            AreArchitecturesChosen = true,
+            Output = release,
+        };
+        var sources = new Sources(DateTimeOffset.UnixEpoch, Commit: null, Changes: "");
+
+        await new ReleaseBuild(new Workspace(Repository.Root, _folder, _folder, ""), options, sources)
+            .SignAsync(PackageSignature.Read(file, password: null, timestamper: null), TestContext.Current.CancellationToken);
+
+        Assert.NotEqual(unsigned, Checksums.Of(package));
+        (await ExternalTool.RunAsync("sha256sum", ["--check", "--strict", Checksums.FileName], release)).Succeeded();
+        var provenance = JsonNode.Parse(File.ReadAllText(Path.Combine(release, "billing-1.0.0.provenance.json")));
+        Assert.Equal(Checksums.Of(package), provenance.Text("subject.0.digest.sha256"));
     }
 
     [Fact]
