@@ -8,7 +8,7 @@ Usage: deploy/containers/build.sh [options] [proxy|backend|webhooks|cli|servers]
 
 Builds billing-SERVICE:VERSION for the given services, by default for all five; servers are the brokers and the database.
 
-  --release FOLDER   output of ./billing package; default: the newest in artifacts/release
+  --release FOLDER   output of ./billing package; default: where deploy/ was unpacked, else the newest in artifacts/release
   --base IMAGE       base image; default: that of the Containerfile
   --builder NAME     podman, buildah or docker; default: the first available
 HELP
@@ -60,6 +60,7 @@ while (($#)); do
   esac
 done
 ((${#services[@]})) || services=(proxy backend webhooks cli servers)
+[[ -n $release || ! -f $here/../../SHA256SUMS ]] || release=$(cd -- "$here/../.." && pwd)
 if [[ -z $release ]]; then
   release=$(find "$here/../../artifacts/release" -mindepth 2 -maxdepth 2 -name SHA256SUMS -printf '%T@ %h\n' 2>/dev/null |
     sort -rn | head -n 1 | cut -d ' ' -f 2-)

@@ -50,6 +50,8 @@ public sealed class CommandLines : IDisposable
     [InlineData("--zone-delay must be between", "rehearse", "--zone-delay", "far")]
     [InlineData("Required argument missing for option: '--output'", "package", "--output")]
     [InlineData("Required argument missing for option: '--version'", "package", "--version")]
+    [InlineData("--timestamper is for --sign", "package", "--timestamper", "http://timestamp.example")]
+    [InlineData("--timestamper must be a URL; it is here", "package", "--sign", "a.pfx", "--timestamper", "here")]
     [InlineData("'--outptu'", "package", "--outptu", "here")]
     public void An_invalid_command_line_is_refused_with_the_name_of_what_is_wrong(string message, params string[] arguments)
     {

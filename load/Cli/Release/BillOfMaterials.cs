@@ -1,5 +1,4 @@
 using System.Security.Cryptography;
-using System.Text.Encodings.Web;
 using System.Text.Json;
 using System.Text.Json.Nodes;
 using System.Text.RegularExpressions;
@@ -11,9 +10,6 @@ namespace Billing.Cli.Release;
 internal static partial class BillOfMaterials
 {
     private const string License = "Apache-2.0";
-
-    private static readonly JsonSerializerOptions Format =
-        new() { WriteIndented = true, NewLine = "\n", Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
 
     /// <summary>Returns the bill of materials as JSON.</summary>
     public static string Of(string published, string program, string version, string runtime, string packages, DateTimeOffset time)
@@ -43,7 +39,7 @@ internal static partial class BillOfMaterials
                 PublishedLibrary.Of(json.RootElement).Where(library => library.Key != own).Select(library => Component(library, published, packages))),
             ["dependencies"] = List(json.RootElement.GetProperty("targets").GetProperty(target).EnumerateObject().Select(Dependency)),
         };
-        return bill.ToJsonString(Format) + "\n";
+        return ReleaseJson.Text(bill);
     }
 
     private static JsonObject Component(PublishedLibrary library, string published, string packages)

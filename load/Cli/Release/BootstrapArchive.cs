@@ -1,4 +1,4 @@
-using System.Text.Json;
+using System.Text.Json.Nodes;
 using Billing.Cli.Setup;
 using Billing.LocalStack.Processes;
 
@@ -8,7 +8,8 @@ namespace Billing.Cli.Release;
 /// machine's user data covers all of them.</summary>
 internal sealed class BootstrapArchive(string root, string version, DateTimeOffset time)
 {
-    private static readonly JsonSerializerOptions Format = new() { WriteIndented = true, NewLine = "\n" };
+    /// <summary>The file of a release with what Terraform has to know of it.</summary>
+    public const string Variables = "release.auto.tfvars.json";
 
     /// <summary>Packs the scripts, and writes their hash for Terraform.</summary>
     public async Task PackAsync(string staging, string release, CancellationToken cancellationToken)
@@ -26,11 +27,10 @@ internal sealed class BootstrapArchive(string root, string version, DateTimeOffs
         {
             Messages.Say("there is no deploy/bootstrap: its archive contains checksums only");
         }
-        await File.WriteAllTextAsync(Path.Combine(top, Checksums.FileName), Checksums.Of(release, ".tar.gz"), cancellationToken);
+        await File.WriteAllTextAsync(Path.Combine(top, Checksums.FileName), Checksums.Of(release, "*.tar.gz"), cancellationToken);
         var archive = Path.Combine(release, $"billing-bootstrap-{version}.tar.gz");
         await Archive.PackAsync(top, ".", archive, time, cancellationToken);
-        var variables = JsonSerializer.Serialize(
-            new Dictionary<string, string> { ["release_version"] = version, ["bootstrap_sha256"] = Checksums.Of(archive) }, Format);
-        await File.WriteAllTextAsync(Path.Combine(release, "release.auto.tfvars.json"), variables + "\n", cancellationToken);
+        var variables = new JsonObject { ["release_version"] = version, ["bootstrap_sha256"] = Checksums.Of(archive) };
+        await File.WriteAllTextAsync(Path.Combine(release, Variables), ReleaseJson.Text(variables), cancellationToken);
     }
 }

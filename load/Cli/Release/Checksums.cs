@@ -7,11 +7,16 @@ internal static class Checksums
 {
     public const string FileName = "SHA256SUMS";
 
-    /// <summary>Returns a line for each file of a folder.</summary>
-    /// <param name="extensions">Which files: those of the first extension come first.</param>
-    public static string Of(string folder, params string[] extensions) => string.Concat(
-        from extension in extensions
-        from file in Directory.EnumerateFiles(folder, "*" + extension).Order(StringComparer.Ordinal)
+    /// <summary>Writes those of all other files of a release into it.</summary>
+    public static async Task WriteAsync(string release, CancellationToken cancellationToken)
+    {
+        File.Delete(Path.Combine(release, FileName));
+        await File.WriteAllTextAsync(Path.Combine(release, FileName), Of(release, "*"), cancellationToken);
+    }
+
+    /// <summary>Returns a line for each file of a folder whose name is like a pattern.</summary>
+    public static string Of(string folder, string pattern) => string.Concat(
+        from file in Directory.EnumerateFiles(folder, pattern).Order(StringComparer.Ordinal)
         select $"{Of(file)}  {Path.GetFileName(file)}\n");
 
     /// <summary>Returns the SHA-256 of a file, in hexadecimal digits.</summary>

@@ -5,12 +5,17 @@ namespace Billing.Cli.Release;
 /// <summary>The archive of the brokers' jars, for any architecture.</summary>
 internal sealed class KafkaArchive(string root, string home, DateTimeOffset time)
 {
+    public const string Pattern = "*.jar";
+
+    /// <summary>Returns the folder of an installation that has the jars.</summary>
+    public static string Jars(string home) => Path.Combine(home, "libs");
+
     public async Task PackAsync(string staging, string release, CancellationToken cancellationToken)
     {
         const string name = "kafka-" + KafkaPrograms.Version;
         var top = Directory.CreateDirectory(Path.Combine(staging, name));
         var libraries = top.CreateSubdirectory("libs");
-        foreach (var jar in Directory.EnumerateFiles(Path.Combine(home, "libs"), "*.jar"))
+        foreach (var jar in Directory.EnumerateFiles(Jars(home), Pattern))
         {
             Copy(jar, libraries);
         }

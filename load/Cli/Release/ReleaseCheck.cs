@@ -5,19 +5,18 @@ namespace Billing.Cli.Release;
 
 /// <summary>The check that a release can be reproduced: it is packaged again, from a clone in another folder, and the bytes are compared.
 /// </summary>
-internal sealed class ReleaseCheck(string root, ReleaseOptions options, DateTimeOffset time)
+internal sealed class ReleaseCheck(string root, ReleaseOptions options, Sources sources)
 {
     /// <summary>Checks that all sources are committed, since a clone has only those.</summary>
-    public static async Task RequireCommittedAsync(string root, CancellationToken cancellationToken)
+    public static void RequireCommitted(Sources sources)
     {
-        var (exitCode, changed, errors) = await new Tool("git").TryAsync(["-C", root, "status", "--porcelain"], cancellationToken);
-        if (exitCode != 0)
+        if (sources.Commit is null)
         {
-            throw new StackException($"--check needs a clone: {(changed + errors).TrimEnd()}");
+            throw new StackException("--check needs a clone of the repository, and git");
         }
-        if (changed.Length > 0)
+        if (sources.Changes.Length > 0)
         {
-            throw new StackException($"--check packages a clone of the committed sources; these are not committed: {changed.TrimEnd()}");
+            throw new StackException($"--check packages a clone of the committed sources; these are not committed: {sources.Changes}");
         }
     }
 
@@ -30,10 +29,7 @@ internal sealed class ReleaseCheck(string root, ReleaseOptions options, DateTime
         Messages.Say($"packaging again, in {folder.Path} ...");
         var billing = new Tool(Path.Combine(clone, "billing"))
         {
-            Environment = new Dictionary<string, string>
-            {
-                [ReleaseTime.Variable] = time.ToUnixTimeSeconds().ToString(),
-            },
+            Environment = new Dictionary<string, string> { [Sources.TimeVariable] = sources.Epoch },
         };
         List<string> arguments = ["package", "--version", options.Version, "--output", again];
         if (options.AreArchitecturesChosen)

@@ -4,7 +4,7 @@ using Billing.LocalStack.Processes;
 namespace Billing.Cli.Release;
 
 /// <summary>The NuGet packages of the SDK, with symbols.</summary>
-internal sealed class SdkPackages(Workspace workspace, string version, DateTimeOffset time)
+internal sealed class SdkPackages(Workspace workspace, string version, Sources sources)
 {
     // Those of eng/NuGet.props. A program for an older one runs on this machine's.
     private static readonly string[] Frameworks = ["net8.0", "net10.0"];
@@ -29,11 +29,10 @@ internal sealed class SdkPackages(Workspace workspace, string version, DateTimeO
     public async Task PackAsync(string release, CancellationToken cancellationToken)
     {
         File.Delete(_log);
-        var epoch = time.ToUnixTimeSeconds().ToString();
         var dotnet = new Tool(DotnetProgram.Launcher)
         {
             Folder = workspace.Root,
-            Environment = new Dictionary<string, string> { [ReleaseTime.Variable] = epoch },
+            Environment = new Dictionary<string, string> { [Sources.TimeVariable] = sources.Epoch },
         };
         foreach (var project in (string[])["Contracts", "Client"])
         {

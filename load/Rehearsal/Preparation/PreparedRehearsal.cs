@@ -80,7 +80,7 @@ internal sealed class PreparedRehearsal(Workspace workspace)
             var other => throw new StackException($"there is no release for {other}"),
         };
         var options = ReleaseOptions.Read(workspace.Root, version, architecture, output: null);
-        await new ReleaseBuild(workspace, options, await ReleaseTime.ReadAsync(workspace.Root, cancellationToken)).RunAsync(cancellationToken);
+        await new ReleaseBuild(workspace, options, await Sources.ReadAsync(workspace.Root, cancellationToken)).RunAsync(cancellationToken);
         return options;
     }
 }
