@@ -156,10 +156,10 @@ public sealed class FaultInjector(BillingStack stack, StackNetwork? network, Tim
                 await LosePowerAsync(fault, cancellationToken);
                 break;
             case FaultKind.BurnBroker:
-                await stack.Kafka!.BurnBrokerAsync(fault.Target);
-                await WaitAsync(fault, cancellationToken);
-                await stack.Kafka.StartBrokerAsync(fault.Target, cancellationToken);
-                await _topics.WaitUntilReplicatedAsync(cancellationToken);
+                await Brokers.BurnAsync(fault.Target, fault.Lasts, cancellationToken);
+                break;
+            case FaultKind.RotBroker:
+                await Task.WhenAll(Brokers.RotAsync(fault, cancellationToken), LoseReadersAsync(cancellationToken));
                 break;
             case FaultKind.SlowBroker:
                 var disk = stack.Kafka!.DiskOf(fault.Target)!;
@@ -225,6 +225,12 @@ public sealed class FaultInjector(BillingStack stack, StackNetwork? network, Tim
             FreezeAsync(() => cut(directions), () => cut(Cut.None), fault, cancellationToken);
     }
 
+    private BrokerFaults Brokers => new(stack.Kafka!, _topics, time, say);
+
+    // Who reads late reads what has rotted; what is read at once is seldom damaged yet.
+    private Task LoseReadersAsync(CancellationToken cancellationToken) => HoldingAsync(
+        PaymentGates, () => RestartReadersAsync(() => Task.CompletedTask, cancellationToken), cancellationToken);
+
     private LocalPostgres Database(Fault fault) => fault.Target == 1 ? stack.Postgres! : stack.MoreDatabases[fault.Target - 2];
 
     // It is a fault of the brokers' pool, and takes PostgreSQL as well.
@@ -254,16 +260,23 @@ public sealed class FaultInjector(BillingStack stack, StackNetwork? network, Tim
 
     private Task ChangeOffsetsAsync(Fault fault, CancellationToken cancellationToken) => HoldingAsync(
         PaymentGates,
-        async () =>
-        {
-            List<ServiceProcess> backends = [.. stack.Of(ServiceRole.PaymentBackend)];
-            backends.ForEach(backend => backend.Process.Kill());
-            await _topics.WaitUntilGroupIsEmptyAsync(cancellationToken);
-            await _topics.ChangeOffsetsAsync(fault.Kind, TopicOf(fault), cancellationToken);
-            await Task.WhenAll(
-                backends.Select(backend => _restarts.StartAsync(backend.Role, backend.Number, cancellationToken)));
-        },
+        () => RestartReadersAsync(
+            async () =>
+            {
+                await _topics.WaitUntilGroupIsEmptyAsync(cancellationToken);
+                await _topics.ChangeOffsetsAsync(fault.Kind, TopicOf(fault), cancellationToken);
+            },
+            cancellationToken),
         cancellationToken);
+
+    private async Task RestartReadersAsync(Func<Task> meanwhile, CancellationToken cancellationToken)
+    {
+        List<ServiceProcess> backends = [.. stack.Of(ServiceRole.PaymentBackend)];
+        backends.ForEach(backend => backend.Process.Kill());
+        await meanwhile();
+        await Task.WhenAll(
+            backends.Select(backend => _restarts.StartAsync(backend.Role, backend.Number, cancellationToken)));
+    }
 
     // Those whose callers wait last, as an upgrade does.
     private async Task RestartAllAsync(CancellationToken cancellationToken)
