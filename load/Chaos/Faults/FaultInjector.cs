@@ -15,7 +15,14 @@ public sealed record InjectedFault(Fault Fault, long Injected, long Recovered);
 
 /// <summary>Injects faults and repairs them. The target of a fault gets no other fault before it is repaired. At most one proxy
 /// and one broker are down at a time, whatever the schedule contains.</summary>
-public sealed class FaultInjector(BillingStack stack, StackNetwork? network, TimeProvider time, Action<string> say) : IDisposable
+/// <param name="stack">The stack.</param>
+/// <param name="network">The networks that can be cut; null if none can.</param>
+/// <param name="otherPrograms">The folder of the programs of another release; null if there is none.</param>
+/// <param name="time">The clock.</param>
+/// <param name="say">Gets what happens.</param>
+public sealed class FaultInjector(
+    BillingStack stack, StackNetwork? network, string? otherPrograms, TimeProvider time, Action<string> say)
+    : IDisposable
 {
     private const int SlowSyncMs = 2000;
 
@@ -25,7 +32,7 @@ public sealed class FaultInjector(BillingStack stack, StackNetwork? network, Tim
     private static readonly TimeSpan InCommit = TimeSpan.FromMilliseconds(500);
 
     private readonly ConcurrentDictionary<(FaultPool, int), SemaphoreSlim> _gates = new();
-    private readonly ServiceRestarts _restarts = new(stack, time, say);
+    private readonly ServiceRestarts _restarts = new(stack, otherPrograms, time, say);
     private readonly TopicFaults _topics = new(stack.BootstrapServers!, time);
     private int _endedThemselves;
 
@@ -284,7 +291,7 @@ public sealed class FaultInjector(BillingStack stack, StackNetwork? network, Tim
         foreach (var service in stack.Services.Reverse().ToList())
         {
             await HoldingAsync(
-                service, running => _restarts.RestartAsync(running, cancellationToken), cancellationToken);
+                service, running => _restarts.ChangeReleaseAsync(running, cancellationToken), cancellationToken);
         }
     }
 

@@ -100,7 +100,8 @@ public enum FaultKind
     /// <summary>kill -9 of a payment backend, and again whenever it is ready, while the others serve.</summary>
     CrashLoop,
 
-    /// <summary>SIGTERM of each service, one after the other, as an upgrade and its rollback do.</summary>
+    /// <summary>SIGTERM of each service, one after the other, as an upgrade and its rollback do; each starts with the
+    /// other release, if there is one.</summary>
     RestartAll,
 
     /// <summary>One service is restarted with a clock that is off by an hour, days or a year, ahead or behind, for the
