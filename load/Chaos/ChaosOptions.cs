@@ -27,6 +27,10 @@ public sealed record ChaosOptions
     /// <summary>The networks that can be cut; null if none can.</summary>
     public StackNetwork? Network { get; init; }
 
+    /// <summary>The folder of the programs of another release, which the services change over to and back; null if
+    /// there is none.</summary>
+    public string? OtherPrograms { get; init; }
+
     /// <summary>The targets of the faults.</summary>
     public FaultTargets Targets => new(
         Stack.Proxies, Stack.PaymentBackends, Stack.BalanceBackends, Stack.Brokers, Stack.MayLosePower, Stack.MayBeSlow,

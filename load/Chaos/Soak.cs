@@ -103,7 +103,8 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
         var directJournal = Path.ChangeExtension(journal, ".direct.csv");
         await using var direct = new DirectCommands(
             stack.BootstrapServers!, Math.Max(1, options.Rate / DirectDivisor), options.Seed, directJournal, time);
-        using var injector = new FaultInjector(stack, options.Network, time, line => Say(line))
+        using var injector = new FaultInjector(
+            stack, options.Network, options.OtherPrograms, time, line => Say(line))
         {
             Deleted = direct.Drop,
             // What is missing even then, the end of the soak finds.

@@ -140,11 +140,13 @@ public sealed class BillingStack : IAsyncDisposable
     /// <param name="number">Its number within the role, from 1.</param>
     /// <param name="cancellationToken">Cancels the wait; the service keeps running.</param>
     /// <param name="settings">Settings of this service only, keyed by environment variable; they override all others.</param>
+    /// <param name="programs">The folder of the programs of another release; null for those of the stack.</param>
     /// <exception cref="StackException">It ended, or was not ready in time.</exception>
     public async Task<ServiceProcess> AddAsync(
-        ServiceRole role, int number, CancellationToken cancellationToken, IReadOnlyDictionary<string, string>? settings = null)
+        ServiceRole role, int number, CancellationToken cancellationToken,
+        IReadOnlyDictionary<string, string>? settings = null, string? programs = null)
     {
-        var service = Launch(role, number, settings);
+        var service = Launch(role, number, settings, programs);
         try
         {
             await service.WaitUntilReadyAsync(cancellationToken);
@@ -314,7 +316,8 @@ public sealed class BillingStack : IAsyncDisposable
 
     private void LaunchAll(ServiceRole role, int count) => Enumerable.Range(1, count).ToList().ForEach(number => Launch(role, number));
 
-    private ServiceProcess Launch(ServiceRole role, int number, IReadOnlyDictionary<string, string>? own = null)
+    private ServiceProcess Launch(
+        ServiceRole role, int number, IReadOnlyDictionary<string, string>? own = null, string? programs = null)
     {
         var isFront = ServiceProcess.RoleAcceptsCalls(role);
         var previous = Of(role).FirstOrDefault(s => s.Number == number);
@@ -329,7 +332,8 @@ public sealed class BillingStack : IAsyncDisposable
         {
             settings[name] = value;
         }
-        var service = ServiceProcess.Start(role, IsDirect, number, port, Folder, settings, _options.Detached, Credentials);
+        var service = ServiceProcess.Start(
+            role, IsDirect, number, port, Folder, settings, _options.Detached, Credentials, programs);
         lock (_gate)
         {
             _services = [.. _services.Where(s => s.Role != role || s.Number != number).Append(service).OrderBy(s => s.Role).ThenBy(s => s.Number)];

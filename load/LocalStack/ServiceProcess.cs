@@ -88,10 +88,12 @@ public sealed class ServiceProcess
     };
 
     /// <summary>Starts a service; it may not be ready yet.</summary>
+    /// <param name="programs">The folder of a release's programs (<see cref="Release.UnpackServicesAsync"/>); those
+    /// that were built with this one if null.</param>
     /// <exception cref="StackException">It could not be started.</exception>
     public static ServiceProcess Start(
         ServiceRole role, bool isDirect, int number, int port, StackFolder folder, IReadOnlyDictionary<string, string?> settings, bool detached,
-        StackCredentials? credentials = null)
+        StackCredentials? credentials = null, string? programs = null)
     {
         var (name, program, side) = role switch
         {
@@ -105,8 +107,11 @@ public sealed class ServiceProcess
         };
         var address = $"{(RoleAcceptsCalls(role) && credentials is not null ? "https" : "http")}://127.0.0.1:{port}";
         var label = $"{name}-{number}";
-        string[] arguments = [DotnetProgram.FileOf(program), .. side is null ? [] : (string[])[side]];
-        var process = ChildProcess.Start(new ChildProcessStart(label, DotnetProgram.Launcher, arguments, folder.LogFile(label))
+        string[] own = side is null ? [] : [side];
+        var (file, arguments) = programs is null
+            ? (DotnetProgram.Launcher, [DotnetProgram.FileOf(program), .. own])
+            : (Path.Combine(programs, program, program), own);
+        var process = ChildProcess.Start(new ChildProcessStart(label, file, arguments, folder.LogFile(label))
         {
             Environment = new Dictionary<string, string?>([.. settings, .. DotnetProgram.Settings!]) { ["ASPNETCORE_URLS"] = address },
             Detached = detached,

@@ -1,3 +1,4 @@
+using Billing.LocalStack;
 using Billing.LocalStack.Processes;
 using Billing.Rehearsal.Machines;
 using Billing.Rehearsal.Steps;

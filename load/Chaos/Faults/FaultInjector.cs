@@ -15,7 +15,14 @@ public sealed record InjectedFault(Fault Fault, long Injected, long Recovered);
 
 /// <summary>Injects faults and repairs them. The target of a fault gets no other fault before it is repaired. At most one proxy
 /// and one broker are down at a time, whatever the schedule contains.</summary>
-public sealed class FaultInjector(BillingStack stack, StackNetwork? network, TimeProvider time, Action<string> say) : IDisposable
+/// <param name="stack">The stack.</param>
+/// <param name="network">The networks that can be cut; null if none can.</param>
+/// <param name="otherPrograms">The folder of the programs of another release; null if there is none.</param>
+/// <param name="time">The clock.</param>
+/// <param name="say">Gets what happens.</param>
+public sealed class FaultInjector(
+    BillingStack stack, StackNetwork? network, string? otherPrograms, TimeProvider time, Action<string> say)
+    : IDisposable
 {
     private const int SlowSyncMs = 2000;
 
@@ -25,7 +32,7 @@ public sealed class FaultInjector(BillingStack stack, StackNetwork? network, Tim
     private static readonly TimeSpan InCommit = TimeSpan.FromMilliseconds(500);
 
     private readonly ConcurrentDictionary<(FaultPool, int), SemaphoreSlim> _gates = new();
-    private readonly ServiceRestarts _restarts = new(stack, time, say);
+    private readonly ServiceRestarts _restarts = new(stack, otherPrograms, time, say);
     private readonly TopicFaults _topics = new(stack.BootstrapServers!, time);
     private int _endedThemselves;
 
@@ -156,10 +163,10 @@ public sealed class FaultInjector(BillingStack stack, StackNetwork? network, Tim
                 await LosePowerAsync(fault, cancellationToken);
                 break;
             case FaultKind.BurnBroker:
-                await stack.Kafka!.BurnBrokerAsync(fault.Target);
-                await WaitAsync(fault, cancellationToken);
-                await stack.Kafka.StartBrokerAsync(fault.Target, cancellationToken);
-                await _topics.WaitUntilReplicatedAsync(cancellationToken);
+                await Brokers.BurnAsync(fault.Target, fault.Lasts, cancellationToken);
+                break;
+            case FaultKind.RotBroker:
+                await Task.WhenAll(Brokers.RotAsync(fault, cancellationToken), LoseReadersAsync(cancellationToken));
                 break;
             case FaultKind.SlowBroker:
                 var disk = stack.Kafka!.DiskOf(fault.Target)!;
@@ -225,6 +232,12 @@ public sealed class FaultInjector(BillingStack stack, StackNetwork? network, Tim
             FreezeAsync(() => cut(directions), () => cut(Cut.None), fault, cancellationToken);
     }
 
+    private BrokerFaults Brokers => new(stack.Kafka!, _topics, time, say);
+
+    // Who reads late reads what has rotted; what is read at once is seldom damaged yet.
+    private Task LoseReadersAsync(CancellationToken cancellationToken) => HoldingAsync(
+        PaymentGates, () => RestartReadersAsync(() => Task.CompletedTask, cancellationToken), cancellationToken);
+
     private LocalPostgres Database(Fault fault) => fault.Target == 1 ? stack.Postgres! : stack.MoreDatabases[fault.Target - 2];
 
     // It is a fault of the brokers' pool, and takes PostgreSQL as well.
@@ -254,16 +267,23 @@ public sealed class FaultInjector(BillingStack stack, StackNetwork? network, Tim
 
     private Task ChangeOffsetsAsync(Fault fault, CancellationToken cancellationToken) => HoldingAsync(
         PaymentGates,
-        async () =>
-        {
-            List<ServiceProcess> backends = [.. stack.Of(ServiceRole.PaymentBackend)];
-            backends.ForEach(backend => backend.Process.Kill());
-            await _topics.WaitUntilGroupIsEmptyAsync(cancellationToken);
-            await _topics.ChangeOffsetsAsync(fault.Kind, TopicOf(fault), cancellationToken);
-            await Task.WhenAll(
-                backends.Select(backend => _restarts.StartAsync(backend.Role, backend.Number, cancellationToken)));
-        },
+        () => RestartReadersAsync(
+            async () =>
+            {
+                await _topics.WaitUntilGroupIsEmptyAsync(cancellationToken);
+                await _topics.ChangeOffsetsAsync(fault.Kind, TopicOf(fault), cancellationToken);
+            },
+            cancellationToken),
         cancellationToken);
+
+    private async Task RestartReadersAsync(Func<Task> meanwhile, CancellationToken cancellationToken)
+    {
+        List<ServiceProcess> backends = [.. stack.Of(ServiceRole.PaymentBackend)];
+        backends.ForEach(backend => backend.Process.Kill());
+        await meanwhile();
+        await Task.WhenAll(
+            backends.Select(backend => _restarts.StartAsync(backend.Role, backend.Number, cancellationToken)));
+    }
 
     // Those whose callers wait last, as an upgrade does.
     private async Task RestartAllAsync(CancellationToken cancellationToken)
@@ -271,7 +291,7 @@ public sealed class FaultInjector(BillingStack stack, StackNetwork? network, Tim
         foreach (var service in stack.Services.Reverse().ToList())
         {
             await HoldingAsync(
-                service, running => _restarts.RestartAsync(running, cancellationToken), cancellationToken);
+                service, running => _restarts.ChangeReleaseAsync(running, cancellationToken), cancellationToken);
         }
     }
 

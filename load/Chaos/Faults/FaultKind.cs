@@ -100,7 +100,8 @@ public enum FaultKind
     /// <summary>kill -9 of a payment backend, and again whenever it is ready, while the others serve.</summary>
     CrashLoop,
 
-    /// <summary>SIGTERM of each service, one after the other, as an upgrade and its rollback do.</summary>
+    /// <summary>SIGTERM of each service, one after the other, as an upgrade and its rollback do; each starts with the
+    /// other release, if there is one.</summary>
     RestartAll,
 
     /// <summary>One service is restarted with a clock that is off by an hour, days or a year, ahead or behind, for the
@@ -130,6 +131,10 @@ public enum FaultKind
 
     /// <summary>A broker ends at once, and its disk is replaced by an empty one.</summary>
     BurnBroker,
+
+    /// <summary>Bits of what a broker stores change while it serves (<see cref="RottenDisk"/>), until its disk is
+    /// replaced by an empty one; the payment backends are killed as it begins.</summary>
+    RotBroker,
 
     /// <summary>The PostgreSQL servers cannot reach each other; clients reach both.</summary>
     CutStandby,
@@ -216,6 +221,7 @@ public sealed record FaultProfile(string Name, FaultPool Pool, int ShortestMs, i
         FaultKind.CutBrokerAnswers => new("broker's answers to the others cut off", FaultPool.Brokers, 3000, 8000, null),
         FaultKind.SlowBroker => new("slow disk of broker", FaultPool.Brokers, 3000, 8000, null),
         FaultKind.BurnBroker => new("burn broker with its disk", FaultPool.Brokers, 4000, 8000, 10),
+        FaultKind.RotBroker => new("rotten disk of broker", FaultPool.Brokers, 7000, 10_000, null),
         FaultKind.CutStandby => new("primary and standby cut off from each other", FaultPool.Postgres, 3000, 14_000, null),
         _ => throw new ArgumentOutOfRangeException(nameof(kind), kind, "There is no such fault."),
     };

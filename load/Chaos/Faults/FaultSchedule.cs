@@ -13,6 +13,9 @@ public sealed record Fault(TimeSpan At, FaultKind Kind, int Target, TimeSpan Las
     /// <summary>By how much a wrong clock is ahead; negative if it is behind.</summary>
     public TimeSpan ClockOff { get; init; }
 
+    /// <summary>What is chosen while a disk rots follows from it.</summary>
+    public int Seed { get; init; }
+
     /// <summary>Its end, from the start of the soak.</summary>
     public TimeSpan Until => At + Lasts;
 
@@ -94,7 +97,7 @@ public static class FaultSchedule
     private const int PauseMaxMs = 5000;
 
     // A restarted process must start and catch up before the next fault of its pool.
-    private static readonly TimeSpan BrokerRest = TimeSpan.FromSeconds(15);
+    private static readonly TimeSpan BrokerRest = TimeSpan.FromSeconds(10);
     private static readonly TimeSpan ProxyRest = TimeSpan.FromSeconds(8);
 
     /// <summary>Returns the faults, in order of time.</summary>
@@ -141,6 +144,7 @@ public static class FaultSchedule
             TimeSpan.FromMilliseconds(random.Next(profile.ShortestMs, profile.LongestMs + 1)))
         {
             ClockOff = kind == FaultKind.SetClockWrong ? ClocksOff[random.Next(ClocksOff.Length)] : TimeSpan.Zero,
+            Seed = kind == FaultKind.RotBroker ? random.Next() : 0,
         };
     }
 

@@ -6,12 +6,19 @@ using Billing.LocalStack.Processes;
 namespace Billing.Chaos.Faults;
 
 /// <summary>Ends services and starts them again, as an orchestrator does.</summary>
-internal sealed class ServiceRestarts(BillingStack stack, TimeProvider time, Action<string> say)
+/// <param name="stack">The stack of the services.</param>
+/// <param name="otherPrograms">The folder of the programs of another release; null if there is none.</param>
+/// <param name="time">The clock.</param>
+/// <param name="say">Gets what happens.</param>
+internal sealed class ServiceRestarts(
+    BillingStack stack, string? otherPrograms, TimeProvider time, Action<string> say)
 {
     private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(30);
 
     // What a service is started with until its clock is right again.
     private readonly ConcurrentDictionary<(ServiceRole, int), IReadOnlyDictionary<string, string>> _wrongClocks = new();
+
+    private readonly ReleaseTurns _releases = new(otherPrograms);
 
     /// <summary>Whether the clock of a service is wrong.</summary>
     public bool HasWrongClock(ServiceProcess service) => _wrongClocks.ContainsKey((service.Role, service.Number));
@@ -24,7 +31,9 @@ internal sealed class ServiceRestarts(BillingStack stack, TimeProvider time, Act
         {
             try
             {
-                await stack.AddAsync(role, number, cancellationToken, _wrongClocks.GetValueOrDefault((role, number)));
+                await stack.AddAsync(
+                    role, number, cancellationToken, _wrongClocks.GetValueOrDefault((role, number)),
+                    _releases.ProgramsOf(role, number));
                 return;
             }
             catch (StackException e)
@@ -42,6 +51,13 @@ internal sealed class ServiceRestarts(BillingStack stack, TimeProvider time, Act
             say($"{service.Process.Name} did not stop within {StopBound.TotalSeconds:0} s and was killed");
         }
         await StartAsync(service.Role, service.Number, cancellationToken);
+    }
+
+    /// <summary>Restarts a service with the other release, if there is one: an upgrade, or its rollback.</summary>
+    public Task ChangeReleaseAsync(ServiceProcess service, CancellationToken cancellationToken)
+    {
+        _releases.Change(service.Role, service.Number);
+        return RestartAsync(service, cancellationToken);
     }
 
     /// <summary>Restarts a service with a clock that is off, which it keeps.</summary>

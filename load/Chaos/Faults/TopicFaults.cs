@@ -44,6 +44,29 @@ internal sealed class TopicFaults(string bootstrapServers, TimeProvider time)
             .All(partition => partition.InSyncReplicas.Length == partition.Replicas.Length)),
         cancellationToken);
 
+    /// <summary>Has a broker lead the partitions that it is to lead before others, as brokers see to every few minutes.
+    /// </summary>
+    /// <returns>The partitions that it leads then.</returns>
+    public Task<HashSet<TopicPartition>> LeadAsync(int broker, CancellationToken cancellationToken) => TryAsync(
+        async admin =>
+        {
+            var others = PartitionsOf(
+                admin, partition => partition.Replicas.FirstOrDefault() == broker && partition.Leader != broker);
+            if (others.Count > 0)
+            {
+                try
+                {
+                    await admin.ElectLeadersAsync(ElectionType.Preferred, others);
+                }
+                catch (ElectLeadersException)
+                {
+                    // It has no complete copy of some of them.
+                }
+            }
+            return PartitionsOf(admin, partition => partition.Leader == broker);
+        },
+        cancellationToken);
+
     /// <summary>Adds a partition to a topic: accounts move to other partitions.</summary>
     public async Task AddPartitionAsync(string topic, CancellationToken cancellationToken)
     {
@@ -100,6 +123,12 @@ internal sealed class TopicFaults(string bootstrapServers, TimeProvider time)
             return true;
         },
         cancellationToken);
+
+    private static HashSet<TopicPartition> PartitionsOf(IAdminClient admin, Func<PartitionMetadata, bool> which) =>
+    [
+        .. admin.GetMetadata(RequestTimeout).Topics.SelectMany(topic => topic.Partitions.Where(which)
+            .Select(partition => new TopicPartition(topic.Topic, partition.PartitionId))),
+    ];
 
     private static async Task<TopicDescription?> DescribeAsync(IAdminClient admin, string topic)
     {

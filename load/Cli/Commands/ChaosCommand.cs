@@ -21,11 +21,16 @@ internal static class ChaosCommand
         var rate = Flags.Number("--rate", "Maximum number of payments per second", 300, 1, 100_000);
         var workers = Flags.Number("--workers", "Callers, each with one request at a time", 64, 1, 10_000);
         var power = new Option<bool>("--power-loss") { Description = "Also take the power from all brokers and PostgreSQL at once, as root: what they have not synced is lost" };
+        var from = Flags.Text(
+            "--from",
+            "Folder of another release, made by its own package command: a restart of all services changes over to it, "
+                + "and the next one back",
+            "FOLDER");
         var report = MeasurementFlags.Report();
         var logs = Flags.Text("--logs", "Folder to copy the logs and the journal to at the end", "FOLDER");
         var command = new Command("chaos", "Kills, freezes and restarts parts of its own stack under a load of payments, then audits the event store: every payment recorded once, every answer correct.")
         {
-            seed, minutes, rate, workers, power, report, logs,
+            seed, minutes, rate, workers, power, from, report, logs,
         };
         stack.AddTo(command);
         command.Validators.Add(result =>
@@ -48,6 +53,7 @@ internal static class ChaosCommand
                 Workers = parsed.GetValue(workers),
                 Stack = stack.Read(parsed) with { Settings = ChaosOptions.ShortJitter, MayLosePower = parsed.GetValue(power), MayBeSlow = PreloadedLibrary.Missing is null },
             },
+            parsed.GetValue(from),
             new ChaosOutput(MeasurementFlags.CommandLine(parsed), parsed.GetValue(report), parsed.GetValue(logs)),
             console, TimeProvider.System).RunAsync(cancellationToken));
     }

@@ -94,6 +94,9 @@ public sealed class LocalKafka : IAsyncDisposable
     /// <summary>The disk of a broker; null if it cannot be made slow.</summary>
     public PreloadedLibrary? DiskOf(int number) => Node(number).Disk;
 
+    /// <summary>The folder of a broker's logs.</summary>
+    public string DataOf(int number) => Node(number).DataFolder;
+
     /// <summary>Starts a broker that was killed or stopped, with its previous data, or an empty disk if it has burnt; returns when it serves again.
     /// </summary>
     /// <exception cref="StackException">It does not start, or takes more than 90 seconds.</exception>

@@ -12,29 +12,37 @@ namespace Billing.Measuring.Soaks;
 
 /// <summary>Runs a soak test: starts a stack, injects faults while it is under load, prints the results and the audit, and
 /// removes the stack.</summary>
-internal sealed class ChaosRun(ChaosOptions asked, ChaosOutput output, IAnsiConsole console, TimeProvider time)
+/// <param name="asked">The options.</param>
+/// <param name="from">The folder of a release that the services change over to and back; null for none.</param>
+/// <param name="output">Where the results go.</param>
+/// <param name="console">Gets what happens.</param>
+/// <param name="time">The clock.</param>
+internal sealed class ChaosRun(
+    ChaosOptions asked, string? from, ChaosOutput output, IAnsiConsole console, TimeProvider time)
 {
     /// <summary>Runs the soak test.</summary>
     /// <returns>The process's exit code: 0 only if the event store and the answers are correct.</returns>
     /// <exception cref="StackException">There is no Kafka, or the options name existing brokers or an existing PostgreSQL, which
-    /// it must not disturb.</exception>
+    /// it must not disturb; or there is no release in the folder.</exception>
     public async Task<int> RunAsync(CancellationToken cancellationToken)
     {
         if (asked.Stack.Kafka != "auto" || asked.Stack.Postgres != "auto")
         {
             throw new StackException("chaos injects faults into brokers and a PostgreSQL of its own: leave --kafka and --postgres out.");
         }
+        var other = ReadRelease();
         KafkaPrograms.Require("chaos injects faults into brokers of its own");
         // The relays lead to a listener without TLS.
         if (asked.Stack.Secured)
         {
-            return await RunAsync(asked, cancellationToken);
+            return await RunAsync(asked, other, cancellationToken);
         }
         await using var network = new StackNetwork(asked.Stack, time);
-        return await RunAsync(asked with { Network = network, Stack = network.Behind(asked.Stack) }, cancellationToken);
+        var behind = asked with { Network = network, Stack = network.Behind(asked.Stack) };
+        return await RunAsync(behind, other, cancellationToken);
     }
 
-    private async Task<int> RunAsync(ChaosOptions options, CancellationToken cancellationToken)
+    private async Task<int> RunAsync(ChaosOptions options, Release? other, CancellationToken cancellationToken)
     {
         var schedule = FaultSchedule.Create(options.Seed, options.Duration, options.Targets);
         if (options.Stack.MayLosePower && LossyDisk.Missing is { } missing)
@@ -49,6 +57,7 @@ internal sealed class ChaosRun(ChaosOptions asked, ChaosOutput output, IAnsiCons
         await using var stack = await Starting.StackAsync(options.Stack, console, cancellationToken);
         console.WriteLine(string.Create(CultureInfo.InvariantCulture,
             $"{options.Stack.Brokers} brokers, {options.Stack.Proxies} proxies, {options.Stack.PaymentBackends} payment backends, {options.Stack.BalanceBackends} balance backends, jitter {(options.Stack.Jitter ? "on" : "off")}, {options.Workers} workers, at most {options.Rate} payments/s"));
+        options = options with { OtherPrograms = await UnpackAsync(other, stack, cancellationToken) };
         var journal = Path.Combine(stack.Folder.FullName, "chaos.csv");
         try
         {
@@ -67,6 +76,36 @@ internal sealed class ChaosRun(ChaosOptions asked, ChaosOutput output, IAnsiCons
         {
             Keep(stack);
         }
+    }
+
+    private Release? ReadRelease()
+    {
+        if (from is null)
+        {
+            return null;
+        }
+        try
+        {
+            var release = Release.Read(from);
+            release.RequireServices();
+            return release;
+        }
+        catch (StackException e)
+        {
+            throw new StackException($"--from: {e.Message}", e);
+        }
+    }
+
+    private async Task<string?> UnpackAsync(Release? other, BillingStack stack, CancellationToken cancellationToken)
+    {
+        if (other is null)
+        {
+            return null;
+        }
+        console.WriteLine($"A restart of all services changes over to release {other.Version}, and the next one back");
+        var programs = stack.Folder.CreateSubfolder("release-" + other.Version);
+        await other.UnpackServicesAsync(programs, cancellationToken);
+        return programs;
     }
 
     private void Print(ChaosOptions options, IReadOnlyList<Fault> schedule)

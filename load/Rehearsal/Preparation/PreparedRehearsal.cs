@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using Billing.Cli.Release;
 using Billing.Cli.Setup;
+using Billing.LocalStack;
 using Billing.LocalStack.Processes;
 
 namespace Billing.Rehearsal.Preparation;

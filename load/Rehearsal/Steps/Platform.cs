@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Security.Cryptography;
+using Billing.LocalStack;
 using Billing.LocalStack.Processes;
 using Billing.Rehearsal.Machines;
 using Billing.Rehearsal.Network;

@@ -1,4 +1,5 @@
 using Billing.Backends.EventStore;
+using Billing.LocalStack;
 using Billing.LocalStack.Processes;
 
 namespace Billing.Rehearsal.Steps;

@@ -56,6 +56,9 @@ internal sealed partial class ModelConsumer : IConsumer<byte[], byte[]>
         _handlers = handlers;
     }
 
+    /// <summary>The offset of a record that is damaged where it is stored; null if there is none.</summary>
+    public long? Damaged { get; set; }
+
     public string MemberId => _node.Name;
 
     public List<TopicPartition> Assignment => [.. _assigned];
@@ -237,6 +240,14 @@ internal sealed partial class ModelConsumer : IConsumer<byte[], byte[]>
             _positions[partition] = log.First;
             _epochs.Remove(partition);
             return null!;
+        }
+        if (offset == Damaged)
+        {
+            // The client reads on at an offset that it finds in the middle of the batch, and that is out of range.
+            _positions[partition] = log.First;
+            throw new ConsumeException(
+                new ConsumeResult<byte[], byte[]> { TopicPartitionOffset = new(partition, offset) },
+                new Error(ErrorCode.Local_BadMsg, "the checksum is wrong"));
         }
         _positions[partition] = offset + 1;
         var stored = log[offset];

@@ -17,7 +17,7 @@ public sealed class FaultScheduleTests
 
     [Fact]
     public void The_schedule_of_a_seed_does_not_change() => Assert.Equal(
-        ["kill -9 broker 3, back after 7.4 s", "freeze proxy 2, back after 1.5 s", "proxy cut off from brokers 1, back after 6.5 s"],
+        ["crash PostgreSQL, back after 0.7 s", "freeze proxy 1, back after 3.0 s", "loss of power, back after 1.5 s"],
         FaultSchedule.Create(1, FiveMinutes, Targets).Take(3).Select(f => f.What));
 
     [Fact]
@@ -104,6 +104,16 @@ public sealed class FaultScheduleTests
         Assert.Contains(faults[true], fault => fault.ClockOff > TimeSpan.FromDays(300));
         Assert.Contains(faults[true], fault => fault.ClockOff < TimeSpan.FromDays(-300));
     }
+
+    [Fact]
+    public void Disks_rot_each_in_another_way() => Assert.All(Seeds, seed =>
+    {
+        var seeds = FaultSchedule.Create(seed, TimeSpan.FromMinutes(20), Targets)
+            .Where(fault => fault.Kind == FaultKind.RotBroker).Select(fault => fault.Seed).ToList();
+
+        Assert.True(seeds.Count > 1);
+        Assert.Distinct(seeds);
+    });
 
     [Fact]
     public void Only_the_first_service_of_a_pool_is_cut_off() => Assert.All(

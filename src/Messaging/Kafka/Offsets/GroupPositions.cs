@@ -101,6 +101,25 @@ internal sealed class GroupPositions(TopicIds ids, Action<IConsumer<byte[], byte
         }
     }
 
+    /// <summary>Has the client read a partition from where this member is in it. After a batch whose checksum is wrong,
+    /// the client itself goes on in the middle of it, takes what is there for an offset, and then begins the whole
+    /// log again.</summary>
+    public void ReadAgain(IConsumer<byte[], byte[]> consumer, TopicPartition partition)
+    {
+        if (Next(partition) is not (>= 0 and < OfFormerLog and var next))
+        {
+            return;
+        }
+        try
+        {
+            consumer.Seek(new TopicPartitionOffset(partition, next));
+        }
+        catch (KafkaException e) when (!e.Error.IsFatal)
+        {
+            KafkaLog.ClientError(logger, $"{partition} is not read again from {next}: {e.Error.Reason}");
+        }
+    }
+
     /// <summary>Forgets partitions that belong to others now.</summary>
     public void Forget(IEnumerable<TopicPartition> partitions)
     {

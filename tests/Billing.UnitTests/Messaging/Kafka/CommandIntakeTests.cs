@@ -114,6 +114,23 @@ public sealed class CommandIntakeTests : IDisposable
     }
 
     [Fact]
+    public void A_damaged_record_is_waited_for_and_nothing_before_it_is_read_again()
+    {
+        Send(5, Samples.PaymentCommand().ToByteArray());
+        TakeTurns(1);
+        _consumer.Damaged = 5;
+        Send(2, Samples.PaymentCommand().ToByteArray());
+
+        TakeTurns(5);
+        var meanwhile = _handler.Deliveries.Count;
+        _consumer.Damaged = null;
+        TakeTurns(2);
+
+        Assert.Equal(5, meanwhile);
+        Assert.Equal(7, _handler.Deliveries.Count);
+    }
+
+    [Fact]
     public void The_backlog_of_a_former_owner_is_handed_over_in_one_batch()
     {
         const int Backlog = (2 * CommandIntake.DrainMax) + 500;
