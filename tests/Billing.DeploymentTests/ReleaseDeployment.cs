@@ -1,5 +1,5 @@
 using System.Text.Json.Nodes;
-using Billing.Cli.Release;
+using Billing.Cli.Release.Archives;
 
 namespace Billing.DeploymentTests;
 

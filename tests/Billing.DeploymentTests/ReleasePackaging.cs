@@ -2,6 +2,7 @@ using System.Runtime.InteropServices;
 using System.Runtime.Versioning;
 using System.Text.Json.Nodes;
 using Billing.Cli.Release;
+using Billing.Cli.Release.Archives;
 using Billing.LocalStack.Processes;
 
 namespace Billing.DeploymentTests;

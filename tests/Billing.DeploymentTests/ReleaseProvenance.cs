@@ -1,5 +1,6 @@
 using System.Text.Json.Nodes;
 using Billing.Cli.Release;
+using Billing.Cli.Release.Archives;
 using Billing.LocalStack.Processes;
 
 namespace Billing.DeploymentTests;

@@ -4,6 +4,7 @@ using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using System.Text.Json.Nodes;
 using Billing.Cli.Release;
+using Billing.Cli.Release.Archives;
 using Billing.Cli.Setup;
 using Billing.LocalStack.Kafka;
 using Billing.LocalStack.Processes;

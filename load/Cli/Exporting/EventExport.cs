@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text;
 using Billing.Auditing.Exports;
-using Billing.Cli.Release;
+using Billing.Cli.Release.Archives;
 using Billing.Cli.Setup;
 using Billing.LocalStack.Processes;
 

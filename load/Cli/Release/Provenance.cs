@@ -1,6 +1,7 @@
 using System.Security.Cryptography;
 using System.Text;
 using System.Text.Json.Nodes;
+using Billing.Cli.Release.Archives;
 using Billing.LocalStack.Kafka;
 
 namespace Billing.Cli.Release;

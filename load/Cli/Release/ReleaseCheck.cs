@@ -1,3 +1,4 @@
+using Billing.Cli.Release.Archives;
 using Billing.Cli.Setup;
 using Billing.LocalStack.Processes;
 

@@ -1,4 +1,5 @@
 using System.Text.RegularExpressions;
+using Billing.Cli.Release.Archives;
 using Billing.LocalStack.Processes;
 
 namespace Billing.Cli.Release;

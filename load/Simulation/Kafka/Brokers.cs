@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text;
-using Billing.Messaging;
 using Billing.Hosting;
+using Billing.Messaging;
 using Confluent.Kafka;
 
 namespace Billing.Simulation.Kafka;

@@ -60,7 +60,7 @@ internal sealed class WebhookNode
     {
         var ids = new TopicIds([Topics.Events], asked => _brokers.IdsAsync(asked, Node), TopicIds.Interval, Node.Time, PointLog<WebhookNode>.Instance);
         var positions = _positions = new GroupPositions(ids, ModelConsumer.SeekInLog, PointLog<WebhookNode>.Instance);
-        _reader = new EventTurns(positions, _intake, PointLog<WebhookNode>.Instance);
+        _reader = new EventTurns(positions, _intake, Node.Wait, PointLog<WebhookNode>.Instance);
         _consumer = new ModelConsumer(_brokers, Node, _turns.Wake, _brokers.Group(Groups.Webhooks), new RebalanceHandlers(
             positions.Assigned,
             (_, revoked) => positions.Forget(revoked.Select(offset => offset.TopicPartition)),

@@ -1,5 +1,5 @@
-using System.ComponentModel.DataAnnotations;
 using System.ComponentModel;
+using System.ComponentModel.DataAnnotations;
 using Billing.Messaging.Requests;
 using Billing.Proxy.Calls;
 using Billing.Proxy.Rest.Description;

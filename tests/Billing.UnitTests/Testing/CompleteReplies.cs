@@ -19,6 +19,10 @@ internal static class CompleteReplies
         var reply = new Reply();
         var answered = Reply.Descriptor.FindFieldByName(asked.Name);
         answered.Accessor.SetValue(reply, Complete(answered.MessageType, (IMessage)asked.Accessor.GetValue(command)));
+        if (reply.Statement is { Entries: [var entry] } page && !command.Statement.Selects(entry))
+        {
+            page.Entries.Clear();
+        }
         return reply;
     }
 

@@ -1,5 +1,5 @@
-using Billing.Webhooks.Security;
 using System.Text;
+using Billing.Webhooks.Security;
 
 namespace Billing.UnitTests.Webhooks;
 

@@ -62,7 +62,7 @@ public sealed class EventConsumer(
                 .SetPartitionsLostHandler((_, lost) => positions!.Forget(lost.Select(l => l.TopicPartition))));
         using var admin = new DependentAdminClientBuilder(consumer.Handle).Build();
         positions = new GroupPositions(new TopicIds([Topics.Events], TopicIds.From(admin), TopicIds.Interval, time, logger), EpochSeek.SeekInLog, logger);
-        var turns = new EventTurns(positions, sink, logger);
+        var turns = new EventTurns(positions, sink, interval => Task.Delay(interval, time).Wait(), logger);
         consumer.Subscribe(Topics.Events);
         KafkaLog.Subscribed(logger, Topics.Events, group);
         while (!stopping.IsCancellationRequested && !positions.AreOfFormerTopics)

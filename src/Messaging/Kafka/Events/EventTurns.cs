@@ -14,8 +14,9 @@ internal sealed record EventTurn(IReadOnlyList<Event> Events, IReadOnlyCollectio
 /// <summary>Reads the event topic as a member of a group, one turn after the other. Not thread-safe.</summary>
 /// <param name="positions">Where the member is.</param>
 /// <param name="sink">Is told of what the topic has lost.</param>
+/// <param name="wait">Blocks the thread for a time.</param>
 /// <param name="logger">Gets what goes wrong.</param>
-internal sealed class EventTurns(GroupPositions positions, IEventSink sink, ILogger logger)
+internal sealed class EventTurns(GroupPositions positions, IEventSink sink, Action<TimeSpan> wait, ILogger logger)
 {
     /// <summary>Reads the records that are available.</summary>
     /// <returns>Null if there are none.</returns>
@@ -47,6 +48,12 @@ internal sealed class EventTurns(GroupPositions positions, IEventSink sink, ILog
         catch (ConsumeException e) when (!e.Error.IsFatal)
         {
             KafkaLog.ClientError(logger, e.Error.Reason);
+            if (e.Error.Code == ErrorCode.Local_BadMsg)
+            {
+                // It stays damaged until another broker leads the partition.
+                positions.ReadAgain(consumer, e.ConsumerRecord.TopicPartition);
+                wait(EventReader.PollInterval);
+            }
         }
         return ends.Count == 0 ? null : new EventTurn(events, ends.Values);
     }

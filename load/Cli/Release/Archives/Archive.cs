@@ -1,6 +1,6 @@
 using Billing.LocalStack.Processes;
 
-namespace Billing.Cli.Release;
+namespace Billing.Cli.Release.Archives;
 
 /// <summary>Archives that have the same bytes for the same content: order, owner, mode and time do not depend on this machine.</summary>
 internal static class Archive

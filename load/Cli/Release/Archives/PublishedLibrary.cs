@@ -1,7 +1,7 @@
 using System.Text.Json;
 using Billing.LocalStack.Processes;
 
-namespace Billing.Cli.Release;
+namespace Billing.Cli.Release.Archives;
 
 /// <summary>A library that a published program consists of.</summary>
 /// <param name="IsProject">Whether it is a project of this repository, instead of a package.</param>

@@ -1,7 +1,7 @@
 using System.Text.Json.Nodes;
 using System.Text.RegularExpressions;
 
-namespace Billing.Cli.Release;
+namespace Billing.Cli.Release.Archives;
 
 /// <summary>The archive of what a release is deployed with: Terraform's modules, Containerfiles and Compose files, the
 /// configuration of monitoring. Unpacked in the release's folder, all of it finds the release there.</summary>

@@ -1,7 +1,7 @@
 using System.Text.RegularExpressions;
 using Billing.LocalStack.Processes;
 
-namespace Billing.Cli.Release;
+namespace Billing.Cli.Release.Archives;
 
 /// <summary>The Debian packages of the libraries that programs load.</summary>
 internal static partial class RequiredPackages

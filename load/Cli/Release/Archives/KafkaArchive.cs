@@ -1,6 +1,6 @@
 using Billing.LocalStack.Kafka;
 
-namespace Billing.Cli.Release;
+namespace Billing.Cli.Release.Archives;
 
 /// <summary>The archive of the brokers' jars, for any architecture.</summary>
 internal sealed class KafkaArchive(string root, string home, DateTimeOffset time)

@@ -1,7 +1,7 @@
 using Billing.Cli.Setup;
 using Billing.LocalStack.Processes;
 
-namespace Billing.Cli.Release;
+namespace Billing.Cli.Release.Archives;
 
 /// <summary>The archive of a program for an architecture: the published program with its version, licences, bill of materials and the
 /// Debian packages that it needs.</summary>

@@ -2,7 +2,7 @@ using System.Text.Json;
 using Billing.Cli.Setup;
 using Billing.LocalStack.Processes;
 
-namespace Billing.Cli.Release;
+namespace Billing.Cli.Release.Archives;
 
 /// <summary>Publishes the programs of a release.</summary>
 internal sealed class Publishing(Workspace workspace, string version)

@@ -2,7 +2,7 @@ using System.Text.Json.Nodes;
 using Billing.Cli.Setup;
 using Billing.LocalStack.Processes;
 
-namespace Billing.Cli.Release;
+namespace Billing.Cli.Release.Archives;
 
 /// <summary>The archive of the scripts that install a machine. It has the checksums of the other archives, so that its own hash in a
 /// machine's user data covers all of them.</summary>

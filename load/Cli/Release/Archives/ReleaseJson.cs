@@ -2,7 +2,7 @@ using System.Text.Encodings.Web;
 using System.Text.Json;
 using System.Text.Json.Nodes;
 
-namespace Billing.Cli.Release;
+namespace Billing.Cli.Release.Archives;
 
 /// <summary>The form of a release's JSON files, which people read, too.</summary>
 internal static class ReleaseJson

@@ -1,4 +1,4 @@
-namespace Billing.Cli.Release;
+namespace Billing.Cli.Release.Archives;
 
 /// <summary>A program of a release.</summary>
 internal sealed record ReleasedProgram(string Name, string Folder)

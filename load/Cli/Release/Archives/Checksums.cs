@@ -1,6 +1,6 @@
 using System.Security.Cryptography;
 
-namespace Billing.Cli.Release;
+namespace Billing.Cli.Release.Archives;
 
 /// <summary>Checksums of files, as the program sha256sum prints and checks them.</summary>
 internal static class Checksums
