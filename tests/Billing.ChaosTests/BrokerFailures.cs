@@ -144,7 +144,7 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
     {
         var options = new ChaosOptions
         {
-            Seed = 5,
+            Seed = 8,
             IsAlone = false,
             Duration = SoakDuration,
             Workers = 48,
@@ -156,13 +156,14 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
                 Brokers = BrokerStack.Brokers,
             },
         };
+        var faults = FaultSchedule.Create(options.Seed, options.Duration, options.Targets);
+        Assert.Contains(faults, fault => FaultProfile.Of(fault.Kind).Pool == FaultPool.Brokers);
         var journal = Path.Combine(Path.GetTempPath(), $"billing-journal-{Guid.NewGuid():N}.csv");
         var output = TestContext.Current.TestOutputHelper!;
         try
         {
             var soak = new Soak(Stack, options, TimeProvider.System, output.WriteLine);
-            var result = await soak.RunAsync(
-                FaultSchedule.Create(options.Seed, options.Duration, options.Targets), journal, CancellationToken.None);
+            var result = await soak.RunAsync(faults, journal, CancellationToken.None);
 
             Assert.Empty(result.Traffic.Violations);
             Assert.Empty(result.Forgotten);
