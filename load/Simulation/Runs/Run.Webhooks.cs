@@ -70,16 +70,20 @@ internal sealed partial class Run
         {
             return;
         }
-        var published = _platform.Brokers.Find(Topics.Events)!.SelectMany(log => log.All)
-            .Select(record => WireFormat.TryReadEvent(record.Value, "1"u8, out var recorded, out _) && EventBody.IsOfAccount(recorded) ? recorded : null)
-            .OfType<Event>().GroupBy(recorded => EventIds.Of(recorded).ToString()).ToDictionary(copies => copies.Key, copies => copies.ToList());
+        var logs = _platform.Brokers.Find(Topics.Events)!;
+        var published = EventsOf(logs.SelectMany(log => log.All)).ToDictionary(copies => copies.Key, copies => copies.ToList());
+        var left = EventsOf(logs.SelectMany(log => log.Present)).Select(copies => copies.Key).ToHashSet();
         foreach (var receiver in _platform.Receivers.Options.Receivers.Keys)
         {
-            CheckReceiver(receiver, published);
+            CheckReceiver(receiver, published, left);
         }
     }
 
-    private void CheckReceiver(string receiver, Dictionary<string, List<Event>> published)
+    private static IEnumerable<IGrouping<string, Event>> EventsOf(IEnumerable<StoredRecord> records) => records
+        .Select(record => WireFormat.TryReadEvent(record.Value, "1"u8, out var recorded, out _) && EventBody.IsOfAccount(recorded) ? recorded : null)
+        .OfType<Event>().GroupBy(recorded => EventIds.Of(recorded).ToString());
+
+    private void CheckReceiver(string receiver, Dictionary<string, List<Event>> published, HashSet<string> left)
     {
         var last = new Dictionary<string, (long, long)>(StringComparer.Ordinal);
         var got = new Dictionary<string, int>(StringComparer.Ordinal);
@@ -96,8 +100,8 @@ internal sealed partial class Run
                 continue;
             }
             var (place, before) = ((recorded!.Incarnation, recorded.Version), last.GetValueOrDefault(recorded.StreamId));
-            // What was deleted unread is late if it is published again.
-            var mayBeLate = areDeleted && published[taken.Id].Count > 1;
+            // What was deleted before it was taken over is late if it is published again, or if a service that was paused had read it.
+            var mayBeLate = areDeleted && (published[taken.Id].Count > 1 || !left.Contains(taken.Id));
             ReferenceModel.Require(
                 MayBePublishedOutOfOrder || mayBeLate || before.CompareTo(place) < 0,
                 $"the receiver '{receiver}' got {recorded.StreamId}@{place} after {before}");
