@@ -58,7 +58,7 @@ public sealed class BillingClientOptions
 
     /// <summary>Returns the token for each call and each stream, instead of <see cref="Token"/>; for tokens that expire, which it
     /// can cache and renew. An exception from it is thrown by the call, which is not sent; if it returns no token before the call's
-    /// deadline (<see cref="Deadline"/> for a stream), the call fails with DEADLINE_EXCEEDED, and is not sent either.</summary>
+    /// deadline (<see cref="Deadline"/> for a stream), the call is not sent either, and fails: its outcome is unknown.</summary>
     public Func<CancellationToken, ValueTask<string>>? TokenProvider { get; set; }
 
     /// <summary>Whether the token may be sent to another machine over plain http, where it can be read and misused in transit.

@@ -19,8 +19,10 @@ public static class BillingClientServices
     /// <summary>Adds a <see cref="BillingClient"/> with the options of a section, such as <see cref="BillingClientOptions.Section"/>.</summary>
     /// <param name="services">The container's services.</param>
     /// <param name="section">The section, whose values are read when the client is created.</param>
-    public static IServiceCollection AddBillingClient(this IServiceCollection services, IConfigurationSection section) =>
-        services.AddOptions(Options.DefaultName, section).AddClient(null, Options.DefaultName, NewClient);
+    /// <param name="configure">Sets what a section cannot, such as a provider of tokens; null for nothing.</param>
+    public static IServiceCollection AddBillingClient(
+        this IServiceCollection services, IConfigurationSection section, Action<BillingClientOptions>? configure = null) =>
+        services.AddOptions(Options.DefaultName, section, configure).AddClient(null, Options.DefaultName, NewClient);
 
     /// <summary>Adds a <see cref="BillingClient"/> that is asked for by a key, <c>[FromKeyedServices(key)]</c>, for one of several platforms or
     /// callers.</summary>
@@ -38,11 +40,13 @@ public static class BillingClientServices
     /// <param name="services">The container's services.</param>
     /// <param name="serviceKey">The key.</param>
     /// <param name="section">The section, whose values are read when the client is created.</param>
+    /// <param name="configure">Sets what a section cannot, such as a provider of tokens; null for nothing.</param>
     public static IServiceCollection AddKeyedBillingClient(
-        this IServiceCollection services, string serviceKey, IConfigurationSection section)
+        this IServiceCollection services, string serviceKey, IConfigurationSection section,
+        Action<BillingClientOptions>? configure = null)
     {
         var name = KeyedName(BillingClientOptions.Section, serviceKey);
-        return services.AddOptions(name, section).AddClient(serviceKey, name, NewClient);
+        return services.AddOptions(name, section, configure).AddClient(serviceKey, name, NewClient);
     }
 
     /// <summary>Adds a <see cref="BillingAdminClient"/>.</summary>
@@ -54,8 +58,10 @@ public static class BillingClientServices
     /// <summary>Adds a <see cref="BillingAdminClient"/> with the options of a section, such as <see cref="BillingAdminClient.Section"/>.</summary>
     /// <param name="services">The container's services.</param>
     /// <param name="section">The section, whose values are read when the client is created.</param>
-    public static IServiceCollection AddBillingAdminClient(this IServiceCollection services, IConfigurationSection section) =>
-        services.AddOptions(BillingAdminClient.Section, section).AddClient(null, BillingAdminClient.Section, NewAdminClient);
+    /// <param name="configure">Sets what a section cannot, such as a provider of tokens; null for nothing.</param>
+    public static IServiceCollection AddBillingAdminClient(
+        this IServiceCollection services, IConfigurationSection section, Action<BillingClientOptions>? configure = null) => services
+        .AddOptions(BillingAdminClient.Section, section, configure).AddClient(null, BillingAdminClient.Section, NewAdminClient);
 
     /// <summary>Adds a <see cref="BillingAdminClient"/> that is asked for by a key.</summary>
     /// <param name="services">The container's services.</param>
@@ -72,11 +78,13 @@ public static class BillingClientServices
     /// <param name="services">The container's services.</param>
     /// <param name="serviceKey">The key.</param>
     /// <param name="section">The section, whose values are read when the client is created.</param>
+    /// <param name="configure">Sets what a section cannot, such as a provider of tokens; null for nothing.</param>
     public static IServiceCollection AddKeyedBillingAdminClient(
-        this IServiceCollection services, string serviceKey, IConfigurationSection section)
+        this IServiceCollection services, string serviceKey, IConfigurationSection section,
+        Action<BillingClientOptions>? configure = null)
     {
         var name = KeyedName(BillingAdminClient.Section, serviceKey);
-        return services.AddOptions(name, section).AddClient(serviceKey, name, NewAdminClient);
+        return services.AddOptions(name, section, configure).AddClient(serviceKey, name, NewAdminClient);
     }
 
     // The name of the options, and of their settings in error messages when they are not those of a section.
@@ -86,10 +94,15 @@ public static class BillingClientServices
 
     private static BillingAdminClient NewAdminClient(BillingClientOptions options, TimeProvider time) => new(options, time);
 
-    private static IServiceCollection AddOptions(this IServiceCollection services, string name, IConfigurationSection section)
+    private static IServiceCollection AddOptions(
+        this IServiceCollection services, string name, IConfigurationSection section, Action<BillingClientOptions>? configure)
     {
         ArgumentNullException.ThrowIfNull(section);
-        return services.AddOptions(name, section.Path, options => section.Bind(options));
+        return services.AddOptions(name, section.Path, options =>
+        {
+            section.Bind(options);
+            configure?.Invoke(options);
+        });
     }
 
     private static IServiceCollection AddOptions(

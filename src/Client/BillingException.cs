@@ -1,7 +1,7 @@
 namespace Billing.Client;
 
-/// <summary>The failure of a query or of a stream of payments. Single payments and credit limits do not throw it: their failures
-/// are results.</summary>
+/// <summary>The failure of a query or of a stream of payments. Requests that change something do not throw it: their failures are
+/// outcomes.</summary>
 public sealed class BillingException : Exception
 {
     /// <summary>Creates the failure of an invalid request, or of a caller without permission.</summary>

@@ -58,6 +58,34 @@ public sealed class RegistrationTests
     }
 
     [Fact]
+    public async Task What_a_section_cannot_say_is_added_by_code()
+    {
+        await using var proxy = await ScriptedProxy.StartAsync();
+        var section = Configuration(("Proxies:Proxies:0", proxy.Address)).GetSection("Proxies");
+        var asked = 0;
+        await using var provider = new ServiceCollection()
+            .AddBillingClient(section, WithToken)
+            .AddKeyedBillingClient("europe", section, WithToken)
+            .AddBillingAdminClient(section, WithToken)
+            .AddKeyedBillingAdminClient("europe", section, WithToken)
+            .BuildServiceProvider();
+
+        await provider.GetRequiredService<BillingClient>().PayAsync(Five);
+        await provider.GetRequiredKeyedService<BillingClient>("europe").PayAsync(Five);
+        await provider.GetRequiredService<BillingAdminClient>().SetCreditLimitAsync(new CreditLimit(Five.Account, Five.Amount));
+        await provider.GetRequiredKeyedService<BillingAdminClient>("europe").SetCreditLimitAsync(new CreditLimit(Five.Account, Five.Amount));
+
+        Assert.Equal(4, asked);
+        Assert.Equal(["Bearer abc", "Bearer abc"], proxy.HeadersOf("authorization"));
+
+        void WithToken(BillingClientOptions options) => options.TokenProvider = _ =>
+        {
+            asked++;
+            return ValueTask.FromResult("abc");
+        };
+    }
+
+    [Fact]
     public void Invalid_options_are_named_by_their_section_or_their_key()
     {
         var configuration = Configuration(("Platforms:America:RetriesMax", "101"));

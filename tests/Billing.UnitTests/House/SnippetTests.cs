@@ -10,7 +10,7 @@ public sealed partial class SnippetTests
 {
     private const string Given = """
         Microsoft.AspNetCore.Builder.WebApplicationBuilder builder, Microsoft.Extensions.DependencyInjection.IServiceCollection services, Tokens tokens,
-        BillingClient billing, CardAccount account, Payment payment
+        BillingClient billing, BillingAdminClient admin, CardAccount account, Payment payment
         """;
 
     private const string Usings = """
