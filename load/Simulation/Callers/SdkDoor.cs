@@ -1,7 +1,6 @@
 using Billing.Client;
 using Billing.Proxy.Failures;
 using Billing.Simulation.Doors;
-using Billing.Simulation.Services;
 using Billing.V1;
 using Google.Protobuf;
 using Grpc.Core;
@@ -17,10 +16,10 @@ internal sealed class SdkDoor : IDisposable
     private readonly Stubs _stubs;
     private readonly TimeProvider _time;
 
-    public SdkDoor(Node node, Scheduler scheduler, Dice dice, Func<IReadOnlyList<ProxyNode>> proxies, int proxyCount)
+    public SdkDoor(Node node, SdkNetwork network, int proxyCount)
     {
         _time = node.Time;
-        var options = new BillingClientOptions { CircuitCallsMin = 100_000, Interceptors = { new SdkNetwork(node, scheduler, dice, proxies) } };
+        var options = new BillingClientOptions { CircuitCallsMin = 100_000, Interceptors = { network } };
         for (var number = 0; number < proxyCount; number++)
         {
             options.Proxies.Add(SdkNetwork.AddressOf(number));

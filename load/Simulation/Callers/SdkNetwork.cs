@@ -9,7 +9,13 @@ namespace Billing.Simulation.Callers;
 
 /// <summary>What lies between the SDK and the proxies: takes each attempt to the proxy that the SDK has chosen, ends it at its deadline, and
 /// sometimes breaks its connection while the proxy goes on.</summary>
-internal sealed class SdkNetwork(Node node, Scheduler scheduler, Dice dice, Func<IReadOnlyList<ProxyNode>> proxies) : Interceptor
+/// <param name="node">The process of the clients.</param>
+/// <param name="scheduler">The scheduler.</param>
+/// <param name="dice">Decides which connections break.</param>
+/// <param name="proxies">The proxies at present.</param>
+/// <param name="breaksUntil">From when on no connection breaks.</param>
+internal sealed class SdkNetwork(
+    Node node, Scheduler scheduler, Dice dice, Func<IReadOnlyList<ProxyNode>> proxies, TimeSpan breaksUntil) : Interceptor
 {
     private const string Prefix = "http://proxy-";
     private const double BreakChance = 0.05;
@@ -74,7 +80,7 @@ internal sealed class SdkNetwork(Node node, Scheduler scheduler, Dice dice, Func
         }
     }
 
-    private Due? MayBreak(Action<Exception> end) => dice.Chance(BreakChance)
+    private Due? MayBreak(Action<Exception> end) => scheduler.Now < breaksUntil.Ticks && dice.Chance(BreakChance)
         ? scheduler.After(dice.UpTo(BreakMs), node, () => end(new RpcException(new Status(StatusCode.Unavailable, "The connection is broken."))))
         : null;
 

@@ -74,7 +74,8 @@ internal sealed partial class Run
     private (Node World, Clients Clients) NewClients()
     {
         var world = new Node("clients", _scheduler);
-        var sdk = new SdkDoor(world, _scheduler, new Dice(_schedule.Seed), () => _platform.Proxies, _schedule.Settings.Proxies);
+        var network = new SdkNetwork(world, _scheduler, new Dice(_schedule.Seed), () => _platform.Proxies, Healed);
+        var sdk = new SdkDoor(world, network, _schedule.Settings.Proxies);
         _sdks.Add(sdk);
         return (world, new Clients(world, _scheduler, _model, () => _platform.Proxies, _trace) { Early = _early, Sdk = sdk });
     }
