@@ -30,8 +30,10 @@ internal sealed partial record Schedule
     /// <summary>The faults of what decides and answers: those of webhooks excuse nothing there.</summary>
     public IEnumerable<Fault> PlatformFaults => Faults.Where(fault => fault.Kind < FaultKind.CrashWebhooks);
 
-    /// <summary>Whether a receiver may get an event more often than it was published.</summary>
-    public bool RepeatsWebhooks => Faults.Any(fault => fault.Kind is FaultKind.ClockOff or >= FaultKind.CrashWebhooks);
+    /// <summary>Whether a receiver may get an event more often than it was published.
+    /// An offset that could not be committed while no broker answered is read again by the next owner of the partition.</summary>
+    public bool RepeatsWebhooks => Faults.Any(fault => fault.Kind is FaultKind.ClockOff or >= FaultKind.CrashWebhooks)
+        || (Faults.Any(fault => fault.Kind == FaultKind.BrokersAway) && Faults.Any(fault => fault.Kind == FaultKind.PartitionAdded));
 
     /// <summary>Whether requests that the brokers have acknowledged may be lost.</summary>
     public bool MayLoseRequests => Faults.Any(fault => LosesRequests(fault.Kind));
