@@ -93,11 +93,13 @@ internal sealed class ProxyPool : IDisposable
 /// <summary>One proxy: its gRPC services and its circuit breaker.</summary>
 /// <param name="address">Its address, which its certificate has to be for.</param>
 /// <param name="ip">Where it is, if it is one of several behind a name.</param>
+/// <param name="name">Its address, as messages name it.</param>
 /// <param name="named">They, if so.</param>
 /// <param name="channel">The channel to it.</param>
 /// <param name="calls">Makes calls over the channel.</param>
 /// <param name="circuit">Its circuit breaker.</param>
-internal sealed class Proxy(Uri address, IPAddress? ip, NamedProxies? named, GrpcChannel channel, CallInvoker calls, Circuit circuit) : IDisposable
+internal sealed class Proxy(
+    Uri address, IPAddress? ip, string name, NamedProxies? named, GrpcChannel channel, CallInvoker calls, Circuit circuit) : IDisposable
 {
     private static readonly TimeSpan HungMax = TimeSpan.FromMinutes(1);
 
@@ -111,17 +113,18 @@ internal sealed class Proxy(Uri address, IPAddress? ip, NamedProxies? named, Grp
     public Circuit Circuit => circuit;
 
     /// <summary>Its address, as messages name it.</summary>
-    public string Name { get; } = NameOf(address, ip);
+    public string Name => name;
 
     public CallInvoker Calls => calls;
 
     /// <summary>The class that protoc generates. Its calls have the proxy's name as their host, as <see cref="UnaryCalls"/>'s have.</summary>
-    public BillingService.BillingServiceClient Billing { get; } = new BillingService.BillingServiceClient(calls).WithHost(NameOf(address, ip));
+    public BillingService.BillingServiceClient Billing { get; } = new BillingService.BillingServiceClient(calls).WithHost(name);
 
     public static Proxy At(
         Uri address, IPAddress? ip, NamedProxies? named, BillingClientOptions options, SslClientAuthenticationOptions tls, TimeProvider time,
         ILogger log)
     {
+        var name = NameOf(address, ip);
         var connect = new Connector(options.Resolve, ip).ConnectAsync;
         var handler = new SocketsHttpHandler
         {
@@ -150,8 +153,8 @@ internal sealed class Proxy(Uri address, IPAddress? ip, NamedProxies? named, Grp
             (handler.UseProxy, handler.ConnectCallback) = (false, connect);
         }
         var channel = GrpcChannel.ForAddress(address, new GrpcChannelOptions { HttpHandler = hooked, DisposeHttpClient = true });
-        return new Proxy(address, ip, named, channel, channel.Intercept([.. options.Interceptors]),
-            new Circuit(NameOf(address, ip), options, time, log));
+        return new Proxy(address, ip, name, named, channel, channel.Intercept([.. options.Interceptors]),
+            new Circuit(name, options, time, log));
     }
 
     /// <summary>Records the outcome of a call or a stream; null if it was answered.</summary>

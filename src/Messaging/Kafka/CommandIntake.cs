@@ -212,13 +212,7 @@ internal sealed class CommandIntake(
         }
         catch (ConsumeException e) when (!e.Error.IsFatal)
         {
-            KafkaLog.ClientError(logger, e.Error.Reason);
-            if (e.Error.Code == ErrorCode.Local_BadMsg)
-            {
-                // It stays damaged until another broker leads the partition.
-                positions.ReadAgain(consumer, e.ConsumerRecord.TopicPartition);
-                wait(PollInterval);
-            }
+            positions.Failed(consumer, e, wait);
             return null;
         }
     }

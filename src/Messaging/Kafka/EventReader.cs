@@ -12,9 +12,7 @@ internal sealed class EventReader(IReadModel model, ILogger logger)
     /// <summary>Largest number of records consumed per turn.</summary>
     public const int DrainMax = 1000;
 
-    /// <summary>How long a turn waits for its first record.</summary>
-    public static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(100);
-
+    private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(100);
     private static readonly TimeSpan QueryTimeout = TimeSpan.FromSeconds(5);
 
     private readonly Dictionary<TopicPartition, Offset> _next = [];

@@ -1,4 +1,3 @@
-using Billing.Messaging.Kafka.Clients;
 using Billing.Messaging.Kafka.Offsets;
 using Billing.Wire.V1;
 using Confluent.Kafka;
@@ -47,13 +46,7 @@ internal sealed class EventTurns(GroupPositions positions, IEventSink sink, Acti
         }
         catch (ConsumeException e) when (!e.Error.IsFatal)
         {
-            KafkaLog.ClientError(logger, e.Error.Reason);
-            if (e.Error.Code == ErrorCode.Local_BadMsg)
-            {
-                // It stays damaged until another broker leads the partition.
-                positions.ReadAgain(consumer, e.ConsumerRecord.TopicPartition);
-                wait(EventReader.PollInterval);
-            }
+            positions.Failed(consumer, e, wait);
         }
         return ends.Count == 0 ? null : new EventTurn(events, ends.Values);
     }

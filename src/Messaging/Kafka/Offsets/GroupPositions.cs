@@ -31,6 +31,7 @@ internal sealed class GroupPositions(TopicIds ids, Action<IConsumer<byte[], byte
     private const long OfFormerLog = long.MaxValue;
 
     private static readonly TimeSpan QueryTimeout = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan DamagedInterval = TimeSpan.FromMilliseconds(100);
 
     // The next offset of each partition, -1 if the group has none; null if that is not known yet.
     private readonly Dictionary<TopicPartition, long?> _next = [];
@@ -101,10 +102,24 @@ internal sealed class GroupPositions(TopicIds ids, Action<IConsumer<byte[], byte
         }
     }
 
-    /// <summary>Has the client read a partition from where this member is in it. After a batch whose checksum is wrong,
-    /// the client itself goes on in the middle of it, takes what is there for an offset, and then begins the whole
-    /// log again.</summary>
-    public void ReadAgain(IConsumer<byte[], byte[]> consumer, TopicPartition partition)
+    /// <summary>Takes an error of the client that is not fatal. After a batch whose checksum is wrong, the client itself
+    /// goes on in the middle of it, takes what is there for an offset, and then begins the whole log again. So it reads
+    /// the partition from where this member is in it, after a while: the batch stays damaged until another broker leads
+    /// the partition.</summary>
+    /// <param name="consumer">The client.</param>
+    /// <param name="failure">The error.</param>
+    /// <param name="wait">Blocks the thread for a time.</param>
+    public void Failed(IConsumer<byte[], byte[]> consumer, ConsumeException failure, Action<TimeSpan> wait)
+    {
+        KafkaLog.ClientError(logger, failure.Error.Reason);
+        if (failure.Error.Code == ErrorCode.Local_BadMsg)
+        {
+            ReadAgain(consumer, failure.ConsumerRecord.TopicPartition);
+            wait(DamagedInterval);
+        }
+    }
+
+    private void ReadAgain(IConsumer<byte[], byte[]> consumer, TopicPartition partition)
     {
         if (Next(partition) is not (>= 0 and < OfFormerLog and var next))
         {
