@@ -9,10 +9,11 @@ namespace Billing.Proxy.Live;
 /// recording began, and the previous seconds, the oldest first.</summary>
 internal sealed record LiveHello(string Transport, string? Instead, int InFlightMax, long Since, IReadOnlyList<LiveSecond> History);
 
-/// <summary>The event sent to every watching page each second: the last complete second, the latency of the last ten, the state of the
-/// brokers (null if there are none, or it is not known yet), and the last timed payments and failures, the latest first.</summary>
+/// <summary>The event sent to every watching page about each second: the last ten complete seconds, the oldest first, so that a page misses
+/// none if an event is late, the latency of the ten, the state of the brokers (null if there are none, or it is not known yet), and the
+/// last timed payments and failures, the latest first.</summary>
 internal sealed record LiveSnapshot(
-    long At, int InFlight, int OfStreams, LiveSecond Second, LiveLatency Latency, KafkaView? Kafka, IReadOnlyList<TimedPayment> Payments,
+    long At, int InFlight, int OfStreams, IReadOnlyList<LiveSecond> Seconds, LiveLatency Latency, KafkaView? Kafka, IReadOnlyList<TimedPayment> Payments,
     IReadOnlyList<Failed> Failures);
 
 /// <summary>One second: commands answered and calls failed in it, and calls in flight at its end. At is in seconds since the Unix

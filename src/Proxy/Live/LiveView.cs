@@ -11,7 +11,7 @@ internal sealed class LiveView(
     Admission admission, IRequestTransport transport, IOptions<ProxyOptions> proxy, TimeProvider time,
     KafkaWatch? kafka = null)
 {
-    private const int LatencySeconds = 10;
+    private const int SnapshotSeconds = 10;
 
     /// <summary>Builds the first event for a page.</summary>
     public ReadOnlyMemory<byte> Hello(LiveRecord record)
@@ -19,8 +19,7 @@ internal sealed class LiveView(
         var now = record.Calls.Now;
         var from = Math.Max(now - CallSeconds.Kept, record.Since.ToUnixTimeSeconds());
         var what = transport.Description;
-        // The previous second is part of the first snapshot.
-        var history = record.Calls.Between(from, now - 1).Select(Of).ToList();
+        var history = record.Calls.Between(from, now).Select(Of).ToList();
         return Event(
             "hello", new LiveHello(what.Name, what.InsteadOfKafka, proxy.Value.InFlightMax, record.Since.ToUnixTimeMilliseconds(), history),
             LiveJson.Default.LiveHello);
@@ -30,11 +29,12 @@ internal sealed class LiveView(
     public ReadOnlyMemory<byte> Snapshot(LiveRecord record)
     {
         var now = record.Calls.Now;
-        var durations = DurationHistogram.Sum(record.Calls.Between(now - LatencySeconds, now).Select(second => second.Durations));
+        var seconds = record.Calls.Between(now - SnapshotSeconds, now).ToList();
+        var durations = DurationHistogram.Sum(seconds.Select(second => second.Durations));
         var latency = new LiveLatency(durations.Count, At(durations, 0.5), At(durations, 0.95), At(durations, 0.99));
         return Event(
             "snapshot", new LiveSnapshot(
-                time.GetUtcNow().ToUnixTimeMilliseconds(), admission.InFlight, admission.OfStreams, Of(record.Calls.Between(now - 1, now).Single()),
+                time.GetUtcNow().ToUnixTimeMilliseconds(), admission.InFlight, admission.OfStreams, [.. seconds.Select(Of)],
                 latency, kafka?.View, record.Payments.Latest(), record.Failures.Latest()),
             LiveJson.Default.LiveSnapshot);
     }

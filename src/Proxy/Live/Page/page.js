@@ -23,7 +23,7 @@ function onHello(message) {
 }
 
 function onSnapshot(snapshot) {
-  history = [...history.filter(second => second.at < snapshot.second.at), snapshot.second].slice(-seconds);
+  history = [...history.filter(second => second.at < snapshot.seconds[0].at), ...snapshot.seconds].slice(-seconds);
   const waiting = snapshot.kafka?.topics.length ? sum(snapshot.kafka.topics.map(topic => sum(topic.lags))) : null;
   lags = [...lags, waiting].slice(-seconds);
   latest = { snapshot, waiting };
@@ -34,15 +34,16 @@ function onSnapshot(snapshot) {
 
 function draw() {
   const { snapshot, waiting } = latest;
-  figures(snapshot, waiting);
-  charts(snapshot, waiting);
+  const second = snapshot.seconds.at(-1);
+  figures(second, snapshot, waiting);
+  charts(second, snapshot, waiting);
   kafka(snapshot.kafka, hello.instead);
   failures(snapshot.failures, hello.since);
   payments(snapshot.payments);
   way.know(hello.transport, snapshot.kafka);
 }
 
-function figures({ second, latency, inFlight, ofStreams, kafka: view }, waiting) {
+function figures(second, { latency, inFlight, ofStreams, kafka: view }, waiting) {
   say(byId('rate'), count(second.answered));
   say(byId('failed'), count(second.failed));
   byId('failed').classList.toggle('bad', second.failed > 0);
@@ -56,7 +57,7 @@ function figures({ second, latency, inFlight, ofStreams, kafka: view }, waiting)
   byId('letter-count').classList.toggle('bad', view?.deadLetterCount > 0);
 }
 
-function charts({ second, latency, inFlight }, waiting) {
+function charts(second, { latency, inFlight }, waiting) {
   const of = name => history.map(entry => entry[name]);
   const most = values => count(Math.max(0, ...values.map(value => value ?? 0)));
   sparkline(byId('rate-chart'), `Throughput of the last two minutes: now ${count(second.answered)} per second, at most ${most(of('answered'))}; failed, at most ${most(of('failed'))}`,

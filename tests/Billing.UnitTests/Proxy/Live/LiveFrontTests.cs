@@ -121,17 +121,35 @@ public sealed partial class LiveFrontTests : IAsyncLifetime
         await Assert.ThrowsAsync<Grpc.Core.RpcException>(async () => await Proxy.Client.CheckBalanceAsync(new V1.CheckBalanceRequest()));
         using var refused = await Http.GetAsync(new Uri("/v1/accounts/diners/a/balance", UriKind.Relative));
         using var unknown = await Http.GetAsync(new Uri("/v1/nothing", UriKind.Relative));
-        var failed = 0;
+        int failed;
         JsonElement snapshot;
         do
         {
             snapshot = await events.NextAsync();
-            failed += snapshot.GetProperty("second").GetProperty("failed").GetInt32();
+            failed = snapshot.GetProperty("seconds").EnumerateArray().Sum(second => second.GetProperty("failed").GetInt32());
         }
         while (failed < 2);
 
         Assert.Equal(HttpStatusCode.OK, paid.StatusCode);
         Assert.Equal((2, 2), (failed, snapshot.GetProperty("latency").GetProperty("count").GetInt64()));
+    }
+
+    [Fact]
+    public async Task A_snapshot_that_is_late_leaves_out_no_second()
+    {
+        var time = new ManualTime();
+        await using var proxy = await ProxyHost.StartAsync(new FakeBackend(), withRest: true, time: time);
+        using var http = new HttpClient { BaseAddress = proxy.Rest };
+        using var events = await WatchAsync(http);
+        await events.NextAsync();
+        using var refused = await http.GetAsync(new Uri("/v1/accounts/diners/a/balance", UriKind.Relative));
+
+        time.Set(TimeSpan.FromSeconds(2));
+        var snapshot = events.NextAsync();
+        await time.RunToEndAsync(snapshot);
+        var seconds = (await snapshot).GetProperty("seconds").EnumerateArray();
+
+        Assert.Equal(1, seconds.Sum(second => second.GetProperty("failed").GetInt32()));
     }
 
     [Fact]
@@ -286,9 +304,11 @@ public sealed partial class LiveFrontTests : IAsyncLifetime
     [GeneratedRegex("""['`]((?:v1|live)/[a-z]+)['`/]""")]
     private static partial Regex Requests();
 
-    private async Task<Events> WatchAsync()
+    private Task<Events> WatchAsync() => WatchAsync(Http);
+
+    private static async Task<Events> WatchAsync(HttpClient http)
     {
-        var response = await Http.GetAsync(new Uri("/live/events", UriKind.Relative), HttpCompletionOption.ResponseHeadersRead);
+        var response = await http.GetAsync(new Uri("/live/events", UriKind.Relative), HttpCompletionOption.ResponseHeadersRead);
         Assert.Equal("text/event-stream", response.Content.Headers.ContentType?.MediaType);
         return new Events(response, await response.Content.ReadAsStreamAsync());
     }
