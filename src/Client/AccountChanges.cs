@@ -5,11 +5,11 @@ using static Billing.Client.RequestChecks;
 namespace Billing.Client;
 
 /// <summary>A new credit limit for an account. Its id makes it safe to retry, as with a payment.</summary>
-public sealed record CreditLimit
+public sealed record CreditLimitChange
 {
     /// <summary>Creates a new limit with a new id.</summary>
     /// <exception cref="ArgumentException">See the other constructor.</exception>
-    public CreditLimit(CardAccount account, Amount limit)
+    public CreditLimitChange(CardAccount account, Amount limit)
         : this(OrderedId.New(), account, limit)
     {
     }
@@ -19,7 +19,7 @@ public sealed record CreditLimit
     /// <param name="account">The account.</param>
     /// <param name="limit">The maximum balance: zero or more.</param>
     /// <exception cref="ArgumentException">The id is empty, or the limit is negative.</exception>
-    public CreditLimit(Guid id, CardAccount account, Amount limit)
+    public CreditLimitChange(Guid id, CardAccount account, Amount limit)
     {
         ArgumentNullException.ThrowIfNull(account);
         ArgumentNullException.ThrowIfNull(limit);

@@ -40,17 +40,17 @@ public class BillingAdminClient : IDisposable
     private BillingAdminService.BillingAdminServiceClient Admin => _admin ?? throw BillingClient.NotOverridden();
 
     /// <summary>Sets the credit limit of an account.</summary>
-    /// <param name="limit">Keep it until its outcome is known, as with a payment.</param>
+    /// <param name="change">Keep it until its outcome is known, as with a payment.</param>
     /// <param name="deadline">The deadline, including all retries: more than zero, at most a day; null for
     /// <see cref="BillingClientOptions.Deadline"/>.</param>
     /// <param name="cancellationToken">Cancels the call; the limit may or may not be set.</param>
     /// <exception cref="ArgumentOutOfRangeException">The deadline is out of range.</exception>
     public virtual Task<Outcome<CreditLimitAnswer>> SetCreditLimitAsync(
-        CreditLimit limit, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+        CreditLimitChange change, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
-        ArgumentNullException.ThrowIfNull(limit);
+        ArgumentNullException.ThrowIfNull(change);
         return ProxyCalls.OutcomeAsync(
-            limit.Id, Admin.SetCreditLimitAsync(limit.Message, Calls.Options(deadline, cancellationToken)), Outcomes.Of, cancellationToken);
+            change.Id, Admin.SetCreditLimitAsync(change.Message, Calls.Options(deadline, cancellationToken)), Outcomes.Of, cancellationToken);
     }
 
     /// <summary>Freezes, closes or reopens an account.</summary>

@@ -167,14 +167,14 @@ public class BillingClient : IDisposable
     /// <exception cref="BillingException">The call failed, with <see cref="RejectionReason.VersionNotReached"/> if the account has no such
     /// version.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The deadline is out of range.</exception>
-    public virtual Task<FormerBalance> GetBalanceAtAsync(
+    public virtual Task<PastBalance> GetBalanceAtAsync(
         CardAccount account, long version, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(account);
         ArgumentOutOfRangeException.ThrowIfNegative(version);
         var question = new GetBalanceAtRequest { AccountId = account.Id, PaymentType = account.Type, Version = version };
         return AskAsync(
-            Messages.GetBalanceAtAsync(question, Calls.Options(deadline, cancellationToken)), FormerBalance.Of, cancellationToken);
+            Messages.GetBalanceAtAsync(question, Calls.Options(deadline, cancellationToken)), PastBalance.Of, cancellationToken);
     }
 
     /// <summary>Reads the balance and the available credit of an account as they were at a time: after the last event that was decided at or
@@ -187,13 +187,13 @@ public class BillingClient : IDisposable
     /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="BillingException">The call failed.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The deadline is out of range.</exception>
-    public virtual Task<FormerBalance> GetBalanceAtAsync(
+    public virtual Task<PastBalance> GetBalanceAtAsync(
         CardAccount account, DateTimeOffset time, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(account);
         var question = new GetBalanceAtRequest { AccountId = account.Id, PaymentType = account.Type, Time = time.ToTimestamp() };
         return AskAsync(
-            Messages.GetBalanceAtAsync(question, Calls.Options(deadline, cancellationToken)), FormerBalance.Of, cancellationToken);
+            Messages.GetBalanceAtAsync(question, Calls.Options(deadline, cancellationToken)), PastBalance.Of, cancellationToken);
     }
 
     /// <summary>Finds a request by its id: a payment, a hold, or any later change of one or of the account.</summary>
@@ -265,7 +265,7 @@ public class BillingClient : IDisposable
     /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="BillingException">The call failed, with the field <c>page_token</c> if the token is of another account or filter.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The deadline is out of range.</exception>
-    public virtual Task<StatementPage> ListStatementAsync(
+    public virtual Task<StatementPage> GetStatementPageAsync(
         CardAccount account, StatementFilter? filter = null, int pageSize = 0, string? pageToken = null, TimeSpan? deadline = null,
         CancellationToken cancellationToken = default)
     {

@@ -100,7 +100,8 @@ public static class BillingClientServices
         ArgumentNullException.ThrowIfNull(section);
         return services.AddOptions(name, section.Path, options =>
         {
-            section.Bind(options);
+            // A misspelt setting would otherwise leave the default in force.
+            section.Bind(options, binder => binder.ErrorOnUnknownConfiguration = true);
             configure?.Invoke(options);
         });
     }

@@ -5,10 +5,10 @@ namespace Billing.Client;
 public sealed class BillingException : Exception
 {
     /// <summary>Creates the failure of an invalid request, or of a caller without permission.</summary>
-    public BillingException(RejectionReason rejection, string field, string message, Exception? innerException = null)
+    public BillingException(RejectionReason rejectionReason, string field, string message, Exception? innerException = null)
         : base(message, innerException)
     {
-        Rejection = rejection;
+        RejectionReason = rejectionReason;
         Field = field;
     }
 
@@ -21,10 +21,10 @@ public sealed class BillingException : Exception
     }
 
     /// <summary>Why every retry would fail too; null if a retry may succeed.</summary>
-    public RejectionReason? Rejection { get; }
+    public RejectionReason? RejectionReason { get; }
 
     /// <summary>Whether a retry may succeed.</summary>
-    public bool IsTransient => Rejection is null;
+    public bool IsTransient => RejectionReason is null;
 
     /// <summary>The invalid field; empty if there is none.</summary>
     public string Field { get; } = "";

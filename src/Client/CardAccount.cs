@@ -83,13 +83,13 @@ public sealed record AccountBalance(Amount Balance, Amount Available, Amount Cre
 /// <param name="OnHold">What was on hold: authorised, and neither captured nor released.</param>
 /// <param name="Version">The version of that event; 0 before all events.</param>
 /// <param name="DecidedAt">When that event was decided; null before all events.</param>
-public sealed record FormerBalance(
+public sealed record PastBalance(
     Amount Balance, Amount Available, Amount CreditLimit, Amount OnHold, long Version, DateTimeOffset? DecidedAt)
 {
     /// <summary>Whether the account took payments.</summary>
     public AccountStatus Status { get; init; } = AccountStatus.Open;
 
-    internal static FormerBalance Of(GetBalanceAtResponse answer) => new(
+    internal static PastBalance Of(GetBalanceAtResponse answer) => new(
         Amount.Of(answer.Balance), Amount.Of(answer.Available), Amount.Of(answer.CreditLimit), Amount.Of(answer.OnHold), answer.Version,
         answer.DecideTime?.ToDateTimeOffset())
     {

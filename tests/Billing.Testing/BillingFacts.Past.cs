@@ -10,7 +10,7 @@ public abstract partial class BillingFacts
         var account = NewAccount();
         await FillAsync(account);
 
-        var past = new List<FormerBalance>();
+        var past = new List<PastBalance>();
         for (var version = 0; version <= 6; version++)
         {
             past.Add(await Billing.GetBalanceAtAsync(account, version, cancellationToken: Token));
@@ -50,8 +50,8 @@ public abstract partial class BillingFacts
         var none = await Assert.ThrowsAsync<BillingException>(() => Billing.GetBalanceAtAsync(NewAccount(), 1, cancellationToken: Token));
         var opening = await Billing.GetBalanceAtAsync(NewAccount(), TimeProvider.System.GetUtcNow(), cancellationToken: Token);
 
-        Assert.Equal((RejectionReason.VersionNotReached, "version", "version is 2; the account is at version 1."), (ahead.Rejection, ahead.Field, ahead.Message));
-        Assert.Equal((RejectionReason.VersionNotReached, "version is 1; the account is at version 0."), (none.Rejection, none.Message));
+        Assert.Equal((RejectionReason.VersionNotReached, "version", "version is 2; the account is at version 1."), (ahead.RejectionReason, ahead.Field, ahead.Message));
+        Assert.Equal((RejectionReason.VersionNotReached, "version is 1; the account is at version 0."), (none.RejectionReason, none.Message));
         Assert.Equal((0L, 0m, null), (opening.Version, opening.Balance.Value, opening.DecidedAt));
     }
 
@@ -83,11 +83,11 @@ public abstract partial class BillingFacts
         await FillAsync(account);
         var filter = new StatementFilter { Types = [StatementLineType.PaymentAccepted, StatementLineType.PaymentDeclined, StatementLineType.PaymentRefunded] };
 
-        var first = await Billing.ListStatementAsync(account, filter, 2, cancellationToken: Token);
-        var second = await Billing.ListStatementAsync(account, filter, 1000, first.NextPageToken, cancellationToken: Token);
-        var all = await Billing.ListStatementAsync(account, cancellationToken: Token);
+        var first = await Billing.GetStatementPageAsync(account, filter, 2, cancellationToken: Token);
+        var second = await Billing.GetStatementPageAsync(account, filter, 1000, first.NextPageToken, cancellationToken: Token);
+        var all = await Billing.GetStatementPageAsync(account, cancellationToken: Token);
         var pages = new List<StatementLine>();
-        for (var page = await Billing.ListStatementAsync(account, null, 1, cancellationToken: Token); ; page = await Billing.ListStatementAsync(account, null, 1, page.NextPageToken, cancellationToken: Token))
+        for (var page = await Billing.GetStatementPageAsync(account, null, 1, cancellationToken: Token); ; page = await Billing.GetStatementPageAsync(account, null, 1, page.NextPageToken, cancellationToken: Token))
         {
             pages.Add(Assert.Single(page.Lines));
             if (page.NextPageToken is null)
@@ -102,7 +102,7 @@ public abstract partial class BillingFacts
         Assert.Null(all.NextPageToken);
         Assert.Equal(await LinesAsync(account), all.Lines);
         Assert.Equal(all.Lines, pages);
-        Assert.Equal(new StatementPage([], null).Lines, (await Billing.ListStatementAsync(NewAccount(), filter, cancellationToken: Token)).Lines);
+        Assert.Equal(new StatementPage([], null).Lines, (await Billing.GetStatementPageAsync(NewAccount(), filter, cancellationToken: Token)).Lines);
     }
 
     [Fact]
@@ -111,20 +111,20 @@ public abstract partial class BillingFacts
         var account = NewAccount();
         await FillAsync(account);
         var filter = new StatementFilter { Types = [StatementLineType.PaymentAccepted, StatementLineType.PaymentDeclined] };
-        var token = (await Billing.ListStatementAsync(account, filter, 1, cancellationToken: Token)).NextPageToken;
+        var token = (await Billing.GetStatementPageAsync(account, filter, 1, cancellationToken: Token)).NextPageToken;
         Assert.NotNull(token);
 
         foreach (var (asked, other) in ((CardAccount, StatementFilter)[])
             [(NewAccount(), filter), (new CardAccount(CardNetwork.Visa, account.Id), filter), (account, new StatementFilter()), (account, filter with { From = DateTimeOffset.UnixEpoch })])
         {
-            var refused = await Assert.ThrowsAsync<BillingException>(() => Billing.ListStatementAsync(asked, other, 1, token, cancellationToken: Token));
-            Assert.Equal((RejectionReason.InvalidField, "page_token"), (refused.Rejection, refused.Field));
+            var refused = await Assert.ThrowsAsync<BillingException>(() => Billing.GetStatementPageAsync(asked, other, 1, token, cancellationToken: Token));
+            Assert.Equal((RejectionReason.InvalidField, "page_token"), (refused.RejectionReason, refused.Field));
         }
-        var altered = await Assert.ThrowsAsync<BillingException>(() => Billing.ListStatementAsync(account, filter, 1, "x" + token, cancellationToken: Token));
+        var altered = await Assert.ThrowsAsync<BillingException>(() => Billing.GetStatementPageAsync(account, filter, 1, "x" + token, cancellationToken: Token));
         Assert.Equal("page_token", altered.Field);
-        var reversed = await Assert.ThrowsAsync<BillingException>(() => Billing.ListStatementAsync(
+        var reversed = await Assert.ThrowsAsync<BillingException>(() => Billing.GetStatementPageAsync(
             account, new StatementFilter(DateTimeOffset.UnixEpoch, DateTimeOffset.UnixEpoch), cancellationToken: Token));
-        Assert.Equal((RejectionReason.InvalidField, "end_time"), (reversed.Rejection, reversed.Field));
+        Assert.Equal((RejectionReason.InvalidField, "end_time"), (reversed.RejectionReason, reversed.Field));
     }
 
     // Versions 1 to 6: a payment of 15, a limit of 20, a payment that is declined, a hold of 4 of which 3 are charged, and 10 given back.
@@ -133,7 +133,7 @@ public abstract partial class BillingFacts
         var payment = new Payment(account, Dollars(15));
         var hold = new Hold(account, Dollars(4), TimeSpan.FromDays(1));
         await AcceptedAsync(payment);
-        await AcceptedAsync(new CreditLimit(account, Dollars(20)));
+        await AcceptedAsync(new CreditLimitChange(account, Dollars(20)));
         await DeclinedAsync(new Payment(account, Dollars(10)));
         await AcceptedAsync(hold);
         await AcceptedAsync(new Capture(account, hold.Id, Dollars(3), isFinal: true));

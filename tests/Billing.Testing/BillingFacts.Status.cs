@@ -76,7 +76,7 @@ public abstract partial class BillingFacts
         var closed = await AcceptedAsync(close);
         var reused = await RejectedAsync(new AccountStatusChange(close.Id, account, AccountStatus.Open));
         var renoted = await RejectedAsync(close with { Notes = new Notes("case 7") });
-        var limit = await AcceptedAsync(new CreditLimit(account, new Amount(50, "EUR")));
+        var limit = await AcceptedAsync(new CreditLimitChange(account, new Amount(50, "EUR")));
         var declined = await DeclinedAsync(new Payment(account, new Amount(60, "USD")));
 
         Assert.Equal((1L, 0m, ""), (closed.Version, closed.Balance.Value, closed.Balance.Currency));

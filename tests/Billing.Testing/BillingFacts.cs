@@ -44,7 +44,7 @@ public abstract partial class BillingFacts
         var account = NewAccount();
         var payment = new Payment(account, new Amount(10_000.01m, "USD"));
         await DeclinedAsync(payment);
-        var limit = new CreditLimit(account, new Amount(10, "USD"));
+        var limit = new CreditLimitChange(account, new Amount(10, "USD"));
         await Admin.SetCreditLimitAsync(limit, cancellationToken: Token);
 
         var found = await Billing.FindTransactionAsync(account, payment.Id, cancellationToken: Token);
@@ -144,7 +144,7 @@ public abstract partial class BillingFacts
         await AcceptedAsync(payment);
 
         var other = await RejectedAsync(new Payment(payment.Id, account, new Amount(6, "USD")));
-        var limit = await RejectedAsync(new CreditLimit(payment.Id, account, new Amount(6, "USD")));
+        var limit = await RejectedAsync(new CreditLimitChange(payment.Id, account, new Amount(6, "USD")));
 
         Assert.Equal((RejectionReason.IdReused, ""), (other.Reason, other.Field));
         Assert.Equal(RejectionReason.IdReused, limit.Reason);
@@ -155,10 +155,10 @@ public abstract partial class BillingFacts
     {
         var account = NewAccount();
 
-        var set = await AcceptedAsync(new CreditLimit(account, new Amount(50, "USD")));
+        var set = await AcceptedAsync(new CreditLimitChange(account, new Amount(50, "USD")));
         await DeclinedAsync(new Payment(account, new Amount(50.01m, "USD")));
         var paid = await AcceptedAsync(new Payment(account, new Amount(50, "USD")));
-        var lowered = await AcceptedAsync(new CreditLimit(account, new Amount(10, "USD")));
+        var lowered = await AcceptedAsync(new CreditLimitChange(account, new Amount(10, "USD")));
         var balance = await Billing.GetBalanceAsync(account, lowered.Version, cancellationToken: Token);
 
         Assert.Equal((new Amount(50, "USD"), new Amount(0, "USD"), 1L), (set.Limit, set.Balance, set.Version));
@@ -171,13 +171,13 @@ public abstract partial class BillingFacts
     {
         var account = NewAccount();
         await AcceptedAsync(new Payment(account, new Amount(1, "EUR")));
-        var limit = new CreditLimit(account, new Amount(5, "USD"));
+        var limit = new CreditLimitChange(account, new Amount(5, "USD"));
 
         var rejected = await RejectedAsync(limit);
 
         Assert.Equal((RejectionReason.CurrencyMismatch, "limit.currency_code"), (rejected.Reason, rejected.Field));
         Assert.Equal("limit.currency_code must be EUR: the account is kept in it.", rejected.Message);
-        await AcceptedAsync(new CreditLimit(limit.Id, account, new Amount(5, "EUR")));
+        await AcceptedAsync(new CreditLimitChange(limit.Id, account, new Amount(5, "EUR")));
     }
 
     [Fact]
@@ -194,14 +194,14 @@ public abstract partial class BillingFacts
         var e = await Assert.ThrowsAsync<BillingException>(
             () => Billing.GetBalanceAsync(NewAccount(), 7, TimeSpan.FromSeconds(10), Token));
 
-        Assert.Equal((RejectionReason.VersionNotReached, false, "min_version"), (e.Rejection, e.IsTransient, e.Field));
+        Assert.Equal((RejectionReason.VersionNotReached, false, "min_version"), (e.RejectionReason, e.IsTransient, e.Field));
     }
 
     [Fact]
     public async Task A_statement_has_the_events_in_order_and_can_be_read_in_part()
     {
         var account = NewAccount();
-        var limit = new CreditLimit(account, new Amount(20, "USD"));
+        var limit = new CreditLimitChange(account, new Amount(20, "USD"));
         var payments = ((List<decimal>)[15, 10, 5]).ConvertAll(value => new Payment(account, new Amount(value, "USD")));
         await AcceptedAsync(limit);
         foreach (var payment in payments)
@@ -262,7 +262,7 @@ public abstract partial class BillingFacts
 
     private async Task<RefundAnswer> AcceptedAsync(Refund refund) => Expect.Accepted(await Billing.RefundAsync(refund, cancellationToken: Token));
 
-    private async Task<CreditLimitAnswer> AcceptedAsync(CreditLimit limit) => Expect.Accepted(await Admin.SetCreditLimitAsync(limit, cancellationToken: Token));
+    private async Task<CreditLimitAnswer> AcceptedAsync(CreditLimitChange limit) => Expect.Accepted(await Admin.SetCreditLimitAsync(limit, cancellationToken: Token));
 
     private async Task<AccountStatusAnswer> AcceptedAsync(AccountStatusChange change) => Expect.Accepted(await Admin.SetAccountStatusAsync(change, cancellationToken: Token));
 
@@ -280,7 +280,7 @@ public abstract partial class BillingFacts
 
     private async Task<Rejection> RejectedAsync(Refund refund) => Expect.Rejected(await Billing.RefundAsync(refund, cancellationToken: Token));
 
-    private async Task<Rejection> RejectedAsync(CreditLimit limit) => Expect.Rejected(await Admin.SetCreditLimitAsync(limit, cancellationToken: Token));
+    private async Task<Rejection> RejectedAsync(CreditLimitChange limit) => Expect.Rejected(await Admin.SetCreditLimitAsync(limit, cancellationToken: Token));
 
     private async Task<Rejection> RejectedAsync(AccountStatusChange change) => Expect.Rejected(await Admin.SetAccountStatusAsync(change, cancellationToken: Token));
 }

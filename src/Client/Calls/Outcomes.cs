@@ -146,10 +146,13 @@ internal static class Outcomes
     /// <summary>Returns the status of the unanswered payments of a stream that failed. A stream that is invalid says nothing of them: one
     /// request may be, and the others may have been recorded.</summary>
     public static StatusCode OfPayments(RpcException streamFailure) =>
-        IsRefusal(streamFailure) || RejectionOf(streamFailure, isFirstTry: true) is null ? streamFailure.StatusCode : StatusCode.Unknown;
+        IsRefusal(streamFailure) || !IsOfRequest(streamFailure) ? streamFailure.StatusCode : StatusCode.Unknown;
 
     /// <summary>Returns whether every retry of a call would fail too.</summary>
     public static bool IsRejection(RpcException failure) => RejectionOf(failure, ProxyFailure.IsOfFirstTry(failure)) is not null;
+
+    /// <summary>Returns whether an attempt failed because of what it requests or who requests it: its message may tell of either.</summary>
+    public static bool IsOfRequest(RpcException failure) => RejectionOf(failure, isFirstTry: true) is not null;
 
     /// <summary>Returns whether an attempt failed because of its caller or its method: nothing that was sent with it was processed.
     /// </summary>

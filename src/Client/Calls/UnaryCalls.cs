@@ -36,7 +36,7 @@ internal sealed class UnaryCalls(
             measured.Ended(failure);
             if (!Outcomes.IsRejection(failure) && !call.Options.CancellationToken.IsCancellationRequested)
             {
-                log.CallFailed(call.Name, call.Tries, failure.StatusCode, ProxyFailure.Reason(failure), ProxyFailure.Message(failure));
+                log.CallFailed(failure, call.Name, call.Tries);
             }
             throw failure;
         }
@@ -180,7 +180,7 @@ internal sealed class UnaryCall<TRequest, TAnswer>(Method<TRequest, TAnswer> met
             if (!ProxyFailure.IsUnanswered(e))
             {
                 _lastFailure = e;
-                log.AttemptFailed(Name, Tries, proxy.Name, e.StatusCode, ProxyFailure.Reason(e), ProxyFailure.Message(e));
+                log.AttemptFailed(e, Name, Tries, proxy.Name);
             }
             throw;
         }

@@ -58,7 +58,7 @@ internal sealed class StreamCalls(
     /// <summary>Records how a stream to a proxy failed.</summary>
     public ValueTask FailedAsync(Proxy proxy, RpcException failure)
     {
-        log.StreamFailed(method, proxy.Name, failure.StatusCode, ProxyFailure.Reason(failure), ProxyFailure.Message(failure));
+        log.StreamFailed(failure, method, proxy.Name);
         return proxy.RecordOutcomeAsync(failure);
     }
 }

@@ -106,18 +106,18 @@ internal sealed class InMemoryAccount(decimal creditLimit)
         return new(refund.Id, new RefundAnswer { Total = TotalsOf(refund.PaymentId).Refunded, Balance = line.Balance, OnHold = line.OnHold!, DecidedAt = line.DecidedAt, Version = line.Version });
     }
 
-    public Outcome<CreditLimitAnswer> Set(CreditLimit limit, DateTimeOffset now)
+    public Outcome<CreditLimitAnswer> Set(CreditLimitChange change, DateTimeOffset now)
     {
-        if (_currency is { } currency && currency != limit.Limit.Currency)
+        if (_currency is { } currency && currency != change.Limit.Currency)
         {
             return Rejected<CreditLimitAnswer>(
-                limit.Id, RejectionReason.CurrencyMismatch, "limit.currency_code",
+                change.Id, RejectionReason.CurrencyMismatch, "limit.currency_code",
                 $"limit.currency_code must be {currency}: the account is kept in it.");
         }
-        _currency = limit.Limit.Currency;
-        _limit = limit.Limit.Value;
-        var line = Add(StatementLineType.CreditLimitChanged, limit.Id, now, limit.Limit);
-        return new(limit.Id, new CreditLimitAnswer { Limit = limit.Limit, Balance = line.Balance, OnHold = line.OnHold!, DecidedAt = line.DecidedAt, Version = line.Version });
+        _currency = change.Limit.Currency;
+        _limit = change.Limit.Value;
+        var line = Add(StatementLineType.CreditLimitChanged, change.Id, now, change.Limit);
+        return new(change.Id, new CreditLimitAnswer { Limit = change.Limit, Balance = line.Balance, OnHold = line.OnHold!, DecidedAt = line.DecidedAt, Version = line.Version });
     }
 
     public Outcome<AccountStatusAnswer> Set(AccountStatusChange change, DateTimeOffset now)
@@ -167,13 +167,13 @@ internal sealed class InMemoryAccount(decimal creditLimit)
     };
 
     /// <summary>The balance as it was after a line; before all lines for version 0.</summary>
-    public FormerBalance BalanceAt(int version)
+    public PastBalance BalanceAt(int version)
     {
         var line = version == 0 ? null : _lines[version - 1];
         var currency = line?.Balance.Currency;
         var limit = _lines.Take(version).LastOrDefault(changed => changed.Type == StatementLineType.CreditLimitChanged)?.Amount.Value ?? _openingLimit;
         var (balance, onHold) = (line?.Balance.Value ?? 0, line?.OnHold!.Value ?? 0);
-        return new FormerBalance(
+        return new PastBalance(
             Amount.Of(balance, currency), Amount.Of(Math.Max(0, limit - balance - onHold), currency), Amount.Of(limit, currency),
             Amount.Of(onHold, currency), version, line?.DecidedAt)
         {

@@ -88,7 +88,7 @@ public sealed class InMemoryBilling : BillingClient
     }
 
     /// <inheritdoc/>
-    public override Task<FormerBalance> GetBalanceAtAsync(
+    public override Task<PastBalance> GetBalanceAtAsync(
         CardAccount account, long version, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(account);
@@ -100,13 +100,13 @@ public sealed class InMemoryBilling : BillingClient
             var found = AccountOf(account).Account;
             return version <= found.Lines.Count
                 ? Task.FromResult(found.BalanceAt((int)version))
-                : Task.FromException<FormerBalance>(new BillingException(
+                : Task.FromException<PastBalance>(new BillingException(
                     RejectionReason.VersionNotReached, "version", $"version is {version}; the account is at version {found.Lines.Count}."));
         }
     }
 
     /// <inheritdoc/>
-    public override Task<FormerBalance> GetBalanceAtAsync(
+    public override Task<PastBalance> GetBalanceAtAsync(
         CardAccount account, DateTimeOffset time, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(account);
@@ -129,7 +129,7 @@ public sealed class InMemoryBilling : BillingClient
     }
 
     /// <inheritdoc/>
-    public override Task<StatementPage> ListStatementAsync(
+    public override Task<StatementPage> GetStatementPageAsync(
         CardAccount account, StatementFilter? filter = null, int pageSize = 0, string? pageToken = null, TimeSpan? deadline = null,
         CancellationToken cancellationToken = default)
     {
@@ -302,12 +302,12 @@ public sealed class InMemoryBilling : BillingClient
     private sealed class InMemoryAdmin(InMemoryBilling billing) : BillingAdminClient
     {
         public override Task<Outcome<CreditLimitAnswer>> SetCreditLimitAsync(
-            CreditLimit limit, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+            CreditLimitChange change, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
         {
-            ArgumentNullException.ThrowIfNull(limit);
+            ArgumentNullException.ThrowIfNull(change);
             BillingClientOptions.CheckDeadline(deadline);
             cancellationToken.ThrowIfCancellationRequested();
-            return Task.FromResult(billing.Answer(limit.Account, limit.Id, limit, (account, now) => account.Set(limit, now)));
+            return Task.FromResult(billing.Answer(change.Account, change.Id, change, (account, now) => account.Set(change, now)));
         }
 
         public override Task<Outcome<AccountStatusAnswer>> SetAccountStatusAsync(

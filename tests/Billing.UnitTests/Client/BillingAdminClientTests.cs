@@ -9,7 +9,7 @@ namespace Billing.UnitTests.Client;
 /// <summary>The client of operators, which has addresses, a caller and options of its own.</summary>
 public sealed class BillingAdminClientTests
 {
-    private static readonly CreditLimit Limit = new(new CardAccount(CardNetwork.Visa, "acct-1"), new Amount(5, "USD"));
+    private static readonly CreditLimitChange Limit = new(new CardAccount(CardNetwork.Visa, "acct-1"), new Amount(5, "USD"));
 
     [Fact]
     public async Task A_limit_is_set_at_the_admin_address_only_and_by_administrators_only()

@@ -77,7 +77,7 @@ public sealed class DeadlineTests
         using var real = Client(proxy.Address);
         using var admin = new BillingAdminClient(new BillingClientOptions { Proxies = { proxy.Address } });
         var fake = new InMemoryBilling();
-        var limit = new CreditLimit(Account, new Amount(1, "USD"));
+        var limit = new CreditLimitChange(Account, new Amount(1, "USD"));
 
         foreach (var client in (BillingClient[])[real, fake])
         {
@@ -89,7 +89,7 @@ public sealed class DeadlineTests
                     () => client.RefundAsync(new Refund(Account, Guid.NewGuid(), new Amount(1, "USD")), deadline),
                     () => client.GetBalanceAsync(Account, deadline: deadline), () => client.GetBalanceAtAsync(Account, 1, deadline),
                     () => client.GetBalanceAtAsync(Account, DateTimeOffset.UnixEpoch, deadline),
-                    () => client.FindTransactionAsync(Account, Guid.NewGuid(), deadline), () => client.ListStatementAsync(Account, deadline: deadline),
+                    () => client.FindTransactionAsync(Account, Guid.NewGuid(), deadline), () => client.GetStatementPageAsync(Account, deadline: deadline),
                 ])
             {
                 Assert.Equal(nameof(deadline), (await Assert.ThrowsAsync<ArgumentOutOfRangeException>(call)).ParamName);

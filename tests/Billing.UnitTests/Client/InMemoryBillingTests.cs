@@ -32,7 +32,7 @@ public sealed class InMemoryBillingTests : BillingFacts, IDisposable
     public async Task A_limit_whose_answer_is_lost_is_unknown_too()
     {
         _billing.LoseNextAnswer(recorded: true);
-        var limit = new CreditLimit(Five.Account, new Amount(1, "USD"));
+        var limit = new CreditLimitChange(Five.Account, new Amount(1, "USD"));
 
         Expect.Unknown(await _billing.Admin.SetCreditLimitAsync(limit));
         Assert.Equal(1, Expect.Accepted(await _billing.Admin.SetCreditLimitAsync(limit)).Version);

@@ -3,6 +3,8 @@ using Billing.Client;
 using Billing.Contracts;
 using Billing.V1;
 using Grpc.Core;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Testing;
 
 namespace Billing.UnitTests.Client;
 
@@ -76,6 +78,27 @@ public sealed class ReasonTests
 
         Assert.Equal(expected, RejectionOf(OfCall(status, reason, isFirstTry: false)));
         Assert.Equal(expected, RejectionOf(OfStream(status, reason, isFirstTry: false)));
+    }
+
+    /// <summary>The message of such a failure may quote the request.</summary>
+    [Theory]
+    [MemberData(nameof(All))]
+    public async Task What_a_request_is_refused_for_is_not_in_the_log_whatever_attempt_it_was(string reason)
+    {
+        var (status, rejection) = Reasons[reason];
+        var log = new FakeLogCollector();
+        await using var proxy = await ScriptedProxy.StartAsync(ScriptedProxy.Failure(StatusCode.Unavailable), ScriptedProxy.Failure(status, reason));
+        using var client = new BillingClient(new BillingClientOptions
+        {
+            Proxies = { proxy.Address },
+            RetryDelay = TimeSpan.FromMilliseconds(1),
+            LoggerFactory = LoggerFactory.Create(logging => logging.AddProvider(new FakeLoggerProvider(log))),
+        });
+
+        await client.PayAsync(Five);
+        var told = log.GetSnapshot().Select(line => line.Message).Where(line => line.Contains(reason, StringComparison.Ordinal));
+
+        Assert.Equal(rejection is null, told.Any(line => line.Contains("scripted failure", StringComparison.Ordinal)));
     }
 
     private static Outcome<PaymentAnswer> OfCall(StatusCode status, string reason, bool isFirstTry)

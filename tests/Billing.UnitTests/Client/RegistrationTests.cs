@@ -72,8 +72,8 @@ public sealed class RegistrationTests
 
         await provider.GetRequiredService<BillingClient>().PayAsync(Five);
         await provider.GetRequiredKeyedService<BillingClient>("europe").PayAsync(Five);
-        await provider.GetRequiredService<BillingAdminClient>().SetCreditLimitAsync(new CreditLimit(Five.Account, Five.Amount));
-        await provider.GetRequiredKeyedService<BillingAdminClient>("europe").SetCreditLimitAsync(new CreditLimit(Five.Account, Five.Amount));
+        await provider.GetRequiredService<BillingAdminClient>().SetCreditLimitAsync(new CreditLimitChange(Five.Account, Five.Amount));
+        await provider.GetRequiredKeyedService<BillingAdminClient>("europe").SetCreditLimitAsync(new CreditLimitChange(Five.Account, Five.Amount));
 
         Assert.Equal(4, asked);
         Assert.Equal(["Bearer abc", "Bearer abc"], proxy.HeadersOf("authorization"));
@@ -106,6 +106,17 @@ public sealed class RegistrationTests
                 "Platforms:America:RetriesMax (101) must be between 0 and 100.",
             ],
             Failures(() => provider.GetRequiredKeyedService<BillingAdminClient>("america")));
+    }
+
+    [Fact]
+    public void A_setting_that_does_not_exist_is_named()
+    {
+        var configuration = Configuration(("Billing:Client:Proxies:0", "http://localhost:5000"), ("Billing:Client:Deadlin", "00:00:07"));
+        using var provider = new ServiceCollection().AddBillingClient(configuration.GetSection(BillingClientOptions.Section)).BuildServiceProvider();
+
+        var refused = Assert.Throws<InvalidOperationException>(provider.GetRequiredService<BillingClient>);
+
+        Assert.Contains("'Deadlin'", refused.Message, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -57,7 +57,7 @@ public sealed class TelemetryTests
         listener.Start();
         listener.RecordObservableInstruments();
 
-        await admin.SetCreditLimitAsync(new CreditLimit(Five.Account, new Amount(1, "USD")));
+        await admin.SetCreditLimitAsync(new CreditLimitChange(Five.Account, new Amount(1, "USD")));
         for (var call = 0; call < 4; call++)
         {
             await client.PayAsync(Five);

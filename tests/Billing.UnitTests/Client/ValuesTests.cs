@@ -57,8 +57,8 @@ public sealed class ValuesTests
     public void An_empty_id_is_rejected_and_a_limit_may_be_zero_but_not_negative()
     {
         Assert.Equal("id", Assert.Throws<ArgumentException>(() => new Payment(Guid.Empty, Account, new Amount(1, "USD"))).ParamName);
-        Assert.Equal(0, new CreditLimit(Account, new Amount(0, "USD")).Limit.Value);
-        Assert.Equal("limit", Assert.Throws<ArgumentException>(() => new CreditLimit(Account, new Amount(-1, "USD"))).ParamName);
+        Assert.Equal(0, new CreditLimitChange(Account, new Amount(0, "USD")).Limit.Value);
+        Assert.Equal("limit", Assert.Throws<ArgumentException>(() => new CreditLimitChange(Account, new Amount(-1, "USD"))).ParamName);
     }
 
     [Theory]
