@@ -164,21 +164,8 @@ internal sealed class StoreOperator(Scheduler scheduler, IReadOnlyList<StoreServ
     private async Task TryAsync(Move move)
     {
         var (node, shard) = (move.Node, move.Shard);
-        var holders = new List<(StoreServer Database, ShardRow Row)>();
-        foreach (var database in databases)
-        {
-            var read = new StoreRequest(Writes: false);
-            if (await database.AskAsync(node, read, t => t.Shards.GetValueOrDefault(shard)) is { IsHeld: true } row)
-            {
-                holders.Add((database, row));
-            }
-        }
-        var (from, closed) = holders.OrderByDescending(holder => holder.Row.Epoch).FirstOrDefault();
-        if (from is null)
-        {
-            throw new StoreCopyException($"No database holds shard {shard}: name all databases.");
-        }
-        if (closed.MovingTo is { } name)
+        var (from, movingTo) = await HolderAsync(node, shard);
+        if (movingTo is { } name)
         {
             Traced?.Invoke(node.Name, $"opens shard {shard} in {from.Name} again");
             await new ShardMover(node, from, databases.Single(database => database.Name == name), shard).UndoAsync();
@@ -193,6 +180,26 @@ internal sealed class StoreOperator(Scheduler scheduler, IReadOnlyList<StoreServ
         {
             await new ShardMover(node, former, from, shard).CleanAsync();
         }
+        if (await HolderAsync(node, shard) != (from, null))
+        {
+            await TryAsync(move);
+        }
+    }
+
+    private async Task<(StoreServer Database, string? MovingTo)> HolderAsync(Node node, int shard)
+    {
+        var holders = new List<(StoreServer Database, ShardRow Row)>();
+        foreach (var database in databases)
+        {
+            var read = new StoreRequest(Writes: false);
+            if (await database.AskAsync(node, read, t => t.Shards.GetValueOrDefault(shard)) is { IsHeld: true } row)
+            {
+                holders.Add((database, row));
+            }
+        }
+        return holders.OrderByDescending(holder => holder.Row.Epoch).Select(holder => (holder.Database, holder.Row.MovingTo)).FirstOrDefault() is (not null, _) and var found
+            ? found
+            : throw new StoreCopyException($"No database holds shard {shard}: name all databases.");
     }
 
     private sealed class Move(int shard, StoreServer to, Node node)

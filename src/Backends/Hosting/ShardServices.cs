@@ -137,7 +137,10 @@ public static class ShardServices
                 await using var rest = new ShardMove(former, to, shard);
                 await rest.CleanAsync(cancellationToken);
             }
-            return (0, TimeSpan.Zero);
+            // The last statement of a move that was killed may have closed the shard since. Its sessions have ended by now.
+            return await HolderAsync(databases.All, shard, cancellationToken) == (to, "")
+                ? (0, TimeSpan.Zero)
+                : await TryMoveAsync(services, shard, name, report, cancellationToken);
         }
         await using var move = new ShardMove(from, to, shard);
         return await move.RunAsync(report, cancellationToken);

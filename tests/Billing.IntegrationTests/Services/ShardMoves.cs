@@ -367,6 +367,27 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
     }
 
     [Fact]
+    public async Task A_shard_that_a_killed_move_closes_late_is_opened_again_by_the_move_that_takes_it_back()
+    {
+        await using var killed = new NpgsqlConnection(_connections[0] + ";Pooling=false");
+        await killed.OpenAsync(Stop);
+        await using var hold = new NpgsqlCommand($"select pg_advisory_lock({ShardMove.MoveLock}, {TheShard})", killed);
+        await hold.ExecuteNonQueryAsync(Stop);
+
+        var back = MoveAsync("one");
+        while (await NumberAsync(0, $"count(*) from pg_locks where locktype = 'advisory' and classid = {ShardMove.MoveLock} and not granted") == 0)
+        {
+            await Task.Delay(TimeSpan.FromMilliseconds(10), Stop);
+        }
+        await ExecuteAsync(0, $"update billing.shards set moving_to = 'two' where number = {TheShard}");
+        await killed.CloseAsync();
+        await back;
+
+        await AppendAsync(0, Stream, EventStoreFixture.Facts(1));
+        await AuditAsync();
+    }
+
+    [Fact]
     public async Task A_move_that_was_given_up_can_no_longer_open_the_shard()
     {
         var late = 0;
