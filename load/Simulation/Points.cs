@@ -76,3 +76,19 @@ internal sealed class PointLog<T> : ILogger<T>
     public void Log<TState>(
         LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter) => Points.Reach(eventId.Id);
 }
+
+/// <summary>Makes such loggers.</summary>
+internal sealed class PointLogs : ILoggerFactory
+{
+    public static readonly PointLogs Instance = new();
+
+    public ILogger CreateLogger(string categoryName) => PointLog<PointLogs>.Instance;
+
+    public void AddProvider(ILoggerProvider provider)
+    {
+    }
+
+    public void Dispose()
+    {
+    }
+}

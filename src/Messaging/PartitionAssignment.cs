@@ -1,11 +1,12 @@
 namespace Billing.Messaging;
 
-/// <summary>One assignment of a partition to this process, from the moment the group assigns it until the group takes it away. If the
-/// same partition comes back later, that is another assignment. Thread-safe.</summary>
+/// <summary>One assignment of a partition to this process. It begins when the group assigns the partition. It ends when the group takes the
+/// partition away, or when the process has to read it again from the watermark; then another one begins. Thread-safe.</summary>
 public sealed class PartitionAssignment(SourcePartition partition)
 {
     private volatile bool _isOver;
-    private long _fencedAt;
+    private volatile bool _isFenced;
+    private long _readAgainAt;
 
     /// <summary>The assignment of commands that no other process can get: those of transports that deliver a command once, to one
     /// process.</summary>
@@ -14,19 +15,38 @@ public sealed class PartitionAssignment(SourcePartition partition)
     /// <summary>The partition.</summary>
     public SourcePartition Partition { get; } = partition;
 
-    /// <summary>Whether the partition belongs to another owner now. Whatever is not recorded by then is left to that one.</summary>
-    public bool IsOver => _isOver || FencedAt != 0;
+    /// <summary>Whether it has ended. Whatever is not recorded by then is abandoned: the next owner gets it again.</summary>
+    public bool IsOver => _isOver || ReadAgainAt != 0;
 
-    /// <summary>The timestamp passed to <see cref="Fence"/>; 0 if the assignment is not fenced.</summary>
-    public long FencedAt => Volatile.Read(ref _fencedAt);
+    /// <summary>Whether it has ended because the event store knows a later owner of the partition.</summary>
+    public bool IsFenced => _isFenced;
+
+    /// <summary>From when on the partition is to be read again, as a timestamp of the process's clock; 0 if it is not.</summary>
+    public long ReadAgainAt => Volatile.Read(ref _readAgainAt);
 
     /// <summary>Ends the assignment: the group has taken the partition away.</summary>
     public void End() => _isOver = true;
 
-    /// <summary>Notes that the event store knows a later owner of the partition, of which the group has not told this process yet.
-    /// </summary>
+    /// <summary>Ends the assignment: the event store knows a later owner of the partition, of which the group has not told this process
+    /// yet.</summary>
+    /// <param name="readAgainAt">When to read the partition again if the group never does, as a timestamp of the process's clock.</param>
+    public void Fence(long readAgainAt)
+    {
+        _isFenced = true;
+        Interlocked.CompareExchange(ref _readAgainAt, readAgainAt, 0);
+    }
+
+    /// <summary>Ends the assignment: accounts of the partition are in another database than before.</summary>
     /// <param name="now">A timestamp of the process's clock.</param>
-    public void Fence(long now) => Interlocked.CompareExchange(ref _fencedAt, now, 0);
+    /// <exception cref="InvalidOperationException">It is permanent.</exception>
+    public void Restart(long now)
+    {
+        if (this == Permanent)
+        {
+            throw new InvalidOperationException("Nobody delivers the commands of the permanent assignment again.");
+        }
+        Interlocked.CompareExchange(ref _readAgainAt, now, 0);
+    }
 }
 
 /// <summary>The partition of a request topic that a command was read from; all commands of an account come from the same one, in order.

@@ -14,16 +14,9 @@ internal sealed class PaymentBackendNode : BackendNode
     public PaymentBackendNode(Node node, Brokers brokers, IReadOnlyList<StoreServer> databases, Settings settings)
         : base(node, brokers)
     {
-        var lanes = databases.Select(database =>
-        {
-            var client = new StoreClient(node, database);
-            var retry = new EventStoreRetry(node.Time, new Random(brokers.Dice.Seed()));
-            var recorder = new PaymentRecorder(client, retry, settings.Backend, node.Time, PointLog<PaymentRecorder>.Instance);
-            return new PaymentLane(client, recorder, retry, settings.Backend, node.Time, PointLog<PaymentLane>.Instance);
-        }).ToList();
         var processor = new PaymentProcessor(
-            lanes, StoreClient.MapOf(node, databases), new SimulatedCardNetwork(settings.CardNetwork, node.Time), Replier, settings.Backend,
-            node.Supervisor, node.Time, PointLog<PaymentProcessor>.Instance);
+            StoreClient.MapOf(node, databases), new SimulatedCardNetwork(settings.CardNetwork, node.Time), Replier,
+            new EventStoreRetry(node.Time, new Random(brokers.Dice.Seed())), settings.Backend, node.Supervisor, node.Time, PointLogs.Instance);
         Start(processor);
         Start(new ExpiredHolds(
             [.. databases.Select(database => new StoreClient(node, database))], Publisher, settings.Backend, node.Supervisor, node.Time,

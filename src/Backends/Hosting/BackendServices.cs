@@ -87,12 +87,8 @@ public static class BackendServices
         services.GetRequiredService<BalanceReadModel>().FillAsync(report, cancellationToken);
 
     /// <summary>The write side, which publishes its answers with a publisher of its own.</summary>
-    internal static PaymentProcessor NewPaymentProcessor(this IServiceProvider provider, IAnswerPublisher publisher)
-    {
-        var lanes = provider.Databases().Select(database => provider.New<PaymentLane>(
-            database.Store, provider.New<PaymentRecorder>(database.Store))).ToArray();
-        return provider.New<PaymentProcessor>(lanes, provider.New<Replier>(publisher));
-    }
+    internal static PaymentProcessor NewPaymentProcessor(this IServiceProvider provider, IAnswerPublisher publisher) =>
+        provider.New<PaymentProcessor>(provider.New<Replier>(publisher));
 
     /// <summary>What releases holds whose time is over.</summary>
     internal static ExpiredHolds NewExpiredHolds(this IServiceProvider provider, IAnswerPublisher publisher) =>

@@ -27,9 +27,6 @@ internal abstract record CommandResult
     /// <summary>It cannot be processed, and goes to the dead letters with the reason, which its callers do not get.</summary>
     public sealed record Rejected(Error Error, string Reason) : Refused(Error);
 
-    /// <summary>Its account is in another database: it is neither recorded nor answered in this lane.</summary>
-    public sealed record Misplaced : CommandResult;
-
     /// <summary>It is left to the next owner of its partition: neither recorded nor answered here.</summary>
     public sealed record Abandoned : CommandResult;
 }

@@ -7,11 +7,11 @@ namespace Billing.Backends.Payments;
 
 /// <summary>The commands this backend works on. Copies of a request that arrive meanwhile join it instead of racing it. Different requests under one
 /// transaction id are a queue: only its first is worked on. If that is recorded, all of them have their answer; if it is not, the next one has its turn.
-/// </summary>
+/// What comes again under another assignment of its partition is another command: the former one is abandoned. Thread-safe.</summary>
 internal sealed class CommandsInFlight
 {
     // The first of each queue.
-    private readonly Dictionary<CommandId, PendingCommand> _commands = [];
+    private readonly Dictionary<(PartitionAssignment, CommandId), PendingCommand> _commands = [];
     private readonly Lock _gate = new();
     private long _arrivals;
 
@@ -24,11 +24,11 @@ internal sealed class CommandsInFlight
             foreach (var delivery in deliveries)
             {
                 var command = new PendingCommand(delivery, CommandRoute.Of(delivery.Command).StreamId, ++_arrivals, now);
-                if (_commands.TryAdd(command.Id, command))
+                if (_commands.TryAdd(KeyOf(command), command))
                 {
                     fresh.Add(command);
                 }
-                else if (_commands[command.Id].Queue(command))
+                else if (_commands[KeyOf(command)].Queue(command))
                 {
                     BackendMetrics.Joined();
                 }
@@ -47,7 +47,7 @@ internal sealed class CommandsInFlight
             {
                 if (command.HasEndedAll)
                 {
-                    _commands.Remove(command.Id);
+                    _commands.Remove(KeyOf(command));
                     for (var next = command.Behind; next is not null; next = next.Behind)
                     {
                         next.EndLike(command);
@@ -57,46 +57,25 @@ internal sealed class CommandsInFlight
                 else if (command.TakeOpen(nowUnixUs) is { } open)
                 {
                     open.PutBefore(command.Behind);
-                    _commands[command.Id] = open;
+                    _commands[KeyOf(command)] = open;
                     (left.Open ??= []).Add(open);
                 }
-                else if (TurnAfter(command, ref left) is { } next)
+                else if (command.Behind is { } next)
                 {
-                    _commands[command.Id] = next;
+                    next.Place = command.Place;
+                    _commands[KeyOf(command)] = next;
                     (left.Next ??= []).Add(next);
                 }
                 else
                 {
-                    _commands.Remove(command.Id);
+                    _commands.Remove(KeyOf(command));
                 }
             }
         }
         return left;
     }
 
-    // Behind a command that is left to the next owner, what nobody has delivered under a present assignment is left, too. All of it comes again, and a
-    // question that stayed would be asked before its payment.
-    private static PendingCommand? TurnAfter(PendingCommand command, ref Left left)
-    {
-        if (command.Result is not CommandResult.Abandoned)
-        {
-            return command.Behind;
-        }
-        PendingCommand? first = null, last = null;
-        for (var next = command.Behind; next is not null; next = next.Behind)
-        {
-            if (next.Assignment.IsOver)
-            {
-                next.Abandon();
-                (left.Answered ??= []).Add(next);
-                last?.PutBefore(next.Behind);
-                continue;
-            }
-            first ??= next;
-            last = next;
-        }
-        return first;
-    }
+    private static (PartitionAssignment, CommandId) KeyOf(PendingCommand command) => (command.Assignment, command.Id);
 
     /// <summary>Takes the deliveries of some of the commands that have waited since a moment or longer, and whose callers have not been
     /// answered yet.</summary>
@@ -112,7 +91,7 @@ internal sealed class CommandsInFlight
 /// <summary>What the ends of commands lead to; mostly nothing.</summary>
 internal record struct Left
 {
-    /// <summary>The commands that waited behind them, which have their result, too, or are left to the next owner.</summary>
+    /// <summary>The commands that waited behind them, which have their result, too.</summary>
     public List<PendingCommand>? Answered { get; set; }
 
     /// <summary>The commands for copies that the ends do not answer (<see cref="PendingCommand.TakeOpen"/>).</summary>

@@ -1,57 +1,64 @@
-using System.Collections.Concurrent;
-using System.Diagnostics;
 using Billing.Backends.CardNetwork;
+using Billing.Backends.EventStore;
 using Billing.Backends.EventStore.Shards;
-using Billing.Backends.Telemetry;
 using Billing.Contracts;
 using Billing.Hosting;
-using Billing.Hosting.Telemetry;
 using Billing.Messaging;
-using Billing.Wire.V1;
-using Grpc.Core;
 using Microsoft.Extensions.Options;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>The write side, for payments and changes of credit limits: takes deliveries, and publishes answers and events. Commands go to
-/// the lane of the database that their account is in, where they are deduplicated, come back to be authorised by the card network,
-/// go to the lane again to be recorded, and come back to be answered.</summary>
-internal sealed partial class PaymentProcessor(
-    IReadOnlyList<PaymentLane> lanes, ShardMap map, SimulatedCardNetwork network, Replier replier,
-    IOptions<BackendOptions> options, Supervisor supervisor, TimeProvider time, ILogger<PaymentProcessor> logger)
-    : Worker(supervisor), ICommandHandler, IReadyPart, ICommandFlow
+/// <summary>The write side: all requests that change accounts. A command passes its steps in this order: it is taken or joins the command that it
+/// repeats (<see cref="CommandsInFlight"/>), goes to the lane of the database that holds its account (<see cref="CommandRouter"/>), is answered
+/// from its receipt if it has one (<see cref="Deduplication"/>), is authorised by the card network (<see cref="Authorisation"/>), decided and
+/// appended (<see cref="PaymentRecorder"/>), answered, published and settled (<see cref="Answering"/>).</summary>
+internal sealed class PaymentProcessor : Worker, ICommandHandler, IReadyPart
 {
     private static readonly TimeSpan WatchInterval = TimeSpan.FromMilliseconds(250);
 
-    private readonly ConcurrentDictionary<string, PendingCommand> _lastOfAccount = new(StringComparer.Ordinal);
     private readonly CommandsInFlight _inFlight = new();
-    private readonly CommandRouter _router = new(lanes, map, options.Value.StoreUnavailableMax, time);
-    private readonly BackendOptions _options = options.Value;
-    private readonly Supervisor _supervisor = supervisor;
+    private readonly Replier _replier;
+    private readonly Answering _answering;
+    private readonly PaymentLane[] _lanes;
+    private readonly CommandRouter _router;
+    private readonly TimeSpan _patience;
+    private readonly TimeProvider _time;
 
-    public int InFlight => replier.InFlight;
+    public PaymentProcessor(
+        ShardMap map, SimulatedCardNetwork network, Replier replier, EventStoreRetry retry, IOptions<BackendOptions> options, Supervisor supervisor,
+        TimeProvider time, ILoggerFactory log)
+        : base(supervisor)
+    {
+        (_replier, _patience, _time) = (replier, options.Value.StoreUnavailableMax, time);
+        _answering = new Answering(_inFlight, replier, time, log.CreateLogger<Answering>());
+        var authorisation = new Authorisation(network, supervisor);
+        _lanes = [.. map.Databases.Select(NewLane)];
+        _router = new CommandRouter(_lanes, map, _answering, _patience, time);
 
-    public string? NotReadyReason => lanes.Select(lane => lane.NotReadyReason).FirstOrDefault(reason => reason is not null) ?? _router.NotReadyReason;
+        PaymentLane NewLane(IAccountStore store)
+        {
+            var ownership = new Ownership(store, map, time, log.CreateLogger<Ownership>());
+            return new PaymentLane(
+                store, new Deduplication(store, ownership, retry, log.CreateLogger<Deduplication>()), authorisation,
+                new PaymentRecorder(store, ownership, retry, options, time, log.CreateLogger<PaymentRecorder>()), _answering, options, time);
+        }
+    }
+
+    public int InFlight => _replier.InFlight;
+
+    public string? NotReadyReason => _lanes.Select(lane => lane.NotReadyReason).FirstOrDefault(reason => reason is not null) ?? _router.NotReadyReason;
 
     public void Accept(IReadOnlyList<Delivery> deliveries)
     {
-        replier.Enter(deliveries.Count);
+        _replier.Enter(deliveries.Count);
         NoteConsumed(deliveries);
         // First look among the commands in flight, then for receipts: the other way round, a command that is recorded between
         // the two would be found in neither.
-        _router.Enter(_inFlight.Enter(deliveries, time.GetTimestamp()));
+        _router.Enter(_inFlight.Enter(deliveries, _time.GetTimestamp()));
     }
 
     public override async Task RunAsync(CancellationToken stopping) => await await Task.WhenAny(
-        [.. lanes.Select(lane => lane.RunAsync(this, stopping)), _router.RunAsync(stopping), WatchStoreAsync(stopping)]);
-
-    bool ICommandFlow.HasLeft(PaymentLane lane, PendingCommand command) => _router.LaneOf(command) != lane;
-
-    void ICommandFlow.Return(PaymentLane lane, List<PendingCommand> misplaced)
-    {
-        Misplaced(misplaced.Count, string.Join(", ", misplaced.Select(c => c.Shard).Distinct().Order()));
-        _router.Return(lane, misplaced);
-    }
+        [.. _lanes.Select(lane => lane.RunAsync(stopping)), _router.RunAsync(stopping), WatchStoreAsync(stopping)]);
 
     private void NoteConsumed(IReadOnlyList<Delivery> deliveries)
     {
@@ -59,109 +66,8 @@ internal sealed partial class PaymentProcessor(
         {
             if (delivery.Command.Timing is not null)
             {
-                delivery.ConsumedUnixUs = time.Microseconds();
+                delivery.ConsumedUnixUs = _time.Microseconds();
             }
-        }
-    }
-
-    /// <summary>Starts the card-network call. All calls run concurrently, but the commands of one account are recorded in the
-    /// order in which they arrived.</summary>
-    bool ICommandFlow.Authorise(PendingCommand command, CancellationToken cancellationToken)
-    {
-        var authorised = command.Kind.IsAuthorised ? network.AuthoriseAsync(cancellationToken) : Task.CompletedTask;
-        var before = _lastOfAccount.GetValueOrDefault(command.StreamId)?.Turn ?? Task.CompletedTask;
-        if (authorised.IsCompletedSuccessfully && before.IsCompletedSuccessfully)
-        {
-            return true;
-        }
-        _lastOfAccount[command.StreamId] = command;
-        command.Turn = TakeTurnAsync(
-            command, authorised.IsCompletedSuccessfully ? authorised : MeasuredAsync(command, authorised), before);
-        _supervisor.Watch("Authorising", command.Turn);
-        return false;
-    }
-
-    private static async Task MeasuredAsync(PendingCommand command, Task authorised)
-    {
-        var span = Tracing.Start("card network", ActivityKind.Client, command.Processing?.Context ?? default);
-        var since = BackendMetrics.Now;
-        await authorised;
-        BackendMetrics.Took("card_network", since);
-        Tracing.End(span);
-    }
-
-    private async Task TakeTurnAsync(PendingCommand command, Task authorised, Task before)
-    {
-        await authorised;
-        await before;
-        _router.EnterAuthorised(command);
-        _lastOfAccount.TryRemove(KeyValuePair.Create(command.StreamId, command));
-    }
-
-    /// <summary>Answers commands that have their result, and those whose end that is, too; gives their turns to those that waited for them.</summary>
-    /// <returns>The commands that still have to be recorded or answered, because they were requested again meanwhile.</returns>
-    List<PendingCommand> ICommandFlow.Answer(List<PendingCommand> done)
-    {
-        if (done.Count == 0)
-        {
-            return done;
-        }
-        using var span = Tracing.StartJoint("reply", done.Select(c => c.Processing));
-        var now = time.Microseconds();
-        var left = _inFlight.Leave(done, now);
-        Publish(left.Answered is null ? done : [.. done, .. left.Answered], now);
-        PendingCommand.CountOutcomes(done);
-        _router.Enter(left.Next ?? []);
-        return left.Open ?? [];
-    }
-
-    private void Publish(List<PendingCommand> done, long now)
-    {
-        var (answers, events) = (new List<(Delivery, Reply?)>(done.Count), new List<Event>(done.Count));
-        var abandoned = new List<Delivery>();
-        foreach (var command in done)
-        {
-            switch (command.Result)
-            {
-                case CommandResult.Abandoned:
-                    abandoned.AddRange(command.Deliveries);
-                    break;
-                case CommandResult.Rejected { Reason: var reason }:
-                    foreach (var (delivery, reply) in command.Answers(now))
-                    {
-                        replier.Reject(delivery, reason, reply);
-                    }
-                    break;
-                case CommandResult.Recorded { Event: var recorded } when !command.IsStatusQuery:
-                    answers.AddRange(Answers(command, now));
-                    events.Add(recorded);
-                    break;
-                default:
-                    answers.AddRange(Answers(command, now));
-                    break;
-            }
-        }
-        replier.Abandon(abandoned);
-        // Redelivered commands may arrive in a different order than they were recorded in: an expired one was not recorded, but
-        // its later copy was, after other commands. Each account's events are published in the order of their versions.
-        events.Sort((one, other) => one.Version.CompareTo(other.Version));
-        replier.Publish(answers, events);
-    }
-
-    private List<(Delivery, Reply?)> Answers(PendingCommand command, long nowUnixUs)
-    {
-        try
-        {
-            return [.. command.Answers(nowUnixUs)];
-        }
-        catch (Exception e)
-        {
-            Unanswerable(e, command.Id.TransactionId);
-            foreach (var delivery in command.Deliveries)
-            {
-                replier.Reject(delivery, "The answer could not be built: " + e.Message, null);
-            }
-            return [];
         }
     }
 
@@ -169,46 +75,29 @@ internal sealed partial class PaymentProcessor(
     /// are recorded or dropped when there is one. The loops of the lanes cannot, since they wait for their databases.</summary>
     private async Task WatchStoreAsync(CancellationToken cancellationToken)
     {
-        using var timer = new PeriodicTimer(WatchInterval, time);
+        using var timer = new PeriodicTimer(WatchInterval, _time);
         while (await timer.WaitForNextTickAsync(cancellationToken))
         {
-            foreach (var lane in lanes)
+            for (var database = 0; database < _lanes.Length; database++)
             {
+                var lane = _lanes[database];
                 if (lane.Access.IsAway)
                 {
-                    AnswerUnavailable(_inFlight.AnswerWaiting(lane.Access.PatienceBegan, command => _router.LaneOf(command) == lane));
+                    AnswerWaiting(database, lane.Access.PatienceBegan);
                 }
                 else if (!lane.SetAsideCommands.IsEmpty)
                 {
-                    AnswerUnavailable(lane.SetAsideCommands.AnswerWaiting(lane.Access.PatienceBegan));
+                    _answering.AnswerUnavailable(lane.SetAsideCommands.AnswerWaiting(lane.Access.PatienceBegan), _patience);
                     lane.Wake();
                 }
             }
             if (_router.IsAway)
             {
-                AnswerUnavailable(_inFlight.AnswerWaiting(_router.PatienceBegan, command => _router.LaneOf(command) is null));
+                AnswerWaiting(ShardMap.Nowhere, _router.PatienceBegan);
             }
         }
     }
 
-    private void AnswerUnavailable(List<Delivery> waiting)
-    {
-        if (waiting.Count == 0)
-        {
-            return;
-        }
-        AnsweredUnavailable(waiting.Count, _options.StoreUnavailableMax.TotalSeconds);
-        replier.Answer(waiting.ConvertAll(delivery => (delivery, Replies.Error(
-            delivery.Command.CorrelationId, StatusCode.Unavailable, ErrorReasons.EventStoreUnavailable,
-            "The event store cannot record this at the moment; retry with the same transaction_id."))));
-    }
-
-    [LoggerMessage(224, LogLevel.Error, "The answer to transaction {TransactionId} cannot be built")]
-    private partial void Unanswerable(Exception e, Guid transactionId);
-
-    [LoggerMessage(221, LogLevel.Error, "The event store does not respond, or cannot record their commands: answered {Count} callers that have waited for {Seconds} s with UNAVAILABLE")]
-    private partial void AnsweredUnavailable(int count, double seconds);
-
-    [LoggerMessage(225, LogLevel.Information, "{Count} commands of the shards {Shards} are in another database now")]
-    private partial void Misplaced(int count, string shards);
+    private void AnswerWaiting(int database, long since) =>
+        _answering.AnswerUnavailable(_inFlight.AnswerWaiting(since, command => command.Place.Database == database), _patience);
 }

@@ -10,9 +10,8 @@ namespace Billing.Backends.Payments;
 /// <summary>Decides a batch of commands and stores their events in one transaction. Afterwards every command
 /// of the batch has its result, or is one of <see cref="NotRecordable"/>. Not thread-safe: one call at a time.</summary>
 internal sealed partial class PaymentRecorder(
-    IAccountStore store, EventStoreRetry retry, IOptions<BackendOptions> options, TimeProvider time, ILogger<PaymentRecorder> logger)
+    IAccountStore store, Ownership ownership, EventStoreRetry retry, IOptions<BackendOptions> options, TimeProvider time, ILogger<PaymentRecorder> logger)
 {
-    private readonly PartitionEpochs _epochs = new(store, time);
     private readonly AccountCache _cache = new(options.Value.CachedAccountsMax);
     private readonly Account _opened = Account.Opened(options.Value.DefaultCreditLimit);
     private readonly EventStoreRetry.Retries _retry = retry.Together(store, EventStoreFailure.IsRetryable, (e, attempt) =>
@@ -29,30 +28,6 @@ internal sealed partial class PaymentRecorder(
 
     /// <summary>Why the tables refuse some of those; null if something else keeps them from being recorded.</summary>
     public string? Refusal { get; private set; }
-
-    /// <summary>Keeps former owners of the commands' partitions from recording anything from now on; and, where this backend has tried
-    /// before to record one of them, waits for what is left of that.</summary>
-    /// <param name="commands">The commands. Questions about payments of a partition with another owner are abandoned.</param>
-    /// <param name="isAgain">Whether this was tried before and has failed.</param>
-    /// <param name="cancellationToken">Ends the wait.</param>
-    /// <returns>What must hold for a receipt that is not found not to be there.</returns>
-    public async Task<Fence> TakeOverAsync(List<PendingCommand> commands, bool isAgain, CancellationToken cancellationToken)
-    {
-        await _epochs.BeginAsync(commands, cancellationToken);
-        if (isAgain || commands.Exists(c => c.IsAuthorised))
-        {
-            await _epochs.RenewAsync(commands, cancellationToken);
-        }
-        if (!commands.Exists(c => c.IsStatusQuery))
-        {
-            // What is not found is recorded later than that, or looked up again.
-            return _epochs.FenceOf([], commands);
-        }
-        // An answer to a question is the end of it.
-        var questions = commands.FindAll(c => c.IsStatusQuery);
-        LeaveToOthers(questions);
-        return _epochs.FenceOf(questions.FindAll(c => !c.IsDone), commands);
-    }
 
     /// <summary>Gives each command its result, or abandons it if its partition has another owner, however long the event store is
     /// unavailable.</summary>
@@ -83,8 +58,6 @@ internal sealed partial class PaymentRecorder(
             BatchFailed(e, batch.Count);
             foreach (var half in batch.Where(c => !c.IsDone).Chunk((batch.Count + 1) / 2))
             {
-                // A shard that was elsewhere for the first half may be back, and the commands of an account are recorded in their order.
-                PendingCommand.Misplace(half, batch.Where(c => c.Result is CommandResult.Misplaced).Select(c => c.Shard).ToHashSet());
                 await RecordTogetherAsync(WithoutThoseThatWait(half.Where(c => !c.IsDone)), cancellationToken);
             }
         }
@@ -123,7 +96,7 @@ internal sealed partial class PaymentRecorder(
                 }
                 catch (Exception e) when (EventStoreFailure.Elsewhere(e) is { } shards)
                 {
-                    PendingCommand.Misplace(batch, shards);
+                    ownership.GiveUp(batch, shards);
                     throw;
                 }
             },
@@ -135,24 +108,22 @@ internal sealed partial class PaymentRecorder(
         if (_retry.Attempts == 1)
         {
             // Commands that are tried again may have been delivered once more under another assignment.
-            await _epochs.BeginAsync(batch, cancellationToken);
+            await ownership.BeginAsync(batch, cancellationToken);
         }
         else
         {
             // It is unknown whether the failed attempt was committed, or still will be: the connection may break during the commit.
-            await _epochs.RenewAsync(batch.Where(c => !c.IsDone).ToList(), cancellationToken);
+            await ownership.RenewAsync(batch.Where(c => !c.AbandonIfOver()).ToList(), cancellationToken);
             _cache.Remove(batch.Select(c => c.StreamId));
-            // Some of their partitions may have another owner by now.
-            await FindRecordedAsync(batch, open => _epochs.FenceOf([], open), cancellationToken);
+            await FindRecordedAsync(batch, open => ownership.FenceOf([], open), cancellationToken);
         }
-        LeaveToOthers(batch);
         await EndExpiredAsync(batch, cancellationToken);
         await DecideAndAppendAsync(batch.Where(p => !p.IsDone).ToList(), cancellationToken);
     }
 
     private async Task FindRecordedAsync(IReadOnlyList<PendingCommand> batch, Func<List<PendingCommand>, Fence> fence, CancellationToken cancellationToken)
     {
-        var open = batch.Where(c => !c.IsDone).ToList();
+        var open = batch.Where(c => !c.AbandonIfOver()).ToList();
         if (open.Count > 0)
         {
             Record(open, await store.FindReceiptsAsync(open.ConvertAll(c => c.Id), fence(open), cancellationToken));
@@ -170,28 +141,20 @@ internal sealed partial class PaymentRecorder(
         }
     }
 
-    private static void LeaveToOthers(IReadOnlyList<PendingCommand> batch)
-    {
-        foreach (var command in batch.Where(c => !c.IsDone && c.Assignment.IsOver))
-        {
-            command.Abandon();
-        }
-    }
-
     // Another owner of its partition may have recorded a command since its receipt was looked for; from now on none can. A queued one whose sender
     // is told that it has failed must not be recorded when it comes again: its id is closed. Whoever waits for an answer may send the same again.
     private async Task EndExpiredAsync(IReadOnlyList<PendingCommand> batch, CancellationToken cancellationToken)
     {
         var now = time.Microseconds();
-        var expired = batch.Where(c => !c.IsDone && c.IsExpired(now)).ToList();
+        var expired = batch.Where(c => !c.AbandonIfOver() && c.IsExpired(now)).ToList();
         // In this order: a queued copy that joins between the two may have a deadline that has not passed. One that joins later is not closed here: it
         // becomes a command of its own (PendingCommand.TakeOpen).
         var queued = expired.FindAll(c => c.IsQueued && c.IsExpired(now));
-        await FindRecordedAsync(expired, _epochs.FenceOf, cancellationToken);
+        await FindRecordedAsync(expired, ownership.FenceOf, cancellationToken);
         queued.RemoveAll(c => c.IsDone);
         if (queued.Count > 0)
         {
-            Record(queued, await store.CloseAsync(queued.ConvertAll(c => (c.Id, c.Command.By)), _epochs.FenceOf(queued), cancellationToken));
+            Record(queued, await store.CloseAsync(queued.ConvertAll(c => (c.Id, c.Command.By)), ownership.FenceOf(queued), cancellationToken));
         }
         foreach (var command in expired.Where(c => !c.IsDone))
         {
@@ -212,7 +175,7 @@ internal sealed partial class PaymentRecorder(
         var (decided, events, refused) = Decide(open, accounts, payments);
         if (events.Count > 0)
         {
-            await store.AppendAsync(events, _epochs.FenceOf(decided), cancellationToken);
+            await store.AppendAsync(events, ownership.FenceOf(decided), cancellationToken);
             BackendMetrics.Took("append", decidedAt);
         }
         NoteWaits(open, decidedAt);
@@ -237,7 +200,7 @@ internal sealed partial class PaymentRecorder(
         }
         var commands = refused.ConvertAll(r => r.Command);
         var versions = commands.Select(c => c.StreamId).Distinct().ToDictionary(id => id, id => accounts[id].Version, StringComparer.Ordinal);
-        var copies = await store.ConfirmAsync(commands.ConvertAll(c => c.Id), versions, _epochs.FenceOf(commands), cancellationToken);
+        var copies = await store.ConfirmAsync(commands.ConvertAll(c => c.Id), versions, ownership.FenceOf(commands), cancellationToken);
         Record(commands, copies);
         foreach (var (command, refusal) in refused.Where(r => !r.Command.IsDone))
         {
@@ -277,7 +240,7 @@ internal sealed partial class PaymentRecorder(
         foreach (var command in open)
         {
             // What was read under another number of its shard may have changed elsewhere.
-            if (_cache.TryGet(command.StreamId, out var account) && account.Incarnation == Shard.IncarnationOf(command.ShardEpoch))
+            if (_cache.TryGet(command.StreamId, out var account) && account.Incarnation == Shard.IncarnationOf(command.Place.Epoch))
             {
                 accounts[command.StreamId] = account;
             }

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Telemetry;
 using Billing.Backends.Writes;
 using Billing.Contracts;
@@ -49,8 +50,9 @@ internal sealed class PendingCommand
     /// <summary>The shard of its account.</summary>
     public int Shard { get; }
 
-    /// <summary>The number under which the database held the shard when the command was given to it: how often the shard had moved.</summary>
-    public long ShardEpoch { get; set; }
+    /// <summary>The database that the command was given to, <see cref="ShardMap.Nowhere"/> if it waits for one, and the number under which the
+    /// database held the shard then.</summary>
+    public (int Database, long Epoch) Place { get; set; } = (ShardMap.Nowhere, 0);
 
     /// <summary>The next command under its transaction id; null if none waits.</summary>
     public PendingCommand? Behind => _behind;
@@ -72,18 +74,8 @@ internal sealed class PendingCommand
         }
     }
 
-    /// <summary>The assignment under which the command is recorded: that of a delivery whose partition this process still owns, if
-    /// there is one.</summary>
-    public PartitionAssignment Assignment
-    {
-        get
-        {
-            lock (_waiters)
-            {
-                return (_waiters.Find(a => !a.IsOver) ?? _waiters[0]).Delivery.Assignment;
-            }
-        }
-    }
+    /// <summary>The assignment of the partition that it was read from.</summary>
+    public PartitionAssignment Assignment => _waiters[0].Delivery.Assignment;
 
     /// <summary>The span of the first delivery's processing; null if it is not traced.</summary>
     public Activity? Processing { get; }
@@ -188,30 +180,31 @@ internal sealed class PendingCommand
             StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused,
             $"Nothing is recorded under transaction_id {Id.TransactionId}, and never will be: the deadline of a queued payment passed before it was recorded."));
 
-    /// <summary>Ends the command as the one before it under its transaction id has ended, which was recorded or closed.</summary>
-    public void EndLike(PendingCommand first) =>
-        Record(first.Result is CommandResult.Recorded { Event: var recorded } ? recorded : new Event());
-
-    /// <summary>Whether the transaction id is taken for good, so that all commands under it have their end.</summary>
-    public bool HasEndedAll => Result is CommandResult.Recorded or CommandResult.Closed;
-
-    /// <summary>Ends the command here: the partition has another owner, which gets the command again.</summary>
-    public void Abandon() => Result = new CommandResult.Abandoned();
-
-    /// <summary>Ends the command in a lane whose database does not hold its shard.</summary>
-    public void Misplace() => Result = new CommandResult.Misplaced();
-
-    /// <summary>Ends commands in a lane whose database does not hold their shards.</summary>
-    public static void Misplace(IEnumerable<PendingCommand> commands, IReadOnlySet<int> shards)
+    /// <summary>Ends the command as the one before it under its transaction id has ended: <see cref="HasEndedAll"/>.</summary>
+    public void EndLike(PendingCommand first)
     {
-        foreach (var command in commands.Where(c => !c.IsDone && shards.Contains(c.Shard)))
+        if (first.Result is CommandResult.Abandoned)
         {
-            command.Misplace();
+            Result = first.Result;
+            return;
         }
+        Record(first.Result is CommandResult.Recorded { Event: var recorded } ? recorded : new Event());
     }
 
-    /// <summary>Opens a misplaced command again, for another lane.</summary>
-    public void TakeBack() => Result = null;
+    /// <summary>Whether all commands under its transaction id have their end: the id is taken for good, or the partition is given up.</summary>
+    public bool HasEndedAll => Result is CommandResult.Recorded or CommandResult.Closed or CommandResult.Abandoned;
+
+    /// <summary>Abandons the command, unless it has its end, if the assignment of its partition is over: the partition's next owner gets it
+    /// again, which may be this process.</summary>
+    /// <returns>Whether the command has its end.</returns>
+    public bool AbandonIfOver()
+    {
+        if (Result is null && Assignment.IsOver)
+        {
+            Result = new CommandResult.Abandoned();
+        }
+        return IsDone;
+    }
 
     public void Refuse(StatusCode status, string reason, string message, string field = "") =>
         Refuse(Error(status, reason, message, field));
@@ -239,18 +232,20 @@ internal sealed class PendingCommand
         Error(StatusCode.Internal, ErrorReasons.ProcessingFailed, "The command could not be processed; it is kept for the operators."),
         "The command could not be processed: " + reason);
 
-    /// <summary>Takes the deliveries that the command's end does not answer: copies that have joined since it expired, or that came with a new
-    /// assignment of its partition. A queued copy that joined an expired command too late to have its id closed is taken even if its own deadline
-    /// has passed as well: it ends when its id is closed.</summary>
+    /// <summary>Takes the deliveries that the command's end does not answer: copies that have joined since it expired. A queued copy that joined
+    /// too late to have its id closed is taken even if its own deadline has passed as well: it ends when its id is closed.</summary>
     /// <returns>The command for them; null if there are none.</returns>
     public PendingCommand? TakeOpen(long nowUnixUs)
     {
+        if (Result is not CommandResult.Expired)
+        {
+            return null;
+        }
         lock (_waiters)
         {
-            var (isAbandoned, isExpired) = (Result is CommandResult.Abandoned, Result is CommandResult.Expired);
-            var open = _waiters.FindAll(a => isAbandoned ? !a.IsOver : isExpired && (a.IsQueued || !a.IsExpired(nowUnixUs)));
+            var open = _waiters.FindAll(a => a.IsQueued || !a.IsExpired(nowUnixUs));
             _waiters.RemoveAll(open.Contains);
-            return open.Count == 0 ? null : new PendingCommand(open, Id, Arrival, _command) { IsAuthorised = IsAuthorised, ShardEpoch = ShardEpoch };
+            return open.Count == 0 ? null : new PendingCommand(open, Id, Arrival, _command) { IsAuthorised = IsAuthorised, Place = Place };
         }
     }
 
@@ -351,8 +346,6 @@ internal sealed class PendingCommand
         public long Entered => entered;
 
         public bool IsTold { get; set; }
-
-        public bool IsOver => delivery.Assignment.IsOver;
 
         public bool IsQueued => delivery.Command.IsQueued;
 

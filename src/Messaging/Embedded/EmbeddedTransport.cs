@@ -124,45 +124,99 @@ public sealed class EmbeddedTransport : Worker, IRequestTransport, IAnswerPublis
 
     private IEnumerable<IHostedService> HostedHandlers => Queues.Select(queue => queue.Handler).OfType<IHostedService>();
 
+    // The commands for a handler, in order, as a partition has them on Kafka.
     private sealed class HandlerQueue(EmbeddedTransport transport, ICommandHandler handler, PartitionAssignment assignment)
     {
-        public ICommandHandler Handler => handler;
-
         private const int BatchMax = 1000;
 
-        private readonly Channel<(Command Command, ActivityContext Trace)> _queue =
-            Channel.CreateUnbounded<(Command, ActivityContext)>(new UnboundedChannelOptions { SingleReader = true });
+        // A null says that a delivery was abandoned.
+        private readonly Channel<Sent?> _queue = Channel.CreateUnbounded<Sent?>(new UnboundedChannelOptions { SingleReader = true });
 
-        public void Send(Command command) => _queue.Writer.TryWrite((command, Tracing.Current));
+        // Those delivered, up to the watermark.
+        private readonly Queue<EmbeddedDelivery> _delivered = [];
+        private PartitionAssignment _assignment = assignment;
+
+        public ICommandHandler Handler => handler;
+
+        public void Send(Command command) => _queue.Writer.TryWrite(new Sent(command, Tracing.Current));
+
+        public void Abandoned() => _queue.Writer.TryWrite(null);
 
         public async Task RunAsync(CancellationToken cancellationToken)
         {
             while (await _queue.Reader.WaitToReadAsync(cancellationToken))
             {
+                while (_delivered.TryPeek(out var oldest) && oldest.IsSettled)
+                {
+                    _delivered.Dequeue();
+                }
                 var deliveries = new List<Delivery>();
                 while (deliveries.Count < BatchMax && _queue.Reader.TryRead(out var sent))
                 {
-                    deliveries.Add(new EmbeddedDelivery(transport, sent.Command, assignment)
+                    if (sent is not null)
                     {
-                        Processing = Tracing.Start("process", ActivityKind.Consumer, sent.Trace),
-                    });
+                        deliveries.Add(Deliver(sent));
+                    }
+                    else if (_assignment.IsFenced)
+                    {
+                        transport.TakenOver();
+                    }
+                    else if (_assignment.IsOver)
+                    {
+                        deliveries = DeliverAgain();
+                    }
                 }
-                handler.Accept(deliveries);
+                if (deliveries.Count > 0)
+                {
+                    handler.Accept(deliveries);
+                }
             }
+        }
+
+        private List<Delivery> DeliverAgain()
+        {
+            _assignment = new PartitionAssignment(_assignment.Partition);
+            var unsettled = _delivered.Where(delivery => !delivery.IsSettled).ToList();
+            _delivered.Clear();
+            return unsettled.ConvertAll<Delivery>(delivery => Deliver(delivery.Sent));
+        }
+
+        private EmbeddedDelivery Deliver(Sent sent)
+        {
+            var delivery = new EmbeddedDelivery(this, sent, _assignment)
+            {
+                Processing = Tracing.Start("process", ActivityKind.Consumer, sent.Trace),
+            };
+            _delivered.Enqueue(delivery);
+            return delivery;
         }
     }
 
-    private sealed class EmbeddedDelivery(EmbeddedTransport transport, Command command, PartitionAssignment assignment) : Delivery(command, assignment)
+    private sealed record Sent(Command Command, ActivityContext Trace);
+
+    private sealed class EmbeddedDelivery(HandlerQueue queue, Sent sent, PartitionAssignment assignment) : Delivery(sent.Command, assignment)
     {
-        public override void Settle() => EndProcessing();
+        private volatile bool _isSettled;
+
+        public Sent Sent => sent;
+
+        public bool IsSettled => _isSettled;
+
+        public override void Settle() => Done(null);
+
+        public override void Reject(string reason) => Done("unprocessable");
 
         public override void Abandon()
         {
             base.Abandon();
-            transport.TakenOver();
+            queue.Abandoned();
         }
 
-        public override void Reject(string reason) => EndProcessing("unprocessable");
+        private void Done(string? error)
+        {
+            _isSettled = true;
+            EndProcessing(error);
+        }
     }
 }
 

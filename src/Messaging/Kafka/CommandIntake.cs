@@ -26,9 +26,6 @@ internal sealed class CommandIntake(
     private static readonly TimeSpan QueryTimeout = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan ReportInterval = TimeSpan.FromSeconds(1);
 
-    // Longer than the group needs to tell a member that it has lost a partition.
-    private static readonly TimeSpan FencedMax = TimeSpan.FromSeconds(10);
-
     private readonly CommandReader _reader = new(publisher, time);
     private readonly Dictionary<TopicPartition, OffsetWatermark> _watermarks = [];
     private readonly Dictionary<TopicPartition, PartitionAssignment> _assignments = [];
@@ -58,7 +55,7 @@ internal sealed class CommandIntake(
         {
             return false;
         }
-        StartFencedOver(consumer);
+        ReadAgain(consumer);
         PauseOrResume(consumer);
         if (!_paused)
         {
@@ -298,36 +295,28 @@ internal sealed class CommandIntake(
 
     private static SourcePartition Of(TopicPartition partition) => new(partition.Topic, partition.Partition.Value);
 
-    /// <summary>Reads a partition again from its committed offset if the event store knows a later owner of it, but the group has
-    /// never taken it away: a former owner that had not noticed its loss was late to announce itself to the store.</summary>
-    private void StartFencedOver(IConsumer<byte[], byte[]> consumer)
+    /// <summary>Reads partitions again whose assignments have ended although the group has not taken them away: from the watermark, as if they
+    /// had been assigned anew.</summary>
+    private void ReadAgain(IConsumer<byte[], byte[]> consumer)
     {
-        foreach (var (partition, assignment) in _assignments)
+        var now = time.GetTimestamp();
+        foreach (var (partition, assignment) in _assignments.Where(a => a.Value.ReadAgainAt is not 0 and var at && at <= now).ToList())
         {
-            if (assignment.FencedAt is not 0 and var fenced && time.GetElapsedTime(fenced) > FencedMax)
+            var (watermark, end) = (_watermarks[partition], positions.Next(partition));
+            if (watermark.Count > 0)
             {
-                StartOver(consumer, partition);
-                // The partitions have changed; others wait for the next turn.
-                return;
+                if (!positions.ReadAgain(consumer, partition, watermark.Oldest))
+                {
+                    continue;
+                }
+                // The rest of what was read is delivered at once, as after any assignment: see FindBacklog.
+                (_backlog[partition], _backlogSince) = (end, now);
+                watermark.Cut(watermark.Oldest);
+                _drained.RemoveAll(delivery => delivery.Assignment == assignment);
             }
+            _assignments[partition] = new PartitionAssignment(assignment.Partition);
+            KafkaLog.StartedOver(logger, partition.ToString());
         }
-    }
-
-    private void StartOver(IConsumer<byte[], byte[]> consumer, TopicPartition partition)
-    {
-        var begin = positions.Assigned(consumer, [partition])[0];
-        try
-        {
-            consumer.Seek(begin);
-        }
-        catch (KafkaException e) when (!e.Error.IsFatal)
-        {
-            KafkaLog.ClientError(logger, "A partition could not be read again: " + e.Error.Reason);
-            return;
-        }
-        KafkaLog.StartedOver(logger, partition.ToString());
-        Drop([partition]);
-        Assigned(consumer, [partition]);
     }
 
     /// <summary>Waits, at most <see cref="SettleTimeout"/>, until the partitions' commands are settled, and commits the settled

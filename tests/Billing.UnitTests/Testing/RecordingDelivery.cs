@@ -3,7 +3,7 @@ using Billing.Wire.V1;
 
 namespace Billing.UnitTests.Testing;
 
-/// <summary>A delivery that records whether it was settled or rejected.</summary>
+/// <summary>A delivery that records whether it was settled, rejected or abandoned.</summary>
 internal sealed class RecordingDelivery(Command command, PartitionAssignment? assignment = null)
     : Delivery(command, assignment ?? PartitionAssignment.Permanent)
 {
@@ -11,7 +11,7 @@ internal sealed class RecordingDelivery(Command command, PartitionAssignment? as
 
     public bool IsSettled { get; private set; }
 
-    /// <summary>Completes when it is settled or rejected.</summary>
+    /// <summary>Completes when it is settled, rejected or abandoned.</summary>
     public Task Ended => _ended.Task;
 
     public string? Rejection { get; private set; }
@@ -25,6 +25,12 @@ internal sealed class RecordingDelivery(Command command, PartitionAssignment? as
     public override void Reject(string reason)
     {
         Rejection = reason;
+        _ended.TrySetResult();
+    }
+
+    public override void Abandon()
+    {
+        base.Abandon();
         _ended.TrySetResult();
     }
 }

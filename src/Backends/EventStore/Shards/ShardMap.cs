@@ -32,6 +32,15 @@ internal sealed class ShardMap(IReadOnlyList<IAccountStore> databases, TimeProvi
     /// not been elsewhere since.</summary>
     public long EpochOf(int shard) => _places[shard].Epoch;
 
+    /// <summary>Forgets where shards are that turned out to be elsewhere.</summary>
+    public void Forget(IReadOnlySet<int> shards)
+    {
+        lock (_gate)
+        {
+            _places = [.. _places.Select((place, shard) => shards.Contains(shard) ? (Nowhere, 0L) : place)];
+        }
+    }
+
     /// <summary>A shard that several databases hold under one number, and two of these; null if there is none.</summary>
     public (int Shard, int One, int Other)? Conflict { get; private set; }
 

@@ -114,24 +114,29 @@ internal sealed class GroupPositions(TopicIds ids, Action<IConsumer<byte[], byte
         KafkaLog.ClientError(logger, failure.Error.Reason);
         if (failure.Error.Code == ErrorCode.Local_BadMsg)
         {
-            ReadAgain(consumer, failure.ConsumerRecord.TopicPartition);
+            var partition = failure.ConsumerRecord.TopicPartition;
+            if (Next(partition) is >= 0 and < OfFormerLog and var next)
+            {
+                ReadAgain(consumer, partition, next);
+            }
             wait(DamagedInterval);
         }
     }
 
-    private void ReadAgain(IConsumer<byte[], byte[]> consumer, TopicPartition partition)
+    /// <summary>Has the client read a partition again from one of the records that it has returned.</summary>
+    /// <returns>Whether it does; otherwise it goes on where it was.</returns>
+    public bool ReadAgain(IConsumer<byte[], byte[]> consumer, TopicPartition partition, long from)
     {
-        if (Next(partition) is not (>= 0 and < OfFormerLog and var next))
-        {
-            return;
-        }
         try
         {
-            consumer.Seek(new TopicPartitionOffset(partition, next));
+            consumer.Seek(new TopicPartitionOffset(partition, from));
+            _next[partition] = from;
+            return true;
         }
         catch (KafkaException e) when (!e.Error.IsFatal)
         {
-            KafkaLog.ClientError(logger, $"{partition} is not read again from {next}: {e.Error.Reason}");
+            KafkaLog.ClientError(logger, $"{partition} is not read again from {from}: {e.Error.Reason}");
+            return false;
         }
     }
 

@@ -278,29 +278,19 @@ public sealed class CommandsInFlightTests
     }
 
     [Fact]
-    public void Of_an_abandoned_command_only_deliveries_under_a_present_assignment_are_taken_up_again()
+    public void What_comes_again_under_another_assignment_is_another_command_and_the_former_one_is_abandoned()
     {
         var (former, present) = (NewAssignment(), NewAssignment());
-        var command = Assert.Single(_inFlight.Enter([Deliver(1, former), Deliver(2, present)], 0));
-        former.End();
-        command.Abandon();
+        var first = Assert.Single(_inFlight.Enter([Deliver(1, former), Deliver(2, former)], 0));
+        former.Restart(1);
 
-        var again = Assert.Single(_inFlight.Leave([command], 0).Open!);
+        var again = Assert.Single(_inFlight.Enter([Deliver(3, present), Deliver(4, present)], 0));
 
-        Assert.Equal([1UL], command.Deliveries.Select(d => d.Command.CorrelationId));
-        Assert.Equal([2UL], again.Deliveries.Select(d => d.Command.CorrelationId));
-        Assert.Same(present, again.Assignment);
-    }
-
-    [Fact]
-    public void A_command_is_recorded_under_an_assignment_that_is_not_over()
-    {
-        var (former, fenced, present) = (NewAssignment(), NewAssignment(), NewAssignment());
-        var command = Assert.Single(_inFlight.Enter([Deliver(1, former), Deliver(2, fenced), Deliver(3, present)], 0));
-        Assert.Same(former, command.Assignment);
-        former.End();
-        fenced.Fence(1);
-        Assert.Same(present, command.Assignment);
+        Assert.True(first.AbandonIfOver());
+        AssertNothingIsLeft(_inFlight.Leave([first], 0));
+        Assert.False(again.AbandonIfOver());
+        Assert.Empty(_inFlight.Enter([Deliver(5, present)], 0));
+        Assert.Equal([3UL, 4UL, 5UL], again.Deliveries.Select(d => d.Command.CorrelationId));
     }
 
     private static PartitionAssignment NewAssignment() => new(new SourcePartition("billing.payments.visa", 0));

@@ -468,7 +468,7 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
     [Fact]
     public async Task A_command_of_a_lost_partition_is_left_to_the_next_owner()
     {
-        var assignment = new PartitionAssignment(new SourcePartition("billing.payments.visa", 0));
+        var assignment = NewAssignment();
         var (lost, kept) = (Payment("acct-1", assignment: assignment), Payment("acct-2"));
         assignment.End();
         _processor.Accept([lost, kept]);
@@ -477,59 +477,6 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
 
         Assert.False(lost.IsSettled);
         Assert.Equal("visa/acct-2", Assert.Single(_store.Appended).Recorded.StreamId);
-    }
-
-    [Fact]
-    public async Task A_question_that_was_answered_while_it_waited_is_settled_although_its_payment_is_left_to_the_next_owner()
-    {
-        // Without jitter both payments are in one batch, in which the first is left to the next owner before the second is loaded.
-        using var network = NewNetwork(jitter: false);
-        using var processor = NewProcessor(network);
-        await processor.StartAsync(CancellationToken.None);
-        var (loading, back) = (new TaskCompletionSource(), new TaskCompletionSource());
-        _store.Answering = () =>
-        {
-            loading.TrySetResult();
-            return back.Task;
-        };
-        var assignment = new PartitionAssignment(new SourcePartition("billing.payments.visa", 0));
-        assignment.End();
-        var (lost, kept) = (Payment("acct-1", assignment: assignment), Payment("acct-2"));
-        var question = QuestionAbout(lost);
-        question.Command.DeadlineUnixUs = lost.Command.DeadlineUnixUs;
-        processor.Accept([lost, kept]);
-        await loading.Task;
-        processor.Accept([question]);
-
-        Assert.Equal(ErrorReasons.EventStoreUnavailable, (await RefusalOfAsync(question)).Error.Reason);
-        back.SetResult();
-        await ReplyOfAsync(kept);
-        await _time.RunToEndAsync(question.Ended);
-
-        Assert.True(question.IsSettled);
-        Assert.False(lost.IsSettled);
-        await processor.StopAsync(CancellationToken.None);
-    }
-
-    [Fact]
-    public async Task A_question_that_comes_again_while_its_first_delivery_is_left_to_the_next_owner_is_answered()
-    {
-        var former = new PartitionAssignment(new SourcePartition("billing.payments.visa", 0));
-        former.End();
-        var first = QuestionAbout(Payment(), former);
-        var again = CopyOf(first);
-        _store.Searching = _ =>
-        {
-            _store.Searching = _ => Task.CompletedTask;
-            _processor.Accept([again]);
-            return Task.CompletedTask;
-        };
-
-        _processor.Accept([first]);
-
-        Assert.Equal(ErrorReasons.PaymentNotFound, (await ReplyOfAsync(again)).Error.Reason);
-        await _time.RunToEndAsync(again.Ended);
-        Assert.False(first.IsSettled);
     }
 
     [Fact]
@@ -554,12 +501,17 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Commands_of_a_shard_that_has_moved_wait_in_their_order_for_the_database_that_holds_it_next()
+    public async Task Commands_of_a_shard_that_has_moved_are_abandoned_and_come_again_to_the_database_that_holds_it_next()
     {
         var first = Payment();
         _processor.Accept([first]);
         await ReplyOfAsync(first);
         _store.Shards.Clear();
+        var (former, present) = (NewAssignment(), NewAssignment());
+        var (second, third) = (Payment(assignment: former), Payment(assignment: former));
+        _processor.Accept([second]);
+        await _time.RunToEndAsync(second.Ended);
+        Assert.Equal((true, false), (former.IsOver && former.ReadAgainAt <= _time.GetTimestamp(), second.IsSettled));
         var asked = 0;
         _store.ShardsAsked = () =>
         {
@@ -569,52 +521,43 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
             }
         };
 
-        var (second, third) = (Payment(), Payment());
-        _processor.Accept([second]);
+        var (again, later) = (CopyOf(second, present), CopyOf(third, present));
         _processor.Accept([third]);
-        await _time.RunToEndAsync(Task.WhenAll(second.Ended, third.Ended));
+        _processor.Accept([again]);
+        _processor.Accept([later]);
+        await _time.RunToEndAsync(Task.WhenAll(third.Ended, again.Ended, later.Ended));
 
         Assert.True(asked >= 3);
+        Assert.False(third.IsSettled);
         Assert.Equal(
-            new[] { first, second, third }.Select(delivery => delivery.Command.TransactionId), _store.Appended.Select(e => e.Recorded.TransactionId));
+            new[] { first, again, later }.Select(delivery => delivery.Command.TransactionId), _store.Appended.Select(e => e.Recorded.TransactionId));
     }
 
     [Fact]
-    public async Task What_comes_back_from_a_moved_shard_does_not_overtake_a_payment_that_was_with_the_card_network()
+    public async Task A_payment_that_was_with_the_card_network_while_its_shard_moved_is_abandoned_and_overtakes_nothing()
     {
-        var (payment, limit) = (Payment(), Payment());
-        limit.Command.CreditLimit = new SetCreditLimitRequest
-        {
-            TransactionId = limit.Command.TransactionId,
-            AccountId = "acct-42",
-            PaymentType = PaymentType.Visa,
-            Limit = Samples.Dollars(5),
-        };
-        var asked = 0;
-        _store.ShardsAsked = () =>
-        {
-            // Far more time has passed by then than the network takes.
-            if (_store.Shards.Count == 0 && ++asked == 100)
-            {
-                _store.Shards[Shard.Of("visa/acct-42")] = 2;
-            }
-        };
+        var (former, present) = (NewAssignment(), NewAssignment());
+        var (payment, other) = (Payment(assignment: former), Payment("acct-1", assignment: former));
+        var hasMoved = false;
         _store.Searching = ids =>
         {
-            if (ids.Single().TransactionId.ToString() == payment.Command.TransactionId && asked == 0)
+            if (!hasMoved && ids.Any(id => id.TransactionId.ToString() == other.Command.TransactionId))
             {
-                _processor.Accept([limit]);
-                return Task.CompletedTask;
+                hasMoved = true;
+                return Task.FromException(FakeAccountStore.Elsewhere([Shard.Of("visa/acct-1")]));
             }
-            _store.Shards.Clear();
-            _store.Searching = _ => Task.CompletedTask;
-            return Task.FromException(FakeAccountStore.Elsewhere([Shard.Of("visa/acct-42")]));
+            return Task.CompletedTask;
         };
         _processor.Accept([payment]);
-        await _time.RunToEndAsync(Task.WhenAll(payment.Ended, limit.Ended));
+        _processor.Accept([other]);
+        await _time.RunToEndAsync(Task.WhenAll(payment.Ended, other.Ended));
 
-        Assert.Equal(
-            new[] { payment, limit }.Select(delivery => delivery.Command.TransactionId), _store.Appended.Select(e => e.Recorded.TransactionId));
+        var again = CopyOf(payment, present);
+        _processor.Accept([again]);
+        await ReplyOfAsync(again);
+
+        Assert.False(payment.IsSettled);
+        Assert.Single(_store.Appended);
     }
 
     private SimulatedCardNetwork NewNetwork(bool jitter) => new(Options.Create(new JitterOptions { Enabled = jitter, Seed = 5 }), _time);
@@ -622,13 +565,10 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
     private PaymentProcessor NewProcessor(SimulatedCardNetwork network)
     {
         var supervisor = Supervision.New();
-        var retry = new EventStoreRetry(_time);
         var options = Options.Create(new BackendOptions { DefaultCreditLimit = 100, StoreUnavailableMax = Patience });
-        var recorder = new PaymentRecorder(_store, retry, options, _time, NullLogger<PaymentRecorder>.Instance);
-        var lane = new PaymentLane(_store, recorder, retry, options, _time, NullLogger<PaymentLane>.Instance);
         return new PaymentProcessor(
-            [lane], new ShardMap([_store], _time), network, new Replier(_answers, supervisor, NullLogger<Replier>.Instance), options, supervisor, _time,
-            NullLogger<PaymentProcessor>.Instance);
+            new ShardMap([_store], _time), network, new Replier(_answers, supervisor, NullLogger<Replier>.Instance), new EventStoreRetry(_time), options,
+            supervisor, _time, NullLoggerFactory.Instance);
     }
 
     private RecordingDelivery Payment(string account = "acct-42", long units = 10, PartitionAssignment? assignment = null)
@@ -639,8 +579,10 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
         return new RecordingDelivery(command, assignment);
     }
 
-    private RecordingDelivery CopyOf(Delivery delivery) =>
-        new(new Command(delivery.Command) { CorrelationId = ++_lastCorrelationId });
+    private static PartitionAssignment NewAssignment() => new(new SourcePartition("billing.payments.visa", 0));
+
+    private RecordingDelivery CopyOf(Delivery delivery, PartitionAssignment? assignment = null) =>
+        new(new Command(delivery.Command) { CorrelationId = ++_lastCorrelationId }, assignment);
 
     private RecordingDelivery QuestionAbout(Delivery delivery, PartitionAssignment? assignment = null) => new(
         new Command

@@ -1,5 +1,6 @@
 using Billing.Backends;
 using Billing.Backends.EventStore;
+using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Payments;
 using Billing.Contracts;
 using Billing.Messaging;
@@ -18,9 +19,14 @@ public sealed class PaymentRecorderTests
     private readonly ManualTime _time = new();
     private readonly FakeAccountStore _store = new();
     private readonly CommandsInFlight _inFlight = new();
+    private readonly Ownership _ownership;
     private readonly PaymentRecorder _recorder;
 
-    public PaymentRecorderTests() => _recorder = NewRecorder();
+    public PaymentRecorderTests()
+    {
+        _ownership = new Ownership(_store, new ShardMap([_store], _time), _time, NullLogger<Ownership>.Instance);
+        _recorder = NewRecorder();
+    }
 
     [Fact]
     public async Task A_poison_command_is_rejected_and_the_others_of_its_batch_are_recorded()
@@ -213,13 +219,14 @@ public sealed class PaymentRecorderTests
     public async Task Commands_of_a_partition_with_a_later_owner_are_left_to_it_and_the_others_are_recorded()
     {
         var batch = Enter("acct-1", "acct-2");
-        await _recorder.TakeOverAsync(batch, isAgain: false, CancellationToken.None);
+        await _ownership.TakeOverAsync(batch, isAgain: false, CancellationToken.None);
         _store.Epochs[batch[0].Assignment.Partition]++;
 
         await RecordAsync(batch);
 
         Assert.IsType<CommandResult.Abandoned>(batch[0].Result);
-        Assert.NotEqual(0, batch[0].Assignment.FencedAt);
+        Assert.NotEqual(0, batch[0].Assignment.ReadAgainAt);
+        Assert.True(batch[0].Assignment.IsFenced);
         Assert.NotNull(batch[1].Event());
         Assert.Same(batch[1].Event(), Assert.Single(_store.Appended).Recorded);
     }
@@ -233,7 +240,7 @@ public sealed class PaymentRecorderTests
         var command = isExpired ? Samples.PaymentCommand("acct-1") : Samples.RefundCommand(Samples.PaymentCommand("acct-1"), 1);
         command.DeadlineUnixUs = _time.Microseconds() + 1_000_000;
         var batch = _inFlight.Enter([new RecordingDelivery(command, new PartitionAssignment(new SourcePartition("acct-1", 0)))], 0);
-        await _recorder.TakeOverAsync(batch, isAgain: false, CancellationToken.None);
+        await _ownership.TakeOverAsync(batch, isAgain: false, CancellationToken.None);
         _store.Epochs[batch[0].Assignment.Partition]++;
         _time.Advance(TimeSpan.FromSeconds(isExpired ? 2 : 0));
 
@@ -374,13 +381,14 @@ public sealed class PaymentRecorderTests
     public async Task Nothing_is_recorded_or_refused_of_a_shard_that_was_elsewhere_since_its_commands_were_looked_up(bool isExpired)
     {
         var batch = Enter("acct-1");
-        batch[0].ShardEpoch = 1;
+        batch[0].Place = (0, 1);
         batch[0].Deliveries.Single().Command.DeadlineUnixUs = isExpired ? _time.Microseconds() - 1 : 0;
         _store.Shards[batch[0].Shard] = 3;
 
         await RecordAsync(batch);
 
-        Assert.IsType<CommandResult.Misplaced>(batch[0].Result);
+        Assert.IsType<CommandResult.Abandoned>(batch[0].Result);
+        Assert.True(batch[0].Assignment.ReadAgainAt <= _time.GetTimestamp());
         Assert.Empty(_store.Appended);
     }
 
@@ -405,7 +413,7 @@ public sealed class PaymentRecorderTests
     }
 
     private PaymentRecorder NewRecorder() => new(
-        _store, new EventStoreRetry(_time), Options.Create(new BackendOptions()), _time, NullLogger<PaymentRecorder>.Instance);
+        _store, _ownership, new EventStoreRetry(_time), Options.Create(new BackendOptions()), _time, NullLogger<PaymentRecorder>.Instance);
 
     private Task RecordAsync(List<PendingCommand> batch) =>
         _time.RunToEndAsync(_recorder.RecordAsync(batch, CancellationToken.None));

@@ -84,10 +84,26 @@ public sealed class EmbeddedTransportTests : IAsyncLifetime
     [Fact]
     public async Task A_process_that_another_one_has_replaced_ends_instead_of_answering_nobody()
     {
-        _payments.ForEach(handler => handler.LeavesToOthers = true);
+        _payments.ForEach(handler => handler.Ends = assignment => assignment.Fence(1));
         _ = _transport.SendAsync(Samples.PaymentRequest());
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => Task.Delay(TimeSpan.FromMinutes(5), _supervisor.Failing));
         Assert.False(_supervisor.IsHealthy);
+    }
+
+    [Fact]
+    public async Task Commands_of_an_assignment_that_starts_over_are_delivered_again_in_their_order()
+    {
+        var replies = new List<Task<Reply>>();
+        foreach (var units in (long[])[1, 2])
+        {
+            _payments.ForEach(handler => handler.Ends = assignment => assignment.Restart(1));
+            replies.AddRange(Enumerable.Range(1, 10).Select(n => _transport.SendAsync(Samples.PaymentRequest("acct-1", (10 * units) + n))));
+            await Task.WhenAll(replies);
+        }
+
+        var (handler, others) = (_payments.Single(h => h.Accepted.Count > 0), _payments.Where(h => h.Accepted.Count == 0));
+        Assert.Equal(3, others.Count());
+        Assert.Equal(Enumerable.Range(11, 20).Select(n => (long)n), handler.Accepted.Select(c => c.Payment.Amount.Units).Distinct());
     }
 
     [Fact]

@@ -20,8 +20,8 @@ internal sealed class RecordingHandler(IAnswerPublisher publisher) : ICommandHan
     /// <summary>Each account that it got, with the partition that its process owns it under.</summary>
     public List<string> Owned { get; } = [];
 
-    /// <summary>Whether another process has taken over.</summary>
-    public bool LeavesToOthers { get; set; }
+    /// <summary>Ends the assignment of what it gets next, which it then abandons.</summary>
+    public Action<PartitionAssignment>? Ends { get; set; }
 
     public void Accept(IReadOnlyList<Delivery> deliveries)
     {
@@ -29,8 +29,10 @@ internal sealed class RecordingHandler(IAnswerPublisher publisher) : ICommandHan
         Assert.NotEmpty(deliveries);
         Owned.AddRange(deliveries.Select(d =>
             $"{CommandRoute.Of(d.Command).AccountId}: {d.Assignment.Partition.Topic} {d.Assignment.Partition.Number.ToString(CultureInfo.InvariantCulture)}"));
-        if (LeavesToOthers)
+        if (Ends is { } end)
         {
+            Ends = null;
+            end(deliveries[0].Assignment);
             deliveries.ToList().ForEach(d => d.Abandon());
             return;
         }

@@ -153,8 +153,10 @@ public sealed class CommandIntakeTests : IDisposable
         Assert.Equal([Backlog, 1], second.HandOvers);
     }
 
-    [Fact]
-    public void A_partition_that_stays_fenced_is_read_again_from_its_committed_offset_under_another_assignment()
+    [Theory]
+    [InlineData(10)]
+    [InlineData(0)]
+    public void A_partition_that_is_fenced_for_too_long_or_starts_over_is_read_again_from_the_watermark_under_another_assignment(int seconds)
     {
         Send(3, Samples.PaymentCommand().ToByteArray());
         TakeTurns(1);
@@ -163,11 +165,17 @@ public sealed class CommandIntakeTests : IDisposable
         _scheduler.Run(TimeSpan.FromSeconds(1));
         TakeTurns(1);
         var former = _handler.Deliveries[1].Assignment;
-        former.Fence(_time.GetTimestamp());
-
-        TakeTurns(1);
-        Assert.Equal(3, _handler.Deliveries.Count);
-        _scheduler.Run(TimeSpan.FromSeconds(11));
+        if (seconds > 0)
+        {
+            former.Fence(_time.GetTimestamp() + TimeSpan.FromSeconds(seconds).Ticks);
+            TakeTurns(1);
+            Assert.Equal(3, _handler.Deliveries.Count);
+            _scheduler.Run(TimeSpan.FromSeconds(seconds + 1));
+        }
+        else
+        {
+            former.Restart(_time.GetTimestamp());
+        }
         TakeTurns(2);
 
         Assert.Equal(5, _handler.Deliveries.Count);

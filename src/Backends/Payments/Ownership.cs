@@ -1,13 +1,37 @@
 using Billing.Backends.EventStore;
+using Billing.Backends.EventStore.Shards;
 using Billing.Messaging;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>The epochs of the partitions that this backend owns, in one database: with them it tells this backend from the owners before and
-/// after it. Not thread-safe: one call at a time.</summary>
-internal sealed class PartitionEpochs(IAccountStore store, TimeProvider time)
+/// <summary>Which partitions and shards this backend owns, in one database: the epochs of its partitions, with which it tells itself from the
+/// owners before and after it, and the numbers of the shards. A partition with a later owner, and one with accounts that are in another
+/// database now, are one case: what is in flight is abandoned, and the partition is read again from the watermark. Not thread-safe: one call at
+/// a time.</summary>
+internal sealed partial class Ownership(IAccountStore store, ShardMap map, TimeProvider time, ILogger<Ownership> logger)
 {
+    // Longer than the group needs to tell a member that it has lost a partition.
+    private static readonly TimeSpan FencedMax = TimeSpan.FromSeconds(10);
+
     private readonly Dictionary<PartitionAssignment, long> _epochs = [];
+
+    /// <summary>Keeps former owners of the commands' partitions from recording anything from now on. Where this backend has tried before to
+    /// record one of them, it waits for what is left of that.</summary>
+    /// <param name="commands">The commands, of which those of partitions with another owner are abandoned.</param>
+    /// <param name="isAgain">Whether this was tried before and has failed.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <returns>The conditions under which a receipt that is not found is not there.</returns>
+    public async Task<Fence> TakeOverAsync(List<PendingCommand> commands, bool isAgain, CancellationToken cancellationToken)
+    {
+        await BeginAsync(commands, cancellationToken);
+        if (isAgain || commands.Exists(c => c.IsAuthorised))
+        {
+            await RenewAsync(commands, cancellationToken);
+        }
+        var open = commands.FindAll(c => !c.AbandonIfOver());
+        // An answer to a question is its end. A command without a receipt is recorded later, under its own fence.
+        return FenceOf(open.FindAll(c => c.IsStatusQuery), open);
+    }
 
     /// <summary>Begins an epoch for each assignment that has none. What former owners of the partitions may still do is over when this
     /// returns.</summary>
@@ -35,15 +59,24 @@ internal sealed class PartitionEpochs(IAccountStore store, TimeProvider time)
             }
             if (known == shards.Count)
             {
-                shards.Add((command.Shard, command.ShardEpoch));
+                shards.Add((command.Shard, command.Place.Epoch));
             }
-            else if (command.ShardEpoch < shards[known].Epoch)
+            else if (command.Place.Epoch < shards[known].Epoch)
             {
                 // The shard has come back since: what was looked up before is out of date, and so is the batch.
-                shards[known] = (command.Shard, command.ShardEpoch);
+                shards[known] = (command.Shard, command.Place.Epoch);
             }
         }
         return new Fence(ofPartitions.Count == 0 ? [] : AssignmentsOf(ofPartitions).ConvertAll(Present), shards);
+    }
+
+    /// <summary>Gives up the partitions of commands whose shards turn out to be in another database.</summary>
+    public void GiveUp(IReadOnlyCollection<PendingCommand> commands, IReadOnlySet<int> shards)
+    {
+        map.Forget(shards);
+        var moved = commands.Where(c => !c.IsDone && shards.Contains(c.Shard)).ToList();
+        moved.ForEach(c => c.Assignment.Restart(time.GetTimestamp()));
+        Moved(moved.Count, string.Join(", ", shards.Order()));
     }
 
     private async Task AskAsync(List<PartitionAssignment> assignments, CancellationToken cancellationToken)
@@ -67,7 +100,7 @@ internal sealed class PartitionEpochs(IAccountStore store, TimeProvider time)
             }
             else
             {
-                assignment.Fence(time.GetTimestamp());
+                assignment.Fence(time.GetTimestamp() + (long)(FencedMax.TotalSeconds * time.TimestampFrequency));
             }
         }
     }
@@ -88,4 +121,7 @@ internal sealed class PartitionEpochs(IAccountStore store, TimeProvider time)
         }
         return found;
     }
+
+    [LoggerMessage(225, LogLevel.Information, "{Count} commands of the shards {Shards} are in another database now; their partitions are read again")]
+    private partial void Moved(int count, string shards);
 }
