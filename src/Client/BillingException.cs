@@ -5,10 +5,11 @@ namespace Billing.Client;
 public sealed class BillingException : Exception
 {
     /// <summary>Creates the failure of an invalid request, or of a caller without permission.</summary>
-    public BillingException(RejectionReason rejectionReason, string field, string message, Exception? innerException = null)
+    public BillingException(RejectionReason rejectionReason, string reason, string field, string message, Exception? innerException = null)
         : base(message, innerException)
     {
         RejectionReason = rejectionReason;
+        Reason = reason;
         Field = field;
     }
 

@@ -1,4 +1,5 @@
 using Billing.Client;
+using Billing.Contracts;
 
 namespace Billing.Testing;
 
@@ -194,7 +195,8 @@ public abstract partial class BillingFacts
         var e = await Assert.ThrowsAsync<BillingException>(
             () => Billing.GetBalanceAsync(NewAccount(), 7, TimeSpan.FromSeconds(10), Token));
 
-        Assert.Equal((RejectionReason.VersionNotReached, false, "min_version"), (e.RejectionReason, e.IsTransient, e.Field));
+        Assert.Equal(
+            (RejectionReason.VersionNotReached, ErrorReasons.VersionNotReached, false, "min_version"), (e.RejectionReason, e.Reason, e.IsTransient, e.Field));
     }
 
     [Fact]

@@ -140,7 +140,7 @@ internal static class Outcomes
     /// <summary>Returns the exception for a failed query.</summary>
     public static BillingException ToException(RpcException failure) =>
         RejectionOf(failure, isFirstTry: true) is { } reason
-            ? new BillingException(reason, ProxyFailure.Field(failure), failure.Status.Detail, failure)
+            ? new BillingException(reason, ProxyFailure.Reason(failure), ProxyFailure.Field(failure), failure.Status.Detail, failure)
             : new BillingException(ProxyFailure.Reason(failure), ProxyFailure.Message(failure), ProxyFailure.RetryAfter(failure), failure);
 
     /// <summary>Returns the status of the unanswered payments of a stream that failed. A stream that is invalid says nothing of them: one

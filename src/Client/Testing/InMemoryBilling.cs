@@ -83,7 +83,7 @@ public sealed class InMemoryBilling : BillingClient
             return balance.Version >= minVersion
                 ? Task.FromResult(balance)
                 : Task.FromException<AccountBalance>(new BillingException(
-                    RejectionReason.VersionNotReached, "min_version", $"min_version is {minVersion}; the account is at version {balance.Version}."));
+                    RejectionReason.VersionNotReached, ErrorReasons.VersionNotReached, "min_version", $"min_version is {minVersion}; the account is at version {balance.Version}."));
         }
     }
 
@@ -101,7 +101,7 @@ public sealed class InMemoryBilling : BillingClient
             return version <= found.Lines.Count
                 ? Task.FromResult(found.BalanceAt((int)version))
                 : Task.FromException<PastBalance>(new BillingException(
-                    RejectionReason.VersionNotReached, "version", $"version is {version}; the account is at version {found.Lines.Count}."));
+                    RejectionReason.VersionNotReached, ErrorReasons.VersionNotReached, "version", $"version is {version}; the account is at version {found.Lines.Count}."));
         }
     }
 
@@ -238,7 +238,7 @@ public sealed class InMemoryBilling : BillingClient
     }
 
     private static BillingException Invalid(FieldViolation violation) =>
-        new(RejectionReason.InvalidField, violation.Field, violation.ToString());
+        new(RejectionReason.InvalidField, ErrorReasons.InvalidField, violation.Field, violation.ToString());
 
     private static FieldViolation? Read(string? pageToken, string query, out long after)
     {
