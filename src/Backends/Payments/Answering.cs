@@ -1,3 +1,4 @@
+using Billing.Backends.Payments.InFlight;
 using Billing.Contracts;
 using Billing.Hosting.Telemetry;
 using Billing.Messaging;

@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Diagnostics;
 using Billing.Backends.CardNetwork;
+using Billing.Backends.Payments.InFlight;
 using Billing.Backends.Telemetry;
 using Billing.Hosting;
 using Billing.Hosting.Telemetry;

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Threading.Channels;
 using Billing.Backends.EventStore;
 using Billing.Backends.EventStore.Shards;
+using Billing.Backends.Payments.InFlight;
 
 namespace Billing.Backends.Payments;
 

@@ -1,4 +1,5 @@
 using Billing.Backends.EventStore;
+using Billing.Backends.Payments.InFlight;
 using Billing.Backends.Telemetry;
 using Billing.Hosting.Telemetry;
 using Billing.Wire.V1;

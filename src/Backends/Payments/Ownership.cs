@@ -1,5 +1,6 @@
 using Billing.Backends.EventStore;
 using Billing.Backends.EventStore.Shards;
+using Billing.Backends.Payments.InFlight;
 using Billing.Messaging;
 
 namespace Billing.Backends.Payments;

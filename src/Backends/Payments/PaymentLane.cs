@@ -1,5 +1,6 @@
 using System.Threading.Channels;
 using Billing.Backends.EventStore;
+using Billing.Backends.Payments.InFlight;
 using Microsoft.Extensions.Options;
 
 namespace Billing.Backends.Payments;

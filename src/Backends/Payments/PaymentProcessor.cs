@@ -1,6 +1,7 @@
 using Billing.Backends.CardNetwork;
 using Billing.Backends.EventStore;
 using Billing.Backends.EventStore.Shards;
+using Billing.Backends.Payments.InFlight;
 using Billing.Contracts;
 using Billing.Hosting;
 using Billing.Messaging;

@@ -1,5 +1,6 @@
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Backends.Payments.InFlight;
 using Billing.Backends.Telemetry;
 using Billing.Contracts;
 using Billing.Hosting.Telemetry;

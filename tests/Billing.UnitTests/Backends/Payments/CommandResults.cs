@@ -1,4 +1,4 @@
-using Billing.Backends.Payments;
+using Billing.Backends.Payments.InFlight;
 using Billing.Wire.V1;
 
 namespace Billing.UnitTests.Backends.Payments;

@@ -1,6 +1,6 @@
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
-using Billing.Backends.Payments;
+using Billing.Backends.Payments.InFlight;
 using Billing.Contracts;
 using Billing.Messaging;
 using Billing.UnitTests.Testing;

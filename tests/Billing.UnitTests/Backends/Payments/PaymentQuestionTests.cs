@@ -1,5 +1,5 @@
 using Billing.Backends.EventStore;
-using Billing.Backends.Payments;
+using Billing.Backends.Payments.InFlight;
 using Billing.Contracts;
 using Billing.Messaging;
 using Billing.UnitTests.Testing;

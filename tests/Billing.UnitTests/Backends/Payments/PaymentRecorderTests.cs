@@ -1,3 +1,4 @@
+using Billing.Backends.Payments.InFlight;
 using Billing.Backends;
 using Billing.Backends.EventStore;
 using Billing.Backends.EventStore.Shards;

@@ -1,7 +1,7 @@
 using Billing.Backends.Telemetry;
 using Billing.Messaging;
 
-namespace Billing.Backends.Payments;
+namespace Billing.Backends.Payments.InFlight;
 
 /// <summary>The commands that the event store cannot record at present although it records others, such as those of an account under
 /// whose events a page of the disk is damaged. They are neither answered nor settled, and are tried again one account after another; the

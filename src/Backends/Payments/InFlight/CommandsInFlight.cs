@@ -3,7 +3,7 @@ using Billing.Backends.Telemetry;
 using Billing.Messaging;
 using Billing.Messaging.Requests;
 
-namespace Billing.Backends.Payments;
+namespace Billing.Backends.Payments.InFlight;
 
 /// <summary>The commands this backend works on. Copies of a request that arrive meanwhile join it instead of racing it. Different requests under one
 /// transaction id are a queue: only its first is worked on. If that is recorded, all of them have their answer; if it is not, the next one has its turn.

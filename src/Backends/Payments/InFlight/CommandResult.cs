@@ -1,6 +1,6 @@
 using Billing.Wire.V1;
 
-namespace Billing.Backends.Payments;
+namespace Billing.Backends.Payments.InFlight;
 
 /// <summary>What a command ends with.</summary>
 internal abstract record CommandResult

@@ -9,7 +9,7 @@ using Billing.Messaging;
 using Billing.Wire.V1;
 using Grpc.Core;
 
-namespace Billing.Backends.Payments;
+namespace Billing.Backends.Payments.InFlight;
 
 /// <summary>A command in flight, with every delivery that requests it. Deliveries under one transaction id that ask for something else are commands of
 /// their own, which wait behind it (<see cref="CommandsInFlight"/>).</summary>
