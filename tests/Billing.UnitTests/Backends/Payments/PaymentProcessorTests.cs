@@ -560,6 +560,43 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
         Assert.Single(_store.Appended);
     }
 
+    [Fact]
+    public async Task A_payment_that_is_authorised_while_a_command_that_was_set_aside_is_tried_again_does_not_overtake_it()
+    {
+        var wait = TimeSpan.FromMinutes(1);
+        using var network = new SimulatedCardNetwork(
+            Options.Create(new JitterOptions { Enabled = true, PaymentMin = wait, PaymentMax = wait, Seed = 5 }), _time);
+        using var processor = NewProcessor(network);
+        await processor.StartAsync(CancellationToken.None);
+        var (begun, failures, isDamaged) = (_time.GetUtcNow(), 0, true);
+        _store.Fails = _ => isDamaged && ++failures > 0 ? new PostgresException("damaged", "ERROR", "ERROR", "XX001") : null;
+        _store.Searching = _ =>
+        {
+            // Not one of the attempts of a try: what begins the next try. The network answers meanwhile.
+            if (!isDamaged || failures == 0 || failures % EventStoreRetry.AttemptsTogether != 0 || _time.GetUtcNow() < begun + (wait / 2))
+            {
+                return Task.CompletedTask;
+            }
+            isDamaged = false;
+            return Task.Delay(wait, _time);
+        };
+        var (older, newer) = (Payment(), Payment());
+        older.Command.CreditLimit = new SetCreditLimitRequest
+        {
+            TransactionId = older.Command.TransactionId,
+            AccountId = "acct-42",
+            PaymentType = PaymentType.Visa,
+            Limit = Samples.Dollars(50),
+        };
+
+        processor.Accept([older, newer]);
+        await _time.RunToEndAsync(Task.WhenAll(older.Ended, newer.Ended));
+
+        Assert.Equal(
+            new[] { older, newer }.Select(delivery => delivery.Command.TransactionId), _store.Appended.Select(e => e.Recorded.TransactionId));
+        await processor.StopAsync(CancellationToken.None);
+    }
+
     private SimulatedCardNetwork NewNetwork(bool jitter) => new(Options.Create(new JitterOptions { Enabled = jitter, Seed = 5 }), _time);
 
     private PaymentProcessor NewProcessor(SimulatedCardNetwork network)
