@@ -13,7 +13,6 @@ internal sealed class CommandsInFlight
     // The first of each queue.
     private readonly Dictionary<(PartitionAssignment, CommandId), PendingCommand> _commands = [];
     private readonly Lock _gate = new();
-    private long _arrivals;
 
     /// <returns>The commands whose turn it is.</returns>
     public List<PendingCommand> Enter(IReadOnlyList<Delivery> deliveries, long now)
@@ -23,7 +22,7 @@ internal sealed class CommandsInFlight
         {
             foreach (var delivery in deliveries)
             {
-                var command = new PendingCommand(delivery, CommandRoute.Of(delivery.Command).StreamId, ++_arrivals, now);
+                var command = new PendingCommand(delivery, CommandRoute.Of(delivery.Command).StreamId, now);
                 if (_commands.TryAdd(KeyOf(command), command))
                 {
                     fresh.Add(command);

@@ -19,16 +19,15 @@ internal sealed class PendingCommand
     private readonly AccountCommand? _command;
     private volatile PendingCommand? _behind;
 
-    public PendingCommand(Delivery delivery, string streamId, long arrival, long now)
-        : this([new Waiter(delivery, now)], new CommandId(Guid.Parse(delivery.Command.TransactionId), streamId), arrival, DomainOf(delivery))
+    public PendingCommand(Delivery delivery, string streamId, long now)
+        : this([new Waiter(delivery, now)], new CommandId(Guid.Parse(delivery.Command.TransactionId), streamId), DomainOf(delivery))
     {
     }
 
-    private PendingCommand(List<Waiter> waiters, CommandId id, long arrival, AccountCommand? command)
+    private PendingCommand(List<Waiter> waiters, CommandId id, AccountCommand? command)
     {
         _waiters = waiters;
         _command = command;
-        Arrival = arrival;
         Kind = waiters[0].Kind;
         Processing = waiters[0].Delivery.Processing;
         Id = id;
@@ -43,9 +42,6 @@ internal sealed class PendingCommand
     public CommandId Id { get; }
 
     public string StreamId => Id.StreamId;
-
-    /// <summary>Its place in the order in which this process has taken commands.</summary>
-    public long Arrival { get; }
 
     /// <summary>The shard of its account.</summary>
     public int Shard { get; }
@@ -245,7 +241,7 @@ internal sealed class PendingCommand
         {
             var open = _waiters.FindAll(a => a.IsQueued || !a.IsExpired(nowUnixUs));
             _waiters.RemoveAll(open.Contains);
-            return open.Count == 0 ? null : new PendingCommand(open, Id, Arrival, _command) { IsAuthorised = IsAuthorised, Place = Place };
+            return open.Count == 0 ? null : new PendingCommand(open, Id, _command) { IsAuthorised = IsAuthorised, Place = Place };
         }
     }
 
