@@ -8,7 +8,6 @@ using Billing.Messaging.Kafka;
 using Billing.Messaging.Kafka.Clients;
 using Billing.Simulation.Kafka;
 using Billing.Simulation.Store;
-using Billing.Wire.V1;
 using Confluent.Kafka;
 
 namespace Billing.Simulation.Services;
@@ -34,18 +33,10 @@ internal sealed class BalanceBackendNode : BackendNode
         View = new BalanceView(Account.Opened(settings.CreditLimit), settings.ViewAccountsMax, node.Time);
         _model = new BalanceReadModel(
             View, _map, retry, settings.Backend, node.Supervisor, node.Time, PointLog<BalanceReadModel>.Instance);
-        var balances = new BalanceProcessor(
-            View, _map, new SimulatedCardNetwork(settings.CardNetwork, node.Time), Replier, retry, settings.Backend, node.Supervisor,
-            node.Time, PointLog<BalanceProcessor>.Instance);
-        var lookups = Stored(
-            Command.RequestOneofCase.Lookup, (place, command, token) => TransactionLookup.AnswerAsync(_map.Databases[place], command, token), brokers);
         StoredHistory[] histories = [.. databases.Select(database => new StoredHistory(node, database, Account.Opened(settings.CreditLimit)))];
-        var past = Stored(
-            Command.RequestOneofCase.BalanceAt, (place, command, token) => PastBalances.AnswerAsync(histories[place], command, token), brokers);
-        var statements = Stored(
-            Command.RequestOneofCase.Statement,
-            async (place, command, _) => new Reply { Statement = await histories[place].ReadAsync(command.Statement) }, brokers);
-        var processor = new ReadProcessor([balances, lookups, past, statements], Replier, node.Supervisor);
+        var processor = new ReadProcessor(
+            View, _map, histories, histories, new SimulatedCardNetwork(settings.CardNetwork, node.Time), Replier, retry, settings.Backend,
+            node.Supervisor, node.Time, PointLogs.Instance);
         Start(_model);
         Start(processor);
         _partitions = [.. brokers.Find(Topics.Events)!.Select(log => log.Partition)];
@@ -58,10 +49,6 @@ internal sealed class BalanceBackendNode : BackendNode
 
     /// <summary>The backend's view of the balances.</summary>
     public BalanceView View { get; }
-
-    private StoredReads Stored(
-        Command.RequestOneofCase kind, Func<int, Command, CancellationToken, Task<Reply>> read, Brokers brokers) => new(
-            kind, read, _map, Replier, new EventStoreRetry(Node.Time, new Random(brokers.Dice.Seed())), Node.Time, PointLog<StoredReads>.Instance);
 
     private async Task FollowAsync()
     {

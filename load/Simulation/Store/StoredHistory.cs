@@ -11,7 +11,7 @@ namespace Billing.Simulation.Store;
 /// <param name="node">The process.</param>
 /// <param name="server">The database.</param>
 /// <param name="opened">The state of an account without events.</param>
-internal sealed class StoredHistory(Node node, StoreServer server, Account opened) : IAccountHistory
+internal sealed class StoredHistory(Node node, StoreServer server, Account opened) : IAccountHistory, IStatementReader
 {
     public Task<PastAccount> AtAsync(string streamId, long version, CancellationToken cancellationToken) =>
         ReadAsync(streamId, events => version > events.Count ? new PastAccount(null, End: events.Count) : At(events, version));
@@ -19,8 +19,11 @@ internal sealed class StoredHistory(Node node, StoreServer server, Account opene
     public Task<PastAccount> AtAsync(string streamId, DateTimeOffset time, CancellationToken cancellationToken) =>
         ReadAsync(streamId, events => At(events, events.LastOrDefault(stored => stored.Fact.DecidedAt <= time)?.Version ?? 0));
 
-    /// <summary>Reads a page of a statement.</summary>
-    public Task<StatementPage> ReadAsync(StatementPageRequest request) => ReadAsync(StreamId.For(request.PaymentType, request.AccountId), events =>
+    /// <inheritdoc/>
+    public Task<StatementPage> ReadAsync(StatementPageRequest request, CancellationToken cancellationToken) => ReadAsync(
+        StreamId.For(request.PaymentType, request.AccountId), events => Page(request, events));
+
+    private StatementPage Page(StatementPageRequest request, IReadOnlyList<Stored> events)
     {
         var (page, account) = (new StatementPage { ReadTo = request.AfterVersion }, opened);
         foreach (var stored in events)
@@ -50,7 +53,7 @@ internal sealed class StoredHistory(Node node, StoreServer server, Account opene
             CreditLimit = account.CreditLimit.ToMoney(account.Currency ?? ""),
         };
         return page;
-    });
+    }
 
     private Task<T> ReadAsync<T>(string streamId, Func<IReadOnlyList<Stored>, T> read) =>
         server.AskAsync(node, new StoreRequest(Writes: false) { Streams = [streamId] }, _ => read([.. server.Statements.Stream(streamId)]));

@@ -78,9 +78,9 @@ internal sealed partial class BalanceProcessor(
         foreach (var delivery in batch)
         {
             var command = delivery.Command;
-            if (Expiry.IsExpired(delivery, nowUnixUs))
+            if (ReadDeadline.HasPassed(delivery, nowUnixUs))
             {
-                answered.Add((delivery, Expiry.Reply(command)));
+                answered.Add((delivery, ReadDeadline.Reply(command)));
             }
             else if (view.Find(Stream(command)) is not { } account)
             {
@@ -123,8 +123,8 @@ internal sealed partial class BalanceProcessor(
 
     private void ReadLater(Delivery delivery)
     {
-        var place = map.Find(Shard.Of(Stream(delivery.Command)));
-        _unknown[place == ShardMap.Nowhere ? map.Databases.Count : place].Writer.TryWrite(delivery);
+        var database = map.Find(Shard.Of(Stream(delivery.Command)));
+        _unknown[database == ShardMap.Nowhere ? map.Databases.Count : database].Writer.TryWrite(delivery);
     }
 
     private async ValueTask<List<(Delivery, Reply?)>> FromStoreAsync(List<Delivery> batch, CancellationToken cancellationToken)

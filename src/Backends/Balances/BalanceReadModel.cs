@@ -44,9 +44,9 @@ internal sealed partial class BalanceReadModel(
                 BackendMetrics.ViewGaps.Add(1);
                 Gap(streamId, known.Version);
             }
-            if (map.Find(Shard.Of(streamId)) is not ShardMap.Nowhere and var place)
+            if (map.Find(Shard.Of(streamId)) is not ShardMap.Nowhere and var database)
             {
-                _loaders[place].Want(streamId);
+                _loaders[database].Want(streamId);
             }
             else
             {
@@ -75,7 +75,7 @@ internal sealed partial class BalanceReadModel(
     }
 
     public override async Task RunAsync(CancellationToken stopping) => await await Task.WhenAny(
-        _loaders.Select((loader, place) => loader.RunAsync(Begin, (round, shards) => Note(round, place, [.. shards]), stopping)));
+        _loaders.Select((loader, database) => loader.RunAsync(Begin, (round, shards) => Note(round, database, [.. shards]), stopping)));
 
     private int Begin()
     {
@@ -85,7 +85,7 @@ internal sealed partial class BalanceReadModel(
         }
     }
 
-    private void Note(int round, int place, IReadOnlyList<int> shards)
+    private void Note(int round, int database, IReadOnlyList<int> shards)
     {
         lock (_gate)
         {
@@ -93,7 +93,7 @@ internal sealed partial class BalanceReadModel(
             {
                 return;
             }
-            _filled[place] = shards;
+            _filled[database] = shards;
             if (Array.TrueForAll(_filled, read => read is not null) && !view.IsFull)
             {
                 if (_filled.SelectMany(read => read!).Distinct().Count() == Shard.Count)

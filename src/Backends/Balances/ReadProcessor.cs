@@ -1,8 +1,12 @@
+using Billing.Backends.CardNetwork;
+using Billing.Backends.EventStore;
+using Billing.Backends.EventStore.Shards;
 using Billing.Contracts;
 using Billing.Hosting;
 using Billing.Messaging;
 using Billing.Wire.V1;
 using Grpc.Core;
+using Microsoft.Extensions.Options;
 
 namespace Billing.Backends.Balances;
 
@@ -19,16 +23,51 @@ internal interface IReadKind
 }
 
 /// <summary>The read side: passes each request to its kind.</summary>
-internal sealed class ReadProcessor(IEnumerable<IReadKind> kinds, Replier replier, Supervisor supervisor)
-    : Worker(supervisor), ICommandHandler
+internal sealed class ReadProcessor : Worker, ICommandHandler
 {
-    private readonly Dictionary<Command.RequestOneofCase, IReadKind> _kinds = kinds.ToDictionary(kind => kind.Field);
+    private readonly Replier _replier;
+    private readonly Dictionary<Command.RequestOneofCase, IReadKind> _kinds;
 
-    public int InFlight => replier.InFlight;
+    /// <param name="view">The view of the balances.</param>
+    /// <param name="map">The databases.</param>
+    /// <param name="histories">The accounts as they were, in each of those.</param>
+    /// <param name="statements">Their statements, in each of those.</param>
+    /// <param name="network">What a check of a balance asks.</param>
+    /// <param name="replier">Gets the answers.</param>
+    /// <param name="retry">Tries reads again.</param>
+    /// <param name="options">The settings.</param>
+    /// <param name="supervisor">Watches what runs.</param>
+    /// <param name="time">The clock.</param>
+    /// <param name="log">Makes the loggers.</param>
+    public ReadProcessor(
+        BalanceView view, ShardMap map, IReadOnlyList<IAccountHistory> histories, IReadOnlyList<IStatementReader> statements,
+        SimulatedCardNetwork network, Replier replier, EventStoreRetry retry, IOptions<BackendOptions> options, Supervisor supervisor,
+        TimeProvider time, ILoggerFactory log)
+        : base(supervisor)
+    {
+        _replier = replier;
+        IReadKind[] kinds =
+        [
+            new BalanceProcessor(
+                view, map, network, replier, retry, options, supervisor, time, log.CreateLogger<BalanceProcessor>()),
+            Stored(Command.RequestOneofCase.Statement, async (database, command, token) =>
+                new Reply { Statement = await statements[database].ReadAsync(command.Statement, token) }),
+            Stored(Command.RequestOneofCase.Lookup, (database, command, token) =>
+                TransactionLookup.AnswerAsync(map.Databases[database], command, token)),
+            Stored(Command.RequestOneofCase.BalanceAt, (database, command, token) =>
+                PastBalances.AnswerAsync(histories[database], command, token)),
+        ];
+        _kinds = kinds.ToDictionary(kind => kind.Field);
+
+        StoredReads Stored(Command.RequestOneofCase kind, Func<int, Command, CancellationToken, Task<Reply>> read) =>
+            new(kind, read, map, replier, retry, time, log.CreateLogger<StoredReads>());
+    }
+
+    public int InFlight => _replier.InFlight;
 
     public void Accept(IReadOnlyList<Delivery> deliveries)
     {
-        replier.Enter(deliveries.Count);
+        _replier.Enter(deliveries.Count);
         foreach (var delivery in deliveries)
         {
             _kinds[delivery.Command.RequestCase].Accept(delivery);
@@ -41,9 +80,9 @@ internal sealed class ReadProcessor(IEnumerable<IReadKind> kinds, Replier replie
 }
 
 /// <summary>Requests whose deadline has passed: they are answered, so that their deliveries are settled, but not processed.</summary>
-internal static class Expiry
+internal static class ReadDeadline
 {
-    public static bool IsExpired(Delivery delivery, long nowUnixUs) =>
+    public static bool HasPassed(Delivery delivery, long nowUnixUs) =>
         delivery.DeadlineUnixUs != 0 && delivery.DeadlineUnixUs <= nowUnixUs;
 
     public static Reply Reply(Command command) => Replies.Error(

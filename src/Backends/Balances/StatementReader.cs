@@ -13,6 +13,13 @@ using Npgsql;
 
 namespace Billing.Backends.Balances;
 
+/// <summary>Reads statements of the accounts in one database.</summary>
+internal interface IStatementReader
+{
+    /// <summary>Reads a page; the page of an account without events is empty.</summary>
+    Task<Wire.V1.StatementPage> ReadAsync(Wire.V1.StatementPageRequest request, CancellationToken cancellationToken);
+}
+
 /// <summary>Reads statements from Marten's tables: only the page's own entries, from the opening state in the request, or else from the account
 /// as it was before the page.</summary>
 /// <param name="servers">The database.</param>
@@ -23,10 +30,11 @@ namespace Billing.Backends.Balances;
 /// <param name="scannedMax">The most events that are looked at for a page of only some events: so many that it takes a moment.</param>
 internal sealed class StatementReader(
     StoreServers servers, IAccountReader accounts, AccountHistory history, string schema, Account opened, int scannedMax = 100_000)
+    : IStatementReader
 {
     private readonly string _events = schema + ".mt_events";
 
-    /// <summary>Reads a page; the page of an account without events is empty.</summary>
+    /// <inheritdoc/>
     public async Task<Wire.V1.StatementPage> ReadAsync(Wire.V1.StatementPageRequest request, CancellationToken cancellationToken)
     {
         var streamId = StreamId.For(request.PaymentType, request.AccountId);

@@ -10,7 +10,7 @@ using Grpc.Core;
 namespace Billing.Backends.Balances;
 
 /// <summary>Answers requests of one kind from the event store, several at a time, so that a long one holds up neither requests of other
-/// kinds nor all of its own. An answer is read from the database in a place of the map.</summary>
+/// kinds nor all of its own. An answer is read from the database that holds the account.</summary>
 internal sealed partial class StoredReads(
     Command.RequestOneofCase kind, Func<int, Command, CancellationToken, Task<Reply>> read,
     ShardMap map, Replier replier, EventStoreRetry retry, TimeProvider time, ILogger<StoredReads> logger) : IReadKind
@@ -45,9 +45,9 @@ internal sealed partial class StoredReads(
     private async Task AnswerAsync(Delivery delivery, CancellationToken cancellationToken)
     {
         var command = delivery.Command;
-        if (Expiry.IsExpired(delivery, time.Microseconds()))
+        if (ReadDeadline.HasPassed(delivery, time.Microseconds()))
         {
-            replier.Publish([(delivery, Expiry.Reply(command))], []);
+            replier.Publish([(delivery, ReadDeadline.Reply(command))], []);
             return;
         }
         using var deadline = Deadline(delivery);
@@ -55,14 +55,14 @@ internal sealed partial class StoredReads(
         try
         {
             var reply = await _retry.ExecuteAsync(
-                token => _reader.ReadAsync(CommandRoute.Of(command).StreamId, (place, use) => read(place, command, use), token), either.Token);
+                token => _reader.ReadAsync(CommandRoute.Of(command).StreamId, (database, use) => read(database, command, use), token), either.Token);
             reply.CorrelationId = command.CorrelationId;
             replier.Publish([(delivery, reply)], []);
         }
         catch (Exception) when (!cancellationToken.IsCancellationRequested && deadline.IsCancellationRequested)
         {
             // The deadline ends the read: nobody waits for it any longer, and the reader is needed for other requests.
-            replier.Publish([(delivery, Expiry.Reply(command))], []);
+            replier.Publish([(delivery, ReadDeadline.Reply(command))], []);
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested && EventStoreFailure.IsRetryable(e))
         {

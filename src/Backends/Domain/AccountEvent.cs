@@ -46,6 +46,12 @@ public abstract record AccountEvent
     internal Account Stated(long version, decimal creditLimit) =>
         new(version, Balance, creditLimit, AccountCurrency) { OnHold = OnHold ?? 0, Status = AccountStatus };
 
+    /// <summary>When the hold that it opens is over; null if it opens none.</summary>
+    internal virtual DateTimeOffset? HoldUntil => null;
+
+    /// <summary>The payment whose hold it ends; null if it ends none.</summary>
+    internal virtual Guid? EndsHoldOf => null;
+
     /// <summary>The account after this event.</summary>
     internal abstract Account ApplyTo(Account account);
 }

@@ -45,6 +45,8 @@ public sealed record PaymentAuthorised(
 {
     internal override string AccountCurrency => Currency;
 
+    internal override DateTimeOffset? HoldUntil => ExpiresAt;
+
     internal override Account ApplyTo(Account account) => account.Next(Currency, held: Amount);
 }
 

@@ -40,4 +40,6 @@ public abstract record PaymentFollowUp : AccountEvent
 
     /// <summary>What of the payment is on hold.</summary>
     public required decimal Held { get; init; }
+
+    internal override Guid? EndsHoldOf => Held == 0 ? PaymentId : null;
 }

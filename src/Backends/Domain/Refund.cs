@@ -45,5 +45,8 @@ public sealed record PaymentRefunded(
 {
     internal override string AccountCurrency => Currency;
 
+    // A refund leaves what is on hold as it is.
+    internal override Guid? EndsHoldOf => null;
+
     internal override Account ApplyTo(Account account) => account.Next(Currency, charged: -Amount);
 }

@@ -29,7 +29,7 @@ public sealed record Voiding(Guid TransactionId, Guid Of, string? TraceId = null
 /// <param name="Of">The transaction id of the payment.</param>
 /// <param name="AsOf">The time when it was found to be over.</param>
 /// <param name="TraceId">The id of its trace if it is traced.</param>
-public sealed record Expiry(Guid TransactionId, Guid Of, DateTimeOffset AsOf, string? TraceId = null) : AccountCommand(TransactionId)
+public sealed record Expiring(Guid TransactionId, Guid Of, DateTimeOffset AsOf, string? TraceId = null) : AccountCommand(TransactionId)
 {
     /// <inheritdoc/>
     public override Guid? PaymentId => Of;

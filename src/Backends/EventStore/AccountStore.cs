@@ -28,9 +28,9 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
     internal const string FollowedUpPayment = $"(data ->> '{nameof(PaymentFollowUp.PaymentId)}')";
 
     private readonly EventStoreOptions _options = options.Value;
-    private readonly string _hold = StoredFunction.Hold.Call(options.Value.Schema);
+    private readonly string _requireFence = StoredFunction.RequireFence.Call(options.Value.Schema);
     private readonly string _append = StoredFunction.AppendEvents.Call(options.Value.Schema);
-    private readonly string _require = StoredFunction.RequireVersions.Call(options.Value.Schema);
+    private readonly string _requireVersions = StoredFunction.RequireVersions.Call(options.Value.Schema);
 
     public Task<T> UseAsync<T>(Func<CancellationToken, Task<T>> use, CancellationToken cancellationToken) => servers.UseAsync(use, cancellationToken);
 
@@ -117,10 +117,10 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
         var wanted = commands.Distinct().ToDictionary(c => c.EventId);
         var found = new Dictionary<CommandId, Wire.V1.Event>();
         await using var statements = servers.Primary.CreateBatch();
-        AddHold(statements, commands.Select(c => c.StreamId), fence);
+        AddFence(statements, commands.Select(c => c.StreamId), fence);
         if (versions is not null)
         {
-            Add(statements, _require, Texts([.. versions.Keys]), Values(versions.Values.ToArray()));
+            Add(statements, _requireVersions, Texts([.. versions.Keys]), Values(versions.Values.ToArray()));
         }
         Add(
             statements,
@@ -156,7 +156,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
         var last = new Dictionary<CommandId, PaymentFollowUp>(payments.Count);
         await using var statements = servers.Primary.CreateBatch();
         // As before the look-up of receipts.
-        AddHold(statements, payments.Select(p => p.StreamId), []);
+        AddFence(statements, payments.Select(p => p.StreamId), []);
         Add(
             statements,
             $"""
@@ -207,7 +207,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
         IReadOnlyCollection<(CommandId Id, Sender? By)> commands, Fence fence, CancellationToken cancellationToken)
     {
         await using var statements = servers.Primary.CreateBatch();
-        AddHold(statements, commands.Select(c => c.Id.StreamId), fence);
+        AddFence(statements, commands.Select(c => c.Id.StreamId), fence);
         Add(
             statements,
             $"""
@@ -250,9 +250,9 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
     public async Task AppendAsync(IReadOnlyList<NewEvent> batch, Fence fence, CancellationToken cancellationToken)
     {
         await using var statements = servers.Primary.CreateBatch();
-        AddHold(statements, batch.Select(e => e.Recorded.StreamId), fence);
+        AddFence(statements, batch.Select(e => e.Recorded.StreamId), fence);
         AddEvents(statements, batch);
-        AddHolds(statements, batch);
+        AddOpenHolds(statements, batch);
         await ExecuteAsync(statements, cancellationToken);
     }
 
@@ -272,10 +272,10 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
         cancellationToken.ThrowIfCancellationRequested();
     }
 
-    private void AddHold(NpgsqlBatch statements, IEnumerable<string> streamIds, Fence fence)
+    private void AddFence(NpgsqlBatch statements, IEnumerable<string> streamIds, Fence fence)
     {
         var shards = Shard.Of(streamIds);
-        Add(statements, _hold, [Values(shards), Values(Array.ConvertAll(shards, fence.EpochOf)), .. Columns(fence.Partitions)]);
+        Add(statements, _requireFence, [Values(shards), Values(Array.ConvertAll(shards, fence.EpochOf)), .. Columns(fence.Partitions)]);
     }
 
     private void AddEvents(NpgsqlBatch statements, IReadOnlyList<NewEvent> batch)
@@ -300,10 +300,10 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
             new NpgsqlParameter<ReadOnlyMemory<byte>[]> { TypedValue = bodies, NpgsqlDbType = NpgsqlDbType.Array | NpgsqlDbType.Text });
     }
 
-    // What is on hold never is again once nothing is, so the order of the two does not matter.
-    private void AddHolds(NpgsqlBatch statements, IReadOnlyList<NewEvent> batch)
+    // A hold that has ended never opens again, so the order of the two does not matter.
+    private void AddOpenHolds(NpgsqlBatch statements, IReadOnlyList<NewEvent> batch)
     {
-        var opened = batch.Where(e => e.Fact is PaymentAuthorised).ToList();
+        var opened = batch.Where(e => e.Fact.HoldUntil is not null).ToList();
         if (opened.Count > 0)
         {
             Add(
@@ -311,16 +311,18 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
                 $"insert into {EventStoreSchema.OpenHolds(_options.Schema)} (stream_id, payment_id, expires_at) select * from unnest($1, $2, $3)",
                 Texts([.. opened.Select(e => e.Recorded.StreamId)]),
                 Values(opened.Select(e => e.Fact.TransactionId).ToArray()),
-                Values(opened.Select(e => ((PaymentAuthorised)e.Fact).ExpiresAt.UtcDateTime).ToArray()));
+                Values(opened.Select(e => e.Fact.HoldUntil!.Value.UtcDateTime).ToArray()));
         }
-        var closed = batch.Where(e => e.Fact is PaymentFollowUp { Held: 0 } and not PaymentRefunded).ToList();
-        if (closed.Count > 0)
+        var ended = batch.Where(e => e.Fact.EndsHoldOf is not null).ToList();
+        if (ended.Count > 0)
         {
             Add(
                 statements,
-                $"delete from {EventStoreSchema.OpenHolds(_options.Schema)} h using unnest($1, $2) as c(stream, payment) where h.stream_id = c.stream and h.payment_id = c.payment",
-                Texts([.. closed.Select(e => e.Recorded.StreamId)]),
-                Values(closed.Select(e => ((PaymentFollowUp)e.Fact).PaymentId).ToArray()));
+                $"""
+                delete from {EventStoreSchema.OpenHolds(_options.Schema)} h using unnest($1, $2) as c(stream, payment)
+                where h.stream_id = c.stream and h.payment_id = c.payment
+                """,
+                Texts([.. ended.Select(e => e.Recorded.StreamId)]), Values(ended.Select(e => e.Fact.EndsHoldOf!.Value).ToArray()));
         }
     }
 

@@ -21,7 +21,7 @@ internal static class EventStoreFailure
 
     /// <summary>Whether a retry may succeed, once the caller has looked up what is stored by now.</summary>
     public static bool IsRetryable(Exception failure) =>
-        IsOfSomeRows(failure) || Elsewhere(failure) is not null || IsEpochOver(failure) || IsSequenceNumberTaken(failure) || IsUnavailable(failure);
+        IsOfSomeRows(failure) || ShardsElsewhere(failure) is not null || IsEpochOver(failure) || IsSequenceNumberTaken(failure) || IsUnavailable(failure);
 
     /// <summary>Whether the failure may concern some accounts or transactions only, so that others can be recorded although it lasts:
     /// damaged pages, a stream whose version is not that of its events, an archived stream, events that only a newer version of the program can
@@ -46,7 +46,7 @@ internal static class EventStoreFailure
         failure.GetBaseException() is PostgresException { SqlState: StoredFunction.EpochEnded };
 
     /// <summary>The shards because of which an append failed, since they are not in that database; null if it failed otherwise.</summary>
-    public static IReadOnlySet<int>? Elsewhere(Exception failure) =>
+    public static IReadOnlySet<int>? ShardsElsewhere(Exception failure) =>
         failure.GetBaseException() is PostgresException { SqlState: StoredFunction.ShardElsewhere } refusal
             ? refusal.MessageText.Split(' ')[^1].Split(',').Select(shard => int.Parse(shard, CultureInfo.InvariantCulture)).ToHashSet()
             : null;

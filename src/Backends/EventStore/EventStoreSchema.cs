@@ -206,7 +206,7 @@ public sealed class EventStoreSchema(
             end if;
         end $do$;
         """,
-        StoredFunction.Hold.Sql(schema),
+        StoredFunction.RequireFence.Sql(schema),
         StoredFunction.BeginIncarnation.Sql(schema));
 
     // Not "if not exists": that requires the right to create tables even if the table exists, and a backend's role need not

@@ -89,8 +89,8 @@ internal sealed record StoredFunction(string Name, (string Name, string Type)[] 
     /// begun its epoch, nothing that a former owner does can be stored any more, however late it comes: the fencing token of
     /// M. Kleppmann, Designing Data-Intensive Applications, chapter 8. One lock for all shards, since a row that many transactions lock
     /// at once costs each of them a write.</summary>
-    public static StoredFunction Hold { get; } = new(
-        "hold",
+    public static StoredFunction RequireFence { get; } = new(
+        "require_fence",
         [
             ("shards", "integer[]"), ("shard_epochs", "bigint[]"), ("topics", "varchar[]"), ("numbers", "integer[]"), ("epochs", "bigint[]"),
         ],

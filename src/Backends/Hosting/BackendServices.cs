@@ -9,7 +9,6 @@ using Billing.Hosting;
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Billing.Messaging.Kafka.Clients;
-using Billing.Wire.V1;
 using Microsoft.Extensions.Options;
 
 namespace Billing.Backends.Hosting;
@@ -97,26 +96,15 @@ public static class BackendServices
     /// <summary>The read side, with every kind of request that reads.</summary>
     internal static ReadProcessor NewReadProcessor(this IServiceProvider provider, IAnswerPublisher publisher)
     {
-        var replier = provider.New<Replier>(publisher);
-        var backend = provider.GetRequiredService<IOptions<BackendOptions>>().Value;
-        var opened = Account.Opened(backend.DefaultCreditLimit);
+        var opened = Account.Opened(provider.GetRequiredService<IOptions<BackendOptions>>().Value.DefaultCreditLimit);
         var databases = provider.Databases();
         AccountHistory[] histories = [.. databases.Select(database => new AccountHistory(database.Servers, database.Settings.Schema, opened))];
         StatementReader[] statements =
         [
-            .. databases.Zip(histories, (database, history) => new StatementReader(database.Servers, database.Store, history, database.Settings.Schema, opened)),
+            .. databases.Zip(histories, (database, history) =>
+                new StatementReader(database.Servers, database.Store, history, database.Settings.Schema, opened)),
         ];
-        IReadKind[] kinds =
-        [
-            provider.New<BalanceProcessor>(replier),
-            Stored(Command.RequestOneofCase.Statement, async (place, command, token) => new Reply { Statement = await statements[place].ReadAsync(command.Statement, token) }),
-            Stored(Command.RequestOneofCase.Lookup, (place, command, token) => TransactionLookup.AnswerAsync(databases[place].Store, command, token)),
-            Stored(Command.RequestOneofCase.BalanceAt, (place, command, token) => PastBalances.AnswerAsync(histories[place], command, token)),
-        ];
-        return provider.New<ReadProcessor>(kinds, replier);
-
-        StoredReads Stored(Command.RequestOneofCase kind, Func<int, Command, CancellationToken, Task<Reply>> read) =>
-            provider.New<StoredReads>(kind, read, replier);
+        return provider.New<ReadProcessor>(histories, statements, provider.New<Replier>(publisher));
     }
 
     private static BalanceView NewView(IServiceProvider provider)

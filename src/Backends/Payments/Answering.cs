@@ -49,7 +49,8 @@ internal sealed partial class Answering(CommandsInFlight inFlight, Replier repli
         {
             switch (command.Result)
             {
-                case CommandResult.Abandoned:
+                case null:
+                    // Abandoned.
                     abandoned.AddRange(command.Deliveries);
                     break;
                 case CommandResult.Rejected { Reason: var reason }:

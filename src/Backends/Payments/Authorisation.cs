@@ -20,7 +20,7 @@ internal sealed class Authorisation(SimulatedCardNetwork network, Supervisor sup
     /// <param name="cancellationToken">Ends the call of the network.</param>
     public void Begin(PendingCommand command, Action<PendingCommand> next, CancellationToken cancellationToken)
     {
-        var authorised = command.Kind.IsAuthorised ? network.AuthoriseAsync(cancellationToken) : Task.CompletedTask;
+        var authorised = command.Kind.NeedsAuthorisation ? network.AuthoriseAsync(cancellationToken) : Task.CompletedTask;
         var before = _lastOfAccount.GetValueOrDefault(command.StreamId)?.Turn ?? Task.CompletedTask;
         if (authorised.IsCompletedSuccessfully && before.IsCompletedSuccessfully)
         {

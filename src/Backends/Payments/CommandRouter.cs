@@ -14,7 +14,7 @@ internal sealed class CommandRouter(
     // While a shard is being moved, its commands wait for as long as this longer than needed.
     private static readonly TimeSpan AskingInterval = TimeSpan.FromMilliseconds(50);
 
-    private readonly StoreAccess _access = new(time, patience, "");
+    private readonly StoreWait _wait = new(time, patience, "");
     private readonly Lock _gate = new();
     private readonly Channel<bool> _work = Channel.CreateBounded<bool>(
         new BoundedChannelOptions(1) { SingleReader = true, FullMode = BoundedChannelFullMode.DropWrite });
@@ -23,13 +23,13 @@ internal sealed class CommandRouter(
     private List<PendingCommand> _waiting = [];
 
     /// <summary>Whether commands wait here for longer than callers do.</summary>
-    public bool IsAway => _access.IsAway;
+    public bool WaitsTooLong => _wait.IsTooLong;
 
     /// <summary>Whoever has waited since this moment has waited long enough.</summary>
-    public long PatienceBegan => _access.PatienceBegan;
+    public long PatienceBegan => _wait.PatienceBegan;
 
     /// <summary>Names the shards for which commands have waited too long.</summary>
-    public string? NotReadyReason => _access.IsAway
+    public string? NotReadyReason => _wait.IsTooLong
         ? $"no database that answers, or more than one, holds the shards {string.Join(", ", WaitedFor())}"
         : null;
 
@@ -40,8 +40,8 @@ internal sealed class CommandRouter(
         {
             for (var next = 0; next < commands.Count;)
             {
-                var (first, database) = (next, Place(commands[next]));
-                for (next++; next < commands.Count && Place(commands[next]) == database; next++)
+                var (first, database) = (next, DatabaseOf(commands[next]));
+                for (next++; next < commands.Count && DatabaseOf(commands[next]) == database; next++)
                 {
                 }
                 Pass(next - first == commands.Count ? commands : commands[first..next], database);
@@ -55,22 +55,22 @@ internal sealed class CommandRouter(
         while (await _work.Reader.WaitToReadAsync(cancellationToken))
         {
             _work.Reader.TryRead(out _);
-            _access.Begin();
+            _wait.Begin();
             await map.RefreshAsync();
             while (!TryPass())
             {
                 await Task.Delay(AskingInterval, time, cancellationToken);
                 await map.RefreshAsync();
             }
-            _access.End();
+            _wait.End();
         }
     }
 
     // What waits comes first.
-    private int Place(PendingCommand command)
+    private int DatabaseOf(PendingCommand command)
     {
-        command.Place = _waitingOfShard[command.Shard] > 0 ? (ShardMap.Nowhere, 0) : map.PlaceOf(command.Shard);
-        return command.Place.Database;
+        command.Holder = _waitingOfShard[command.Shard] > 0 ? (ShardMap.Nowhere, 0) : map.HolderOf(command.Shard);
+        return command.Holder.Database;
     }
 
     private void Pass(List<PendingCommand> commands, int database)

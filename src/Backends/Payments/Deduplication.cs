@@ -70,7 +70,7 @@ internal sealed partial class Deduplication(
             var fence = await ownership.TakeOverAsync(Open(commands), isAgain: _retry.Attempts > 1, cancellationToken);
             return await store.FindReceiptsAsync(Open(commands).ConvertAll(c => c.Id), fence, cancellationToken);
         }
-        catch (Exception e) when (EventStoreFailure.Elsewhere(e) is { } shards)
+        catch (Exception e) when (EventStoreFailure.ShardsElsewhere(e) is { } shards)
         {
             ownership.GiveUp(commands, shards);
             throw;

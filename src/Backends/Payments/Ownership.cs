@@ -60,12 +60,12 @@ internal sealed partial class Ownership(IAccountStore store, ShardMap map, TimeP
             }
             if (known == shards.Count)
             {
-                shards.Add((command.Shard, command.Place.Epoch));
+                shards.Add((command.Shard, command.Holder.Epoch));
             }
-            else if (command.Place.Epoch < shards[known].Epoch)
+            else if (command.Holder.Epoch < shards[known].Epoch)
             {
                 // The shard has come back since: what was looked up before is out of date, and so is the batch.
-                shards[known] = (command.Shard, command.Place.Epoch);
+                shards[known] = (command.Shard, command.Holder.Epoch);
             }
         }
         return new Fence(ofPartitions.Count == 0 ? [] : AssignmentsOf(ofPartitions).ConvertAll(Present), shards);

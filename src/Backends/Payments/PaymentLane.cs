@@ -35,10 +35,10 @@ internal sealed class PaymentLane(
     public CommandsSetAside SetAsideCommands { get; } = new();
 
     /// <summary>How long the pending access to the database has taken.</summary>
-    public StoreAccess Access { get; } = new(time, options.Value.StoreUnavailableMax, store.Name);
+    public StoreWait Wait { get; } = new(time, options.Value.StoreUnavailableMax, store.Name);
 
     /// <summary>Why the database cannot be relied on; null if it can.</summary>
-    public string? NotReadyReason => Access.NotReadyReason ?? _notReadyReason;
+    public string? NotReadyReason => Wait.NotReadyReason ?? _notReadyReason;
 
     // One delegate for all commands.
     private Action<PendingCommand> Next => field ??= Authorised;
@@ -99,9 +99,9 @@ internal sealed class PaymentLane(
     /// <returns>The commands that were authorised before they were set aside. They are older than all others of their accounts.</returns>
     private async Task<List<PendingCommand>> DeduplicateAsync(List<PendingCommand> fresh, CancellationToken cancellationToken)
     {
-        Access.Begin();
+        Wait.Begin();
         await deduplication.DeduplicateAsync(fresh, cancellationToken);
-        Access.End();
+        Wait.End();
         var (ended, again) = (new List<PendingCommand>(), new List<PendingCommand>());
         foreach (var command in SetAside(fresh, deduplication.Unreadable, deduplication.Refusal))
         {
@@ -141,9 +141,9 @@ internal sealed class PaymentLane(
             }
             for (batch = SetAsideCommands.AddLater(batch); batch.Count > 0; batch = SetAsideCommands.AddLater(batch))
             {
-                Access.Begin();
+                Wait.Begin();
                 await recorder.RecordAsync(batch, cancellationToken);
-                Access.End();
+                Wait.End();
                 // Repeats of expired commands arrived before the unrecorded commands of the same account, so they are recorded
                 // first. If versions were in a different order than commands, events that have to be published again would be
                 // out of order too.
@@ -157,7 +157,7 @@ internal sealed class PaymentLane(
     {
         var left = answering.Answer(done);
         Accept(left.Next ?? []);
-        return left.Open ?? [];
+        return left.LateCopies ?? [];
     }
 
     /// <summary>Sets aside the commands that a step could not process at present, and the later ones of their accounts. Those of other owners are

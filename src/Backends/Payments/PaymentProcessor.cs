@@ -82,17 +82,17 @@ internal sealed class PaymentProcessor : Worker, ICommandHandler, IReadyPart
             for (var database = 0; database < _lanes.Length; database++)
             {
                 var lane = _lanes[database];
-                if (lane.Access.IsAway)
+                if (lane.Wait.IsTooLong)
                 {
-                    AnswerWaiting(database, lane.Access.PatienceBegan);
+                    AnswerWaiting(database, lane.Wait.PatienceBegan);
                 }
                 else if (!lane.SetAsideCommands.IsEmpty)
                 {
-                    _answering.AnswerUnavailable(lane.SetAsideCommands.AnswerWaiting(lane.Access.PatienceBegan), _patience);
+                    _answering.AnswerUnavailable(lane.SetAsideCommands.AnswerWaiting(lane.Wait.PatienceBegan), _patience);
                     lane.Wake();
                 }
             }
-            if (_router.IsAway)
+            if (_router.WaitsTooLong)
             {
                 AnswerWaiting(ShardMap.Nowhere, _router.PatienceBegan);
             }
@@ -100,5 +100,5 @@ internal sealed class PaymentProcessor : Worker, ICommandHandler, IReadyPart
     }
 
     private void AnswerWaiting(int database, long since) =>
-        _answering.AnswerUnavailable(_inFlight.AnswerWaiting(since, command => command.Place.Database == database), _patience);
+        _answering.AnswerUnavailable(_inFlight.AnswerWaiting(since, command => command.Holder.Database == database), _patience);
 }

@@ -95,7 +95,7 @@ internal sealed partial class PaymentRecorder(
                 {
                     await TryRecordAsync(batch, token);
                 }
-                catch (Exception e) when (EventStoreFailure.Elsewhere(e) is { } shards)
+                catch (Exception e) when (EventStoreFailure.ShardsElsewhere(e) is { } shards)
                 {
                     ownership.GiveUp(batch, shards);
                     throw;
@@ -149,7 +149,7 @@ internal sealed partial class PaymentRecorder(
         var now = time.Microseconds();
         var expired = batch.Where(c => !c.AbandonIfOver() && c.IsExpired(now)).ToList();
         // In this order: a queued copy that joins between the two may have a deadline that has not passed. One that joins later is not closed here: it
-        // becomes a command of its own (PendingCommand.TakeOpen).
+        // becomes a command of its own (PendingCommand.TakeLateCopies).
         var queued = expired.FindAll(c => c.IsQueued && c.IsExpired(now));
         await FindRecordedAsync(expired, ownership.FenceOf, cancellationToken);
         queued.RemoveAll(c => c.IsDone);
@@ -241,7 +241,7 @@ internal sealed partial class PaymentRecorder(
         foreach (var command in open)
         {
             // What was read under another number of its shard may have changed elsewhere.
-            if (_cache.TryGet(command.StreamId, out var account) && account.Incarnation == Shard.IncarnationOf(command.Place.Epoch))
+            if (_cache.TryGet(command.StreamId, out var account) && account.Incarnation == Shard.IncarnationOf(command.Holder.Epoch))
             {
                 accounts[command.StreamId] = account;
             }

@@ -14,7 +14,7 @@ internal sealed class AuthorisationWrite : WriteKind
 {
     public override Command.RequestOneofCase Field => Command.RequestOneofCase.Authorise;
 
-    public override bool IsAuthorised => true;
+    public override bool NeedsAuthorisation => true;
 
     public override IReadOnlyList<EventKind> Events { get; } =
     [

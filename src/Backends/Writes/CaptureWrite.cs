@@ -12,7 +12,7 @@ internal sealed class CaptureWrite : WriteKind
 {
     public override Command.RequestOneofCase Field => Command.RequestOneofCase.Capture;
 
-    public override bool IsAuthorised => true;
+    public override bool NeedsAuthorisation => true;
 
     public override IReadOnlyList<EventKind> Events { get; } =
     [

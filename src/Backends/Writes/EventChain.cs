@@ -113,12 +113,12 @@ internal static class EventChain
         {
             var start = (int)reader.TokenStartIndex + 1;
             var (name, value) = (start..(start + reader.ValueSpan.Length), (int)reader.BytesConsumed);
-            var place = count;
-            for (; place > 0 && json[names[place - 1]].SequenceCompareTo(json[name]) > 0; place--)
+            var index = count;
+            for (; index > 0 && json[names[index - 1]].SequenceCompareTo(json[name]) > 0; index--)
             {
-                (names[place], values[place]) = (names[place - 1], values[place - 1]);
+                (names[index], values[index]) = (names[index - 1], values[index - 1]);
             }
-            (names[place], values[place]) = (name, value);
+            (names[index], values[index]) = (name, value);
             reader.Skip();
         }
         form.Write("{"u8);

@@ -13,7 +13,7 @@ internal sealed class PaymentWrite : WriteKind
 {
     public override Command.RequestOneofCase Field => Command.RequestOneofCase.Payment;
 
-    public override bool IsAuthorised => true;
+    public override bool NeedsAuthorisation => true;
 
     public override IReadOnlyList<EventKind> Events { get; } =
     [

@@ -71,7 +71,7 @@ internal sealed class ExpiryWrite : WriteKind
             }),
     ];
 
-    public override AccountCommand ToDomain(Command command, RequestTimes? times, string? traceId) => new Expiry(
+    public override AccountCommand ToDomain(Command command, RequestTimes? times, string? traceId) => new Expiring(
         Guid.Parse(command.TransactionId), Guid.Parse(command.Expiry.PaymentId), UnixTime.FromMicroseconds(command.Expiry.AsOfUnixUs));
 
     protected override bool AsksFor(Command command, Event recorded) => true;

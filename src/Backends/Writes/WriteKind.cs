@@ -17,7 +17,7 @@ internal abstract class WriteKind
     public virtual IReadOnlyList<EventKind> Events => [];
 
     /// <summary>Whether the card network is asked before such a request is decided.</summary>
-    public virtual bool IsAuthorised => false;
+    public virtual bool NeedsAuthorisation => false;
 
     /// <summary>Whether it only asks what has become of another request.</summary>
     public virtual bool IsStatusQuery => false;

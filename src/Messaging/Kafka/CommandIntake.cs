@@ -158,12 +158,12 @@ internal sealed class CommandIntake(
     private void Take(IConsumer<byte[], byte[]> consumer, ConsumeResult<byte[], byte[]> record)
     {
         var watermark = _watermarks[record.TopicPartition];
-        var place = positions.Find(consumer, record, watermark.Count > 0 ? watermark.Oldest : long.MaxValue, out _);
-        if (place == Place.NotYet)
+        var order = positions.Find(consumer, record, watermark.Count > 0 ? watermark.Oldest : long.MaxValue, out _);
+        if (order == RecordOrder.NotYet)
         {
             return;
         }
-        if (place == Place.Anew)
+        if (order == RecordOrder.Anew)
         {
             // The offsets of the former log are meaningless in this one.
             watermark.Cut(record.Offset.Value);

@@ -30,7 +30,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IReadyPart, IDispos
 
     private readonly IProducer<string, byte[]> _events;
     private readonly IProducer<string, byte[]> _replies;
-    private readonly Turns<(Publication Publication, Message<string, byte[]> Message)> _eventTurns;
+    private readonly TurnSender<(Publication Publication, Message<string, byte[]> Message)> _eventTurns;
     private readonly TimeProvider _time;
     private readonly ILogger _logger;
     private volatile Exception? _failure;

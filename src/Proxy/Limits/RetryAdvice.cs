@@ -35,7 +35,7 @@ internal sealed class RetryAdvice(TimeSpan wait, TimeProvider time)
             var refused = Interlocked.Exchange(ref _refused, 0);
             Volatile.Write(ref _factor, Math.Clamp((admitted + refused) / (double)Math.Max(1, admitted), 1, FactorMax));
         }
-        var place = Interlocked.Increment(ref _advised) * Golden % 1;
-        return wait * Volatile.Read(ref _factor) * (0.5 + place);
+        var fraction = Interlocked.Increment(ref _advised) * Golden % 1;
+        return wait * Volatile.Read(ref _factor) * (0.5 + fraction);
     }
 }

@@ -52,7 +52,7 @@ begin
     where is_held and (moving_to is null or not number = any(elsewhere));
     update billing.partition_epochs set epoch = greatest(epoch + 1, begun);
 end$$;
-CREATE FUNCTION billing.hold(shards integer[], shard_epochs bigint[], topics character varying[], numbers integer[], epochs bigint[]) RETURNS void
+CREATE FUNCTION billing.require_fence(shards integer[], shard_epochs bigint[], topics character varying[], numbers integer[], epochs bigint[]) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare

@@ -71,7 +71,7 @@ public sealed class Fencing(EventStoreFixture store)
             () => Accounts.ConfirmAsync([Id], new Dictionary<string, long> { [_stream] = 0 }, former, Stop),
         ])
         {
-            Assert.Equal([Shard.Of(_stream)], EventStoreFailure.Elsewhere((await Record.ExceptionAsync(attempt))!)!);
+            Assert.Equal([Shard.Of(_stream)], EventStoreFailure.ShardsElsewhere((await Record.ExceptionAsync(attempt))!)!);
         }
 
         await AppendAsync(present);
@@ -119,7 +119,7 @@ public sealed class Fencing(EventStoreFixture store)
         await using var connection = new NpgsqlConnection(store.Postgres.ConnectionString);
         await connection.OpenAsync(Stop);
         await using var append = await connection.BeginTransactionAsync(Stop);
-        await using (var hold = new NpgsqlCommand("select billing.hold('{}', '{}', array[$1], array[$2], array[$3])", connection))
+        await using (var hold = new NpgsqlCommand("select billing.require_fence('{}', '{}', array[$1], array[$2], array[$3])", connection))
         {
             hold.Parameters.AddWithValue(_partition.Topic);
             hold.Parameters.AddWithValue(_partition.Number);

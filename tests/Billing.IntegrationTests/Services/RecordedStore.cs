@@ -95,7 +95,7 @@ public sealed partial class RecordedStore(EventStoreFixture store)
         yield return new Capture(Id(7), Id(5), 30, "USD", IsFinal: false) { Notes = Kept };
         yield return new Voiding(Id(8), Id(5));
         yield return new Authorisation(Id(9), 40, "USD", TimeSpan.FromSeconds(1));
-        yield return new Expiry(Id(10), Id(9), Then.AddDays(1));
+        yield return new Expiring(Id(10), Id(9), Then.AddDays(1));
         yield return new Authorisation(Id(11), 60, "USD", TimeSpan.FromDays(31));
         yield return new AccountStatusChange(Id(12), V1.AccountStatus.Frozen) { By = By, Notes = Kept };
     }

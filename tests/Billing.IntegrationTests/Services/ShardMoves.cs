@@ -66,7 +66,7 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
         Assert.True(EventStoreFailure.IsUnavailable((await Record.ExceptionAsync(() => Reader().LoadAsync([Stream], EventStoreFixture.Opened, Stop)))!));
         Assert.Equal(movable.Account with { Head = null, Incarnation = 2 }, (await Reader().LoadAsync([Stream], EventStoreFixture.Opened, Stop))[Stream]);
         var refused = await Record.ExceptionAsync(() => AppendAsync(0, Stream, EventStoreFixture.Facts(1)));
-        Assert.Equal([TheShard], EventStoreFailure.Elsewhere(refused!)!);
+        Assert.Equal([TheShard], EventStoreFailure.ShardsElsewhere(refused!)!);
         await Assert.ThrowsAsync<PostgresException>(() => Databases[0].Store.FindReceiptsAsync([new CommandId(Closed, Stream)], [], Stop));
         var receipts = await Databases[1].Store.FindReceiptsAsync([new CommandId(Closed, Stream), new CommandId(Guid.NewGuid(), Stream)], [], Stop);
         Assert.Equal(Wire.V1.Event.FactOneofCase.None, Assert.Single(receipts).Value.FactCase);
@@ -356,7 +356,7 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
     {
         // As if the move had ended between closing the shard and opening it.
         await ExecuteAsync(0, $"update billing.shards set moving_to = 'two' where number = {TheShard}");
-        Assert.NotNull(EventStoreFailure.Elsewhere((await Record.ExceptionAsync(() => AppendAsync(0, Stream, EventStoreFixture.Facts(1))))!));
+        Assert.NotNull(EventStoreFailure.ShardsElsewhere((await Record.ExceptionAsync(() => AppendAsync(0, Stream, EventStoreFixture.Facts(1))))!));
         await Assert.ThrowsAsync<AuditException>(AuditAsync);
 
         await MoveAsync(to);

@@ -29,7 +29,7 @@ public sealed class IndependentFoldTests
             (3, Gen.Constant<AccountCommand>(new Authorisation(id, cents / 100m, currency, TimeSpan.FromHours(1)))),
             (3, Generate.TransactionId.Select(AccountCommand (of) => new Capture(id, of, cents / 200m, currency, IsFinal: cents % 3 == 0))),
             (1, Generate.TransactionId.Select(AccountCommand (of) => new Voiding(id, of))),
-            (1, Generate.TransactionId.Select(AccountCommand (of) => new Expiry(id, of, Now.AddHours(cents % 2)))),
+            (1, Generate.TransactionId.Select(AccountCommand (of) => new Expiring(id, of, Now.AddHours(cents % 2)))),
             (1, Gen.Constant<AccountCommand>(new CreditLimitChange(id, cents / 25m, currency))),
             (1, Gen.Elements(AccountStatus.Open, AccountStatus.Open, AccountStatus.Frozen, AccountStatus.Closed).Select(AccountCommand (to) => new AccountStatusChange(id, to))))
         select command;
@@ -149,7 +149,7 @@ public sealed class IndependentFoldTests
                 Refund refund => refund with { Of = of },
                 Capture capture => capture with { Of = of },
                 Voiding voiding => voiding with { Of = of },
-                Expiry expiry => expiry with { Of = of },
+                Expiring expiry => expiry with { Of = of },
                 _ => command,
             };
             var decided = about.Decide(Folded(history), StateOf(history, of), Now);

@@ -26,8 +26,8 @@ internal sealed class LostEvents(EventStoreDatabases databases, Account opened)
                 foreign++;
                 continue;
             }
-            var place = PlaceOf(recorded.StreamId);
-            var ofDatabase = wanted.TryGetValue(place, out var known) ? known : wanted[place] = [];
+            var database = DatabaseOf(recorded.StreamId);
+            var ofDatabase = wanted.TryGetValue(database, out var known) ? known : wanted[database] = [];
             var id = new CommandId(fact.TransactionId, recorded.StreamId);
             (ofDatabase.TryGetValue(id, out var same) ? same : ofDatabase[id] = []).Add(recorded);
         }
@@ -54,7 +54,7 @@ internal sealed class LostEvents(EventStoreDatabases databases, Account opened)
             .ThenBy(missing => missing.Recorded.Incarnation).ThenBy(missing => missing.Recorded.Version);
         foreach (var ofAccount in lost.GroupBy(missing => missing.Recorded.StreamId))
         {
-            var store = databases.All[PlaceOf(ofAccount.Key)].Store;
+            var store = databases.All[DatabaseOf(ofAccount.Key)].Store;
             accounts.Add(Judge((await store.LoadAsync([ofAccount.Key], opened, cancellationToken))[ofAccount.Key], [.. ofAccount]));
         }
         return accounts;
@@ -68,7 +68,7 @@ internal sealed class LostEvents(EventStoreDatabases databases, Account opened)
     {
         try
         {
-            await databases.All[PlaceOf(account.StreamId)].Store.AppendAsync(account.Next, [], cancellationToken);
+            await databases.All[DatabaseOf(account.StreamId)].Store.AppendAsync(account.Next, [], cancellationToken);
             return true;
         }
         catch (PostgresException e) when (e.SqlState is StoredFunction.StreamMoved or PostgresErrorCodes.UniqueViolation)
@@ -122,8 +122,8 @@ internal sealed class LostEvents(EventStoreDatabases databases, Account opened)
         published.Version == stored.Version && published.Incarnation == stored.Incarnation
         && published.Hash == stored.Hash;
 
-    private int PlaceOf(string streamId) => databases.Map.Find(Shard.Of(streamId)) is not ShardMap.Nowhere and var place
-        ? place
+    private int DatabaseOf(string streamId) => databases.Map.Find(Shard.Of(streamId)) is not ShardMap.Nowhere and var database
+        ? database
         : throw new StoreCopyException(
             $"No database holds shard {Shard.Of(streamId)}, with the account {streamId}: name all databases.");
 }

@@ -15,29 +15,29 @@ internal sealed class ShardMap(IReadOnlyList<IAccountStore> databases, TimeProvi
     private static readonly TimeSpan AskingMax = TimeSpan.FromSeconds(1);
 
     private readonly Lock _gate = new();
-    private volatile (int Database, long Epoch)[] _places = [.. Enumerable.Repeat((Nowhere, 0L), Shard.Count)];
+    private volatile (int Database, long Epoch)[] _holders = [.. Enumerable.Repeat((Nowhere, 0L), Shard.Count)];
     private readonly Task<IReadOnlyDictionary<int, long>?>?[] _questions = new Task<IReadOnlyDictionary<int, long>?>?[databases.Count];
     private Task _asking = Task.CompletedTask;
 
-    /// <summary>The databases; elsewhere they are known by their place in this list.</summary>
+    /// <summary>The databases; elsewhere they are known by their index in this list.</summary>
     public IReadOnlyList<IAccountStore> Databases => databases;
 
     /// <summary>The database of a shard.</summary>
-    public int Find(int shard) => _places[shard].Database;
+    public int Find(int shard) => _holders[shard].Database;
 
     /// <summary>The database of a shard, and how often the shard had changed it.</summary>
-    public (int Database, long Epoch) PlaceOf(int shard) => _places[shard];
+    public (int Database, long Epoch) HolderOf(int shard) => _holders[shard];
 
     /// <summary>How often a shard had changed its database when that was last asked. As long as a database holds it under that number, it has
     /// not been elsewhere since.</summary>
-    public long EpochOf(int shard) => _places[shard].Epoch;
+    public long EpochOf(int shard) => _holders[shard].Epoch;
 
     /// <summary>Forgets where shards are that turned out to be elsewhere.</summary>
     public void Forget(IReadOnlySet<int> shards)
     {
         lock (_gate)
         {
-            _places = [.. _places.Select((place, shard) => shards.Contains(shard) ? (Nowhere, 0L) : place)];
+            _holders = [.. _holders.Select((holder, shard) => shards.Contains(shard) ? (Nowhere, 0L) : holder)];
         }
     }
 
@@ -56,28 +56,28 @@ internal sealed class ShardMap(IReadOnlyList<IAccountStore> databases, TimeProvi
     private async Task AskAsync()
     {
         var answers = await Task.WhenAll(Enumerable.Range(0, databases.Count).Select(AskAsync));
-        var (places, former) = (new (int Database, long Epoch)[Shard.Count], _places);
+        var (holders, former) = (new (int Database, long Epoch)[Shard.Count], _holders);
         (int, int, int)? conflict = null;
         for (var shard = 0; shard < Shard.Count; shard++)
         {
-            places[shard] = former[shard] is { Database: not Nowhere } known && answers[known.Database] is null ? known : (Nowhere, 0);
-            var holders = (
+            holders[shard] = former[shard] is { Database: not Nowhere } known && answers[known.Database] is null ? known : (Nowhere, 0);
+            var claims = (
                 from database in Enumerable.Range(0, answers.Length)
                 let epoch = answers[database]?.GetValueOrDefault(shard) ?? 0
                 where epoch > 0
                 orderby epoch descending
                 select (Database: database, Epoch: epoch)).ToList();
             // One with a former number was restored to a time before a move. No two moves have the same number.
-            if (holders is [var one, var other, ..] && one.Epoch == other.Epoch)
+            if (claims is [var one, var other, ..] && one.Epoch == other.Epoch)
             {
-                (places[shard], conflict) = ((Nowhere, 0), (shard, one.Database, other.Database));
+                (holders[shard], conflict) = ((Nowhere, 0), (shard, one.Database, other.Database));
             }
-            else if (holders is [var only, ..])
+            else if (claims is [var only, ..])
             {
-                places[shard] = only;
+                holders[shard] = only;
             }
         }
-        (_places, Conflict) = (places, conflict);
+        (_holders, Conflict) = (holders, conflict);
     }
 
     private async Task<IReadOnlyDictionary<int, long>?> AskAsync(int database)

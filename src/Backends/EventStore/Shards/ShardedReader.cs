@@ -11,7 +11,7 @@ internal sealed class ShardedReader(ShardMap map) : IAccountReader
     /// <inheritdoc/>
     public async Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken)
     {
-        var parts = await Task.WhenAll((await PlacesAsync(streamIds)).Select(part => ReadAsync(
+        var parts = await Task.WhenAll((await ByDatabaseAsync(streamIds)).Select(part => ReadAsync(
             part.Key, [.. part], token => map.Databases[part.Key].LoadAsync([.. part], opened, token), cancellationToken)));
         // A view of millions of accounts has no use for their hashes.
         return parts.SelectMany(part => part).ToDictionary(part => part.Key, part => part.Value with { Head = null }, StringComparer.Ordinal);
@@ -19,20 +19,20 @@ internal sealed class ShardedReader(ShardMap map) : IAccountReader
 
     /// <summary>Reads something of an account from the database that holds it.</summary>
     /// <param name="streamId">The account.</param>
-    /// <param name="read">Reads it from the database in this place.</param>
+    /// <param name="read">Reads it from the database of this index.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     public async Task<T> ReadAsync<T>(string streamId, Func<int, CancellationToken, Task<T>> read, CancellationToken cancellationToken)
     {
-        var place = (await PlacesAsync([streamId])).Single().Key;
-        return await ReadAsync(place, [streamId], token => read(place, token), cancellationToken);
+        var database = (await ByDatabaseAsync([streamId])).Single().Key;
+        return await ReadAsync(database, [streamId], token => read(database, token), cancellationToken);
     }
 
     private Task<T> ReadAsync<T>(
-        int place, IEnumerable<string> streamIds, Func<CancellationToken, Task<T>> read, CancellationToken cancellationToken) =>
-        map.Databases[place].UseAsync(token => ReadHeldAsync(place, streamIds, read, token), cancellationToken);
+        int database, IEnumerable<string> streamIds, Func<CancellationToken, Task<T>> read, CancellationToken cancellationToken) =>
+        map.Databases[database].UseAsync(token => ReadHeldAsync(database, streamIds, read, token), cancellationToken);
 
     private async Task<T> ReadHeldAsync<T>(
-        int place, IEnumerable<string> streamIds, Func<CancellationToken, Task<T>> read, CancellationToken cancellationToken)
+        int database, IEnumerable<string> streamIds, Func<CancellationToken, Task<T>> read, CancellationToken cancellationToken)
     {
         var shards = Shard.Of(streamIds);
         var epochs = shards.ToDictionary(shard => shard, map.EpochOf);
@@ -41,13 +41,13 @@ internal sealed class ShardedReader(ShardMap map) : IAccountReader
         {
             result = await read(cancellationToken);
         }
-        catch (Exception e) when (EventStoreFailure.Elsewhere(e) is { } elsewhere)
+        catch (Exception e) when (EventStoreFailure.ShardsElsewhere(e) is { } elsewhere)
         {
             await map.RefreshAsync();
             throw Away(elsewhere.First());
         }
         // After the read: what the database holds now, and under the same number as before, it held then.
-        var held = await map.Databases[place].HeldShardsAsync(cancellationToken);
+        var held = await map.Databases[database].HeldShardsAsync(cancellationToken);
         var moved = Array.FindAll(shards, shard => !held.TryGetValue(shard, out var epoch) || epoch != epochs[shard]);
         if (moved.Length > 0)
         {
@@ -57,18 +57,18 @@ internal sealed class ShardedReader(ShardMap map) : IAccountReader
         return result;
     }
 
-    private async Task<ILookup<int, string>> PlacesAsync(string[] streamIds)
+    private async Task<ILookup<int, string>> ByDatabaseAsync(string[] streamIds)
     {
-        var places = Places(streamIds);
-        if (places.Contains(ShardMap.Nowhere))
+        var byDatabase = ByDatabase(streamIds);
+        if (byDatabase.Contains(ShardMap.Nowhere))
         {
             await map.RefreshAsync();
-            places = Places(streamIds);
+            byDatabase = ByDatabase(streamIds);
         }
-        return places.Contains(ShardMap.Nowhere) ? throw Away(Shard.Of(places[ShardMap.Nowhere].First())) : places;
+        return byDatabase.Contains(ShardMap.Nowhere) ? throw Away(Shard.Of(byDatabase[ShardMap.Nowhere].First())) : byDatabase;
     }
 
-    private ILookup<int, string> Places(string[] streamIds) => streamIds.ToLookup(id => map.Find(Shard.Of(id)));
+    private ILookup<int, string> ByDatabase(string[] streamIds) => streamIds.ToLookup(id => map.Find(Shard.Of(id)));
 
     private static NpgsqlException Away(int shard) => new($"No database that answers holds shard {shard}.");
 }

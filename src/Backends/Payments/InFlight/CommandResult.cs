@@ -2,7 +2,7 @@ using Billing.Wire.V1;
 
 namespace Billing.Backends.Payments.InFlight;
 
-/// <summary>What a command ends with.</summary>
+/// <summary>What the callers of a command are answered.</summary>
 internal abstract record CommandResult
 {
     private CommandResult()
@@ -26,7 +26,4 @@ internal abstract record CommandResult
 
     /// <summary>It cannot be processed, and goes to the dead letters with the reason, which its callers do not get.</summary>
     public sealed record Rejected(Error Error, string Reason) : Refused(Error);
-
-    /// <summary>It is left to the next owner of its partition: neither recorded nor answered here.</summary>
-    public sealed record Abandoned : CommandResult;
 }

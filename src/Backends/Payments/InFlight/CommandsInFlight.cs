@@ -53,15 +53,15 @@ internal sealed class CommandsInFlight
                         (left.Answered ??= []).Add(next);
                     }
                 }
-                else if (command.TakeOpen(nowUnixUs) is { } open)
+                else if (command.TakeLateCopies(nowUnixUs) is { } open)
                 {
                     open.PutBefore(command.Behind);
                     _commands[KeyOf(command)] = open;
-                    (left.Open ??= []).Add(open);
+                    (left.LateCopies ??= []).Add(open);
                 }
                 else if (command.Behind is { } next)
                 {
-                    next.Place = command.Place;
+                    next.Holder = command.Holder;
                     _commands[KeyOf(command)] = next;
                     (left.Next ??= []).Add(next);
                 }
@@ -93,8 +93,8 @@ internal record struct Left
     /// <summary>The commands that waited behind them, which have their result, too.</summary>
     public List<PendingCommand>? Answered { get; set; }
 
-    /// <summary>The commands for copies that the ends do not answer (<see cref="PendingCommand.TakeOpen"/>).</summary>
-    public List<PendingCommand>? Open { get; set; }
+    /// <summary>The commands for copies that the ends do not answer (<see cref="PendingCommand.TakeLateCopies"/>).</summary>
+    public List<PendingCommand>? LateCopies { get; set; }
 
     /// <summary>The commands whose turn it is now.</summary>
     public List<PendingCommand>? Next { get; set; }

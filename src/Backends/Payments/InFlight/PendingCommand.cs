@@ -48,7 +48,7 @@ internal sealed class PendingCommand
 
     /// <summary>The database that the command was given to, <see cref="ShardMap.Nowhere"/> if it waits for one, and the number under which the
     /// database held the shard then.</summary>
-    public (int Database, long Epoch) Place { get; set; } = (ShardMap.Nowhere, 0);
+    public (int Database, long Epoch) Holder { get; set; } = (ShardMap.Nowhere, 0);
 
     /// <summary>The next command under its transaction id; null if none waits.</summary>
     public PendingCommand? Behind => _behind;
@@ -86,10 +86,13 @@ internal sealed class PendingCommand
     /// <summary>Whether only its recording is left to do.</summary>
     public bool IsAuthorised { get; set; }
 
-    /// <summary>What the command ended with; null while it needs further processing.</summary>
+    /// <summary>What its callers are answered; null while it needs further processing, and if it is abandoned.</summary>
     public CommandResult? Result { get; private set; }
 
-    public bool IsDone => Result is not null;
+    /// <summary>Whether it is left to the next owner of its partition: it is neither recorded nor answered here.</summary>
+    public bool IsAbandoned { get; private set; }
+
+    public bool IsDone => IsAbandoned || Result is not null;
 
     /// <summary>Its outcome in the metric <c>billing.commands</c>; null if it is not counted here.</summary>
     public string? Outcome => Result switch
@@ -179,26 +182,22 @@ internal sealed class PendingCommand
     /// <summary>Ends the command as the one before it under its transaction id has ended: <see cref="HasEndedAll"/>.</summary>
     public void EndLike(PendingCommand first)
     {
-        if (first.Result is CommandResult.Abandoned)
+        IsAbandoned = first.IsAbandoned;
+        if (!IsAbandoned)
         {
-            Result = first.Result;
-            return;
+            Record(first.Result is CommandResult.Recorded { Event: var recorded } ? recorded : new Event());
         }
-        Record(first.Result is CommandResult.Recorded { Event: var recorded } ? recorded : new Event());
     }
 
     /// <summary>Whether all commands under its transaction id have their end: the id is taken for good, or the partition is given up.</summary>
-    public bool HasEndedAll => Result is CommandResult.Recorded or CommandResult.Closed or CommandResult.Abandoned;
+    public bool HasEndedAll => IsAbandoned || Result is CommandResult.Recorded or CommandResult.Closed;
 
     /// <summary>Abandons the command, unless it has its end, if the assignment of its partition is over: the partition's next owner gets it
     /// again, which may be this process.</summary>
     /// <returns>Whether the command has its end.</returns>
     public bool AbandonIfOver()
     {
-        if (Result is null && Assignment.IsOver)
-        {
-            Result = new CommandResult.Abandoned();
-        }
+        IsAbandoned |= Result is null && Assignment.IsOver;
         return IsDone;
     }
 
@@ -231,7 +230,7 @@ internal sealed class PendingCommand
     /// <summary>Takes the deliveries that the command's end does not answer: copies that have joined since it expired. A queued copy that joined
     /// too late to have its id closed is taken even if its own deadline has passed as well: it ends when its id is closed.</summary>
     /// <returns>The command for them; null if there are none.</returns>
-    public PendingCommand? TakeOpen(long nowUnixUs)
+    public PendingCommand? TakeLateCopies(long nowUnixUs)
     {
         if (Result is not CommandResult.Expired)
         {
@@ -241,7 +240,7 @@ internal sealed class PendingCommand
         {
             var open = _waiters.FindAll(a => a.IsQueued || !a.IsExpired(nowUnixUs));
             _waiters.RemoveAll(open.Contains);
-            return open.Count == 0 ? null : new PendingCommand(open, Id, _command) { IsAuthorised = IsAuthorised, Place = Place };
+            return open.Count == 0 ? null : new PendingCommand(open, Id, _command) { IsAuthorised = IsAuthorised, Holder = Holder };
         }
     }
 
@@ -255,8 +254,8 @@ internal sealed class PendingCommand
         {
             lock (command._waiters)
             {
-                var told = command._waiters.FindAll(a => !a.IsTold && a.Entered <= since && a.DeadlineUnixUs > 0);
-                told.ForEach(a => a.IsTold = true);
+                var told = command._waiters.FindAll(a => !a.IsAnswered && a.Entered <= since && a.DeadlineUnixUs > 0);
+                told.ForEach(a => a.IsAnswered = true);
                 waiting.AddRange(told);
             }
         }
@@ -269,7 +268,7 @@ internal sealed class PendingCommand
     /// <summary>The answer to each delivery; null where the caller has already been answered. Call this only when no more can
     /// join.</summary>
     public IEnumerable<(Delivery Delivery, Reply? Reply)> Answers(long nowUnixUs) =>
-        _waiters.Select(a => (a.Delivery, a.IsTold ? null : Answer(a, nowUnixUs)));
+        _waiters.Select(a => (a.Delivery, a.IsAnswered ? null : Answer(a, nowUnixUs)));
 
     private Reply Answer(Waiter waiter, long nowUnixUs)
     {
@@ -341,7 +340,7 @@ internal sealed class PendingCommand
 
         public long Entered => entered;
 
-        public bool IsTold { get; set; }
+        public bool IsAnswered { get; set; }
 
         public bool IsQueued => delivery.Command.IsQueued;
 

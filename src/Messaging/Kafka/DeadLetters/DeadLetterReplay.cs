@@ -39,7 +39,7 @@ public sealed class DeadLetterReplay : IDisposable
     /// <returns>The new position, as <c>topic[partition]@offset</c>, and whether a deadline was cleared.</returns>
     /// <exception cref="InvalidOperationException">The dead letter cannot be replayed.</exception>
     /// <exception cref="KafkaException">The brokers did not accept the record.</exception>
-    public async Task<(string Place, bool IsDeadlineCleared)> SendAsync(
+    public async Task<(string Position, bool IsDeadlineCleared)> SendAsync(
         DeadLetter letter, bool keepDeadline, CancellationToken cancellationToken)
     {
         if (Refusal(letter) is { } refusal)

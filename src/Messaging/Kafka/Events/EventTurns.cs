@@ -28,7 +28,7 @@ internal sealed class EventTurns(GroupPositions positions, IEventSink sink, Acti
         {
             EventReader.Drain(consumer, record =>
             {
-                if (positions.Find(consumer, record, begins.GetValueOrDefault(record.TopicPartition, long.MaxValue), out var missed) == Place.NotYet)
+                if (positions.Find(consumer, record, begins.GetValueOrDefault(record.TopicPartition, long.MaxValue), out var missed) == RecordOrder.NotYet)
                 {
                     return;
                 }

@@ -6,7 +6,7 @@ using Microsoft.Extensions.Logging;
 namespace Billing.Messaging.Kafka.Offsets;
 
 /// <summary>What a record is to a member of a consumer group.</summary>
-internal enum Place
+internal enum RecordOrder
 {
     /// <summary>It comes next.</summary>
     Next,
@@ -150,21 +150,21 @@ internal sealed class GroupPositions(TopicIds ids, Action<IConsumer<byte[], byte
         }
     }
 
-    /// <summary>Says what a record is; one that is <see cref="Place.NotYet"/> comes again.</summary>
+    /// <summary>Says what a record is; one that is <see cref="RecordOrder.NotYet"/> comes again.</summary>
     /// <param name="consumer">The client, whose position and group offset may be changed.</param>
     /// <param name="record">A record that it has just returned.</param>
     /// <param name="unsettled">The offset of the oldest record that was taken of the partition and is not settled; above every offset if there is
     /// none.</param>
     /// <param name="missed">How many records before it are gone that nobody has taken.</param>
-    public Place Find(IConsumer<byte[], byte[]> consumer, ConsumeResult<byte[], byte[]> record, long unsettled, out long missed)
+    public RecordOrder Find(IConsumer<byte[], byte[]> consumer, ConsumeResult<byte[], byte[]> record, long unsettled, out long missed)
     {
         missed = 0;
         var partition = record.TopicPartition;
         if (!IsBegun(consumer, record))
         {
-            return Place.NotYet;
+            return RecordOrder.NotYet;
         }
-        var (place, expected) = (Place.Next, Next(partition));
+        var (order, expected) = (RecordOrder.Next, Next(partition));
         if (record.Offset.Value < expected)
         {
             // Of a log that was cut, what is in flight before that is still to be settled.
@@ -172,9 +172,9 @@ internal sealed class GroupPositions(TopicIds ids, Action<IConsumer<byte[], byte
             if (!TryCommit(consumer, After(partition, anew, anew == record.Offset.Value ? record.LeaderEpoch : null)))
             {
                 consumer.Seek(new TopicPartitionOffset(partition, record.Offset));
-                return Place.NotYet;
+                return RecordOrder.NotYet;
             }
-            place = Place.Anew;
+            order = RecordOrder.Anew;
             KafkaLog.OffsetsBeganAgain(logger, partition.Topic, partition.Partition.Value, record.Offset.Value, expected == OfFormerLog ? "of the former topic" : $"{expected}");
             MessagingMetrics.CountRestart(partition.Topic);
         }
@@ -186,7 +186,7 @@ internal sealed class GroupPositions(TopicIds ids, Action<IConsumer<byte[], byte
             MessagingMetrics.CountMissed(partition.Topic, missed);
         }
         _next[partition] = record.Offset.Value + 1;
-        return place;
+        return order;
     }
 
     // A record that comes before the log was validated is not trusted, and comes again.

@@ -36,7 +36,7 @@ public sealed class AccountStatusTests
             new Refund(Guid.NewGuid(), paid.TransactionId, 1, "USD").Decide(account, payment, Now).Event,
             new Capture(Guid.NewGuid(), held.TransactionId, 1, "USD", IsFinal: false).Decide(account, hold, Now).Event,
             new Voiding(Guid.NewGuid(), held.TransactionId).Decide(account, hold, Now).Event,
-            new Expiry(Guid.NewGuid(), held.TransactionId, Now.AddHours(1)).Decide(account, hold, Now).Event,
+            new Expiring(Guid.NewGuid(), held.TransactionId, Now.AddHours(1)).Decide(account, hold, Now).Event,
             new CreditLimitChange(Guid.NewGuid(), 1, "USD").Decide(account, null, Now).Event,
             paid.Decide(account, Now),
             held.Decide(account, null, Now).Event,

@@ -124,7 +124,7 @@ public sealed class HoldTests
 
     private static Voiding Void() => new(Guid.NewGuid(), Guid.NewGuid());
 
-    private static Expiry Expire(DateTimeOffset asOf) => new(Guid.NewGuid(), Guid.NewGuid(), asOf);
+    private static Expiring Expire(DateTimeOffset asOf) => new(Guid.NewGuid(), Guid.NewGuid(), asOf);
 
     private static Refund Refund(decimal amount) => new(Guid.NewGuid(), Guid.NewGuid(), amount, "USD");
 }

@@ -175,14 +175,14 @@ internal sealed class FakeAccountStore : IAccountStore
     }
 
     /// <summary>What a database says that does not hold some shards.</summary>
-    public static PostgresException Elsewhere(IEnumerable<int> shards) =>
+    public static PostgresException ShardsElsewhere(IEnumerable<int> shards) =>
         new("elsewhere: " + string.Join(',', shards), "ERROR", "ERROR", StoredFunction.ShardElsewhere);
 
     private static PostgresException EpochEnded() => new("later owner", "ERROR", "ERROR", StoredFunction.EpochEnded);
 
     private PostgresException? Refusal(IEnumerable<string> streamIds, Fence fence) =>
         Shard.Of(streamIds).Where(shard => !Shards.TryGetValue(shard, out var epoch) || (fence.EpochOf(shard) is not 0 and var wanted && wanted != epoch))
-            .ToList() is { Count: > 0 } elsewhere ? Elsewhere(elsewhere)
+            .ToList() is { Count: > 0 } elsewhere ? ShardsElsewhere(elsewhere)
         : fence.All(IsPresent) ? null
         : EpochEnded();
 

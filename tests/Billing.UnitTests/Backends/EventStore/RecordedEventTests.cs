@@ -108,7 +108,7 @@ public sealed class RecordedEventTests
             new Authorisation(Guid.NewGuid(), 5000, "USD", TimeSpan.FromDays(7)),
             new Capture(Guid.NewGuid(), hold, 10.25m, "USD", IsFinal: false),
             new Capture(Guid.NewGuid(), hold, 10.25m, "USD", IsFinal: true),
-            new Expiry(Guid.NewGuid(), other, Now.AddDays(1)),
+            new Expiring(Guid.NewGuid(), other, Now.AddDays(1)),
             new Refund(Guid.NewGuid(), paid, 0.40m, "USD"),
             new AccountStatusChange(Guid.NewGuid(), AccountStatus.Frozen),
         ];
@@ -116,7 +116,7 @@ public sealed class RecordedEventTests
         foreach (var command in commands)
         {
             var sent = command with { By = new Sender("shop", "web"), Notes = Notes.Of(new PaymentNotes { Reference = "A 7", Metadata = { ["b"] = "1", ["a"] = "2" } }) };
-            var of = command switch { Capture capture => capture.Of, Expiry expiry => expiry.Of, Refund refund => refund.Of, _ => Guid.Empty };
+            var of = command switch { Capture capture => capture.Of, Expiring expiry => expiry.Of, Refund refund => refund.Of, _ => Guid.Empty };
             var fact = sent.Decide(account, payments.GetValueOrDefault(of), Now).Event!;
             var stored = NewEvent.Of("visa/a", fact, account);
             var published = Wire.V1.Event.Parser.ParseFrom(Google.Protobuf.MessageExtensions.ToByteArray(stored.Recorded));

@@ -134,7 +134,7 @@ public sealed class CommandsInFlightTests
 
         var next = Assert.Single(left.Next!);
         Assert.Null(left.Answered!);
-        Assert.Null(left.Open!);
+        Assert.Null(left.LateCopies);
         Assert.False(next.IsDone);
         Assert.NotEqual(first.Command, next.Command);
         Assert.Equal([1UL], Correlations(first));
@@ -241,7 +241,7 @@ public sealed class CommandsInFlightTests
         payment.Expire();
         Assert.Empty(_inFlight.Enter([Other("notes", 9), Deliver(2, deadline: 300)], 0));
 
-        var again = Assert.Single(_inFlight.Leave([payment], nowUnixUs: 200).Open!);
+        var again = Assert.Single(_inFlight.Leave([payment], nowUnixUs: 200).LateCopies!);
 
         Assert.Equal([1UL], Correlations(payment));
         Assert.False(again.IsDone);
@@ -261,7 +261,7 @@ public sealed class CommandsInFlightTests
         Assert.Empty(_inFlight.Enter([queued], 0));
         payment.Expire();
 
-        var again = Assert.Single(_inFlight.Leave([payment], nowUnixUs: 200).Open!);
+        var again = Assert.Single(_inFlight.Leave([payment], nowUnixUs: 200).LateCopies!);
 
         Assert.Equal([1UL], Correlations(payment));
         Assert.Equal([2UL], again.Deliveries.Select(d => d.Command.CorrelationId));
@@ -405,7 +405,7 @@ public sealed class CommandsInFlightTests
     private static void AssertNothingIsLeft(Left left)
     {
         Assert.Null(left.Answered!);
-        Assert.Null(left.Open!);
+        Assert.Null(left.LateCopies);
         Assert.Null(left.Next!);
     }
 

@@ -544,7 +544,7 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
             if (!hasMoved && ids.Any(id => id.TransactionId.ToString() == other.Command.TransactionId))
             {
                 hasMoved = true;
-                return Task.FromException(FakeAccountStore.Elsewhere([Shard.Of("visa/acct-1")]));
+                return Task.FromException(FakeAccountStore.ShardsElsewhere([Shard.Of("visa/acct-1")]));
             }
             return Task.CompletedTask;
         };

@@ -63,7 +63,7 @@ public sealed class PaymentQuestionTests
         payment.Expire();
         _inFlight.Enter([Deliver(3, deadline: 300)], 0);
 
-        var again = Assert.Single(_inFlight.Leave([payment], nowUnixUs: 200).Open!);
+        var again = Assert.Single(_inFlight.Leave([payment], nowUnixUs: 200).LateCopies!);
         again.Record(Accepted(10));
 
         Assert.Equal([1UL], payment.Answers(0).Select(a => a.Reply!.CorrelationId));
@@ -122,7 +122,7 @@ public sealed class PaymentQuestionTests
         var again = Assert.Single(_inFlight.Enter([Deliver(3, assignment: present), Ask(4, assignment: present)], 0));
 
         Assert.Equal([2UL], Assert.Single(left.Answered!).Deliveries.Select(d => d.Command.CorrelationId));
-        Assert.IsType<CommandResult.Abandoned>(left.Answered![0].Result);
+        Assert.True(left.Answered![0].IsAbandoned);
         Assert.Null(left.Next!);
         Assert.False(again.IsStatusQuery);
     }

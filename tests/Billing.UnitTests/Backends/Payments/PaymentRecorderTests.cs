@@ -225,7 +225,7 @@ public sealed class PaymentRecorderTests
 
         await RecordAsync(batch);
 
-        Assert.IsType<CommandResult.Abandoned>(batch[0].Result);
+        Assert.True(batch[0].IsAbandoned);
         Assert.NotEqual(0, batch[0].Assignment.ReadAgainAt);
         Assert.True(batch[0].Assignment.IsFenced);
         Assert.NotNull(batch[1].Event());
@@ -247,7 +247,7 @@ public sealed class PaymentRecorderTests
 
         await RecordAsync(batch);
 
-        Assert.IsType<CommandResult.Abandoned>(batch[0].Result);
+        Assert.True(batch[0].IsAbandoned);
     }
 
     /// <summary>It is recorded alone, or apart from one that keeps their batch from being recorded.</summary>
@@ -382,13 +382,13 @@ public sealed class PaymentRecorderTests
     public async Task Nothing_is_recorded_or_refused_of_a_shard_that_was_elsewhere_since_its_commands_were_looked_up(bool isExpired)
     {
         var batch = Enter("acct-1");
-        batch[0].Place = (0, 1);
+        batch[0].Holder = (0, 1);
         batch[0].Deliveries.Single().Command.DeadlineUnixUs = isExpired ? _time.Microseconds() - 1 : 0;
         _store.Shards[batch[0].Shard] = 3;
 
         await RecordAsync(batch);
 
-        Assert.IsType<CommandResult.Abandoned>(batch[0].Result);
+        Assert.True(batch[0].IsAbandoned);
         Assert.True(batch[0].Assignment.ReadAgainAt <= _time.GetTimestamp());
         Assert.Empty(_store.Appended);
     }

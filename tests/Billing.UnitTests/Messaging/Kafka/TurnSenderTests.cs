@@ -2,13 +2,13 @@ using Billing.Messaging.Kafka.Clients;
 
 namespace Billing.UnitTests.Messaging.Kafka;
 
-public sealed class TurnsTests
+public sealed class TurnSenderTests
 {
     private readonly ManualTime _time = new();
     private readonly List<int> _sent = [];
-    private readonly Turns<int> _turns;
+    private readonly TurnSender<int> _turns;
 
-    public TurnsTests() => _turns = new Turns<int>(_sent.Add, _time);
+    public TurnSenderTests() => _turns = new TurnSender<int>(_sent.Add, _time);
 
     [Fact]
     public void Records_wait_until_all_of_the_turn_before_them_have_ended()
@@ -39,7 +39,7 @@ public sealed class TurnsTests
     {
         _turns.Send([1]);
         _turns.Send([2]);
-        _time.Advance(Turns<int>.HeldMax);
+        _time.Advance(TurnSender<int>.HeldMax);
         _turns.Send([3]);
         _turns.Send([4]);
         Assert.Equal([1, 2, 3], _sent);
@@ -53,8 +53,8 @@ public sealed class TurnsTests
     [Fact]
     public void A_record_that_fails_as_it_is_sent_ends()
     {
-        Turns<int>? turns = null;
-        turns = new Turns<int>(
+        TurnSender<int>? turns = null;
+        turns = new TurnSender<int>(
             record =>
             {
                 _sent.Add(record);

@@ -5,7 +5,7 @@ namespace Billing.Messaging.Kafka.Clients;
 /// (docs/decisions/0031-events-are-sent-in-turns.md). Thread-safe.</summary>
 /// <param name="send">Sends a record, in the order of the calls of <see cref="Send"/>; not concurrently.</param>
 /// <param name="time">The clock.</param>
-internal sealed class Turns<T>(Action<T> send, TimeProvider time)
+internal sealed class TurnSender<T>(Action<T> send, TimeProvider time)
 {
     /// <summary>How long a turn holds up the next: then one broker does not answer, and others may be well.</summary>
     public static readonly TimeSpan HeldMax = TimeSpan.FromSeconds(5);

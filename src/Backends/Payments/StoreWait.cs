@@ -3,13 +3,13 @@ using System.Globalization;
 namespace Billing.Backends.Payments;
 
 /// <summary>How long the pending access to a database of the event store has taken, and for how long callers wait for one.</summary>
-internal sealed class StoreAccess(TimeProvider time, TimeSpan patience, string database)
+internal sealed class StoreWait(TimeProvider time, TimeSpan patience, string database)
 {
     // When the pending access began; 0 if none is pending.
     private long _began;
 
-    /// <summary>Whether the pending access takes longer than callers wait.</summary>
-    public bool IsAway => Takes >= patience;
+    /// <summary>Whether it takes longer than callers wait.</summary>
+    public bool IsTooLong => Takes >= patience;
 
     /// <summary>Whoever has waited since this moment has waited long enough.</summary>
     public long PatienceBegan => time.GetTimestamp() - (long)(patience.TotalSeconds * time.TimestampFrequency);
