@@ -52,33 +52,6 @@ begin
     where is_held and (moving_to is null or not number = any(elsewhere));
     update billing.partition_epochs set epoch = greatest(epoch + 1, begun);
 end$$;
-CREATE FUNCTION billing.require_fence(shards integer[], shard_epochs bigint[], topics character varying[], numbers integer[], epochs bigint[]) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-declare
-    held bigint;
-    elsewhere text;
-begin
-    perform pg_advisory_xact_lock_shared(1112099923);
-    select count(*) into held from billing.shards h where h.number = any(shards) and h.is_held and h.moving_to is null
-        and shard_epochs[array_position(shards, h.number)] in (0, h.epoch);
-    if held < cardinality(shards) then
-        select string_agg(s.number::text, ',') into elsewhere from unnest(shards, shard_epochs) as s(number, epoch)
-        where not exists (select from billing.shards h
-            where h.number = s.number and h.is_held and h.moving_to is null and s.epoch in (0, h.epoch));
-        raise exception 'Not in this database: the shards %', elsewhere using errcode = '23B04';
-    end if;
-    if cardinality(topics) > 0 then
-        perform from billing.partition_epochs p join unnest(topics, numbers, epochs) as o(topic, number, epoch)
-            on p.topic = o.topic and p.number = o.number and p.epoch = o.epoch
-        order by p.topic, p.number
-        for share of p;
-        get diagnostics held = row_count;
-        if held < cardinality(topics) then
-            raise exception 'A partition has a later owner.' using errcode = '23B02';
-        end if;
-    end if;
-end$$;
 CREATE FUNCTION billing.mt_archive_stream(streamid character varying) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -583,6 +556,33 @@ ELSE
 END IF;
 END;
 $$;
+CREATE FUNCTION billing.require_fence(shards integer[], shard_epochs bigint[], topics character varying[], numbers integer[], epochs bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    held bigint;
+    elsewhere text;
+begin
+    perform pg_advisory_xact_lock_shared(1112099923);
+    select count(*) into held from billing.shards h where h.number = any(shards) and h.is_held and h.moving_to is null
+        and shard_epochs[array_position(shards, h.number)] in (0, h.epoch);
+    if held < cardinality(shards) then
+        select string_agg(s.number::text, ',') into elsewhere from unnest(shards, shard_epochs) as s(number, epoch)
+        where not exists (select from billing.shards h
+            where h.number = s.number and h.is_held and h.moving_to is null and s.epoch in (0, h.epoch));
+        raise exception 'Not in this database: the shards %', elsewhere using errcode = '23B04';
+    end if;
+    if cardinality(topics) > 0 then
+        perform from billing.partition_epochs p join unnest(topics, numbers, epochs) as o(topic, number, epoch)
+            on p.topic = o.topic and p.number = o.number and p.epoch = o.epoch
+        order by p.topic, p.number
+        for share of p;
+        get diagnostics held = row_count;
+        if held < cardinality(topics) then
+            raise exception 'A partition has a later owner.' using errcode = '23B02';
+        end if;
+    end if;
+end$$;
 CREATE FUNCTION billing.require_versions(streams character varying[], versions bigint[]) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -637,7 +637,7 @@ CREATE TABLE billing.mt_events (
     data jsonb NOT NULL,
     bdata bytea,
     type character varying(500) NOT NULL,
-    "timestamp" timestamp with time zone DEFAULT '2026-11-29 18:23:40.506508+00'::timestamp with time zone NOT NULL,
+    "timestamp" timestamp with time zone DEFAULT '2026-11-30 06:55:04.795404+00'::timestamp with time zone NOT NULL,
     tenant_id character varying DEFAULT '*DEFAULT*'::character varying,
     mt_dotnet_type character varying,
     is_archived boolean DEFAULT false
@@ -682,22 +682,22 @@ CREATE TABLE billing.shards (
     is_held boolean NOT NULL,
     moving_to character varying
 );
-COMMENT ON TABLE billing.shards IS 'Seen to by cfcfeb0f502dfcccd7f457a3a8184957, as 6d236f3bd970781d3ae08c574ef84d80';
-INSERT INTO billing.mt_events VALUES (1, '00000001-0000-0000-93ff-1bc2e95195f3', 'visa/recorded', 1, '{"By": {"Subject": "shop", "ClientId": "web"}, "Hash": "TDZw3z7KPo9lGxs5Stz8Y0KxrDmV2ZcGlWJC1QhTEcw=", "Notes": {"Metadata": {"shop": "Zürich"}, "Reference": "order 7"}, "Times": {"SentAt": "2026-01-31T12:00:00+00:00", "ConsumedAt": "2026-01-31T12:00:00.002+00:00", "ReceivedAt": "2026-01-31T12:00:00.001+00:00"}, "Amount": 20, "Balance": 20, "TraceId": "0123456789abcdef0123456789abcdef", "Currency": "USD", "DecidedAt": "2026-01-31T12:00:00+00:00", "TransactionId": "00000001-0000-0000-0000-000000000001"}', NULL, 'payment_accepted_v1', '2026-11-29 18:23:40.696795+00', '*DEFAULT*', 'Billing.Backends.Domain.PaymentAccepted, Billing.Backends', false);
-INSERT INTO billing.mt_events VALUES (2, '00000002-0000-0000-a99f-19937cb49822', 'visa/recorded', 2, '{"By": {"Subject": "shop", "ClientId": "web"}, "Hash": "sJ9gcoRhIdKYugq0YPO4EGkufzsEYb/4YoDcLqx+470=", "Amount": 50000, "KeptIn": "USD", "Reason": 1, "Balance": 20, "Currency": "USD", "DecidedAt": "2026-01-31T12:00:01+00:00", "TransactionId": "00000002-0000-0000-0000-000000000001"}', NULL, 'payment_declined_v1', '2026-11-29 18:23:40.703872+00', '*DEFAULT*', 'Billing.Backends.Domain.PaymentDeclined, Billing.Backends', false);
-INSERT INTO billing.mt_events VALUES (3, '00000003-0000-0000-bd01-7acc91c36730', 'visa/recorded', 3, '{"By": {"Subject": "shop", "ClientId": "web"}, "Hash": "BUNOe1AJcOLD0JmyD5I3/bBbXOvhblVR9DYadDwePrM=", "Limit": 500, "Balance": 20, "Currency": "USD", "DecidedAt": "2026-01-31T12:00:02+00:00", "TransactionId": "00000003-0000-0000-0000-000000000001"}', NULL, 'credit_limit_changed_v1', '2026-11-29 18:23:40.712343+00', '*DEFAULT*', 'Billing.Backends.Domain.CreditLimitChanged, Billing.Backends', false);
-INSERT INTO billing.mt_events VALUES (4, '00000004-0000-0000-b42e-28a99c8059ff', 'visa/recorded', 4, '{"Hash": "Q2g2wV0FUllz5vgQ83RXjvTcv+0PjMk+I/ohfBlzt9s=", "Held": 0, "Notes": {"Metadata": {"shop": "Zürich"}, "Reference": "order 7"}, "Amount": 5, "Balance": 15, "Charged": 20, "Currency": "USD", "Refunded": 5, "DecidedAt": "2026-01-31T12:00:03+00:00", "PaymentId": "00000001-0000-0000-0000-000000000001", "TransactionId": "00000004-0000-0000-0000-000000000001"}', NULL, 'payment_refunded_v1', '2026-11-29 18:23:40.716795+00', '*DEFAULT*', 'Billing.Backends.Domain.PaymentRefunded, Billing.Backends', false);
-INSERT INTO billing.mt_events VALUES (5, '00000005-0000-0000-a1ff-9f17430f2336', 'visa/recorded', 5, '{"Hash": "tJMOMOSH+20fMB3fZ1a5Ja/A4wVr1ynps6WiZ/W3X1g=", "Notes": {"Metadata": {"shop": "Zürich"}, "Reference": "order 7"}, "Amount": 100, "OnHold": 100, "Balance": 15, "Currency": "USD", "DecidedAt": "2026-01-31T12:00:04+00:00", "ExpiresAt": "2026-02-07T12:00:04+00:00", "TransactionId": "00000005-0000-0000-0000-000000000001"}', NULL, 'payment_authorised_v1', '2026-11-29 18:23:40.731336+00', '*DEFAULT*', 'Billing.Backends.Domain.PaymentAuthorised, Billing.Backends', false);
-INSERT INTO billing.mt_events VALUES (6, '00000006-0000-0000-bbb9-1d834fdfffe3', 'visa/recorded', 6, '{"Hash": "CCY/pr29na3z32M0yvxzgLTXyrgDNFGuxYxp9YY3yjY=", "Amount": 10000, "KeptIn": "USD", "OnHold": 100, "Reason": 1, "Balance": 15, "Currency": "USD", "DecidedAt": "2026-01-31T12:00:05+00:00", "TransactionId": "00000006-0000-0000-0000-000000000001"}', NULL, 'authorisation_declined_v1', '2026-11-29 18:23:40.738509+00', '*DEFAULT*', 'Billing.Backends.Domain.AuthorisationDeclined, Billing.Backends', false);
-INSERT INTO billing.mt_events VALUES (7, '00000007-0000-0000-a877-58cadd52579e', 'visa/recorded', 7, '{"Hash": "vLH/wVqw6XrdIrRDiqyTc/uVp1eXQ5+grN+TcKKeRnM=", "Held": 70, "Notes": {"Metadata": {"shop": "Zürich"}, "Reference": "order 7"}, "Amount": 30, "OnHold": 70, "Balance": 45, "Charged": 30, "Currency": "USD", "Refunded": 0, "Released": 0, "DecidedAt": "2026-01-31T12:00:06+00:00", "PaymentId": "00000005-0000-0000-0000-000000000001", "TransactionId": "00000007-0000-0000-0000-000000000001"}', NULL, 'payment_captured_v1', '2026-11-29 18:23:40.74507+00', '*DEFAULT*', 'Billing.Backends.Domain.PaymentCaptured, Billing.Backends', false);
-INSERT INTO billing.mt_events VALUES (8, '00000008-0000-0000-857f-68b89b506378', 'visa/recorded', 8, '{"Hash": "GgrgVMj6mIYW3r8hg2KmUiooD3KLNIiAMhdug6tfZp4=", "Held": 0, "Balance": 45, "Charged": 30, "Currency": "USD", "Refunded": 0, "Released": 70, "DecidedAt": "2026-01-31T12:00:07+00:00", "PaymentId": "00000005-0000-0000-0000-000000000001", "TransactionId": "00000008-0000-0000-0000-000000000001"}', NULL, 'authorisation_voided_v1', '2026-11-29 18:23:40.750495+00', '*DEFAULT*', 'Billing.Backends.Domain.AuthorisationVoided, Billing.Backends', false);
-INSERT INTO billing.mt_events VALUES (9, '00000009-0000-0000-82c3-bbf48f69ea68', 'visa/recorded', 9, '{"Hash": "4LNjbi/21AACt7wUGf6pSVdCrVwuKmrVSuHGqUSHSyk=", "Amount": 40, "OnHold": 40, "Balance": 45, "Currency": "USD", "DecidedAt": "2026-01-31T12:00:08+00:00", "ExpiresAt": "2026-01-31T12:00:09+00:00", "TransactionId": "00000009-0000-0000-0000-000000000001"}', NULL, 'payment_authorised_v1', '2026-11-29 18:23:40.754262+00', '*DEFAULT*', 'Billing.Backends.Domain.PaymentAuthorised, Billing.Backends', false);
-INSERT INTO billing.mt_events VALUES (10, '0000000a-0000-0000-99c9-28997c9add0b', 'visa/recorded', 10, '{"Hash": "0U6ZBaMMjpWSkjdIyFnfVAHWVavOwIPmMgS+Hy7YcV8=", "Held": 0, "Balance": 45, "Charged": 0, "Currency": "USD", "Refunded": 0, "Released": 40, "DecidedAt": "2026-01-31T12:00:09+00:00", "PaymentId": "00000009-0000-0000-0000-000000000001", "TransactionId": "0000000a-0000-0000-0000-000000000001"}', NULL, 'authorisation_expired_v1', '2026-11-29 18:23:40.760499+00', '*DEFAULT*', 'Billing.Backends.Domain.AuthorisationExpired, Billing.Backends', false);
-INSERT INTO billing.mt_events VALUES (11, '0000000b-0000-0000-b2b5-50fe39d398b8', 'visa/recorded', 11, '{"Hash": "NUfpEZxJKgb+Cf9ie8WoM4baZj6Pi+fAqorL5RRdjbw=", "Amount": 60, "OnHold": 60, "Balance": 45, "Currency": "USD", "DecidedAt": "2026-01-31T12:00:10+00:00", "ExpiresAt": "2026-03-03T12:00:10+00:00", "TransactionId": "0000000b-0000-0000-0000-000000000001"}', NULL, 'payment_authorised_v1', '2026-11-29 18:23:40.767385+00', '*DEFAULT*', 'Billing.Backends.Domain.PaymentAuthorised, Billing.Backends', false);
-INSERT INTO billing.mt_events VALUES (12, '0000000c-0000-0000-b4df-6df86ffde0f9', 'visa/recorded', 12, '{"By": {"Subject": "shop", "ClientId": "web"}, "Hash": "gwqn+oEtaVi57l5TtnEzKMzmUDhc/6sGMbf14NHEnLY=", "Notes": {"Metadata": {"shop": "Zürich"}, "Reference": "order 7"}, "KeptIn": "USD", "OnHold": 60, "Status": 2, "Balance": 45, "DecidedAt": "2026-01-31T12:00:11+00:00", "TransactionId": "0000000c-0000-0000-0000-000000000001"}', NULL, 'account_status_changed_v1', '2026-11-29 18:23:40.772839+00', '*DEFAULT*', 'Billing.Backends.Domain.AccountStatusChanged, Billing.Backends', false);
-INSERT INTO billing.mt_events VALUES (13, '0000000d-0000-0000-aea5-d0369ebcb069', 'mt_tombstone', -13, '{"By": "shop", "StreamId": "visa/recorded", "TransactionId": "0000000d-0000-0000-0000-000000000001"}', NULL, 'tombstone', '2026-11-29 18:23:40.778529+00', '*DEFAULT*', NULL, false);
-INSERT INTO billing.mt_streams VALUES ('mt_tombstone', NULL, 0, '2026-11-29 18:23:40.445548+00', '2026-11-29 18:23:40.445548+00', '*DEFAULT*', 0, false);
-INSERT INTO billing.mt_streams VALUES ('visa/recorded', NULL, 12, '2026-11-29 18:23:40.772839+00', '2026-11-29 18:23:40.696795+00', '*DEFAULT*', 0, false);
+COMMENT ON TABLE billing.shards IS 'Seen to by 77d350342d76d17bcfa177126023c39e, as f74abb6a9703516744ab7b7acef56988';
+INSERT INTO billing.mt_events VALUES (1, '00000001-0000-0000-93ff-1bc2e95195f3', 'visa/recorded', 1, '{"By": {"Subject": "shop", "ClientId": "web"}, "Hash": "TDZw3z7KPo9lGxs5Stz8Y0KxrDmV2ZcGlWJC1QhTEcw=", "Notes": {"Metadata": {"shop": "Zürich"}, "Reference": "order 7"}, "Times": {"SentAt": "2026-01-31T12:00:00+00:00", "ConsumedAt": "2026-01-31T12:00:00.002+00:00", "ReceivedAt": "2026-01-31T12:00:00.001+00:00"}, "Amount": 20, "Balance": 20, "TraceId": "0123456789abcdef0123456789abcdef", "Currency": "USD", "DecidedAt": "2026-01-31T12:00:00+00:00", "TransactionId": "00000001-0000-0000-0000-000000000001"}', NULL, 'payment_accepted_v1', '2026-11-30 06:55:04.861289+00', '*DEFAULT*', 'Billing.Backends.Domain.PaymentAccepted, Billing.Backends', false);
+INSERT INTO billing.mt_events VALUES (2, '00000002-0000-0000-a99f-19937cb49822', 'visa/recorded', 2, '{"By": {"Subject": "shop", "ClientId": "web"}, "Hash": "sJ9gcoRhIdKYugq0YPO4EGkufzsEYb/4YoDcLqx+470=", "Amount": 50000, "KeptIn": "USD", "Reason": 1, "Balance": 20, "Currency": "USD", "DecidedAt": "2026-01-31T12:00:01+00:00", "TransactionId": "00000002-0000-0000-0000-000000000001"}', NULL, 'payment_declined_v1', '2026-11-30 06:55:04.866211+00', '*DEFAULT*', 'Billing.Backends.Domain.PaymentDeclined, Billing.Backends', false);
+INSERT INTO billing.mt_events VALUES (3, '00000003-0000-0000-bd01-7acc91c36730', 'visa/recorded', 3, '{"By": {"Subject": "shop", "ClientId": "web"}, "Hash": "BUNOe1AJcOLD0JmyD5I3/bBbXOvhblVR9DYadDwePrM=", "Limit": 500, "Balance": 20, "Currency": "USD", "DecidedAt": "2026-01-31T12:00:02+00:00", "TransactionId": "00000003-0000-0000-0000-000000000001"}', NULL, 'credit_limit_changed_v1', '2026-11-30 06:55:04.868352+00', '*DEFAULT*', 'Billing.Backends.Domain.CreditLimitChanged, Billing.Backends', false);
+INSERT INTO billing.mt_events VALUES (4, '00000004-0000-0000-b42e-28a99c8059ff', 'visa/recorded', 4, '{"Hash": "Q2g2wV0FUllz5vgQ83RXjvTcv+0PjMk+I/ohfBlzt9s=", "Held": 0, "Notes": {"Metadata": {"shop": "Zürich"}, "Reference": "order 7"}, "Amount": 5, "Balance": 15, "Charged": 20, "Currency": "USD", "Refunded": 5, "DecidedAt": "2026-01-31T12:00:03+00:00", "PaymentId": "00000001-0000-0000-0000-000000000001", "TransactionId": "00000004-0000-0000-0000-000000000001"}', NULL, 'payment_refunded_v1', '2026-11-30 06:55:04.871055+00', '*DEFAULT*', 'Billing.Backends.Domain.PaymentRefunded, Billing.Backends', false);
+INSERT INTO billing.mt_events VALUES (5, '00000005-0000-0000-a1ff-9f17430f2336', 'visa/recorded', 5, '{"Hash": "tJMOMOSH+20fMB3fZ1a5Ja/A4wVr1ynps6WiZ/W3X1g=", "Notes": {"Metadata": {"shop": "Zürich"}, "Reference": "order 7"}, "Amount": 100, "OnHold": 100, "Balance": 15, "Currency": "USD", "DecidedAt": "2026-01-31T12:00:04+00:00", "ExpiresAt": "2026-02-07T12:00:04+00:00", "TransactionId": "00000005-0000-0000-0000-000000000001"}', NULL, 'payment_authorised_v1', '2026-11-30 06:55:04.88195+00', '*DEFAULT*', 'Billing.Backends.Domain.PaymentAuthorised, Billing.Backends', false);
+INSERT INTO billing.mt_events VALUES (6, '00000006-0000-0000-bbb9-1d834fdfffe3', 'visa/recorded', 6, '{"Hash": "CCY/pr29na3z32M0yvxzgLTXyrgDNFGuxYxp9YY3yjY=", "Amount": 10000, "KeptIn": "USD", "OnHold": 100, "Reason": 1, "Balance": 15, "Currency": "USD", "DecidedAt": "2026-01-31T12:00:05+00:00", "TransactionId": "00000006-0000-0000-0000-000000000001"}', NULL, 'authorisation_declined_v1', '2026-11-30 06:55:04.88405+00', '*DEFAULT*', 'Billing.Backends.Domain.AuthorisationDeclined, Billing.Backends', false);
+INSERT INTO billing.mt_events VALUES (7, '00000007-0000-0000-a877-58cadd52579e', 'visa/recorded', 7, '{"Hash": "vLH/wVqw6XrdIrRDiqyTc/uVp1eXQ5+grN+TcKKeRnM=", "Held": 70, "Notes": {"Metadata": {"shop": "Zürich"}, "Reference": "order 7"}, "Amount": 30, "OnHold": 70, "Balance": 45, "Charged": 30, "Currency": "USD", "Refunded": 0, "Released": 0, "DecidedAt": "2026-01-31T12:00:06+00:00", "PaymentId": "00000005-0000-0000-0000-000000000001", "TransactionId": "00000007-0000-0000-0000-000000000001"}', NULL, 'payment_captured_v1', '2026-11-30 06:55:04.886474+00', '*DEFAULT*', 'Billing.Backends.Domain.PaymentCaptured, Billing.Backends', false);
+INSERT INTO billing.mt_events VALUES (8, '00000008-0000-0000-857f-68b89b506378', 'visa/recorded', 8, '{"Hash": "GgrgVMj6mIYW3r8hg2KmUiooD3KLNIiAMhdug6tfZp4=", "Held": 0, "Balance": 45, "Charged": 30, "Currency": "USD", "Refunded": 0, "Released": 70, "DecidedAt": "2026-01-31T12:00:07+00:00", "PaymentId": "00000005-0000-0000-0000-000000000001", "TransactionId": "00000008-0000-0000-0000-000000000001"}', NULL, 'authorisation_voided_v1', '2026-11-30 06:55:04.888448+00', '*DEFAULT*', 'Billing.Backends.Domain.AuthorisationVoided, Billing.Backends', false);
+INSERT INTO billing.mt_events VALUES (9, '00000009-0000-0000-82c3-bbf48f69ea68', 'visa/recorded', 9, '{"Hash": "4LNjbi/21AACt7wUGf6pSVdCrVwuKmrVSuHGqUSHSyk=", "Amount": 40, "OnHold": 40, "Balance": 45, "Currency": "USD", "DecidedAt": "2026-01-31T12:00:08+00:00", "ExpiresAt": "2026-01-31T12:00:09+00:00", "TransactionId": "00000009-0000-0000-0000-000000000001"}', NULL, 'payment_authorised_v1', '2026-11-30 06:55:04.889617+00', '*DEFAULT*', 'Billing.Backends.Domain.PaymentAuthorised, Billing.Backends', false);
+INSERT INTO billing.mt_events VALUES (10, '0000000a-0000-0000-99c9-28997c9add0b', 'visa/recorded', 10, '{"Hash": "0U6ZBaMMjpWSkjdIyFnfVAHWVavOwIPmMgS+Hy7YcV8=", "Held": 0, "Balance": 45, "Charged": 0, "Currency": "USD", "Refunded": 0, "Released": 40, "DecidedAt": "2026-01-31T12:00:09+00:00", "PaymentId": "00000009-0000-0000-0000-000000000001", "TransactionId": "0000000a-0000-0000-0000-000000000001"}', NULL, 'authorisation_expired_v1', '2026-11-30 06:55:04.891165+00', '*DEFAULT*', 'Billing.Backends.Domain.AuthorisationExpired, Billing.Backends', false);
+INSERT INTO billing.mt_events VALUES (11, '0000000b-0000-0000-b2b5-50fe39d398b8', 'visa/recorded', 11, '{"Hash": "NUfpEZxJKgb+Cf9ie8WoM4baZj6Pi+fAqorL5RRdjbw=", "Amount": 60, "OnHold": 60, "Balance": 45, "Currency": "USD", "DecidedAt": "2026-01-31T12:00:10+00:00", "ExpiresAt": "2026-03-03T12:00:10+00:00", "TransactionId": "0000000b-0000-0000-0000-000000000001"}', NULL, 'payment_authorised_v1', '2026-11-30 06:55:04.89198+00', '*DEFAULT*', 'Billing.Backends.Domain.PaymentAuthorised, Billing.Backends', false);
+INSERT INTO billing.mt_events VALUES (12, '0000000c-0000-0000-b4df-6df86ffde0f9', 'visa/recorded', 12, '{"By": {"Subject": "shop", "ClientId": "web"}, "Hash": "gwqn+oEtaVi57l5TtnEzKMzmUDhc/6sGMbf14NHEnLY=", "Notes": {"Metadata": {"shop": "Zürich"}, "Reference": "order 7"}, "KeptIn": "USD", "OnHold": 60, "Status": 2, "Balance": 45, "DecidedAt": "2026-01-31T12:00:11+00:00", "TransactionId": "0000000c-0000-0000-0000-000000000001"}', NULL, 'account_status_changed_v1', '2026-11-30 06:55:04.894221+00', '*DEFAULT*', 'Billing.Backends.Domain.AccountStatusChanged, Billing.Backends', false);
+INSERT INTO billing.mt_events VALUES (13, '0000000d-0000-0000-aea5-d0369ebcb069', 'mt_tombstone', -13, '{"By": "shop", "StreamId": "visa/recorded", "TransactionId": "0000000d-0000-0000-0000-000000000001"}', NULL, 'tombstone', '2026-11-30 06:55:04.898366+00', '*DEFAULT*', NULL, false);
+INSERT INTO billing.mt_streams VALUES ('mt_tombstone', NULL, 0, '2026-11-30 06:55:04.758061+00', '2026-11-30 06:55:04.758061+00', '*DEFAULT*', 0, false);
+INSERT INTO billing.mt_streams VALUES ('visa/recorded', NULL, 12, '2026-11-30 06:55:04.894221+00', '2026-11-30 06:55:04.861289+00', '*DEFAULT*', 0, false);
 INSERT INTO billing.open_holds VALUES ('visa/recorded', '0000000b-0000-0000-0000-000000000001', '2026-03-03 12:00:10+00', NULL);
 INSERT INTO billing.shards VALUES (0, 1, true, NULL);
 INSERT INTO billing.shards VALUES (1, 1, true, NULL);
