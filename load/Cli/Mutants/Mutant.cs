@@ -35,31 +35,41 @@ internal sealed record Mutant(string Name, string File, string Find, string Repl
 }
 
 /// <summary>Whether a bug was found.</summary>
-/// <param name="By">What found it, or what did not.</param>
+/// <param name="By">What found it, or what did not: the simulation, or the class and name of a test.</param>
 /// <param name="Seeds">Number of seeds that were simulated; 0 if a test found it.</param>
 internal sealed record MutantResult(Mutant Mutant, bool IsFound, string By, int Seeds)
 {
-    /// <summary>The page of docs/planted-bugs.md, as Markdown: what was planted, and what found it.</summary>
+    private const int LineMax = 120;
+
+    /// <summary>The page of docs/planted-bugs.md, as Markdown: what was planted in each file, and what found it.</summary>
     public static string Page(IReadOnlyCollection<MutantResult> results, DateOnly date)
     {
         var found = results.Count(result => result.IsFound);
         var page = new StringBuilder(string.Create(CultureInfo.InvariantCulture, $"""
             # Planted bugs
 
-            `./billing mutants` plants each bug of `eng/mutants.json` alone in a copy of the sources. The simulation
-            or a named test must find it: {found} of {results.Count} were found on {date:yyyy-MM-dd}.
-
-            | Planted bug | In | Found by | After |
-            | --- | --- | --- | --- |
+            `./billing mutants` plants each bug of `eng/mutants.json` alone in a copy of the sources. The simulation must
+            find it, or the named tests: {found} of {results.Count} were found on {date:yyyy-MM-dd}.
 
             """));
-        foreach (var result in results)
+        foreach (var file in results.GroupBy(result => result.Mutant.File))
         {
-            var seeds = result.Seeds == 0 ? "" : result.Seeds == 1 ? "1 schedule" : $"{result.Seeds} schedules";
-            var file = Path.GetFileNameWithoutExtension(result.Mutant.File);
-            var by = result.IsFound ? result.By : "**not found** " + result.By;
-            page.Append($"| {result.Mutant.Name} | {file} | {by} | {seeds} |\n");
+            page.Append($"\n## {Path.GetFileNameWithoutExtension(file.Key)}\n\n");
+            foreach (var result in file)
+            {
+                var bug = $"- {result.Mutant.Name}:";
+                page.Append(bug).Append(bug.Length + 1 + result.Finder.Length > LineMax ? "\n  " : " ").Append(result.Finder).Append('\n');
+            }
         }
         return page.ToString();
     }
+
+    private string Finder => (IsFound, Seeds, Mutant.Test) switch
+    {
+        (false, _, _) => "**not found** by " + By,
+        (_, _, not null) => By.Split('.')[0],
+        (_, 0, _) => By,
+        (_, 1, _) => "simulation, 1 schedule",
+        _ => $"simulation, {Seeds} schedules",
+    };
 }

@@ -22,24 +22,29 @@ public sealed partial class WireProtocolTests
 
     private static readonly List<string> Quoted = [.. Page.SelectMany(line => Quotation().Matches(line)).Select(m => m.Groups[1].Value)];
 
+    private static readonly List<(string Message, string Fields)> Listed =
+    [
+        .. from item in Repository.ListItems(Page, "## Messages")
+           let parts = item.Split(": ", 2)
+           select (parts[0], parts[1]),
+    ];
+
     public static TheoryData<string> Messages() => [.. Wire.V1.WireReflection.Descriptor.MessageTypes.Select(m => m.Name)];
 
     [Theory]
     [MemberData(nameof(Messages))]
-    public void A_message_has_the_fields_numbers_and_types_of_its_table(string message)
+    public void A_message_has_the_fields_numbers_and_types_that_the_page_lists(string message)
     {
         var descriptor = Wire.V1.WireReflection.Descriptor.FindTypeByName<MessageDescriptor>(message);
 
         Assert.Equal(
-            descriptor.Fields.InDeclarationOrder().Select(f => $"| `{f.Name}` | {f.FieldNumber} | {TypeOf(f)} |").Order(StringComparer.Ordinal),
-            Page.SkipWhile(line => line != "### " + message).Skip(1).TakeWhile(line => !line.StartsWith('#'))
-                .Where(line => line.StartsWith("| `", StringComparison.Ordinal)).Order(StringComparer.Ordinal));
+            descriptor.Fields.InDeclarationOrder().Select(f => $"`{f.Name}` {f.FieldNumber} {TypeOf(f)}").Order(StringComparer.Ordinal),
+            Listed.Single(item => item.Message == message).Fields.Split("; ").Order(StringComparer.Ordinal));
     }
 
     [Fact]
-    public void The_page_has_tables_of_exactly_the_existing_messages() => Assert.Equal(
-        Messages().Select(m => m.Data).Order(StringComparer.Ordinal),
-        Page.Where(line => line.StartsWith("### ", StringComparison.Ordinal)).Select(line => line[4..]).Order(StringComparer.Ordinal));
+    public void The_page_lists_exactly_the_existing_messages() => Assert.Equal(
+        Messages().Select(m => m.Data).Order(StringComparer.Ordinal), Listed.Select(item => item.Message).Order(StringComparer.Ordinal));
 
     [Fact]
     public void The_page_names_exactly_the_existing_topics() => Assert.Equal(
