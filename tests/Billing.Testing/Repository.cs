@@ -17,7 +17,8 @@ public static class Repository
     public static List<string> ListItems(IEnumerable<string> page, string heading)
     {
         List<string> items = [];
-        foreach (var line in page.SkipWhile(line => line != heading).Skip(1).SkipWhile(line => !IsItem(line)).TakeWhile(line => line.Length > 0))
+        var section = page.SkipWhile(line => line != heading).Skip(1);
+        foreach (var line in section.SkipWhile(line => !IsItem(line)).TakeWhile(line => line.Length > 0))
         {
             if (IsItem(line))
             {

@@ -41,35 +41,53 @@ internal sealed record MutantResult(Mutant Mutant, bool IsFound, string By, int 
 {
     private const int LineMax = 120;
 
-    /// <summary>The page of docs/planted-bugs.md, as Markdown: what was planted in each file, and what found it.</summary>
+    private string Finder => Mutant.Test is null ? "the simulation" : By.Split('.')[0];
+
+    /// <summary>The page of docs/planted-bugs.md, as Markdown: how many bugs were planted in each file, and what found
+    /// them.</summary>
     public static string Page(IReadOnlyCollection<MutantResult> results, DateOnly date)
     {
         var found = results.Count(result => result.IsFound);
         var page = new StringBuilder(string.Create(CultureInfo.InvariantCulture, $"""
             # Planted bugs
 
-            `./billing mutants` plants each bug of `eng/mutants.json` alone in a copy of the sources. The simulation must
-            find it, or the named tests: {found} of {results.Count} were found on {date:yyyy-MM-dd}.
+            `./billing mutants` plants each bug of [mutants.json](../eng/mutants.json) alone in a copy of the sources.
+            The simulation must find it, or the tests that it names: {found} of {results.Count} were found on
+            {date:yyyy-MM-dd}.
+
 
             """));
-        foreach (var file in results.GroupBy(result => result.Mutant.File))
+        foreach (var result in results.Where(result => !result.IsFound))
         {
-            page.Append($"\n## {Path.GetFileNameWithoutExtension(file.Key)}\n\n");
-            foreach (var result in file)
+            page.Append($"- **Not found** by {result.By}: {result.Mutant.Name}\n");
+        }
+        foreach (var file in results.Where(result => result.IsFound).GroupBy(result => result.Mutant.File))
+        {
+            var line = $"- {Path.GetFileNameWithoutExtension(file.Key)}:";
+            foreach (var finder in file.GroupBy(result => result.Finder).Select(Of))
             {
-                var bug = $"- {result.Mutant.Name}:";
-                page.Append(bug).Append(bug.Length + 1 + result.Finder.Length > LineMax ? "\n  " : " ").Append(result.Finder).Append('\n');
+                if (line.Length + 1 + finder.Length > LineMax)
+                {
+                    page.Append(line).Append('\n');
+                    line = " ";
+                }
+                line += " " + finder;
             }
+            page.Append(line.TrimEnd(',')).Append('\n');
         }
         return page.ToString();
     }
 
-    private string Finder => (IsFound, Seeds, Mutant.Test) switch
+    private static string Of(IGrouping<string, MutantResult> found)
     {
-        (false, _, _) => "**not found** by " + By,
-        (_, _, not null) => By.Split('.')[0],
-        (_, 0, _) => By,
-        (_, 1, _) => "simulation, 1 schedule",
-        _ => $"simulation, {Seeds} schedules",
-    };
+        var seeds = found.Select(result => result.Seeds).Where(seeds => seeds > 0).Distinct().Order().ToList();
+        var schedules = seeds switch
+        {
+            [] => "",
+            [1] => " (after 1 schedule)",
+            [var one] => $" (after {one} schedules)",
+            [var first, .., var last] => $" (after {first} to {last} schedules)",
+        };
+        return $"{found.Key} {found.Count()}{schedules},";
+    }
 }

@@ -79,7 +79,8 @@ internal sealed partial class ConsolePage(string page, string language)
             RegexOptions.Singleline);
 
     // The indentation and spacing of grpcurl vary, and the page breaks lines of JSON after commas.
-    private static string NormalizeSpaces(string text) => Spaces().Replace(text, " ").Replace(", ", ",", StringComparison.Ordinal).Trim();
+    private static string NormalizeSpaces(string text) =>
+        Spaces().Replace(text, " ").Replace(", ", ",", StringComparison.Ordinal).Trim();
 
     [GeneratedRegex(@"\s+")]
     private static partial Regex Spaces();
