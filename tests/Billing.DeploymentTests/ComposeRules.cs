@@ -67,7 +67,7 @@ internal static class ComposeRules
         }
         foreach (var (variable, _) in service.Entries("environment").Where(variable => !ReleaseContract.IsSetting(variable.Key)))
         {
-            yield return $"{name}: there is no setting {variable} in docs/operations.md";
+            yield return $"{name}: there is no setting {variable} in docs/operations/settings.md";
         }
         var drain = service.Text("environment.Billing__Proxy__DrainTimeout");
         if (drain is not null && TimeSpan.Parse(drain, CultureInfo.InvariantCulture).TotalSeconds + 10 >= Seconds(service.Text("stop_grace_period")))

@@ -4,7 +4,7 @@ using System.Text.RegularExpressions;
 namespace Billing.DeploymentTests;
 
 /// <summary>The documented contract of deployments: tiers, ports and connections of deploy/README.md, and the settings of
-/// docs/operations.md.</summary>
+/// docs/operations/settings.md.</summary>
 internal static partial class ReleaseContract
 {
     /// <summary>The product's version.</summary>
@@ -34,7 +34,7 @@ internal static partial class ReleaseContract
 
     private static HashSet<string> Settings { get; } =
     [
-        .. from row in Rows("docs/operations.md", "| key | default | range |")
+        .. from row in Rows("docs/operations/settings.md", "| key | default | range |")
            let names = Quoted().Matches(row[0]).Select(match => match.Groups[1].Value).ToList()
            from name in names
            // `Billing:Jitter:PaymentMin`, `PaymentMax`: the others are in the section of the first.
@@ -43,13 +43,14 @@ internal static partial class ReleaseContract
                : names[0][..(names[0].LastIndexOf(':') + 1)] + name,
     ];
 
-    // The rows of the Markdown table with the given first line.
+    // The rows of the Markdown tables with the given first line.
     private static IEnumerable<string[]> Rows(string file, string head)
     {
-        var lines = Repository.Lines(file).SkipWhile(line => line != head).ToList();
-        Assert.True(lines.Count > 2, $"{file} has no table '{head}'");
-        return lines.Skip(2).TakeWhile(line => line.StartsWith('|'))
-            .Select(line => line.Trim('|').Split('|').Select(cell => cell.Trim()).ToArray());
+        var lines = Repository.Lines(file);
+        Assert.Contains(head, lines);
+        return lines.Index().Where(line => line.Item == head)
+            .SelectMany(line => lines.Skip(line.Index + 2).TakeWhile(row => row.StartsWith('|')))
+            .Select(row => row.Trim('|').Split('|').Select(cell => cell.Trim()).ToArray());
     }
 
     private static HashSet<int> Numbers(string text) =>

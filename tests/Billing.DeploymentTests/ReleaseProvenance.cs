@@ -55,7 +55,7 @@ public sealed class ReleaseProvenance : IDisposable
 
         Assert.Equal("https://slsa.dev/provenance/v1", provenance.Text("predicateType"));
         var build = provenance.At("predicate.buildDefinition");
-        Assert.Contains(Repository.Lines("docs/operations.md"), line => line.Contains($"`{build.Text("buildType")}`", StringComparison.Ordinal));
+        Assert.Contains(Repository.Lines("docs/operations/upgrade.md"), line => line.Contains($"`{build.Text("buildType")}`", StringComparison.Ordinal));
         Assert.Equal(
             """{"version":"1.2.3","architectures":["linux-x64"],"SOURCE_DATE_EPOCH":"1700000000"}""",
             build.At("externalParameters")!.ToJsonString());

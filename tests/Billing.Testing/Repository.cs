@@ -13,6 +13,27 @@ public static class Repository
 
     public static string[] Lines(string file) => File.ReadAllLines(Path.Combine(Root, file));
 
+    /// <summary>The items of the list under a heading of a page, each with its lines joined.</summary>
+    public static List<string> ListItems(IEnumerable<string> page, string heading)
+    {
+        List<string> items = [];
+        var section = page.SkipWhile(line => line != heading).Skip(1);
+        foreach (var line in section.SkipWhile(line => !IsItem(line)).TakeWhile(line => line.Length > 0))
+        {
+            if (IsItem(line))
+            {
+                items.Add(line[2..]);
+            }
+            else
+            {
+                items[^1] += " " + line.Trim();
+            }
+        }
+        return items;
+
+        static bool IsItem(string line) => line.StartsWith("- ", StringComparison.Ordinal);
+    }
+
     private static string FindRoot()
     {
         for (var folder = new DirectoryInfo(AppContext.BaseDirectory); folder is not null; folder = folder.Parent)

@@ -35,31 +35,59 @@ internal sealed record Mutant(string Name, string File, string Find, string Repl
 }
 
 /// <summary>Whether a bug was found.</summary>
-/// <param name="By">What found it, or what did not.</param>
+/// <param name="By">What found it, or what did not: the simulation, or the class and name of a test.</param>
 /// <param name="Seeds">Number of seeds that were simulated; 0 if a test found it.</param>
 internal sealed record MutantResult(Mutant Mutant, bool IsFound, string By, int Seeds)
 {
-    /// <summary>The page of docs/planted-bugs.md, as Markdown: what was planted, and what found it.</summary>
+    private const int LineMax = 120;
+
+    private string Finder => Mutant.Test is null ? "the simulation" : By.Split('.')[0];
+
+    /// <summary>The page of docs/planted-bugs.md, as Markdown: how many bugs were planted in each file, and what found
+    /// them.</summary>
     public static string Page(IReadOnlyCollection<MutantResult> results, DateOnly date)
     {
         var found = results.Count(result => result.IsFound);
         var page = new StringBuilder(string.Create(CultureInfo.InvariantCulture, $"""
             # Planted bugs
 
-            `./billing mutants` plants each bug of `eng/mutants.json` alone in a copy of the sources. The simulation
-            or a named test must find it: {found} of {results.Count} were found on {date:yyyy-MM-dd}.
+            `./billing mutants` plants each bug of [mutants.json](../eng/mutants.json) alone in a copy of the sources.
+            The simulation must find it, or the tests that it names: {found} of {results.Count} were found on
+            {date:yyyy-MM-dd}.
 
-            | Planted bug | In | Found by | After |
-            | --- | --- | --- | --- |
 
             """));
-        foreach (var result in results)
+        foreach (var result in results.Where(result => !result.IsFound))
         {
-            var seeds = result.Seeds == 0 ? "" : result.Seeds == 1 ? "1 schedule" : $"{result.Seeds} schedules";
-            var file = Path.GetFileNameWithoutExtension(result.Mutant.File);
-            var by = result.IsFound ? result.By : "**not found** " + result.By;
-            page.Append($"| {result.Mutant.Name} | {file} | {by} | {seeds} |\n");
+            page.Append($"- **Not found** by {result.By}: {result.Mutant.Name}\n");
+        }
+        foreach (var file in results.Where(result => result.IsFound).GroupBy(result => result.Mutant.File))
+        {
+            var line = $"- {Path.GetFileNameWithoutExtension(file.Key)}:";
+            foreach (var finder in file.GroupBy(result => result.Finder).Select(Of))
+            {
+                if (line.Length + 1 + finder.Length > LineMax)
+                {
+                    page.Append(line).Append('\n');
+                    line = " ";
+                }
+                line += " " + finder;
+            }
+            page.Append(line.TrimEnd(',')).Append('\n');
         }
         return page.ToString();
+    }
+
+    private static string Of(IGrouping<string, MutantResult> found)
+    {
+        var seeds = found.Select(result => result.Seeds).Where(seeds => seeds > 0).Distinct().Order().ToList();
+        var schedules = seeds switch
+        {
+            [] => "",
+            [1] => " (after 1 schedule)",
+            [var one] => $" (after {one} schedules)",
+            [var first, .., var last] => $" (after {first} to {last} schedules)",
+        };
+        return $"{found.Key} {found.Count()}{schedules},";
     }
 }

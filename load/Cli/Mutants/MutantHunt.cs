@@ -75,7 +75,7 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
             IsClass(mutant) ? "-class" : "-namespace", mutant.Test!);
         // A named test must have failed: a non-zero exit code alone may mean that there is no such test.
         return FailedTest().Match(output) is { Success: true } failed
-            ? new MutantResult(mutant, true, failed.Groups[1].Value, 0)
+            ? new MutantResult(mutant, true, $"{failed.Groups[1]}.{failed.Groups[2]}", 0)
             : new MutantResult(mutant, false, $"the tests of {mutant.Test}: {Counts().Match(output)}", 0);
     }
 
@@ -115,7 +115,7 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
     [GeneratedRegex(@"^Seed (\d+) fails: (.*)$", RegexOptions.Multiline)]
     private static partial Regex Failure();
 
-    [GeneratedRegex(@"Billing\.\w+Tests\.\S*?\.(\w+)(\(.*\))? \[FAIL\]")]
+    [GeneratedRegex(@"Billing\.\w+Tests\.\S*?(\w+)\.(\w+)(\(.*\))? \[FAIL\]")]
     private static partial Regex FailedTest();
 
     [GeneratedRegex(@"Total: .*|Timed out\.")]

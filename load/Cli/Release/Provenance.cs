@@ -13,7 +13,7 @@ namespace Billing.Cli.Release;
 /// <param name="kafka">The folder of the Kafka installation that is repackaged.</param>
 internal sealed class Provenance(ReleaseOptions options, Sources sources, string sdk, string kafka)
 {
-    // docs/operations.md describes it.
+    // docs/operations/upgrade.md describes it.
     private const string BuildType = "urn:billing:package:v1";
 
     private readonly string _name = $"billing-{options.Version}.provenance.json";

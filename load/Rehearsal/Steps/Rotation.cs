@@ -3,7 +3,7 @@ using Billing.Rehearsal.Machines;
 
 namespace Billing.Rehearsal.Steps;
 
-/// <summary>New values of all secrets, as docs/operations.md describes it; nothing stops for it.</summary>
+/// <summary>New values of all secrets, as docs/operations/secure.md describes it; nothing stops for it.</summary>
 internal static class Rotation
 {
     private const string Install = "bash /opt/billing/bootstrap/install.sh";

@@ -4,7 +4,7 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Rehearsal.Steps;
 
-/// <summary>Two more databases, as docs/operations.md describes it: their machines, the backends' settings, and the shards.</summary>
+/// <summary>Two more databases, as docs/operations/scale.md describes it: their machines, the backends' settings, and the shards.</summary>
 internal static class Sharding
 {
     private static readonly string[] Further = ["two", "three"];

@@ -15,7 +15,7 @@ namespace Billing.Backends.Balances;
 /// contents is reported too: one of the two is not from a backend, and until it is read the account takes no further events. Events
 /// of accounts that are not held are reported while there is room for these, and otherwise ignored. When anything shows that the event store
 /// holds a shard under a higher number than before, since it was moved, or restored to an earlier time, what is known of its accounts counts no
-/// longer: each is read again before it is answered or takes another event. An account takes about 300 bytes (docs/operations.md).
+/// longer: each is read again before it is answered or takes another event. An account takes about 300 bytes (docs/operations/scale.md).
 /// Thread-safe.</summary>
 internal sealed class BalanceView
 {

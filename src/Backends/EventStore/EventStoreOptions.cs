@@ -63,7 +63,7 @@ public sealed partial class EventStoreOptions
     public string Schema { get; set; } = "billing";
 
     /// <summary>Whether sessions begin with settings of their own, by the startup parameter <c>options</c>. Some poolers refuse it, such
-    /// as PgBouncer before 1.20: without it, give these settings to the role (<c>alter role ... set</c>), as docs/operations.md says.
+    /// as PgBouncer before 1.20: without it, give these settings to the role (<c>alter role ... set</c>), as docs/operations/settings.md says.
     /// </summary>
     public bool SessionSettings { get; set; } = true;
 

@@ -85,8 +85,8 @@ internal static class BackendMetrics
     /// <summary>The current timestamp, for <see cref="Took"/> and <see cref="Recorded"/>; 0 if nobody listens.</summary>
     public static long Now => StepDurations.Enabled ? Stopwatch.GetTimestamp() : 0;
 
-    /// <summary>Records the duration of one of the steps in docs/operations.md, from a moment (0 if nobody listened then) until another
-    /// (0 for now).</summary>
+    /// <summary>Records the duration of one of the steps in docs/operations/observe.md, from a moment (0 if nobody
+    /// listened then) until another (0 for now).</summary>
     public static void Took(string step, long since, long until = 0)
     {
         if (since != 0 && StepDurations.Enabled)

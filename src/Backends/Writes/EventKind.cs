@@ -21,7 +21,7 @@ internal abstract class EventKind
 
     public required StatementEntryType EntryType { get; init; }
 
-    /// <summary>How events are read that are stored under another name of the kind (docs/architecture.md, The shape of an
+    /// <summary>How events are read that are stored under another name of the kind (docs/storage.md, The shape of an
     /// event).</summary>
     public IReadOnlyList<Upcast> Upcasts { get; init; } = [];
 

@@ -78,8 +78,9 @@ internal sealed partial class ConsolePage(string page, string language)
             "^" + Regex.Escape(NormalizeSpaces(output)).Replace(@"\.\.\.", ".*?", StringComparison.Ordinal) + "$",
             RegexOptions.Singleline);
 
-    // The indentation and spacing of grpcurl vary.
-    private static string NormalizeSpaces(string text) => Spaces().Replace(text, " ").Trim();
+    // The indentation and spacing of grpcurl vary, and the page breaks lines of JSON after commas.
+    private static string NormalizeSpaces(string text) =>
+        Spaces().Replace(text, " ").Replace(", ", ",", StringComparison.Ordinal).Trim();
 
     [GeneratedRegex(@"\s+")]
     private static partial Regex Spaces();

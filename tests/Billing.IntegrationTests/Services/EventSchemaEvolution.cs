@@ -10,7 +10,7 @@ using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>The recipe for an event whose shape changes (docs/architecture.md): another name, and an upcast from the shape that
+/// <summary>The recipe for an event whose shape changes (docs/storage.md): another name, and an upcast from the shape that
 /// is stored. Both shapes are of this test: the first one states its amount in cents.</summary>
 [Collection(OverEventStore.Name)]
 public sealed class EventSchemaEvolution(EventStoreFixture store)

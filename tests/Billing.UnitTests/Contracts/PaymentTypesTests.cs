@@ -27,7 +27,6 @@ public sealed class PaymentTypesTests
     [Theory]
     [InlineData("src/Proxy/Rest/PaymentRoute.cs")]
     [InlineData("src/Proxy/Live/Page/index.html")]
-    [InlineData("docs/architecture.md")]
     [InlineData("docs/wire-protocol.md")]
     public void A_document_that_lists_payment_types_lists_all_of_them(string file)
     {

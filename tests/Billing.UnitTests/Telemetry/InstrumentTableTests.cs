@@ -15,19 +15,19 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.UnitTests.Telemetry;
 
-/// <summary>The table in docs/operations.md lists exactly the existing instruments.</summary>
+/// <summary>The table in docs/operations/observe.md lists exactly the existing instruments.</summary>
 public sealed class InstrumentTableTests
 {
     private const string Head = "| instrument | kind | unit |";
 
     [Fact]
     public void The_table_lists_exactly_the_existing_instruments() =>
-        Assert.Equal(Instruments(), Table(Repository.Lines("docs/operations.md")));
+        Assert.Equal(Instruments(), Table(Repository.Lines("docs/operations/observe.md")));
 
     [Fact]
     public void A_missing_or_wrong_row_is_detected()
     {
-        var lines = Repository.Lines("docs/operations.md");
+        var lines = Repository.Lines("docs/operations/observe.md");
         var row = Array.FindIndex(lines, line => line.StartsWith("| `billing.batch.size`", StringComparison.Ordinal));
 
         Assert.NotEqual(Instruments(), Table([.. lines[..row], .. lines[(row + 1)..]]));

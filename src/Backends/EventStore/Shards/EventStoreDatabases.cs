@@ -47,7 +47,8 @@ internal sealed partial class EventStoreDatabases : IAsyncDisposable
         if (Map.Conflict is var (shard, one, other))
         {
             throw new StartupException(
-                $"Billing:EventStore:Databases: {All[one].Name} and {All[other].Name} both hold shard {shard} as in a new store; see docs/operations.md, Several databases.");
+                $"Billing:EventStore:Databases: {All[one].Name} and {All[other].Name} both hold shard {shard} as in a new store; "
+                + "see docs/operations/scale.md, Several databases.");
         }
         if (Enumerable.Range(0, Shard.Count).All(shard => Map.Find(shard) == ShardMap.Nowhere))
         {
