@@ -63,22 +63,26 @@ internal sealed class Statements(Tables tables, StoreHistory history)
         {
             tables.Shards[shard] = row with { Epoch = Math.Max(row.Epoch + 1, begun) };
         }
-        foreach (var (partition, epoch) in tables.Epochs.ToList())
+        foreach (var (partition, row) in tables.Epochs.ToList())
         {
-            tables.Epochs[partition] = Math.Max(epoch + 1, begun);
+            tables.Epochs[partition] = (Math.Max(row.Epoch + 1, begun), null);
         }
     }
 
     /// <summary>The version of a tombstone in its stream.</summary>
     public static long TombstoneVersion(long sequence) => -sequence;
 
-    public Dictionary<SourcePartition, long> Begin(IReadOnlyCollection<PartitionEpoch> owned)
+    public Dictionary<SourcePartition, long> Begin(IReadOnlyCollection<PartitionEpoch> owned, Guid owner)
     {
-        var begun = owned.Where(o => o.Epoch == 0 || o.Epoch == tables.Epochs.GetValueOrDefault(o.Partition))
-            .Select(o => o.Partition).ToDictionary(p => p, p => tables.Epochs.GetValueOrDefault(p) + 1);
-        foreach (var (partition, epoch) in begun)
+        var begun = new Dictionary<SourcePartition, long>();
+        foreach (var (partition, epoch) in owned)
         {
-            tables.Epochs[partition] = epoch;
+            var present = tables.Epochs.GetValueOrDefault(partition);
+            if (epoch == 0 || epoch == present.Epoch || owner == present.Owner)
+            {
+                begun[partition] = present.Epoch + 1;
+                tables.Epochs[partition] = (present.Epoch + 1, owner);
+            }
         }
         return begun;
     }
@@ -213,7 +217,7 @@ internal sealed class Statements(Tables tables, StoreHistory history)
             throw new PostgresException(
                 "elsewhere: " + string.Join(',', elsewhere), "ERROR", "ERROR", StoredFunction.ShardElsewhere);
         }
-        if (fence.Any(o => o.Epoch != tables.Epochs.GetValueOrDefault(o.Partition)))
+        if (fence.Any(o => o.Epoch != tables.Epochs.GetValueOrDefault(o.Partition).Epoch))
         {
             throw new PostgresException("a later owner", "ERROR", "ERROR", StoredFunction.EpochEnded);
         }

@@ -67,8 +67,8 @@ internal sealed class StoreClient(Node node, StoreServer server) : IAccountStore
     }
 
     public Task<Dictionary<SourcePartition, long>> BeginEpochsAsync(
-        IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken) => AskAsync(
-            new StoreRequest(Writes: true) { Begun = [.. owned.Select(o => o.Partition)] }, statements => statements.Begin(owned));
+        IReadOnlyCollection<PartitionEpoch> owned, Guid owner, CancellationToken cancellationToken) => AskAsync(
+            new StoreRequest(Writes: true) { Begun = [.. owned.Select(o => o.Partition)] }, statements => statements.Begin(owned, owner));
 
     public Task AppendAsync(IReadOnlyList<NewEvent> batch, Fence fence, CancellationToken cancellationToken)
     {

@@ -72,7 +72,7 @@ internal sealed class Tables
     public Dictionary<int, ShardRow> Shards { get; } = [];
 
     /// <summary>The epoch of each partition.</summary>
-    public Dictionary<SourcePartition, long> Epochs { get; } = [];
+    public Dictionary<SourcePartition, (long Epoch, Guid? Owner)> Epochs { get; } = [];
 
     /// <summary>The state of the tables now, for a restore.</summary>
     public Tables Copy() => new(this);

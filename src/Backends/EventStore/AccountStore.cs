@@ -226,17 +226,18 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
 
     // The update waits for appends that hold the present epoch. All lock in the same order, so they cannot deadlock.
     public async Task<Dictionary<SourcePartition, long>> BeginEpochsAsync(
-        IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken)
+        IReadOnlyCollection<PartitionEpoch> owned, Guid owner, CancellationToken cancellationToken)
     {
         var begun = new Dictionary<SourcePartition, long>(owned.Count);
         await using var command = servers.Primary.CreateCommand($"""
-            insert into {EventStoreSchema.Epochs(_options.Schema)} as present (topic, number, epoch)
-            select topic, number, epoch + 1 from unnest($1, $2, $3) as owned(topic, number, epoch) order by topic, number
-            on conflict (topic, number) do update set epoch = present.epoch + 1
-            where excluded.epoch in (1, present.epoch + 1)
+            insert into {EventStoreSchema.Epochs(_options.Schema)} as present (topic, number, epoch, owner)
+            select topic, number, epoch + 1, $4 from unnest($1, $2, $3) as owned(topic, number, epoch) order by topic, number
+            on conflict (topic, number) do update set epoch = present.epoch + 1, owner = excluded.owner
+            where excluded.epoch in (1, present.epoch + 1) or excluded.owner = present.owner
             returning topic, number, epoch
             """);
         command.Parameters.AddRange(Columns(owned));
+        command.Parameters.Add(new NpgsqlParameter<Guid> { TypedValue = owner });
         await using var rows = await command.ExecuteReaderAsync(cancellationToken);
         while (await rows.ReadAsync(cancellationToken))
         {

@@ -163,6 +163,7 @@ public sealed class EventStoreSchema(
             topic varchar not null,
             number integer not null,
             epoch bigint not null,
+            owner uuid,
             primary key (topic, number)
             """),
         $"insert into {schema}.mt_streams (id, version) values ('{EventTypes.TombstoneStream}', 0) on conflict do nothing;",

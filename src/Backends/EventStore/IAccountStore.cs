@@ -143,11 +143,13 @@ public interface IAccountStore : IAccountReader
 
     /// <summary>Begins a new epoch of partitions. Afterwards no append under an earlier epoch can be committed any more, and whatever
     /// was committed under one is visible.</summary>
-    /// <param name="owned">The partitions, each once, with the epochs that must not have ended.</param>
+    /// <param name="owned">The partitions, each once, with the epochs that must not have ended. An epoch that the same owner has begun since, without
+    /// learning it, does not count as an end.</param>
+    /// <param name="owner">Who begins them.</param>
     /// <param name="cancellationToken">Ends the wait; whether new epochs have begun by then is unknown.</param>
     /// <returns>The new epoch of each partition, without those whose epoch had ended.</returns>
     Task<Dictionary<SourcePartition, long>> BeginEpochsAsync(
-        IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken);
+        IReadOnlyCollection<PartitionEpoch> owned, Guid owner, CancellationToken cancellationToken);
 
     /// <summary>Appends the events of a batch in one transaction.</summary>
     /// <param name="batch">Events in order; each stream's versions follow one another.</param>

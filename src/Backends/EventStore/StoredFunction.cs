@@ -140,7 +140,7 @@ internal sealed record StoredFunction(string Name, (string Name, string Type)[] 
             -- Of a shard whose move was interrupted, another database may hold the later number.
             update {EventStoreSchema.ShardsHere(schema)} set epoch = greatest(epoch + 1, begun)
             where is_held and (moving_to is null or not number = any(elsewhere));
-            update {EventStoreSchema.Epochs(schema)} set epoch = greatest(epoch + 1, begun);
+            update {EventStoreSchema.Epochs(schema)} set epoch = greatest(epoch + 1, begun), owner = null;
         end
         """);
 

@@ -16,6 +16,9 @@ internal sealed partial class Ownership(IAccountStore store, ShardMap map, TimeP
 
     private readonly Dictionary<PartitionAssignment, long> _epochs = [];
 
+    // By which an epoch is recognised that has begun although the connection broke.
+    private readonly Guid _owner = Guid.CreateVersion7(time.GetUtcNow());
+
     /// <summary>Keeps former owners of the commands' partitions from recording anything from now on. Where this backend has tried before to
     /// record one of them, it waits for what is left of that.</summary>
     /// <param name="commands">The commands, of which those of partitions with another owner are abandoned.</param>
@@ -92,7 +95,7 @@ internal sealed partial class Ownership(IAccountStore store, ShardMap map, TimeP
         {
             _epochs.Remove(over);
         }
-        var begun = await store.BeginEpochsAsync(assignments.ConvertAll(Present), cancellationToken);
+        var begun = await store.BeginEpochsAsync(assignments.ConvertAll(Present), _owner, cancellationToken);
         foreach (var assignment in assignments)
         {
             if (begun.TryGetValue(assignment.Partition, out var epoch))

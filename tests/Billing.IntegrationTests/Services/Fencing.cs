@@ -97,8 +97,22 @@ public sealed class Fencing(EventStoreFixture store)
         var former = await BeginAsync(0);
         var present = await BeginAsync(0);
 
-        Assert.Empty(await Accounts.BeginEpochsAsync([new PartitionEpoch(_partition, former)], Stop));
+        Assert.Empty(await Accounts.BeginEpochsAsync([new PartitionEpoch(_partition, former)], Guid.NewGuid(), Stop));
         Assert.Equal(present + 1, await BeginAsync(present));
+    }
+
+    [Fact]
+    public async Task An_owner_that_did_not_learn_of_its_last_epoch_can_renew_it_until_another_one_owns_the_partition()
+    {
+        var owner = Guid.NewGuid();
+        var first = await BeginAsync(0, owner);
+        var unknown = await BeginAsync(first, owner);
+
+        var next = await BeginAsync(first, owner);
+        Assert.Equal(unknown + 1, next);
+
+        await BeginAsync(0, Guid.NewGuid());
+        Assert.Empty(await Accounts.BeginEpochsAsync([new PartitionEpoch(_partition, next)], owner, Stop));
     }
 
     [Fact]
@@ -106,8 +120,8 @@ public sealed class Fencing(EventStoreFixture store)
     {
         var partitions = Enumerable.Range(0, 100).Select(number => _partition with { Number = number }).ToList();
 
-        var first = await Accounts.BeginEpochsAsync([.. partitions.Select(p => new PartitionEpoch(p, 0))], Stop);
-        var second = await Accounts.BeginEpochsAsync([.. first.Select(f => new PartitionEpoch(f.Key, f.Value)).Reverse()], Stop);
+        var first = await Accounts.BeginEpochsAsync([.. partitions.Select(p => new PartitionEpoch(p, 0))], Guid.NewGuid(), Stop);
+        var second = await Accounts.BeginEpochsAsync([.. first.Select(f => new PartitionEpoch(f.Key, f.Value)).Reverse()], Guid.NewGuid(), Stop);
 
         Assert.Equal(partitions.ToDictionary(p => p, p => first[p] + 1), second);
     }
@@ -186,8 +200,8 @@ public sealed class Fencing(EventStoreFixture store)
     private Task<Dictionary<CommandId, Wire.V1.Event>> ConfirmAsync(long version) =>
         Accounts.ConfirmAsync([Id], new Dictionary<string, long> { [_stream] = version }, [], Stop);
 
-    private async Task<long> BeginAsync(long epoch) =>
-        Assert.Single(await Accounts.BeginEpochsAsync([new PartitionEpoch(_partition, epoch)], Stop)).Value;
+    private async Task<long> BeginAsync(long epoch, Guid? owner = null) => Assert.Single(
+        await Accounts.BeginEpochsAsync([new PartitionEpoch(_partition, epoch)], owner ?? Guid.NewGuid(), Stop)).Value;
 
     private Task AppendAsync(long epoch) => AppendAsync([new PartitionEpoch(_partition, epoch)]);
 

@@ -220,5 +220,5 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
         [], cancellationToken);
 
     private static Task<Dictionary<SourcePartition, long>> BeginEpochAsync(ServiceProvider backend, CancellationToken cancellationToken) => backend.Database().Store.BeginEpochsAsync(
-        [new PartitionEpoch(new SourcePartition(Guid.NewGuid().ToString(), 0), 0)], cancellationToken);
+        [new PartitionEpoch(new SourcePartition(Guid.NewGuid().ToString(), 0), 0)], Guid.NewGuid(), cancellationToken);
 }

@@ -3,6 +3,7 @@ using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Hosting;
+using Billing.Messaging;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging.Abstractions;
 using Microsoft.Extensions.Options;
@@ -443,6 +444,18 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
         await MoveAsync("two");
 
         Assert.InRange((await Reader().LoadAsync([Stream], EventStoreFixture.Opened, Stop))[Stream].Incarnation, begun, long.MaxValue);
+    }
+
+    [Fact]
+    public async Task No_owner_of_a_partition_from_before_a_restore_renews_its_epoch()
+    {
+        var (partition, owner) = (new SourcePartition("billing.payments.visa", 0), Guid.NewGuid());
+        var store = _services.DatabaseOf(Stream);
+        var begun = await store.BeginEpochsAsync([new PartitionEpoch(partition, 0)], owner, Stop);
+
+        await _services.BeginIncarnationAsync(Stop);
+
+        Assert.Empty(await store.BeginEpochsAsync([new PartitionEpoch(partition, begun[partition])], owner, Stop));
     }
 
     /// <summary>Restored to the moment between the two statements that open the shard there and close it here.</summary>

@@ -102,7 +102,7 @@ public sealed class BackendAllocationTests
             IReadOnlyCollection<(CommandId Id, Sender? By)> commands, Fence fence, CancellationToken cancellationToken) => Nothing;
 
         public Task<Dictionary<SourcePartition, long>> BeginEpochsAsync(
-            IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken) =>
+            IReadOnlyCollection<PartitionEpoch> owned, Guid owner, CancellationToken cancellationToken) =>
             Task.FromResult(owned.ToDictionary(o => o.Partition, _ => 1L));
 
         public Task AppendAsync(IReadOnlyList<NewEvent> batch, Fence fence, CancellationToken cancellationToken) => Task.CompletedTask;

@@ -125,6 +125,11 @@ internal sealed class FakeAccountStore : IAccountStore
 
     public Dictionary<SourcePartition, long> Epochs { get; } = [];
 
+    private readonly HashSet<(SourcePartition, long Epoch, Guid Owner)> _begun = [];
+
+    /// <summary>Called when an epoch has begun; returns the failure of the connection.</summary>
+    public Func<Exception?> EpochBreaks { get; set; } = () => null;
+
     /// <summary>Called when an epoch begins.</summary>
     public Action EpochBegins { get; set; } = () => { };
 
@@ -143,11 +148,16 @@ internal sealed class FakeAccountStore : IAccountStore
     }
 
     public Task<Dictionary<SourcePartition, long>> BeginEpochsAsync(
-        IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken)
+        IReadOnlyCollection<PartitionEpoch> owned, Guid owner, CancellationToken cancellationToken)
     {
         EpochBegins();
-        var begun = owned.Where(o => o.Epoch == 0 || IsPresent(o)).Select(o => o.Partition).ToList();
-        begun.ForEach(p => Epochs[p] = Epochs.GetValueOrDefault(p) + 1);
+        var begun = owned.Where(o => o.Epoch == 0 || IsPresent(o) || _begun.Contains((o.Partition, Epochs[o.Partition], owner)))
+            .Select(o => o.Partition).ToList();
+        begun.ForEach(p => _begun.Add((p, Epochs[p] = Epochs.GetValueOrDefault(p) + 1, owner)));
+        if (EpochBreaks() is { } broken)
+        {
+            return Task.FromException<Dictionary<SourcePartition, long>>(broken);
+        }
         return Task.FromResult(begun.ToDictionary(p => p, p => Epochs[p]));
     }
 

@@ -232,6 +232,22 @@ public sealed class PaymentRecorderTests
         Assert.Same(batch[1].Event(), Assert.Single(_store.Appended).Recorded);
     }
 
+    /// <summary>Otherwise its partition would wait for as long as one that another backend owns.</summary>
+    [Fact]
+    public async Task An_epoch_that_began_although_its_connection_broke_is_the_backends_own()
+    {
+        var batch = Enter("acct-1");
+        await _ownership.TakeOverAsync(batch, isAgain: false, CancellationToken.None);
+        var (failures, breaks) = (1, 1);
+        _store.Fails = _ => failures-- > 0 ? new NpgsqlException("no answer", new TimeoutException()) : null;
+        _store.EpochBreaks = () => breaks-- > 0 ? new NpgsqlException("no answer", new TimeoutException()) : null;
+
+        await RecordAsync(batch);
+
+        Assert.False(batch[0].Assignment.IsFenced);
+        Assert.Equal(1, batch[0].Event()?.Version);
+    }
+
     /// <summary>The present owner may have accepted the command before its deadline, or after what the former one does not know.</summary>
     [Theory]
     [InlineData(true)]
