@@ -1,7 +1,7 @@
 using System.Globalization;
 using Billing.Auditing;
 using Billing.Backends.EventStore;
-using Billing.Driver;
+using Billing.Journals;
 using Billing.V1;
 using Npgsql;
 

@@ -2,11 +2,9 @@ using System.Buffers;
 using System.Globalization;
 using System.Text;
 using System.Text.Unicode;
-using System.Threading.Channels;
-using Billing.Driver.Lives;
 using Billing.V1;
 
-namespace Billing.Driver;
+namespace Billing.Journals;
 
 /// <summary>What a client knows of a payment.</summary>
 public enum PaymentFate
@@ -23,6 +21,9 @@ public enum PaymentFate
     /// <summary>The answer says that nothing was charged.</summary>
     Failed,
 }
+
+/// <summary>When a call began and ended, microseconds since the Unix epoch.</summary>
+public readonly record struct CallSpan(long BeganUnixUs, long EndedUnixUs);
 
 /// <summary>One line of a journal: the result of a payment as its client knows it, or a balance that a client received.</summary>
 /// <param name="TransactionId">The idempotency key; empty for a balance, which has no amount and no outcome.</param>
@@ -77,11 +78,12 @@ public readonly record struct JournalEntry(
 
     /// <summary>The entry of the balance in the answer to an authorisation, capture, void or refund.</summary>
     /// <param name="streamId">The account's stream.</param>
-    /// <param name="answer">The answer, which is not a refusal.</param>
+    /// <param name="balance">What the account owed afterwards.</param>
+    /// <param name="version">The version of the stream that records it.</param>
     /// <param name="span">When the call began and ended.</param>
-    public static JournalEntry Of(string streamId, FollowUpAnswer answer, CallSpan span) => new(
-        Guid.Empty, streamId, answer.Balance?.CurrencyCode ?? "", 0, PaymentFate.Unknown, answer.Version,
-        WireAmount.Of(answer.Balance), DeclineReason.Unspecified, span);
+    public static JournalEntry Of(string streamId, Money? balance, long version, CallSpan span) => new(
+        Guid.Empty, streamId, balance?.CurrencyCode ?? "", 0, PaymentFate.Unknown, version,
+        WireAmount.Of(balance), DeclineReason.Unspecified, span);
 
     /// <summary>The line: the fields in order, separated by commas. Balance and reason may be empty.</summary>
     public override string ToString()
@@ -116,46 +118,4 @@ public readonly record struct JournalEntry(
         Guid.Parse(request.TransactionId), Contracts.StreamId.For(request.PaymentType, request.AccountId),
         request.Amount.CurrencyCode, WireAmount.Of(request.Amount) ?? 0, outcome, Version: 0, Balance: null,
         DeclineReason.Unspecified, span);
-}
-
-/// <summary>A client's record of its payments and of the balances it received, written as the answers arrive, so that an
-/// interrupted run can be audited too. Each entry is a line with the fields of <see cref="JournalEntry"/> in their order, separated
-/// by commas.</summary>
-public sealed class Journal : IAsyncDisposable
-{
-    private const int BatchBytes = 64 * 1024;
-
-    private readonly Channel<JournalEntry> _entries =
-        Channel.CreateUnbounded<JournalEntry>(new UnboundedChannelOptions { SingleReader = true });
-
-    private readonly Task _writing;
-
-    /// <summary>Creates the file, or appends to it.</summary>
-    public Journal(string path) => _writing = WriteAsync(path);
-
-    /// <summary>Adds an entry. Thread-safe.</summary>
-    public void Add(JournalEntry entry) => _entries.Writer.TryWrite(entry);
-
-    /// <summary>Writes the remaining entries and closes the file; entries added later are dropped.</summary>
-    public async ValueTask DisposeAsync()
-    {
-        _entries.Writer.TryComplete();
-        await _writing;
-    }
-
-    private async Task WriteAsync(string path)
-    {
-        await using var file = new FileStream(path, FileMode.Append, FileAccess.Write, FileShare.Read, bufferSize: 0);
-        var lines = new ArrayBufferWriter<byte>(2 * BatchBytes);
-        while (await _entries.Reader.WaitToReadAsync())
-        {
-            while (lines.WrittenCount < BatchBytes && _entries.Reader.TryRead(out var entry))
-            {
-                entry.WriteTo(lines);
-                lines.Write("\n"u8);
-            }
-            await file.WriteAsync(lines.WrittenMemory);
-            lines.ResetWrittenCount();
-        }
-    }
 }

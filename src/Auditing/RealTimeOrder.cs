@@ -1,4 +1,4 @@
-using Billing.Driver;
+using Billing.Journals;
 
 namespace Billing.Auditing;
 

@@ -1,13 +1,12 @@
 using System.Text;
-using Billing.Auditing.Journals;
 using Billing.Contracts;
-using Billing.Driver;
+using Billing.Journals;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using FsCheck;
 using FsCheck.Fluent;
 
-namespace Billing.UnitTests.Driver;
+namespace Billing.UnitTests.Journals;
 
 public sealed class JournalTests : IDisposable
 {

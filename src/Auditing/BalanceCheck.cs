@@ -1,7 +1,6 @@
 using Billing.Client;
 using Billing.Contracts;
-using Billing.Driver;
-using Billing.Driver.Channels;
+using Billing.Journals;
 using Billing.V1;
 using Grpc.Core;
 
@@ -46,7 +45,8 @@ internal sealed class BalanceCheck(IReadOnlyList<string> proxies, IProgress<Audi
         }
         try
         {
-            var answer = await client.CheckBalanceAsync(question, cancellationToken);
+            var answer = await new BillingService.BillingServiceClient(client.CallInvoker)
+                .CheckBalanceAsync(question, cancellationToken: cancellationToken);
             // An answer of a later version belongs to an account that was charged after the store was read.
             if (answer.Version < version || (answer.Version == version && WireAmount.Of(answer.Balance) != balance))
             {

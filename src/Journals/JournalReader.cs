@@ -1,10 +1,9 @@
 using System.Buffers.Text;
 using System.Globalization;
 using System.Text;
-using Billing.Driver;
 using Billing.V1;
 
-namespace Billing.Auditing.Journals;
+namespace Billing.Journals;
 
 /// <summary>Reads a journal entry by entry, without allocating a string for each line: journals have millions of them. Not
 /// thread-safe.</summary>

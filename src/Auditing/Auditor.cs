@@ -1,7 +1,6 @@
 using Billing.Auditing.Exports;
-using Billing.Auditing.Journals;
 using Billing.Backends;
-using Billing.Driver;
+using Billing.Journals;
 using Npgsql;
 
 namespace Billing.Auditing;

@@ -1,5 +1,5 @@
 using System.Runtime.InteropServices;
-using Billing.Driver;
+using Billing.Journals;
 
 namespace Billing.Auditing;
 

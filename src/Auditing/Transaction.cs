@@ -1,5 +1,5 @@
 using System.Globalization;
-using Billing.Driver;
+using Billing.Journals;
 using Billing.V1;
 
 namespace Billing.Auditing;

@@ -1,6 +1,6 @@
 using Billing.V1;
 
-namespace Billing.Driver;
+namespace Billing.Journals;
 
 /// <summary>Reads amounts of the wire contract for journals and the audit, which would repeat a mistake in the platform's own
 /// conversion if they shared it.</summary>
