@@ -2,6 +2,7 @@ using Billing.Backends.EventStore;
 using Billing.Backends.Hosting;
 using Billing.LocalStack;
 using Billing.LocalStack.Postgres;
+using Billing.Operator.Store;
 using Billing.V1;
 using Microsoft.Extensions.DependencyInjection;
 
@@ -81,6 +82,6 @@ public sealed class DatabaseFailures(TwoDatabaseStack stack) : StackFailures(sta
 
     private ServiceProvider EventStore() => new ServiceCollection()
         .AddLogging()
-        .AddBackendCore(FurtherDatabases.Configuration(Stack.Databases))
+        .AddBackendCore(StoreServices.Configuration(Stack.Databases))
         .BuildServiceProvider();
 }

@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.CommandLine.Parsing;
 using Billing.LocalStack;
+using Billing.Operator.Arguments;
 
 namespace Billing.Cli.Arguments;
 

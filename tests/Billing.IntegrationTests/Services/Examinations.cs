@@ -1,8 +1,8 @@
-using Billing.Cli.Doctor;
 using Billing.LocalStack.Postgres;
 using Billing.LocalStack.Processes;
 using Billing.Messaging;
 using Billing.Messaging.Kafka.Clients;
+using Billing.Operator.Doctor;
 using Confluent.Kafka;
 using Confluent.Kafka.Admin;
 using Npgsql;

@@ -2,7 +2,6 @@ using System.Text;
 using Billing.Auditing;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
-using Billing.Journals;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using FsCheck;

@@ -16,6 +16,7 @@ public sealed class DocumentationTests
     [InlineData("Billing.Client")]
     [InlineData("Billing.Journals")]
     [InlineData("Billing.Auditing")]
+    [InlineData("Billing.Operator")]
     [InlineData("Billing.Driver")]
     [InlineData("Billing.Rpc")]
     [InlineData("Billing.LocalStack")]

@@ -23,6 +23,7 @@ public sealed class NamespaceTests
     [InlineData("Billing.Client")]
     [InlineData("Billing.Journals")]
     [InlineData("Billing.Auditing")]
+    [InlineData("Billing.Operator")]
     [InlineData("Billing.Rpc")]
     [InlineData("Billing.LocalStack")]
     [InlineData("Billing.Chaos")]

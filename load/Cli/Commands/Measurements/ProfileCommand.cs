@@ -2,6 +2,7 @@ using System.CommandLine;
 using Billing.Cli.Arguments;
 using Billing.LocalStack;
 using Billing.Measuring.Profiling;
+using Billing.Operator.Arguments;
 using Spectre.Console;
 
 namespace Billing.Cli.Commands.Measurements;
