@@ -28,10 +28,7 @@ public sealed class ShardMover(BillingStack stack, int seed, TimeProvider time)
             return;
         }
         var random = new Random(seed);
-        await using var services = new ServiceCollection()
-            .AddLogging()
-            .AddBackendCore(StoreServices.Configuration(stack.Databases))
-            .BuildServiceProvider();
+        await using var services = StoreServices.Of(stack.Databases);
         var names = stack.Databases.Keys.Order(StringComparer.Ordinal).ToArray();
         while (!cancellationToken.IsCancellationRequested)
         {

@@ -80,8 +80,5 @@ public sealed class DatabaseFailures(TwoDatabaseStack stack) : StackFailures(sta
         }
     }
 
-    private ServiceProvider EventStore() => new ServiceCollection()
-        .AddLogging()
-        .AddBackendCore(StoreServices.Configuration(Stack.Databases))
-        .BuildServiceProvider();
+    private ServiceProvider EventStore() => StoreServices.Of(Stack.Databases);
 }

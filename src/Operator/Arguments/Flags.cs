@@ -27,10 +27,6 @@ internal static partial class Flags
         return option.Refuse(text => values.Contains(text) ? null : $"{name} must be {string.Join(", ", values[..^1])} or {values[^1]}; it is {text}.");
     }
 
-    /// <summary>Creates the option for the number of databases that a command starts.</summary>
-    public static Option<int> Databases() => Number(
-        "--databases", "Databases of the event store, each with a server of its own; the accounts are spread over them", 1, 1, 16);
-
     /// <summary>Creates the option for the databases of the event store, each with its connection string by its name.</summary>
     public static Option<IReadOnlyDictionary<string, string>> EventStore() => new("--postgres")
     {
@@ -97,12 +93,6 @@ internal static partial class Flags
         HelpName = "X",
         CustomParser = result => Within(result, name, NumberStyles.AllowDecimalPoint, min, max),
     };
-
-    /// <summary>Creates the option for the number of brokers of a stack. Two are not allowed: if one failed, there would be no
-    /// majority.</summary>
-    public static Option<int> Brokers(int fallback) =>
-        new Option<int>("--brokers") { Description = "Kafka brokers to start: 1 or 3", DefaultValueFactory = _ => fallback, HelpName = "N" }
-            .Refuse(text => text is "1" or "3" ? null : $"--brokers must be 1 or 3; it is {text}.");
 
     /// <summary>Adds a check to an option.</summary>
     /// <param name="option">The option.</param>
