@@ -37,6 +37,7 @@ internal static class BackfillCommand
         return command.Does(async (parsed, cancellationToken) =>
         {
             var databases = (await StackInBackground.DatabasesAsync(parsed.GetValue(postgres))).ToDictionary(database => database.Key, database => Hasty(database.Value));
+            await RequireNoEventsAsync(databases, cancellationToken);
             await using var services = StoreServices.Of(databases);
             await services.EnsureEventStoreAsync(cancellationToken);
             var start = TimeProvider.System.GetTimestamp();
@@ -57,6 +58,27 @@ internal static class BackfillCommand
             console.WriteLine($"{count:N0} payments of {Math.Min(count, over):N0} accounts in {seconds:0} s, {count / seconds:N0} a second.");
             return 0;
         });
+    }
+
+    // What was made up cannot be told from what was paid.
+    private static async Task RequireNoEventsAsync(
+        IReadOnlyDictionary<string, string> databases, CancellationToken cancellationToken)
+    {
+        foreach (var (name, connection) in databases)
+        {
+            await using var database = NpgsqlDataSource.Create(connection);
+            await using var events = database.CreateCommand("select to_regclass('billing.mt_events') is not null");
+            if (await events.ExecuteScalarAsync(cancellationToken) is not true)
+            {
+                continue;
+            }
+            events.CommandText = "select exists (select from billing.mt_events)";
+            if (await events.ExecuteScalarAsync(cancellationToken) is true)
+            {
+                throw new CommandException(
+                    $"--postgres: the database {name} has events: backfill makes payments up, for an empty store only.");
+            }
+        }
     }
 
     private static string Hasty(string connectionString)
