@@ -30,7 +30,7 @@ internal static class BackfillCommand
         var events = Flags.Number("--events", "Payments to store", 1_000_000, 1, 2_000_000_000);
         var accounts = Flags.Number("--accounts", "Accounts to store them for, evenly, of all payment types: those that the load of the measurements uses", 100_000, 1, 100_000_000);
         var postgres = Flags.EventStore();
-        var command = new Command("backfill", "Stores payments of the past, as years of use would have, to measure what depends on the history.")
+        var command = new Command("backfill", "Fills a store without events with payments of the past, as years of use would have, to measure what depends on the history.")
         {
             events, accounts, postgres,
         };
