@@ -13,13 +13,11 @@ internal static class KafkaFlags
         Recursive = true,
     }.Refuse(text => Flags.AreBrokers(text) ? null : $"--kafka must be HOST:PORT[,HOST:PORT]; it is '{text}'.");
 
-    /// <summary>Returns the brokers with all other Kafka settings, such as credentials. The sources are those of a service:
-    /// appsettings.json in the working folder, then the environment.</summary>
+    /// <summary>Returns the brokers with all other Kafka settings, such as credentials.</summary>
     public static async Task<KafkaOptions> ReadAsync(string? brokers)
     {
         var options = new KafkaOptions();
-        new ConfigurationBuilder().SetBasePath(Environment.CurrentDirectory).AddJsonFile("appsettings.json", optional: true)
-            .AddEnvironmentVariables().Build().GetSection(KafkaOptions.Section).Bind(options);
+        ServiceSettings.Read().GetSection(KafkaOptions.Section).Bind(options);
         if (brokers is not null)
         {
             options.BootstrapServers = brokers;

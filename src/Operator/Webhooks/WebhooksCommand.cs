@@ -83,8 +83,7 @@ internal static class WebhooksCommand
 
     private static async Task<WebhookStore> StoreAsync(string? postgres, string schema)
     {
-        postgres ??= new ConfigurationBuilder().SetBasePath(Environment.CurrentDirectory).AddJsonFile("appsettings.json", optional: true)
-            .AddEnvironmentVariables().Build()[$"{WebhookOptions.Section}:{nameof(WebhookOptions.ConnectionString)}"];
+        postgres ??= ServiceSettings.Read()[$"{WebhookOptions.Section}:{nameof(WebhookOptions.ConnectionString)}"];
         postgres ??= (await StackInBackground.ReadAsync())?.Databases.Values.First() ?? throw new CommandException("--postgres is missing, and no stack is running.");
         return new WebhookStore(Options.Create(new WebhookOptions { ConnectionString = postgres, Schema = schema }));
     }

@@ -5,11 +5,12 @@ using System.Text.Json;
 using Billing.Auditing.Exports;
 using Billing.Backends.EventStore;
 using Billing.Backends.Hosting;
+using Billing.IntegrationTests.Services;
 using Billing.LocalStack.Processes;
 using Microsoft.Extensions.DependencyInjection;
 using Npgsql;
 
-namespace Billing.IntegrationTests.Services;
+namespace Billing.IntegrationTests.Operator;
 
 /// <summary><c>./billing export</c>: whole days of two databases as files.</summary>
 [Collection(OverEventStore.Name)]
@@ -204,7 +205,7 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
             Assert.Equal(1, await insert.ExecuteNonQueryAsync(Stop));
         }
 
-        await using var process = CommandRun.Start(_folder, arguments);
+        await using var process = CommandRun.Start(_folder, arguments, program: CommandRun.Operator);
         // It asks again and again.
         var asked = new HashSet<object?>();
         await using var question = source.CreateCommand("select query_start from pg_stat_activity where usename = 'export_reader' and query like '%virtualxid%'");
@@ -258,7 +259,7 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
         var part = Path.Combine(PathOf(name), "events-2026-01-30.csv.part");
         Directory.CreateDirectory(PathOf(name));
         await new Tool("mkfifo").RunAsync([part], Stop);
-        await using var process = CommandRun.Start(_folder, Arguments(name, "csv"));
+        await using var process = CommandRun.Start(_folder, Arguments(name, "csv"), program: CommandRun.Operator);
         // A program that, other than .NET, takes no lock of what it reads.
         using var reader = Process.Start(new ProcessStartInfo("cat", [part]) { RedirectStandardOutput = true })!;
         try
@@ -296,7 +297,8 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
         }
     }
 
-    private Task<(int ExitCode, string Output)> RunAsync(string[] arguments) => CommandRun.ToEndAsync(_folder, arguments);
+    private Task<(int ExitCode, string Output)> RunAsync(string[] arguments) =>
+        CommandRun.ToEndAsync(_folder, arguments, program: CommandRun.Operator);
 
     /// <summary>The visible files of an export, each with its content.</summary>
     private SortedDictionary<string, string> Files(string name) => new(

@@ -1,9 +1,10 @@
 using Billing.Auditing.Chains;
 using Billing.Backends.Domain;
 using Billing.Backends.Hosting;
+using Billing.IntegrationTests.Services;
 using Npgsql;
 
-namespace Billing.IntegrationTests.Services;
+namespace Billing.IntegrationTests.Operator;
 
 /// <summary>Whether it shows what is done to events behind the platform's back.</summary>
 public sealed class TamperEvidence(EventStoreFixture store) : IClassFixture<EventStoreFixture>, IAsyncLifetime

@@ -1,3 +1,4 @@
+using Billing.IntegrationTests.Services;
 using Billing.LocalStack.Postgres;
 using Billing.LocalStack.Processes;
 using Billing.Messaging;
@@ -7,7 +8,7 @@ using Confluent.Kafka;
 using Confluent.Kafka.Admin;
 using Npgsql;
 
-namespace Billing.IntegrationTests.Services;
+namespace Billing.IntegrationTests.Operator;
 
 /// <summary>What <c>./billing doctor</c> finds out by asking a database.</summary>
 [Collection(OverEventStore.Name)]

@@ -1,10 +1,11 @@
 using Billing.Auditing.Exports;
 using Billing.Backends.Hosting;
+using Billing.IntegrationTests.Services;
 using Billing.LocalStack.Postgres;
 using Billing.LocalStack.Processes;
 using Npgsql;
 
-namespace Billing.IntegrationTests.Services;
+namespace Billing.IntegrationTests.Operator;
 
 /// <summary><c>./billing export</c> that reads from a standby, and asks the primary what is complete.</summary>
 public sealed class ExportsFromStandby(EventStoreFixture store) : IClassFixture<EventStoreFixture>
@@ -37,9 +38,10 @@ public sealed class ExportsFromStandby(EventStoreFixture store) : IClassFixture<
         await ScalarAsync(backend.Database().Servers.Primary, "update billing.mt_events set timestamp = '2026-01-30 12:00:00Z' where stream_id = 'visa/a' returning true");
         string[] Arguments(string connection) => ["export", "--from", "2026-01-30", "--to", "2026-01-30", "--out", Path.Combine(folder.FullName, "out"), "--postgres", connection];
 
-        var alone = await CommandRun.ToEndAsync(folder, Arguments(standby));
+        var alone = await CommandRun.ToEndAsync(folder, Arguments(standby), program: CommandRun.Operator);
         await using var process = CommandRun.Start(
-            folder, Arguments(new NpgsqlConnectionStringBuilder(servers.ConnectionString) { TargetSessionAttributes = "prefer-standby" }.ConnectionString));
+            folder, Arguments(new NpgsqlConnectionStringBuilder(servers.ConnectionString) { TargetSessionAttributes = "prefer-standby" }.ConnectionString),
+            program: CommandRun.Operator);
         while (await ScalarAsync(reader, "select exists (select from pg_stat_activity where pid <> pg_backend_pid() and query like '%pg_last_wal_replay_lsn%')") is not true)
         {
             Assert.False(process.HasExited, string.Join('\n', process.LastLogLines(20)));

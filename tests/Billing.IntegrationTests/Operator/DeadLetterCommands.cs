@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text;
 using Billing.Contracts;
+using Billing.IntegrationTests.Services;
 using Billing.LocalStack.Processes;
 using Billing.Messaging;
 using Billing.Messaging.Kafka.Clients;
@@ -11,7 +12,7 @@ using Confluent.Kafka;
 using Google.Protobuf;
 using WireFormat = Billing.Messaging.WireFormat;
 
-namespace Billing.IntegrationTests.Services;
+namespace Billing.IntegrationTests.Operator;
 
 /// <summary>The command <c>dead-letters</c>, run as a separate process against real dead letters.</summary>
 [Collection(OverFailingKafka.Name)]
@@ -280,5 +281,5 @@ public sealed class DeadLetterCommands : IAsyncLifetime
         {
             ["Billing__Kafka__StartTimeout"] = startTimeout.ToString("c", CultureInfo.InvariantCulture),
             ["BILLING_STATE"] = _folder.FullName,
-        });
+        }, CommandRun.Operator);
 }

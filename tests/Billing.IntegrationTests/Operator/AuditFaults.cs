@@ -1,11 +1,12 @@
 using System.Globalization;
 using Billing.Auditing;
 using Billing.Backends.EventStore;
+using Billing.IntegrationTests.Services;
 using Billing.Journals;
 using Billing.V1;
 using Npgsql;
 
-namespace Billing.IntegrationTests.Services;
+namespace Billing.IntegrationTests.Operator;
 
 /// <summary>Whether the audit finds and names faults. Each fault is inserted into a copy of the data of a real run, in its own
 /// schema.</summary>
