@@ -4,7 +4,7 @@ set -euo pipefail
 
 usage() {
   cat <<'HELP'
-Usage: deploy/containers/build.sh [options] [proxy|backend|webhooks|cli|servers]...
+Usage: deploy/containers/build.sh [options] [proxy|backend|webhooks|operator|servers]...
 
 Builds billing-SERVICE:VERSION for the given services, by default for all five; servers are the brokers and the database.
 
@@ -52,14 +52,14 @@ while (($#)); do
       printf -v "${1#--}" '%s' "$2"
       shift 2
       ;;
-    proxy | backend | webhooks | cli | servers)
+    proxy | backend | webhooks | operator | servers)
       services+=("$1")
       shift
       ;;
     *) die "unknown argument '$1'; see --help" ;;
   esac
 done
-((${#services[@]})) || services=(proxy backend webhooks cli servers)
+((${#services[@]})) || services=(proxy backend webhooks operator servers)
 [[ -n $release || ! -f $here/../../SHA256SUMS ]] || release=$(cd -- "$here/../.." && pwd)
 if [[ -z $release ]]; then
   release=$(find "$here/../../artifacts/release" -mindepth 2 -maxdepth 2 -name SHA256SUMS -printf '%T@ %h\n' 2>/dev/null |
@@ -81,7 +81,7 @@ else
   can_build "$builder" || die "--builder: $builder is not available"
 fi
 
-declare -A programs=([proxy]=Billing.Proxy [backend]=Billing.Backends [webhooks]=Billing.Webhooks [cli]=Billing.Cli)
+declare -A programs=([proxy]=Billing.Proxy [backend]=Billing.Backends [webhooks]=Billing.Webhooks [operator]=Billing.Operator)
 for service in "${services[@]}"; do
   if [[ $service == servers ]]; then
     file=Containerfile.servers arguments=()

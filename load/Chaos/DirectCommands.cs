@@ -3,6 +3,7 @@ using Billing.Backends.EventStore;
 using Billing.Chaos.Faults;
 using Billing.Contracts;
 using Billing.Driver;
+using Billing.Journals;
 using Billing.Messaging;
 using Billing.Messaging.Kafka.Clients;
 using Confluent.Kafka;

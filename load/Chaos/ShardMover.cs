@@ -2,7 +2,7 @@ using Billing.Backends.EventStore;
 using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Hosting;
 using Billing.LocalStack;
-using Billing.LocalStack.Postgres;
+using Billing.Operator.Store;
 using Microsoft.Extensions.DependencyInjection;
 using Npgsql;
 
@@ -28,10 +28,7 @@ public sealed class ShardMover(BillingStack stack, int seed, TimeProvider time)
             return;
         }
         var random = new Random(seed);
-        await using var services = new ServiceCollection()
-            .AddLogging()
-            .AddBackendCore(FurtherDatabases.Configuration(stack.Databases))
-            .BuildServiceProvider();
+        await using var services = StoreServices.Of(stack.Databases);
         var names = stack.Databases.Keys.Order(StringComparer.Ordinal).ToArray();
         while (!cancellationToken.IsCancellationRequested)
         {

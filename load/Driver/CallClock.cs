@@ -1,9 +1,7 @@
 using Billing.Contracts;
+using Billing.Journals;
 
 namespace Billing.Driver;
-
-/// <summary>When a call began and ended, microseconds since the Unix epoch.</summary>
-public readonly record struct CallSpan(long BeganUnixUs, long EndedUnixUs);
 
 /// <summary>A wall clock that never steps back: one reading of the time, and the monotonic time since then. Thread-safe.</summary>
 public sealed class CallClock

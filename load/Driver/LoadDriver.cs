@@ -4,6 +4,7 @@ using Billing.Contracts;
 using Billing.Driver.Channels;
 using Billing.Driver.Lives;
 using Billing.Driver.Metering;
+using Billing.Journals;
 using Billing.V1;
 using Notes = Billing.Contracts.Notes;
 using Outcome = Billing.Driver.Metering.Outcome;
@@ -237,7 +238,7 @@ public sealed class LoadDriver : IAsyncDisposable
                 if (answer.Message is { Balance: not null } message)
                 {
                     Interlocked.Increment(ref driver._balancesAnswered);
-                    driver._journal?.Add(JournalEntry.Of(stream, message, span));
+                    driver._journal?.Add(JournalEntry.Of(stream, message.Balance, message.Version, span));
                 }
                 meter.FollowUp(kind, phase, new Outcome(answer.Error, answer.Message is { IsDeclined: true }, null), due ?? began, span.EndedUnixUs);
                 return answer.Message;

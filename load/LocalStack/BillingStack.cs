@@ -5,6 +5,7 @@ using Billing.LocalStack.Postgres;
 using Billing.LocalStack.Processes;
 using Billing.Messaging.Kafka;
 using Billing.Messaging.Kafka.Clients;
+using Billing.Operator.Store;
 using Microsoft.Extensions.Logging.Abstractions;
 using Microsoft.Extensions.Options;
 
@@ -381,7 +382,7 @@ public sealed class BillingStack : IAsyncDisposable
             throw new StackException($"The proxies distribute the accounts over {BackendAddresses.Count} backends; there is no backend {number}.");
         }
         var isEmbedded = role == ServiceRole.Embedded;
-        return new(FurtherDatabases.Settings(Databases))
+        return new(StoreServices.Settings(Databases))
         {
             ["Billing__EventStore__StartTimeout"] = OwnsEventStore ? StartTimeout : null,
             ["Billing__Jitter__Enabled"] = _options.Jitter ? "true" : "false",

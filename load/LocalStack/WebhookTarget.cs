@@ -1,4 +1,4 @@
-using Billing.LocalStack.Credentials;
+using Billing.Operator.Credentials;
 
 namespace Billing.LocalStack;
 
@@ -11,7 +11,7 @@ public sealed record WebhookTarget(string Url, string Secret)
     public const string Name = "local";
 
     /// <summary>A receiver with a secret of its own.</summary>
-    public static WebhookTarget New(string url) => new(url, StackCredentials.NewWebhookSecret());
+    public static WebhookTarget New(string url) => new(url, DeploymentCredentials.NewWebhookSecret());
 
     /// <summary>The settings of the service that sends to it.</summary>
     /// <param name="connectionString">The database that keeps what is not delivered yet.</param>

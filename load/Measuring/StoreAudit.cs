@@ -2,6 +2,7 @@ using System.Globalization;
 using Billing.Auditing;
 using Billing.LocalStack;
 using Billing.Measuring.Loads;
+using Billing.Operator.Audits;
 using Billing.Reporting;
 using Spectre.Console;
 

@@ -1,6 +1,6 @@
 using System.CommandLine;
-using Billing.Cli.Arguments;
 using Billing.Cli.Setup;
+using Billing.Operator.Arguments;
 using Billing.Rehearsal.Preparation;
 using Spectre.Console;
 

@@ -3,6 +3,7 @@ using Billing.Contracts;
 using Billing.Driver;
 using Billing.Driver.Channels;
 using Billing.Driver.Lives;
+using Billing.Journals;
 using Billing.ScenarioFiles;
 using Billing.V1;
 using Grpc.Core;
@@ -132,7 +133,8 @@ internal sealed class BillingCalls : IAsyncDisposable
         var answer = await send(client);
         if (answer.Balance is not null)
         {
-            _journal?.Add(JournalEntry.Of(StreamId.For(payment.PaymentType, payment.AccountId), answer, _clock.Since(began)));
+            _journal?.Add(JournalEntry.Of(
+                StreamId.For(payment.PaymentType, payment.AccountId), answer.Balance, answer.Version, _clock.Since(began)));
         }
         return answer.IsDeclined ? Declined : status;
     });

@@ -2,6 +2,7 @@ using Billing.Backends.EventStore;
 using Billing.Backends.Hosting;
 using Billing.LocalStack;
 using Billing.LocalStack.Postgres;
+using Billing.Operator.Store;
 using Billing.V1;
 using Microsoft.Extensions.DependencyInjection;
 
@@ -79,8 +80,5 @@ public sealed class DatabaseFailures(TwoDatabaseStack stack) : StackFailures(sta
         }
     }
 
-    private ServiceProvider EventStore() => new ServiceCollection()
-        .AddLogging()
-        .AddBackendCore(FurtherDatabases.Configuration(Stack.Databases))
-        .BuildServiceProvider();
+    private ServiceProvider EventStore() => StoreServices.Of(Stack.Databases);
 }

@@ -2,7 +2,7 @@ using System.Net;
 using System.Security.Cryptography.X509Certificates;
 using System.Text.Json.Nodes;
 using System.Text.RegularExpressions;
-using Billing.LocalStack.Credentials;
+using Billing.Operator.Credentials;
 
 namespace Billing.DeploymentTests;
 
@@ -99,7 +99,7 @@ public sealed class ComposeChecks
 
         Dictionary<string, string> Create()
         {
-            StackCredentials.CreateForDeployment(folder, ["billing.example", "192.0.2.7"], TimeSpan.FromDays(1), TimeProvider.System);
+            DeploymentCredentials.CreateIn(folder, ["billing.example", "192.0.2.7"], TimeSpan.FromDays(1), TimeProvider.System);
             return Directory.EnumerateFiles(folder).ToDictionary(file => Path.GetFileName(file), File.ReadAllText);
         }
     }

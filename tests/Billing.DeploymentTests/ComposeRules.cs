@@ -1,6 +1,6 @@
 using System.Globalization;
 using System.Text.Json.Nodes;
-using Billing.LocalStack.Credentials;
+using Billing.Operator.Credentials;
 
 namespace Billing.DeploymentTests;
 

@@ -7,6 +7,7 @@ using System.Text.RegularExpressions;
 using Billing.Client;
 using Billing.LocalStack.Credentials;
 using Billing.LocalStack.Processes;
+using Billing.Operator.Credentials;
 
 namespace Billing.DeploymentTests;
 
@@ -69,7 +70,7 @@ public sealed partial class ComposeTrial : IAsyncDisposable
     {
         _ = ExternalTool.Need("podman");
         _ = ExternalTool.Need("podman-compose");
-        foreach (var image in (string[])["billing-proxy", "billing-backend", "billing-webhooks", "billing-cli", "billing-servers"])
+        foreach (var image in (string[])["billing-proxy", "billing-backend", "billing-webhooks", "billing-operator", "billing-servers"])
         {
             var exists = await ExternalTool.RunAsync("podman", ["image", "exists", $"{image}:{ReleaseContract.Version}"]);
             Assert.SkipUnless(exists.ExitCode == 0, $"podman has no image {image}:{ReleaseContract.Version}; deploy/containers/build.sh builds it");
@@ -77,7 +78,7 @@ public sealed partial class ComposeTrial : IAsyncDisposable
         var runs = await ExternalTool.RunAsync("podman", ["run", "--rm", "--pull", "never", "--entrypoint", "true", $"billing-proxy:{ReleaseContract.Version}"]);
         Assert.SkipUnless(runs.ExitCode == 0, $"podman runs no containers here: {runs.Errors}");
 
-        StackCredentials.CreateForDeployment(Path.Combine(_folder, "credentials"), [], TimeSpan.FromDays(1), TimeProvider.System);
+        DeploymentCredentials.CreateIn(Path.Combine(_folder, "credentials"), [], TimeSpan.FromDays(1), TimeProvider.System);
         var text = await File.ReadAllTextAsync(Path.Combine(Repository.Root, "deploy/containers/compose.yaml"), Token);
         text = text.Replace("../bootstrap", Path.Combine(Repository.Root, "deploy/bootstrap"), StringComparison.Ordinal);
         text = Published().Replace(text, port => $"\"127.0.0.1:{Free(port.Groups["host"].Value)}:{port.Groups["container"].Value}\"");
@@ -113,7 +114,7 @@ public sealed partial class ComposeTrial : IAsyncDisposable
         do
         {
             listed = await ExternalTool.RunAsync(
-                "bash", ["-c", $"podman run --rm --pull never --network {Project}_postgres billing-cli:{ReleaseContract.Version} webhooks list --postgres \"$(<credentials/postgres)\""], _folder);
+                "bash", ["-c", $"podman run --rm --pull never --network {Project}_postgres billing-operator:{ReleaseContract.Version} webhooks list --postgres \"$(<credentials/postgres)\""], _folder);
         }
         while (!listed.Output.Contains($"shop: {events} events wait", StringComparison.Ordinal) && TimeProvider.System.GetElapsedTime(started) < Patience);
         Assert.Contains($"shop: {events} events wait", listed.Output, StringComparison.Ordinal);

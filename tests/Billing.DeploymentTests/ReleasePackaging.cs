@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using System.Runtime.Versioning;
 using System.Text.Json.Nodes;
+using System.Xml.Linq;
 using Billing.Cli.Release;
 using Billing.Cli.Release.Archives;
 using Billing.LocalStack.Processes;
@@ -146,6 +147,32 @@ public sealed class ReleasePackaging : IDisposable
     }
 
     [Fact]
+    public void No_program_of_a_release_is_made_with_a_project_of_the_laboratory_but_the_client_which_is_one() =>
+        Assert.Equal(
+            ["client: load/Driver"],
+            from program in ReleasedProgram.All
+            from project in References(program.Project)
+            where project.StartsWith("load/", StringComparison.Ordinal)
+            select $"{program.Name}: {Path.GetDirectoryName(project)}");
+
+    [Fact]
+    public void A_program_that_was_published_with_a_part_of_the_laboratory_is_not_packed()
+    {
+        Write("published/Billing.Operator.dll", "");
+        var program = ReleasedProgram.All.Single(program => program.Name == "operator");
+        program.RefuseLaboratory(Repository.Root, PathOf("published"));
+
+        foreach (var part in (string[])["Billing.Cli", "Billing.Simulation", "Billing.Chaos", "Billing.Driver"])
+        {
+            Write($"published/{part}.dll", "");
+            var e = Assert.Throws<StackException>(
+                () => program.RefuseLaboratory(Repository.Root, PathOf("published")));
+            Assert.Contains(part, e.Message, StringComparison.Ordinal);
+            File.Delete(PathOf($"published/{part}.dll"));
+        }
+    }
+
+    [Fact]
     public async Task An_archive_names_the_Debian_packages_that_its_programs_load()
     {
         _ = ExternalTool.Need("readelf");
@@ -223,6 +250,25 @@ public sealed class ReleasePackaging : IDisposable
     }
 
     public void Dispose() => Directory.Delete(_folder, recursive: true);
+
+    // The project, and all that it references, by their paths from the root.
+    private static HashSet<string> References(string project)
+    {
+        var (found, open) = (new HashSet<string>(StringComparer.Ordinal) { project }, new Queue<string>([project]));
+        while (open.TryDequeue(out var next))
+        {
+            foreach (var reference in XDocument.Load(Path.Combine(Repository.Root, next)).Descendants("ProjectReference"))
+            {
+                var path = Path.Combine(Repository.Root, Path.GetDirectoryName(next)!, reference.Attribute("Include")!.Value);
+                var referenced = Path.GetRelativePath(Repository.Root, Path.GetFullPath(path));
+                if (found.Add(referenced))
+                {
+                    open.Enqueue(referenced);
+                }
+            }
+        }
+        return found;
+    }
 
     private string PathOf(string file) => Path.Combine(_folder, file);
 

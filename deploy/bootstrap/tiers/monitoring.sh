@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # What common.sh reads and sets.
-# The operator's machine: Prometheus with the metrics of every machine and service and alerts about them, and the platform's command line. It also
+# The operator's machine: Prometheus with the metrics of every machine and service and alerts about them, and the operators' program. It also
 # creates the topics, their access rights and the tables, which all other machines wait for.
 
 install_tier() {
-  install_program cli
+  install_program operator
   need_packages prometheus postgresql-client
   put_file /etc/default/prometheus root:root 644 <<<'ARGS="--web.listen-address=127.0.0.1:9090 --storage.tsdb.retention.time=15d --storage.tsdb.retention.size=2GB"'
   local settings
@@ -51,7 +51,7 @@ END
   done
 }
 
-# For operators: a folder for each role, in which to start /opt/billing/cli/Billing.Cli.
+# For operators: a folder for each role, in which to start /opt/billing/operator/Billing.Operator.
 write_operator_settings() {
   local settings=()
   kafka_settings operator
@@ -68,7 +68,7 @@ make_tables() {
     owner=$(postgres_connection owner "$servers")
     options+=(--postgres "$name:$owner")
   done < <(databases)
-  /opt/billing/cli/Billing.Cli schema "${options[@]}" || return
+  /opt/billing/operator/Billing.Operator schema "${options[@]}" || return
   while read -r name servers; do
     grant_rights "$servers" || return
   done < <(databases)
@@ -84,5 +84,5 @@ grant_rights() {
 }
 
 make_topics() {
-  env -C /etc/billing/admin /opt/billing/cli/Billing.Cli topics --access "$BILLING_BOOTSTRAP/kafka/access.txt"
+  env -C /etc/billing/admin /opt/billing/operator/Billing.Operator topics --access "$BILLING_BOOTSTRAP/kafka/access.txt"
 }

@@ -11,7 +11,7 @@ install_tier() {
   put_file /etc/postgresql-common/createcluster.d/billing.conf root:root 644 <<<'create_main_cluster = false'
   need_packages postgresql-15 patroni pgbackrest
   # For the audit, which checks a restored database.
-  install_program cli
+  install_program operator
   put_file /usr/local/sbin/billing-archived root:root 755 <"$BILLING_BOOTSTRAP/postgres/archived.sh"
   put_file /usr/local/sbin/billing-backup root:root 755 <"$BILLING_BOOTSTRAP/postgres/backup.sh"
   put_file /usr/local/sbin/billing-backup-metrics root:root 755 <"$BILLING_BOOTSTRAP/postgres/metrics.sh"

@@ -10,7 +10,7 @@ install_tier() {
   end_silent_connections
   install_program webhooks
   # For the operator: webhooks list, replay and drop.
-  install_program cli
+  install_program operator
   local settings
   webhook_settings
   kafka_settings webhooks

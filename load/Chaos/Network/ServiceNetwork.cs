@@ -1,5 +1,5 @@
 using Billing.LocalStack;
-using Billing.LocalStack.Postgres;
+using Billing.Operator.Store;
 using Npgsql;
 
 namespace Billing.Chaos.Network;
@@ -89,7 +89,7 @@ public sealed class ServiceNetwork : IAsyncDisposable
                 relay.Lead(port, RelayBehaviour.None);
             }
             store.Host = string.Join(',', _stores.Select(relay => $"127.0.0.1:{relay.Port}"));
-            settings[FurtherDatabases.Settings(stack.Databases).Keys.First()] = store.ConnectionString;
+            settings[StoreServices.Settings(stack.Databases).Keys.First()] = store.ConnectionString;
         }
         return settings;
     }

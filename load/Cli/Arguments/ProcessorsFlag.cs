@@ -1,5 +1,6 @@
 using System.CommandLine;
 using Billing.LocalStack.Processes;
+using Billing.Operator.Arguments;
 
 namespace Billing.Cli.Arguments;
 

@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.CommandLine.Parsing;
 using Billing.LocalStack;
+using Billing.Operator.Arguments;
 
 namespace Billing.Cli.Arguments;
 
@@ -44,14 +45,14 @@ internal sealed class StackFlags
     private readonly Option<int> _replicas = Flags.Number(
         "--postgres-replicas", "PostgreSQL servers: from 2 on, a commit waits for two disks, and a standby takes over from a lost primary", 1, 1, 3);
 
-    private readonly Option<int> _databases = Flags.Databases();
+    private readonly Option<int> _databases = DatabaseCount();
 
     private readonly bool _kafkaOnly;
 
     public StackFlags(int brokers = 1, string jitter = "off", bool kafkaOnly = false)
     {
         _kafkaOnly = kafkaOnly;
-        _brokers = Flags.Brokers(brokers);
+        _brokers = BrokerCount(brokers);
         _jitter.DefaultValueFactory = _ => jitter;
     }
 
@@ -116,4 +117,14 @@ internal sealed class StackFlags
         PostgresReplicas = parsed.GetValue(_replicas),
         Databases = parsed.GetValue(_databases),
     };
+
+    /// <summary>Creates the option for the number of databases that a command starts.</summary>
+    public static Option<int> DatabaseCount() => Flags.Number(
+        "--databases", "Databases of the event store, each with a server of its own; the accounts are spread over them", 1, 1, 16);
+
+    /// <summary>Creates the option for the number of brokers of a stack. Two are not allowed: if one failed, there would be no
+    /// majority.</summary>
+    private static Option<int> BrokerCount(int fallback) =>
+        new Option<int>("--brokers") { Description = "Kafka brokers to start: 1 or 3", DefaultValueFactory = _ => fallback, HelpName = "N" }
+            .Refuse(text => text is "1" or "3" ? null : $"--brokers must be 1 or 3; it is {text}.");
 }

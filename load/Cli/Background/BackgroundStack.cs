@@ -3,6 +3,7 @@ using Billing.Cli.Monitoring;
 using Billing.LocalStack;
 using Billing.LocalStack.Processes;
 using Billing.Measuring;
+using Billing.Operator.Arguments;
 using Spectre.Console;
 
 namespace Billing.Cli.Background;
@@ -19,7 +20,7 @@ internal sealed class BackgroundStack(IAnsiConsole console)
             console.WriteLine("A stack is already running; `./billing status` shows it, `./billing down` stops it.");
             return 1;
         }
-        await using var stack = await Starting.StackAsync(options with { Detached = true, CredentialsFolder = StackState.Credentials }, console, cancellationToken);
+        await using var stack = await Starting.StackAsync(options with { Detached = true, CredentialsFolder = StackInBackground.Credentials }, console, cancellationToken);
         var state = StackState.Of(stack);
         await state.WriteAsync();
         // The keeper reads the state that was just written. It must be stopped first, because it would restart the other
@@ -113,7 +114,7 @@ internal sealed class BackgroundStack(IAnsiConsole console)
         if (state.Admin.Count > 0)
         {
             console.WriteLine($"Operators  {string.Join(',', state.Admin)}");
-            console.WriteLine($"CA file    {Path.Combine(StackState.Credentials, "ca.pem")} (./billing token --help)");
+            console.WriteLine($"CA file    {Path.Combine(StackInBackground.Credentials, "ca.pem")} (./billing token --help)");
         }
         foreach (var (name, connection) in state.Databases)
         {

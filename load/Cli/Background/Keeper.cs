@@ -1,4 +1,5 @@
 using Billing.LocalStack.Processes;
+using Billing.Operator.Arguments;
 using Spectre.Console;
 
 namespace Billing.Cli.Background;
@@ -23,7 +24,7 @@ internal sealed class Keeper(IAnsiConsole console, TimeProvider time)
     public static ChildProcess Start(StackFolder folder) => ChildProcess.Start(
         new ChildProcessStart(Name, DotnetProgram.Launcher, [DotnetProgram.FileOf("Billing.Cli"), "keep"], folder.LogFile(Name))
         {
-            Environment = new Dictionary<string, string?> { ["BILLING_STATE"] = Path.GetDirectoryName(StackState.File) },
+            Environment = new Dictionary<string, string?> { ["BILLING_STATE"] = Path.GetDirectoryName(StackInBackground.File) },
             Detached = true,
         });
 

@@ -1,7 +1,9 @@
 using System.Text.Json;
 using System.Text.Json.Serialization;
+using Billing.Cli.Monitoring;
 using Billing.LocalStack;
 using Billing.LocalStack.Processes;
+using Billing.Operator.Arguments;
 
 namespace Billing.Cli.Background;
 
@@ -18,16 +20,18 @@ internal sealed record StackState(
     [JsonIgnore]
     public string Logs => StackFolder.LogsIn(Folder);
 
-    /// <summary>The state file, one per clone of the repository: each clone may have one stack in the background.</summary>
-    public static string File => Path.Combine(
-        Environment.GetEnvironmentVariable("BILLING_STATE") is { Length: > 0 } folder
-            ? folder
-            : Path.Combine(Directory.GetCurrentDirectory(), ".billing"),
-        "stack.json");
+    /// <summary>The addresses of health and metrics, for operators' commands. Prometheus has an address, too, but the
+    /// keeper does not start it again.</summary>
+    public IReadOnlyList<string> Operators =>
+    [
+        .. Admin.Count > 0 ? Admin : Rest,
+        .. Processes.Where(process => process.Restart is not null).Select(process => process.Address).OfType<string>()
+            .Except(Proxies),
+    ];
 
-    /// <summary>The folder of the credentials of the stack in the background, if it has any; a path that is short to type.
-    /// </summary>
-    public static string Credentials => Path.Combine(Path.GetDirectoryName(File)!, "credentials");
+    /// <summary>The address of Prometheus, for operators' commands; null if it was not started.</summary>
+    public string? Prometheus =>
+        Processes.FirstOrDefault(process => process.Name == LocalPrometheus.Name)?.Address;
 
     public static StackState Of(BillingStack stack) => new(
         stack.Folder.FullName, stack.Transport, stack.Protocol, stack.BootstrapServers, stack.Databases,
@@ -44,37 +48,33 @@ internal sealed record StackState(
     /// <summary>Reads the state file; null if there is no stack in the background.</summary>
     public static async Task<StackState?> ReadAsync()
     {
-        if (!System.IO.File.Exists(File))
+        if (!File.Exists(StackInBackground.File))
         {
             return null;
         }
-        await using var file = System.IO.File.OpenRead(File);
+        await using var file = File.OpenRead(StackInBackground.File);
         return await JsonSerializer.DeserializeAsync(file, StateJson.Default.StackState);
     }
 
     public async Task WriteAsync()
     {
-        Directory.CreateDirectory(Path.GetDirectoryName(File)!);
+        Directory.CreateDirectory(Path.GetDirectoryName(StackInBackground.File)!);
         // Written atomically, because the keeper writes while other processes read.
-        var part = File + ".part";
-        await using (var file = System.IO.File.Create(part))
+        var part = StackInBackground.File + ".part";
+        await using (var file = File.Create(part))
         {
             await JsonSerializer.SerializeAsync(file, this, StateJson.Default.StackState);
         }
-        System.IO.File.Move(part, File, overwrite: true);
+        File.Move(part, StackInBackground.File, overwrite: true);
     }
-
-    /// <summary>Returns the databases of the event store that are given, or those of the stack in the background.</summary>
-    public static async Task<IReadOnlyDictionary<string, string>> DatabasesAsync(IReadOnlyDictionary<string, string>? given) =>
-        given is { Count: > 0 } ? given : (await ReadAsync())?.Databases ?? throw new StackException("--postgres is missing, and no stack is running.");
 
     public static void Delete()
     {
-        if (Directory.Exists(Credentials))
+        if (Directory.Exists(StackInBackground.Credentials))
         {
-            Directory.Delete(Credentials, recursive: true);
+            Directory.Delete(StackInBackground.Credentials, recursive: true);
         }
-        System.IO.File.Delete(File);
+        File.Delete(StackInBackground.File);
     }
 }
 

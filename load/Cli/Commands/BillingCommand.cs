@@ -3,10 +3,10 @@ using System.CommandLine.Help;
 using Billing.Cli.Arguments;
 using Billing.Cli.Background;
 using Billing.Cli.Commands.Measurements;
-using Billing.Cli.Commands.Operations;
-using Billing.Cli.Commands.Restoring;
 using Billing.LocalStack;
 using Billing.Measuring.Bursts;
+using Billing.Operator;
+using Billing.Operator.Arguments;
 using Spectre.Console;
 
 namespace Billing.Cli.Commands;
@@ -19,15 +19,17 @@ internal static class BillingCommand
         // Not a RootCommand, whose name would be that of the program file.
         var root = new Command("billing", "The billing platform on this machine.")
         {
-            Run(console), ChaosCommand.Create(console), SimulateCommand.Create(console), MutantsCommand.Create(console),
-            Up(console), Status(console), Logs(), DoctorCommand.Create(), Down(console), TokenCommand.Create(), CredentialsCommand.Create(console), Keep(console),
-            AuditCommand.Create(console), VerifyCommand.Create(console), ExportCommand.Create(console),
-            RebuildCommand.Create(console), BackfillCommand.Create(console), SchemaCommand.Create(console), RestoredCommand.Create(console), ReplayCommand.Create(console), ShardsCommand.Create(console), TopicsCommand.Create(console),
-            DeadLettersCommand.Create(console), WebhooksCommand.Create(console),
+            Run(console), Up(console), Status(console), Logs(), Down(console), Keep(console),
             new HelpOption(),
             new VersionOption(),
         };
-        foreach (var command in MeasuringCommands.Create(console).Concat([TestCommand.Create(), TestCommand.CreateBench(), PackageCommand.Create()]).Concat(further))
+        Command[] laboratory =
+        [
+            ChaosCommand.Create(console), SimulateCommand.Create(console), MutantsCommand.Create(console),
+            .. MeasuringCommands.Create(console), BackfillCommand.Create(console),
+            TestCommand.Create(), TestCommand.CreateBench(), PackageCommand.Create(), .. further,
+        ];
+        foreach (var command in OperatorCommands.Create(console).Concat(laboratory))
         {
             root.Add(command);
         }

@@ -4,6 +4,7 @@ using Billing.Cli.Arguments;
 using Billing.Cli.Commands.Measurements;
 using Billing.LocalStack.Processes;
 using Billing.Measuring.Soaks;
+using Billing.Operator.Arguments;
 using Spectre.Console;
 
 namespace Billing.Cli.Commands;

@@ -1,8 +1,8 @@
 using System.CommandLine;
-using Billing.Cli.Arguments;
 using Billing.Cli.Mutants;
 using Billing.LocalStack.Postgres;
 using Billing.LocalStack.Processes;
+using Billing.Operator.Arguments;
 using Spectre.Console;
 
 namespace Billing.Cli.Commands;

@@ -1,7 +1,7 @@
 using System.CommandLine;
-using Billing.Cli.Arguments;
 using Billing.Cli.Release;
 using Billing.Cli.Setup;
+using Billing.Operator.Arguments;
 
 namespace Billing.Cli.Commands;
 

@@ -1,5 +1,5 @@
 using System.CommandLine;
-using Billing.Cli.Arguments;
+using Billing.Operator.Arguments;
 using Billing.Simulation.Runs;
 using Spectre.Console;
 

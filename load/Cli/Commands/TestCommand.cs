@@ -5,6 +5,7 @@ using Billing.Cli.Mutants;
 using Billing.Cli.Setup;
 using Billing.Cli.Testing;
 using Billing.LocalStack.Processes;
+using Billing.Operator.Arguments;
 
 namespace Billing.Cli.Commands;
 

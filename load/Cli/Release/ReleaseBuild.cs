@@ -2,6 +2,7 @@ using Billing.Cli.Release.Archives;
 using Billing.Cli.Setup;
 using Billing.LocalStack.Kafka;
 using Billing.LocalStack.Processes;
+using Billing.Operator.Files;
 
 namespace Billing.Cli.Release;
 

@@ -2,6 +2,7 @@ using System.Security.Cryptography;
 using System.Text.RegularExpressions;
 using Billing.LocalStack.Kafka;
 using Billing.LocalStack.Processes;
+using Billing.Operator.Files;
 
 namespace Billing.Cli.Setup;
 

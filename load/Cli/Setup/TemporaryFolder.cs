@@ -1,12 +1,11 @@
 using Billing.LocalStack.Processes;
+using Billing.Operator.Files;
 
 namespace Billing.Cli.Setup;
 
 /// <summary>A folder that only this user may access, and that disposal deletes.</summary>
 internal sealed class TemporaryFolder : IAsyncDisposable
 {
-    private const UnixFileMode Private = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute;
-
     private TemporaryFolder(string path) => Path = path;
 
     public string Path { get; }
@@ -15,7 +14,7 @@ internal sealed class TemporaryFolder : IAsyncDisposable
     public static TemporaryFolder In(string parent)
     {
         var path = System.IO.Path.Combine(parent, ".billing." + System.IO.Path.GetRandomFileName());
-        return new TemporaryFolder(Directory.CreateDirectory(path, Private).FullName);
+        return new TemporaryFolder(Directory.CreateDirectory(path, PrivateFolder.Mode).FullName);
     }
 
     public string File(string name) => System.IO.Path.Combine(Path, name);

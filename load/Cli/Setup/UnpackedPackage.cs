@@ -1,6 +1,7 @@
 using Billing.Cli.Monitoring;
 using Billing.LocalStack.Postgres;
 using Billing.LocalStack.Processes;
+using Billing.Operator.Files;
 
 namespace Billing.Cli.Setup;
 

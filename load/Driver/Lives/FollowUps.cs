@@ -1,6 +1,7 @@
 using Billing.Client;
 using Billing.Contracts;
 using Billing.Driver.Channels;
+using Billing.Journals;
 using Billing.V1;
 using Grpc.Core;
 

@@ -1,63 +1,54 @@
-using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using Billing.LocalStack.Kafka;
 using Billing.LocalStack.Postgres;
-using Billing.LocalStack.Processes;
+using Billing.Operator.Credentials;
+using Billing.Operator.Files;
 
 namespace Billing.LocalStack.Credentials;
 
 /// <summary>The credentials of a stack on this machine and of its callers: files in a folder that only its owner may read.
 /// </summary>
-public sealed class StackCredentials
+public sealed class StackCredentials : DeploymentCredentials
 {
-    private const string Ca = "ca.pem";
-    private const string Server = "proxy.pem";
     private const string Broker = "kafka.pem";
     private const string Database = "postgres.pem";
     private const string Client = "client.pem";
-    private const string Jwks = "jwks.json";
-    private const string TokenKey = "tokens.pem";
-
-    // The principals of deploy/bootstrap/kafka/access.txt.
-    private static readonly string[] Accounts = ["proxy", "payment-backend", "balance-backend", "webhooks", "operator"];
-
-    private readonly string _folder;
 
     private readonly Dictionary<string, string> _passwords = Accounts
-        .ToDictionary(user => user, _ => RandomNumberGenerator.GetHexString(32, lowercase: true));
+        .ToDictionary(user => user, _ => NewPassword());
 
-    private StackCredentials(string folder) => _folder = folder;
-
-    /// <summary>The file of the certificate authority that callers trust.</summary>
-    public string CaFile => Path.Combine(_folder, Ca);
+    private StackCredentials(string folder)
+        : base(folder)
+    {
+    }
 
     /// <summary>The file of a client certificate and its key, for callers that authenticate with one.</summary>
-    public string ClientFile => Path.Combine(_folder, Client);
+    public string ClientFile => Path.Combine(Folder, Client);
 
     /// <summary>The settings of a proxy that authenticates its callers, keyed by environment variable.</summary>
     public IReadOnlyDictionary<string, string> ProxySettings => new Dictionary<string, string>
     {
-        ["Billing__Tls__CertificateFile"] = Path.Combine(_folder, Server),
+        ["Billing__Tls__CertificateFile"] = Path.Combine(Folder, Server),
         ["Billing__Tls__ClientCaFile"] = CaFile,
-        ["Billing__Auth__JwksFile"] = Path.Combine(_folder, Jwks),
+        ["Billing__Auth__JwksFile"] = Path.Combine(Folder, Jwks),
         ["Billing__Auth__Issuer"] = TokenIssuer.Issuer,
         ["Billing__Auth__Audience"] = TokenIssuer.Audience,
     };
 
     /// <summary>The certificate of the brokers and the password of each of their users.</summary>
-    public BrokerSecurity Brokers => new(Path.Combine(_folder, Broker), _passwords);
+    public BrokerSecurity Brokers => new(Path.Combine(Folder, Broker), _passwords);
 
     /// <summary>The certificate of the database server.</summary>
-    public ServerCertificate Postgres => new(File.ReadAllText(Path.Combine(_folder, Database)), CaFile);
+    public ServerCertificate Postgres => new(File.ReadAllText(Path.Combine(Folder, Database)), CaFile);
 
     /// <summary>Returns the secrets folder (<c>Billing:SecretsFolder</c>) of a program that connects to the brokers as one of
     /// their users.</summary>
-    public string SecretsOf(string user) => Path.Combine(_folder, "secrets", user);
+    public string SecretsOf(string user) => Path.Combine(Folder, "secrets", user);
 
     /// <summary>Creates credentials in a folder, replacing those that it contains. Creates the folder if it is missing.</summary>
     public static StackCredentials CreateIn(string folder, TimeProvider time)
     {
-        StackFolder.CreatePrivate(folder);
+        PrivateFolder.Create(folder);
         using var authority = new CertificateAuthority("Billing development CA", time);
         using var tokens = TokenIssuer.New(time);
         foreach (var (name, text) in (ReadOnlySpan<(string, string)>)
@@ -73,57 +64,8 @@ public sealed class StackCredentials
         return credentials;
     }
 
-    /// <summary>Creates what a deployment with Compose needs in a folder: certificates, and, unless they are there, the key of tokens and
-    /// the passwords of brokers and database, which are in use.</summary>
-    /// <param name="names">The names or addresses by which callers reach the proxies, besides <c>localhost</c>.</param>
-    /// <param name="lifetime">The lifetime of the certificates.</param>
-    public static void CreateForDeployment(string folder, IEnumerable<string> names, TimeSpan lifetime, TimeProvider time)
-    {
-        StackFolder.CreatePrivate(folder);
-        var key = Path.Combine(folder, TokenKey);
-        using var authority = new CertificateAuthority("Billing CA", time, lifetime);
-        using var tokens = File.Exists(key) ? TokenIssuer.Of(File.ReadAllText(key), time) : TokenIssuer.New(time);
-        Share(Ca, authority.Pem);
-        Share(Server, authority.Server("billing-proxy", names));
-        Share(Jwks, tokens.Jwks);
-        File.WriteAllText(key, tokens.Pem);
-        foreach (var account in Accounts.Append("admin"))
-        {
-            Keep("kafka-" + account, PostgresSettings.NewPassword());
-        }
-        Keep("postgres", $"Host=postgres;Database=billing;Username=billing;Password={PostgresSettings.NewPassword()}");
-        Keep("webhooks", NewWebhookSecret());
-
-        void Keep(string name, string text)
-        {
-            if (!File.Exists(Path.Combine(folder, name)))
-            {
-                Share(name, text);
-            }
-        }
-
-        // Containers run under other accounts. On this machine, only the folder's owner can open it.
-        void Share(string name, string text)
-        {
-            var path = Path.Combine(folder, name);
-            File.WriteAllText(path, text);
-            File.SetUnixFileMode(path, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.GroupRead | UnixFileMode.OtherRead);
-        }
-    }
-
     /// <summary>Returns the credentials in a folder; null if it contains none.</summary>
-    public static StackCredentials? Find(string folder) => File.Exists(Path.Combine(folder, TokenKey)) ? new StackCredentials(folder) : null;
-
-    /// <summary>Creates a secret that events for a receiver are signed with.</summary>
-    public static string NewWebhookSecret() => "whsec_" + Convert.ToBase64String(RandomNumberGenerator.GetBytes(32));
-
-    /// <summary>Issues a token.</summary>
-    /// <param name="accounts">The accounts that its bearer may access.</param>
-    public string Token(string subject, IEnumerable<string> scopes, IEnumerable<string> accounts, TimeSpan lifetime, TimeProvider time)
-    {
-        using var issuer = TokenIssuer.Of(File.ReadAllText(Path.Combine(_folder, TokenKey)), time);
-        return issuer.Issue(subject, scopes, accounts, lifetime);
-    }
+    public static new StackCredentials? Find(string folder) => HasKey(folder) ? new(folder) : null;
 
     /// <summary>Creates an HTTP handler that trusts the authority; the caller disposes of it.</summary>
     public SocketsHttpHandler Handler()

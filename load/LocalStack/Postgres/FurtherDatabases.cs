@@ -2,6 +2,7 @@ using System.Globalization;
 using Billing.Backends.EventStore;
 using Billing.Backends.Hosting;
 using Billing.LocalStack.Processes;
+using Billing.Operator.Store;
 
 namespace Billing.LocalStack.Postgres;
 
@@ -14,18 +15,6 @@ public static class FurtherDatabases
         .Select((connection, place) => (Name: string.Create(CultureInfo.InvariantCulture, $"database{place + 1:00}"), Connection: connection))
         .ToDictionary(database => database.Name, database => database.Connection, StringComparer.Ordinal);
 
-    /// <summary>The settings of a backend, keyed by environment variable.</summary>
-    /// <param name="databases">The connection string of each database, by its name.</param>
-    public static IReadOnlyDictionary<string, string?> Settings(IReadOnlyDictionary<string, string> databases) => databases.Count == 1
-        ? new Dictionary<string, string?> { ["Billing__EventStore__ConnectionString"] = databases.Values.Single() }
-        : databases.ToDictionary(database => "Billing__EventStore__Databases__" + database.Key, string? (database) => database.Value);
-
-    /// <summary>The settings of a program that uses the event store and no transport.</summary>
-    /// <param name="databases">The connection string of each database, by its name.</param>
-    public static IConfiguration Configuration(IReadOnlyDictionary<string, string> databases) => new ConfigurationBuilder()
-        .AddInMemoryCollection(Settings(databases).Select(setting => KeyValuePair.Create(setting.Key.Replace("__", ":", StringComparison.Ordinal), setting.Value)))
-        .Build();
-
     // All shards of a new event store are in its first database.
     private static async Task SpreadAsync(IReadOnlyDictionary<string, string> databases, CancellationToken cancellationToken)
     {
@@ -33,10 +22,7 @@ public static class FurtherDatabases
         {
             return;
         }
-        await using var services = new ServiceCollection()
-            .AddLogging()
-            .AddBackendCore(Configuration(databases))
-            .BuildServiceProvider();
+        await using var services = StoreServices.Of(databases);
         await services.EnsureEventStoreAsync(cancellationToken);
         for (var shard = 0; shard < Shard.Count; shard++)
         {

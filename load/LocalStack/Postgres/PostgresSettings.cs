@@ -1,7 +1,7 @@
 using System.Collections.Frozen;
-using System.Security.Cryptography;
 using System.Text.Json.Nodes;
 using Billing.LocalStack.Processes;
+using Billing.Operator.Credentials;
 using Npgsql;
 
 namespace Billing.LocalStack.Postgres;
@@ -55,7 +55,7 @@ internal static class PostgresSettings
     public static NpgsqlConnectionStringBuilder NewConnection(ServerCertificate? certificate) => new()
     {
         Username = UserName,
-        Password = NewPassword(),
+        Password = DeploymentCredentials.NewPassword(),
         Database = Database,
         SslMode = certificate is null ? SslMode.Disable : SslMode.VerifyFull,
         RootCertificate = certificate?.CaFile,
@@ -64,8 +64,6 @@ internal static class PostgresSettings
         MaxAutoPrepare = 50,
         AutoPrepareMinUsages = 2,
     };
-
-    public static string NewPassword() => RandomNumberGenerator.GetHexString(32, lowercase: true);
 
     /// <summary>Creates the empty database <c>billing</c>.</summary>
     /// <param name="connectionString">That of the database.</param>

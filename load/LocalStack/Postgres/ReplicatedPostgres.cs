@@ -1,6 +1,7 @@
 using System.Collections.Frozen;
 using System.Text.Json.Nodes;
 using Billing.LocalStack.Processes;
+using Billing.Operator.Credentials;
 using Npgsql;
 
 namespace Billing.LocalStack.Postgres;
@@ -21,7 +22,7 @@ public sealed class ReplicatedPostgres : IAsyncDisposable
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(250);
 
     private readonly NpgsqlConnectionStringBuilder _connection;
-    private readonly string _replicationPassword = PostgresSettings.NewPassword();
+    private readonly string _replicationPassword = DeploymentCredentials.NewPassword();
     private readonly ChildProcessStart _etcdStart;
     private readonly string _etcdAddress;
     private ChildProcess? _etcd;

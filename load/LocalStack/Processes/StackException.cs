@@ -1,3 +1,5 @@
+using Billing.Operator.Arguments;
+
 namespace Billing.LocalStack.Processes;
 
 /// <summary>
@@ -5,4 +7,5 @@ namespace Billing.LocalStack.Processes;
 /// cause and the last lines of its log.
 /// </summary>
 /// <param name="message">The program and the cause, as text for the user.</param>
-public sealed class StackException(string message, Exception? innerException = null) : Exception(message, innerException);
+public sealed class StackException(string message, Exception? innerException = null) 
+    : CommandException(message, innerException);

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Billing.Operator.Files;
 
 namespace Billing.LocalStack.Processes;
 
@@ -17,7 +18,6 @@ public sealed class StackFolder : IAsyncDisposable
         until rm -rf -- "$0" 2>/dev/null || [ "$tries" -ge 100 ]; do tries=$((tries + 1)); sleep 0.1; done
         """;
 
-    private const UnixFileMode Private = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute;
 
     private readonly bool _delete;
     private readonly Process? _guard;
@@ -51,11 +51,11 @@ public sealed class StackFolder : IAsyncDisposable
     public static StackFolder Create(bool keep = false) => Attempt(() =>
     {
         var path = Directory.CreateTempSubdirectory($"billing-{Environment.UserName}-").FullName;
-        CreatePrivate(LogsIn(path));
+        PrivateFolder.Create(LogsIn(path));
         if (Environment.IsPrivilegedProcess)
         {
             // PostgreSQL's account must be able to traverse the folder, but not to list it.
-            File.SetUnixFileMode(path, Private | UnixFileMode.GroupExecute | UnixFileMode.OtherExecute);
+            File.SetUnixFileMode(path, PrivateFolder.Mode | UnixFileMode.GroupExecute | UnixFileMode.OtherExecute);
         }
         return new StackFolder(path, guarded: !keep, delete: !keep);
     });
@@ -80,7 +80,7 @@ public sealed class StackFolder : IAsyncDisposable
     /// <summary>Creates a subfolder that only this process's user may access.</summary>
     /// <returns>Its absolute path.</returns>
     /// <exception cref="StackException">It cannot be created.</exception>
-    public string CreateSubfolder(string name) => Attempt(() => CreatePrivate(Path.Combine(FullName, name)));
+    public string CreateSubfolder(string name) => Attempt(() => PrivateFolder.Create(Path.Combine(FullName, name)));
 
     /// <summary>Creates the folder of a server's data, which only its owner may access.</summary>
     /// <param name="name">Its name.</param>
@@ -89,7 +89,7 @@ public sealed class StackFolder : IAsyncDisposable
     /// <exception cref="StackException">It cannot be created, or its owner cannot be set.</exception>
     public string CreateDataFolder(string name, ServiceAccount? owner = null)
     {
-        var path = Attempt(() => CreatePrivate(Path.Combine(Disk?.FullName ?? FullName, name)));
+        var path = Attempt(() => PrivateFolder.Create(Path.Combine(Disk?.FullName ?? FullName, name)));
         if (owner is not null)
         {
             NativeMethods.ChangeOwner(path, owner);
@@ -119,14 +119,6 @@ public sealed class StackFolder : IAsyncDisposable
                 return FullName;
             });
         }
-    }
-
-    /// <summary>Creates a folder that only its owner may access; sets the mode of an existing one.</summary>
-    internal static string CreatePrivate(string path)
-    {
-        Directory.CreateDirectory(path);
-        File.SetUnixFileMode(path, Private);
-        return path;
     }
 
     private static T Attempt<T>(Func<T> action)

@@ -1,4 +1,5 @@
 using Billing.Auditing;
+using Billing.Operator.Audits;
 using Billing.Reporting;
 using Billing.ScenarioFiles;
 using Spectre.Console;

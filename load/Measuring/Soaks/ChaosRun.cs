@@ -5,6 +5,7 @@ using Billing.Chaos.Network;
 using Billing.LocalStack;
 using Billing.LocalStack.Kafka;
 using Billing.LocalStack.Processes;
+using Billing.Operator.Audits;
 using Billing.Reporting;
 using Spectre.Console;
 

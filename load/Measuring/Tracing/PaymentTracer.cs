@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using Billing.Contracts;
 using Billing.Driver;
 using Billing.Driver.Channels;
+using Billing.Journals;
 using Billing.V1;
 
 namespace Billing.Measuring.Tracing;

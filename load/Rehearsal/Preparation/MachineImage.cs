@@ -1,6 +1,7 @@
 using System.Security.Cryptography;
 using Billing.Cli.Setup;
 using Billing.LocalStack.Processes;
+using Billing.Operator.Files;
 
 namespace Billing.Rehearsal.Preparation;
 

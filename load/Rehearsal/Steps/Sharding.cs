@@ -33,9 +33,9 @@ internal static class Sharding
         {
             progress($"{each} shards to {name}");
             var shards = string.Join(',', Enumerable.Range(index * each, each));
-            await operators.RunAsync($"/opt/billing/cli/Billing.Cli shards move --shards {shards} --to {name} {databases}", cancellationToken);
+            await operators.RunAsync($"/opt/billing/operator/Billing.Operator shards move --shards {shards} --to {name} {databases}", cancellationToken);
         }
-        var held = await operators.RunAsync($"/opt/billing/cli/Billing.Cli shards list {databases}", cancellationToken);
+        var held = await operators.RunAsync($"/opt/billing/operator/Billing.Operator shards list {databases}", cancellationToken);
         if (Array.Exists(Further, name => !held.Contains($"{name}  {each} shards", StringComparison.Ordinal)))
         {
             throw new StackException("The shards are elsewhere than they were moved to: " + held);

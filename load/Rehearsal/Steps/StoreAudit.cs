@@ -25,7 +25,7 @@ internal static class StoreAudit
         RunningMachine machine, string databases, string journals, string flags, CancellationToken cancellationToken)
     {
         var (exitCode, output, errors) = await machine.Shell().TryAsync(
-            [$"/opt/billing/cli/Billing.Cli audit {DatabaseMachines.Options(databases, "audit")} {Journals} {flags} {journals}"],
+            [$"/opt/billing/operator/Billing.Operator audit {DatabaseMachines.Options(databases, "audit")} {Journals} {flags} {journals}"],
             cancellationToken);
         return (exitCode == 0, (output + errors).TrimEnd());
     }

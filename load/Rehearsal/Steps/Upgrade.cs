@@ -33,10 +33,10 @@ internal static class Upgrade
 
     private static async Task CheckAsync(RunningMachine machine, string version, CancellationToken cancellationToken)
     {
-        var program = machine.Machine.Tier switch { "proxy" => "proxy", "monitoring" or "postgres" => "cli", _ => "backend" };
+        var program = machine.Machine.Tier switch { "proxy" => "proxy", "monitoring" or "postgres" => "operator", _ => "backend" };
         var running = (await machine.RunAsync(
-            program == "cli"
-                ? "cat /opt/billing/cli/VERSION"
+            program == "operator"
+                ? "cat /opt/billing/operator/VERSION"
                 : $"cat $(dirname $(readlink /proc/$(systemctl show -p MainPID --value billing-{program})/exe))/VERSION",
             cancellationToken)).Trim();
         if (running != version)

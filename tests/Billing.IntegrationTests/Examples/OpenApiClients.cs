@@ -1,8 +1,8 @@
 using System.Text.Json;
 using System.Text.Json.Nodes;
 using Billing.LocalStack;
-using Billing.LocalStack.Credentials;
 using Billing.LocalStack.Processes;
+using Billing.Operator.Credentials;
 
 namespace Billing.IntegrationTests.Examples;
 

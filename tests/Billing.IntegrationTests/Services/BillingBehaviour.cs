@@ -1,5 +1,5 @@
 using Billing.Auditing;
-using Billing.Auditing.Journals;
+using Billing.Journals;
 using Billing.Contracts;
 using Billing.Driver;
 using Billing.V1;

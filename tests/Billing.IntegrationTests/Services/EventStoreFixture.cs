@@ -3,10 +3,10 @@ using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Hosting;
-using Billing.Cli.Commands.Operations;
 using Billing.Hosting;
 using Billing.LocalStack.Postgres;
 using Billing.LocalStack.Processes;
+using Billing.Operator.Store;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
@@ -91,7 +91,7 @@ public sealed class EventStoreFixture : IAsyncLifetime
         new(StringComparer.Ordinal) { ["one"] = connections[0], ["two"] = connections[1] };
 
     /// <summary>The services of a store of two databases that are to be copied: nothing stays connected to them.</summary>
-    public static ServiceProvider ServicesOf(string[] connections) => SchemaCommand.Services(Named(Array.ConvertAll(
+    public static ServiceProvider ServicesOf(string[] connections) => StoreServices.Of(Named(Array.ConvertAll(
         connections, connection => new NpgsqlConnectionStringBuilder(connection) { Pooling = false }.ConnectionString)));
 
     /// <summary>Appends facts to a new stream.</summary>

@@ -1,5 +1,6 @@
 using Billing.Contracts;
 using Billing.Driver;
+using Billing.Journals;
 using Billing.V1;
 
 namespace Billing.IntegrationTests.Services;

@@ -5,6 +5,7 @@ using Billing.LocalStack.Credentials;
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Billing.Messaging.Kafka.Clients;
+using Billing.Operator.Credentials;
 using Billing.V1;
 using Confluent.Kafka;
 using Confluent.Kafka.Admin;

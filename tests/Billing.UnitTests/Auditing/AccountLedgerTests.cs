@@ -1,6 +1,6 @@
 using System.Globalization;
 using Billing.Auditing;
-using Billing.Driver;
+using Billing.Journals;
 using Billing.V1;
 using PaymentTotals = Billing.Auditing.PaymentTotals;
 

@@ -124,14 +124,14 @@ public sealed class IndependentFoldTests
 
     [Fact]
     public void The_auditor_uses_neither_the_backends_domain_nor_their_reader_of_events() => Assert.Empty(
-        from file in Repository.Files("load/Auditing", "*.cs")
+        from file in Repository.Files("src/Auditing", "*.cs")
         from line in Repository.Lines(file)
         where line.Contains("Backends.Domain", StringComparison.Ordinal) || line.Contains("EventTypes", StringComparison.Ordinal)
         select $"{file}: {line}");
 
     [Fact]
     public void Neither_the_auditor_nor_the_journals_use_the_platforms_conversion_of_money() => Assert.Empty(
-        from file in Repository.Files("load/Auditing", "*.cs").Append("load/Driver/Journal.cs").Append("load/Driver/WireAmount.cs")
+        from file in Repository.Files("src/Auditing", "*.cs").Concat(Repository.Files("src/Journals", "*.cs"))
         from line in Repository.Lines(file)
         where line.Contains(".ToDecimal()", StringComparison.Ordinal) || line.Contains("MoneyExtensions", StringComparison.Ordinal)
         select $"{file}: {line}");

@@ -1,5 +1,5 @@
 using Billing.Auditing;
-using Billing.Driver;
+using Billing.Journals;
 
 namespace Billing.UnitTests.Auditing;
 

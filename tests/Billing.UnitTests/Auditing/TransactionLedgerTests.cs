@@ -1,5 +1,5 @@
 using Billing.Auditing;
-using Billing.Driver;
+using Billing.Journals;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 

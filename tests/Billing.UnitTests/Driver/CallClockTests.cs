@@ -1,4 +1,5 @@
 using Billing.Driver;
+using Billing.Journals;
 
 namespace Billing.UnitTests.Driver;
 

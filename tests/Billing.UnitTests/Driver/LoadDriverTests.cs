@@ -1,5 +1,5 @@
 using System.Text.Json;
-using Billing.Auditing.Journals;
+using Billing.Journals;
 using Billing.Chaos;
 using Billing.Client;
 using Billing.Contracts;

@@ -1,5 +1,5 @@
 using System.Collections.Concurrent;
-using Billing.Auditing.Journals;
+using Billing.Journals;
 using Billing.Contracts;
 using Billing.Driver;
 using Billing.Driver.Lives;

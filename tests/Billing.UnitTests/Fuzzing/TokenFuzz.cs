@@ -3,7 +3,7 @@ using System.Security.Cryptography;
 using System.Text;
 using System.Text.Json;
 using Billing.Contracts;
-using Billing.LocalStack.Credentials;
+using Billing.Operator.Credentials;
 using Billing.UnitTests.Proxy.Security;
 using Billing.UnitTests.Testing;
 using Microsoft.IdentityModel.Tokens;

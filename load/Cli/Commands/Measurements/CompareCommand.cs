@@ -3,6 +3,7 @@ using Billing.Cli.Arguments;
 using Billing.LocalStack.Kafka;
 using Billing.Measuring.Experiments;
 using Billing.Measuring.Experiments.Comparisons;
+using Billing.Operator.Arguments;
 using Spectre.Console;
 
 namespace Billing.Cli.Commands.Measurements;

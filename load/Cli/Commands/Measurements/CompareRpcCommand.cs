@@ -1,8 +1,8 @@
 using System.CommandLine;
 using System.Globalization;
-using Billing.Cli.Arguments;
 using Billing.Measuring.Experiments.Comparisons;
 using Billing.Measuring.Experiments.Echo;
+using Billing.Operator.Arguments;
 using Spectre.Console;
 
 namespace Billing.Cli.Commands.Measurements;

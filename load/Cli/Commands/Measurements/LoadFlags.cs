@@ -1,6 +1,7 @@
 using System.CommandLine;
 using Billing.Cli.Arguments;
 using Billing.Measuring.Scenarios;
+using Billing.Operator.Arguments;
 using Billing.ScenarioFiles;
 
 namespace Billing.Cli.Commands.Measurements;

@@ -2,6 +2,7 @@ using System.CommandLine;
 using Billing.Cli.Arguments;
 using Billing.LocalStack;
 using Billing.Measuring.Profiling;
+using Billing.Operator.Arguments;
 using Spectre.Console;
 
 namespace Billing.Cli.Commands.Measurements;
@@ -16,7 +17,7 @@ internal static class ProfileCommand
         var payments = Flags.Number("--payment-backends", "Payment backends", 3, 1, 100);
         var balances = Flags.Number("--balance-backends", "Balance backends", 3, 1, 100);
         var partitions = Flags.Number("--partitions", "Partitions of each topic; 0 for enough to assign one to every backend", 0, 0, 1000);
-        var databases = Flags.Databases();
+        var databases = StackFlags.DatabaseCount();
         var during = DurationFlag.During("Duration of the measurement of each number in flight", TimeSpan.FromSeconds(15));
         var warmUp = DurationFlag.WarmUp("Duration of the warm-up before each measurement", TimeSpan.FromSeconds(10));
         var folder = MeasurementFlags.Folder();

@@ -1,6 +1,6 @@
 using System.CommandLine;
-using Billing.Cli.Arguments;
 using Billing.LocalStack.Processes;
+using Billing.Operator.Arguments;
 using Billing.Reporting.Pages;
 using Spectre.Console;
 

@@ -2,6 +2,7 @@ using System.CommandLine;
 using Billing.Cli.Arguments;
 using Billing.Driver;
 using Billing.Measuring.Experiments.Sweeps;
+using Billing.Operator.Arguments;
 using Spectre.Console;
 
 namespace Billing.Cli.Commands.Measurements;

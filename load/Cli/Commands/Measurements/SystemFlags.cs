@@ -2,6 +2,7 @@ using System.CommandLine;
 using System.CommandLine.Parsing;
 using Billing.Cli.Arguments;
 using Billing.Measuring;
+using Billing.Operator.Arguments;
 
 namespace Billing.Cli.Commands.Measurements;
 

@@ -1,6 +1,7 @@
 using System.CommandLine;
 using Billing.Cli.Arguments;
 using Billing.Measuring.Tracing;
+using Billing.Operator.Arguments;
 using Spectre.Console;
 
 namespace Billing.Cli.Commands.Measurements;

@@ -1,4 +1,4 @@
-using System.Security.Cryptography;
+using Billing.Operator.Files;
 
 namespace Billing.Cli.Release.Archives;
 
@@ -20,9 +20,5 @@ internal static class Checksums
         select $"{Of(file)}  {Path.GetFileName(file)}\n");
 
     /// <summary>Returns the SHA-256 of a file, in hexadecimal digits.</summary>
-    public static string Of(string file)
-    {
-        using var content = File.OpenRead(file);
-        return Convert.ToHexStringLower(SHA256.HashData(content));
-    }
+    public static string Of(string file) => FileHash.Of(file);
 }

@@ -13,6 +13,7 @@ internal sealed class ProgramArchive(string root, ReleasedProgram program, strin
 
     public async Task PackAsync(string published, string staging, string release, CancellationToken cancellationToken)
     {
+        program.RefuseLaboratory(root, published);
         var name = $"billing-{program.Name}-{version}";
         var top = Path.Combine(staging, name);
         Messages.Say($"packing {name}-{architecture} ...");

@@ -3,7 +3,7 @@ using System.Net.Http.Json;
 using System.Text;
 using System.Text.Json;
 using Billing.Contracts;
-using Billing.LocalStack.Credentials;
+using Billing.Operator.Credentials;
 using Billing.Proxy.Calls;
 using Billing.Proxy.Security;
 using Billing.UnitTests.Testing;

@@ -1,7 +1,7 @@
 using System.Net;
 using System.Net.Http.Headers;
 using Billing.Contracts;
-using Billing.LocalStack.Credentials;
+using Billing.Operator.Credentials;
 using Billing.UnitTests.Testing;
 using Grpc.Core;
 using Microsoft.AspNetCore.Authentication.JwtBearer;

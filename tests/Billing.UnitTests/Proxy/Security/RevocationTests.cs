@@ -2,7 +2,7 @@ using System.Diagnostics.Metrics;
 using System.Net;
 using System.Security.Cryptography;
 using Billing.Hosting;
-using Billing.LocalStack.Credentials;
+using Billing.Operator.Credentials;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using Grpc.Core;

@@ -1,8 +1,8 @@
 using System.Net;
 using System.Net.Security;
 using System.Security.Cryptography.X509Certificates;
-using Billing.LocalStack.Credentials;
 using Billing.LocalStack.Processes;
+using Billing.Operator.Credentials;
 using Grpc.Net.Client;
 using Microsoft.Extensions.Logging;
 

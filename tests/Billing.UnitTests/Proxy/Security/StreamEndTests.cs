@@ -1,7 +1,7 @@
 using System.Net;
 using System.Net.Http.Headers;
 using Billing.Contracts;
-using Billing.LocalStack.Credentials;
+using Billing.Operator.Credentials;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using Billing.Wire.V1;

@@ -2,7 +2,7 @@ using System.Net;
 using System.Net.Sockets;
 using System.Security.Cryptography.X509Certificates;
 using Billing.Contracts;
-using Billing.LocalStack.Credentials;
+using Billing.Operator.Credentials;
 using Billing.UnitTests.Testing;
 using Grpc.Core;
 using Grpc.Net.Client;
