@@ -11,6 +11,7 @@ using Billing.Messaging.Kafka;
 using Billing.Messaging.Kafka.Clients;
 using Billing.Wire.V1;
 using Microsoft.Extensions.Options;
+using Npgsql;
 
 namespace Billing.Backends.Hosting;
 
@@ -22,8 +23,8 @@ public static class BackendServices
     public static IServiceCollection AddBackendCore(this IServiceCollection services, IConfiguration configuration)
     {
         services.AddSettings<EventStoreOptions>(configuration, EventStoreOptions.Section, options => options.ValidationErrors());
-        services.AddSettings<BackendOptions>(configuration, BackendOptions.Section, options => options.ValidationErrors());
-        services.AddSettings<JitterOptions>(configuration, JitterOptions.Section, options => options.ValidationErrors());
+        services.AddSettings<BackendOptions>(configuration, BackendOptions.Section);
+        services.AddSettings<JitterOptions>(configuration, JitterOptions.Section);
         services.AddServiceTime();
         return services
             .AddSingleton<EventStoreDatabases>()
@@ -101,19 +102,21 @@ public static class BackendServices
         var backend = provider.GetRequiredService<IOptions<BackendOptions>>().Value;
         var opened = Account.Opened(backend.DefaultCreditLimit);
         var databases = provider.Databases();
-        AccountHistory[] histories = [.. databases.Select(database => new AccountHistory(database.Servers, database.Settings.Schema, opened))];
-        StatementReader[] statements =
-        [
-            .. databases.Zip(histories, (database, history) => new StatementReader(database.Servers, database.Store, history, database.Settings.Schema, opened)),
-        ];
         IReadKind[] kinds =
         [
             provider.New<BalanceProcessor>(replier),
-            Stored(Command.RequestOneofCase.Statement, async (place, command, token) => new Reply { Statement = await statements[place].ReadAsync(command.Statement, token) }),
+            Stored(Command.RequestOneofCase.Statement, (place, command, token) => databases[place].Servers.UseAsync(
+                async (primary, use) => new Reply { Statement = await Statements(databases[place], primary).ReadAsync(command.Statement, use) }, token)),
             Stored(Command.RequestOneofCase.Lookup, (place, command, token) => TransactionLookup.AnswerAsync(databases[place].Store, command, token)),
-            Stored(Command.RequestOneofCase.BalanceAt, (place, command, token) => PastBalances.AnswerAsync(histories[place], command, token)),
+            Stored(Command.RequestOneofCase.BalanceAt, (place, command, token) => databases[place].Servers.UseAsync(
+                (primary, use) => PastBalances.AnswerAsync(History(databases[place], primary), command, use), token)),
         ];
         return provider.New<ReadProcessor>(kinds, replier);
+
+        AccountHistory History(EventStoreDatabase database, NpgsqlDataSource primary) => new(primary, database.Settings.Schema, opened);
+
+        StatementReader Statements(EventStoreDatabase database, NpgsqlDataSource primary) =>
+            new(primary, database.Store, History(database, primary), database.Settings.Schema, opened);
 
         StoredReads Stored(Command.RequestOneofCase kind, Func<int, Command, CancellationToken, Task<Reply>> read) =>
             provider.New<StoredReads>(kind, read, replier);

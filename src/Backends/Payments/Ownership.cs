@@ -11,9 +11,6 @@ namespace Billing.Backends.Payments;
 /// a time.</summary>
 internal sealed partial class Ownership(IAccountStore store, ShardMap map, TimeProvider time, ILogger<Ownership> logger)
 {
-    // Longer than the group needs to tell a member that it has lost a partition.
-    private static readonly TimeSpan FencedMax = TimeSpan.FromSeconds(10);
-
     private readonly Dictionary<PartitionAssignment, long> _epochs = [];
 
     /// <summary>Keeps former owners of the commands' partitions from recording anything from now on. Where this backend has tried before to
@@ -101,7 +98,7 @@ internal sealed partial class Ownership(IAccountStore store, ShardMap map, TimeP
             }
             else
             {
-                assignment.Fence(time.GetTimestamp() + (long)(FencedMax.TotalSeconds * time.TimestampFrequency));
+                assignment.Fence(time.GetTimestamp());
             }
         }
     }

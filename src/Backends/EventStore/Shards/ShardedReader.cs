@@ -27,11 +27,7 @@ internal sealed class ShardedReader(ShardMap map) : IAccountReader
         return await ReadAsync(place, [streamId], token => read(place, token), cancellationToken);
     }
 
-    private Task<T> ReadAsync<T>(
-        int place, IEnumerable<string> streamIds, Func<CancellationToken, Task<T>> read, CancellationToken cancellationToken) =>
-        map.Databases[place].UseAsync(token => ReadHeldAsync(place, streamIds, read, token), cancellationToken);
-
-    private async Task<T> ReadHeldAsync<T>(
+    private async Task<T> ReadAsync<T>(
         int place, IEnumerable<string> streamIds, Func<CancellationToken, Task<T>> read, CancellationToken cancellationToken)
     {
         var shards = Shard.Of(streamIds);
