@@ -40,5 +40,5 @@ internal sealed class JitterOptions : IRelatedSettings
     ];
 
     private static Rule Range(string min, TimeSpan from, string max, TimeSpan to) => Rule.AtMost(
-        Quantity.Of($"{Section}:{min}", from), Quantity.Of($"{Section}:{max}", to), "delays are drawn from between them");
+        Quantity.Of($"{Section}:{min}", from), Quantity.Of($"{Section}:{max}", to), "a delay is between them");
 }

@@ -54,22 +54,22 @@ public static class StoreTimes
         [
             Rule.Less(
                 Quantity.Of("the wait for a lock", Lock), Quantity.Of("the session of a lost client", LostClient),
-                "who waits for the locks of a lost session says so before the server ends it"),
+                "who waits for its locks says so"),
             Rule.AtMost(
-                Quantity.Of("the wait for a lock", Lock), Quantity.Of("what may wait for a server that hangs", Hanging),
-                "a statement that waits for a lock is no sign of a server that hangs"),
+                Quantity.Of("the wait for a lock", Lock), Quantity.Of("the time of a hanging server", Hanging),
+                "a locked row is no hanging server"),
             Rule.Less(
                 Quantity.Of("an attempt to connect", Connect), Quantity.Of("a look for the primary", PrimaryLook),
-                "a server that does not answer is passed over while the primary is looked for"),
+                "a silent server is passed over in time"),
             Rule.Less(
                 Quantity.Of("the session of a lost client", LostClient), unavailable,
-                "a batch that waits for a lost session is stored before its callers are told that the store is away"),
+                "a batch that waits for it is stored in time"),
             Rule.Less(
                 Quantity.Of("a look for the primary", PrimaryLook), unavailable,
-                "callers are told that the store is away only when no server has become the primary"),
+                "a standby gets time to take over"),
             Rule.Less(
                 Quantity.Of("twice the tolerance of clocks", ClockVote.Tolerance * 2), Quantity.Of("the disorder of events", EventTimes),
-                "of two backends that decide events of an account, each clock may be off"),
+                "two backends may both be off"),
         ];
     }
 }

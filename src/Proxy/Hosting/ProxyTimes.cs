@@ -17,7 +17,7 @@ internal static class ProxyTimes
         Rule.AtMost(
             Quantity.Of("the bytes of a request that are read", ProxyOptions.RequestBytesRead),
             Quantity.Of("the window of a stream in bytes", ProxyServices.StreamWindowBytes),
-            "a request has to fit into the window of its stream"),
+            "a request fits into its stream"),
         Rule.AtMost(
             Quantity.Of("the sending of a reply", KafkaTimes.Reply),
             Quantity.Of("the default of Billing:Proxy:DeadlineDefault", new ProxyOptions().DeadlineDefault),

@@ -103,7 +103,8 @@ public sealed class RuleTests
     private static void Add(StringBuilder text, Rule rule)
     {
         var line = "-";
-        var sentence = $"{rule.Left} {(rule.IsStrict ? '<' : '≤')} {rule.Right}: {rule.Reason}.".Replace("Billing:", "", StringComparison.Ordinal);
+        var sentence = $"{rule.Left} {(rule.IsStrict ? '<' : '≤')} {rule.Right}: {rule.Reason}."
+            .Replace("Billing:", "", StringComparison.Ordinal).Replace("the default of ", "default ", StringComparison.Ordinal);
         foreach (var word in sentence.Split(' '))
         {
             if (line.Length + 1 + word.Length > LineMax)

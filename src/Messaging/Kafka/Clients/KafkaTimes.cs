@@ -65,22 +65,22 @@ public static class KafkaTimes
             "a command, like a reply, has the time to reach the next leader"),
         Rule.Less(
             Quantity.Of("a question to the brokers", Question), Quantity.Of("the time between two looks at a topic", TopicLook),
-            "a question is answered or given up before the next one"),
+            "one question at a time"),
         Rule.AtMost(
             Quantity.Of("two flushes", Flush * 2), Quantity.Of("the end of a stop", StopTimes.Ending),
-            "a backend sends the rest of its replies and then of its events before it is killed"),
+            "replies are sent, then events, in time"),
         Rule.Less(
             Quantity.Of("the heartbeat of a reply topic", ReplyTopicHeartbeat), Quantity.Of("the retention of a reply topic", ReplyRetention),
-            "a topic in use always has a record that says so"),
+            "a topic in use is never empty"),
         Rule.Less(
             Quantity.Of("two heartbeats of a reply topic and the tolerance of clocks", (ReplyTopicHeartbeat * 2) + ClockVote.Tolerance),
             Quantity.Of("the silence of an abandoned reply topic", ReplyTopicSilent),
             "the topic of a proxy that lives is not deleted because of one lost heartbeat or a clock that is a little off"),
         Rule.AtMost(
             Quantity.Of("the retention of a reply topic", ReplyRetention), Quantity.Of("the shortest retention of commands", RetentionMin),
-            "callers wait no longer than replies are kept, and their commands are kept as long"),
+            "commands outlast their callers"),
         Rule.Less(
             Quantity.Of("the shortest retention of commands", RetentionMin), Quantity.Of("the retention of dead letters", DeadLetterRetention),
-            "an operator has time to find out what was wrong"),
+            "an operator has time to act"),
     ];
 }
