@@ -1,5 +1,6 @@
 using System.ComponentModel.DataAnnotations;
 using System.Net;
+using Billing.Hosting;
 using Billing.Messaging.Kafka.Clients;
 
 namespace Billing.Rpc;
@@ -34,6 +35,7 @@ public sealed class DirectOptions
     public string Listen { get; set; } = "";
 
     /// <summary>Timeout of a proxy for connecting to a backend.</summary>
+    [TimeRange("00:00:00", "00:01:00", MinimumIsExclusive = true)]
     public TimeSpan ConnectTimeout { get; set; } = TimeSpan.FromSeconds(5);
 
     /// <summary>Maximum number of connections from a proxy to one backend over <c>rest</c>. Each carries one call at a time;
@@ -73,10 +75,6 @@ public sealed class DirectOptions
         foreach (var address in addresses.GroupBy(a => a, StringComparer.OrdinalIgnoreCase).Where(g => g.Count() > 1))
         {
             yield return $"Billing:Direct:Backends: '{address.Key}' is listed {address.Count()} times.";
-        }
-        if (ConnectTimeout <= TimeSpan.Zero || ConnectTimeout > TimeSpan.FromMinutes(1))
-        {
-            yield return $"Billing:Direct:ConnectTimeout ({ConnectTimeout}) must be above zero and at most one minute.";
         }
         foreach (var problem in ProtocolProblems())
         {

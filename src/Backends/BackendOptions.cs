@@ -1,9 +1,10 @@
 using System.ComponentModel.DataAnnotations;
+using Billing.Hosting;
 
 namespace Billing.Backends;
 
 /// <summary>What a backend does and how much at a time; section <c>Billing:Backend</c>.</summary>
-public sealed class BackendOptions
+public sealed class BackendOptions : IRelatedSettings
 {
     /// <summary>The configuration section.</summary>
     public const string Section = "Billing:Backend";
@@ -34,6 +35,7 @@ public sealed class BackendOptions
     /// <summary>How long the event store may be unavailable before callers that have waited that long are answered
     /// UNAVAILABLE. Their commands stay in flight and may still be recorded; a retry with the same transaction id shows
     /// the result. By default longer than a standby takes to become the primary.</summary>
+    [TimeRange("00:00:00", "1.00:00:00", MinimumIsExclusive = true)]
     public TimeSpan StoreUnavailableMax { get; set; } = TimeSpan.FromSeconds(15);
 
     /// <summary>The credit limit of an account for which none was set, in units of its currency.</summary>
@@ -42,30 +44,19 @@ public sealed class BackendOptions
 
     /// <summary>How long a balance check with a min_version waits for the view to reach that version before the event store
     /// is read; at most one minute. It never waits longer than half of the time left to its deadline.</summary>
+    [TimeRange("00:00:00", "00:01:00")]
     public TimeSpan MinVersionWait { get; set; } = TimeSpan.FromMilliseconds(500);
 
     /// <summary>How often payments with something on hold whose time is over are looked for; 10 ms to one hour.</summary>
+    [TimeRange("00:00:00.010", "01:00:00")]
     public TimeSpan HoldExpiryInterval { get; set; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>One message for each invalid setting or combination of settings, naming it.</summary>
-    public IEnumerable<string> ValidationErrors()
+    /// <inheritdoc/>
+    public IEnumerable<Rule> Rules()
     {
-        if (BatchMax > InFlightMax)
-        {
-            yield return $"Billing:Backend:BatchMax ({BatchMax}) must not be above Billing:Backend:InFlightMax ({InFlightMax}): a batch could never fill.";
-        }
-        if (StoreUnavailableMax <= TimeSpan.Zero)
-        {
-            yield return $"Billing:Backend:StoreUnavailableMax ({StoreUnavailableMax}) must be above zero.";
-        }
-        if (HoldExpiryInterval < TimeSpan.FromMilliseconds(10) || HoldExpiryInterval > TimeSpan.FromHours(1))
-        {
-            yield return $"Billing:Backend:HoldExpiryInterval ({HoldExpiryInterval}) must be between 10 ms and one hour.";
-        }
-        if (MinVersionWait < TimeSpan.Zero || MinVersionWait > TimeSpan.FromMinutes(1))
-        {
-            yield return $"Billing:Backend:MinVersionWait ({MinVersionWait}) must be between zero and one minute.";
-        }
+        yield return Rule.AtMost(
+            Quantity.Of($"{Section}:{nameof(BatchMax)}", BatchMax), Quantity.Of($"{Section}:{nameof(InFlightMax)}", InFlightMax),
+            "a batch could never fill");
     }
 }
 

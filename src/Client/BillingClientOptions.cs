@@ -30,7 +30,7 @@ public sealed class BillingClientOptions
     public int RetriesMax { get; set; } = 8;
 
     /// <summary>Delay before the first retry, doubled with each further one up to two seconds, each a fifth more or less at random; zero to
-    /// a minute. Of calls, of streams and of payments on streams. A delay that the proxy asks for takes precedence, unless the deadline is
+    /// two seconds. Of calls, of streams and of payments on streams. A delay that the proxy asks for takes precedence, unless the deadline is
     /// before its end: then the call is not retried.</summary>
     public TimeSpan RetryDelay { get; set; } = TimeSpan.FromMilliseconds(50);
 
@@ -100,12 +100,8 @@ public sealed class BillingClientOptions
             OutOfRange(section, nameof(RetryReserve), RetryReserve, 1, 1_000_000),
             OutOfRange(section, nameof(CircuitCallsMin), CircuitCallsMin, 2, 100_000),
             OutOfRange(section, nameof(StreamWindow), StreamWindow, 1, 100_000),
-            RetryDelay >= TimeSpan.Zero && RetryDelay <= TimeSpan.FromMinutes(1)
-                ? null
-                : $"{section}:RetryDelay ({RetryDelay}) must be between zero and a minute.",
-            CircuitBreak >= TimeSpan.FromSeconds(0.5) && CircuitBreak <= TimeSpan.FromDays(1)
-                ? null
-                : $"{section}:CircuitBreak ({CircuitBreak}) must be between half a second and a day.",
+            OutOfRange(section, nameof(RetryDelay), RetryDelay, TimeSpan.Zero, RetryPolicy.DelayMax),
+            OutOfRange(section, nameof(CircuitBreak), CircuitBreak, TimeSpan.FromSeconds(0.5), TimeSpan.FromDays(1)),
             .. Tls.ValidationErrors(section),
             Token is null || TokenProvider is null ? null : $"{section}:Token and TokenProvider are both set; set only one of them.",
             Token is null || BearerToken.IsValid(Token)
@@ -126,9 +122,10 @@ public sealed class BillingClientOptions
 
     private static bool IsDeadline(TimeSpan deadline) => deadline > TimeSpan.Zero && deadline <= DeadlineMax;
 
-    private static string? OutOfRange(string section, string name, double value, double min, double max) => value >= min && value <= max
-        ? null
-        : FormattableString.Invariant($"{section}:{name} ({value}) must be between {min} and {max}.");
+    private static string? OutOfRange<T>(string section, string name, T value, T min, T max)
+        where T : IComparable<T> => value.CompareTo(min) >= 0 && value.CompareTo(max) <= 0
+            ? null
+            : FormattableString.Invariant($"{section}:{name} ({value}) must be between {min} and {max}.");
 
     private string? ProblemOf(string section, string proxy)
     {

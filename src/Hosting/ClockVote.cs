@@ -10,7 +10,27 @@ public sealed class ClockVote
     /// (<c>Billing:Auth:ClockSkew</c>), signatures of webhooks minutes.</summary>
     public static readonly TimeSpan Tolerance = TimeSpan.FromSeconds(10);
 
+    /// <summary>How often another machine is asked for its time.</summary>
+    public static readonly TimeSpan AskingInterval = TimeSpan.FromSeconds(10);
+
+    /// <summary>How long its answer is waited for.</summary>
+    public static readonly TimeSpan AnswerMax = TimeSpan.FromSeconds(5);
+
     private static readonly long HeardMax = TimeSpan.FromHours(1).Ticks;
+
+    /// <summary>What the times of the clocks must keep to.</summary>
+    public static IReadOnlyList<Rule> Rules { get; } =
+    [
+        Rule.Less(
+            Quantity.Of("the wait for a clock's answer", AnswerMax), Quantity.Of("the time between two questions to a clock", AskingInterval),
+            "one question at a time"),
+        Rule.Less(
+            Quantity.Of("the wait for a clock's answer", AnswerMax), Quantity.Of("the tolerance of clocks", Tolerance),
+            "a time is known no better than that"),
+        Rule.Less(
+            Quantity.Of("the tolerance of the process's own clock", ClockWatch.DifferenceMax), Quantity.Of("the tolerance of clocks", Tolerance),
+            "a service must not go by a clock that it would call wrong in another machine"),
+    ];
 
     private readonly Lock _gate = new();
     private volatile Reading[] _others = [];

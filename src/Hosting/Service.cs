@@ -5,6 +5,7 @@ using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 
@@ -22,9 +23,6 @@ public static class Service
 
     /// <summary>Exit code for a service that could not start or has failed.</summary>
     public const int Failed = 1;
-
-    /// <summary>How long a failed process may take to stop before it is killed.</summary>
-    public static readonly TimeSpan FailingBound = TimeSpan.FromSeconds(10);
 
     /// <summary>Creates a web application with the logging of the services: one line per message, and from the libraries only
     /// messages that an operator acts on. Settings come from appsettings.json, the environment and the command line; later
@@ -52,6 +50,7 @@ public static class Service
         // RunAsync reports errors at start in one line; the host would log them with a stack trace.
         builder.Logging.AddFilter("Microsoft.Extensions.Hosting.Internal.Host", LogLevel.None);
         builder.Logging.AddConfiguration(builder.Configuration.GetSection("Logging"));
+        builder.Services.Configure<HostOptions>(host => host.ShutdownTimeout = StopTimes.Stopping);
         builder.Services.AddSingleton<Supervisor>();
         builder.Services.AddSingleton<Readiness>();
         return builder;
@@ -85,6 +84,12 @@ public static class Service
         catch (OptionsValidationException e)
         {
             return await ReportAsync(string.Join(Environment.NewLine, e.Failures), BadSettings);
+        }
+        catch (AggregateException e) when (e.InnerExceptions.All(inner => inner is OptionsValidationException))
+        {
+            // Several sections are invalid.
+            var failures = e.InnerExceptions.SelectMany(inner => ((OptionsValidationException)inner).Failures);
+            return await ReportAsync(string.Join(Environment.NewLine, failures), BadSettings);
         }
         catch (StartupException e)
         {
@@ -121,8 +126,8 @@ public static class Service
     private static void KillIfNotStopped() => new Thread(() =>
     {
         using var never = new ManualResetEventSlim();
-        never.Wait(FailingBound);
-        Console.Error.WriteLine($"The process did not stop within {FailingBound.TotalSeconds:0} s of a failure and is killed.");
+        never.Wait(StopTimes.Failing);
+        Console.Error.WriteLine($"The process did not stop within {StopTimes.Failing.TotalSeconds:0} s of a failure and is killed.");
         Process.GetCurrentProcess().Kill();
     })
     { IsBackground = true }.Start();

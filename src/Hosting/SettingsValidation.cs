@@ -22,8 +22,8 @@ public static class SettingsValidation
     ];
 
     /// <summary>Binds a section, given by its path such as <c>Billing:Kafka</c>, to options. At start their values are validated by
-    /// attributes, the names in the section by the options' properties, and the whole by <paramref name="problems"/>: the errors, each as
-    /// a sentence that names the setting; null if attributes suffice.</summary>
+    /// attributes and by the rules of <see cref="IRelatedSettings"/>, the names in the section by the options' properties, and the whole by
+    /// <paramref name="problems"/>: the errors, each as a sentence that names the setting; null if there are no others.</summary>
     /// <returns>The options as they are now, not validated, for what has to be known before the host is built.</returns>
     public static T AddSettings<T>(
         this IServiceCollection services, IConfiguration configuration, string section, Func<T, IEnumerable<string>>? problems = null)
@@ -37,13 +37,15 @@ public static class SettingsValidation
     }
 
     /// <summary>The values that their attributes do not allow, each as a sentence that names the setting: "must be between", or the
-    /// attribute's <see cref="ValidationAttribute.ErrorMessage"/>, follows the name.</summary>
-    public static IEnumerable<string> Problems(object options, string section) =>
+    /// attribute's <see cref="ValidationAttribute.ErrorMessage"/>, follows the name; then the rules between settings that are
+    /// broken.</summary>
+    public static IEnumerable<string> Problems(object options, string section) => (
         from property in options.GetType().GetProperties()
         from attribute in property.GetCustomAttributes<ValidationAttribute>()
         let value = property.GetValue(options)
         where !attribute.IsValid(value)
-        select $"{section}:{property.Name} {attribute.ErrorMessage ?? Bounds((RangeAttribute)attribute, value)}";
+        select $"{section}:{property.Name} {attribute.ErrorMessage ?? Bounds((RangeAttribute)attribute, value)}")
+        .Concat(options is IRelatedSettings related ? related.Rules().Where(rule => !rule.Holds).Select(rule => rule.ToString()) : []);
 
     /// <summary>Refuses sections and settings below <c>Billing</c> that no service has.</summary>
     /// <exception cref="OptionsValidationException">There is one.</exception>
@@ -56,9 +58,14 @@ public static class SettingsValidation
         }
     }
 
-    private static string Bounds(RangeAttribute range, object? value) => string.Create(
-        CultureInfo.InvariantCulture,
-        $"must be between {Convert.ToDecimal(range.Minimum, CultureInfo.InvariantCulture)} and {Convert.ToDecimal(range.Maximum, CultureInfo.InvariantCulture)}; it is {value}.");
+    private static string Bounds(RangeAttribute range, object? value)
+    {
+        var (min, max) = (Limit(range.Minimum), Limit(range.Maximum));
+        return $"must be {(range.MinimumIsExclusive ? $"above {min} and at most" : $"between {min} and")} {max}; it is {Quantity.Text(value)}.";
+    }
+
+    private static string Limit(object limit) =>
+        Quantity.Text(limit is TimeSpan ? limit : Convert.ToDecimal(limit, CultureInfo.InvariantCulture));
 
     private static IEnumerable<string> UnknownNames(IConfigurationSection section, IReadOnlyCollection<string> known) =>
         section.GetChildren().Select(child => child.Key)
@@ -81,6 +88,15 @@ public static class SettingsValidation
             .Where(property => property.SetMethod is { IsPublic: true } || property.PropertyType == typeof(IDictionary<string, string>))
             .Select(property => property.Name),
     ];
+}
+
+/// <summary>The bounds of a setting that is a time, both included unless <see cref="RangeAttribute.MinimumIsExclusive"/> is set.</summary>
+[AttributeUsage(AttributeTargets.Property)]
+public sealed class TimeRangeAttribute : RangeAttribute
+{
+    /// <summary>States the bounds, in the form of settings: <c>00:00:10</c>, <c>1.00:00:00</c> for a day.</summary>
+    public TimeRangeAttribute(string min, string max)
+        : base(typeof(TimeSpan), min, max) => ParseLimitsInInvariantCulture = true;
 }
 
 /// <summary>Validates settings that attributes cannot check, such as two that limit each other.</summary>

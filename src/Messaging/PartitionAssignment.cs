@@ -2,7 +2,9 @@ namespace Billing.Messaging;
 
 /// <summary>One assignment of a partition to this process. It begins when the group assigns the partition. It ends when the group takes the
 /// partition away, or when the process has to read it again from the watermark; then another one begins. Thread-safe.</summary>
-public sealed class PartitionAssignment(SourcePartition partition)
+/// <param name="partition">The partition.</param>
+/// <param name="fencedMax">How long it is left alone once it is fenced, in timestamps of the process's clock.</param>
+public sealed class PartitionAssignment(SourcePartition partition, long fencedMax = 0)
 {
     private volatile bool _isOver;
     private volatile bool _isFenced;
@@ -29,11 +31,11 @@ public sealed class PartitionAssignment(SourcePartition partition)
 
     /// <summary>Ends the assignment: the event store knows a later owner of the partition, of which the group has not told this process
     /// yet.</summary>
-    /// <param name="readAgainAt">When to read the partition again if the group never does, as a timestamp of the process's clock.</param>
-    public void Fence(long readAgainAt)
+    /// <param name="now">A timestamp of the process's clock.</param>
+    public void Fence(long now)
     {
         _isFenced = true;
-        Interlocked.CompareExchange(ref _readAgainAt, readAgainAt, 0);
+        Interlocked.CompareExchange(ref _readAgainAt, now + fencedMax, 0);
     }
 
     /// <summary>Ends the assignment: accounts of the partition are in another database than before.</summary>

@@ -1,15 +1,21 @@
 using System.ComponentModel.DataAnnotations;
+using Billing.Hosting;
+using Billing.Messaging.Kafka.Clients;
 
 namespace Billing.Proxy;
 
 /// <summary>The limits and timeouts of a proxy; section <c>Billing:Proxy</c>.</summary>
-public sealed class ProxyOptions
+public sealed class ProxyOptions : IRelatedSettings
 {
     /// <summary>The configuration section.</summary>
     public const string Section = "Billing:Proxy";
 
-    // More than any use needs, and less than the longest time a timer accepts.
-    private static readonly TimeSpan IdleBound = TimeSpan.FromDays(1);
+    /// <summary>The most bytes of a request that are read: one larger than <see cref="RequestBytesMax"/> is, so that its refusal can state
+    /// its size.</summary>
+    internal const int RequestBytesRead = 64 * 1024;
+
+    // The longest time of any setting: more than any use needs, and less than the longest time that a timer accepts.
+    private const string Day = "1.00:00:00";
 
     /// <summary>The most calls that may wait for an answer at the same time; further ones are refused with RESOURCE_EXHAUSTED.
     /// The paper's largest burst puts 25,000 on each proxy.</summary>
@@ -19,6 +25,7 @@ public sealed class ProxyOptions
     /// <summary>The target for the average latency of calls, from zero to one hour. The proxy admits as many concurrent calls as
     /// meet it, up to <see cref="InFlightMax"/>, and refuses the rest at once. Zero: it admits InFlightMax calls, whatever their
     /// latency. Set it above the latency of a call in an idle system, the card network's time included.</summary>
+    [TimeRange("00:00:00", "01:00:00")]
     public TimeSpan LatencyTarget { get; set; }
 
     /// <summary>The most payments of one MakePayments stream in flight at the same time, each from when its request is read until
@@ -33,7 +40,8 @@ public sealed class ProxyOptions
     public int StreamPercent { get; set; } = 50;
 
     /// <summary>How long a stream may be open with no payment in flight before it is ended with UNAVAILABLE, STREAM_IDLE; above
-    /// zero. A client opens another when it has something to send.</summary>
+    /// zero, at most a day. A client opens another when it has something to send.</summary>
+    [TimeRange("00:00:00", Day, MinimumIsExclusive = true)]
     public TimeSpan StreamIdleMax { get; set; } = TimeSpan.FromMinutes(10);
 
     /// <summary>The most connections, of gRPC and REST together, 1 to 1,000,000; further ones are closed at once.</summary>
@@ -42,38 +50,49 @@ public sealed class ProxyOptions
 
     /// <summary>The largest size of a request, in bytes. A payment has about 200; the largest request that the rules allow has less than 15,000 as JSON
     /// in which every character is escaped.</summary>
-    [Range(256, 4_000_000)]
+    [Range(256, RequestBytesRead)]
     public int RequestBytesMax { get; set; } = 16_384;
 
     /// <summary>The deadline of a call whose caller gives none.</summary>
+    [TimeRange("00:00:00", Day, MinimumIsExclusive = true)]
     public TimeSpan DeadlineDefault { get; set; } = TimeSpan.FromSeconds(30);
 
     /// <summary>The longest deadline of a call, whatever its caller gives.</summary>
+    [TimeRange("00:00:00", Day, MinimumIsExclusive = true)]
     public TimeSpan DeadlineMax { get; set; } = TimeSpan.FromMinutes(5);
 
-    /// <summary>How long a proxy that is shutting down waits for the answers to the calls it has admitted.</summary>
+    /// <summary>How long a proxy that is shutting down waits for the answers to the calls it has admitted; at most a day. Whoever stops
+    /// it has to wait for this and for <see cref="StopTimes.Ending"/>.</summary>
+    [TimeRange("00:00:00", Day)]
     public TimeSpan DrainTimeout { get; set; } = TimeSpan.FromSeconds(20);
 
     /// <summary>The basis of the delay that a refused caller is told to wait before a retry: 0.5 to 1.5 times this, multiplied by
-    /// the recent ratio of calls made to calls admitted, which counts as at most 50.</summary>
+    /// the recent ratio of calls made to calls admitted, which counts as at most 50; at most an hour.</summary>
+    [TimeRange("00:00:00", "01:00:00")]
     public TimeSpan RetryAfter { get; set; } = TimeSpan.FromMilliseconds(200);
 
     /// <summary>The most concurrent calls on one HTTP/2 connection.</summary>
     [Range(1, 100_000)]
     public int StreamsPerConnection { get; set; } = 1000;
 
-    /// <summary>One message for each invalid setting or combination of settings, naming it.</summary>
-    public IEnumerable<string> ValidationErrors() => new[]
+    /// <inheritdoc/>
+    public IEnumerable<Rule> Rules()
     {
-        StreamWindow > InFlightMax
-            ? $"Billing:Proxy:StreamWindow ({StreamWindow}) must not be above Billing:Proxy:InFlightMax ({InFlightMax})." : null,
-        StreamIdleMax <= TimeSpan.Zero || StreamIdleMax > IdleBound
-            ? $"Billing:Proxy:StreamIdleMax ({StreamIdleMax}) must be above zero and at most {IdleBound}." : null,
-        DeadlineDefault <= TimeSpan.Zero || DeadlineDefault > DeadlineMax
-            ? $"Billing:Proxy:DeadlineDefault ({DeadlineDefault}) must be above zero and at most Billing:Proxy:DeadlineMax ({DeadlineMax})." : null,
-        LatencyTarget < TimeSpan.Zero || LatencyTarget > TimeSpan.FromHours(1)
-            ? $"Billing:Proxy:LatencyTarget ({LatencyTarget}) must be between zero and one hour." : null,
-        RetryAfter < TimeSpan.Zero ? $"Billing:Proxy:RetryAfter ({RetryAfter}) must not be negative." : null,
-        DrainTimeout < TimeSpan.Zero ? $"Billing:Proxy:DrainTimeout ({DrainTimeout}) must not be negative." : null,
-    }.OfType<string>();
+        var longest = Quantity.Of($"{Section}:{nameof(DeadlineMax)}", DeadlineMax);
+        return
+        [
+            Rule.AtMost(
+                Quantity.Of($"{Section}:{nameof(StreamWindow)}", StreamWindow), Quantity.Of($"{Section}:{nameof(InFlightMax)}", InFlightMax),
+                "a stream could never fill its window"),
+            Rule.AtMost(
+                Quantity.Of($"{Section}:{nameof(DeadlineDefault)}", DeadlineDefault), longest,
+                "a caller that names no deadline gets no later one than a caller that does"),
+            Rule.Less(
+                Quantity.Of($"{Section}:{nameof(LatencyTarget)}", LatencyTarget), longest,
+                "no call lasts longer than its deadline, so no latency would ever be above the target"),
+            Rule.AtMost(
+                longest, Quantity.Of("the retention of a reply topic", KafkaTimes.ReplyRetention),
+                "an answer must not be deleted while its caller waits for it"),
+        ];
+    }
 }

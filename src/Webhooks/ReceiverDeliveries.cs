@@ -11,7 +11,9 @@ internal sealed partial class ReceiverDeliveries(
 {
     // How long an account that is due may go unnoticed: retries, and events that other services have taken over.
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(500);
-    private static readonly TimeSpan EndMax = TimeSpan.FromSeconds(5);
+
+    /// <summary>How long the recording of the last deliveries may take when the service stops.</summary>
+    internal static readonly TimeSpan EndMax = TimeSpan.FromSeconds(5);
 
     private readonly Guid _claim = Guid.NewGuid();
     private readonly ReceiverCircuit _circuit = new(schedule, time);
@@ -26,7 +28,7 @@ internal sealed partial class ReceiverDeliveries(
     public string Name => name;
 
     // No event is sent that might not be answered within the lease.
-    private TimeSpan Lease => (options.Timeout * 3) + TimeSpan.FromSeconds(5);
+    private TimeSpan Lease => (options.Timeout * 3) + EndMax;
 
     /// <summary>States that there may be something to do.</summary>
     public void Wake() => _wake.TrySetResult();

@@ -1,13 +1,14 @@
 using System.ComponentModel.DataAnnotations;
 using System.Text.RegularExpressions;
 using Billing.Contracts;
+using Billing.Hosting;
 using Billing.Webhooks.Security;
 using Npgsql;
 
 namespace Billing.Webhooks;
 
 /// <summary>Where events are sent, and how; section <c>Billing:Webhooks</c>.</summary>
-public sealed partial class WebhookOptions
+public sealed partial class WebhookOptions : IRelatedSettings
 {
     /// <summary>The configuration section.</summary>
     public const string Section = "Billing:Webhooks";
@@ -31,16 +32,35 @@ public sealed partial class WebhookOptions
     public int ConcurrencyMax { get; set; } = 16;
 
     /// <summary>How long a receiver may take to answer, connecting included.</summary>
+    [TimeRange("00:00:00", "00:05:00", MinimumIsExclusive = true)]
     public TimeSpan Timeout { get; set; } = TimeSpan.FromSeconds(10);
 
     /// <summary>The wait after the first failure of an account's event; each further one is twice as long, and up to half of it longer.</summary>
+    [TimeRange("00:00:00", "1.00:00:00", MinimumIsExclusive = true)]
     public TimeSpan RetryDelay { get; set; } = TimeSpan.FromSeconds(5);
 
     /// <summary>The longest wait between two attempts, but for its random half.</summary>
+    [TimeRange("00:00:00", "1.00:00:00", MinimumIsExclusive = true)]
     public TimeSpan RetryDelayMax { get; set; } = TimeSpan.FromHours(1);
 
     /// <summary>How long an event is tried before the account's events for the receiver are parked.</summary>
+    [TimeRange("00:00:00", "30.00:00:00", MinimumIsExclusive = true)]
     public TimeSpan RetryFor { get; set; } = TimeSpan.FromDays(3);
+
+    /// <summary>How long a stop may take: until the deliveries under way are answered and recorded.</summary>
+    public TimeSpan StopMax => Timeout + ReceiverDeliveries.EndMax + StopTimes.Ending;
+
+    /// <inheritdoc/>
+    public IEnumerable<Rule> Rules()
+    {
+        var first = Quantity.Of($"{Section}:{nameof(RetryDelay)}", RetryDelay);
+        return
+        [
+            Rule.AtMost(first, Quantity.Of($"{Section}:{nameof(RetryDelayMax)}", RetryDelayMax), "the wait grows from one to the other"),
+            Rule.Less(
+                first, Quantity.Of($"{Section}:{nameof(RetryFor)}", RetryFor), "an event would be parked before it is tried a second time"),
+        ];
+    }
 
     /// <summary>One message for each invalid setting or combination of settings, naming it.</summary>
     internal IEnumerable<string> ValidationErrors()
@@ -57,14 +77,6 @@ public sealed partial class WebhookOptions
         {
             yield return $"Billing:Webhooks:AllowedNetworks: '{network}' is not a network such as 10.1.0.0/16.";
         }
-        foreach (var (name, value, max) in Durations().Where(duration => duration.Value <= TimeSpan.Zero || duration.Value > duration.Max))
-        {
-            yield return $"Billing:Webhooks:{name} ({value}) must be above zero and at most {max}.";
-        }
-        if (RetryDelay > RetryDelayMax)
-        {
-            yield return $"Billing:Webhooks:RetryDelay ({RetryDelay}) must not be above Billing:Webhooks:RetryDelayMax ({RetryDelayMax}).";
-        }
         if (Receivers.Count == 0)
         {
             yield return "Billing:Webhooks:Receivers is missing; name a receiver, e.g. Billing:Webhooks:Receivers:shop:Url.";
@@ -77,14 +89,6 @@ public sealed partial class WebhookOptions
 
     [GeneratedRegex("^[a-z0-9][a-z0-9_-]{0,62}$")]
     private static partial Regex ReceiverName();
-
-    private IEnumerable<(string Name, TimeSpan Value, TimeSpan Max)> Durations() =>
-    [
-        (nameof(Timeout), Timeout, TimeSpan.FromMinutes(5)),
-        (nameof(RetryDelay), RetryDelay, TimeSpan.FromDays(1)),
-        (nameof(RetryDelayMax), RetryDelayMax, TimeSpan.FromDays(1)),
-        (nameof(RetryFor), RetryFor, TimeSpan.FromDays(30)),
-    ];
 
     private string? ConnectionProblem()
     {

@@ -13,6 +13,8 @@ internal static class WebhookServices
     public static IServiceCollection AddWebhooks(this IServiceCollection services, IConfiguration configuration)
     {
         services.AddSettings<WebhookOptions>(configuration, WebhookOptions.Section, options => options.ValidationErrors());
+        services.AddOptions<HostOptions>().Configure<IOptions<WebhookOptions>>(
+            (host, webhooks) => host.ShutdownTimeout = webhooks.Value.StopMax);
         services.AddSingleton<IPendingEvents, WebhookStore>();
         services.AddSingleton<Func<ReceiverOptions, IReceiver>>(provider => receiver => new ReceiverClient(
             receiver, provider.GetRequiredService<IOptions<WebhookOptions>>().Value, provider.GetRequiredService<TimeProvider>()));

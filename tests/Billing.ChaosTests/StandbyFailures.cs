@@ -99,14 +99,15 @@ public sealed class StandbyFailures(StandbyStack fixture) : StackFailures(fixtur
         {
             ConnectionString = new NpgsqlConnectionStringBuilder(Alone(primary)) { Host = $"127.0.0.1:{standby.Port},127.0.0.1:{primary.Port}" }.ConnectionString,
         }));
-        async Task<object?> AskAsync()
-        {
-            await using var question = servers.Primary.CreateCommand("select pg_is_in_recovery()");
-            return await question.ExecuteScalarAsync(Token);
-        }
+        Task<object?> AskAsync() => servers.UseAsync(
+            async (primary, token) =>
+            {
+                await using var question = primary.CreateCommand("select pg_is_in_recovery()");
+                return await question.ExecuteScalarAsync(token);
+            },
+            Token);
 
         await Assert.ThrowsAsync<NpgsqlException>(AskAsync);
-        await servers.LookForPrimaryAsync(Token);
 
         Assert.Equal(false, await AskAsync());
     }

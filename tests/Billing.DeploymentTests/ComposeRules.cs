@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text.Json.Nodes;
+using Billing.Hosting;
 using Billing.Operator.Credentials;
 
 namespace Billing.DeploymentTests;
@@ -70,7 +71,7 @@ internal static class ComposeRules
             yield return $"{name}: there is no setting {variable} in docs/operations/settings.md";
         }
         var drain = service.Text("environment.Billing__Proxy__DrainTimeout");
-        if (drain is not null && TimeSpan.Parse(drain, CultureInfo.InvariantCulture).TotalSeconds + 10 >= Seconds(service.Text("stop_grace_period")))
+        if (drain is not null && (TimeSpan.Parse(drain, CultureInfo.InvariantCulture) + StopTimes.Ending).TotalSeconds >= Seconds(service.Text("stop_grace_period")))
         {
             yield return $"{name}: stop_grace_period is not longer than stopping takes";
         }

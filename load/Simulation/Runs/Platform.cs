@@ -13,7 +13,6 @@ namespace Billing.Simulation.Runs;
 internal sealed class Platform
 {
     private static readonly TimeSpan RestartDelay = TimeSpan.FromSeconds(1);
-    private static readonly TimeSpan TimeInterval = TimeSpan.FromSeconds(10);
 
     private readonly Scheduler _scheduler;
     private readonly Dictionary<(string Role, int Number), TimeSpan> _clocks = [];
@@ -248,7 +247,7 @@ internal sealed class Platform
                 database.TellTime(time);
             }
         }
-        _scheduler.After(TimeInterval, node, () => TellTime(role, node, time));
+        _scheduler.After(ClockVote.AskingInterval, node, () => TellTime(role, node, time));
     }
 
     private T Start<T>(string role, int number, Action crash, Func<Node, T> start)

@@ -2,6 +2,7 @@ using Billing.Backends;
 using Billing.Hosting;
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
 using Billing.Messaging.Kafka.Offsets;
 using Billing.Simulation.Kafka;
 
@@ -24,7 +25,7 @@ internal abstract class BackendNode
         Node = node;
         _brokers = brokers;
         Producer = new ModelProducer(brokers, node, TimeSpan.Zero);
-        Replies = new ModelProducer(brokers, node, KafkaAnswerPublisher.ReplyTimeout);
+        Replies = new ModelProducer(brokers, node, KafkaTimes.Reply);
         _publisher = new KafkaAnswerPublisher(Producer, Replies, node.Time, PointLog<BackendNode>.Instance);
         Replier = new Replier(_publisher, node.Supervisor, PointLog<Replier>.Instance);
     }
@@ -57,9 +58,9 @@ internal abstract class BackendNode
         _turns = new TurnLoop(_brokers.Scheduler, _brokers.Dice, Node, RunTurn);
         _join = () =>
         {
-            var ids = new TopicIds(topics, asked => _brokers.IdsAsync(asked, Node), TopicIds.Interval, Node.Time, PointLog<BackendNode>.Instance);
+            var ids = new TopicIds(topics, asked => _brokers.IdsAsync(asked, Node), KafkaTimes.TopicLook, Node.Time, PointLog<BackendNode>.Instance);
             var positions = new GroupPositions(ids, ModelConsumer.SeekInLog, PointLog<BackendNode>.Instance);
-            _intake = new CommandIntake(inFlightMax, handler, _publisher, positions, Node.Wait, Node.Time, PointLog<BackendNode>.Instance);
+            _intake = new CommandIntake(inFlightMax, new KafkaOptions().FencedMax, handler, _publisher, positions, Node.Wait, Node.Time, PointLog<BackendNode>.Instance);
             _consumer = new ModelConsumer(
                 _brokers, Node, _turns.Wake, _brokers.Group(group), new RebalanceHandlers(_intake.Assigned, _intake.Revoked, _intake.Lost));
             _consumer.Subscribe(topics);

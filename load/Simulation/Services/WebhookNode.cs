@@ -58,7 +58,7 @@ internal sealed class WebhookNode
 
     private void Join()
     {
-        var ids = new TopicIds([Topics.Events], asked => _brokers.IdsAsync(asked, Node), TopicIds.Interval, Node.Time, PointLog<WebhookNode>.Instance);
+        var ids = new TopicIds([Topics.Events], asked => _brokers.IdsAsync(asked, Node), KafkaTimes.TopicLook, Node.Time, PointLog<WebhookNode>.Instance);
         var positions = _positions = new GroupPositions(ids, ModelConsumer.SeekInLog, PointLog<WebhookNode>.Instance);
         _reader = new EventTurns(positions, _intake, Node.Wait, PointLog<WebhookNode>.Instance);
         _consumer = new ModelConsumer(_brokers, Node, _turns.Wake, _brokers.Group(Groups.Webhooks), new RebalanceHandlers(

@@ -10,7 +10,6 @@ namespace Billing.Simulation.Store;
 /// <param name="history">The books.</param>
 internal sealed class Statements(Tables tables, StoreHistory history)
 {
-    private static readonly TimeSpan TakenFor = TimeSpan.FromSeconds(10);
 
     /// <summary>The shards that the database holds.</summary>
     public IReadOnlyDictionary<int, long> Held() =>
@@ -197,7 +196,7 @@ internal sealed class Statements(Tables tables, StoreHistory history)
     {
         var due = tables.OpenHolds
             .Where(hold => hold.Value.ExpiresAt <= asOf && Holds(Shard.Of(hold.Key.StreamId))
-                && (hold.Value.TakenAt is not { } taken || (now - taken).Duration() > TakenFor))
+                && (hold.Value.TakenAt is not { } taken || (now - taken).Duration() > StoreTimes.HoldTaken))
             .OrderBy(hold => hold.Value.ExpiresAt).Take(limit).Select(hold => hold.Key).ToList();
         due.ForEach(id => tables.OpenHolds[id] = tables.OpenHolds[id] with { TakenAt = now });
         return due;

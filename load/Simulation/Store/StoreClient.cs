@@ -14,8 +14,6 @@ internal sealed class StoreClient(Node node, StoreServer server) : IAccountStore
     public static ShardMap MapOf(Node node, IReadOnlyList<StoreServer> databases) =>
         new([.. databases.Select(database => new StoreClient(node, database))], node.Time);
 
-    public Task<T> UseAsync<T>(Func<CancellationToken, Task<T>> use, CancellationToken cancellationToken) => use(cancellationToken);
-
     public Task<IReadOnlyDictionary<int, long>> HeldShardsAsync(CancellationToken cancellationToken) =>
         AskAsync(new StoreRequest(Writes: false), statements => statements.Held());
 

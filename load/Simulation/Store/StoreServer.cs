@@ -1,3 +1,4 @@
+using Billing.Backends.EventStore;
 using Billing.Hosting;
 using Npgsql;
 
@@ -8,7 +9,6 @@ namespace Billing.Simulation.Store;
 internal sealed class StoreServer
 {
     // As in the settings of the sessions.
-    private static readonly TimeSpan LockTimeout = TimeSpan.FromSeconds(5);
 
     // Deadlocks, no connection to be had, a full disk.
     private static readonly string[] Busy =
@@ -181,7 +181,7 @@ internal sealed class StoreServer
                 {
                     _moving.Remove(arrived);
                 }
-                Take(request, incarnation, work, Answer, _scheduler.Now + LockTimeout.Ticks);
+                Take(request, incarnation, work, Answer, _scheduler.Now + StoreTimes.Lock.Ticks);
             });
         }
         return answer.Task;

@@ -31,19 +31,16 @@ internal interface IAccountHistory
 /// <summary>Reads accounts as they were from Marten's tables: from the event of that version, and the last one up to it that
 /// has set the credit limit. Versions are found by time without an index on it, by halving: the events of an account are in
 /// the order of their times, but for the differences between the clocks of the backends that decided them.</summary>
-/// <param name="servers">The database.</param>
+/// <param name="primary">The primary of the database.</param>
 /// <param name="schema">Its schema.</param>
 /// <param name="opened">The state of an account without events.</param>
-internal sealed class AccountHistory(StoreServers servers, string schema, Account opened) : IAccountHistory
+internal sealed class AccountHistory(NpgsqlDataSource primary, string schema, Account opened) : IAccountHistory
 {
     /// <summary>The SQL of the time when an event was decided, which rounds it to whole microseconds.</summary>
     public const string DecidedAt = $"(data ->> '{nameof(AccountEvent.DecidedAt)}')::timestamptz";
 
     /// <summary>What rounds away.</summary>
     public static readonly TimeSpan Rounding = TimeSpan.FromMicroseconds(1);
-
-    // Far more than the clocks of two backends ever differ by (Hosting.ClockWatch).
-    private static readonly TimeSpan ClocksMax = TimeSpan.FromMinutes(1);
 
     private readonly string _streams = schema + ".mt_streams";
     private readonly string _events = schema + ".mt_events";
@@ -55,7 +52,7 @@ internal sealed class AccountHistory(StoreServers servers, string schema, Accoun
         {
             return new PastAccount(opened);
         }
-        await using var command = servers.Primary.CreateCommand($"""
+        await using var command = primary.CreateCommand($"""
             select s.version, e.type, e.data, c.type, c.data
             from {_streams} s
             left join {_events} e on e.stream_id = s.id and e.version = $2
@@ -88,7 +85,7 @@ internal sealed class AccountHistory(StoreServers servers, string schema, Accoun
     {
         var near = await NearAsync(streamId, time, time, cancellationToken);
         var version = near.After;
-        await using (var command = servers.Primary.CreateCommand($"""
+        await using (var command = primary.CreateCommand($"""
             select version, type, data from {_events}
             where stream_id = $1 and version > $2 and version <= $3 and {DecidedAt} <= $4 order by version desc
             """))
@@ -118,7 +115,7 @@ internal sealed class AccountHistory(StoreServers servers, string schema, Accoun
     public async Task<VersionRange> NearAsync(
         string streamId, DateTimeOffset from, DateTimeOffset before, CancellationToken cancellationToken)
     {
-        await using var command = servers.Primary.CreateCommand($"""
+        await using var command = primary.CreateCommand($"""
             with recursive halves(number, at, low, high, last) as (
                 select wanted.number, wanted.at, 0::bigint, s.version, s.version
                 from {_streams} s cross join unnest($2) with ordinality as wanted(at, number) where s.id = $1
@@ -136,7 +133,7 @@ internal sealed class AccountHistory(StoreServers servers, string schema, Accoun
         command.Parameters.Add(Text(streamId));
         command.Parameters.Add(new NpgsqlParameter<DateTime[]>
         {
-            TypedValue = [Shifted(from, -ClocksMax), Shifted(before, ClocksMax)],
+            TypedValue = [Shifted(from, -StoreTimes.EventTimes), Shifted(before, StoreTimes.EventTimes)],
             NpgsqlDbType = NpgsqlDbType.Array | NpgsqlDbType.TimestampTz,
         });
         await using var rows = await command.ExecuteReaderAsync(cancellationToken);

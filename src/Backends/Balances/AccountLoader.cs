@@ -27,8 +27,8 @@ internal sealed partial class AccountLoader
         BalanceView view, IAccountStore database, ShardedReader reader, EventStoreRetry retry, int batchMax, TimeProvider time, ILogger logger)
     {
         (_view, _database, _reader, _batchMax, _time, _logger) = (view, database, reader, batchMax, time, logger);
-        _retry = retry.Unlimited(database, EventStoreFailure.IsUnavailable, (e, attempt) => Waiting(attempt, e.Message));
-        _reload = retry.Together(null, EventStoreFailure.IsRetryable, (e, attempt) => Waiting(attempt, e.Message));
+        _retry = retry.Unlimited(EventStoreFailure.IsUnavailable, (e, attempt) => Waiting(attempt, e.Message));
+        _reload = retry.Together(EventStoreFailure.IsRetryable, (e, attempt) => Waiting(attempt, e.Message));
     }
 
     /// <summary>Wants an account to be read in the background.</summary>

@@ -22,14 +22,14 @@ internal interface IStatementReader
 
 /// <summary>Reads statements from Marten's tables: only the page's own entries, from the opening state in the request, or else from the account
 /// as it was before the page.</summary>
-/// <param name="servers">The database.</param>
+/// <param name="primary">The primary of the database.</param>
 /// <param name="accounts">The accounts in it.</param>
 /// <param name="history">The same accounts as they were.</param>
 /// <param name="schema">Its schema.</param>
 /// <param name="opened">The state of an account without events.</param>
 /// <param name="scannedMax">The most events that are looked at for a page of only some events: so many that it takes a moment.</param>
 internal sealed class StatementReader(
-    StoreServers servers, IAccountReader accounts, AccountHistory history, string schema, Account opened, int scannedMax = 100_000)
+    NpgsqlDataSource primary, IAccountReader accounts, AccountHistory history, string schema, Account opened, int scannedMax = 100_000)
     : IStatementReader
 {
     private readonly string _events = schema + ".mt_events";
@@ -157,7 +157,7 @@ internal sealed class StatementReader(
         string streamId, long after, long last, string condition, NpgsqlParameter[] parameters, int? limit,
         [EnumeratorCancellation] CancellationToken cancellationToken)
     {
-        await using var command = servers.Primary.CreateCommand(
+        await using var command = primary.CreateCommand(
             $"select version, type, data from {_events} where stream_id = $1 and version > $2 and version <= $3{condition} order by version limit ${4 + parameters.Length}");
         command.Parameters.Add(AccountHistory.Text(streamId));
         command.Parameters.Add(new NpgsqlParameter<long> { TypedValue = after });

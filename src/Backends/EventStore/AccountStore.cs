@@ -7,8 +7,8 @@ using NpgsqlTypes;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>Reads and appends the accounts' events in Marten's tables.</summary>
-internal sealed class AccountStore(string name, StoreServers servers, IOptions<EventStoreOptions> options)
+/// <summary>Reads and appends the accounts' events in Marten's tables on one server.</summary>
+internal sealed class AccountStore(string name, NpgsqlDataSource primary, bool isOneOfSeveral, IOptions<EventStoreOptions> options)
     : IAccountStore
 {
     /// <inheritdoc/>
@@ -32,15 +32,13 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
     private readonly string _append = StoredFunction.AppendEvents.Call(options.Value.Schema);
     private readonly string _requireVersions = StoredFunction.RequireVersions.Call(options.Value.Schema);
 
-    public Task<T> UseAsync<T>(Func<CancellationToken, Task<T>> use, CancellationToken cancellationToken) => servers.UseAsync(use, cancellationToken);
-
     // An account is its last event, but for the credit limit, which the last event says that has set it: two events are
     // read, however many there are. One statement, and so as of one moment.
     public async Task<Dictionary<string, Account>> LoadAsync(
         string[] streamIds, Account opened, CancellationToken cancellationToken)
     {
         var accounts = new Dictionary<string, Account>(streamIds.Length, StringComparer.Ordinal);
-        await using var command = servers.Primary.CreateCommand($"""
+        await using var command = primary.CreateCommand($"""
             select wanted.id, e.version, e.type, e.data, c.type, c.data, e.data ->> '{EventChain.Member}', h.epoch
             from unnest($1, $2) as wanted(id, shard)
             left join {EventStoreSchema.ShardsHere(_options.Schema)} h on h.number = wanted.shard
@@ -77,9 +75,9 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
     public async Task<IReadOnlyDictionary<int, long>> HeldShardsAsync(CancellationToken cancellationToken)
     {
         var held = new Dictionary<int, long>(Shard.Count);
-        await using var statements = servers.Primary.CreateBatch();
+        await using var statements = primary.CreateBatch();
         Add(statements, $"select number, epoch from {EventStoreSchema.ShardsHere(_options.Schema)} where is_held and moving_to is null");
-        if (servers.AreSeveral)
+        if (isOneOfSeveral)
         {
             // A former primary that does not know it reads on, but none of its commits ends, since its standby is gone. So this commits.
             Add(statements, "select pg_logical_emit_message(true, 'billing', '')");
@@ -95,7 +93,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
 
     public async Task<string[]> ListAsync(string after, int limit, CancellationToken cancellationToken)
     {
-        await using var command = servers.Primary.CreateCommand(
+        await using var command = primary.CreateCommand(
             $"select array(select id from {_options.Schema}.mt_streams where id > $1 and version > 0 order by id limit $2)");
         command.Parameters.Add(new NpgsqlParameter<string> { TypedValue = after, NpgsqlDbType = NpgsqlDbType.Varchar });
         command.Parameters.Add(new NpgsqlParameter<int> { TypedValue = limit });
@@ -116,7 +114,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
     {
         var wanted = commands.Distinct().ToDictionary(c => c.EventId);
         var found = new Dictionary<CommandId, Wire.V1.Event>();
-        await using var statements = servers.Primary.CreateBatch();
+        await using var statements = primary.CreateBatch();
         AddFence(statements, commands.Select(c => c.StreamId), fence);
         if (versions is not null)
         {
@@ -154,7 +152,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
         IReadOnlyCollection<CommandId> payments, CancellationToken cancellationToken)
     {
         var last = new Dictionary<CommandId, PaymentFollowUp>(payments.Count);
-        await using var statements = servers.Primary.CreateBatch();
+        await using var statements = primary.CreateBatch();
         // As before the look-up of receipts.
         AddFence(statements, payments.Select(p => p.StreamId), []);
         Add(
@@ -180,10 +178,10 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
     public async Task<IReadOnlyList<CommandId>> TakeDueHoldsAsync(DateTimeOffset now, int limit, CancellationToken cancellationToken)
     {
         var due = new List<CommandId>();
-        await using var command = servers.Primary.CreateCommand($"""
+        await using var command = primary.CreateCommand($"""
             with due as (
                 select stream_id, payment_id from {EventStoreSchema.OpenHolds(_options.Schema)}
-                where expires_at <= $2 and (taken_at is null or taken_at < now() - interval '10 seconds' or taken_at > now() + interval '10 seconds')
+                where expires_at <= $2 and (taken_at is null or taken_at < now() - $3 or taken_at > now() + $3)
                     and exists (select from {EventStoreSchema.ShardsHere(_options.Schema)}
                         where number = {_options.Schema}.{Shard.Function}(stream_id) and is_held and moving_to is null)
                 order by expires_at limit $1 for update skip locked)
@@ -193,6 +191,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
             """);
         command.Parameters.Add(new NpgsqlParameter<int> { TypedValue = limit });
         command.Parameters.Add(new NpgsqlParameter<DateTime> { TypedValue = now.UtcDateTime });
+        command.Parameters.Add(new NpgsqlParameter<TimeSpan> { TypedValue = StoreTimes.HoldTaken });
         await using var rows = await command.ExecuteReaderAsync(cancellationToken);
         while (await rows.ReadAsync(cancellationToken))
         {
@@ -206,7 +205,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
     public async Task<Dictionary<CommandId, Wire.V1.Event>> CloseAsync(
         IReadOnlyCollection<(CommandId Id, Sender? By)> commands, Fence fence, CancellationToken cancellationToken)
     {
-        await using var statements = servers.Primary.CreateBatch();
+        await using var statements = primary.CreateBatch();
         AddFence(statements, commands.Select(c => c.Id.StreamId), fence);
         Add(
             statements,
@@ -229,7 +228,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
         IReadOnlyCollection<PartitionEpoch> owned, Guid owner, CancellationToken cancellationToken)
     {
         var begun = new Dictionary<SourcePartition, long>(owned.Count);
-        await using var command = servers.Primary.CreateCommand($"""
+        await using var command = primary.CreateCommand($"""
             insert into {EventStoreSchema.Epochs(_options.Schema)} as present (topic, number, epoch, owner)
             select topic, number, epoch + 1, $4 from unnest($1, $2, $3) as owned(topic, number, epoch) order by topic, number
             on conflict (topic, number) do update set epoch = present.epoch + 1, owner = excluded.owner
@@ -250,7 +249,7 @@ internal sealed class AccountStore(string name, StoreServers servers, IOptions<E
     // The statements of a batch travel together and are one transaction, which nothing but the last of them commits: one round trip.
     public async Task AppendAsync(IReadOnlyList<NewEvent> batch, Fence fence, CancellationToken cancellationToken)
     {
-        await using var statements = servers.Primary.CreateBatch();
+        await using var statements = primary.CreateBatch();
         AddFence(statements, batch.Select(e => e.Recorded.StreamId), fence);
         AddEvents(statements, batch);
         AddOpenHolds(statements, batch);

@@ -1,6 +1,8 @@
 using System.ComponentModel.DataAnnotations;
 using System.Data.Common;
+using System.Globalization;
 using System.Text.RegularExpressions;
+using Billing.Hosting;
 using Npgsql;
 
 namespace Billing.Backends.EventStore;
@@ -14,30 +16,24 @@ public sealed partial class EventStoreOptions
     /// <summary>The name of the database where there is only one.</summary>
     internal const string OnlyDatabase = "billing";
 
-    /// <summary>How long a session waits for a lock, in PostgreSQL's format.</summary>
-    internal const string LockTimeout = "5s";
-
     // A transaction whose client was lost while the database failed would keep its locks, and the retried batch would wait for
-    // them forever: ten seconds are far above any pause between two statements, and below how long a caller waits.
-    // One that waits for the rest of a statement is not idle: the server ends it when its client's host no longer answers, after
-    // about as long. The next owner of a partition waits for the appends of the former one. Whoever waits longer for a lock tries again,
-    // so that the log says so, and so that a change of a table, behind which appends queue, gives way to them.
+    // them forever. One that waits for the rest of a statement is not idle: the server ends it when its client's host no longer answers,
+    // after as long.
     // What is acknowledged is on the disk, whatever the role's or the database's settings say.
     // Rows are looked up by their keys: a statement prepared while a new store's tables are empty would otherwise keep scanning
     // whole tables when they no longer are.
-    private const string LostClients =
-        $"-c lock_timeout={LockTimeout} -c tcp_keepalives_idle=4 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3 -c tcp_user_timeout=10s";
+    private static readonly string LostClients = string.Create(CultureInfo.InvariantCulture,
+        $"-c lock_timeout={Milliseconds(StoreTimes.Lock)} -c tcp_keepalives_idle={StoreTimes.KeepAliveIdle.TotalSeconds} "
+        + $"-c tcp_keepalives_interval={StoreTimes.KeepAliveInterval.TotalSeconds} -c tcp_keepalives_count={StoreTimes.KeepAliveCount} "
+        + $"-c tcp_user_timeout={Milliseconds(StoreTimes.LostClient)}");
 
-    private const string SessionSettingsOption =
-        $"{LostClients} -c synchronous_commit=on -c idle_in_transaction_session_timeout=10s "
+    private static readonly string SessionSettingsOption =
+        $"{LostClients} -c synchronous_commit=on -c idle_in_transaction_session_timeout={Milliseconds(StoreTimes.LostClient)} "
         + "-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off";
 
     // A service runs the same few statements again and again.
     private const int PreparedStatements = 50;
     private const int UsesBeforePrepared = 2;
-
-    // With several servers. A server that does not answer the attempt to connect is passed over after this many seconds.
-    private const int ConnectSeconds = 3;
 
     // A host that is gone while a session waits for its answer owes no acknowledgement: only these questions to its kernel, after so many
     // seconds and again each second, tell that it is gone, by default nine of them (net.ipv4.tcp_keepalive_probes).
@@ -67,8 +63,12 @@ public sealed partial class EventStoreOptions
     /// </summary>
     public bool SessionSettings { get; set; } = true;
 
-    /// <summary>How long to wait at startup until PostgreSQL can be reached.</summary>
+    /// <summary>How long to wait at startup until PostgreSQL can be reached; above zero, at most an hour.</summary>
+    [TimeRange("00:00:00", "01:00:00", MinimumIsExclusive = true)]
     public TimeSpan StartTimeout { get; set; } = TimeSpan.FromSeconds(15);
+
+    /// <summary>A time as a setting of PostgreSQL.</summary>
+    internal static string Milliseconds(TimeSpan time) => string.Create(CultureInfo.InvariantCulture, $"{time.TotalMilliseconds}ms");
 
     /// <summary>The settings of each database, in the order of their names.</summary>
     internal IEnumerable<(string Name, EventStoreOptions Settings)> Each() => Databases.Count == 0
@@ -113,7 +113,7 @@ public sealed partial class EventStoreOptions
             sessions.NoResetOnClose |= !given.Contains("noresetonclose");
             if (HasSeveralServers)
             {
-                sessions.Timeout = given.Contains("timeout") ? sessions.Timeout : ConnectSeconds;
+                sessions.Timeout = given.Contains("timeout") ? sessions.Timeout : (int)StoreTimes.Connect.TotalSeconds;
                 (sessions.TcpKeepAliveTime, sessions.TcpKeepAliveInterval) =
                     given.Contains("tcpkeepalivetime") ? (sessions.TcpKeepAliveTime, sessions.TcpKeepAliveInterval) : (KeepAliveSeconds, 1);
             }

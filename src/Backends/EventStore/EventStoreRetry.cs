@@ -22,27 +22,26 @@ internal sealed class EventStoreRetry(TimeProvider time, Random? random = null)
     private readonly Lock _gate = new();
 
     /// <summary>Retries until it succeeds or is cancelled: for work that must not be given up. Attempts are numbered from 1.</summary>
-    /// <param name="store">The database that the work uses; null for work that calls <see cref="IAccountStore.UseAsync"/> itself.</param>
     /// <param name="handles">The failures after which to retry.</param>
     /// <param name="onRetry">Receives each failure, with the number of the attempt.</param>
-    public Retries Unlimited(IAccountStore? store, Func<Exception, bool> handles, Action<Exception, int> onRetry) =>
-        Build(handles, onRetry, int.MaxValue, store);
+    public Retries Unlimited(Func<Exception, bool> handles, Action<Exception, int> onRetry) =>
+        Build(handles, onRetry, int.MaxValue);
 
     /// <summary>As <see cref="Unlimited"/>, but a failure that may concern some of the commands only is thrown from attempt
     /// <see cref="AttemptsTogether"/> on, so that they can be tried apart; the attempts are those since
     /// <see cref="Retries.Begin"/>. Not thread-safe.</summary>
-    public Retries Together(IAccountStore? store, Func<Exception, bool> handles, Action<Exception, int> onRetry)
+    public Retries Together(Func<Exception, bool> handles, Action<Exception, int> onRetry)
     {
         Retries? together = null;
         return together = Unlimited(
-            store, e => handles(e) && !(EventStoreFailure.IsOfSomeRows(e) && together!.Attempts >= AttemptsTogether), onRetry);
+            e => handles(e) && !(EventStoreFailure.IsOfSomeRows(e) && together!.Attempts >= AttemptsTogether), onRetry);
     }
 
     /// <summary>Retries a few times, over a few seconds and as long as it takes to look for a primary, while the store is unavailable as a
     /// whole: for reads of <see cref="Shards.ShardedReader"/> that a caller can repeat.</summary>
-    public Retries Limited(Action<Exception, int> onRetry) => Build(EventStoreFailure.IsOfAllRows, onRetry, 10, null);
+    public Retries Limited(Action<Exception, int> onRetry) => Build(EventStoreFailure.IsOfAllRows, onRetry, 10);
 
-    private Retries Build(Func<Exception, bool> handles, Action<Exception, int> onRetry, int attempts, IAccountStore? store) =>
+    private Retries Build(Func<Exception, bool> handles, Action<Exception, int> onRetry, int attempts) =>
         new(new ResiliencePipelineBuilder { TimeProvider = time }
             .AddRetry(new RetryStrategyOptions
             {
@@ -60,7 +59,7 @@ internal sealed class EventStoreRetry(TimeProvider time, Random? random = null)
                     return ValueTask.CompletedTask;
                 },
             })
-            .Build(), store);
+            .Build());
 
     private double NextShare()
     {
@@ -70,7 +69,7 @@ internal sealed class EventStoreRetry(TimeProvider time, Random? random = null)
         }
     }
 
-    public sealed class Retries(ResiliencePipeline pipeline, IAccountStore? store)
+    public sealed class Retries(ResiliencePipeline pipeline)
     {
         /// <summary>Number of attempts that have begun since <see cref="Begin"/>.</summary>
         public int Attempts { get; private set; }
@@ -88,9 +87,9 @@ internal sealed class EventStoreRetry(TimeProvider time, Random? random = null)
                     static async (attempt, call) =>
                     {
                         call.Retries.Attempts++;
-                        return await (call.Store is null ? call.Work(attempt.CancellationToken) : call.Store.UseAsync(call.Work, attempt.CancellationToken));
+                        return await call.Work(attempt.CancellationToken);
                     },
-                    context, (Retries: this, Store: store, Work: work));
+                    context, (Retries: this, Work: work));
             }
             finally
             {

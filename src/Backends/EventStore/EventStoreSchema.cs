@@ -100,7 +100,7 @@ public sealed class EventStoreSchema(
             if (!await mark.IsThereAsync(connection, cancellationToken))
             {
                 await store.Storage.ApplyAllConfiguredChangesToDatabaseAsync(AutoCreate.CreateOrUpdate);
-                await ExecuteAsync(connection, $"set local lock_timeout = '{EventStoreOptions.LockTimeout}'", cancellationToken);
+                await ExecuteAsync(connection, $"set local lock_timeout = '{EventStoreOptions.Milliseconds(StoreTimes.Lock)}'", cancellationToken);
                 await ExecuteAsync(connection, sql, cancellationToken);
                 await mark.SetAsync(connection, cancellationToken);
             }
@@ -128,7 +128,7 @@ public sealed class EventStoreSchema(
         {
             try
             {
-                return await servers.Primary.OpenConnectionAsync(cancellationToken);
+                return await servers.UseAsync(async (primary, token) => await primary.OpenConnectionAsync(token), cancellationToken);
             }
             catch (NpgsqlException e) when (!IsTransient(e) || time.GetElapsedTime(start) > options.Value.StartTimeout)
             {
@@ -139,7 +139,6 @@ public sealed class EventStoreSchema(
             }
             catch (NpgsqlException)
             {
-                await servers.LookForPrimaryAsync(cancellationToken);
                 await Task.Delay(TimeSpan.FromMilliseconds(250), time, cancellationToken);
             }
         }

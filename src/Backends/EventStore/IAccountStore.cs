@@ -89,9 +89,6 @@ public interface IAccountStore : IAccountReader
     /// <summary>The name of its database, in the settings.</summary>
     string Name { get; }
 
-    /// <summary>Does what uses the database; see <see cref="StoreServers.UseAsync"/>.</summary>
-    Task<T> UseAsync<T>(Func<CancellationToken, Task<T>> use, CancellationToken cancellationToken);
-
     /// <summary>Reads which shards the database holds. Of several servers, only the primary answers: whatever was read before this began was
     /// read before another one took over.</summary>
     /// <returns>The number of each, and how often it has changed its database.</returns>
@@ -126,7 +123,7 @@ public interface IAccountStore : IAccountReader
     Task<Dictionary<CommandId, PaymentFollowUp>> LastFollowUpsAsync(
         IReadOnlyCollection<CommandId> payments, CancellationToken cancellationToken);
 
-    /// <summary>Lists payments with something on hold whose time is over, and notes that: none of them is listed again for ten seconds, to
+    /// <summary>Lists payments with something on hold whose time is over, and notes that: none of them is listed again for <see cref="StoreTimes.HoldTaken"/>, to
     /// whichever process.</summary>
     /// <param name="now">The time.</param>
     /// <param name="limit">The most to list.</param>

@@ -10,14 +10,9 @@ public sealed class StoreServers : IAsyncDisposable
 {
     private static readonly TimeSpan AskingInterval = TimeSpan.FromMilliseconds(250);
 
-    // A standby takes some ten seconds to become the primary; whoever waits for it tries again afterwards, and looks again.
-    private static readonly TimeSpan AskingMax = TimeSpan.FromSeconds(10);
-
-    // What takes so long may wait for a server that hangs. The others are asked once then, and from time to time: a machine that is only
-    // busy would be the busier.
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
-    private static readonly TimeSpan PatienceAgain = TimeSpan.FromSeconds(2);
-    private static readonly TimeSpan AskingOnceMax = TimeSpan.FromSeconds(3);
+    // While something waits for a server that may hang, the others are asked once, and from time to time: a machine that is only busy
+    // would be the busier.
+    private static readonly TimeSpan HangingStill = TimeSpan.FromSeconds(2);
 
     private readonly Server[] _servers;
     private readonly NpgsqlMultiHostDataSource? _several;
@@ -44,27 +39,25 @@ public sealed class StoreServers : IAsyncDisposable
         }
     }
 
-    /// <summary>Connections to the primary as it was last found; to the first server before that.</summary>
-    public NpgsqlDataSource Primary => _primary;
-
     /// <summary>Connections outside the pools, in UTC: to whatever server is the primary.</summary>
     internal NpgsqlDataSource Unpooled { get; }
 
     /// <summary>Connections for Marten, which keeps them for good: to whatever server is the primary.</summary>
-    public NpgsqlDataSource ForSchema => _several?.WithTargetSession(TargetSessionAttributes.Primary) ?? _primary;
+    internal NpgsqlDataSource ForSchema => _several?.WithTargetSession(TargetSessionAttributes.Primary) ?? _primary;
 
     /// <summary>Whether there are several.</summary>
     internal bool AreSeveral => _several is not null;
 
-    /// <summary>Asks all of several servers at once which one is the primary, until one is or ten seconds have passed.</summary>
+    /// <summary>Asks all of several servers at once which one is the primary, for as long as <see cref="StoreTimes.PrimaryLook"/>.</summary>
     public Task LookForPrimaryAsync(CancellationToken cancellationToken) =>
         _several is null ? Task.CompletedTask : LookAsync(onlyElsewhere: false, cancellationToken);
 
-    /// <summary>Does what uses the database. With several servers it fails if it takes long and another server has become the primary meanwhile, and
+    /// <summary>Uses the database: there is no other way to its primary as it was last found, or to the first server before that.
+    /// With several servers it fails if it takes long and another server has become the primary meanwhile, and
     /// the primary is looked for before a failure of the database is passed on.</summary>
     /// <exception cref="NpgsqlException">Another server is the primary now; whether something was committed is unknown.</exception>
-    public Task<T> UseAsync<T>(Func<CancellationToken, Task<T>> use, CancellationToken cancellationToken) =>
-        _several is null ? use(cancellationToken) : UseOneOfSeveralAsync(use, cancellationToken);
+    public Task<T> UseAsync<T>(Func<NpgsqlDataSource, CancellationToken, Task<T>> use, CancellationToken cancellationToken) =>
+        _several is null ? use(_primary, cancellationToken) : UseOneOfSeveralAsync(use, cancellationToken);
 
     /// <summary>Closes the connections.</summary>
     public async ValueTask DisposeAsync()
@@ -81,14 +74,15 @@ public sealed class StoreServers : IAsyncDisposable
         }
     }
 
-    private async Task<T> UseOneOfSeveralAsync<T>(Func<CancellationToken, Task<T>> use, CancellationToken cancellationToken)
+    private async Task<T> UseOneOfSeveralAsync<T>(
+        Func<NpgsqlDataSource, CancellationToken, Task<T>> use, CancellationToken cancellationToken)
     {
         using var either = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         var primary = _primary;
-        var underWay = use(either.Token);
+        var underWay = use(primary, either.Token);
         try
         {
-            for (var patience = Patience; !await HasEndedAsync(underWay, patience); patience = PatienceAgain)
+            for (var patience = StoreTimes.Hanging; !await HasEndedAsync(underWay, patience); patience = HangingStill)
             {
                 if (primary == _primary)
                 {
@@ -136,7 +130,7 @@ public sealed class StoreServers : IAsyncDisposable
     // latest timeline is. Where nothing has failed, a server elsewhere must have a later one than the last primary.
     private async Task LookAsync(bool onlyElsewhere)
     {
-        using var bound = new CancellationTokenSource(onlyElsewhere ? AskingOnceMax : AskingMax);
+        using var bound = new CancellationTokenSource(onlyElsewhere ? StoreTimes.Connect : StoreTimes.PrimaryLook);
         var servers = onlyElsewhere ? Array.FindAll(_servers, server => server.Sessions != _primary) : _servers;
         var asked = servers.Select(server => TimelineAsync(server.Unpooled, onlyElsewhere, bound.Token)).ToList();
         if (!onlyElsewhere)

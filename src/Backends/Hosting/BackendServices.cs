@@ -21,8 +21,8 @@ public static class BackendServices
     public static IServiceCollection AddBackendCore(this IServiceCollection services, IConfiguration configuration)
     {
         services.AddSettings<EventStoreOptions>(configuration, EventStoreOptions.Section, options => options.ValidationErrors());
-        services.AddSettings<BackendOptions>(configuration, BackendOptions.Section, options => options.ValidationErrors());
-        services.AddSettings<JitterOptions>(configuration, JitterOptions.Section, options => options.ValidationErrors());
+        services.AddSettings<BackendOptions>(configuration, BackendOptions.Section);
+        services.AddSettings<JitterOptions>(configuration, JitterOptions.Section);
         services.AddServiceTime();
         return services
             .AddSingleton<EventStoreDatabases>()
@@ -98,13 +98,11 @@ public static class BackendServices
     {
         var opened = Account.Opened(provider.GetRequiredService<IOptions<BackendOptions>>().Value.DefaultCreditLimit);
         var databases = provider.Databases();
-        AccountHistory[] histories = [.. databases.Select(database => new AccountHistory(database.Servers, database.Settings.Schema, opened))];
-        StatementReader[] statements =
+        PrimaryReads[] reads =
         [
-            .. databases.Zip(histories, (database, history) =>
-                new StatementReader(database.Servers, database.Store, history, database.Settings.Schema, opened)),
+            .. databases.Select(database => new PrimaryReads(database.Servers, database.Store, database.Settings.Schema, opened)),
         ];
-        return provider.New<ReadProcessor>(histories, statements, provider.New<Replier>(publisher));
+        return provider.New<ReadProcessor>(reads, reads, provider.New<Replier>(publisher));
     }
 
     private static BalanceView NewView(IServiceProvider provider)

@@ -53,9 +53,14 @@ public static class ShardServices
         var open = held.SelectMany(database => database.Shards).ToArray();
         foreach (var database in databases.All)
         {
-            await using var begin = database.Servers.Primary.CreateCommand(StoredFunction.BeginIncarnation.Call(database.Settings.Schema));
-            begin.Parameters.Add(new NpgsqlParameter<int[]> { TypedValue = open });
-            await begin.ExecuteNonQueryAsync(cancellationToken);
+            await database.Servers.UseAsync(
+                async (primary, token) =>
+                {
+                    await using var begin = primary.CreateCommand(StoredFunction.BeginIncarnation.Call(database.Settings.Schema));
+                    begin.Parameters.Add(new NpgsqlParameter<int[]> { TypedValue = open });
+                    return await begin.ExecuteNonQueryAsync(token);
+                },
+                cancellationToken);
         }
     }
 
@@ -154,15 +159,23 @@ public static class ShardServices
         var last = 0L;
         foreach (var database in databases)
         {
-            await using var question = database.Servers.Primary.CreateCommand(
-                $"select coalesce(moving_to, ''), epoch from {EventStoreSchema.ShardsHere(database.Settings.Schema)} where number = $1 and is_held");
-            question.Parameters.AddWithValue(shard);
-            await using var row = await question.ExecuteReaderAsync(cancellationToken);
-            if (await row.ReadAsync(cancellationToken) && row.GetInt64(1) > last)
+            var (movingTo, epoch) = await database.Servers.UseAsync((primary, token) => HeldAsync(primary, database, shard, token), cancellationToken);
+            if (epoch > last)
             {
-                (holder, last) = ((database, row.GetString(0)), row.GetInt64(1));
+                (holder, last) = ((database, movingTo), epoch);
             }
         }
         return holder;
+    }
+
+    // Under which number a database holds a shard, and where it is being moved to; 0 if it does not hold it.
+    private static async Task<(string MovingTo, long Epoch)> HeldAsync(
+        NpgsqlDataSource primary, EventStoreDatabase database, int shard, CancellationToken cancellationToken)
+    {
+        await using var question = primary.CreateCommand(
+            $"select coalesce(moving_to, ''), epoch from {EventStoreSchema.ShardsHere(database.Settings.Schema)} where number = $1 and is_held");
+        question.Parameters.AddWithValue(shard);
+        await using var row = await question.ExecuteReaderAsync(cancellationToken);
+        return await row.ReadAsync(cancellationToken) ? (row.GetString(0), row.GetInt64(1)) : ("", 0);
     }
 }

@@ -11,7 +11,7 @@ namespace Billing.Backends.Payments;
 internal sealed partial class Deduplication(
     IAccountStore store, Ownership ownership, EventStoreRetry retry, ILogger<Deduplication> logger)
 {
-    private readonly EventStoreRetry.Retries _retry = retry.Together(store, EventStoreFailure.IsRetryable, (e, attempt) =>
+    private readonly EventStoreRetry.Retries _retry = retry.Together(EventStoreFailure.IsRetryable, (e, attempt) =>
     {
         BackendMetrics.Retried(store.Name);
         Waiting(logger, store.Name, attempt, e.Message);

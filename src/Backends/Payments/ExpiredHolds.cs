@@ -17,9 +17,6 @@ internal sealed partial class ExpiredHolds(
 {
     private const int TakenMax = 500;
 
-    // Longer than a hold stays taken, so that another backend gets what this one cannot send, which may be cut off from the brokers alone.
-    private static readonly TimeSpan FailureDelay = TimeSpan.FromSeconds(30);
-
     /// <inheritdoc/>
     public override async Task RunAsync(CancellationToken stopping) =>
         await await Task.WhenAny(stores.Select(store => RunAsync(store, stopping)));
@@ -35,7 +32,7 @@ internal sealed partial class ExpiredHolds(
                 var due = await TakeAsync(store, asOf, cancellationToken);
                 if (due.Count > 0 && !await SendAsync(store, due, asOf))
                 {
-                    await Task.Delay(FailureDelay, time, cancellationToken);
+                    await Task.Delay(StoreTimes.HoldNotSent, time, cancellationToken);
                 }
                 isMore = due.Count == TakenMax;
             }
@@ -46,7 +43,7 @@ internal sealed partial class ExpiredHolds(
     {
         try
         {
-            return await store.UseAsync(token => store.TakeDueHoldsAsync(asOf, TakenMax, token), cancellationToken);
+            return await store.TakeDueHoldsAsync(asOf, TakenMax, cancellationToken);
         }
         catch (Exception e)
         {

@@ -11,9 +11,6 @@ namespace Billing.Backends.Payments;
 /// a time.</summary>
 internal sealed partial class Ownership(IAccountStore store, ShardMap map, TimeProvider time, ILogger<Ownership> logger)
 {
-    // Longer than the group needs to tell a member that it has lost a partition.
-    private static readonly TimeSpan FencedMax = TimeSpan.FromSeconds(10);
-
     private readonly Dictionary<PartitionAssignment, long> _epochs = [];
 
     // By which an epoch is recognised that has begun although the connection broke.
@@ -104,7 +101,7 @@ internal sealed partial class Ownership(IAccountStore store, ShardMap map, TimeP
             }
             else
             {
-                assignment.Fence(time.GetTimestamp() + (long)(FencedMax.TotalSeconds * time.TimestampFrequency));
+                assignment.Fence(time.GetTimestamp());
             }
         }
     }

@@ -15,7 +15,7 @@ internal sealed partial class PaymentRecorder(
 {
     private readonly AccountCache _cache = new(options.Value.CachedAccountsMax);
     private readonly Account _opened = Account.Opened(options.Value.DefaultCreditLimit);
-    private readonly EventStoreRetry.Retries _retry = retry.Together(store, EventStoreFailure.IsRetryable, (e, attempt) =>
+    private readonly EventStoreRetry.Retries _retry = retry.Together(EventStoreFailure.IsRetryable, (e, attempt) =>
     {
         BackendMetrics.Retried(store.Name);
         Retrying(logger, store.Name, attempt, e.GetBaseException().Message);

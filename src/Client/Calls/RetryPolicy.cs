@@ -10,7 +10,7 @@ namespace Billing.Client;
 /// delay.</summary>
 internal sealed class RetryPolicy
 {
-    private static readonly TimeSpan DelayMax = TimeSpan.FromSeconds(2);
+    internal static readonly TimeSpan DelayMax = TimeSpan.FromSeconds(2);
 
     private static readonly ResiliencePropertyKey<DateTimeOffset> End = new("end");
     private static readonly ResiliencePropertyKey<TimeSpan> Delay = new("delay");

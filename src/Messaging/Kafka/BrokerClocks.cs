@@ -13,12 +13,8 @@ namespace Billing.Messaging.Kafka;
 public sealed class BrokerClocks(
     IOptions<KafkaOptions> options, KafkaTopics topics, TimeProvider time, Supervisor supervisor, ILogger<BrokerClocks> logger) : Worker(supervisor)
 {
-    /// <summary>How often they are asked.</summary>
-    public static readonly TimeSpan Interval = TimeSpan.FromSeconds(10);
-
     // A broker's record states whole milliseconds.
     private static readonly TimeSpan Precision = TimeSpan.FromMilliseconds(1);
-    private static readonly TimeSpan AnswerTimeout = TimeSpan.FromSeconds(5);
 
     // The first answers include the time to connect.
     private const int RoundsAtStart = 2;
@@ -47,7 +43,7 @@ public sealed class BrokerClocks(
     {
         using var producer = Producer();
         using var admin = new DependentAdminClientBuilder(producer.Handle).Build();
-        using var timer = new PeriodicTimer(Interval, time);
+        using var timer = new PeriodicTimer(ClockVote.AskingInterval, time);
         while (await timer.WaitForNextTickAsync(stopping))
         {
             if (_steady is not null)
@@ -78,7 +74,7 @@ public sealed class BrokerClocks(
 
     private IProducer<Null, byte[]> Producer()
     {
-        var config = options.Value.Producer("billing-clock", AnswerTimeout, batches: false, idempotent: false);
+        var config = options.Value.Producer("billing-clock", ClockVote.AnswerMax, batches: false, idempotent: false);
         config.Acks = Acks.Leader;
         config.DeliveryReportFields = "timestamp";
         return KafkaClients.Producer<Null, byte[]>(config, logger: logger);
@@ -89,7 +85,7 @@ public sealed class BrokerClocks(
     {
         try
         {
-            var topic = (await Task.Run(() => admin.GetMetadata(Topics.Clocks, AnswerTimeout))).Topics.Single();
+            var topic = (await Task.Run(() => admin.GetMetadata(Topics.Clocks, ClockVote.AnswerMax))).Topics.Single();
             if (topic.Error.IsError)
             {
                 throw new KafkaException(topic.Error);

@@ -58,9 +58,9 @@ public sealed class CommandConsumer(
                 .SetPartitionsRevokedHandler((consumer, revoked) => intake!.Revoked(consumer, revoked))
                 .SetPartitionsLostHandler((_, lost) => intake!.Lost(lost)));
         using var admin = new DependentAdminClientBuilder(consumer.Handle).Build();
-        var ids = new TopicIds(subscription.Topics, TopicIds.From(admin), TopicIds.Interval, time, logger);
+        var ids = new TopicIds(subscription.Topics, TopicIds.From(admin), KafkaTimes.TopicLook, time, logger);
         _intake = intake = new CommandIntake(
-            subscription.InFlightMax, handler, publisher, new GroupPositions(ids, EpochSeek.SeekInLog, logger),
+            subscription.InFlightMax, options.Value.FencedMax, handler, publisher, new GroupPositions(ids, EpochSeek.SeekInLog, logger),
             interval => Task.Delay(interval, time).Wait(), time, logger);
         consumer.Subscribe(subscription.Topics);
         KafkaLog.Subscribed(logger, string.Join(", ", subscription.Topics), subscription.Group);

@@ -10,9 +10,10 @@ namespace Billing.Messaging.Kafka;
 /// <summary>The consumer loop of a member of a consumer group, one turn per call: it consumes the available records, hands them
 /// to the handler, and stores the offsets up to the watermark, below which the handler has settled all. It never waits for the
 /// handler: when too many commands are in flight it pauses its partitions and continues to poll, so that it stays in the group.
-/// Not thread-safe; <paramref name="wait"/> blocks the thread for a time.</summary>
+/// Not thread-safe; <paramref name="wait"/> blocks the thread for a time, and after <paramref name="fencedMax"/> a partition with a later
+/// owner is read again if the group has not taken it away.</summary>
 internal sealed class CommandIntake(
-    int inFlightMax, ICommandHandler handler, KafkaAnswerPublisher publisher, GroupPositions positions, Action<TimeSpan> wait,
+    int inFlightMax, TimeSpan fencedMax, ICommandHandler handler, KafkaAnswerPublisher publisher, GroupPositions positions, Action<TimeSpan> wait,
     TimeProvider time, ILogger logger)
 {
     /// <summary>Largest number of records consumed per turn, including invalid ones, so that invalid records cannot delay handing
@@ -23,7 +24,6 @@ internal sealed class CommandIntake(
     private static readonly TimeSpan PollIntervalWhenBusy = TimeSpan.FromMilliseconds(5);
     private static readonly TimeSpan SettleTimeout = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan BacklogTimeout = TimeSpan.FromSeconds(2);
-    private static readonly TimeSpan QueryTimeout = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan ReportInterval = TimeSpan.FromSeconds(1);
 
     private readonly CommandReader _reader = new(publisher, time);
@@ -83,7 +83,7 @@ internal sealed class CommandIntake(
         foreach (var partition in added)
         {
             _watermarks[partition] = new OffsetWatermark();
-            _assignments[partition] = new PartitionAssignment(Of(partition));
+            _assignments[partition] = Begin(Of(partition));
             MessagingMetrics.InitialiseDeadLetters(partition.Topic);
         }
         var begins = positions.Assigned(consumer, added);
@@ -125,7 +125,7 @@ internal sealed class CommandIntake(
         {
             foreach (var begin in begins)
             {
-                var offsets = consumer.QueryWatermarkOffsets(begin.TopicPartition, QueryTimeout);
+                var offsets = consumer.QueryWatermarkOffsets(begin.TopicPartition, KafkaTimes.Question);
                 if (Math.Max(begin.Offset.Value, offsets.Low.Value) < offsets.High.Value)
                 {
                     _backlog[begin.TopicPartition] = offsets.High.Value;
@@ -293,6 +293,9 @@ internal sealed class CommandIntake(
         }
     }
 
+    private PartitionAssignment Begin(SourcePartition partition) =>
+        new(partition, (long)(fencedMax.TotalSeconds * time.TimestampFrequency));
+
     private static SourcePartition Of(TopicPartition partition) => new(partition.Topic, partition.Partition.Value);
 
     /// <summary>Reads partitions again whose assignments have ended although the group has not taken them away: from the watermark, as if they
@@ -314,7 +317,7 @@ internal sealed class CommandIntake(
                 watermark.Cut(watermark.Oldest);
                 _drained.RemoveAll(delivery => delivery.Assignment == assignment);
             }
-            _assignments[partition] = new PartitionAssignment(assignment.Partition);
+            _assignments[partition] = Begin(assignment.Partition);
             KafkaLog.StartedOver(logger, partition.ToString());
         }
     }

@@ -16,7 +16,6 @@ public sealed class EventFollower(
     : Worker(supervisor)
 {
     private static readonly TimeSpan RetryInterval = TimeSpan.FromSeconds(1);
-    private static readonly TimeSpan QueryTimeout = TimeSpan.FromSeconds(5);
 
     private readonly EventReader _reader = new(model, logger);
     private readonly TaskCompletionSource _following = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -103,7 +102,7 @@ public sealed class EventFollower(
 
     private static List<TopicPartition> Partitions(IAdminClient admin)
     {
-        var topic = admin.GetMetadata(Topics.Events, QueryTimeout).Topics.Single();
+        var topic = admin.GetMetadata(Topics.Events, EventReader.QueryTimeout).Topics.Single();
         return topic.Error.IsError
             ? throw new KafkaException(topic.Error)
             : [.. topic.Partitions.Select(p => new TopicPartition(Topics.Events, p.PartitionId))];

@@ -13,7 +13,8 @@ internal sealed class EventReader(IReadModel model, ILogger logger)
     public const int DrainMax = 1000;
 
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(100);
-    private static readonly TimeSpan QueryTimeout = TimeSpan.FromSeconds(5);
+    /// <summary>How long the brokers may take to say where the events begin and end.</summary>
+    internal static readonly TimeSpan QueryTimeout = TimeSpan.FromSeconds(5);
 
     private readonly Dictionary<TopicPartition, Offset> _next = [];
 

@@ -22,12 +22,6 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IReadyPart, IDispos
     /// <summary>Approximate limit on the bytes of replies in one record: half of what brokers accept by default.</summary>
     internal const int ReplyBatchBytesMax = 500_000;
 
-    /// <summary>How long a reply may take to be acknowledged, then it is dropped: long enough to be sent twice to a leader that does not
-    /// answer, and to the next one. The caller repeats its request, and gets the answer from the receipt.</summary>
-    internal static readonly TimeSpan ReplyTimeout = TimeSpan.FromSeconds(25);
-
-    private static readonly TimeSpan FlushTimeout = TimeSpan.FromSeconds(5);
-
     private readonly IProducer<string, byte[]> _events;
     private readonly IProducer<string, byte[]> _replies;
     private readonly TurnSender<(Publication Publication, Message<string, byte[]> Message)> _eventTurns;
@@ -45,7 +39,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IReadyPart, IDispos
             KafkaClients.Producer(options.Value.Producer("billing-backend", TimeSpan.Zero), nameof(KafkaAnswerPublisher), supervisor, logger),
             // A reply that the brokers have lost is not worth the process.
             KafkaClients.Producer(
-                options.Value.Producer("billing-backend-replies", ReplyTimeout, batches: false, idempotent: false),
+                options.Value.Producer("billing-backend-replies", KafkaTimes.Reply, batches: false, idempotent: false),
                 nameof(KafkaAnswerPublisher), supervisor, logger),
             time, logger)
     {
@@ -127,8 +121,8 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IReadyPart, IDispos
             return;
         }
         _disposed = true;
-        _replies.Flush(FlushTimeout);
-        _events.Flush(FlushTimeout);
+        _replies.Flush(KafkaTimes.Flush);
+        _events.Flush(KafkaTimes.Flush);
         _replies.Dispose();
         _events.Dispose();
     }
@@ -136,8 +130,6 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IReadyPart, IDispos
     /// <summary>The records of one call and the count of those not yet acknowledged.</summary>
     private sealed class Publication(KafkaAnswerPublisher publisher, CancellationToken cancellationToken)
     {
-        private static readonly TimeSpan RetryDelay = TimeSpan.FromMilliseconds(250);
-
         private readonly TaskCompletionSource _done = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
         // One more than the number of records in flight, until AllSent: an early acknowledgement must not end the wait.
@@ -217,7 +209,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IReadyPart, IDispos
             {
                 End(new KafkaException(error));
             }
-            else if (IsPermanent(error) || publisher._time.GetElapsedTime(since) >= ReplyTimeout)
+            else if (IsPermanent(error) || publisher._time.GetElapsedTime(since) >= KafkaTimes.Reply)
             {
                 KafkaLog.ReplyDropped(publisher._logger, topic, error.Explained());
                 Close();
@@ -251,7 +243,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IReadyPart, IDispos
         {
             try
             {
-                await Task.Delay(RetryDelay, publisher._time, cancellationToken);
+                await Task.Delay(KafkaTimes.SendAgain, publisher._time, cancellationToken);
                 ProduceReplies(topic, message, since);
             }
             catch (Exception e)

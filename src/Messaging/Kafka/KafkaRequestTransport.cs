@@ -13,7 +13,6 @@ namespace Billing.Messaging.Kafka;
 /// and completes the waiting calls from this proxy's own reply topic. If that topic is deleted it is created again.</summary>
 public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, IDisposable
 {
-    private static readonly TimeSpan FlushTimeout = TimeSpan.FromSeconds(5);
     private static readonly TimeSpan RestoreInterval = TimeSpan.FromSeconds(1);
 
     private readonly KafkaTopics _topics;
@@ -44,7 +43,7 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
         _logger = logger;
         var id = ProxyId.Create(time);
         _replyTopic = Topics.Replies(id);
-        // The caller of a command that no broker has acknowledged by then does not wait any more.
+        // A command that no broker has acknowledged by then has failed, and its caller is told so.
         _producers = ProducerPair.Build(options.Value, "billing-proxy-" + id, CommandDeadline.SendingMax, nameof(KafkaRequestTransport), supervisor, logger);
         _commands = new CommandPublisher(_producers, pending, _replyTopic);
         _replies = new ReplyConsumer(options.Value, _replyTopic, new ReplyReader(pending, logger), supervisor, time, logger)
@@ -66,7 +65,7 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
         await _topics.EnsureSharedAsync();
         await _topics.CreateReplyTopicAsync(_replyTopic);
         await _replies.StartAsync(cancellationToken);
-        _heartbeat.Change(TimeSpan.Zero, KafkaTopics.HeartbeatInterval);
+        _heartbeat.Change(TimeSpan.Zero, KafkaTimes.ReplyTopicHeartbeat);
         await WaitForReplyConsumerAsync(cancellationToken);
         await _topics.SweepReplyTopicsAsync();
     }
@@ -83,7 +82,7 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
     {
         await _stopping.CancelAsync();
         await _heartbeat.DisposeAsync();
-        await Task.Run(() => _producers.Flush(FlushTimeout), CancellationToken.None);
+        await Task.Run(() => _producers.Flush(KafkaTimes.Flush), CancellationToken.None);
         await _replies.StopAsync(cancellationToken);
         await _topics.DeleteReplyTopicAsync(_replyTopic);
     }

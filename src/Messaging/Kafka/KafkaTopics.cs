@@ -11,17 +11,6 @@ namespace Billing.Messaging.Kafka;
 /// <summary>Creates the missing topics, and deletes the reply topics of proxies that do not run any more.</summary>
 public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider time, ILogger<KafkaTopics> logger)
 {
-    /// <summary>The time without a record after which a reply topic is considered abandoned; a running proxy writes to its own
-    /// topic every <see cref="HeartbeatInterval"/>.</summary>
-    public static readonly TimeSpan InactivityMax = TimeSpan.FromMinutes(15);
-
-    /// <summary>How often a proxy writes an empty batch to its own topic.</summary>
-    public static readonly TimeSpan HeartbeatInterval = TimeSpan.FromMinutes(1);
-
-    private static readonly TimeSpan ReplyRetention = TimeSpan.FromMinutes(10);
-
-    // Longer than other topics on any sensible broker: an operator must find out what was wrong and replay them.
-    private static readonly TimeSpan DeadLetterRetention = TimeSpan.FromDays(30);
     private const long DeadLetterBytes = 1L << 30;
 
     // A broker acknowledges a record when it is on its disk: what was acknowledged, a payment's 202 among it, outlives a loss of power of
@@ -32,10 +21,10 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
     // Brokers of which each leads one: a cluster seldom has more, and three clocks show which one is wrong.
     private const int ClockPartitions = 3;
 
-    private static readonly Dictionary<string, string> ClockSettings = new() { ["retention.ms"] = Milliseconds(TopicSettings.RetentionMin) };
+    private static readonly Dictionary<string, string> ClockSettings = new() { ["retention.ms"] = Milliseconds(KafkaTimes.RetentionMin) };
 
     private static readonly Dictionary<string, string> DeadLetterSettings =
-        new(Synced) { ["retention.ms"] = Milliseconds(DeadLetterRetention), ["retention.bytes"] = Text(DeadLetterBytes) };
+        new(Synced) { ["retention.ms"] = Milliseconds(KafkaTimes.DeadLetterRetention), ["retention.bytes"] = Text(DeadLetterBytes) };
 
     private readonly KafkaOptions _options = options.Value;
 
@@ -87,7 +76,7 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
     public async Task CreateReplyTopicAsync(string topic)
     {
         using var admin = Connect();
-        await CreateAsync(admin, [Specification(topic, 1, new() { ["retention.ms"] = Milliseconds(ReplyRetention) })]);
+        await CreateAsync(admin, [Specification(topic, 1, new() { ["retention.ms"] = Milliseconds(KafkaTimes.ReplyRetention) })]);
     }
 
     /// <summary>Deletes a reply topic. A failure is only logged, because a later sweep deletes the topic.</summary>
@@ -96,7 +85,11 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
         try
         {
             using var admin = KafkaClients.Admin(_options.Admin("billing-topics"));
-            await admin.DeleteTopicsAsync([topic], new DeleteTopicsOptions { RequestTimeout = TimeSpan.FromSeconds(3), OperationTimeout = TimeSpan.FromSeconds(3) });
+            await admin.DeleteTopicsAsync([topic], new DeleteTopicsOptions
+            {
+                RequestTimeout = KafkaTimes.TopicDeletion,
+                OperationTimeout = KafkaTimes.TopicDeletion,
+            });
         }
         catch (KafkaException e)
         {
@@ -104,7 +97,7 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
         }
     }
 
-    /// <summary>Deletes the reply topics that were created, and last written to, longer than <see cref="InactivityMax"/> ago.
+    /// <summary>Deletes the reply topics that were created, and last written to, longer than <see cref="KafkaTimes.ReplyTopicSilent"/> ago.
     /// </summary>
     public async Task SweepReplyTopicsAsync()
     {
@@ -114,7 +107,7 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
             return;
         }
         using var admin = Connect();
-        var horizon = time.GetUtcNow() - InactivityMax;
+        var horizon = time.GetUtcNow() - KafkaTimes.ReplyTopicSilent;
         var old = Existing(admin).Keys.Where(t => ProxyId.TryReadStart(t, out var start) && start < horizon).ToList();
         if (old.Count == 0)
         {

@@ -48,7 +48,7 @@ internal sealed class ReplyConsumer(
     {
         using var consumer = KafkaClients.Consumer<Ignore, byte[]>(config, HandleError, logger);
         using var admin = new DependentAdminClientBuilder(consumer.Handle).Build();
-        var ids = new TopicIds([topic], TopicIds.From(admin), TopicIds.Interval, time, logger);
+        var ids = new TopicIds([topic], TopicIds.From(admin), KafkaTimes.TopicLook, time, logger);
         _startAgain = false;
         // Offset 0, not Offset.Beginning, which queries a broker that may not know the new topic yet.
         consumer.Assign(new TopicPartitionOffset(topic, 0, 0));

@@ -23,10 +23,6 @@ internal static class TopicSettings
     /// <summary>Its value for the broker's clock. With another, brokers refuse and delete records of a producer whose clock is wrong.</summary>
     public const string BrokersClock = "LogAppendTime";
 
-    /// <summary>The shortest time that commands and events must be kept: as long as an outage of all backends may reasonably last.
-    /// </summary>
-    public static readonly TimeSpan RetentionMin = TimeSpan.FromHours(1);
-
     /// <summary>Checks topics. If the brokers do not allow that, it is only logged.</summary>
     /// <param name="admin">A client of the brokers.</param>
     /// <param name="topics">The topics as they would be created, each with its number of replicas.</param>
@@ -69,9 +65,9 @@ internal static class TopicSettings
         {
             yield return $"Kafka topic {topic}: {Clock} is {clock} and must be {BrokersClock}: records of a machine whose clock is wrong would be refused, or deleted before they are read.";
         }
-        if (Number(entries, "retention.ms") is >= 0 and var kept && kept < RetentionMin.TotalMilliseconds)
+        if (Number(entries, "retention.ms") is >= 0 and var kept && kept < KafkaTimes.RetentionMin.TotalMilliseconds)
         {
-            yield return $"Kafka topic {topic}: retention.ms is {kept} and must be at least {RetentionMin.TotalMilliseconds}: records would be deleted before they are read.";
+            yield return $"Kafka topic {topic}: retention.ms is {kept} and must be at least {KafkaTimes.RetentionMin.TotalMilliseconds}: records would be deleted before they are read.";
         }
         if (wanted.Configs.ContainsKey(UncleanElections) && entries[UncleanElections].Value is var unclean && unclean != "false")
         {

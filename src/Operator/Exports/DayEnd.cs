@@ -2,6 +2,7 @@ using System.Globalization;
 using Billing.Backends.EventStore;
 using Billing.Backends.EventStore.Shards;
 using Billing.Operator.Arguments;
+using Npgsql;
 
 namespace Billing.Operator.Exports;
 
@@ -20,10 +21,18 @@ internal static class DayEnd
 
     /// <summary>Waits a while for the transactions that may still add to a day.</summary>
     /// <exception cref="CommandException">The day is not over, or such a transaction stays open, or the database cannot say so.</exception>
-    public static async Task WaitAsync(EventStoreDatabase database, DateOnly day, CancellationToken cancellationToken)
+    public static Task WaitAsync(EventStoreDatabase database, DateOnly day, CancellationToken cancellationToken) => database.Servers.UseAsync(
+        async (primary, token) =>
+        {
+            await WaitAsync(database, primary, day, token);
+            return true;
+        },
+        cancellationToken);
+
+    private static async Task WaitAsync(EventStoreDatabase database, NpgsqlDataSource primary, DateOnly day, CancellationToken cancellationToken)
     {
         var schema = database.Settings.Schema;
-        await using (var question = database.Servers.Primary.CreateCommand($"""
+        await using (var question = primary.CreateCommand($"""
             select pg_is_in_recovery(), clock_timestamp(),
                 to_regclass('{schema}.{EventStoreSchema.EventsByTime}') is not null
             """))
@@ -48,7 +57,7 @@ internal static class DayEnd
             }
         }
         var start = TimeProvider.System.GetTimestamp();
-        var open = await OpenAsync(database, day, cancellationToken);
+        var open = await OpenAsync(database, primary, day, cancellationToken);
         while (open.Count > 0)
         {
             if (TimeProvider.System.GetElapsedTime(start) > OpenMax)
@@ -56,16 +65,17 @@ internal static class DayEnd
                 throw new CommandException($"--to: {open.Values.First()}, which may add to {day:yyyy-MM-dd}.");
             }
             await Task.Delay(PollInterval, cancellationToken);
-            var still = await OpenAsync(database, day, cancellationToken);
+            var still = await OpenAsync(database, primary, day, cancellationToken);
             open = open.Where(transaction => still.ContainsKey(transaction.Key)).ToDictionary();
         }
     }
 
     // The transactions of roles that may store events, by their virtual ids, which all roles may see. Since when one of another role is
     // open is seen only by members of pg_read_all_stats; for others it counts if it was open when this was asked first.
-    private static async Task<Dictionary<string, string>> OpenAsync(EventStoreDatabase database, DateOnly day, CancellationToken cancellationToken)
+    private static async Task<Dictionary<string, string>> OpenAsync(
+        EventStoreDatabase database, NpgsqlDataSource primary, DateOnly day, CancellationToken cancellationToken)
     {
-        await using var select = database.Servers.Primary.CreateCommand($"""
+        await using var select = primary.CreateCommand($"""
             select l.virtualtransaction, format('the database {database.Name} has a transaction of the role %s open, process %s, %s',
                 a.usename, a.pid, coalesce('since ' || date_trunc('second', a.xact_start), 'since when only members of pg_read_all_stats may see'))
             from pg_locks l join pg_stat_activity a on a.pid = l.pid

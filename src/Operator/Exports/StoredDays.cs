@@ -122,8 +122,13 @@ internal sealed class StoredDays : IAsyncDisposable
         {
             return;
         }
-        await using var end = database.Database.Servers.Primary.CreateCommand("select pg_current_wal_insert_lsn()::text");
-        var position = (string)(await end.ExecuteScalarAsync(cancellationToken))!;
+        var position = await database.Database.Servers.UseAsync(
+            async (primary, token) =>
+            {
+                await using var end = primary.CreateCommand("select pg_current_wal_insert_lsn()::text");
+                return (string)(await end.ExecuteScalarAsync(token))!;
+            },
+            cancellationToken);
         await using var hasIt = new NpgsqlCommand("select pg_last_wal_replay_lsn() >= $1::pg_lsn", database.Session);
         hasIt.Parameters.AddWithValue(position);
         for (var start = TimeProvider.System.GetTimestamp(); await hasIt.ExecuteScalarAsync(cancellationToken) is not true;)

@@ -51,11 +51,11 @@ internal static class ProxyServices
 
     private static void AddCalls(IServiceCollection services, IConfiguration configuration)
     {
-        services.AddSettings<ProxyOptions>(configuration, ProxyOptions.Section, options => options.ValidationErrors());
+        services.AddSettings<ProxyOptions>(configuration, ProxyOptions.Section);
         services.AddServiceTime();
         services.AddGrpc(grpc =>
         {
-            grpc.MaxReceiveMessageSize = MessageBytesMax;
+            grpc.MaxReceiveMessageSize = ProxyOptions.RequestBytesRead;
             grpc.Interceptors.Add<CallErrors>();
         });
         // No limit holds for what a compressed message unpacks to, up to a thousand times as much, and no message of this API is worth
@@ -70,7 +70,7 @@ internal static class ProxyServices
             .AddFilter("Microsoft.Extensions.Diagnostics.HealthChecks", LogLevel.None));
         services.AddSingleton<IConfigureOptions<KestrelServerOptions>, FrontServer>();
         services.AddOptions<HostOptions>().Configure<IOptions<ProxyOptions>>(
-            (host, proxy) => host.ShutdownTimeout = proxy.Value.DrainTimeout + TimeSpan.FromSeconds(10));
+            (host, proxy) => host.ShutdownTimeout = proxy.Value.DrainTimeout + StopTimes.Ending);
         services
             .AddSingleton<CallErrors>()
             .AddSingleton<CallMetrics>()
@@ -81,10 +81,8 @@ internal static class ProxyServices
             .AddHostedService(provider => provider.GetRequiredService<Drain>());
     }
 
-    private const int StreamWindowBytes = 128 * 1024;
-
-    // A request between Billing:Proxy:RequestBytesMax and this size is still read, so that the refusal can state its size.
-    private const int MessageBytesMax = 64 * 1024;
+    /// <summary>The most unread data of one call: enough for a stream's whole window of ordinary payments.</summary>
+    internal const int StreamWindowBytes = 128 * 1024;
 
     private sealed class FrontServer(
         IOptions<ProxyOptions> options, IOptions<LimitOptions> limits, IOptions<RestOptions> rest, IOptions<AdminOptions> admin,
@@ -97,7 +95,6 @@ internal static class ProxyServices
             kestrel.Limits.MaxRequestHeadersTotalSize = limits.Value.HeaderBytesMax;
             kestrel.Limits.RequestHeadersTimeout = limits.Value.HeadersTimeout;
             kestrel.Limits.KeepAliveTimeout = limits.Value.ConnectionIdleMax;
-            // The most unread data of one call: enough for a stream's whole window of ordinary payments.
             kestrel.Limits.Http2.InitialStreamWindowSize = StreamWindowBytes;
             var connections = new ConnectionLimits(limits.Value.ConnectionsPerAddress);
             // gRPC without TLS needs HTTP/2 by prior knowledge.

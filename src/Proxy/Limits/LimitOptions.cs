@@ -1,4 +1,5 @@
 using System.ComponentModel.DataAnnotations;
+using Billing.Hosting;
 
 namespace Billing.Proxy.Limits;
 
@@ -8,7 +9,7 @@ internal sealed class LimitOptions
 {
     public const string Section = "Billing:Limits";
 
-    private static readonly TimeSpan TimeBound = TimeSpan.FromDays(1);
+    private const string Day = "1.00:00:00";
 
     /// <summary>The most calls, and payments on streams, per second and caller; 0 for no limit.</summary>
     [Range(0, 10_000_000)]
@@ -38,27 +39,22 @@ internal sealed class LimitOptions
     public int InvalidTokensPerMinute { get; set; } = 600;
 
     /// <summary>How long a connection may be open without a call; above zero.</summary>
+    [TimeRange("00:00:00", Day, MinimumIsExclusive = true)]
     public TimeSpan ConnectionIdleMax { get; set; } = TimeSpan.FromSeconds(130);
 
     /// <summary>How long a stream may be open, of payments, of a statement or of the live page, above zero: its caller opens another one, perhaps
     /// at another proxy, and has its token checked again.</summary>
+    [TimeRange("00:00:00", Day, MinimumIsExclusive = true)]
     public TimeSpan StreamAgeMax { get; set; } = TimeSpan.FromHours(1);
 
     /// <summary>How long a caller may take to send the headers of a request; above zero.</summary>
+    [TimeRange("00:00:00", Day, MinimumIsExclusive = true)]
     public TimeSpan HeadersTimeout { get; set; } = TimeSpan.FromSeconds(15);
 
     /// <summary>The largest total size of a request's headers, in bytes.</summary>
     [Range(1_024, 1_000_000)]
     public int HeaderBytesMax { get; set; } = 16 * 1024;
 
-    public IEnumerable<string> ValidationErrors() => new[]
-    {
-        Burst > 0 && RequestsPerSecond == 0 ? $"{Section}:Burst needs {Section}:RequestsPerSecond." : null,
-        ConnectionIdleMax <= TimeSpan.Zero || ConnectionIdleMax > TimeBound
-            ? $"{Section}:ConnectionIdleMax ({ConnectionIdleMax}) must be above zero and at most {TimeBound}." : null,
-        StreamAgeMax <= TimeSpan.Zero || StreamAgeMax > TimeBound
-            ? $"{Section}:StreamAgeMax ({StreamAgeMax}) must be above zero and at most {TimeBound}." : null,
-        HeadersTimeout <= TimeSpan.Zero || HeadersTimeout > TimeBound
-            ? $"{Section}:HeadersTimeout ({HeadersTimeout}) must be above zero and at most {TimeBound}." : null,
-    }.OfType<string>();
+    public IEnumerable<string> ValidationErrors() =>
+        Burst > 0 && RequestsPerSecond == 0 ? [$"{Section}:Burst needs {Section}:RequestsPerSecond."] : [];
 }

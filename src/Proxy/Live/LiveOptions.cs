@@ -1,4 +1,5 @@
 using System.ComponentModel.DataAnnotations;
+using Billing.Hosting;
 
 namespace Billing.Proxy.Live;
 
@@ -6,10 +7,6 @@ namespace Billing.Proxy.Live;
 internal sealed class LiveOptions
 {
     public const string Section = "Billing:Live";
-
-    private static readonly TimeSpan KeepForMax = TimeSpan.FromDays(1);
-    private static readonly TimeSpan KafkaIntervalMin = TimeSpan.FromMilliseconds(500);
-    private static readonly TimeSpan KafkaIntervalMax = TimeSpan.FromMinutes(5);
 
     /// <summary>Whether the REST front has a live page.</summary>
     public bool Enabled { get; set; } = true;
@@ -20,6 +17,7 @@ internal sealed class LiveOptions
 
     /// <summary>How long calls are still counted after the last page was closed, so that a page opened again shows them; zero to
     /// one day.</summary>
+    [TimeRange("00:00:00", "1.00:00:00")]
     public TimeSpan KeepFor { get; set; } = TimeSpan.FromMinutes(10);
 
     /// <summary>The number of payments per second whose steps are timed while somebody watches, 0 to 100. Payments made on the
@@ -29,13 +27,6 @@ internal sealed class LiveOptions
 
     /// <summary>The interval at which the brokers are queried for lag, group members and dead letters while somebody watches;
     /// 500 ms to 5 min.</summary>
+    [TimeRange("00:00:00.500", "00:05:00")]
     public TimeSpan KafkaInterval { get; set; } = TimeSpan.FromSeconds(2);
-
-    public IEnumerable<string> ValidationErrors() => new[]
-    {
-        KeepFor < TimeSpan.Zero || KeepFor > KeepForMax
-            ? $"Billing:Live:KeepFor ({KeepFor}) must be between zero and {KeepForMax}." : null,
-        KafkaInterval < KafkaIntervalMin || KafkaInterval > KafkaIntervalMax
-            ? $"Billing:Live:KafkaInterval ({KafkaInterval}) must be between {KafkaIntervalMin} and {KafkaIntervalMax}." : null,
-    }.OfType<string>();
 }

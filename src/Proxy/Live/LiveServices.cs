@@ -17,7 +17,7 @@ internal static class LiveServices
     public static void AddLive(this WebApplicationBuilder builder)
     {
         var services = builder.Services;
-        services.AddSettings<LiveOptions>(builder.Configuration, LiveOptions.Section, options => options.ValidationErrors());
+        services.AddSettings<LiveOptions>(builder.Configuration, LiveOptions.Section);
         if (!IsOn(builder.Configuration))
         {
             return;

@@ -1,4 +1,5 @@
 using System.Net;
+using Billing.Hosting;
 
 namespace Billing.Proxy.Security;
 
@@ -7,8 +8,6 @@ namespace Billing.Proxy.Security;
 internal sealed class AuthOptions
 {
     public const string Section = "Billing:Auth";
-
-    private static readonly TimeSpan ClockSkewBound = TimeSpan.FromMinutes(10);
 
     /// <summary>The file of a JSON Web Key Set (RFC 7517) with the token issuer's public keys. It may be replaced while the proxy
     /// runs. Empty if <see cref="Authority"/> provides the keys.</summary>
@@ -26,6 +25,7 @@ internal sealed class AuthOptions
     public string Audience { get; set; } = "";
 
     /// <summary>The largest tolerated difference between the clocks of the issuer and the proxy, zero to ten minutes.</summary>
+    [TimeRange("00:00:00", "00:10:00")]
     public TimeSpan ClockSkew { get; set; } = TimeSpan.FromSeconds(30);
 
     /// <summary>The claim that lists the accounts a caller may access: a string or an array of strings, each an account id, a
@@ -52,8 +52,6 @@ internal sealed class AuthOptions
         JwksFile.Length > 0 && Issuer.Length == 0 ? $"{Section}:Issuer is missing: set it to the issuer of the tokens." : null,
         TakesTokens && Audience.Length == 0 ? $"{Section}:Audience is missing: set it to the audience that tokens must have." : null,
         !TakesTokens && (Issuer.Length > 0 || Audience.Length > 0) ? $"{Section}: Issuer and Audience need JwksFile or Authority." : null,
-        ClockSkew < TimeSpan.Zero || ClockSkew > ClockSkewBound
-            ? $"{Section}:ClockSkew ({ClockSkew}) must be between zero and {ClockSkewBound}." : null,
         AccountClaim.Length == 0 ? $"{Section}:AccountClaim must not be empty." : null,
         .. UnknownScopes("CertificateScopes", CertificateScopes),
         .. Certificates.SelectMany(one => UnknownScopes($"Certificates:{one.Key}:Scopes", one.Value.Scopes)),

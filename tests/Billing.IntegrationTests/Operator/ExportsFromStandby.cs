@@ -28,14 +28,14 @@ public sealed class ExportsFromStandby(EventStoreFixture store) : IClassFixture<
             TargetSessionAttributes = null,
         }.ConnectionString;
         await using var reader = NpgsqlDataSource.Create(new NpgsqlConnectionStringBuilder(standby) { Database = "postgres" });
-        var tables = await ScalarAsync(backend.Database().Servers.Primary, "select pg_current_wal_insert_lsn()::text");
+        var tables = await backend.Database().Servers.AskAsync("select pg_current_wal_insert_lsn()::text", Stop);
         while (await ScalarAsync(reader, $"select pg_last_wal_replay_lsn() >= '{tables}'") is not true)
         {
         }
         await ScalarAsync(reader, "select true from pg_wal_replay_pause()");
         await EventStoreFixture.AppendAsync(
             backend.Database().Store, "visa/a", EventStoreFixture.Opened, EventStoreFixture.Facts(10));
-        await ScalarAsync(backend.Database().Servers.Primary, "update billing.mt_events set timestamp = '2026-01-30 12:00:00Z' where stream_id = 'visa/a' returning true");
+        await backend.Database().Servers.AskAsync("update billing.mt_events set timestamp = '2026-01-30 12:00:00Z' where stream_id = 'visa/a'", Stop);
         string[] Arguments(string connection) => ["export", "--from", "2026-01-30", "--to", "2026-01-30", "--out", Path.Combine(folder.FullName, "out"), "--postgres", connection];
 
         var alone = await CommandRun.ToEndAsync(folder, Arguments(standby), program: CommandRun.Operator);

@@ -258,10 +258,9 @@ public sealed class Appending(EventStoreFixture store)
 
     private static async Task<long> EventsFetchedAsync(ServiceProvider backend)
     {
-        var database = backend.Database().Servers.Primary;
-        await using var flush = database.CreateCommand("select pg_stat_force_next_flush()");
-        await flush.ExecuteNonQueryAsync();
-        await using var count = database.CreateCommand("select idx_tup_fetch from pg_stat_user_tables where relname = 'mt_events'");
-        return (long)(await count.ExecuteScalarAsync())!;
+        var database = backend.Database().Servers;
+        await database.AskAsync("select pg_stat_force_next_flush()", CancellationToken.None);
+        return (long)(await database.AskAsync(
+            "select idx_tup_fetch from pg_stat_user_tables where relname = 'mt_events'", CancellationToken.None))!;
     }
 }

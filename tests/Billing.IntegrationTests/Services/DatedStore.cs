@@ -99,9 +99,5 @@ public sealed class DatedStore(EventStoreFixture store) : IAsyncLifetime
     private static Task<Account> AppendAsync(IReadOnlyList<EventStoreDatabase> databases, string stream, IEnumerable<AccountEvent> facts) =>
         EventStoreFixture.AppendAsync(databases[Shard.Of(stream) % 2].Store, stream, EventStoreFixture.Opened, facts);
 
-    private static async Task ExecuteAsync(EventStoreDatabase database, string sql)
-    {
-        await using var command = database.Servers.Primary.CreateCommand(sql);
-        await command.ExecuteNonQueryAsync();
-    }
+    private static Task ExecuteAsync(EventStoreDatabase database, string sql) => database.Servers.AskAsync(sql, CancellationToken.None);
 }

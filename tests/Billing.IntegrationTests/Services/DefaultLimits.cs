@@ -65,8 +65,8 @@ public sealed class DefaultLimits(EventStoreFixture store)
         var read = view.Find(stream)!;
         var next = NewEvent.Of(stream, new Payment(Guid.NewGuid(), 1, "USD").Decide(decided, null, Begin).Event!, decided);
         Assert.Empty(view.Apply([next.Recorded]));
-        var history = new AccountHistory(database.Servers, "billing", opened);
-        var statements = new StatementReader(database.Servers, database.Store, history, "billing", opened);
+        var history = new AccountHistory(database.Server(), "billing", opened);
+        var statements = new StatementReader(database.Server(), database.Store, history, "billing", opened);
         var whole = await statements.ReadAsync(Page(account, 0, 1000), Stop);
         var last = await statements.ReadAsync(Page(account, version - 1, 10), Stop);
         var beyond = await statements.ReadAsync(Page(account, version + 7, 10), Stop);

@@ -142,4 +142,18 @@ public sealed class EventStoreFixture : IAsyncLifetime
 internal static class OnlyDatabase
 {
     public static EventStoreDatabase Database(this IServiceProvider backend) => backend.GetRequiredService<EventStoreDatabases>().All.Single();
+
+    /// <summary>Executes a statement on the primary.</summary>
+    /// <returns>The first column of the first row.</returns>
+    public static Task<object?> AskAsync(this StoreServers servers, string sql, CancellationToken cancellationToken) => servers.UseAsync(
+        async (primary, token) =>
+        {
+            await using var command = primary.CreateCommand(sql);
+            return await command.ExecuteScalarAsync(token);
+        },
+        cancellationToken);
+
+    /// <summary>The primary of a database that has one server.</summary>
+    public static NpgsqlDataSource Server(this EventStoreDatabase database) =>
+        database.Servers.UseAsync((primary, _) => Task.FromResult(primary), CancellationToken.None).Result;
 }

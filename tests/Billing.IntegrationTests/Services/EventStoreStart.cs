@@ -55,9 +55,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
         var database = new NpgsqlConnectionStringBuilder(await store.NewDatabaseAsync()) { Options = options };
         await using var sessions = store.NewBackend(database.ConnectionString);
 
-        await using var show = sessions.Database().Servers.Primary.CreateCommand("show " + setting);
-
-        Assert.Equal(expected, await show.ExecuteScalarAsync());
+        Assert.Equal(expected, await sessions.Database().Servers.AskAsync("show " + setting, CancellationToken.None));
     }
 
     [Fact]
@@ -68,9 +66,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
         await ExecuteAsync(database, $"alter database \"{name}\" set synchronous_commit = off");
         await using var sessions = store.NewBackend(database);
 
-        await using var show = sessions.Database().Servers.Primary.CreateCommand("show synchronous_commit");
-
-        Assert.Equal("on", await show.ExecuteScalarAsync());
+        Assert.Equal("on", await sessions.Database().Servers.AskAsync("show synchronous_commit", CancellationToken.None));
     }
 
     [Theory]
@@ -81,12 +77,10 @@ public sealed class EventStoreStart(EventStoreFixture store)
         string given, int prepared, bool kept, string readsWholeTables)
     {
         await using var sessions = store.NewBackend($"{await store.NewDatabaseAsync()};{given}");
-        var source = sessions.Database().Servers.Primary;
+        var servers = sessions.Database().Servers;
 
-        await using var show = source.CreateCommand("show enable_seqscan");
-
-        Assert.Equal(readsWholeTables, await show.ExecuteScalarAsync());
-        var settings = new NpgsqlConnectionStringBuilder(source.ConnectionString);
+        Assert.Equal(readsWholeTables, await servers.AskAsync("show enable_seqscan", CancellationToken.None));
+        var settings = new NpgsqlConnectionStringBuilder(sessions.Database().Server().ConnectionString);
         Assert.Equal((prepared, kept), (settings.MaxAutoPrepare, settings.NoResetOnClose));
     }
 

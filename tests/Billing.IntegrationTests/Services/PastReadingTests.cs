@@ -163,8 +163,8 @@ public sealed class PastReadingTests(EventStoreFixture store)
 internal static class Past
 {
     public static AccountHistory History(IServiceProvider backend) =>
-        new(backend.Database().Servers, "billing", EventStoreFixture.Opened);
+        new(backend.Database().Server(), "billing", EventStoreFixture.Opened);
 
     public static StatementReader Statements(IServiceProvider backend, int scannedMax = 100_000) =>
-        new(backend.Database().Servers, backend.Database().Store, History(backend), "billing", EventStoreFixture.Opened, scannedMax);
+        new(backend.Database().Server(), backend.Database().Store, History(backend), "billing", EventStoreFixture.Opened, scannedMax);
 }

@@ -13,7 +13,7 @@ namespace Billing.IntegrationTests.Services;
 [Collection(OverKafka.Name)]
 public sealed class ReplyTopicSweep
 {
-    private static readonly TimeSpan LongAgo = KafkaTopics.InactivityMax * 4;
+    private static readonly TimeSpan LongAgo = KafkaTimes.ReplyTopicSilent * 4;
 
     private readonly KafkaStack _stack;
     private readonly KafkaTopics _topics;
@@ -32,10 +32,10 @@ public sealed class ReplyTopicSweep
     {
         var others = Existing();
         var empty = await CreateAsync(LongAgo);
-        var silent = await CreateAsync(LongAgo, heartbeats: KafkaTopics.InactivityMax + TimeSpan.FromMinutes(1));
-        var alive = await CreateAsync(LongAgo, heartbeats: KafkaTopics.HeartbeatInterval);
-        var lateHeartbeat = await CreateAsync(LongAgo, LongAgo, KafkaTopics.InactivityMax - TimeSpan.FromMinutes(1));
-        var young = await CreateAsync(KafkaTopics.InactivityMax - TimeSpan.FromMinutes(1));
+        var silent = await CreateAsync(LongAgo, heartbeats: KafkaTimes.ReplyTopicSilent + TimeSpan.FromMinutes(1));
+        var alive = await CreateAsync(LongAgo, heartbeats: KafkaTimes.ReplyTopicHeartbeat);
+        var lateHeartbeat = await CreateAsync(LongAgo, LongAgo, KafkaTimes.ReplyTopicSilent - TimeSpan.FromMinutes(1));
+        var young = await CreateAsync(KafkaTimes.ReplyTopicSilent - TimeSpan.FromMinutes(1));
         var otherName = await CreateAsync("made-by-hand-" + Guid.NewGuid().ToString("N"));
 
         await SweepUntilDeletedAsync(1, empty, silent);

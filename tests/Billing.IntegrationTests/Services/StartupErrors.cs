@@ -88,12 +88,37 @@ public sealed class StartupErrors
         "Billing.Webhooks", "Billing:Webhooks:Receivers:shop:Uri is not a setting; Billing:Webhooks:Receivers:shop has Url, Secret, ", 2,
         ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"), ("Billing__Webhooks__ConnectionString", Postgres), ("Billing__Webhooks__Receivers__shop__Uri", "https://shop.example/"));
 
+    /// <summary>Every rule between settings, broken by each of its settings.</summary>
+    public static TheoryData<string, string, string> BrokenRules() => new(
+        from broken in DeclaredRules.Broken()
+        let home = broken.Type.Assembly.GetName().Name!
+        select (home == "Billing.Messaging" ? "Billing.Proxy" : home, broken.Setting + "=" + broken.Value, broken.Rule.Reason));
+
+    [Theory]
+    [MemberData(nameof(BrokenRules))]
+    public Task A_broken_rule_is_stated_with_both_settings_and_the_reason(string program, string setting, string reason) => FailsHereAsync(
+        program, reason + ".", 2,
+        ("Billing__Backend__Role", "Payments"), ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"),
+        ("Billing__EventStore__ConnectionString", Postgres), ("Billing__Webhooks__ConnectionString", Postgres),
+        (setting.Split('=')[0].Replace(":", "__", StringComparison.Ordinal), setting.Split('=')[1]));
+
     [Fact]
-    public Task Bounds_that_contradict_each_other_are_both_named() => FailsHereAsync(
-        "Billing.Backends", "Billing:Backend:BatchMax (100) must not be above Billing:Backend:InFlightMax (10)", 2,
+    public Task A_broken_rule_names_both_settings_their_values_and_the_reason() => FailsHereAsync(
+        "Billing.Backends",
+        "Billing:Backend:BatchMax (100) must be at most Billing:Backend:InFlightMax (10): a batch could never fill.", 2,
         ("Billing__Backend__Role", "Payments"), ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"),
         ("Billing__EventStore__ConnectionString", Postgres), ("Billing__Backend__BatchMax", "100"),
         ("Billing__Backend__InFlightMax", "10"));
+
+    [Fact]
+    public async Task The_errors_of_several_sections_are_all_stated()
+    {
+        (string, string)[] settings =
+            [("Billing__Kafka__BootstrapServers", "nowhere"), ("Billing__Proxy__InFlightMax", "0"), ("Billing__Limits__Burst", "1")];
+        await FailsHereAsync("Billing.Proxy", "Billing:Kafka:BootstrapServers: 'nowhere' is not of the form host:port", 2, settings);
+        await FailsHereAsync("Billing.Proxy", "Billing:Proxy:InFlightMax must be between 1 and 10000000; it is 0.", 2, settings);
+        await FailsHereAsync("Billing.Proxy", "Billing:Limits:Burst needs Billing:Limits:RequestsPerSecond.", 2, settings);
+    }
 
     [Fact]
     public Task A_proxy_with_direct_calls_and_no_backends_names_the_setting() => FailsHereAsync(

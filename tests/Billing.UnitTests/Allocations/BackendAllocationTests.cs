@@ -75,8 +75,6 @@ public sealed class BackendAllocationTests
 
         private static readonly Task<Dictionary<CommandId, Wire.V1.Event>> Nothing = Task.FromResult(new Dictionary<CommandId, Wire.V1.Event>());
 
-        public Task<T> UseAsync<T>(Func<CancellationToken, Task<T>> use, CancellationToken cancellationToken) => use(cancellationToken);
-
         public Task<IReadOnlyDictionary<int, long>> HeldShardsAsync(CancellationToken cancellationToken) =>
             Task.FromResult<IReadOnlyDictionary<int, long>>(Enumerable.Range(0, Shard.Count).ToDictionary(shard => shard, _ => 1L));
 

@@ -33,7 +33,7 @@ public sealed class BillingClientOptionsTests
         { nameof(BillingClientOptions.Deadline), Timeout.InfiniteTimeSpan },
         { nameof(BillingClientOptions.Deadline), TimeSpan.MaxValue },
         { nameof(BillingClientOptions.Deadline), TimeSpan.MinValue },
-        { nameof(BillingClientOptions.RetryDelay), TimeSpan.MaxValue },
+        { nameof(BillingClientOptions.RetryDelay), TimeSpan.FromSeconds(2.1) },
         { nameof(BillingClientOptions.RetryDelay), TimeSpan.FromTicks(-1) },
         { nameof(BillingClientOptions.CircuitBreak), TimeSpan.MaxValue },
         { nameof(BillingClientOptions.CircuitBreak), TimeSpan.Zero },

@@ -55,12 +55,4 @@ public sealed class DirectOptionsTests
     [InlineData("backend-1:6000", 1)]
     public void RPCX_needs_an_IP_address_to_listen_on(string listen, int problems) =>
         Assert.Equal(problems, new DirectOptions { Protocol = "rpcx", Listen = listen }.BackendProblems().Count());
-
-    [Theory]
-    [InlineData(0)]
-    [InlineData(61)]
-    public void A_connect_timeout_out_of_range_is_reported(int seconds) => Assert.StartsWith(
-        "Billing:Direct:ConnectTimeout",
-        Assert.Single(new DirectOptions { Backends = "a:1", ConnectTimeout = TimeSpan.FromSeconds(seconds) }.ProxyProblems()),
-        StringComparison.Ordinal);
 }

@@ -15,9 +15,6 @@ public sealed class WebhookOptionsTests
         Refuses("Billing:Webhooks:ConnectionString is missing", options => options.ConnectionString = "");
         Refuses("Billing:Webhooks:ConnectionString is not a connection string", options => options.ConnectionString = "Nothing=1");
         Refuses("Billing:Webhooks:AllowedNetworks: '10.0.0.0/33' is not a network", options => options.AllowedNetworks = "fd00::/8, 10.0.0.0/33");
-        Refuses("Billing:Webhooks:Timeout (00:00:00)", options => options.Timeout = TimeSpan.Zero);
-        Refuses("Billing:Webhooks:RetryFor (31.00:00:00)", options => options.RetryFor = TimeSpan.FromDays(31));
-        Refuses("Billing:Webhooks:RetryDelay (00:00:02) must not be above", options => (options.RetryDelay, options.RetryDelayMax) = (TimeSpan.FromSeconds(2), TimeSpan.FromSeconds(1)));
         Refuses("Billing:Webhooks:Receivers is missing", options => options.Receivers.Clear());
         Refuses("Billing:Webhooks:Receivers:'Shop' must be a name", options => options.Receivers["Shop"] = options.Receivers["shop"]);
     }

@@ -14,7 +14,7 @@ internal sealed class EventStoreDatabase : IAsyncDisposable
         Servers = new StoreServers(settings);
         Documents = new DocumentStore(Configure(Servers, options.Schema));
         Schema = new EventStoreSchema(Documents, Servers, settings, time);
-        Store = new AccountStore(name, Servers, settings);
+        Store = new PrimaryAccounts(name, Servers, settings);
         Settings = options;
     }
 
@@ -30,7 +30,7 @@ internal sealed class EventStoreDatabase : IAsyncDisposable
 
     public EventStoreSchema Schema { get; }
 
-    public AccountStore Store { get; }
+    public PrimaryAccounts Store { get; }
 
     public async ValueTask DisposeAsync()
     {

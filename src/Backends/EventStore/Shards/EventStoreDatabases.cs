@@ -101,7 +101,6 @@ internal sealed partial class EventStoreDatabases : IAsyncDisposable
             }
             catch (NpgsqlException e) when (IsPassing(e) && _time.GetElapsedTime(start) < All[0].Settings.StartTimeout)
             {
-                await All[0].Servers.LookForPrimaryAsync(cancellationToken);
                 await Task.Delay(TryAgainDelay, _time, cancellationToken);
             }
             catch (NpgsqlException e)
@@ -122,11 +121,16 @@ internal sealed partial class EventStoreDatabases : IAsyncDisposable
             // Another service has begun the store meanwhile, or a slow database has answered.
             return;
         }
-        await using var insert = All[0].Servers.Primary.CreateCommand($"""
-            insert into {EventStoreSchema.ShardsHere(All[0].Settings.Schema)} (number, epoch, is_held)
-            select number, 1, true from generate_series(0, {Shard.Count - 1}) as number on conflict do nothing
-            """);
-        await insert.ExecuteNonQueryAsync(cancellationToken);
+        await All[0].Servers.UseAsync(
+            async (primary, token) =>
+            {
+                await using var insert = primary.CreateCommand($"""
+                    insert into {EventStoreSchema.ShardsHere(All[0].Settings.Schema)} (number, epoch, is_held)
+                    select number, 1, true from generate_series(0, {Shard.Count - 1}) as number on conflict do nothing
+                    """);
+                return await insert.ExecuteNonQueryAsync(token);
+            },
+            cancellationToken);
     }
 
     // What a server that is no longer the primary, or not yet, may answer: the tables, which are there by now, may not have reached it.
@@ -140,9 +144,15 @@ internal sealed partial class EventStoreDatabases : IAsyncDisposable
         bool? areHeld = null;
         foreach (var database in All)
         {
-            await using var question = database.Servers.Primary.CreateCommand(
-                $"select bool_or(is_held) from {EventStoreSchema.ShardsHere(database.Settings.Schema)}");
-            if (await question.ExecuteScalarAsync(cancellationToken) is bool here)
+            var known = await database.Servers.UseAsync(
+                async (primary, token) =>
+                {
+                    await using var question = primary.CreateCommand(
+                        $"select bool_or(is_held) from {EventStoreSchema.ShardsHere(database.Settings.Schema)}");
+                    return await question.ExecuteScalarAsync(token);
+                },
+                cancellationToken);
+            if (known is bool here)
             {
                 areHeld = here || areHeld is true;
             }

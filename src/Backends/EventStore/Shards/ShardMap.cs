@@ -100,7 +100,7 @@ internal sealed class ShardMap(IReadOnlyList<IAccountStore> databases, TimeProvi
     {
         try
         {
-            return await database.UseAsync(database.HeldShardsAsync, CancellationToken.None);
+            return await database.HeldShardsAsync(CancellationToken.None);
         }
         catch (Exception e) when (e is NpgsqlException or TimeoutException)
         {

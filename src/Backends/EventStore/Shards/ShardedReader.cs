@@ -27,11 +27,7 @@ internal sealed class ShardedReader(ShardMap map) : IAccountReader
         return await ReadAsync(database, [streamId], token => read(database, token), cancellationToken);
     }
 
-    private Task<T> ReadAsync<T>(
-        int database, IEnumerable<string> streamIds, Func<CancellationToken, Task<T>> read, CancellationToken cancellationToken) =>
-        map.Databases[database].UseAsync(token => ReadHeldAsync(database, streamIds, read, token), cancellationToken);
-
-    private async Task<T> ReadHeldAsync<T>(
+    private async Task<T> ReadAsync<T>(
         int database, IEnumerable<string> streamIds, Func<CancellationToken, Task<T>> read, CancellationToken cancellationToken)
     {
         var shards = Shard.Of(streamIds);

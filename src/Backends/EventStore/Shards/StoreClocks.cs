@@ -1,4 +1,5 @@
 using Billing.Hosting;
+using Npgsql;
 
 namespace Billing.Backends.EventStore.Shards;
 
@@ -6,11 +7,8 @@ namespace Billing.Backends.EventStore.Shards;
 /// before the process begins its work.</summary>
 internal sealed class StoreClocks(EventStoreDatabases databases, TimeProvider time, Supervisor supervisor) : Worker(supervisor)
 {
-    private static readonly TimeSpan Interval = TimeSpan.FromSeconds(10);
-
     // PostgreSQL's times are in whole microseconds.
     private static readonly TimeSpan Precision = TimeSpan.FromMicroseconds(1);
-    private static readonly TimeSpan AnswerTimeout = TimeSpan.FromSeconds(5);
 
     private readonly SteadyTime? _steady = time as SteadyTime;
 
@@ -28,7 +26,7 @@ internal sealed class StoreClocks(EventStoreDatabases databases, TimeProvider ti
     /// <inheritdoc/>
     public override async Task RunAsync(CancellationToken stopping)
     {
-        using var timer = new PeriodicTimer(Interval, time);
+        using var timer = new PeriodicTimer(ClockVote.AskingInterval, time);
         while (await timer.WaitForNextTickAsync(stopping))
         {
             if (_steady is not null)
@@ -44,19 +42,24 @@ internal sealed class StoreClocks(EventStoreDatabases databases, TimeProvider ti
     private async Task AskAsync(EventStoreDatabase database, SteadyTime steady, CancellationToken cancellationToken)
     {
         using var bound = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        bound.CancelAfter(AnswerTimeout);
+        bound.CancelAfter(ClockVote.AnswerMax);
         try
         {
-            await using var connection = await database.Servers.Primary.OpenConnectionAsync(bound.Token);
-            await using var question = connection.CreateCommand();
-            question.CommandText = "select clock_timestamp()";
-            var asked = time.GetTimestamp();
-            var shown = (DateTime)(await question.ExecuteScalarAsync(bound.Token))!;
-            steady.Hear("database " + database.Name, shown, Precision, asked, time.GetTimestamp());
+            var (shown, asked, answered) = await database.Servers.UseAsync(AskAsync, bound.Token);
+            steady.Hear("database " + database.Name, shown, Precision, asked, answered);
         }
         catch (Exception) when (!cancellationToken.IsCancellationRequested)
         {
             // Whoever needs the database says that it does not answer.
         }
+    }
+    private async Task<(DateTime Shown, long Asked, long Answered)> AskAsync(NpgsqlDataSource primary, CancellationToken cancellationToken)
+    {
+        await using var connection = await primary.OpenConnectionAsync(cancellationToken);
+        await using var question = connection.CreateCommand();
+        question.CommandText = "select clock_timestamp()";
+        var asked = time.GetTimestamp();
+        var shown = (DateTime)(await question.ExecuteScalarAsync(cancellationToken))!;
+        return (shown, asked, time.GetTimestamp());
     }
 }

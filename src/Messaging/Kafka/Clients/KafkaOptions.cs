@@ -1,25 +1,18 @@
 using System.ComponentModel.DataAnnotations;
 using System.Globalization;
+using Billing.Hosting;
 using Confluent.Kafka;
 
 namespace Billing.Messaging.Kafka.Clients;
 
 /// <summary>Settings of the connection to the brokers; section <c>Billing:Kafka</c>.</summary>
-public sealed class KafkaOptions
+public sealed class KafkaOptions : IRelatedSettings
 {
     /// <summary>The configuration section.</summary>
     public const string Section = "Billing:Kafka";
 
     // The largest value that an idempotent producer of librdkafka accepts.
     private const int RequestsInFlightLimit = 5;
-
-    // A producer may already publish to a partition that was just added, and callers wait for the replies; a client of a broker whose host
-    // does not answer learns of the next leader no earlier. librdkafka's default of five minutes is too long for them.
-    private static readonly TimeSpan MetadataRefreshInterval = TimeSpan.FromSeconds(5);
-
-    // What was sent to a host that does not answer has to be sent again, to the next leader; records behind it wait for that, to keep their
-    // order. librdkafka's default is a minute. Brokers that are alive have to answer each request within this time.
-    private static readonly TimeSpan RequestTimeout = TimeSpan.FromSeconds(10);
 
     /// <summary>Addresses of some of the brokers, <c>host:port</c>, separated by commas.</summary>
     [Required(ErrorMessage = "is missing; give the brokers' addresses, e.g. localhost:9092.")]
@@ -35,7 +28,8 @@ public sealed class KafkaOptions
     [Range(-1, 32_767, ErrorMessage = "must be -1 or between 1 and 32767.")]
     public short ReplicationFactor { get; set; } = -1;
 
-    /// <summary>How long to wait for the brokers' answer at start.</summary>
+    /// <summary>How long to wait for the brokers' answer at start; above zero, at most an hour.</summary>
+    [TimeRange("00:00:00", "01:00:00", MinimumIsExclusive = true)]
     public TimeSpan StartTimeout { get; set; } = TimeSpan.FromSeconds(15);
 
     /// <summary>The rebalance protocol of the backends' groups: <c>Classic</c>, with cooperative rebalances, which every broker
@@ -47,14 +41,18 @@ public sealed class KafkaOptions
 
     /// <summary>The time without a heartbeat after which the group assigns a backend's partitions to other members. The commands
     /// on a killed backend's partitions wait about this long, so it is far below Kafka's default of 45 s; the minimum is the
-    /// brokers' <c>group.min.session.timeout.ms</c> (6 s by default).</summary>
+    /// brokers' <c>group.min.session.timeout.ms</c> (6 s by default), the maximum the time that a client of librdkafka may take between two
+    /// polls (5 min).</summary>
+    [TimeRange("00:00:00", "00:05:00", MinimumIsExclusive = true)]
     public TimeSpan SessionTimeout { get; set; } = TimeSpan.FromSeconds(6);
 
     /// <summary>The interval of a backend's heartbeats to its group; at most a third of the session timeout.</summary>
+    [TimeRange("00:00:00", "00:05:00", MinimumIsExclusive = true)]
     public TimeSpan HeartbeatInterval { get; set; } = TimeSpan.FromSeconds(1);
 
     /// <summary>How long a producer batches records into one request while other records are in flight; a record that is sent
-    /// while none is in flight is sent at once.</summary>
+    /// while none is in flight is sent at once; zero to a second.</summary>
+    [TimeRange("00:00:00", "00:00:01")]
     public TimeSpan Linger { get; set; } = TimeSpan.FromMilliseconds(1);
 
     /// <summary>Largest number of requests that a producer has in flight to one broker. With 1, records are batched while the
@@ -63,11 +61,13 @@ public sealed class KafkaOptions
     [Range(1, RequestsInFlightLimit, ErrorMessage = "must be between 1 and 5: idempotent producers allow no more.")]
     public int RequestsInFlightMax { get; set; } = 1;
 
-    /// <summary>The longest time after which the offset of an answered command is committed.</summary>
+    /// <summary>The longest time after which the offset of an answered command is committed; 10 ms to a minute.</summary>
+    [TimeRange("00:00:00.010", "00:01:00")]
     public TimeSpan CommitInterval { get; set; } = TimeSpan.FromMilliseconds(500);
 
     /// <summary>How often the clients publish where records and requests wait within them (<c>billing.kafka.client.wait</c>); zero for
-    /// never.</summary>
+    /// never, at most an hour.</summary>
+    [TimeRange("00:00:00", "01:00:00")]
     public TimeSpan StatisticsInterval { get; set; }
 
     /// <summary>The password that <c>sasl.password</c> replaces, used while the brokers refuse that one: clients may have the new password
@@ -77,6 +77,22 @@ public sealed class KafkaOptions
     /// <summary>Properties of librdkafka by their own names, e.g. <c>security.protocol</c>, <c>sasl.password</c>; they override
     /// the other settings.</summary>
     public IDictionary<string, string> Properties { get; } = new Dictionary<string, string>(StringComparer.Ordinal);
+
+    /// <summary>From when on a member of a group that another one has replaced may read its partition again, although the group has not
+    /// taken it away: longer than the group needs to tell it, or than its client needs to give the partition up when it does not reach the
+    /// group. Else it would take the partition back from its owner.</summary>
+    internal TimeSpan FencedMax => TimeSpan.FromTicks((long)Session.Value) + (HeartbeatInterval * 4);
+
+    private Quantity Session => Given("session.timeout.ms", nameof(SessionTimeout), SessionTimeout);
+
+    /// <inheritdoc/>
+    public IEnumerable<Rule> Rules()
+    {
+        var heartbeat = Given("heartbeat.interval.ms", nameof(HeartbeatInterval), HeartbeatInterval);
+        yield return Rule.AtMost(
+            heartbeat with { Name = "three times " + heartbeat.Name, Value = heartbeat.Value * 3 }, Session,
+            "the group must not take the partitions of a living backend when two heartbeats are late");
+    }
 
     /// <summary>Whether a broker's address has the form <c>host:port</c>.</summary>
     public static bool IsAddress(string address)
@@ -101,22 +117,6 @@ public sealed class KafkaOptions
         if (FormerPassword.Length > 0 && !(Properties.ContainsKey("sasl.password") && Properties.ContainsKey("sasl.username")))
         {
             yield return "Billing:Kafka:FormerPassword is set, but not both of Billing:Kafka:Properties:sasl.username and Billing:Kafka:Properties:sasl.password.";
-        }
-        if (HeartbeatInterval <= TimeSpan.Zero || HeartbeatInterval * 3 > SessionTimeout)
-        {
-            yield return $"Billing:Kafka:HeartbeatInterval ({HeartbeatInterval}) must be above zero and at most a third of Billing:Kafka:SessionTimeout ({SessionTimeout}).";
-        }
-        if (CommitInterval < TimeSpan.FromMilliseconds(10) || CommitInterval > TimeSpan.FromMinutes(1))
-        {
-            yield return $"Billing:Kafka:CommitInterval ({CommitInterval}) must be between 10 ms and one minute.";
-        }
-        if (StatisticsInterval < TimeSpan.Zero || StatisticsInterval > TimeSpan.FromHours(1))
-        {
-            yield return $"Billing:Kafka:StatisticsInterval ({StatisticsInterval}) must be between zero and one hour.";
-        }
-        if (Linger < TimeSpan.Zero || Linger > TimeSpan.FromSeconds(1))
-        {
-            yield return $"Billing:Kafka:Linger ({Linger}) must be between zero and one second.";
         }
     }
 
@@ -190,12 +190,18 @@ public sealed class KafkaOptions
         ClientId = clientId,
     });
 
+    // A property of librdkafka overrides the setting.
+    private Quantity Given(string property, string name, TimeSpan setting) =>
+        Properties.TryGetValue(property, out var given) && int.TryParse(given, CultureInfo.InvariantCulture, out var milliseconds)
+            ? Quantity.Of($"{Section}:Properties:{property}", TimeSpan.FromMilliseconds(milliseconds))
+            : Quantity.Of($"{Section}:{name}", setting);
+
     private T Add<T>(T config)
         where T : ClientConfig
     {
-        config.TopicMetadataRefreshIntervalMs = (int)MetadataRefreshInterval.TotalMilliseconds;
+        config.TopicMetadataRefreshIntervalMs = (int)KafkaTimes.MetadataRefresh.TotalMilliseconds;
         config.StatisticsIntervalMs = (int)StatisticsInterval.TotalMilliseconds;
-        config.SocketTimeoutMs = (int)RequestTimeout.TotalMilliseconds;
+        config.SocketTimeoutMs = (int)KafkaTimes.Request.TotalMilliseconds;
         foreach (var (name, value) in Properties)
         {
             config.Set(name, value);

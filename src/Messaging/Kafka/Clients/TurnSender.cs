@@ -7,9 +7,6 @@ namespace Billing.Messaging.Kafka.Clients;
 /// <param name="time">The clock.</param>
 internal sealed class TurnSender<T>(Action<T> send, TimeProvider time)
 {
-    /// <summary>How long a turn holds up the next: then one broker does not answer, and others may be well.</summary>
-    public static readonly TimeSpan HeldMax = TimeSpan.FromSeconds(5);
-
     private readonly Lock _gate = new();
     private List<T> _waiting = [];
     private int _inFlight;
@@ -21,7 +18,7 @@ internal sealed class TurnSender<T>(Action<T> send, TimeProvider time)
         lock (_gate)
         {
             _waiting.AddRange(records);
-            if (_inFlight == 0 || time.GetElapsedTime(_began) >= HeldMax)
+            if (_inFlight == 0 || time.GetElapsedTime(_began) >= KafkaTimes.Turn)
             {
                 Begin();
             }

@@ -38,7 +38,6 @@ public sealed class DeadLetterPublisher(IProducer<string, byte[]> producer, Time
     // Far below the size limit of any broker, and enough to recognise the record.
     private const int CutBytesMax = 64 * 1024;
 
-    private static readonly TimeSpan RetryDelay = TimeSpan.FromMilliseconds(250);
     private static readonly TimeSpan RetryDelayMax = TimeSpan.FromSeconds(30);
 
     // An error that lasts for longer needs somebody who looks at it.
@@ -109,7 +108,7 @@ public sealed class DeadLetterPublisher(IProducer<string, byte[]> producer, Time
 
     private async Task SendLaterAsync(ConsumeResult<byte[], byte[]> record, string reason, Form form, Action settle, int attempt)
     {
-        var wait = RetryDelay * Math.Pow(2, Math.Min(attempt - 1, 10));
+        var wait = KafkaTimes.SendAgain * Math.Pow(2, Math.Min(attempt - 1, 10));
         await Task.Delay(wait < RetryDelayMax ? wait : RetryDelayMax, time);
         try
         {

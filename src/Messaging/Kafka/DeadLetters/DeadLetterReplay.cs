@@ -11,13 +11,12 @@ public sealed class DeadLetterReplay : IDisposable
     /// <summary>Header with the id of the dead letter that a record was replayed from.</summary>
     public const string ReplayedFromHeader = "billing-replayed-from";
 
-    private static readonly TimeSpan SendTimeout = TimeSpan.FromSeconds(30);
 
     private readonly IProducer<byte[], byte[]> _producer;
 
     /// <summary>Creates the producer; nothing is sent yet.</summary>
     public DeadLetterReplay(KafkaOptions options) =>
-        _producer = KafkaClients.Producer<byte[], byte[]>(options.Producer("billing-dead-letters", SendTimeout));
+        _producer = KafkaClients.Producer<byte[], byte[]>(options.Producer("billing-dead-letters", CommandDeadline.SendingMax));
 
     /// <summary>Returns why a dead letter cannot be replayed; null if it can.</summary>
     public static string? Refusal(DeadLetter letter)

@@ -10,7 +10,6 @@ namespace Billing.Messaging.Kafka.Events;
 /// reading changes nothing on the brokers. Reading blocks.</summary>
 public sealed class EventArchive : IDisposable
 {
-    private static readonly TimeSpan SendTimeout = TimeSpan.FromSeconds(30);
 
     private readonly TopicArchive _topic;
     private readonly Lazy<IProducer<byte[], byte[]>> _producer;
@@ -19,7 +18,7 @@ public sealed class EventArchive : IDisposable
     public EventArchive(KafkaOptions options)
     {
         _topic = new TopicArchive(options, Topics.Events, "billing-replay");
-        _producer = new(() => KafkaClients.Producer<byte[], byte[]>(options.Producer("billing-replay", SendTimeout)));
+        _producer = new(() => KafkaClients.Producer<byte[], byte[]>(options.Producer("billing-replay", CommandDeadline.SendingMax)));
     }
 
     /// <summary>Since when the topic has all events, as far as they were read; null if it still has the first of all.</summary>

@@ -25,7 +25,6 @@ public sealed class EventConsumer(
     : Worker(supervisor), IReadyPart
 {
     private static readonly TimeSpan RetryMax = TimeSpan.FromSeconds(10);
-    private static readonly TimeSpan QueryTimeout = TimeSpan.FromSeconds(2);
 
     private volatile string? _notReady = $"the consumer has not joined its group {group}";
     private volatile bool _areBrokersAway;
@@ -61,7 +60,7 @@ public sealed class EventConsumer(
                 .SetPartitionsRevokedHandler((_, revoked) => positions!.Forget(revoked.Select(r => r.TopicPartition)))
                 .SetPartitionsLostHandler((_, lost) => positions!.Forget(lost.Select(l => l.TopicPartition))));
         using var admin = new DependentAdminClientBuilder(consumer.Handle).Build();
-        positions = new GroupPositions(new TopicIds([Topics.Events], TopicIds.From(admin), TopicIds.Interval, time, logger), EpochSeek.SeekInLog, logger);
+        positions = new GroupPositions(new TopicIds([Topics.Events], TopicIds.From(admin), KafkaTimes.TopicLook, time, logger), EpochSeek.SeekInLog, logger);
         var turns = new EventTurns(positions, sink, interval => Task.Delay(interval, time).Wait(), logger);
         consumer.Subscribe(Topics.Events);
         KafkaLog.Subscribed(logger, Topics.Events, group);
@@ -129,7 +128,7 @@ public sealed class EventConsumer(
     {
         try
         {
-            admin.GetMetadata(Topics.Events, QueryTimeout);
+            admin.GetMetadata(Topics.Events, KafkaTimes.Question);
             _areBrokersAway = false;
         }
         catch (KafkaException e) when (!e.Error.IsFatal)

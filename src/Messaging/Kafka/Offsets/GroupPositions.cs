@@ -30,7 +30,6 @@ internal sealed class GroupPositions(TopicIds ids, Action<IConsumer<byte[], byte
     // Above every offset: whatever comes first begins another log.
     private const long OfFormerLog = long.MaxValue;
 
-    private static readonly TimeSpan QueryTimeout = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan DamagedInterval = TimeSpan.FromMilliseconds(100);
 
     // The next offset of each partition, -1 if the group has none; null if that is not known yet.
@@ -217,7 +216,7 @@ internal sealed class GroupPositions(TopicIds ids, Action<IConsumer<byte[], byte
     private List<TopicPartitionOffset> Committed(IConsumer<byte[], byte[]> consumer, IReadOnlyList<TopicPartition> partitions)
     {
         ids.Require(partitions.Select(partition => partition.Topic));
-        return consumer.Committed(partitions, QueryTimeout);
+        return consumer.Committed(partitions, KafkaTimes.Question);
     }
 
     private TopicPartitionOffset Begin(TopicPartitionOffset committed)

@@ -16,11 +16,6 @@ internal sealed class TopicIds(
     IReadOnlyList<string> topics, Func<IReadOnlyList<string>, Task<IReadOnlyDictionary<string, string>>> ask, TimeSpan interval, TimeProvider time,
     ILogger logger)
 {
-    /// <summary>How often members of groups ask.</summary>
-    public static readonly TimeSpan Interval = TimeSpan.FromSeconds(5);
-
-    private static readonly TimeSpan RequestTimeout = TimeSpan.FromSeconds(2);
-
     private readonly Dictionary<string, string> _known = new(StringComparer.Ordinal);
     private readonly HashSet<string> _changed = new(StringComparer.Ordinal);
     private Task<IReadOnlyDictionary<string, string>>? _asked;
@@ -76,7 +71,7 @@ internal sealed class TopicIds(
         try
         {
             described = (await admin.DescribeTopicsAsync(
-                TopicCollection.OfTopicNames(topics), new DescribeTopicsOptions { RequestTimeout = RequestTimeout })).TopicDescriptions;
+                TopicCollection.OfTopicNames(topics), new DescribeTopicsOptions { RequestTimeout = KafkaTimes.Question })).TopicDescriptions;
         }
         catch (DescribeTopicsException e)
         {

@@ -38,22 +38,6 @@ internal sealed class FakeAccountStore : IAccountStore
     /// <summary>What an answer about its shards waits for.</summary>
     public Func<Task> TellingShards { get; set; } = () => Task.CompletedTask;
 
-    /// <summary>How often its primary would have been looked for.</summary>
-    public int Looks { get; private set; }
-
-    public async Task<T> UseAsync<T>(Func<CancellationToken, Task<T>> use, CancellationToken cancellationToken)
-    {
-        try
-        {
-            return await use(cancellationToken);
-        }
-        catch (Exception e) when (EventStoreFailure.IsUnavailable(e))
-        {
-            Looks++;
-            throw;
-        }
-    }
-
     public async Task<IReadOnlyDictionary<int, long>> HeldShardsAsync(CancellationToken cancellationToken)
     {
         ShardsAsked();

@@ -167,7 +167,7 @@ public sealed class CommandIntakeTests : IDisposable
         var former = _handler.Deliveries[1].Assignment;
         if (seconds > 0)
         {
-            former.Fence(_time.GetTimestamp() + TimeSpan.FromSeconds(seconds).Ticks);
+            former.Fence(_time.GetTimestamp());
             TakeTurns(1);
             Assert.Equal(3, _handler.Deliveries.Count);
             _scheduler.Run(TimeSpan.FromSeconds(seconds + 1));
@@ -341,9 +341,10 @@ public sealed class CommandIntakeTests : IDisposable
 
     private (CommandIntake Intake, ModelConsumer Consumer) Join(Billing.Simulation.Node node, ICommandHandler handler, int inFlightMax = InFlightMax)
     {
-        var ids = new TopicIds([Topic], topics => _brokers.IdsAsync(topics, node), TopicIds.Interval, node.Time, NullLogger.Instance);
+        var ids = new TopicIds([Topic], topics => _brokers.IdsAsync(topics, node), KafkaTimes.TopicLook, node.Time, NullLogger.Instance);
         var positions = new GroupPositions(ids, ModelConsumer.SeekInLog, NullLogger.Instance);
-        var intake = new CommandIntake(inFlightMax, handler, _publisher, positions, _scheduler.Run, node.Time, NullLogger.Instance);
+        var intake = new CommandIntake(
+            inFlightMax, TimeSpan.FromSeconds(10), handler, _publisher, positions, _scheduler.Run, node.Time, NullLogger.Instance);
         var consumer = new ModelConsumer(
             _brokers, node, () => { }, _brokers.Group("group"), new RebalanceHandlers(intake.Assigned, intake.Revoked, intake.Lost));
         consumer.Subscribe([Topic]);

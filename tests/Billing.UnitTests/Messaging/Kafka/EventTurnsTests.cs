@@ -1,4 +1,5 @@
 using Billing.Messaging;
+using Billing.Messaging.Kafka.Clients;
 using Billing.Messaging.Kafka.Events;
 using Billing.Messaging.Kafka.Offsets;
 using Billing.Simulation;
@@ -25,7 +26,7 @@ public sealed class EventTurnsTests : IDisposable
         _brokers = new Brokers(scheduler, dice, partitions: 1);
         var node = new Billing.Simulation.Node("webhooks", scheduler);
         var ids = new TopicIds(
-            [Topics.Events], topics => _brokers.IdsAsync(topics, node), TopicIds.Interval, node.Time, NullLogger.Instance);
+            [Topics.Events], topics => _brokers.IdsAsync(topics, node), KafkaTimes.TopicLook, node.Time, NullLogger.Instance);
         var positions = new GroupPositions(ids, ModelConsumer.SeekInLog, NullLogger.Instance);
         _turns = new EventTurns(positions, new Sink(), scheduler.Run, NullLogger.Instance);
         _consumer = new ModelConsumer(_brokers, node, () => { }, _brokers.Group("group"), new RebalanceHandlers(

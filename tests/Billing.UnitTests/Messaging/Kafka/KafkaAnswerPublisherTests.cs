@@ -1,5 +1,6 @@
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
 using Billing.Simulation;
 using Billing.Simulation.Kafka;
 using Billing.Wire.V1;
@@ -30,7 +31,7 @@ public sealed class KafkaAnswerPublisherTests : IDisposable
         _brokers.Create(OtherProxy, 1);
         _node = new Billing.Simulation.Node("backend", _scheduler);
         _events = new ModelProducer(_brokers, _node, TimeSpan.Zero);
-        _replies = new ModelProducer(_brokers, _node, KafkaAnswerPublisher.ReplyTimeout);
+        _replies = new ModelProducer(_brokers, _node, KafkaTimes.Reply);
         _publisher = new KafkaAnswerPublisher(_events, _replies, _node.Time, NullLogger.Instance);
     }
 
@@ -114,7 +115,7 @@ public sealed class KafkaAnswerPublisherTests : IDisposable
         Assert.False(sent.IsCompleted);
         Assert.Single(Records(Topics.Events));
         Assert.Equal([2UL], Records(OtherProxy).SelectMany(Replies));
-        _scheduler.Run(KafkaAnswerPublisher.ReplyTimeout);
+        _scheduler.Run(KafkaTimes.Reply);
 
         Assert.True(sent.IsCompletedSuccessfully);
         Assert.Empty(Records(Proxy));
@@ -138,7 +139,7 @@ public sealed class KafkaAnswerPublisherTests : IDisposable
         _replies.FullUntil = TimeSpan.FromHours(1).Ticks;
         var sent = Publish([Answer(1, 100)], []);
         Assert.False(sent.IsCompleted);
-        _scheduler.Run(KafkaAnswerPublisher.ReplyTimeout);
+        _scheduler.Run(KafkaTimes.Reply);
 
         Assert.True(sent.IsCompletedSuccessfully);
         Assert.Empty(Records(Proxy));

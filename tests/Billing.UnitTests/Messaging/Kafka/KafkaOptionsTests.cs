@@ -27,32 +27,24 @@ public sealed class KafkaOptionsTests
     }
 
     [Theory]
-    [InlineData(0, 6)]
-    [InlineData(-1, 6)]
-    [InlineData(2.1, 6)]
-    public void A_heartbeat_interval_is_at_most_a_third_of_the_session_timeout(double heartbeatS, double sessionS)
+    [InlineData(2, 6, true)]
+    [InlineData(2.1, 6, false)]
+    public void A_heartbeat_interval_is_at_most_a_third_of_the_session_timeout_also_where_properties_override_both(
+        double heartbeatS, double sessionS, bool holds)
     {
-        var options = new KafkaOptions
-        {
-            HeartbeatInterval = TimeSpan.FromSeconds(heartbeatS),
-            SessionTimeout = TimeSpan.FromSeconds(sessionS),
-        };
-        var problem = Assert.Single(options.ValidationErrors());
-        Assert.Contains("Billing:Kafka:HeartbeatInterval", problem, StringComparison.Ordinal);
-        Assert.Contains("Billing:Kafka:SessionTimeout", problem, StringComparison.Ordinal);
+        var (heartbeat, session) = (TimeSpan.FromSeconds(heartbeatS), TimeSpan.FromSeconds(sessionS));
+        var settings = new KafkaOptions { HeartbeatInterval = heartbeat, SessionTimeout = session };
+        var overridden = new KafkaOptions { Properties = { ["heartbeat.interval.ms"] = "2000", ["session.timeout.ms"] = holds ? "6000" : "5999" } };
+
+        Assert.Equal(holds, Assert.Single(settings.Rules()).Holds);
+        Assert.Equal(holds, Assert.Single(overridden.Rules()).Holds);
     }
 
     [Fact]
-    public void A_heartbeat_interval_of_exactly_a_third_is_valid() =>
-        Assert.Empty(new KafkaOptions { HeartbeatInterval = TimeSpan.FromSeconds(2), SessionTimeout = TimeSpan.FromSeconds(6) }.ValidationErrors());
-
-    [Theory]
-    [InlineData(-1)]
-    [InlineData(1001)]
-    public void The_linger_must_be_between_zero_and_one_second(int milliseconds)
+    public void A_member_that_was_replaced_waits_for_longer_than_its_session_until_it_reads_its_partition_again()
     {
-        var problem = Assert.Single(new KafkaOptions { Linger = TimeSpan.FromMilliseconds(milliseconds) }.ValidationErrors());
-        Assert.Contains("Billing:Kafka:Linger", problem, StringComparison.Ordinal);
+        Assert.Equal(TimeSpan.FromSeconds(10), new KafkaOptions().FencedMax);
+        Assert.Equal(TimeSpan.FromSeconds(49), new KafkaOptions { Properties = { ["session.timeout.ms"] = "45000" } }.FencedMax);
     }
 
     [Fact]

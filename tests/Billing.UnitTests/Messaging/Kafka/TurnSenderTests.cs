@@ -39,7 +39,7 @@ public sealed class TurnSenderTests
     {
         _turns.Send([1]);
         _turns.Send([2]);
-        _time.Advance(TurnSender<int>.HeldMax);
+        _time.Advance(KafkaTimes.Turn);
         _turns.Send([3]);
         _turns.Send([4]);
         Assert.Equal([1, 2, 3], _sent);

@@ -84,7 +84,6 @@ public sealed class SecurityOptionsTests : IDisposable
         Named("Billing:Auth:Issuer is missing", new AuthOptions { JwksFile = _file, Audience = "a" }.ValidationErrors());
         Named("Billing:Auth:Audience is missing", new AuthOptions { JwksFile = _file, Issuer = "i" }.ValidationErrors());
         Named("Billing:Auth: Issuer and Audience", new AuthOptions { Issuer = "i" }.ValidationErrors());
-        Named("Billing:Auth:ClockSkew", new AuthOptions { ClockSkew = TimeSpan.FromHours(1) }.ValidationErrors());
         Named("Billing:Auth:AccountClaim", new AuthOptions { AccountClaim = "" }.ValidationErrors());
         Named("Billing:Auth:CertificateScopes: there is no scope 'all'", new AuthOptions { CertificateScopes = "admin all" }.ValidationErrors());
         Named("Billing:Auth:Certificates:shop:Scopes: there is no scope 'all'", Certificate(new() { Accounts = "*/*", Scopes = "all" }));
@@ -98,8 +97,6 @@ public sealed class SecurityOptionsTests : IDisposable
         Named("Billing:Admin:Url", new AdminOptions { Url = "http://localhost:5000" }.ValidationErrors("http://localhost:5000"));
         Named("Billing:Admin:GrpcUrl", new AdminOptions { Url = "http://localhost:5090", GrpcUrl = "http://localhost:5090" }.ValidationErrors(null));
         Named("Billing:Limits:Burst", new LimitOptions { Burst = 5 }.ValidationErrors());
-        Named("Billing:Limits:ConnectionIdleMax", new LimitOptions { ConnectionIdleMax = TimeSpan.Zero }.ValidationErrors());
-        Named("Billing:Limits:HeadersTimeout", new LimitOptions { HeadersTimeout = TimeSpan.FromDays(2) }.ValidationErrors());
     }
 
     private static IEnumerable<string> Certificate(CertificateRights rights) => new AuthOptions { Certificates = { ["shop"] = rights } }.ValidationErrors();

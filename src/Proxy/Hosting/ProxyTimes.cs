@@ -1,0 +1,30 @@
+using Billing.Hosting;
+using Billing.Messaging.Kafka.Clients;
+using Billing.Proxy.Limits;
+using Billing.Proxy.Security;
+
+namespace Billing.Proxy.Hosting;
+
+/// <summary>What the times and limits of a proxy must keep to that no setting changes, and what its defaults must keep to.</summary>
+internal static class ProxyTimes
+{
+    public static IReadOnlyList<Rule> Rules { get; } =
+    [
+        Rule.AtMost(
+            Quantity.Of("the last write of a stream, a flush and the deletion of a topic", StreamEnd.Grace + KafkaTimes.Flush + KafkaTimes.TopicDeletion),
+            Quantity.Of("the end of a stop", StopTimes.Ending),
+            "a proxy that has answered its calls has left nothing behind when it is killed"),
+        Rule.AtMost(
+            Quantity.Of("the bytes of a request that are read", ProxyOptions.RequestBytesRead),
+            Quantity.Of("the window of a stream in bytes", ProxyServices.StreamWindowBytes),
+            "a request fits into its stream"),
+        Rule.AtMost(
+            Quantity.Of("the sending of a reply", KafkaTimes.Reply),
+            Quantity.Of("the default of Billing:Proxy:DeadlineDefault", new ProxyOptions().DeadlineDefault),
+            "a backend must not hold commands up for replies that nobody waits for"),
+        Rule.AtMost(
+            Quantity.Of("the tolerance of clocks", ClockVote.Tolerance),
+            Quantity.Of("the default of Billing:Auth:ClockSkew", new AuthOptions().ClockSkew),
+            "a proxy whose clock is not called wrong must not refuse valid tokens"),
+    ];
+}
