@@ -55,7 +55,8 @@ public sealed class BackendOptions : IRelatedSettings
     public IEnumerable<Rule> Rules()
     {
         yield return Rule.AtMost(
-            Quantity.Of($"{Section}:{nameof(BatchMax)}", BatchMax), Quantity.Of($"{Section}:{nameof(InFlightMax)}", InFlightMax),
+            Quantity.Of($"{Section}:{nameof(BatchMax)}", BatchMax),
+            Quantity.Of($"{Section}:{nameof(InFlightMax)}", InFlightMax),
             "a batch could never fill");
     }
 }

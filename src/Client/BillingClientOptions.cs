@@ -30,8 +30,8 @@ public sealed class BillingClientOptions
     public int RetriesMax { get; set; } = 8;
 
     /// <summary>Delay before the first retry, doubled with each further one up to two seconds, each a fifth more or less at random; zero to
-    /// two seconds. Of calls, of streams and of payments on streams. A delay that the proxy asks for takes precedence, unless the deadline is
-    /// before its end: then the call is not retried.</summary>
+    /// two seconds. Of calls, of streams and of payments on streams. A delay that the proxy asks for takes precedence,
+    /// unless the deadline is before its end: then the call is not retried.</summary>
     public TimeSpan RetryDelay { get; set; } = TimeSpan.FromMilliseconds(50);
 
     /// <summary>Retries that each call adds to the retry budget, 0 to 100: 0.2 limits the retries to a fifth of the calls, so

@@ -22,13 +22,15 @@ public sealed class ClockVote
     public static IReadOnlyList<Rule> Rules { get; } =
     [
         Rule.Less(
-            Quantity.Of("the wait for a clock's answer", AnswerMax), Quantity.Of("the time between two questions to a clock", AskingInterval),
+            Quantity.Of("the wait for a clock's answer", AnswerMax),
+            Quantity.Of("the time between two questions to a clock", AskingInterval),
             "one question at a time"),
         Rule.Less(
             Quantity.Of("the wait for a clock's answer", AnswerMax), Quantity.Of("the tolerance of clocks", Tolerance),
             "a time is known no better than that"),
         Rule.Less(
-            Quantity.Of("the tolerance of the process's own clock", ClockWatch.DifferenceMax), Quantity.Of("the tolerance of clocks", Tolerance),
+            Quantity.Of("the tolerance of the process's own clock", ClockWatch.DifferenceMax),
+            Quantity.Of("the tolerance of clocks", Tolerance),
             "a service must not go by a clock that it would call wrong in another machine"),
     ];
 

@@ -14,7 +14,8 @@ public readonly record struct Quantity(string Name, decimal Value, bool IsTime)
     /// <summary>A number.</summary>
     public static Quantity Of(string name, long number) => new(name, number, IsTime: false);
 
-    /// <summary>The value of a setting as messages state it: <c>500 ms</c>, <c>6 s</c>, <c>2 min</c>; a number as it is.</summary>
+    /// <summary>The value of a setting as messages state it: <c>500 ms</c>, <c>6 s</c>, <c>2 min</c>; a number as it
+    /// is.</summary>
     public static string Text(object? value) => value is TimeSpan time
         ? Text(time)
         : string.Create(CultureInfo.InvariantCulture, $"{value}");
@@ -37,8 +38,8 @@ public readonly record struct Quantity(string Name, decimal Value, bool IsTime)
     }
 }
 
-/// <summary>One quantity limits another: two settings, a setting and a constant, or two constants. Settings are checked when a service
-/// starts, constants by the unit tests; docs/times.md lists all rules.</summary>
+/// <summary>One quantity limits another: two settings, a setting and a constant, or two constants. Settings are checked
+/// when a service starts, constants by the unit tests; docs/times.md lists all rules.</summary>
 /// <param name="Left">The smaller one.</param>
 /// <param name="IsStrict">Whether it must be less than the other one; otherwise it may be equal.</param>
 /// <param name="Right">The larger one.</param>
@@ -46,7 +47,8 @@ public readonly record struct Quantity(string Name, decimal Value, bool IsTime)
 public sealed record Rule(Quantity Left, bool IsStrict, Quantity Right, string Reason)
 {
     /// <summary>The left one may be as large as the right one.</summary>
-    public static Rule AtMost(Quantity left, Quantity right, string reason) => new(left, IsStrict: false, right, reason);
+    public static Rule AtMost(Quantity left, Quantity right, string reason) =>
+        new(left, IsStrict: false, right, reason);
 
     /// <summary>The left one is smaller than the right one.</summary>
     public static Rule Less(Quantity left, Quantity right, string reason) => new(left, IsStrict: true, right, reason);

@@ -22,8 +22,10 @@ public static class SettingsValidation
     ];
 
     /// <summary>Binds a section, given by its path such as <c>Billing:Kafka</c>, to options. At start their values are validated by
-    /// attributes and by the rules of <see cref="IRelatedSettings"/>, the names in the section by the options' properties, and the whole by
-    /// <paramref name="problems"/>: the errors, each as a sentence that names the setting; null if there are no others.</summary>
+    /// attributes and by the rules of <see cref="IRelatedSettings"/>, the names in the section by the options'
+    /// properties, and the whole by
+    /// <paramref name="problems"/>: the errors, each as a sentence that names the setting; null if there are no
+    /// others.</summary>
     /// <returns>The options as they are now, not validated, for what has to be known before the host is built.</returns>
     public static T AddSettings<T>(
         this IServiceCollection services, IConfiguration configuration, string section, Func<T, IEnumerable<string>>? problems = null)
@@ -37,8 +39,8 @@ public static class SettingsValidation
     }
 
     /// <summary>The values that their attributes do not allow, each as a sentence that names the setting: "must be between", or the
-    /// attribute's <see cref="ValidationAttribute.ErrorMessage"/>, follows the name; then the rules between settings that are
-    /// broken.</summary>
+    /// attribute's <see cref="ValidationAttribute.ErrorMessage"/>, follows the name; then the rules between settings
+    /// that are broken.</summary>
     public static IEnumerable<string> Problems(object options, string section) => (
         from property in options.GetType().GetProperties()
         from attribute in property.GetCustomAttributes<ValidationAttribute>()
@@ -90,7 +92,8 @@ public static class SettingsValidation
     ];
 }
 
-/// <summary>The bounds of a setting that is a time, both included unless <see cref="RangeAttribute.MinimumIsExclusive"/> is set.</summary>
+/// <summary>The bounds of a setting that is a time, both included unless <see
+/// cref="RangeAttribute.MinimumIsExclusive"/> is set.</summary>
 [AttributeUsage(AttributeTargets.Property)]
 public sealed class TimeRangeAttribute : RangeAttribute
 {

@@ -10,8 +10,8 @@ public sealed class ProxyOptions : IRelatedSettings
     /// <summary>The configuration section.</summary>
     public const string Section = "Billing:Proxy";
 
-    /// <summary>The most bytes of a request that are read: one larger than <see cref="RequestBytesMax"/> is, so that its refusal can state
-    /// its size.</summary>
+    /// <summary>The most bytes of a request that are read: one larger than <see cref="RequestBytesMax"/> is, so that
+    /// its refusal can state its size.</summary>
     internal const int RequestBytesRead = 64 * 1024;
 
     // The longest time of any setting: more than any use needs, and less than the longest time that a timer accepts.
@@ -61,8 +61,8 @@ public sealed class ProxyOptions : IRelatedSettings
     [TimeRange("00:00:00", Day, MinimumIsExclusive = true)]
     public TimeSpan DeadlineMax { get; set; } = TimeSpan.FromMinutes(5);
 
-    /// <summary>How long a proxy that is shutting down waits for the answers to the calls it has admitted; at most a day. Whoever stops
-    /// it has to wait for this and for <see cref="StopTimes.Ending"/>.</summary>
+    /// <summary>How long a proxy that is shutting down waits for the answers to the calls it has admitted; at most a
+    /// day. Whoever stops it has to wait for this and for <see cref="StopTimes.Ending"/>.</summary>
     [TimeRange("00:00:00", Day)]
     public TimeSpan DrainTimeout { get; set; } = TimeSpan.FromSeconds(20);
 
@@ -82,7 +82,8 @@ public sealed class ProxyOptions : IRelatedSettings
         return
         [
             Rule.AtMost(
-                Quantity.Of($"{Section}:{nameof(StreamWindow)}", StreamWindow), Quantity.Of($"{Section}:{nameof(InFlightMax)}", InFlightMax),
+                Quantity.Of($"{Section}:{nameof(StreamWindow)}", StreamWindow),
+                Quantity.Of($"{Section}:{nameof(InFlightMax)}", InFlightMax),
                 "a stream could never fill its window"),
             Rule.AtMost(
                 Quantity.Of($"{Section}:{nameof(DeadlineDefault)}", DeadlineDefault), longest,

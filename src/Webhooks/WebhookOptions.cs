@@ -56,9 +56,12 @@ public sealed partial class WebhookOptions : IRelatedSettings
         var first = Quantity.Of($"{Section}:{nameof(RetryDelay)}", RetryDelay);
         return
         [
-            Rule.AtMost(first, Quantity.Of($"{Section}:{nameof(RetryDelayMax)}", RetryDelayMax), "the wait grows from one to the other"),
+            Rule.AtMost(
+                first, Quantity.Of($"{Section}:{nameof(RetryDelayMax)}", RetryDelayMax),
+                "the wait grows from one to the other"),
             Rule.Less(
-                first, Quantity.Of($"{Section}:{nameof(RetryFor)}", RetryFor), "an event would be parked before it is tried a second time"),
+                first, Quantity.Of($"{Section}:{nameof(RetryFor)}", RetryFor),
+                "an event would be parked before it is tried a second time"),
         ];
     }
 

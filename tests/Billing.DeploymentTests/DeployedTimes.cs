@@ -9,7 +9,8 @@ using Billing.Webhooks;
 
 namespace Billing.DeploymentTests;
 
-/// <summary>The times that the files in deploy/ state, compared with each other and with those of the services.</summary>
+/// <summary>The times that the files in deploy/ state, compared with each other and with those of the
+/// services.</summary>
 public sealed class DeployedTimes
 {
     private const string Kafka = "bootstrap/kafka/server.properties";
@@ -75,20 +76,46 @@ public sealed class DeployedTimes
             Rule.Less(proxyStop, Of("container stop"), NotKilled),
             Rule.Less(backendStop, Of("container stop"), NotKilled),
             Rule.Less(webhooksStop, Of("container stop of webhooks"), NotKilled),
-            Rule.AtMost(Quantity.Of("the default of Billing:Proxy:DrainTimeout", proxy.DrainTimeout), Of("deregistration"), "calls that a proxy still answers reach it"),
-            Rule.AtMost(Of("balancer's interval", 2), Quantity.Of("the default of Billing:Proxy:DrainTimeout", proxy.DrainTimeout), Healthy),
+            Rule.AtMost(
+                Quantity.Of("the default of Billing:Proxy:DrainTimeout", proxy.DrainTimeout), Of("deregistration"),
+                "calls that a proxy still answers reach it"),
+            Rule.AtMost(
+                Of("balancer's interval", 2), Quantity.Of("the default of Billing:Proxy:DrainTimeout", proxy.DrainTimeout),
+                Healthy),
             Rule.Less(Of("balancer's timeout"), Of("balancer's interval"), "a check ends before the next one"),
-            Rule.AtMost(Of("shortest session"), Quantity.Of("the default of Billing:Kafka:SessionTimeout", new KafkaOptions().SessionTimeout), "brokers refuse members with shorter ones"),
-            Rule.AtMost(Of("broker's heartbeat", 3), Of("broker's session"), "a broker that lives is not taken for a lost one"),
-            Rule.Less(Of("broker's session"), Quantity.Of("a request to a broker", KafkaTimes.Request), "a request outlasts the loss of a broker"),
-            Rule.Less(Of("replica's lag"), Quantity.Of("the sending of a reply", KafkaTimes.Reply), "a record outlasts the loss of a replica"),
-            Rule.AtMost(Quantity.Of("the shortest retention of commands", KafkaTimes.RetentionMin), Of("log's retention"), "services refuse to start"),
-            Rule.Less(Of("log's retention"), Quantity.Of("the retention of dead letters", KafkaTimes.DeadLetterRetention), "dead letters outlast the others"),
-            Rule.AtMost(Of("renewal").Plus(Of("renewal's attempt", 2)), Of("primary's lock"), "Patroni renews the lock in time when one attempt fails"),
-            Rule.Less(Of("standby's silence"), Of("primary's lock"), "a standby that is lost is noticed while its primary still has the lock"),
-            Rule.Less(Of("primary's lock"), Quantity.Of("a look for the primary", StoreTimes.PrimaryLook), "a look lasts until a standby may have become the primary"),
-            Rule.Less(Of("primary's lock").Plus(Of("renewal")).Plus(Of("renewal's attempt")), storeAway, "callers are told UNAVAILABLE only when no standby took over"),
-            Rule.Less(Of("segment"), Of("wait for a segment"), "a backup waits for the last segment, which may be closed that late"),
+            Rule.AtMost(
+                Of("shortest session"), Quantity.Of("the default of Billing:Kafka:SessionTimeout", new KafkaOptions().SessionTimeout),
+                "brokers refuse members with shorter ones"),
+            Rule.AtMost(
+                Of("broker's heartbeat", 3), Of("broker's session"),
+                "a broker that lives is not taken for a lost one"),
+            Rule.Less(
+                Of("broker's session"), Quantity.Of("a request to a broker", KafkaTimes.Request),
+                "a request outlasts the loss of a broker"),
+            Rule.Less(
+                Of("replica's lag"), Quantity.Of("the sending of a reply", KafkaTimes.Reply),
+                "a record outlasts the loss of a replica"),
+            Rule.AtMost(
+                Quantity.Of("the shortest retention of commands", KafkaTimes.RetentionMin), Of("log's retention"),
+                "services refuse to start"),
+            Rule.Less(
+                Of("log's retention"), Quantity.Of("the retention of dead letters", KafkaTimes.DeadLetterRetention),
+                "dead letters outlast the others"),
+            Rule.AtMost(
+                Of("renewal").Plus(Of("renewal's attempt", 2)), Of("primary's lock"),
+                "Patroni renews the lock in time when one attempt fails"),
+            Rule.Less(
+                Of("standby's silence"), Of("primary's lock"),
+                "a standby that is lost is noticed while its primary still has the lock"),
+            Rule.Less(
+                Of("primary's lock"), Quantity.Of("a look for the primary", StoreTimes.PrimaryLook),
+                "a look lasts until a standby may have become the primary"),
+            Rule.Less(
+                Of("primary's lock").Plus(Of("renewal")).Plus(Of("renewal's attempt")), storeAway,
+                "callers are told UNAVAILABLE only when no standby took over"),
+            Rule.Less(
+                Of("segment"), Of("wait for a segment"),
+                "a backup waits for the last segment, which may be closed that late"),
         ];
 
         Quantity Of(string name, int times = 1)

@@ -42,7 +42,8 @@ public static partial class DeclaredRules
            select rule,
     ];
 
-    /// <summary>Each setting of each rule, with a value that breaks the rule while the others have their defaults.</summary>
+    /// <summary>Each setting of each rule, with a value that breaks the rule while the others have their
+    /// defaults.</summary>
     public static IEnumerable<(Type Type, string Setting, string Value, Rule Rule)> Broken() =>
         from one in OfSettings
         from side in new[] { (one.Rule.Left.Name, IsLeft: true), (one.Rule.Right.Name, IsLeft: false) }

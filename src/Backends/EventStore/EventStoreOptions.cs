@@ -17,8 +17,8 @@ public sealed partial class EventStoreOptions
     internal const string OnlyDatabase = "billing";
 
     // A transaction whose client was lost while the database failed would keep its locks, and the retried batch would wait for
-    // them forever. One that waits for the rest of a statement is not idle: the server ends it when its client's host no longer answers,
-    // after as long.
+    // them forever. One that waits for the rest of a statement is not idle: the server ends it when its client's host
+    // no longer answers, after as long.
     // What is acknowledged is on the disk, whatever the role's or the database's settings say.
     // Rows are looked up by their keys: a statement prepared while a new store's tables are empty would otherwise keep scanning
     // whole tables when they no longer are.

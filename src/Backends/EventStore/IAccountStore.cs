@@ -123,8 +123,8 @@ public interface IAccountStore : IAccountReader
     Task<Dictionary<CommandId, PaymentFollowUp>> LastFollowUpsAsync(
         IReadOnlyCollection<CommandId> payments, CancellationToken cancellationToken);
 
-    /// <summary>Lists payments with something on hold whose time is over, and notes that: none of them is listed again for <see cref="StoreTimes.HoldTaken"/>, to
-    /// whichever process.</summary>
+    /// <summary>Lists payments with something on hold whose time is over, and notes that: none of them is listed again
+    /// for <see cref="StoreTimes.HoldTaken"/>, to whichever process.</summary>
     /// <param name="now">The time.</param>
     /// <param name="limit">The most to list.</param>
     /// <param name="cancellationToken">Ends the wait.</param>

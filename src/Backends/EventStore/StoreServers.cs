@@ -10,8 +10,8 @@ public sealed class StoreServers : IAsyncDisposable
 {
     private static readonly TimeSpan AskingInterval = TimeSpan.FromMilliseconds(250);
 
-    // While something waits for a server that may hang, the others are asked once, and from time to time: a machine that is only busy
-    // would be the busier.
+    // While something waits for a server that may hang, the others are asked once, and from time to time: a machine
+    // that is only busy would be the busier.
     private static readonly TimeSpan HangingStill = TimeSpan.FromSeconds(2);
 
     private readonly Server[] _servers;
@@ -48,13 +48,14 @@ public sealed class StoreServers : IAsyncDisposable
     /// <summary>Whether there are several.</summary>
     internal bool AreSeveral => _several is not null;
 
-    /// <summary>Asks all of several servers at once which one is the primary, for as long as <see cref="StoreTimes.PrimaryLook"/>.</summary>
+    /// <summary>Asks all of several servers at once which one is the primary, for as long as <see
+    /// cref="StoreTimes.PrimaryLook"/>.</summary>
     public Task LookForPrimaryAsync(CancellationToken cancellationToken) =>
         _several is null ? Task.CompletedTask : LookAsync(onlyElsewhere: false, cancellationToken);
 
-    /// <summary>Uses the database: there is no other way to its primary as it was last found, or to the first server before that.
-    /// With several servers it fails if it takes long and another server has become the primary meanwhile, and
-    /// the primary is looked for before a failure of the database is passed on.</summary>
+    /// <summary>Uses the database: there is no other way to its primary as it was last found, or to the first server
+    /// before that. With several servers it fails if it takes long and another server has become the primary meanwhile,
+    /// and the primary is looked for before a failure of the database is passed on.</summary>
     /// <exception cref="NpgsqlException">Another server is the primary now; whether something was committed is unknown.</exception>
     public Task<T> UseAsync<T>(Func<NpgsqlDataSource, CancellationToken, Task<T>> use, CancellationToken cancellationToken) =>
         _several is null ? use(_primary, cancellationToken) : UseOneOfSeveralAsync(use, cancellationToken);

@@ -10,8 +10,8 @@ namespace Billing.Messaging.Kafka;
 /// <summary>The consumer loop of a member of a consumer group, one turn per call: it consumes the available records, hands them
 /// to the handler, and stores the offsets up to the watermark, below which the handler has settled all. It never waits for the
 /// handler: when too many commands are in flight it pauses its partitions and continues to poll, so that it stays in the group.
-/// Not thread-safe; <paramref name="wait"/> blocks the thread for a time, and after <paramref name="fencedMax"/> a partition with a later
-/// owner is read again if the group has not taken it away.</summary>
+/// Not thread-safe; <paramref name="wait"/> blocks the thread for a time, and after <paramref name="fencedMax"/> a
+/// partition with a later owner is read again if the group has not taken it away.</summary>
 internal sealed class CommandIntake(
     int inFlightMax, TimeSpan fencedMax, ICommandHandler handler, KafkaAnswerPublisher publisher, GroupPositions positions, Action<TimeSpan> wait,
     TimeProvider time, ILogger logger)

@@ -5,13 +5,15 @@ using Billing.Proxy.Security;
 
 namespace Billing.Proxy.Hosting;
 
-/// <summary>What the times and limits of a proxy must keep to that no setting changes, and what its defaults must keep to.</summary>
+/// <summary>What the times and limits of a proxy must keep to that no setting changes, and what its defaults must keep
+/// to.</summary>
 internal static class ProxyTimes
 {
     public static IReadOnlyList<Rule> Rules { get; } =
     [
         Rule.AtMost(
-            Quantity.Of("the last write of a stream, a flush and the deletion of a topic", StreamEnd.Grace + KafkaTimes.Flush + KafkaTimes.TopicDeletion),
+            Quantity.Of("the last write of a stream, a flush and the deletion of a topic",
+                StreamEnd.Grace + KafkaTimes.Flush + KafkaTimes.TopicDeletion),
             Quantity.Of("the end of a stop", StopTimes.Ending),
             "a proxy that has answered its calls has left nothing behind when it is killed"),
         Rule.AtMost(

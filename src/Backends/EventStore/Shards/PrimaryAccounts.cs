@@ -8,13 +8,15 @@ namespace Billing.Backends.EventStore.Shards;
 
 /// <summary>The accounts of one database, on whichever of its servers is the primary: every call is made by
 /// <see cref="StoreServers.UseAsync"/>, so that no caller has to think of it.</summary>
-internal sealed class PrimaryAccounts(string name, StoreServers servers, IOptions<EventStoreOptions> options) : IAccountStore
+internal sealed class PrimaryAccounts(string name, StoreServers servers, IOptions<EventStoreOptions> options)
+    : IAccountStore
 {
     private readonly ConcurrentDictionary<NpgsqlDataSource, AccountStore> _stores = [];
 
     public string Name => name;
 
-    public Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken) =>
+    public Task<Dictionary<string, Account>> LoadAsync(
+        string[] streamIds, Account opened, CancellationToken cancellationToken) =>
         UseAsync((store, token) => store.LoadAsync(streamIds, opened, token), cancellationToken);
 
     public Task<IReadOnlyDictionary<int, long>> HeldShardsAsync(CancellationToken cancellationToken) =>
@@ -28,14 +30,16 @@ internal sealed class PrimaryAccounts(string name, StoreServers servers, IOption
         UseAsync((store, token) => store.FindReceiptsAsync(commands, fence, token), cancellationToken);
 
     public Task<Dictionary<CommandId, Wire.V1.Event>> ConfirmAsync(
-        IReadOnlyCollection<CommandId> commands, IReadOnlyDictionary<string, long> versions, Fence fence, CancellationToken cancellationToken) =>
+        IReadOnlyCollection<CommandId> commands, IReadOnlyDictionary<string, long> versions, Fence fence,
+        CancellationToken cancellationToken) =>
         UseAsync((store, token) => store.ConfirmAsync(commands, versions, fence, token), cancellationToken);
 
     public Task<Dictionary<CommandId, PaymentFollowUp>> LastFollowUpsAsync(
         IReadOnlyCollection<CommandId> payments, CancellationToken cancellationToken) =>
         UseAsync((store, token) => store.LastFollowUpsAsync(payments, token), cancellationToken);
 
-    public Task<IReadOnlyList<CommandId>> TakeDueHoldsAsync(DateTimeOffset now, int limit, CancellationToken cancellationToken) =>
+    public Task<IReadOnlyList<CommandId>> TakeDueHoldsAsync(
+        DateTimeOffset now, int limit, CancellationToken cancellationToken) =>
         UseAsync((store, token) => store.TakeDueHoldsAsync(now, limit, token), cancellationToken);
 
     public Task<Dictionary<CommandId, Wire.V1.Event>> CloseAsync(
@@ -46,7 +50,8 @@ internal sealed class PrimaryAccounts(string name, StoreServers servers, IOption
         IReadOnlyCollection<PartitionEpoch> owned, Guid owner, CancellationToken cancellationToken) =>
         UseAsync((store, token) => store.BeginEpochsAsync(owned, owner, token), cancellationToken);
 
-    public Task AppendAsync(IReadOnlyList<NewEvent> batch, Fence fence, CancellationToken cancellationToken) => UseAsync(
+    public Task AppendAsync(
+        IReadOnlyList<NewEvent> batch, Fence fence, CancellationToken cancellationToken) => UseAsync(
         async (store, token) =>
         {
             await store.AppendAsync(batch, fence, token);
@@ -54,7 +59,8 @@ internal sealed class PrimaryAccounts(string name, StoreServers servers, IOption
         },
         cancellationToken);
 
-    private Task<T> UseAsync<T>(Func<AccountStore, CancellationToken, Task<T>> use, CancellationToken cancellationToken) =>
+    private Task<T> UseAsync<T>(
+        Func<AccountStore, CancellationToken, Task<T>> use, CancellationToken cancellationToken) =>
         servers.UseAsync((primary, token) => use(Store(primary), token), cancellationToken);
 
     private AccountStore Store(NpgsqlDataSource primary) => _stores.GetOrAdd(

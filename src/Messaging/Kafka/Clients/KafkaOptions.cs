@@ -41,8 +41,8 @@ public sealed class KafkaOptions : IRelatedSettings
 
     /// <summary>The time without a heartbeat after which the group assigns a backend's partitions to other members. The commands
     /// on a killed backend's partitions wait about this long, so it is far below Kafka's default of 45 s; the minimum is the
-    /// brokers' <c>group.min.session.timeout.ms</c> (6 s by default), the maximum the time that a client of librdkafka may take between two
-    /// polls (5 min).</summary>
+    /// brokers' <c>group.min.session.timeout.ms</c> (6 s by default), the maximum the time that a client of librdkafka
+    /// may take between two polls (5 min).</summary>
     [TimeRange("00:00:00", "00:05:00", MinimumIsExclusive = true)]
     public TimeSpan SessionTimeout { get; set; } = TimeSpan.FromSeconds(6);
 
@@ -61,7 +61,8 @@ public sealed class KafkaOptions : IRelatedSettings
     [Range(1, RequestsInFlightLimit, ErrorMessage = "must be between 1 and 5: idempotent producers allow no more.")]
     public int RequestsInFlightMax { get; set; } = 1;
 
-    /// <summary>The longest time after which the offset of an answered command is committed; 10 ms to a minute.</summary>
+    /// <summary>The longest time after which the offset of an answered command is committed; 10 ms to a
+    /// minute.</summary>
     [TimeRange("00:00:00.010", "00:01:00")]
     public TimeSpan CommitInterval { get; set; } = TimeSpan.FromMilliseconds(500);
 
@@ -78,9 +79,9 @@ public sealed class KafkaOptions : IRelatedSettings
     /// the other settings.</summary>
     public IDictionary<string, string> Properties { get; } = new Dictionary<string, string>(StringComparer.Ordinal);
 
-    /// <summary>From when on a member of a group that another one has replaced may read its partition again, although the group has not
-    /// taken it away: longer than the group needs to tell it, or than its client needs to give the partition up when it does not reach the
-    /// group. Else it would take the partition back from its owner.</summary>
+    /// <summary>From when on a member of a group that another one has replaced may read its partition again, although
+    /// the group has not taken it away: longer than the group needs to tell it, or than its client needs to give the
+    /// partition up when it does not reach the group. Else it would take the partition back from its owner.</summary>
     internal TimeSpan FencedMax => TimeSpan.FromTicks((long)Session.Value) + (HeartbeatInterval * 4);
 
     private Quantity Session => Given("session.timeout.ms", nameof(SessionTimeout), SessionTimeout);
