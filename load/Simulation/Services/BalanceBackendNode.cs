@@ -8,7 +8,6 @@ using Billing.Messaging.Kafka;
 using Billing.Messaging.Kafka.Clients;
 using Billing.Simulation.Kafka;
 using Billing.Simulation.Store;
-using Billing.Wire.V1;
 using Confluent.Kafka;
 
 namespace Billing.Simulation.Services;
@@ -37,15 +36,16 @@ internal sealed class BalanceBackendNode : BackendNode
         var balances = new BalanceProcessor(
             View, _map, new SimulatedCardNetwork(settings.CardNetwork, node.Time), Replier, retry, settings.Backend, node.Supervisor,
             node.Time, PointLog<BalanceProcessor>.Instance);
-        var lookups = Stored(
-            Command.RequestOneofCase.Lookup, (place, command, token) => TransactionLookup.AnswerAsync(_map.Databases[place], command, token), brokers);
-        StoredHistory[] histories = [.. databases.Select(database => new StoredHistory(node, database, Account.Opened(settings.CreditLimit)))];
-        var past = Stored(
-            Command.RequestOneofCase.BalanceAt, (place, command, token) => PastBalances.AnswerAsync(histories[place], command, token), brokers);
-        var statements = Stored(
-            Command.RequestOneofCase.Statement,
-            async (place, command, _) => new Reply { Statement = await histories[place].ReadAsync(command.Statement) }, brokers);
-        var processor = new ReadProcessor([balances, lookups, past, statements], Replier, node.Supervisor);
+        ReadDatabase[] stores = [.. databases.Select((database, place) =>
+        {
+            var history = new StoredHistory(node, database, Account.Opened(settings.CreditLimit));
+            return new ReadDatabase(_map.Databases[place], history, (request, _) => history.ReadAsync(request));
+        })];
+        var stored = StoredReadKinds.All.Select(kind => new StoredReads(
+            kind.Field, (place, command, token) => kind.Read(stores[place], command, token), _map, Replier,
+            new EventStoreRetry(node.Time, new Random(brokers.Dice.Seed())), node.Time,
+            PointLog<StoredReads>.Instance));
+        var processor = new ReadProcessor([balances, .. stored], Replier, node.Supervisor);
         Start(_model);
         Start(processor);
         _partitions = [.. brokers.Find(Topics.Events)!.Select(log => log.Partition)];
@@ -58,10 +58,6 @@ internal sealed class BalanceBackendNode : BackendNode
 
     /// <summary>The backend's view of the balances.</summary>
     public BalanceView View { get; }
-
-    private StoredReads Stored(
-        Command.RequestOneofCase kind, Func<int, Command, CancellationToken, Task<Reply>> read, Brokers brokers) => new(
-            kind, read, _map, Replier, new EventStoreRetry(Node.Time, new Random(brokers.Dice.Seed())), Node.Time, PointLog<StoredReads>.Instance);
 
     private async Task FollowAsync()
     {

@@ -1,6 +1,7 @@
 using Billing.Contracts;
 using Billing.Hosting;
 using Billing.Messaging;
+using Billing.Messaging.Requests;
 using Billing.Wire.V1;
 using Grpc.Core;
 
@@ -22,7 +23,7 @@ internal interface IReadKind
 internal sealed class ReadProcessor(IEnumerable<IReadKind> kinds, Replier replier, Supervisor supervisor)
     : Worker(supervisor), ICommandHandler
 {
-    private readonly Dictionary<Command.RequestOneofCase, IReadKind> _kinds = kinds.ToDictionary(kind => kind.Field);
+    private readonly Dictionary<Command.RequestOneofCase, IReadKind> _kinds = Complete(kinds);
 
     public int InFlight => replier.InFlight;
 
@@ -38,6 +39,15 @@ internal sealed class ReadProcessor(IEnumerable<IReadKind> kinds, Replier replie
     // None of these ends by itself: the first one to end was cancelled or has failed, and ends this worker likewise.
     public override async Task RunAsync(CancellationToken stopping) =>
         await await Task.WhenAny(_kinds.Values.Select(kind => kind.RunAsync(stopping)));
+
+    // A request that no kind answers would end the backend when it comes.
+    private static Dictionary<Command.RequestOneofCase, IReadKind> Complete(IEnumerable<IReadKind> kinds)
+    {
+        var byField = kinds.ToDictionary(kind => kind.Field);
+        return RequestKinds.All.FirstOrDefault(kind => !kind.IsWrite && !byField.ContainsKey(kind.Field)) is { } missing
+            ? throw new ArgumentException($"Nothing answers requests of the kind {missing.Field}.", nameof(kinds))
+            : byField;
+    }
 }
 
 /// <summary>Requests whose deadline has passed: they are answered, so that their deliveries are settled, but not processed.</summary>

@@ -100,23 +100,17 @@ public static class BackendServices
         var replier = provider.New<Replier>(publisher);
         var backend = provider.GetRequiredService<IOptions<BackendOptions>>().Value;
         var opened = Account.Opened(backend.DefaultCreditLimit);
-        var databases = provider.Databases();
-        AccountHistory[] histories = [.. databases.Select(database => new AccountHistory(database.Servers, database.Settings.Schema, opened))];
-        StatementReader[] statements =
-        [
-            .. databases.Zip(histories, (database, history) => new StatementReader(database.Servers, database.Store, history, database.Settings.Schema, opened)),
-        ];
-        IReadKind[] kinds =
-        [
-            provider.New<BalanceProcessor>(replier),
-            Stored(Command.RequestOneofCase.Statement, async (place, command, token) => new Reply { Statement = await statements[place].ReadAsync(command.Statement, token) }),
-            Stored(Command.RequestOneofCase.Lookup, (place, command, token) => TransactionLookup.AnswerAsync(databases[place].Store, command, token)),
-            Stored(Command.RequestOneofCase.BalanceAt, (place, command, token) => PastBalances.AnswerAsync(histories[place], command, token)),
-        ];
-        return provider.New<ReadProcessor>(kinds, replier);
-
-        StoredReads Stored(Command.RequestOneofCase kind, Func<int, Command, CancellationToken, Task<Reply>> read) =>
-            provider.New<StoredReads>(kind, read, replier);
+        ReadDatabase[] databases = [.. provider.Databases().Select(database =>
+        {
+            var (servers, schema) = (database.Servers, database.Settings.Schema);
+            var history = new AccountHistory(servers, schema, opened);
+            var statements = new StatementReader(servers, database.Store, history, schema, opened);
+            return new ReadDatabase(database.Store, history, statements.ReadAsync);
+        })];
+        var stored = StoredReadKinds.All.Select(kind => provider.New<StoredReads>(
+            kind.Field,
+            (int place, Command command, CancellationToken token) => kind.Read(databases[place], command, token), replier));
+        return provider.New<ReadProcessor>((IReadKind[])[provider.New<BalanceProcessor>(replier), .. stored], replier);
     }
 
     private static BalanceView NewView(IServiceProvider provider)

@@ -3,6 +3,7 @@ using Billing.Cli.Arguments;
 using Billing.Cli.Background;
 using Billing.LocalStack.Credentials;
 using Billing.LocalStack.Processes;
+using Billing.Messaging.Requests;
 using Billing.Proxy.Security;
 
 namespace Billing.Cli.Commands.Operations;
