@@ -129,8 +129,7 @@ internal sealed class StatementEntryJson
     /// <summary>Its position in the account's stream, from 1.</summary>
     public required long Version { get; init; }
 
-    /// <summary>PAYMENT_ACCEPTED, PAYMENT_DECLINED, PAYMENT_AUTHORISED, AUTHORISATION_DECLINED, PAYMENT_CAPTURED, AUTHORISATION_VOIDED,
-    /// AUTHORISATION_EXPIRED, PAYMENT_REFUNDED, CREDIT_LIMIT_CHANGED or ACCOUNT_STATUS_CHANGED.</summary>
+    /// <summary>What happened.</summary>
     public required string Type { get; init; }
 
     /// <summary>The id of the request that caused it. An expiry has an id of the platform.</summary>
