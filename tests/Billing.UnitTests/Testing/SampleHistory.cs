@@ -6,8 +6,8 @@ using Billing.V1;
 
 namespace Billing.UnitTests.Testing;
 
-/// <summary>An account whose events are of every kind, with all that they may state. A new kind of event needs a command here;
-/// SampleHistory.txt keeps what is stored and sent of each event.</summary>
+/// <summary>An account whose events are of every kind, with all that they may state. A new kind of event needs a command
+/// at the end, so that what SampleHistory.txt keeps of the others (as it is stored, as it is sent) stays as it is.</summary>
 internal static class SampleHistory
 {
     public const string Stream = "visa/acct-42";
