@@ -123,6 +123,22 @@ internal sealed record StoredFact(
     private static JsonElement? Optional(JsonElement content, string name) => content.TryGetProperty(name, out var value) ? value : null;
 }
 
+/// <summary>The kind of a transaction.</summary>
+internal enum TransactionKind : byte
+{
+    Nothing,
+    Accepted,
+    Declined,
+    LimitChanged,
+    Refunded,
+    Authorised,
+    AuthorisationDeclined,
+    Captured,
+    Voided,
+    Expired,
+    StatusChanged,
+}
+
 /// <summary>What has become of a payment.</summary>
 /// <param name="Charged">What was charged.</param>
 /// <param name="Refunded">What was given back.</param>

@@ -4,22 +4,6 @@ using Billing.V1;
 
 namespace Billing.Auditing;
 
-/// <summary>The kind of a transaction.</summary>
-internal enum TransactionKind : byte
-{
-    Nothing,
-    Accepted,
-    Declined,
-    LimitChanged,
-    Refunded,
-    Authorised,
-    AuthorisationDeclined,
-    Captured,
-    Voided,
-    Expired,
-    StatusChanged,
-}
-
 /// <summary>One transaction according to an event.</summary>
 /// <param name="StreamId">The account's stream.</param>
 /// <param name="Version">Its version in the stream.</param>

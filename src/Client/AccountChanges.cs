@@ -56,6 +56,17 @@ public sealed record CreditLimitAnswer : Answer, INeverDeclined
 {
     /// <summary>The maximum balance. The balance may exceed a lowered one.</summary>
     public required Amount Limit { get; init; }
+
+    internal static Outcome<CreditLimitAnswer> Of(Guid id, SetCreditLimitResponse answer) =>
+        new(id, new CreditLimitAnswer
+        {
+            Limit = Amount.Of(answer.Limit),
+            Balance = Amount.Of(answer.Balance),
+            OnHold = Amount.Of(answer.OnHold),
+            DecidedAt = Outcomes.TimeOf(answer.DecideTime),
+            Version = answer.Version,
+            IsReplay = answer.Replayed,
+        });
 }
 
 /// <summary>Freezes, closes or reopens an account. Its id makes it safe to retry, as with a payment.</summary>
@@ -120,6 +131,17 @@ public sealed record AccountStatusAnswer : Answer, INeverDeclined
 {
     /// <summary>The status.</summary>
     public required AccountStatus Status { get; init; }
+
+    internal static Outcome<AccountStatusAnswer> Of(Guid id, SetAccountStatusResponse answer) =>
+        new(id, new AccountStatusAnswer
+        {
+            Status = (AccountStatus)answer.AccountStatus,
+            Balance = Amount.Of(answer.Balance),
+            OnHold = Amount.Of(answer.OnHold),
+            DecidedAt = Outcomes.TimeOf(answer.DecideTime),
+            Version = answer.Version,
+            IsReplay = answer.Replayed,
+        });
 }
 
 /// <summary>Whether an account takes payments. A newer platform may have further values.</summary>

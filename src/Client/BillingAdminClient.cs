@@ -50,7 +50,8 @@ public class BillingAdminClient : IDisposable
     {
         ArgumentNullException.ThrowIfNull(change);
         return ProxyCalls.OutcomeAsync(
-            change.Id, Admin.SetCreditLimitAsync(change.Message, Calls.Options(deadline, cancellationToken)), Outcomes.Of, cancellationToken);
+            change.Id, Admin.SetCreditLimitAsync(change.Message, Calls.Options(deadline, cancellationToken)),
+            CreditLimitAnswer.Of, cancellationToken);
     }
 
     /// <summary>Freezes, closes or reopens an account.</summary>
@@ -64,7 +65,8 @@ public class BillingAdminClient : IDisposable
     {
         ArgumentNullException.ThrowIfNull(change);
         return ProxyCalls.OutcomeAsync(
-            change.Id, Admin.SetAccountStatusAsync(change.Message, Calls.Options(deadline, cancellationToken)), Outcomes.Of, cancellationToken);
+            change.Id, Admin.SetAccountStatusAsync(change.Message, Calls.Options(deadline, cancellationToken)),
+            AccountStatusAnswer.Of, cancellationToken);
     }
 
     /// <summary>Closes the connections; calls in flight end.</summary>

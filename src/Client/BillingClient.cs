@@ -63,7 +63,8 @@ public class BillingClient : IDisposable
     {
         ArgumentNullException.ThrowIfNull(payment);
         return ProxyCalls.OutcomeAsync(
-            payment.Id, Messages.MakePaymentAsync(payment.Message, Calls.Options(deadline, cancellationToken)), Outcomes.Of, cancellationToken);
+            payment.Id, Messages.MakePaymentAsync(payment.Message, Calls.Options(deadline, cancellationToken)),
+            Outcomes.Of, cancellationToken);
     }
 
     /// <summary>Puts an amount on hold: it lowers the available credit, and not the balance, until it is captured, voided or expired.</summary>
@@ -77,7 +78,8 @@ public class BillingClient : IDisposable
     {
         ArgumentNullException.ThrowIfNull(hold);
         return ProxyCalls.OutcomeAsync(
-            hold.Id, Messages.AuthorisePaymentAsync(hold.Message, Calls.Options(deadline, cancellationToken)), Outcomes.Of, cancellationToken);
+            hold.Id, Messages.AuthorisePaymentAsync(hold.Message, Calls.Options(deadline, cancellationToken)),
+            Outcomes.Of, cancellationToken);
     }
 
     /// <summary>Charges what is on hold, whole or in part, at once or several times.</summary>
@@ -91,7 +93,8 @@ public class BillingClient : IDisposable
     {
         ArgumentNullException.ThrowIfNull(capture);
         return ProxyCalls.OutcomeAsync(
-            capture.Id, Messages.CapturePaymentAsync(capture.Message, Calls.Options(deadline, cancellationToken)), Outcomes.Of, cancellationToken);
+            capture.Id, Messages.CapturePaymentAsync(capture.Message, Calls.Options(deadline, cancellationToken)),
+            CaptureAnswer.Of, cancellationToken);
     }
 
     /// <summary>Releases what is still on hold.</summary>
@@ -105,7 +108,8 @@ public class BillingClient : IDisposable
     {
         ArgumentNullException.ThrowIfNull(request);
         return ProxyCalls.OutcomeAsync(
-            request.Id, Messages.VoidPaymentAsync(request.Message, Calls.Options(deadline, cancellationToken)), Outcomes.Of, cancellationToken);
+            request.Id, Messages.VoidPaymentAsync(request.Message, Calls.Options(deadline, cancellationToken)),
+            HoldVoidAnswer.Of, cancellationToken);
     }
 
     /// <summary>Gives back a payment, whole or in part.</summary>
@@ -119,7 +123,8 @@ public class BillingClient : IDisposable
     {
         ArgumentNullException.ThrowIfNull(refund);
         return ProxyCalls.OutcomeAsync(
-            refund.Id, Messages.RefundPaymentAsync(refund.Message, Calls.Options(deadline, cancellationToken)), Outcomes.Of, cancellationToken);
+            refund.Id, Messages.RefundPaymentAsync(refund.Message, Calls.Options(deadline, cancellationToken)),
+            RefundAnswer.Of, cancellationToken);
     }
 
     /// <summary>Charges many accounts over one stream, which costs far less than one call per payment. The number of payments in

@@ -16,7 +16,7 @@ public sealed record CardAccount
         ArgumentNullException.ThrowIfNull(id);
         Network = network;
         Id = id;
-        if (FieldRules.Check(new CheckBalanceRequest { PaymentType = Type, AccountId = id }) is { } violation)
+        if (FieldRules.CheckAccount(Type, id) is { } violation)
         {
             throw new ArgumentException(violation.ToString(), violation.Field == "account_id" ? nameof(id) : nameof(network));
         }

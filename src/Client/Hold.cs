@@ -166,6 +166,17 @@ public sealed record CaptureAnswer : Answer, INeverDeclined
 
     /// <summary>What of the payment is still on hold.</summary>
     public required Amount Held { get; init; }
+
+    internal static Outcome<CaptureAnswer> Of(Guid id, CapturePaymentResponse answer) => new(id, new CaptureAnswer
+    {
+        Total = Amount.Of(answer.Charged),
+        Held = Amount.Of(answer.Held),
+        Balance = Amount.Of(answer.Balance),
+        OnHold = Amount.Of(answer.OnHold),
+        DecidedAt = Outcomes.TimeOf(answer.DecideTime),
+        Version = answer.Version,
+        IsReplay = answer.Replayed,
+    });
 }
 
 /// <summary>Releases what is on hold of a payment. Its id makes it safe to retry.</summary>
@@ -219,4 +230,14 @@ public sealed record HoldVoidAnswer : Answer, INeverDeclined
 {
     /// <summary>What was on hold until then.</summary>
     public required Amount Released { get; init; }
+
+    internal static Outcome<HoldVoidAnswer> Of(Guid id, VoidPaymentResponse answer) => new(id, new HoldVoidAnswer
+    {
+        Released = Amount.Of(answer.Released),
+        Balance = Amount.Of(answer.Balance),
+        OnHold = Amount.Of(answer.OnHold),
+        DecidedAt = Outcomes.TimeOf(answer.DecideTime),
+        Version = answer.Version,
+        IsReplay = answer.Replayed,
+    });
 }

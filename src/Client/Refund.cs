@@ -78,4 +78,14 @@ public sealed record RefundAnswer : Answer, INeverDeclined
 {
     /// <summary>What has been given back of the payment, with this.</summary>
     public required Amount Total { get; init; }
+
+    internal static Outcome<RefundAnswer> Of(Guid id, RefundPaymentResponse answer) => new(id, new RefundAnswer
+    {
+        Total = Amount.Of(answer.Refunded),
+        Balance = Amount.Of(answer.Balance),
+        OnHold = Amount.Of(answer.OnHold),
+        DecidedAt = Outcomes.TimeOf(answer.DecideTime),
+        Version = answer.Version,
+        IsReplay = answer.Replayed,
+    });
 }

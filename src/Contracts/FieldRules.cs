@@ -62,33 +62,9 @@ public static class FieldRules
     /// list of currencies or none, and what a proxy accepted has to be processed: its currency may be any three letters.</summary>
     public static FieldViolation? CheckCommand(MakePaymentRequest request) =>
         CheckId(request.TransactionId, "transaction_id")
-        ?? CheckAccountId(request.AccountId)
-        ?? CheckPaymentType(request.PaymentType)
+        ?? CheckAccount(request.PaymentType, request.AccountId)
         ?? CheckAmount(request.Amount)
         ?? CheckNotes(request.Notes);
-
-    /// <summary>The first rule that a balance check breaks, or null.</summary>
-    public static FieldViolation? Check(CheckBalanceRequest request) =>
-        CheckAccountId(request.AccountId)
-        ?? CheckPaymentType(request.PaymentType)
-        ?? CheckNotNegative(request.MinVersion, "min_version");
-
-    /// <summary>The first rule that a question for a balance of the past breaks, or null.</summary>
-    public static FieldViolation? Check(GetBalanceAtRequest request) =>
-        CheckAccountId(request.AccountId)
-        ?? CheckPaymentType(request.PaymentType)
-        ?? (request.AtCase switch
-        {
-            GetBalanceAtRequest.AtOneofCase.Version => CheckNotNegative(request.Version, "version"),
-            GetBalanceAtRequest.AtOneofCase.Time => CheckTime(request.Time, "time"),
-            _ => new FieldViolation("version", "or time is missing"),
-        });
-
-    /// <summary>The first rule that a look-up breaks, or null.</summary>
-    public static FieldViolation? Check(GetTransactionRequest request) =>
-        CheckId(request.TransactionId, "transaction_id")
-        ?? CheckAccountId(request.AccountId)
-        ?? CheckPaymentType(request.PaymentType);
 
     /// <summary>The first rule that an authorisation breaks, or null.</summary>
     public static FieldViolation? Check(AuthorisePaymentRequest request) => CheckCommand(request) ?? CheckCurrency(request.Amount, "amount");
@@ -96,8 +72,7 @@ public static class FieldRules
     /// <summary>The first rule that an authorisation in a command breaks, or null; see the payment's.</summary>
     public static FieldViolation? CheckCommand(AuthorisePaymentRequest request) =>
         CheckId(request.TransactionId, "transaction_id")
-        ?? CheckAccountId(request.AccountId)
-        ?? CheckPaymentType(request.PaymentType)
+        ?? CheckAccount(request.PaymentType, request.AccountId)
         ?? CheckAmount(request.Amount)
         ?? CheckHoldDuration(request.HoldDuration)
         ?? CheckNotes(request.Notes);
@@ -108,8 +83,7 @@ public static class FieldRules
     /// <summary>The first rule that a capture in a command breaks, or null; see the payment's.</summary>
     public static FieldViolation? CheckCommand(CapturePaymentRequest request) =>
         CheckId(request.TransactionId, "transaction_id")
-        ?? CheckAccountId(request.AccountId)
-        ?? CheckPaymentType(request.PaymentType)
+        ?? CheckAccount(request.PaymentType, request.AccountId)
         ?? CheckId(request.PaymentId, "payment_id")
         ?? CheckAmount(request.Amount)
         ?? CheckNotes(request.Notes);
@@ -117,8 +91,7 @@ public static class FieldRules
     /// <summary>The first rule that the voiding of a hold breaks, or null.</summary>
     public static FieldViolation? Check(VoidPaymentRequest request) =>
         CheckId(request.TransactionId, "transaction_id")
-        ?? CheckAccountId(request.AccountId)
-        ?? CheckPaymentType(request.PaymentType)
+        ?? CheckAccount(request.PaymentType, request.AccountId)
         ?? CheckId(request.PaymentId, "payment_id");
 
     /// <summary>The first rule that a refund breaks, or null.</summary>
@@ -127,8 +100,7 @@ public static class FieldRules
     /// <summary>The first rule that a refund in a command breaks, or null; see the payment's.</summary>
     public static FieldViolation? CheckCommand(RefundPaymentRequest request) =>
         CheckId(request.TransactionId, "transaction_id")
-        ?? CheckAccountId(request.AccountId)
-        ?? CheckPaymentType(request.PaymentType)
+        ?? CheckAccount(request.PaymentType, request.AccountId)
         ?? CheckId(request.PaymentId, "payment_id")
         ?? CheckAmount(request.Amount)
         ?? CheckNotes(request.Notes);
@@ -139,23 +111,20 @@ public static class FieldRules
     /// <summary>The first rule that a change of a credit limit in a command breaks, or null; see the payment's.</summary>
     public static FieldViolation? CheckCommand(SetCreditLimitRequest request) =>
         CheckId(request.TransactionId, "transaction_id")
-        ?? CheckAccountId(request.AccountId)
-        ?? CheckPaymentType(request.PaymentType)
+        ?? CheckAccount(request.PaymentType, request.AccountId)
         ?? CheckLimit(request.Limit);
 
     /// <summary>The first rule that a change of an account's status breaks, or null.</summary>
     public static FieldViolation? Check(SetAccountStatusRequest request) =>
         CheckId(request.TransactionId, "transaction_id")
-        ?? CheckAccountId(request.AccountId)
-        ?? CheckPaymentType(request.PaymentType)
+        ?? CheckAccount(request.PaymentType, request.AccountId)
         ?? CheckAccountStatus(request.AccountStatus)
         ?? CheckNotes(request.Notes);
 
     /// <summary>The first rule that a request for a statement breaks, or null; whether the token is of such a request, a proxy
     /// sees.</summary>
     public static FieldViolation? Check(ListStatementRequest request) =>
-        CheckAccountId(request.AccountId)
-        ?? CheckPaymentType(request.PaymentType)
+        CheckAccount(request.PaymentType, request.AccountId)
         ?? CheckRange(request.StartTime, request.EndTime)
         ?? CheckTypes(request.Types_)
         ?? CheckNotNegative(request.AfterVersion, "after_version")
@@ -192,8 +161,11 @@ public static class FieldRules
         _ => UnknownAccountStatus(Invariant($"{(int)status}")),
     };
 
+    /// <summary>The rule that an id of a request breaks, or null.</summary>
+    /// <param name="id">The id.</param>
+    /// <param name="field">The path of its field.</param>
     // Guid's own parser also accepts white space around the UUID and "+" or "0x" inside it.
-    private static FieldViolation? CheckId(string id, string field) =>
+    public static FieldViolation? CheckId(string id, string field) =>
         id.Length == 36 && id.AsSpan().IndexOfAnyExcept(UuidCharacters) < 0
             && Guid.TryParseExact(id, "D", out var value) && value != Guid.Empty
             ? null
@@ -203,6 +175,12 @@ public static class FieldRules
 
     /// <summary>Whether a text may be the id of an account.</summary>
     public static bool IsAccountId(string id) => CheckAccountId(id) is null;
+
+    /// <summary>The first rule that an account breaks, or null.</summary>
+    /// <param name="type">Its payment type.</param>
+    /// <param name="id">Its id.</param>
+    public static FieldViolation? CheckAccount(PaymentType type, string id) =>
+        CheckAccountId(id) ?? CheckPaymentType(type);
 
     private static FieldViolation? CheckAccountId(string id)
     {
@@ -347,13 +325,18 @@ public static class FieldRules
                 "hold_duration",
                 Invariant($"must be whole seconds, 1 to {HoldSecondsMax}; it has {duration.Seconds} seconds and {duration.Nanos} nanos"));
 
-    // As protobuf defines it: from the year 1 to 9999.
-    private static FieldViolation? CheckTime(Timestamp? time, string field) =>
+    /// <summary>The rule that a time breaks, or null: it is of the years 1 to 9999, as protobuf defines it.</summary>
+    /// <param name="time">The time; null for none, which is valid.</param>
+    /// <param name="field">The path of its field.</param>
+    public static FieldViolation? CheckTime(Timestamp? time, string field) =>
         time is null || (time.Seconds is >= -62_135_596_800 and < 253_402_300_800 && time.Nanos is >= 0 and < MoneyExtensions.NanosPerUnit)
             ? null
             : new FieldViolation(field, Invariant($"must be a time of the years 1 to 9999; it has {time.Seconds} seconds and {time.Nanos} nanos"));
 
-    private static FieldViolation? CheckNotNegative(long value, string field) =>
+    /// <summary>The rule that a number breaks which must not be negative, or null.</summary>
+    /// <param name="value">The number.</param>
+    /// <param name="field">The path of its field.</param>
+    public static FieldViolation? CheckNotNegative(long value, string field) =>
         value < 0 ? new FieldViolation(field, Invariant($"must not be negative; it is {value}")) : null;
 
     // Never one half of a character that UTF-16 has as two.

@@ -141,33 +141,16 @@ public static class BadRecords
         return command;
     }
 
-    /// <summary>Returns one command of each kind, for an account of a payment type.</summary>
+    /// <summary>Returns one command of each kind that is answered, for an account of a payment type.</summary>
     public static IEnumerable<Command> Commands(PaymentType type)
     {
-        yield return Command(Topics.Replies("nobody"), type);
-        yield return Other(command => command.CreditLimit = new SetCreditLimitRequest
+        var valid = new ValidMessages(new Random(1), Account, type);
+        foreach (var kind in RequestKinds.All.Where(kind => kind.IsAnswered))
         {
-            TransactionId = command.TransactionId,
-            AccountId = Account,
-            PaymentType = type,
-            Limit = 1m.ToMoney("USD"),
-        });
-        yield return Other(command => command.AccountStatus = new SetAccountStatusRequest
-        {
-            TransactionId = command.TransactionId,
-            AccountId = Account,
-            PaymentType = type,
-            AccountStatus = AccountStatus.Frozen,
-        });
-        yield return Other(command => command.Balance = new CheckBalanceRequest { AccountId = Account, PaymentType = type });
-        yield return Other(command => command.Statement = new StatementPageRequest { AccountId = Account, PaymentType = type, Limit = 1 });
-    }
-
-    private static Command Other(Action<Command> request)
-    {
-        var command = Command(Topics.Replies("nobody"));
-        request(command);
-        return command;
+            var command = valid.Command(kind);
+            command.ProxyTopic = Topics.Replies("nobody");
+            yield return command;
+        }
     }
 
     /// <summary>Returns a value of the largest size that the brokers accept.</summary>

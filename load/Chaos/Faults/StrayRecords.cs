@@ -6,6 +6,7 @@ using Billing.V1;
 using Billing.Wire.V1;
 using Confluent.Kafka;
 using Google.Protobuf;
+using Google.Protobuf.Reflection;
 using Grpc.Core;
 
 namespace Billing.Chaos.Faults;
@@ -57,33 +58,37 @@ public static class StrayRecords
     private static IEnumerable<Message<string, byte[]>> Commands() =>
         BadRecords.Commands(PaymentType.Visa).Select(command => Versioned(command));
 
-    private static IEnumerable<Message<string, byte[]>> Events()
-    {
-        yield return Versioned(Event());
-        yield return Versioned(Event(fact => fact.PaymentDeclined = new PaymentDeclined
-        {
-            Amount = 1m.ToMoney("USD"),
-            Reason = DeclineReason.CreditLimitExceeded,
-        }));
-        yield return Versioned(Event(fact => fact.AccountStatusChanged = new AccountStatusChanged { Status = AccountStatus.Frozen }));
-        yield return Versioned(Event(fact => fact.CreditLimitChanged = new CreditLimitChanged { Limit = 1m.ToMoney("USD") }));
-    }
+    private static IEnumerable<Message<string, byte[]>> Events() =>
+        Of(Wire.V1.Event.Descriptor, "fact").Select(fact => Versioned(Event(recorded => fact.SetOn(recorded))));
 
     // Replies to no call: 0 is not a valid correlation id, and the proxies' correlation ids start at a random number.
     private static IEnumerable<Message<string, byte[]>> Replies()
     {
-        var id = Guid.NewGuid().ToString();
-        Reply[] replies =
+        var number = 0UL;
+        IEnumerable<Reply> replies =
         [
-            new() { CorrelationId = 1, Payment = new MakePaymentResponse { TransactionId = id, Outcome = PaymentOutcome.Accepted } },
-            new() { CorrelationId = 2, CreditLimit = new SetCreditLimitResponse { TransactionId = id } },
-            new() { CorrelationId = 3, Balance = new CheckBalanceResponse { Version = long.MaxValue } },
-            new() { CorrelationId = 4, Statement = new StatementPage { HasMore = true } },
-            new() { CorrelationId = 5, Error = new Wire.V1.Error { StatusCode = (int)StatusCode.OK } },
+            .. Of(Reply.Descriptor, "result").Select(answer =>
+            {
+                var reply = new Reply { CorrelationId = ++number };
+                answer.SetOn(reply);
+                return reply;
+            }),
+            new() { CorrelationId = ++number, Error = new Wire.V1.Error { StatusCode = (int)StatusCode.OK } },
             new() { CorrelationId = 0 },
         ];
         return replies.Select(reply => Versioned(new ReplyBatch { Replies = { reply } }));
     }
+
+    // Each member of a choice, with a valid value.
+    private static IEnumerable<(FieldDescriptor Field, IMessage Value)> Of(MessageDescriptor type, string choice)
+    {
+        var valid = new ValidMessages(new Random(1), "stray", PaymentType.Visa);
+        return type.Oneofs.Single(oneof => oneof.Name == choice).Fields
+            .Select(field => (field, valid.Of(field.MessageType)));
+    }
+
+    private static void SetOn(this (FieldDescriptor Field, IMessage Value) member, IMessage message) =>
+        member.Field.Accessor.SetValue(message, member.Value);
 
     private static Message<string, byte[]> DeadLetter()
     {

@@ -5,6 +5,7 @@ using Billing.LocalStack.Processes;
 using Billing.Measuring.Experiments.Echo;
 using Billing.Measuring.Loads;
 using Billing.Measuring.Processes;
+using Billing.Messaging.Requests;
 using Spectre.Console;
 
 namespace Billing.Measuring.Experiments;
@@ -34,7 +35,8 @@ internal abstract class Side(string name) : IAsyncDisposable
 internal sealed class StackSide(string name, BillingStack stack, IAsyncDisposable? companion = null) : Side(name)
 {
     private readonly string _token = stack.Credentials?.Token(
-        "load", [Proxy.Security.Scopes.PaymentsWrite, Proxy.Security.Scopes.BalancesRead], ["*/*"], TimeSpan.FromHours(24), TimeProvider.System) ?? "";
+        "load", [Scopes.PaymentsWrite, Scopes.BalancesRead], ["*/*"],
+        TimeSpan.FromHours(24), TimeProvider.System) ?? "";
 
     /// <summary>The stack.</summary>
     public BillingStack Stack => stack;

@@ -33,9 +33,13 @@ internal sealed class BalanceBackendNode : BackendNode
         View = new BalanceView(Account.Opened(settings.CreditLimit), settings.ViewAccountsMax, node.Time);
         _model = new BalanceReadModel(
             View, _map, retry, settings.Backend, node.Supervisor, node.Time, PointLog<BalanceReadModel>.Instance);
-        StoredHistory[] histories = [.. databases.Select(database => new StoredHistory(node, database, Account.Opened(settings.CreditLimit)))];
+        ReadDatabase[] stores = [.. databases.Select((database, index) =>
+        {
+            var history = new StoredHistory(node, database, Account.Opened(settings.CreditLimit));
+            return new ReadDatabase(_map.Databases[index], history, history);
+        })];
         var processor = new ReadProcessor(
-            View, _map, histories, histories, new SimulatedCardNetwork(settings.CardNetwork, node.Time), Replier, retry, settings.Backend,
+            View, _map, stores, new SimulatedCardNetwork(settings.CardNetwork, node.Time), Replier, retry, settings.Backend,
             node.Supervisor, node.Time, PointLogs.Instance);
         Start(_model);
         Start(processor);

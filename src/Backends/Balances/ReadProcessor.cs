@@ -4,6 +4,7 @@ using Billing.Backends.EventStore.Shards;
 using Billing.Contracts;
 using Billing.Hosting;
 using Billing.Messaging;
+using Billing.Messaging.Requests;
 using Billing.Wire.V1;
 using Grpc.Core;
 using Microsoft.Extensions.Options;
@@ -30,8 +31,7 @@ internal sealed class ReadProcessor : Worker, ICommandHandler
 
     /// <param name="view">The view of the balances.</param>
     /// <param name="map">The databases.</param>
-    /// <param name="histories">The accounts as they were, in each of those.</param>
-    /// <param name="statements">Their statements, in each of those.</param>
+    /// <param name="databases">What the kinds are answered from, in the order of the map.</param>
     /// <param name="network">What a check of a balance asks.</param>
     /// <param name="replier">Gets the answers.</param>
     /// <param name="retry">Tries reads again.</param>
@@ -40,27 +40,19 @@ internal sealed class ReadProcessor : Worker, ICommandHandler
     /// <param name="time">The clock.</param>
     /// <param name="log">Makes the loggers.</param>
     public ReadProcessor(
-        BalanceView view, ShardMap map, IReadOnlyList<IAccountHistory> histories, IReadOnlyList<IStatementReader> statements,
-        SimulatedCardNetwork network, Replier replier, EventStoreRetry retry, IOptions<BackendOptions> options, Supervisor supervisor,
-        TimeProvider time, ILoggerFactory log)
+        BalanceView view, ShardMap map, IReadOnlyList<ReadDatabase> databases, SimulatedCardNetwork network, Replier replier,
+        EventStoreRetry retry, IOptions<BackendOptions> options, Supervisor supervisor, TimeProvider time, ILoggerFactory log)
         : base(supervisor)
     {
         _replier = replier;
-        IReadKind[] kinds =
+        _kinds = Complete(
         [
             new BalanceProcessor(
                 view, map, network, replier, retry, options, supervisor, time, log.CreateLogger<BalanceProcessor>()),
-            Stored(Command.RequestOneofCase.Statement, async (database, command, token) =>
-                new Reply { Statement = await statements[database].ReadAsync(command.Statement, token) }),
-            Stored(Command.RequestOneofCase.Lookup, (database, command, token) =>
-                TransactionLookup.AnswerAsync(map.Databases[database], command, token)),
-            Stored(Command.RequestOneofCase.BalanceAt, (database, command, token) =>
-                PastBalances.AnswerAsync(histories[database], command, token)),
-        ];
-        _kinds = kinds.ToDictionary(kind => kind.Field);
-
-        StoredReads Stored(Command.RequestOneofCase kind, Func<int, Command, CancellationToken, Task<Reply>> read) =>
-            new(kind, read, map, replier, retry, time, log.CreateLogger<StoredReads>());
+            .. StoredReadKinds.All.Select(kind => new StoredReads(
+                kind.Field, (database, command, token) => kind.Read(databases[database], command, token), map, replier, retry,
+                time, log.CreateLogger<StoredReads>())),
+        ]);
     }
 
     public int InFlight => _replier.InFlight;
@@ -77,6 +69,15 @@ internal sealed class ReadProcessor : Worker, ICommandHandler
     // None of these ends by itself: the first one to end was cancelled or has failed, and ends this worker likewise.
     public override async Task RunAsync(CancellationToken stopping) =>
         await await Task.WhenAny(_kinds.Values.Select(kind => kind.RunAsync(stopping)));
+
+    // A request that no kind answers would end the backend when it comes.
+    private static Dictionary<Command.RequestOneofCase, IReadKind> Complete(IEnumerable<IReadKind> kinds)
+    {
+        var byField = kinds.ToDictionary(kind => kind.Field);
+        return RequestKinds.All.FirstOrDefault(kind => !kind.IsWrite && !byField.ContainsKey(kind.Field)) is { } missing
+            ? throw new ArgumentException($"Nothing answers requests of the kind {missing.Field}.", nameof(kinds))
+            : byField;
+    }
 }
 
 /// <summary>Requests whose deadline has passed: they are answered, so that their deliveries are settled, but not processed.</summary>

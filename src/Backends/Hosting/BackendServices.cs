@@ -97,12 +97,12 @@ public static class BackendServices
     internal static ReadProcessor NewReadProcessor(this IServiceProvider provider, IAnswerPublisher publisher)
     {
         var opened = Account.Opened(provider.GetRequiredService<IOptions<BackendOptions>>().Value.DefaultCreditLimit);
-        var databases = provider.Databases();
-        PrimaryReads[] reads =
-        [
-            .. databases.Select(database => new PrimaryReads(database.Servers, database.Store, database.Settings.Schema, opened)),
-        ];
-        return provider.New<ReadProcessor>(reads, reads, provider.New<Replier>(publisher));
+        ReadDatabase[] databases = [.. provider.Databases().Select(database =>
+        {
+            var reads = new PrimaryReads(database.Servers, database.Store, database.Settings.Schema, opened);
+            return new ReadDatabase(database.Store, reads, reads);
+        })];
+        return provider.New<ReadProcessor>(databases, provider.New<Replier>(publisher));
     }
 
     private static BalanceView NewView(IServiceProvider provider)

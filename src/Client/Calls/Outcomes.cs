@@ -73,57 +73,6 @@ internal static class Outcomes
         _ => UnknownOutcome<HoldAnswer>(id, answer.Outcome),
     };
 
-    public static Outcome<CaptureAnswer> Of(Guid id, CapturePaymentResponse answer) => new(id, new CaptureAnswer
-    {
-        Total = Amount.Of(answer.Charged),
-        Held = Amount.Of(answer.Held),
-        Balance = Amount.Of(answer.Balance),
-        OnHold = Amount.Of(answer.OnHold),
-        DecidedAt = TimeOf(answer.DecideTime),
-        Version = answer.Version,
-        IsReplay = answer.Replayed,
-    });
-
-    public static Outcome<HoldVoidAnswer> Of(Guid id, VoidPaymentResponse answer) => new(id, new HoldVoidAnswer
-    {
-        Released = Amount.Of(answer.Released),
-        Balance = Amount.Of(answer.Balance),
-        OnHold = Amount.Of(answer.OnHold),
-        DecidedAt = TimeOf(answer.DecideTime),
-        Version = answer.Version,
-        IsReplay = answer.Replayed,
-    });
-
-    public static Outcome<RefundAnswer> Of(Guid id, RefundPaymentResponse answer) => new(id, new RefundAnswer
-    {
-        Total = Amount.Of(answer.Refunded),
-        Balance = Amount.Of(answer.Balance),
-        OnHold = Amount.Of(answer.OnHold),
-        DecidedAt = TimeOf(answer.DecideTime),
-        Version = answer.Version,
-        IsReplay = answer.Replayed,
-    });
-
-    public static Outcome<CreditLimitAnswer> Of(Guid id, SetCreditLimitResponse answer) => new(id, new CreditLimitAnswer
-    {
-        Limit = Amount.Of(answer.Limit),
-        Balance = Amount.Of(answer.Balance),
-        OnHold = Amount.Of(answer.OnHold),
-        DecidedAt = TimeOf(answer.DecideTime),
-        Version = answer.Version,
-        IsReplay = answer.Replayed,
-    });
-
-    public static Outcome<AccountStatusAnswer> Of(Guid id, SetAccountStatusResponse answer) => new(id, new AccountStatusAnswer
-    {
-        Status = (AccountStatus)answer.AccountStatus,
-        Balance = Amount.Of(answer.Balance),
-        OnHold = Amount.Of(answer.OnHold),
-        DecidedAt = TimeOf(answer.DecideTime),
-        Version = answer.Version,
-        IsReplay = answer.Replayed,
-    });
-
     /// <summary>Returns the outcome of a request that failed.</summary>
     /// <param name="id">The id of the request.</param>
     /// <param name="failure">Its failure.</param>

@@ -2,6 +2,7 @@ using Billing.Contracts;
 using Billing.V1;
 using Billing.Wire.V1;
 using Google.Protobuf;
+using Google.Protobuf.Reflection;
 
 namespace Billing.Messaging.Requests;
 
@@ -9,11 +10,25 @@ namespace Billing.Messaging.Requests;
 /// from one. What a backend does with it is defined by the write side or the read side.</summary>
 public abstract class RequestKind
 {
+    /// <summary>The member of a command that holds a request of this kind.</summary>
+    public required Command.RequestOneofCase Field { get; init; }
+
+    /// <summary>The scope that its callers need, one of <see cref="Scopes"/>; null if only the platform sends it.
+    /// </summary>
+    public required string? Scope { get; init; }
+
+    /// <summary>The message by which callers send it: that of the command, unless the proxy makes another one of it.
+    /// </summary>
+    public MessageDescriptor CallersRequest { get => field ?? FieldDescriptor.MessageType; init; }
+
     /// <summary>Whether it goes to the write side: it changes an account, or has to be processed after what does.</summary>
     public bool IsWrite { get; init; }
 
     /// <summary>Whether a reply is sent to it.</summary>
     public bool IsAnswered { get; init; } = true;
+
+    /// <summary>The description of <see cref="Field"/>.</summary>
+    protected FieldDescriptor FieldDescriptor => Command.Descriptor.FindFieldByNumber((int)Field);
 
     internal abstract CommandRoute RouteOf(Command command);
 
@@ -61,9 +76,6 @@ public sealed class RequestKind<TRequest, TAnswer> : RequestKind
     /// <summary>The transaction id of a request that was checked; null if requests of this kind have none.</summary>
     public Func<TRequest, string?> TransactionIdOf { get; init; } = _ => null;
 
-    /// <summary>The path of the transaction id in a command.</summary>
-    public string TransactionIdField { get; init; } = "";
-
     /// <summary>The request in a command.</summary>
     public required Func<Command, TRequest> RequestIn { get; init; }
 
@@ -105,7 +117,9 @@ public sealed class RequestKind<TRequest, TAnswer> : RequestKind
     {
         var request = RequestIn(command);
         return (CheckCommand ?? Check)(request)?.ToString()
-            ?? (TransactionIdOf(request) is { } id && id != command.TransactionId ? TransactionIdField + " is not the command's transaction_id" : null);
+            ?? (TransactionIdOf(request) is { } id && id != command.TransactionId
+                ? FieldDescriptor.Name + ".transaction_id is not the command's transaction_id"
+                : null);
     }
 
     internal override IMessage BodyOf(Command command) => RequestIn(command);

@@ -1,5 +1,6 @@
 using Billing.Contracts;
 using Billing.V1;
+using Billing.Wire.V1;
 
 namespace Billing.Messaging.Requests;
 
@@ -8,6 +9,8 @@ public static partial class RequestKinds
     /// <summary>A change of an account's status.</summary>
     public static RequestKind<SetAccountStatusRequest, SetAccountStatusResponse> AccountStatus { get; } = new()
     {
+        Field = Command.RequestOneofCase.AccountStatus,
+        Scope = Scopes.Admin,
         IsWrite = true,
         Check = FieldRules.Check,
         CheckCommand = FieldRules.Check,
@@ -21,7 +24,6 @@ public static partial class RequestKinds
         },
         AccountOf = request => (request.PaymentType, request.AccountId),
         TransactionIdOf = request => request.TransactionId,
-        TransactionIdField = "account_status.transaction_id",
         RequestIn = command => command.AccountStatus,
         WriteTo = (command, request) => command.AccountStatus = request,
         AnswerIn = reply => reply.AccountStatus,

@@ -1,5 +1,6 @@
 using Billing.Contracts;
 using Billing.V1;
+using Billing.Wire.V1;
 
 namespace Billing.Messaging.Requests;
 
@@ -8,7 +9,11 @@ public static partial class RequestKinds
     /// <summary>A balance check.</summary>
     public static RequestKind<CheckBalanceRequest, CheckBalanceResponse> Balance { get; } = new()
     {
-        Check = FieldRules.Check,
+        Field = Command.RequestOneofCase.Balance,
+        Scope = Scopes.BalancesRead,
+        Check = request =>
+            FieldRules.CheckAccount(request.PaymentType, request.AccountId)
+            ?? FieldRules.CheckNotNegative(request.MinVersion, "min_version"),
         KnownFields = request => new() { AccountId = request.AccountId, PaymentType = request.PaymentType, MinVersion = request.MinVersion },
         AccountOf = request => (request.PaymentType, request.AccountId),
         RequestIn = command => command.Balance,
@@ -20,7 +25,9 @@ public static partial class RequestKinds
     /// <summary>A question for a balance of the past.</summary>
     public static RequestKind<GetBalanceAtRequest, GetBalanceAtResponse> BalanceAt { get; } = new()
     {
-        Check = FieldRules.Check,
+        Field = Command.RequestOneofCase.BalanceAt,
+        Scope = Scopes.BalancesRead,
+        Check = CheckMoment,
         KnownFields = KnownMoment,
         AccountOf = request => (request.PaymentType, request.AccountId),
         RequestIn = command => command.BalanceAt,
@@ -28,6 +35,15 @@ public static partial class RequestKinds
         AnswerIn = reply => reply.BalanceAt,
         RepeatedIds = [],
     };
+
+    private static FieldViolation? CheckMoment(GetBalanceAtRequest request) =>
+        FieldRules.CheckAccount(request.PaymentType, request.AccountId)
+        ?? (request.AtCase switch
+        {
+            GetBalanceAtRequest.AtOneofCase.Version => FieldRules.CheckNotNegative(request.Version, "version"),
+            GetBalanceAtRequest.AtOneofCase.Time => FieldRules.CheckTime(request.Time, "time"),
+            _ => new FieldViolation("version", "or time is missing"),
+        });
 
     private static GetBalanceAtRequest KnownMoment(GetBalanceAtRequest request)
     {

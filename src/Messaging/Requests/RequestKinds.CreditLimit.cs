@@ -1,5 +1,6 @@
 using Billing.Contracts;
 using Billing.V1;
+using Billing.Wire.V1;
 
 namespace Billing.Messaging.Requests;
 
@@ -8,6 +9,8 @@ public static partial class RequestKinds
     /// <summary>A change of a credit limit.</summary>
     public static RequestKind<SetCreditLimitRequest, SetCreditLimitResponse> CreditLimit { get; } = new()
     {
+        Field = Command.RequestOneofCase.CreditLimit,
+        Scope = Scopes.Admin,
         IsWrite = true,
         Check = FieldRules.Check,
         CheckCommand = FieldRules.CheckCommand,
@@ -20,7 +23,6 @@ public static partial class RequestKinds
         },
         AccountOf = request => (request.PaymentType, request.AccountId),
         TransactionIdOf = request => request.TransactionId,
-        TransactionIdField = "credit_limit.transaction_id",
         RequestIn = command => command.CreditLimit,
         WriteTo = (command, request) => command.CreditLimit = request,
         AnswerIn = reply => reply.CreditLimit,

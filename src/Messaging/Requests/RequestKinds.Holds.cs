@@ -9,6 +9,8 @@ public static partial class RequestKinds
     /// <summary>The authorisation of a payment.</summary>
     public static RequestKind<AuthorisePaymentRequest, AuthorisePaymentResponse> Authorise { get; } = new()
     {
+        Field = Command.RequestOneofCase.Authorise,
+        Scope = Scopes.PaymentsWrite,
         IsWrite = true,
         Check = FieldRules.Check,
         CheckCommand = FieldRules.CheckCommand,
@@ -23,7 +25,6 @@ public static partial class RequestKinds
         },
         AccountOf = request => (request.PaymentType, request.AccountId),
         TransactionIdOf = request => request.TransactionId,
-        TransactionIdField = "authorise.transaction_id",
         RequestIn = command => command.Authorise,
         WriteTo = (command, request) => command.Authorise = request,
         AnswerIn = reply => reply.Authorise,
@@ -36,6 +37,8 @@ public static partial class RequestKinds
     /// <summary>The capture of a payment that was authorised.</summary>
     public static RequestKind<CapturePaymentRequest, CapturePaymentResponse> Capture { get; } = new()
     {
+        Field = Command.RequestOneofCase.Capture,
+        Scope = Scopes.PaymentsWrite,
         IsWrite = true,
         Check = FieldRules.Check,
         CheckCommand = FieldRules.CheckCommand,
@@ -51,7 +54,6 @@ public static partial class RequestKinds
         },
         AccountOf = request => (request.PaymentType, request.AccountId),
         TransactionIdOf = request => request.TransactionId,
-        TransactionIdField = "capture.transaction_id",
         RequestIn = command => command.Capture,
         WriteTo = (command, request) => command.Capture = request,
         AnswerIn = reply => reply.Capture,
@@ -65,6 +67,8 @@ public static partial class RequestKinds
     /// <summary>The voiding of a payment that was authorised.</summary>
     public static RequestKind<VoidPaymentRequest, VoidPaymentResponse> Void { get; } = new()
     {
+        Field = Command.RequestOneofCase.Void,
+        Scope = Scopes.PaymentsWrite,
         IsWrite = true,
         Check = FieldRules.Check,
         KnownFields = request => new()
@@ -76,7 +80,6 @@ public static partial class RequestKinds
         },
         AccountOf = request => (request.PaymentType, request.AccountId),
         TransactionIdOf = request => request.TransactionId,
-        TransactionIdField = "void.transaction_id",
         RequestIn = command => command.Void,
         WriteTo = (command, request) => command.Void = request,
         AnswerIn = reply => reply.Void,
@@ -90,15 +93,14 @@ public static partial class RequestKinds
     /// <summary>The expiry of a hold, which only backends send.</summary>
     public static RequestKind<HoldExpiry, Reply> Expiry { get; } = new()
     {
+        Field = Command.RequestOneofCase.Expiry,
+        Scope = null,
         IsWrite = true,
         IsAnswered = false,
-        Check = request => FieldRules.Check(new VoidPaymentRequest
-        {
-            TransactionId = request.PaymentId,
-            AccountId = request.AccountId,
-            PaymentType = request.PaymentType,
-            PaymentId = request.PaymentId,
-        }) ?? (UnixTime.IsDate(request.AsOfUnixUs) ? null : new FieldViolation("as_of_unix_us", "is not a time")),
+        Check = request =>
+            FieldRules.CheckId(request.PaymentId, "payment_id")
+            ?? FieldRules.CheckAccount(request.PaymentType, request.AccountId)
+            ?? (UnixTime.IsDate(request.AsOfUnixUs) ? null : new FieldViolation("as_of_unix_us", "is not a time")),
         KnownFields = request => request.Clone(),
         AccountOf = request => (request.PaymentType, request.AccountId),
         RequestIn = command => command.Expiry,

@@ -1,5 +1,6 @@
 using Billing.Contracts;
 using Billing.V1;
+using Billing.Wire.V1;
 
 namespace Billing.Messaging.Requests;
 
@@ -8,7 +9,11 @@ public static partial class RequestKinds
     /// <summary>The look-up of what is recorded of a request. Its transaction id is that of the request, and is none of the command's own.</summary>
     public static RequestKind<GetTransactionRequest, GetTransactionResponse> Lookup { get; } = new()
     {
-        Check = FieldRules.Check,
+        Field = Command.RequestOneofCase.Lookup,
+        Scope = Scopes.BalancesRead,
+        Check = request =>
+            FieldRules.CheckId(request.TransactionId, "transaction_id")
+            ?? FieldRules.CheckAccount(request.PaymentType, request.AccountId),
         KnownFields = request => new() { TransactionId = request.TransactionId, AccountId = request.AccountId, PaymentType = request.PaymentType },
         AccountOf = request => (request.PaymentType, request.AccountId),
         RequestIn = command => command.Lookup,

@@ -1,5 +1,6 @@
 using Billing.Contracts;
 using Billing.V1;
+using Billing.Wire.V1;
 
 namespace Billing.Messaging.Requests;
 
@@ -8,6 +9,8 @@ public static partial class RequestKinds
     /// <summary>A payment.</summary>
     public static RequestKind<MakePaymentRequest, MakePaymentResponse> Payment { get; } = new()
     {
+        Field = Command.RequestOneofCase.Payment,
+        Scope = Scopes.PaymentsWrite,
         IsWrite = true,
         Check = FieldRules.Check,
         CheckCommand = FieldRules.CheckCommand,
@@ -21,7 +24,6 @@ public static partial class RequestKinds
         },
         AccountOf = request => (request.PaymentType, request.AccountId),
         TransactionIdOf = request => request.TransactionId,
-        TransactionIdField = "payment.transaction_id",
         RequestIn = command => command.Payment,
         WriteTo = (command, request) => command.Payment = request,
         AnswerIn = reply => reply.Payment,

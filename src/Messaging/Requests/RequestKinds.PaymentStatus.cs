@@ -1,6 +1,5 @@
 using System.Globalization;
 using Billing.Contracts;
-using Billing.V1;
 using Billing.Wire.V1;
 
 namespace Billing.Messaging.Requests;
@@ -11,6 +10,8 @@ public static partial class RequestKinds
     /// payment.</summary>
     public static RequestKind<PaymentStatusRequest, PaymentStatus> PaymentStatus { get; } = new()
     {
+        Field = Command.RequestOneofCase.PaymentStatus,
+        Scope = Scopes.PaymentsWrite,
         IsWrite = true,
         Check = CheckQuestion,
         KnownFields = request => new()
@@ -23,7 +24,6 @@ public static partial class RequestKinds
         },
         AccountOf = request => (request.PaymentType, request.AccountId),
         TransactionIdOf = request => request.TransactionId,
-        TransactionIdField = "payment_status.transaction_id",
         RequestIn = command => command.PaymentStatus,
         WriteTo = (command, request) => command.PaymentStatus = request,
         AnswerIn = reply => reply.PaymentStatus,
@@ -37,15 +37,11 @@ public static partial class RequestKinds
     };
 
     private static FieldViolation? CheckQuestion(PaymentStatusRequest request) =>
-        FieldRules.Check(new GetTransactionRequest
-        {
-            TransactionId = request.TransactionId,
-            AccountId = request.AccountId,
-            PaymentType = request.PaymentType,
-        })
+        FieldRules.CheckId(request.TransactionId, "transaction_id")
+        ?? FieldRules.CheckAccount(request.PaymentType, request.AccountId)
         ?? (request.Fingerprint.Length == PaymentFingerprint.Bytes
             ? null
             : new FieldViolation("fingerprint", string.Create(
                 CultureInfo.InvariantCulture, $"must have {PaymentFingerprint.Bytes} bytes; it has {request.Fingerprint.Length}")))
-        ?? (request.Partition >= 0 ? null : new FieldViolation("partition", "must not be negative"));
+        ?? FieldRules.CheckNotNegative(request.Partition, "partition");
 }

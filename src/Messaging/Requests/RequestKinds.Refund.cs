@@ -1,5 +1,6 @@
 using Billing.Contracts;
 using Billing.V1;
+using Billing.Wire.V1;
 
 namespace Billing.Messaging.Requests;
 
@@ -8,6 +9,8 @@ public static partial class RequestKinds
     /// <summary>A refund of a payment.</summary>
     public static RequestKind<RefundPaymentRequest, RefundPaymentResponse> Refund { get; } = new()
     {
+        Field = Command.RequestOneofCase.Refund,
+        Scope = Scopes.PaymentsWrite,
         IsWrite = true,
         Check = FieldRules.Check,
         CheckCommand = FieldRules.CheckCommand,
@@ -22,7 +25,6 @@ public static partial class RequestKinds
         },
         AccountOf = request => (request.PaymentType, request.AccountId),
         TransactionIdOf = request => request.TransactionId,
-        TransactionIdField = "refund.transaction_id",
         RequestIn = command => command.Refund,
         WriteTo = (command, request) => command.Refund = request,
         AnswerIn = reply => reply.Refund,

@@ -13,6 +13,9 @@ public static partial class RequestKinds
     /// <summary>A page of a statement.</summary>
     public static RequestKind<StatementPageRequest, StatementPage> Statement { get; } = new()
     {
+        Field = Command.RequestOneofCase.Statement,
+        Scope = Scopes.BalancesRead,
+        CallersRequest = ListStatementRequest.Descriptor,
         Check = CheckPage,
         KnownFields = request => request.Clone(),
         AccountOf = request => (request.PaymentType, request.AccountId),

@@ -1,15 +1,35 @@
 using Billing.V1;
 using Billing.Wire.V1;
+using Google.Protobuf.Reflection;
 using Google.Protobuf.WellKnownTypes;
+using Enum = System.Enum;
 
 namespace Billing.Messaging.Requests;
 
-/// <summary>The kinds of requests, each in a file of its own.</summary>
+/// <summary>The kinds of requests: one entry each, which says all that proxies and transports know of it.
+/// What the backends know is in an entry of their own for each kind (docs/kinds.md).</summary>
 public static partial class RequestKinds
 {
+    /// <summary>All kinds.</summary>
+    public static IEnumerable<RequestKind> All =>
+        Enum.GetValues<Command.RequestOneofCase>().Select(Of).OfType<RequestKind>();
+
     /// <summary>The kind of a command's request; null if it contains none.</summary>
-    public static RequestKind? Of(Command command) => command.RequestCase switch
+    public static RequestKind? Of(Command command) => Of(command.RequestCase);
+
+    /// <summary>The kind of a request that callers send.</summary>
+    /// <param name="request">Its message.</param>
+    /// <exception cref="ArgumentException">Callers cannot send it.</exception>
+    public static RequestKind OfCallers(MessageDescriptor request) =>
+        All.SingleOrDefault(kind => kind.Scope is not null && kind.CallersRequest == request)
+        ?? throw new ArgumentException($"{request.FullName} has no kind that callers may send.", nameof(request));
+
+    // There is no case for all others, so that a member of a command that has no kind does not compile. Protobuf makes no
+    // other value.
+#pragma warning disable CS8524
+    private static RequestKind? Of(Command.RequestOneofCase field) => field switch
     {
+        Command.RequestOneofCase.None => null,
         Command.RequestOneofCase.Payment => Payment,
         Command.RequestOneofCase.CreditLimit => CreditLimit,
         Command.RequestOneofCase.AccountStatus => AccountStatus,
@@ -23,8 +43,8 @@ public static partial class RequestKinds
         Command.RequestOneofCase.Statement => Statement,
         Command.RequestOneofCase.Lookup => Lookup,
         Command.RequestOneofCase.BalanceAt => BalanceAt,
-        _ => null,
     };
+#pragma warning restore CS8524
 
     /// <summary>Copies a time with the fields of the contract.</summary>
     public static Timestamp? Known(Timestamp? time) => time is null ? null : new() { Seconds = time.Seconds, Nanos = time.Nanos };

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Billing.Messaging.Requests;
 using Billing.Operator.Arguments;
 using Billing.Proxy.Security;
 

@@ -1,9 +1,7 @@
 using Billing.Messaging.Requests;
 using Billing.Proxy.Limits;
-using Billing.Proxy.Security;
 using Billing.V1;
 using Grpc.Core;
-using Microsoft.AspNetCore.Authorization;
 using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Calls;
@@ -12,11 +10,9 @@ namespace Billing.Proxy.Calls;
 internal sealed class GrpcService(RequestHandler handler, Admission admission, IOptions<ProxyOptions> options, TimeProvider time)
     : BillingService.BillingServiceBase
 {
-    [Authorize(Scopes.PaymentsWrite)]
     public override async Task<MakePaymentResponse> MakePayment(MakePaymentRequest request, ServerCallContext context) =>
         (await handler.HandleAsync(RequestKinds.Payment, request, IncomingCall.TimedOf(context, time))).Value;
 
-    [Authorize(Scopes.PaymentsWrite)]
     public override async Task MakePayments(
         IAsyncStreamReader<MakePaymentRequest> requestStream, IServerStreamWriter<MakePaymentsResponse> responseStream,
         ServerCallContext context)
@@ -30,39 +26,30 @@ internal sealed class GrpcService(RequestHandler handler, Admission admission, I
         await stream.RunAsync();
     }
 
-    [Authorize(Scopes.PaymentsWrite)]
     public override async Task<AuthorisePaymentResponse> AuthorisePayment(AuthorisePaymentRequest request, ServerCallContext context) =>
         (await handler.HandleAsync(RequestKinds.Authorise, request, IncomingCall.Of(context, time))).Value;
 
-    [Authorize(Scopes.PaymentsWrite)]
     public override async Task<CapturePaymentResponse> CapturePayment(CapturePaymentRequest request, ServerCallContext context) =>
         (await handler.HandleAsync(RequestKinds.Capture, request, IncomingCall.Of(context, time))).Value;
 
-    [Authorize(Scopes.PaymentsWrite)]
     public override async Task<VoidPaymentResponse> VoidPayment(VoidPaymentRequest request, ServerCallContext context) =>
         (await handler.HandleAsync(RequestKinds.Void, request, IncomingCall.Of(context, time))).Value;
 
-    [Authorize(Scopes.PaymentsWrite)]
     public override async Task<RefundPaymentResponse> RefundPayment(RefundPaymentRequest request, ServerCallContext context) =>
         (await handler.HandleAsync(RequestKinds.Refund, request, IncomingCall.Of(context, time))).Value;
 
-    [Authorize(Scopes.BalancesRead)]
     public override async Task<CheckBalanceResponse> CheckBalance(CheckBalanceRequest request, ServerCallContext context) =>
         (await handler.HandleAsync(RequestKinds.Balance, request, IncomingCall.Of(context, time))).Value;
 
-    [Authorize(Scopes.BalancesRead)]
     public override async Task<GetBalanceAtResponse> GetBalanceAt(GetBalanceAtRequest request, ServerCallContext context) =>
         (await handler.HandleAsync(RequestKinds.BalanceAt, request, IncomingCall.Of(context, time))).Value;
 
-    [Authorize(Scopes.BalancesRead)]
     public override Task<GetTransactionResponse> GetTransaction(GetTransactionRequest request, ServerCallContext context) =>
         Transactions.FindAsync(handler, request, IncomingCall.Of(context, time));
 
-    [Authorize(Scopes.BalancesRead)]
     public override Task<ListStatementResponse> ListStatement(ListStatementRequest request, ServerCallContext context) =>
         StatementPages.ReadAsync(handler, request, IncomingCall.Of(context, time));
 
-    [Authorize(Scopes.BalancesRead)]
     public override async Task StreamStatement(
         ListStatementRequest request, IServerStreamWriter<ListStatementResponse> responseStream, ServerCallContext context)
     {
@@ -74,7 +61,6 @@ internal sealed class GrpcService(RequestHandler handler, Admission admission, I
 }
 
 /// <summary>The API for the operators of the platform, over gRPC.</summary>
-[Authorize(Scopes.Admin)]
 internal sealed class GrpcAdminService(RequestHandler handler, TimeProvider time) : BillingAdminService.BillingAdminServiceBase
 {
     public override async Task<SetCreditLimitResponse> SetCreditLimit(SetCreditLimitRequest request, ServerCallContext context) =>

@@ -2,7 +2,6 @@ using Billing.Contracts;
 using Billing.Messaging.Requests;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Limits;
-using Billing.Proxy.Security;
 using Billing.V1;
 using Billing.Wire.V1;
 

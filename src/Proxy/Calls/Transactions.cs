@@ -1,5 +1,4 @@
 using Billing.Messaging.Requests;
-using Billing.Proxy.Security;
 using Billing.V1;
 
 namespace Billing.Proxy.Calls;

@@ -41,8 +41,8 @@ internal static class ProxyServices
         app.Use(app.Services.GetRequiredService<CallMetrics>().InvokeAsync);
         app.MapLive();
         app.Use(app.Services.GetRequiredService<CallErrors>().InvokeAsync);
-        app.MapGrpcService<GrpcService>();
-        app.MapGrpcService<GrpcAdminService>().ForOperators();
+        app.MapGrpcService<GrpcService>().NeedScopes(V1.BillingService.Descriptor);
+        app.MapGrpcService<GrpcAdminService>().NeedScopes(V1.BillingAdminService.Descriptor).ForOperators();
         app.MapGrpcHealthChecksService().AllowAnonymous().RequireRateLimiting(AnonymousCalls.Name);
         app.MapGrpcReflectionService().AllowAnonymous().RequireRateLimiting(AnonymousCalls.Name);
         app.MapRest();

@@ -1,5 +1,6 @@
 using System.Diagnostics.Metrics;
 using Billing.Hosting;
+using Billing.Messaging.Requests;
 using Billing.Proxy.Limits;
 using Billing.Proxy.Security;
 using Billing.Proxy.Telemetry;

@@ -1,6 +1,7 @@
 using Billing.Hosting;
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
+using Billing.Messaging.Requests;
 using Billing.Proxy.Rest;
 using Billing.Proxy.Security;
 using Microsoft.Extensions.DependencyInjection.Extensions;

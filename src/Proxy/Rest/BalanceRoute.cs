@@ -6,7 +6,6 @@ using Billing.Messaging.Requests;
 using Billing.Proxy.Calls;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Rest.Description;
-using Billing.Proxy.Security;
 using Billing.V1;
 using Microsoft.AspNetCore.Mvc;
 
@@ -21,9 +20,9 @@ internal sealed class BalanceRoute(RequestHandler handler, BodyRequests requests
     public void Map(IEndpointRouteBuilder routes)
     {
         routes.MapGet("/v1/accounts/{payment_type}/{account_id}/balance", BalanceAsync)
-            .WithName("CheckBalance").Answers<AccountBalanceAnswer>(Scopes.BalancesRead);
+            .WithName("CheckBalance").Answers<AccountBalanceAnswer>(RequestKinds.Balance);
         routes.MapPost("/v1/balances/lookup", (Delegate)BalanceAtAsync)
-            .WithName("GetBalanceAt").Takes<PastBalanceBody>().Answers<PastBalanceAnswer>(Scopes.BalancesRead);
+            .WithName("GetBalanceAt").Takes<PastBalanceBody>().Answers<PastBalanceAnswer>(RequestKinds.BalanceAt);
     }
 
     [EndpointSummary("Reads what an account owes and what it may still spend")]

@@ -2,7 +2,6 @@ using System.ComponentModel;
 using System.ComponentModel.DataAnnotations;
 using Billing.Messaging.Requests;
 using Billing.Proxy.Rest.Description;
-using Billing.Proxy.Security;
 using Billing.V1;
 using Microsoft.AspNetCore.Mvc;
 
@@ -14,11 +13,12 @@ internal sealed class HoldRoutes(BodyRequests requests) : IRestRoute
     public void Map(IEndpointRouteBuilder routes)
     {
         routes.MapPut("/v1/authorisations/{transaction_id}", AuthoriseAsync)
-            .WithName("AuthorisePayment").Takes<AuthorisationBody>().Fails(409).Answers<AuthorisationAnswer>(Scopes.PaymentsWrite);
+            .WithName("AuthorisePayment").Takes<AuthorisationBody>()
+            .Answers<AuthorisationAnswer>(RequestKinds.Authorise);
         routes.MapPut("/v1/captures/{transaction_id}", CaptureAsync)
-            .WithName("CapturePayment").Takes<CaptureBody>().Fails(404, 409).Answers<CaptureAnswer>(Scopes.PaymentsWrite);
+            .WithName("CapturePayment").Takes<CaptureBody>().Fails(404).Answers<CaptureAnswer>(RequestKinds.Capture);
         routes.MapPut("/v1/voids/{transaction_id}", VoidAsync)
-            .WithName("VoidPayment").Takes<VoidingBody>().Fails(404, 409).Answers<VoidingAnswer>(Scopes.PaymentsWrite);
+            .WithName("VoidPayment").Takes<VoidingBody>().Fails(404).Answers<VoidingAnswer>(RequestKinds.Void);
     }
 
     [EndpointSummary("Puts an amount on hold")]

@@ -1,7 +1,6 @@
 using System.ComponentModel.DataAnnotations;
 using Billing.Messaging.Requests;
 using Billing.Proxy.Rest.Description;
-using Billing.Proxy.Security;
 using Billing.V1;
 using Microsoft.AspNetCore.Mvc;
 
@@ -13,9 +12,11 @@ internal sealed class OperatorRoutes(BodyRequests requests) : IRestRoute
     public void Map(IEndpointRouteBuilder routes)
     {
         routes.MapPut("/v1/accounts/{payment_type}/{account_id}/credit-limit", LimitAsync)
-            .WithName("SetCreditLimit").Takes<CreditLimitBody>().ForOperators().Fails(404, 409).Answers<CreditLimitChangeAnswer>(Scopes.Admin);
+            .WithName("SetCreditLimit").Takes<CreditLimitBody>()
+            .Answers<CreditLimitChangeAnswer>(RequestKinds.CreditLimit);
         routes.MapPut("/v1/accounts/{payment_type}/{account_id}/status", StatusAsync)
-            .WithName("SetAccountStatus").Takes<AccountStatusBody>().ForOperators().Fails(404, 409).Answers<AccountStatusChangeAnswer>(Scopes.Admin);
+            .WithName("SetAccountStatus").Takes<AccountStatusBody>()
+            .Answers<AccountStatusChangeAnswer>(RequestKinds.AccountStatus);
     }
 
     [EndpointSummary("Sets an account's credit limit")]

@@ -3,7 +3,6 @@ using System.ComponentModel.DataAnnotations;
 using Billing.Messaging.Requests;
 using Billing.Proxy.Calls;
 using Billing.Proxy.Rest.Description;
-using Billing.Proxy.Security;
 using Billing.V1;
 using Microsoft.AspNetCore.Mvc;
 using Microsoft.Extensions.Options;
@@ -14,10 +13,10 @@ namespace Billing.Proxy.Rest;
 internal sealed class PaymentRoute(RequestHandler handler, IOptions<ProxyOptions> options, TimeProvider time) : IRestRoute
 {
     public void Map(IEndpointRouteBuilder routes) => routes.MapPut("/v1/payments/{transaction_id}", PayAsync)
-        .WithName("MakePayment").Takes<PaymentBody>().Fails(409)
+        .WithName("MakePayment").Takes<PaymentBody>()
         .Produces<PaymentStatusAnswer>(StatusCodes.Status202Accepted, "application/json")
         .HasHeader(RestRequest.PreferHeader, "respond-async: answer 202 as soon as the payment is queued (RFC 7240).")
-        .Answers<PaymentAnswer>(Scopes.PaymentsWrite);
+        .Answers<PaymentAnswer>(RequestKinds.Payment);
 
     [EndpointSummary("Charges an account")]
     [EndpointDescription("A repeated transaction_id with the same content gets the same answer; with different content, 409. With \"Prefer: respond-async\" the answer is 202 as soon as the payment is queued, and Location is the URL of its status.")]

@@ -5,7 +5,6 @@ using Billing.Messaging.Requests;
 using Billing.Proxy.Calls;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Rest.Description;
-using Billing.Proxy.Security;
 using Billing.V1;
 using Billing.Wire.V1;
 using Grpc.Core;
@@ -28,9 +27,9 @@ internal sealed class PaymentStatusRoute(RequestHandler handler, TimeProvider ti
     private static readonly TimeSpan StatusWait = TimeSpan.FromSeconds(1);
 
     public void Map(IEndpointRouteBuilder routes) => routes.MapGet(Pattern, StatusAsync)
-        .WithName("GetPaymentStatus").Fails(404, 409)
+        .WithName("GetPaymentStatus").Fails(404)
         .AnswersHeader(200, "Retry-After", "If the payment is pending: how many seconds to wait before the status is asked for again.")
-        .Answers<PaymentStatusAnswer>(Scopes.PaymentsWrite);
+        .Answers<PaymentStatusAnswer>(RequestKinds.PaymentStatus);
 
     /// <summary>The answer to a payment that was taken, with the URL of its status.</summary>
     public static IResult Taken(MakePaymentRequest payment, int partition, HttpResponse response)

@@ -2,7 +2,6 @@ using System.ComponentModel;
 using System.ComponentModel.DataAnnotations;
 using Billing.Messaging.Requests;
 using Billing.Proxy.Rest.Description;
-using Billing.Proxy.Security;
 using Billing.V1;
 using Microsoft.AspNetCore.Mvc;
 
@@ -12,7 +11,7 @@ namespace Billing.Proxy.Rest;
 internal sealed class RefundRoute(BodyRequests requests) : IRestRoute
 {
     public void Map(IEndpointRouteBuilder routes) => routes.MapPut("/v1/refunds/{transaction_id}", RefundAsync)
-        .WithName("RefundPayment").Takes<RefundBody>().Fails(404, 409).Answers<RefundAnswer>(Scopes.PaymentsWrite);
+        .WithName("RefundPayment").Takes<RefundBody>().Fails(404).Answers<RefundAnswer>(RequestKinds.Refund);
 
     [EndpointSummary("Gives back a payment, whole or in part")]
     [EndpointDescription("A repeated transaction_id with the same content gets the same answer; with different content, 409. All refunds of a payment together are never more than the payment.")]

@@ -2,6 +2,7 @@ using System.Text.Json;
 using System.Text.Json.Serialization;
 using Billing.Contracts;
 using Billing.Hosting;
+using Billing.Messaging.Requests;
 using Billing.Proxy.Calls;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Rest.Description;
@@ -55,10 +56,21 @@ internal static class RestServices
         app.MapOpenApi().AllowAnonymous();
     }
 
-    /// <summary>Completes a route: who may use it, and what it answers.</summary>
-    public static void Answers<T>(this RouteHandlerBuilder route, string scope) =>
+    /// <summary>Completes the route of a kind of request: who may use it, and what it answers.</summary>
+    public static void Answers<T>(this RouteHandlerBuilder route, RequestKind kind)
+    {
+        var scope = kind.Scope!;
         route.WithTags(RestDescription.Tag).RequireAuthorization(scope).Produces<T>(StatusCodes.Status200OK, "application/json").FailsAsAll()
             .Needs(scope).HasHeader(RestRequest.TimeoutHeader, "How long the caller waits, in milliseconds.");
+        if (kind.IsWrite)
+        {
+            route.Fails(StatusCodes.Status409Conflict);
+        }
+        if (scope == Scopes.Admin)
+        {
+            route.ForOperators().Fails(StatusCodes.Status404NotFound);
+        }
+    }
 
     /// <summary>The middleware that serves HEAD as GET; the server leaves out the body. It has to be before routing.</summary>
     internal static Task HeadAsGet(HttpContext http, RequestDelegate next)

@@ -1,9 +1,9 @@
 using System.ComponentModel;
 using System.ComponentModel.DataAnnotations;
 using System.Text.Json.Serialization;
+using Billing.Messaging.Requests;
 using Billing.Proxy.Calls;
 using Billing.Proxy.Rest.Description;
-using Billing.Proxy.Security;
 using Billing.V1;
 using Microsoft.AspNetCore.Mvc;
 
@@ -22,9 +22,9 @@ internal sealed class StatementRoute(RequestHandler handler, BodyRequests reques
     public void Map(IEndpointRouteBuilder routes)
     {
         routes.MapGet("/v1/accounts/{payment_type}/{account_id}/statement", StatementAsync)
-            .WithName("GetStatement").Answers<StatementAnswer>(Scopes.BalancesRead);
+            .WithName("GetStatement").Answers<StatementAnswer>(RequestKinds.Statement);
         routes.MapPost("/v1/statements/lookup", (Delegate)ListAsync)
-            .WithName("ListStatement").Takes<StatementBody>().Answers<StatementAnswer>(Scopes.BalancesRead);
+            .WithName("ListStatement").Takes<StatementBody>().Answers<StatementAnswer>(RequestKinds.Statement);
     }
 
     [EndpointSummary("Reads a page of an account's statement: all of its events, or those of a range of time or of some types, in order")]
@@ -129,8 +129,7 @@ internal sealed class StatementEntryJson
     /// <summary>Its position in the account's stream, from 1.</summary>
     public required long Version { get; init; }
 
-    /// <summary>PAYMENT_ACCEPTED, PAYMENT_DECLINED, PAYMENT_AUTHORISED, AUTHORISATION_DECLINED, PAYMENT_CAPTURED, AUTHORISATION_VOIDED,
-    /// AUTHORISATION_EXPIRED, PAYMENT_REFUNDED, CREDIT_LIMIT_CHANGED or ACCOUNT_STATUS_CHANGED.</summary>
+    /// <summary>What happened.</summary>
     public required string Type { get; init; }
 
     /// <summary>The id of the request that caused it. An expiry has an id of the platform.</summary>

@@ -1,8 +1,8 @@
 using System.ComponentModel;
 using System.ComponentModel.DataAnnotations;
+using Billing.Messaging.Requests;
 using Billing.Proxy.Calls;
 using Billing.Proxy.Rest.Description;
-using Billing.Proxy.Security;
 using Billing.V1;
 using Microsoft.AspNetCore.Mvc;
 
@@ -13,7 +13,8 @@ namespace Billing.Proxy.Rest;
 internal sealed class TransactionRoute(RequestHandler handler, BodyRequests requests) : IRestRoute
 {
     public void Map(IEndpointRouteBuilder routes) => routes.MapPost("/v1/transactions/{transaction_id}/lookup", FindAsync)
-        .WithName("GetTransaction").Takes<TransactionLookupBody>().Fails(404).Answers<TransactionAnswer>(Scopes.BalancesRead);
+        .WithName("GetTransaction").Takes<TransactionLookupBody>().Fails(404)
+        .Answers<TransactionAnswer>(RequestKinds.Lookup);
 
     [EndpointSummary("Finds what is recorded of a request by its transaction id, whatever kind of request it was")]
     [EndpointDescription("404 if the account has no such record; the request may still be under way then, if its caller has had no answer.")]

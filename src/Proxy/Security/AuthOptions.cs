@@ -1,5 +1,6 @@
 using System.Net;
 using Billing.Hosting;
+using Billing.Messaging.Requests;
 
 namespace Billing.Proxy.Security;
 
@@ -81,20 +82,4 @@ internal sealed class CertificateRights
 
     /// <summary>Its scopes, separated by spaces; empty for <see cref="AuthOptions.CertificateScopes"/>.</summary>
     public string Scopes { get; set; } = "";
-}
-
-/// <summary>The permissions of callers, by their names in tokens.</summary>
-public static class Scopes
-{
-    /// <summary>To make payments.</summary>
-    public const string PaymentsWrite = "payments:write";
-
-    /// <summary>To read balances and statements.</summary>
-    public const string BalancesRead = "balances:read";
-
-    /// <summary>To set credit limits, and to use the live page.</summary>
-    public const string Admin = "admin";
-
-    /// <summary>All scopes.</summary>
-    public static IReadOnlyList<string> All { get; } = [PaymentsWrite, BalancesRead, Admin];
 }

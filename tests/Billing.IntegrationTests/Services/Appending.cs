@@ -1,5 +1,6 @@
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Hosting;
 using JasperFx;
 using Marten;
@@ -14,7 +15,7 @@ public sealed class Appending(EventStoreFixture store)
 {
     private readonly string _stream = "visa/" + StackFixture.NewAccount();
 
-    private AccountStore Accounts => store.Backend.Database().Store;
+    private PrimaryAccounts Accounts => store.Backend.Database().Store;
 
     [Theory]
     [InlineData("")]

@@ -99,5 +99,6 @@ public sealed class DatedStore(EventStoreFixture store) : IAsyncLifetime
     private static Task<Account> AppendAsync(IReadOnlyList<EventStoreDatabase> databases, string stream, IEnumerable<AccountEvent> facts) =>
         EventStoreFixture.AppendAsync(databases[Shard.Of(stream) % 2].Store, stream, EventStoreFixture.Opened, facts);
 
-    private static Task ExecuteAsync(EventStoreDatabase database, string sql) => database.Servers.AskAsync(sql, CancellationToken.None);
+    private static Task<object?> ExecuteAsync(EventStoreDatabase database, string sql) =>
+        database.Servers.AskAsync(sql, CancellationToken.None);
 }

@@ -1,4 +1,5 @@
 using Billing.Backends.EventStore;
+using Billing.Backends.EventStore.Shards;
 using Billing.Messaging;
 using Npgsql;
 
@@ -16,7 +17,7 @@ public sealed class Fencing(EventStoreFixture store)
 
     private CommandId Id => new(_id, _stream);
 
-    private AccountStore Accounts => store.Backend.Database().Store;
+    private PrimaryAccounts Accounts => store.Backend.Database().Store;
 
     [Fact]
     public async Task A_former_owner_can_neither_append_nor_refuse_and_learns_why()

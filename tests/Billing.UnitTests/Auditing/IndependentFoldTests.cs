@@ -2,6 +2,7 @@ using System.Text;
 using Billing.Auditing;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Backends.Writes;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using FsCheck;
@@ -50,6 +51,12 @@ public sealed class IndependentFoldTests
         Assert.Empty(unbalanced);
         Assert.Equal([(Stream, (long)history.Count, Folded(history).Balance)], ledger.Accounts);
     });
+
+    [Fact]
+    public void They_have_all_kinds_of_events() => Assert.Equal(
+        WriteKinds.Events.Select(kind => kind.Name).Order(StringComparer.Ordinal),
+        Histories.Sample(200, new Rnd(20260131, 12345), 20).SelectMany(history => history)
+            .Select(fact => WriteKinds.Of(fact).Name).Distinct().Order(StringComparer.Ordinal));
 
     [Fact]
     public void A_reversed_decision_is_found() => (
@@ -184,19 +191,6 @@ public sealed class IndependentFoldTests
         return (ledger, unbalanced);
     }
 
-    private StoredFact Stored(AccountEvent fact) => StoredFact.Read(
-        fact switch
-        {
-            PaymentAccepted => "payment_accepted_v1",
-            PaymentDeclined => "payment_declined_v1",
-            PaymentRefunded => "payment_refunded_v1",
-            PaymentAuthorised => "payment_authorised_v1",
-            AuthorisationDeclined => "authorisation_declined_v1",
-            PaymentCaptured => "payment_captured_v1",
-            AuthorisationVoided => "authorisation_voided_v1",
-            AuthorisationExpired => "authorisation_expired_v1",
-            AccountStatusChanged => "account_status_changed_v1",
-            _ => "credit_limit_changed_v1",
-        },
-        Encoding.UTF8.GetBytes(_options.Serializer().ToJson(fact)));
+    private StoredFact Stored(AccountEvent fact) =>
+        StoredFact.Read(WriteKinds.Of(fact).Name, Encoding.UTF8.GetBytes(_options.Serializer().ToJson(fact)));
 }

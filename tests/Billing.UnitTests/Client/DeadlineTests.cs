@@ -76,30 +76,15 @@ public sealed class DeadlineTests
         await using var proxy = await ScriptedProxy.StartAsync();
         using var real = Client(proxy.Address);
         using var admin = new BillingAdminClient(new BillingClientOptions { Proxies = { proxy.Address } });
-        var fake = new InMemoryBilling();
-        var limit = new CreditLimitChange(Account, new Amount(1, "USD"));
+        using var fake = new InMemoryBilling();
 
-        foreach (var client in (BillingClient[])[real, fake])
+        foreach (var client in (object[])[real, admin, fake, fake.Admin])
         {
-            foreach (var call in (Func<Task>[])
-                [
-                    () => client.PayAsync(NewPayment(), deadline), () => client.AuthoriseAsync(new Hold(Account, new Amount(1, "USD")), deadline),
-                    () => client.CaptureAsync(new Capture(Account, Guid.NewGuid(), new Amount(1, "USD")), deadline),
-                    () => client.VoidAsync(new HoldVoid(Account, Guid.NewGuid()), deadline),
-                    () => client.RefundAsync(new Refund(Account, Guid.NewGuid(), new Amount(1, "USD")), deadline),
-                    () => client.GetBalanceAsync(Account, deadline: deadline), () => client.GetBalanceAtAsync(Account, 1, deadline),
-                    () => client.GetBalanceAtAsync(Account, DateTimeOffset.UnixEpoch, deadline),
-                    () => client.FindTransactionAsync(Account, Guid.NewGuid(), deadline), () => client.GetStatementPageAsync(Account, deadline: deadline),
-                ])
+            foreach (var call in SdkCalls.Of(client))
             {
-                Assert.Equal(nameof(deadline), (await Assert.ThrowsAsync<ArgumentOutOfRangeException>(call)).ParamName);
+                await Assert.ThrowsAsync<ArgumentOutOfRangeException>(
+                    nameof(deadline), () => SdkCalls.MakeAsync(client, call, deadline));
             }
-        }
-        foreach (var operators in (BillingAdminClient[])[admin, fake.Admin])
-        {
-            await Assert.ThrowsAsync<ArgumentOutOfRangeException>(nameof(deadline), () => operators.SetCreditLimitAsync(limit, deadline));
-            await Assert.ThrowsAsync<ArgumentOutOfRangeException>(
-                nameof(deadline), () => operators.SetAccountStatusAsync(new AccountStatusChange(Account, AccountStatus.Frozen), deadline));
         }
         Assert.Empty(proxy.Requests);
     }

@@ -1,6 +1,9 @@
 using System.Reflection;
 using Billing.Client;
+using Billing.UnitTests.Testing;
 using Billing.V1;
+using Grpc.Core;
+using Grpc.Core.Interceptors;
 using AccountStatus = Billing.Client.AccountStatus;
 using DeclineReason = Billing.Client.DeclineReason;
 
@@ -36,6 +39,26 @@ public sealed class SurfaceTests
         Assert.NotEmpty(members);
         Assert.All(members, method => Assert.True(method is { IsVirtual: true, IsFinal: false }, method.Name));
         Assert.Contains(client.GetConstructors(Declared), constructor => constructor.IsFamily && constructor.GetParameters().Length == 0);
+    }
+
+    [Fact]
+    public async Task Each_method_of_the_API_has_a_call()
+    {
+        var seen = new Seen();
+        using var client = new BillingClient(Options());
+        using var admin = new BillingAdminClient(Options());
+        foreach (var caller in (object[])[client, admin])
+        {
+            foreach (var call in SdkCalls.Of(caller))
+            {
+                await Record.ExceptionAsync(() => SdkCalls.MakeAsync(caller, call));
+            }
+        }
+
+        Assert.Equal(
+            ApiMethods.Unary.Select(method => method.Data).Order(StringComparer.Ordinal), seen.Methods.Order(StringComparer.Ordinal));
+
+        BillingClientOptions Options() => new() { Proxies = { "http://localhost:1" }, Interceptors = { seen } };
     }
 
     [Fact]
@@ -99,5 +122,19 @@ public sealed class SurfaceTests
                 Balance = new Amount(0, "USD"),
                 Version = 1,
             }));
+    }
+
+    /// <summary>Keeps the names of the methods that are called, and refuses the calls.</summary>
+    private sealed class Seen : Interceptor
+    {
+        public HashSet<string> Methods { get; } = new(StringComparer.Ordinal);
+
+        public override AsyncUnaryCall<TResponse> AsyncUnaryCall<TRequest, TResponse>(
+            TRequest request, ClientInterceptorContext<TRequest, TResponse> context,
+            AsyncUnaryCallContinuation<TRequest, TResponse> continuation)
+        {
+            Methods.Add(context.Method.Name);
+            throw new RpcException(new Status(StatusCode.Unauthenticated, ""));
+        }
     }
 }

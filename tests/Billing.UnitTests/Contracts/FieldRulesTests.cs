@@ -1,6 +1,7 @@
 using System.Globalization;
 using Billing.Contracts;
 using Billing.Messaging;
+using Billing.Messaging.Requests;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 
@@ -72,7 +73,7 @@ public sealed class FieldRulesTests
     public void An_account_id_may_contain_only_the_allowed_characters(string id, string problem)
     {
         AssertViolation("account_id", problem, FieldRules.Check(Samples.Payment(id)));
-        AssertViolation("account_id", problem, FieldRules.Check(Samples.Balance(id)));
+        AssertViolation("account_id", problem, RequestKinds.Balance.Check(Samples.Balance(id)));
     }
 
     [Fact]
@@ -93,7 +94,7 @@ public sealed class FieldRulesTests
         var balance = Samples.Balance();
         balance.PaymentType = type;
         AssertViolation("payment_type", problem, FieldRules.Check(payment));
-        AssertViolation("payment_type", problem, FieldRules.Check(balance));
+        AssertViolation("payment_type", problem, RequestKinds.Balance.Check(balance));
     }
 
     [Fact]
@@ -238,9 +239,9 @@ public sealed class FieldRulesTests
     {
         var request = Samples.Balance();
         request.MinVersion = -1;
-        AssertViolation("min_version", "must not be negative; it is -1", FieldRules.Check(request));
+        AssertViolation("min_version", "must not be negative; it is -1", RequestKinds.Balance.Check(request));
         request.MinVersion = 0;
-        Assert.Null(FieldRules.Check(request));
+        Assert.Null(RequestKinds.Balance.Check(request));
     }
 
     [Fact]

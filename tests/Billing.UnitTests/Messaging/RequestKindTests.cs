@@ -18,7 +18,31 @@ public sealed class RequestKindTests : IDisposable
 
     [Theory]
     [MemberData(nameof(Kinds))]
-    public void A_request_has_a_kind(string kind) => Assert.NotNull(RequestKinds.Of(CommandOf(kind)));
+    public void A_request_has_a_kind_which_knows_its_place_in_a_command(string kind)
+    {
+        var command = CommandOf(kind);
+
+        Assert.Equal(command.RequestCase, RequestKinds.Of(command)!.Field);
+        Assert.Equal(command.ToByteArray(), Request.Of(command).ToCommand().ToByteArray());
+    }
+
+    [Theory]
+    [MemberData(nameof(Kinds))]
+    public void What_callers_send_needs_a_scope_that_tokens_may_have(string kind) =>
+        Assert.Equal(kind != "expiry", Scopes.All.Contains(RequestKinds.Of(CommandOf(kind))!.Scope));
+
+    [Theory]
+    [MemberData(nameof(ApiMethods.Unary), MemberType = typeof(ApiMethods))]
+    public void What_a_method_takes_has_a_kind(string method)
+    {
+        var request = ApiMethods.Of(method).InputType;
+
+        Assert.Equal(request, RequestKinds.OfCallers(request).CallersRequest);
+    }
+
+    [Fact]
+    public void What_only_the_platform_sends_is_no_request_of_a_caller() =>
+        Assert.Throws<ArgumentException>(() => RequestKinds.OfCallers(HoldExpiry.Descriptor));
 
     [Fact]
     public void A_command_without_a_request_has_no_kind() => Assert.Null(RequestKinds.Of(new Command()));

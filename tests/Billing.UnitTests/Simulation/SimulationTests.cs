@@ -1,11 +1,18 @@
 using System.Globalization;
+using Billing.Simulation.Doors;
 using Billing.Simulation.Runs;
 using Billing.Simulation.Schedules;
+using Billing.UnitTests.Testing;
 
 namespace Billing.UnitTests.Simulation;
 
 public sealed class SimulationTests(ITestOutputHelper output)
 {
+    [Theory]
+    [MemberData(nameof(ApiMethods.Unary), MemberType = typeof(ApiMethods))]
+    public void A_method_of_the_API_is_called_by_every_door(string method) =>
+        Assert.NotNull(Asks.Of(ApiMethods.Of(method).InputType.ClrType));
+
     [Theory]
     [InlineData(1)]
     [InlineData(1_000_000)]

@@ -1,3 +1,4 @@
+using Billing.Chaos.Faults;
 using Billing.Wire.V1;
 using Google.Protobuf;
 using Google.Protobuf.Reflection;
@@ -31,25 +32,13 @@ internal static class MessageIds
         }
     }
 
-    /// <summary>A valid request of a type: all its fields are set.</summary>
+    /// <summary>A valid request of a type. Its ids are in upper case.</summary>
     public static IMessage RequestOf(MessageDescriptor type)
     {
-        var request = type.Parser.ParseFrom(ByteString.Empty);
-        foreach (var field in type.Fields.InDeclarationOrder().Where(field => !field.IsRepeated && field.ContainingOneof is null))
+        var request = new ValidMessages(new Random(1), "acct-1", V1.PaymentType.Mastercard).Of(type);
+        foreach (var (_, get, set) in Of(request))
         {
-            object? value = field switch
-            {
-                { FieldType: FieldType.String, Name: "account_id" } => "acct-1",
-                { FieldType: FieldType.String } => Guid.NewGuid().ToString().ToUpperInvariant(),
-                { FieldType: FieldType.Enum } => 2,
-                { FieldType: FieldType.Bytes } => ByteString.CopyFrom(new byte[16]),
-                { FieldType: FieldType.Message, MessageType.Name: "Money" } => Samples.Dollars(1),
-                _ => null,
-            };
-            if (value is not null)
-            {
-                field.Accessor.SetValue(request, value);
-            }
+            set(get().ToUpperInvariant());
         }
         return request;
     }

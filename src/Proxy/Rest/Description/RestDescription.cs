@@ -1,5 +1,5 @@
 using System.Text.Json;
-using Billing.Proxy.Security;
+using Billing.Messaging.Requests;
 using Microsoft.AspNetCore.OpenApi;
 using Microsoft.OpenApi;
 

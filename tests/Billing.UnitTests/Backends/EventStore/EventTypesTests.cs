@@ -2,6 +2,7 @@ using System.Text;
 using System.Text.Json.Nodes;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Backends.Writes;
 using Billing.Contracts;
 using Billing.UnitTests.Testing;
 using Billing.V1;
@@ -43,40 +44,18 @@ public sealed class EventTypesTests
         fact => Assert.Equal(fact, EventTypes.Read(NameOf(fact), Encoding.UTF8.GetBytes(Json(fact)))));
 
     /// <summary>What is stored once must stay readable.</summary>
-    [Fact]
-    public void Events_are_stored_in_this_form()
+    [Theory]
+    [MemberData(nameof(SampleHistory.Kinds), MemberType = typeof(SampleHistory))]
+    public void Events_are_stored_in_the_form_that_is_recorded(string kind)
     {
-        var (id, at) = (Guid.Parse(Samples.TransactionId), new DateTimeOffset(2026, 1, 31, 12, 0, 0, TimeSpan.Zero));
-        (string Type, string Fields, AccountEvent Fact)[] stored =
-        [
-            (
-                "payment_accepted_v1",
-                """
-                "Amount":10.5,"Currency":"USD","DecidedAt":"2026-01-31T12:00:00+00:00","Balance":12
-                """,
-                new PaymentAccepted(id, 10.5m, "USD", at) { Balance = 12 }),
-            (
-                "payment_declined_v1",
-                """
-                "Amount":10.5,"Currency":"USD","Reason":2,"DecidedAt":"2026-01-31T12:00:00+00:00","KeptIn":"EUR","Balance":12
-                """,
-                new PaymentDeclined(id, 10.5m, "USD", DeclineReason.CurrencyMismatch, at)
-                {
-                    Balance = 12,
-                    KeptIn = "EUR",
-                }),
-            (
-                "credit_limit_changed_v1",
-                """
-                "Limit":500,"Currency":"USD","DecidedAt":"2026-01-31T12:00:00+00:00","Balance":12,"OnHold":1
-                """,
-                new CreditLimitChanged(id, 500, "USD", at) { Balance = 12, OnHold = 1 }),
-        ];
-        Assert.All(stored, e =>
+        SampleHistory.AssertRecorded("stored", kind, e => Encoding.UTF8.GetString(e.Body.Json.Span));
+
+        Assert.All(SampleHistory.Events.Where(e => e.Event.Body.Type == kind), e =>
         {
-            var json = $$"""{"TransactionId":"{{Samples.TransactionId}}",{{e.Fields}}}""";
-            Assert.Equal(json, Json(e.Fact));
-            Assert.Equal(e.Fact, EventTypes.Read(e.Type, Encoding.UTF8.GetBytes(json)));
+            var (account, stored) = e;
+            var read = EventTypes.Read(kind, stored.Body.Json.Span);
+            var again = EventChain.Append(account.Head, SampleHistory.Stream, stored.Recorded.Version, read);
+            Assert.Equal((stored.Fact, stored.Body.Hash), (read, again.Hash));
         });
     }
 

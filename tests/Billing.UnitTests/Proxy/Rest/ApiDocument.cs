@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Net.Http.Headers;
 using System.Text;
 using System.Text.Json.Nodes;
+using Billing.Messaging.Requests;
 using Billing.Proxy.Calls;
 using Billing.UnitTests.Testing;
 
@@ -25,11 +26,46 @@ internal sealed class ApiDocument
     public IEnumerable<ApiOperation> Operations => Root["paths"]!.AsObject()
         .SelectMany(path => path.Value!.AsObject().Select(method => new ApiOperation(path.Key, method.Key, method.Value!)));
 
+    /// <summary>The document in the repository: a test compares it with the one that a proxy serves.</summary>
+    public static ApiDocument Recorded { get; } =
+        new(File.ReadAllText(Path.Combine(Repository.Root, "docs/openapi.json")));
+
     public static async Task<ApiDocument> ReadAsync(ProxyHost proxy)
     {
         using var http = new HttpClient();
         return new(await http.GetStringAsync(new Uri(proxy.Rest, "/openapi/v1.json")));
     }
+
+    /// <summary>The operation of a name.</summary>
+    public ApiOperation Operation(string id) => Assert.Single(Operations, operation => operation.Id == id);
+
+    /// <summary>A valid value of a field that has no fields itself.</summary>
+    /// <exception cref="NotSupportedException">No operation had such a field before.</exception>
+    public static JsonNode ValueOf(string field) => field switch
+    {
+        "account_id" => "acct",
+        "payment_type" => "VISA",
+        "account_status" => "FROZEN",
+        "currency_code" => "USD",
+        "units" => "1",
+        "nanos" => 10_000_000,
+        "hold_duration" => "60s",
+        "is_final" => true,
+        "reference" => "order 7",
+        "metadata" => new JsonObject { ["shop"] = "Zürich" },
+        "version" or "after_version" => 1,
+        "time" or "start_time" => "2026-01-31T12:00:00Z",
+        "end_time" => "2026-02-01T12:00:00Z",
+        "types" => new JsonArray("PAYMENT_ACCEPTED"),
+        "page_size" => 10,
+        "transaction_id" or "payment_id" => Samples.TransactionId,
+        _ => throw new NotSupportedException(field),
+    };
+
+    /// <summary>Whether a body has to have a field; of version and time, version.</summary>
+    public static bool IsRequired(JsonObject schema, string field) =>
+        Requires(schema, field) || field == "units"
+        || (field == "version" && schema["properties"]!["time"] is not null);
 
     /// <summary>The body that an operation takes.</summary>
     /// <param name="operation">The operation.</param>
@@ -64,15 +100,19 @@ internal sealed record ApiOperation(string Path, string Method, JsonNode Json)
 {
     public string Id => Json["operationId"]!.GetValue<string>();
 
+    /// <summary>Whether it needs the scope of operators.</summary>
+    public bool IsForOperators =>
+        Json["security"]!.ToJsonString().Contains($"\"{Scopes.Admin}\"", StringComparison.Ordinal);
+
     public IEnumerable<string> Statuses => Json["responses"]!.AsObject().Select(answer => answer.Key);
 
     /// <summary>The schema of an answer.</summary>
     public JsonNode AnswerOf(string status) => Json["responses"]![status]!["content"]!.AsObject().Single().Value!["schema"]!;
 
-    /// <summary>A request: with the account VISA/acct and a transaction id of its own.</summary>
-    public HttpRequestMessage Request(Uri server, string? body, string? prefer = null)
+    /// <summary>A request: with the account VISA/acct and, unless one is given, a transaction id of its own.</summary>
+    public HttpRequestMessage Request(Uri server, string? body, string? prefer = null, string? id = null)
     {
-        var id = Guid.NewGuid().ToString();
+        id ??= Guid.NewGuid().ToString();
         var path = Path.Replace("{transaction_id}", id, StringComparison.Ordinal).Replace("{payment_type}", "VISA", StringComparison.Ordinal)
             .Replace("{account_id}", "acct", StringComparison.Ordinal);
         var link = Path.EndsWith("/status", StringComparison.Ordinal) && Method == "get"

@@ -12,9 +12,6 @@ public sealed class OpenApiTests
 {
     private static readonly string[] Known = ["200", "202", "400", "401", "403", "404", "409", "413", "415", "429", "500", "503", "504"];
 
-    // One of the two is needed.
-    private static readonly string[] Alternatives = ["version", "time"];
-
     private readonly FakeBackend _backend = new(storesCommands: true) { Answer = command => Task.FromResult(CompleteReplies.To(command)) };
 
     [Fact]
@@ -24,7 +21,9 @@ public sealed class OpenApiTests
         var document = await ApiDocument.ReadAsync(proxy);
         var routes = proxy.Endpoints.Where(route => route.RoutePattern.RawText!.StartsWith("/v1/", StringComparison.Ordinal)).ToList();
 
-        Assert.Equal(13, routes.Count);
+        Assert.Subset(
+            document.Operations.Select(operation => operation.Id).ToHashSet(),
+            ApiMethods.Unary.Select(method => JsonNamingPolicy.CamelCase.ConvertName(method.Data)).ToHashSet());
         foreach (var route in routes)
         {
             var name = route.Metadata.GetMetadata<IEndpointNameMetadata>()!.EndpointName;
@@ -35,7 +34,7 @@ public sealed class OpenApiTests
             Assert.Equal(JsonNamingPolicy.CamelCase.ConvertName(name), operation.Id);
             Assert.Equal($$"""[{"token":["{{route.Metadata.GetMetadata<IAuthorizeData>()!.Policy}}"]},{}]""", operation.Json["security"]!.ToJsonString());
             Assert.Equal(
-                Known.Where(status => Answers(operation, status)),
+                Known.Where(status => Answers(document, operation, status)),
                 operation.Statuses);
             Assert.All(operation.Statuses.Where(status => status[0] != '2'), status => Assert.Equal("#/components/schemas/Problem", operation.AnswerOf(status)["$ref"]!.GetValue<string>()));
         }
@@ -109,11 +108,11 @@ public sealed class OpenApiTests
             var schema = document.Resolve(operation.Json["requestBody"]!["content"]!["application/json"]!["schema"]!);
             foreach (var required in schema["required"]!.AsArray().Select(name => name!.GetValue<string>()))
             {
-                var body = document.Body(operation, ValueOf, IsRequired)!;
+                var body = document.Body(operation, ApiDocument.ValueOf, ApiDocument.IsRequired)!;
                 body.Remove(required);
                 Assert.Equal((400, required), await RefusedAsync(operation, body));
             }
-            var whole = document.Body(operation, ValueOf, IsRequired)!;
+            var whole = document.Body(operation, ApiDocument.ValueOf, ApiDocument.IsRequired)!;
             whole["surplus"] = 1;
             Assert.Equal((400, "surplus"), await RefusedAsync(operation, whole));
         }
@@ -141,10 +140,12 @@ public sealed class OpenApiTests
         Assert.Equal(await File.ReadAllTextAsync(path), served);
     }
 
-    private static bool Answers(ApiOperation operation, string status) => status switch
+    private static bool Answers(ApiDocument document, ApiOperation operation, string status) => status switch
     {
         "202" => operation.Id == "makePayment",
-        "404" => operation.Id is "getTransaction" or "getPaymentStatus" or "capturePayment" or "voidPayment" or "refundPayment" or "setCreditLimit" or "setAccountStatus",
+        // Of what is looked up, of what follows a payment, and of what is for operators.
+        "404" => operation.Id is "getTransaction" or "getPaymentStatus" || operation.IsForOperators
+            || document.Body(operation, _ => "", (_, field) => field == "payment_id") is { Count: > 0 },
         "409" => operation.Method == "put" || operation.Id == "getPaymentStatus",
         "413" or "415" => operation.Json["requestBody"] is not null,
         _ => true,
@@ -153,34 +154,12 @@ public sealed class OpenApiTests
     // With every field, of which only one of the alternatives, and with what is required only.
     private static IEnumerable<string?> Bodies(ApiDocument document, ApiOperation operation) =>
     [
-        document.Body(operation, ValueOf, (_, field) => field != "time" && field != "page_token")?.ToJsonString(),
-        document.Body(operation, ValueOf, (_, field) => field is not "version" and not "page_token")?.ToJsonString(),
-        document.Body(operation, ValueOf, IsRequired)?.ToJsonString(),
+        document.Body(operation, ApiDocument.ValueOf, (_, field) => field != "time" && field != "page_token")
+            ?.ToJsonString(),
+        document.Body(operation, ApiDocument.ValueOf, (_, field) => field is not "version" and not "page_token")
+            ?.ToJsonString(),
+        document.Body(operation, ApiDocument.ValueOf, ApiDocument.IsRequired)?.ToJsonString(),
     ];
-
-    private static bool IsRequired(JsonObject schema, string field) =>
-        ApiDocument.Requires(schema, field) || field == "units" || (field == Alternatives[0] && schema["properties"]![Alternatives[1]] is not null);
-
-    private static JsonNode ValueOf(string field) => field switch
-    {
-        "account_id" => "acct",
-        "payment_type" => "VISA",
-        "account_status" => "FROZEN",
-        "currency_code" => "USD",
-        "units" => "1",
-        "nanos" => 10_000_000,
-        "hold_duration" => "60s",
-        "is_final" => true,
-        "reference" => "order 7",
-        "metadata" => new JsonObject { ["shop"] = "Zürich" },
-        "version" or "after_version" => 1,
-        "time" or "start_time" => "2026-01-31T12:00:00Z",
-        "end_time" => "2026-02-01T12:00:00Z",
-        "types" => new JsonArray("PAYMENT_ACCEPTED"),
-        "page_size" => 10,
-        "transaction_id" or "payment_id" => Samples.TransactionId,
-        _ => throw new NotSupportedException(field),
-    };
 
     private static Task<JsonSchema> SchemaAsync(ApiDocument document, JsonNode schema)
     {

@@ -3,9 +3,11 @@ using System.Net.Http.Json;
 using System.Text;
 using System.Text.Json;
 using Billing.Contracts;
+using Billing.Messaging.Requests;
 using Billing.Operator.Credentials;
 using Billing.Proxy.Calls;
 using Billing.Proxy.Security;
+using Billing.UnitTests.Proxy.Rest;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using Grpc.Core;
@@ -67,19 +69,48 @@ public sealed class AccessTests : IAsyncLifetime
         Assert.Contains("payments:write", refused.Status.Detail, StringComparison.Ordinal);
     }
 
-    [Fact]
-    public async Task Statements_and_balances_of_the_past_need_the_scope_to_read()
+    [Theory]
+    [MemberData(nameof(ApiMethods.Unary), MemberType = typeof(ApiMethods))]
+    public async Task A_method_needs_its_scope_and_the_account_and_that_of_operators_their_address(string method)
     {
-        var client = _proxy.Client(_proxy.Token("payments:write admin", "*/*"));
+        var request = MessageIds.RequestOf(ApiMethods.Of(method).InputType);
+        var scope = RequestKinds.OfCallers(request.Descriptor).Scope!;
+        var address = scope == Scopes.Admin ? _proxy.Admin : _proxy.Grpc;
+        _proxy.Backend.Answer = command => Task.FromResult(CompleteReplies.To(command));
 
-        foreach (var call in (Func<Task>[])
-            [
-                () => client.ListStatementAsync(new ListStatementRequest { AccountId = "a", PaymentType = PaymentType.Visa }).ResponseAsync,
-                () => client.GetBalanceAtAsync(new GetBalanceAtRequest { AccountId = "a", PaymentType = PaymentType.Visa, Version = 1 }).ResponseAsync,
-            ])
+        var others = await RefusedAsync(string.Join(' ', Scopes.All.Except([scope])), "*/*", address);
+        var elsewhere = await RefusedAsync(scope, "mastercard/another", address);
+
+        Assert.Equal((StatusCode.PermissionDenied, ErrorReasons.ScopeMissing), (others.StatusCode, others.Reason()));
+        Assert.Equal(
+            (StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed), (elsewhere.StatusCode, elsewhere.Reason()));
+        if (scope == Scopes.Admin)
         {
-            var refused = await Assert.ThrowsAsync<RpcException>(call);
-            Assert.Equal((StatusCode.PermissionDenied, ErrorReasons.ScopeMissing), (refused.StatusCode, refused.Reason()));
+            Assert.Equal(StatusCode.Unimplemented, (await RefusedAsync(scope, "*/*", _proxy.Grpc)).StatusCode);
+        }
+        Assert.Empty(_proxy.Backend.Commands);
+        await CallAsync(scope, "mastercard/acct-1", address);
+        Assert.Single(_proxy.Backend.Commands);
+
+        Task<RpcException> RefusedAsync(string scopes, string accounts, Uri address) =>
+            Assert.ThrowsAsync<RpcException>(() => CallAsync(scopes, accounts, address));
+
+        Task CallAsync(string scopes, string accounts, Uri address) => ApiMethods.CallAsync(
+            _proxy.Channel(address, _proxy.Token(scopes, accounts)).CreateCallInvoker(), method, request);
+    }
+
+    [Fact]
+    public async Task Over_REST_what_is_for_operators_is_only_at_the_admin_address()
+    {
+        using var http = _proxy.Http(_proxy.Token("admin", "*/*"));
+        var operations = ApiDocument.Recorded.Operations.Where(operation => operation.IsForOperators).ToList();
+
+        Assert.NotEmpty(operations);
+        foreach (var operation in operations)
+        {
+            using var request = operation.Request(_proxy.Rest, "{}");
+            using var answer = await http.SendAsync(request, TestContext.Current.CancellationToken);
+            Assert.Equal((operation.Id, HttpStatusCode.NotFound), (operation.Id, answer.StatusCode));
         }
         Assert.Empty(_proxy.Backend.Commands);
     }
@@ -209,41 +240,6 @@ public sealed class AccessTests : IAsyncLifetime
         Assert.Equal((HttpStatusCode.Forbidden, ErrorReasons.AccountNotAllowed), (notTheirs.StatusCode, await ReasonAsync(notTheirs)));
         Assert.Equal((HttpStatusCode.Forbidden, ErrorReasons.ScopeMissing), (mayNot.StatusCode, await ReasonAsync(mayNot)));
         Assert.Empty(_proxy.Backend.Commands);
-    }
-
-    [Fact]
-    public async Task The_admin_service_is_only_at_the_admin_address_and_only_for_administrators()
-    {
-        var request = new SetCreditLimitRequest
-        {
-            TransactionId = Samples.TransactionId,
-            AccountId = "acct-1",
-            PaymentType = PaymentType.Visa,
-            Limit = Samples.Dollars(5),
-        };
-        _proxy.Backend.Answer = _ => Task.FromResult(new Wire.V1.Reply { CreditLimit = new SetCreditLimitResponse() });
-        var admin = _proxy.Token("admin", "*/*");
-        var publicly = new BillingAdminService.BillingAdminServiceClient(_proxy.Channel(token: admin));
-        var asCaller = new BillingAdminService.BillingAdminServiceClient(_proxy.Channel(_proxy.Admin, _proxy.Token("payments:write balances:read", "*/*")));
-        var asAdmin = new BillingAdminService.BillingAdminServiceClient(_proxy.Channel(_proxy.Admin, admin));
-        using var http = _proxy.Http(admin);
-
-        var hidden = await Assert.ThrowsAsync<RpcException>(() => publicly.SetCreditLimitAsync(request).ResponseAsync);
-        var forbidden = await Assert.ThrowsAsync<RpcException>(() => asCaller.SetCreditLimitAsync(request).ResponseAsync);
-        var overRest = await http.PutAsJsonAsync(
-            new Uri(_proxy.Rest, "/v1/accounts/VISA/acct-1/credit-limit"), new { }, TestContext.Current.CancellationToken);
-        var status = new SetAccountStatusRequest { TransactionId = Samples.TransactionId, AccountId = "acct-1", PaymentType = PaymentType.Visa, AccountStatus = AccountStatus.Closed };
-        Assert.Equal(StatusCode.Unimplemented, (await Assert.ThrowsAsync<RpcException>(() => publicly.SetAccountStatusAsync(status).ResponseAsync)).StatusCode);
-        Assert.Equal(StatusCode.PermissionDenied, (await Assert.ThrowsAsync<RpcException>(() => asCaller.SetAccountStatusAsync(status).ResponseAsync)).StatusCode);
-        var statusOverRest = await http.PutAsJsonAsync(new Uri(_proxy.Rest, "/v1/accounts/VISA/acct-1/status"), new { }, TestContext.Current.CancellationToken);
-        Assert.Equal(HttpStatusCode.NotFound, statusOverRest.StatusCode);
-        Assert.Empty(_proxy.Backend.Commands);
-        await asAdmin.SetCreditLimitAsync(request);
-
-        Assert.Equal(StatusCode.Unimplemented, hidden.StatusCode);
-        Assert.Equal(StatusCode.PermissionDenied, forbidden.StatusCode);
-        Assert.Equal(HttpStatusCode.NotFound, overRest.StatusCode);
-        Assert.Single(_proxy.Backend.Commands);
     }
 
     [Theory]
