@@ -18,7 +18,7 @@ public sealed class FlagsTests
     [InlineData("run --partitions 12")]
     [InlineData("run --cpus 0.5")]
     [InlineData("run --mix 100")]
-    [InlineData("run --transport direct --protocol rest")]
+    [InlineData("run --transport direct --protocol rpcx")]
     [InlineData("run --postgres Host=localhost;Database=billing;Username=billing")]
     [InlineData("run --postgres-replicas 2 --postgres auto")]
     [InlineData("chaos --power-loss --postgres-replicas 1")]
@@ -91,7 +91,7 @@ public sealed class FlagsTests
     [InlineData("chaos --transport direct", "--transport")]
     [InlineData("run --transport direct --kafka embedded", "--kafka")]
     [InlineData("run --transport direct --partitions 5", "--partitions")]
-    [InlineData("run --protocol rest", "--protocol")]
+    [InlineData("run --protocol rpcx", "--protocol")]
     [InlineData("run --postgres-replicas 2 --postgres Host=h", "--postgres-replicas")]
     [InlineData("chaos --postgres-replicas 2 --power-loss", "--power-loss")]
     [InlineData("run --transport direct --protocol soap", "soap")]
@@ -147,8 +147,8 @@ public sealed class FlagsTests
     {
         var (stack, command) = StackCommand();
         Assert.Equal(
-            new StackOptions { Transport = "direct", Protocol = "rest" },
-            stack.Read(command.Parse("--transport direct --protocol rest")));
+            new StackOptions { Transport = "direct", Protocol = "rpcx" },
+            stack.Read(command.Parse("--transport direct --protocol rpcx")));
     }
 
     [Fact]

@@ -2,15 +2,16 @@ using System.IO.Pipelines;
 using System.Net.Sockets;
 using Google.Protobuf;
 
-namespace Billing.Rpc.Rpcx.Wire;
+namespace Billing.Rpc.Rpcx;
 
 /// <summary>The output queue of one connection. Any thread may write frames, directly into the pipe's buffers; one loop sends
 /// them. Frames written during a send are sent together next, so that a busier connection sends more frames per system call.
 /// </summary>
 /// <param name="socket">The connection.</param>
-/// <param name="unsentMax">Number of unsent bytes above which writers should wait.</param>
-internal sealed class FrameOutput(Socket socket, int unsentMax)
+internal sealed class FrameOutput(Socket socket)
 {
+    // Above so many unsent bytes, writers should wait.
+    private const int UnsentMax = 1 << 20;
     private const int SegmentBytes = 32 << 10;
 
     private readonly Lock _gate = new();
@@ -26,21 +27,26 @@ internal sealed class FrameOutput(Socket socket, int unsentMax)
     private long _unsent;
     private bool _completed;
 
+    /// <summary>Sends small frames without delay, and lets the system find out within a minute that the other end is gone.</summary>
+    public static void Prepare(Socket socket)
+    {
+        socket.NoDelay = true;
+        socket.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.KeepAlive, true);
+        socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveTime, 30);
+        socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveInterval, 5);
+        socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveRetryCount, 3);
+    }
+
     /// <summary>Whether the unsent bytes are within the limit, so that new requests may be written.</summary>
-    public bool HasCapacity => Volatile.Read(ref _unsent) <= unsentMax;
+    public bool HasCapacity => Volatile.Read(ref _unsent) <= UnsentMax;
 
     /// <summary>Writes a frame.</summary>
-    /// <returns>False if the output is completed.</returns>
-    public bool Write(in FrameHeader header, IMessage? payload = null) => Write(header, payload, payload?.CalculateSize() ?? 0);
-
-    /// <summary>Writes a frame whose payload has a known size.</summary>
-    /// <param name="header">The header; the length is filled in.</param>
-    /// <param name="payload">The message, if any.</param>
-    /// <param name="length">Its serialised size.</param>
+    /// <param name="header">The header, with the length of the payload.</param>
+    /// <param name="payload">The message.</param>
     /// <param name="flush">Whether to send it immediately; otherwise it is sent with the next flushed frame or by
     /// <see cref="Flush"/>.</param>
     /// <returns>False if the output is completed.</returns>
-    public bool Write(in FrameHeader header, IMessage? payload, int length, bool flush = true)
+    public bool Write(in FrameHeader header, IMessage payload, bool flush = true)
     {
         lock (_gate)
         {
@@ -49,9 +55,9 @@ internal sealed class FrameOutput(Socket socket, int unsentMax)
                 return false;
             }
             // WriteTo throws if another thread changes the message meanwhile; nothing of the frame is then sent.
-            var frame = _pipe.Writer.GetSpan(FrameHeader.Bytes + length)[..(FrameHeader.Bytes + length)];
-            header.Write(frame, length);
-            payload?.WriteTo(frame[FrameHeader.Bytes..]);
+            var frame = _pipe.Writer.GetSpan(FrameHeader.Bytes + header.Length)[..(FrameHeader.Bytes + header.Length)];
+            header.Write(frame);
+            payload.WriteTo(frame[FrameHeader.Bytes..]);
             _pipe.Writer.Advance(frame.Length);
             Volatile.Write(ref _unsent, _unsent + frame.Length);
             if (flush)
@@ -163,7 +169,7 @@ internal sealed class FrameOutput(Socket socket, int unsentMax)
         lock (_gate)
         {
             Volatile.Write(ref _unsent, _unsent - bytes);
-            if (_unsent <= unsentMax / 2)
+            if (_unsent <= UnsentMax / 2)
             {
                 (roomMade, _roomMade) = (_roomMade, null);
             }
