@@ -30,7 +30,6 @@ internal sealed class BillingCalls : IAsyncDisposable
 
     /// <param name="spec">The addresses of the proxies and the numbers of clients and accounts.</param>
     /// <param name="time">The clients' clock.</param>
-    /// <param name="cancellationToken">Cancels the calls in flight.</param>
     public BillingCalls(ScenarioSpec spec, TimeProvider time, CancellationToken cancellationToken)
     {
         _clock = new CallClock(time);

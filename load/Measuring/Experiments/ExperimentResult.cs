@@ -69,8 +69,6 @@ internal sealed record ResultSection
 }
 
 /// <summary>One case of one side.</summary>
-/// <param name="Case">The case.</param>
-/// <param name="Side">The side.</param>
 /// <param name="Rounds">The measurements.</param>
 internal sealed record ResultRow(string Case, string Side, IReadOnlyList<Measured> Rounds)
 {
