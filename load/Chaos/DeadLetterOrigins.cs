@@ -1,4 +1,4 @@
-using Billing.LocalStack;
+using Billing.LocalStack.Processes;
 using Billing.Messaging.Kafka.Clients;
 using Billing.Messaging.Kafka.DeadLetters;
 using Confluent.Kafka;

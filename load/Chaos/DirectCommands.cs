@@ -3,7 +3,7 @@ using Billing.Backends.EventStore;
 using Billing.Chaos.Faults;
 using Billing.Contracts;
 using Billing.Driver;
-using Billing.LocalStack;
+using Billing.LocalStack.Processes;
 using Billing.Messaging;
 using Billing.Messaging.Kafka.Clients;
 using Confluent.Kafka;

@@ -3,6 +3,7 @@ using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Hosting;
 using Billing.LocalStack;
 using Billing.LocalStack.Postgres;
+using Billing.LocalStack.Processes;
 using Microsoft.Extensions.DependencyInjection;
 using Npgsql;
 

@@ -2,7 +2,7 @@ using System.Globalization;
 using Billing.Client;
 using Billing.Driver;
 using Billing.Driver.Lives;
-using Billing.LocalStack;
+using Billing.LocalStack.Processes;
 
 namespace Billing.Chaos;
 

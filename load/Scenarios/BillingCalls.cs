@@ -42,7 +42,6 @@ internal sealed class BillingCalls : IAsyncDisposable
     /// <summary>Number of retries by the clients.</summary>
     public long Retried => _clients.Sum(c => c.Retried);
 
-    /// <summary>Draws a payment.</summary>
     public MakePaymentRequest Draw(Random random) => new RandomRequests(_accounts, random).Payment();
 
     /// <summary>Charges an account. A decline is an answer.</summary>
@@ -94,7 +93,6 @@ internal sealed class BillingCalls : IAsyncDisposable
         return FollowAsync(payment, client => client.SendAsync(request, _cancellationToken), "refunded");
     }
 
-    /// <summary>Looks a payment up.</summary>
     public Task<CallResult> LookUpAsync(MakePaymentRequest payment) => EndAsync(async client =>
     {
         await client.GetTransactionAsync(payment.LookUp(), _cancellationToken);

@@ -1,5 +1,5 @@
 using Billing.Hosting;
-using Billing.LocalStack;
+using Billing.LocalStack.Processes;
 using Billing.Messaging.Kafka;
 using Billing.Messaging.Kafka.Clients;
 using Confluent.Kafka;

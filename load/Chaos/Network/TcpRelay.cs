@@ -1,6 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
-using Billing.LocalStack;
+using Billing.LocalStack.Processes;
 
 namespace Billing.Chaos.Network;
 
@@ -40,7 +40,6 @@ public enum Cut
 /// preserves the order of the data.</summary>
 public sealed class TcpRelay : IAsyncDisposable
 {
-
     private readonly Socket _listener = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
     private readonly CancellationTokenSource _stopping = new();
     private readonly Random _random = new(1);

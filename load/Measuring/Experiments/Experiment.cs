@@ -41,7 +41,6 @@ internal sealed record SectionPlan(string Title, string CaseHeading, params IRea
     /// <summary>The figure by which each side is compared with the first; null for no comparison.</summary>
     public Figure? Compared { get; init; }
 
-    /// <summary>The chart.</summary>
     public ChartKind Chart { get; init; } = ChartKind.Bars;
 
     /// <summary>The figure in the chart; the first column by default.</summary>

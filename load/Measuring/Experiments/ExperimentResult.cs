@@ -51,7 +51,6 @@ internal sealed record ResultSection
     public string Text { get; init; } = "";
     public string Note { get; init; } = "";
 
-    /// <summary>The heading of the cases.</summary>
     public required string CaseHeading { get; init; }
 
     /// <summary>The figures that are shown, in order.</summary>

@@ -16,7 +16,6 @@ internal sealed class ExperimentRunner(Experiment experiment, Measurement measur
     private bool _failed;
     private bool _hasStore;
 
-    /// <summary>The format of the results.</summary>
     public static ResultFormat<ExperimentResult> FormatOf(string kind) => new(kind, ExperimentJson.Default.ExperimentResult, ExperimentPage.Of);
 
     /// <summary>Measures, prints the figures and writes the results.</summary>

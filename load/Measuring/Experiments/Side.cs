@@ -12,7 +12,6 @@ namespace Billing.Measuring.Experiments;
 /// <summary>A system that is measured.</summary>
 internal abstract class Side(string name) : IAsyncDisposable
 {
-    /// <summary>Its name.</summary>
     public string Name => name;
 
     /// <summary>Loads it.</summary>
@@ -28,13 +27,11 @@ internal abstract class Side(string name) : IAsyncDisposable
 /// <summary>A stack of the platform.</summary>
 internal sealed class StackSide(string name, BillingStack stack) : Side(name)
 {
-    /// <summary>The stack.</summary>
     public BillingStack Stack => stack;
 
     /// <summary>The drivers that load it.</summary>
     public Fleet Fleet { get; } = new(stack.Folder.FullName);
 
-    /// <summary>Plans a stack.</summary>
     public static SidePlan Plan(string name, StackOptions options, IAnsiConsole console) => new(
         name, async cancellationToken => new StackSide(name, await Starting.StackAsync(options, console, cancellationToken)));
 

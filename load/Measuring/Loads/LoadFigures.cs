@@ -21,7 +21,6 @@ internal sealed record LoadFigures(
     /// <summary>Number of answered payments, those of the warm-up included: as many as in the journals.</summary>
     public required long Acknowledged { get; init; }
 
-    /// <summary>Answers per second.</summary>
     public double PerSecond => DurationS > 0 ? All.Answered / DurationS : 0;
 
     /// <summary>Combines the results of drivers.</summary>

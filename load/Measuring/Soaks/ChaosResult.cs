@@ -9,7 +9,6 @@ namespace Billing.Measuring.Soaks;
 /// <summary>The results of a soak test, as JSON; the names are part of the interface. Times are in seconds.</summary>
 internal sealed record ChaosResult : IResults
 {
-    /// <summary>The format of the results.</summary>
     public static ResultFormat<ChaosResult> Format { get; } = new("chaos", ChaosJson.Default.ChaosResult, ChaosPage.Of);
 
     public string Kind { get; init; } = Format.Kind;

@@ -1,5 +1,4 @@
 using Billing.LocalStack.Processes;
-using Billing.LocalStack;
 using Billing.Rehearsal.Machines;
 
 namespace Billing.Rehearsal.Steps;

@@ -1,5 +1,5 @@
 using Billing.Driver;
-using Billing.LocalStack;
+using Billing.LocalStack.Processes;
 using Billing.Measuring.Loads;
 using Billing.Rehearsal.Machines;
 
@@ -45,7 +45,6 @@ internal sealed class Experiment(RehearsalOptions options, Platform platform)
         return LoadRun.Of(name, await running);
     }
 
-    /// <summary>Cuts machines off for <see cref="CutOff"/>.</summary>
     public async Task CutOffAsync(IReadOnlyList<Machine> machines, CancellationToken cancellationToken)
     {
         await platform.Site.Network.CutOffAsync(machines, cancellationToken);

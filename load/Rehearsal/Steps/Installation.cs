@@ -1,5 +1,5 @@
 using System.Text.Json;
-using Billing.LocalStack;
+using Billing.LocalStack.Processes;
 using Billing.Rehearsal.Network;
 
 namespace Billing.Rehearsal.Steps;

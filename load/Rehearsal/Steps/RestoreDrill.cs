@@ -1,4 +1,4 @@
-using Billing.LocalStack;
+using Billing.LocalStack.Processes;
 using Billing.Rehearsal.Machines;
 
 namespace Billing.Rehearsal.Steps;

@@ -1,6 +1,5 @@
 using System.Globalization;
 using System.Xml.Linq;
-using Billing.Reporting.Pages;
 
 namespace Billing.Reporting.Charts;
 

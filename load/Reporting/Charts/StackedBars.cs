@@ -1,5 +1,4 @@
 using System.Xml.Linq;
-using Billing.Reporting.Pages;
 
 namespace Billing.Reporting.Charts;
 

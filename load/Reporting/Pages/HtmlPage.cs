@@ -1,6 +1,6 @@
 using System.Xml.Linq;
 using Billing.Reporting.Charts;
-using static Billing.Reporting.Pages.Html;
+using static Billing.Reporting.Charts.Html;
 
 namespace Billing.Reporting.Pages;
 

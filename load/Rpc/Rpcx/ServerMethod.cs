@@ -7,7 +7,6 @@ namespace Billing.Rpc.Rpcx;
 /// <summary>A published method, prepared for calls.</summary>
 internal abstract class ServerMethod
 {
-    /// <summary>Its public name.</summary>
     public required string Name { get; init; }
 
     /// <summary>Starts a call; its answer is sent when it ends.</summary>

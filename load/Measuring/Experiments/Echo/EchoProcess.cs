@@ -17,7 +17,6 @@ internal sealed class EchoProcess : IAsyncDisposable
     /// <summary>The process's id.</summary>
     public int Id => _process.Id;
 
-    /// <summary>Its port.</summary>
     public int Port { get; }
 
     /// <summary>Its address for gRPC and HTTP.</summary>

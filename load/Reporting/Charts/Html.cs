@@ -3,7 +3,7 @@ using System.Text;
 using System.Xml;
 using System.Xml.Linq;
 
-namespace Billing.Reporting.Pages;
+namespace Billing.Reporting.Charts;
 
 /// <summary>Creates the elements of a page. page.css formats them by their classes.</summary>
 internal static class Html

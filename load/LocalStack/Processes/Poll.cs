@@ -1,6 +1,6 @@
 using System.Runtime.CompilerServices;
 
-namespace Billing.LocalStack;
+namespace Billing.LocalStack.Processes;
 
 /// <summary>Waits for what comes about by itself, in the laboratory and in the tests.</summary>
 public static class Poll
