@@ -19,28 +19,21 @@ spare_loopback_the_proxy() {
   export no_proxy NO_PROXY
 }
 
-# print_help ARGUMENT...: prints the page of a command if that is requested, without a build: eng/help has a copy of each command's own help.
-# A command that does not exist is refused at once, too.
+# print_help ARGUMENT...: prints the list of commands if that is requested, and refuses a command that does not exist: both without a build.
+# eng/help.txt has a copy of the programs' own list.
 print_help() {
-  local argument page=billing
   (($#)) || {
-    cat -- "$BILLING_ROOT/eng/help/$page.txt"
+    cat -- "$BILLING_ROOT/eng/help.txt"
     die 'a command is missing'
   }
-  for argument in "$@"; do
-    [[ -f $BILLING_ROOT/eng/help/$page-$argument.txt ]] || break
-    page+="-$argument"
-  done
-  for argument in "$@"; do
-    case $argument in
-      -h | -\? | --help)
-        cat -- "$BILLING_ROOT/eng/help/$page.txt"
-        exit 0
-        ;;
-    esac
-  done
-  [[ $page != billing || $1 == -* ]] || die "there is no command '$1'; ./billing --help lists them"
+  ! is_help "$1" || {
+    cat -- "$BILLING_ROOT/eng/help.txt"
+    exit 0
+  }
+  [[ $1 == -* ]] || grep -q -- "^  $1 " "$BILLING_ROOT/eng/help.txt" || die "there is no command '$1'; ./billing --help lists them"
 }
+
+is_help() { [[ $1 == -h || $1 == -\? || $1 == --help ]]; }
 
 # prepare_folders: sets and exports BILLING_CACHE, the folder shared by all clones of a user, and makes HOME usable for dotnet, NuGet and npm;
 # sets BILLING_STATE, the folder for what is kept for this clone.

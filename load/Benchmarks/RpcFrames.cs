@@ -1,17 +1,16 @@
 using System.Buffers;
 using System.Buffers.Binary;
 using BenchmarkDotNet.Attributes;
-using Billing.Rpc.Rpcx.Wire;
+using Billing.Rpc.Rpcx;
 using Billing.V1;
 using Google.Protobuf;
 
 namespace Billing.Benchmarks;
 
-/// <summary>Frames of a request: RPCX's header has 24 bytes with call, method and deadline; gRPC's prefix has 5 bytes, as HTTP/2
+/// <summary>Frames of a request: RPCX's header has 20 bytes with call and method; gRPC's prefix has 5 bytes, as HTTP/2
 /// carries the rest in its own frames and headers.</summary>
 public class RpcFrames
 {
-    private const int FrameBytesMax = 4 << 20;
     private const int GrpcPrefixBytes = 5;
 
     private readonly MakePaymentRequest _request = Payments.Request();
@@ -34,7 +33,7 @@ public class RpcFrames
         _output.ResetWrittenCount();
         var length = _request.CalculateSize();
         var frame = _output.GetSpan(FrameHeader.Bytes + length)[..(FrameHeader.Bytes + length)];
-        new FrameHeader(FrameKind.Request, CallId: 42, Method: 1, MicrosecondsLeft: 30_000_000).Write(frame, length);
+        new FrameHeader(FrameKind.Request, CallId: 42, Method: 1, length).Write(frame);
         _request.WriteTo(frame[FrameHeader.Bytes..]);
         _output.Advance(frame.Length);
         return frame.Length;
@@ -57,7 +56,7 @@ public class RpcFrames
     public MakePaymentRequest ReadRpcx()
     {
         var input = _rpcx;
-        FrameReader.TryRead(ref input, FrameBytesMax, out _, out var payload);
+        FrameReader.TryRead(ref input, out _, out var payload);
         return FrameReader.Parse(MakePaymentRequest.Parser, payload);
     }
 

@@ -1,3 +1,4 @@
+using Billing.LocalStack.Processes;
 using Billing.Messaging.Kafka.Clients;
 using Billing.Messaging.Kafka.DeadLetters;
 using Confluent.Kafka;
@@ -13,25 +14,19 @@ public static class DeadLetterOrigins
     /// <param name="bootstrapServers">The brokers.</param>
     /// <param name="records">Where the records were sent to.</param>
     /// <param name="bound">The time limit.</param>
-    /// <param name="time">The clock.</param>
-    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>Those that are not there after the time limit.</returns>
     public static async Task<IReadOnlyList<TopicPartitionOffset>> MissingAsync(
-        string bootstrapServers, IReadOnlyCollection<TopicPartitionOffset> records, TimeSpan bound, TimeProvider time,
+        string bootstrapServers, IReadOnlyCollection<TopicPartitionOffset> records, TimeSpan bound,
         CancellationToken cancellationToken)
     {
-        var start = time.GetTimestamp();
-        while (true)
-        {
-            var found = await Task.Run(() => Origins(bootstrapServers), cancellationToken);
-            List<TopicPartitionOffset> missing = [.. records.Where(record => !found.Contains(
-                (record.Topic, record.Partition.Value.ToString(), record.Offset.Value.ToString())))];
-            if (missing.Count == 0 || time.GetElapsedTime(start) >= bound)
+        return await Poll.LastAsync(
+            async () =>
             {
-                return missing;
-            }
-            await Task.Delay(PollInterval, time, cancellationToken);
-        }
+                var found = await Task.Run(() => Origins(bootstrapServers), cancellationToken);
+                return records.Where(record => !found.Contains(
+                    (record.Topic, record.Partition.Value.ToString(), record.Offset.Value.ToString()))).ToList();
+            },
+            missing => missing.Count == 0, bound, PollInterval, cancellationToken);
     }
 
     private static HashSet<(string Topic, string Partition, string Offset)> Origins(string bootstrapServers)

@@ -4,6 +4,7 @@ using Billing.Chaos.Faults;
 using Billing.Contracts;
 using Billing.Driver;
 using Billing.Journals;
+using Billing.LocalStack.Processes;
 using Billing.Messaging;
 using Billing.Messaging.Kafka.Clients;
 using Confluent.Kafka;
@@ -87,20 +88,17 @@ internal sealed class DirectCommands : IAsyncDisposable
     public async Task<IReadOnlyList<string>> MissingAsync(IReadOnlyList<string> databases, TimeSpan bound, CancellationToken cancellationToken)
     {
         var missing = _acknowledged.Keys.ToDictionary(id => id.EventId, id => id.TransactionId);
-        var start = _time.GetTimestamp();
-        using var poll = new PeriodicTimer(PollInterval, _time);
-        while (true)
-        {
-            foreach (var connectionString in databases)
+        await Poll.LastAsync(
+            async () =>
             {
-                await RemoveRecordedAsync(connectionString, missing, cancellationToken);
-            }
-            if (missing.Count == 0 || _time.GetElapsedTime(start) > bound)
-            {
-                return [.. missing.Values.Select(id => id.ToString())];
-            }
-            await poll.WaitForNextTickAsync(cancellationToken);
-        }
+                foreach (var connectionString in databases)
+                {
+                    await RemoveRecordedAsync(connectionString, missing, cancellationToken);
+                }
+                return missing.Count;
+            },
+            count => count == 0, bound, PollInterval, cancellationToken);
+        return [.. missing.Values.Select(id => id.ToString())];
     }
 
     private static async Task RemoveRecordedAsync(

@@ -22,7 +22,6 @@ public static class EventFeed
     /// <param name="databases">The connection strings of the event store's databases.</param>
     /// <param name="bound">The time limit for missing events; they are published when their commands are delivered again.</param>
     /// <param name="time">The clock.</param>
-    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>The events that were not published, as <c>stream@version</c>.</returns>
     public static async Task<IReadOnlyList<string>> MissingAsync(
         string bootstrapServers, IEnumerable<string> databases, TimeSpan bound, TimeProvider time, CancellationToken cancellationToken)

@@ -17,7 +17,6 @@ public static class LowLimits
     private const int ConcurrencyMax = 64;
 
     /// <summary>Sets the low limits, in US dollars, of the accounts of all payment types.</summary>
-    /// <param name="client">The client.</param>
     /// <param name="accountPrefix">The prefix of the accounts' ids, followed by their numbers, from 0.</param>
     /// <param name="accounts">Number of accounts of each payment type.</param>
     /// <param name="cancellationToken">Cancels; some limits may be set by then.</param>

@@ -9,9 +9,7 @@ namespace Billing.Chaos;
 
 /// <summary>One payment whose caller does not wait: it is sent with <c>Prefer: respond-async</c>, and its Location is
 /// followed, through any proxy, until its status is final. What is then said elsewhere must agree with it.</summary>
-/// <param name="payment">The payment.</param>
 /// <param name="timeout">How long it may take to execute it.</param>
-/// <param name="proxies">The proxies.</param>
 /// <param name="mayBeLost">Whether the faults delete commands, so that a payment may have no status.</param>
 /// <param name="record">Receives what happens.</param>
 /// <param name="random">Decides how its JSON is written.</param>

@@ -2,6 +2,8 @@ using Billing.Backends.EventStore;
 using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Hosting;
 using Billing.LocalStack;
+using Billing.LocalStack.Postgres;
+using Billing.LocalStack.Processes;
 using Billing.Operator.Store;
 using Microsoft.Extensions.DependencyInjection;
 using Npgsql;
@@ -10,7 +12,6 @@ namespace Billing.Chaos;
 
 /// <summary>An operator who moves shards between the databases of a stack all the time. Some moves are given up halfway; what a move has closed,
 /// the next one opens.</summary>
-/// <param name="stack">The stack.</param>
 /// <param name="seed">The seed of all random choices.</param>
 /// <param name="time">The clock.</param>
 public sealed class ShardMover(BillingStack stack, int seed, TimeProvider time)
@@ -38,10 +39,7 @@ public sealed class ShardMover(BillingStack stack, int seed, TimeProvider time)
                 using var given = new CancellationTokenSource(TimeSpan.FromMilliseconds(random.Next(200)), time);
                 await TryAsync(services, shard, name, given.Token);
             }
-            while (!await TryAsync(services, shard, name, CancellationToken.None))
-            {
-                await Task.Delay(Pause, time, CancellationToken.None);
-            }
+            await Poll.LastAsync(() => TryAsync(services, shard, name, CancellationToken.None), isMoved => isMoved, TimeSpan.MaxValue, Pause, CancellationToken.None);
             Moves++;
             await Task.Delay(Pause, time, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }

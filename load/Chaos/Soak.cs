@@ -19,7 +19,6 @@ namespace Billing.Chaos;
 /// <param name="Forgotten">Those of them that are not in the event store.</param>
 /// <param name="Unpublished">Events that are in the event store but not in the event topic.</param>
 /// <param name="Unchained">Accounts whose events are not chained as they should be, each with the first that is not.</param>
-/// <param name="Audit">The result of the audit.</param>
 public sealed record SoakResult(
     IReadOnlyList<InjectedFault> Faults, IReadOnlyList<TimeSpan> LongestCalls, IReadOnlyList<TimeSpan> Offsets,
     IReadOnlyList<(TimeSpan Began, TimeSpan Took, string What)> Slowest, TrafficResult Traffic, int EndedThemselves,
@@ -118,7 +117,7 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
             stack.BootstrapServers!, [.. stack.Databases.Values], PublishBound, time, cancellationToken);
         var bad = injector.BadRecordsSent;
         var missing = await DeadLetterOrigins.MissingAsync(
-            stack.BootstrapServers!, bad, PublishBound, time, cancellationToken);
+            stack.BootstrapServers!, bad, PublishBound, cancellationToken);
         // Includes the proxies, because the balances in the backends' memory must also equal the sums of the events.
         var audit = await new Auditor([.. stack.Databases.Values]) { Proxies = stack.ProxyAddresses, JournalsAreComplete = options.IsAlone }
             .RunAsync([.. traffic.Journals, directJournal], cancellationToken);

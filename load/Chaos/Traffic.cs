@@ -2,6 +2,7 @@ using System.Globalization;
 using Billing.Client;
 using Billing.Driver;
 using Billing.Driver.Lives;
+using Billing.LocalStack.Processes;
 
 namespace Billing.Chaos;
 
@@ -80,9 +81,6 @@ public sealed class Traffic : IAsyncDisposable
     /// <summary>Number of payments answered so far.</summary>
     public int Answered => Volatile.Read(ref _answered);
 
-    /// <summary>Number of retries so far, by the SDK and by the callers.</summary>
-    public long SentAgain => _driver.Retried + _single.Sum(c => c.Retried) + _record.Repeated;
-
     /// <summary>Gives some accounts a low credit limit, so that some payments are declined. Call this before
     /// <see cref="Start"/>.</summary>
     /// <exception cref="Grpc.Core.RpcException">A limit could not be set.</exception>
@@ -102,16 +100,10 @@ public sealed class Traffic : IAsyncDisposable
     public async Task WaitForMoreAsync(int count, TimeSpan bound, CancellationToken cancellationToken)
     {
         var goal = Answered + count;
-        var start = _time.GetTimestamp();
-        using var poll = new PeriodicTimer(TimeSpan.FromMilliseconds(20), _time);
-        while (Answered < goal)
+        if (await Poll.LastAsync(() => Task.FromResult(Answered), answered => answered >= goal, bound, cancellationToken) < goal)
         {
-            if (_time.GetElapsedTime(start) > bound)
-            {
-                throw new TimeoutException(string.Create(CultureInfo.InvariantCulture,
-                    $"Of {count} payments {goal - Answered} were not answered within {bound.TotalSeconds} s; failures so far: {string.Join("; ", _record.Failures.Select(f => $"{f.Value} x {f.Key}"))}"));
-            }
-            await poll.WaitForNextTickAsync(cancellationToken);
+            throw new TimeoutException(string.Create(CultureInfo.InvariantCulture,
+                $"Of {count} payments {goal - Answered} were not answered within {bound.TotalSeconds} s; failures so far: {string.Join("; ", _record.Failures.Select(f => $"{f.Value} x {f.Key}"))}"));
         }
     }
 

@@ -17,7 +17,6 @@ namespace Billing.Chaos;
 /// <param name="random">Chooses those and their proxies.</param>
 /// <param name="record">Receives what happens.</param>
 /// <param name="time">The clock.</param>
-/// <param name="giveUp">Ends the calls.</param>
 internal sealed class UntilAnsweredChannel(
     BillingClient client, IReadOnlyList<BillingClient> single, int duplicatePercent, Random random, TrafficRecord record, TimeProvider time,
     CancellationToken giveUp)

@@ -37,7 +37,6 @@ public sealed class LoadDriver : IAsyncDisposable
     }
 
     /// <summary>Creates a driver over channels of the caller's own.</summary>
-    /// <param name="spec">The load.</param>
     /// <param name="time">The clock.</param>
     /// <param name="connect">Creates a channel to an address.</param>
     public LoadDriver(LoadSpec spec, TimeProvider time, Func<string, IRequestChannel> connect)
@@ -188,7 +187,7 @@ public sealed class LoadDriver : IAsyncDisposable
             {
                 driver._journal?.Add(JournalEntry.Failed(request, answer.IsFinal, span));
             }
-            meter.Payment(phase, new Outcome(answer.Error, answer.Message?.Outcome == PaymentOutcome.Declined, answer.Times), due, span.EndedUnixUs);
+            meter.Payment(phase, new Outcome(answer.Error, answer.Message?.Outcome == PaymentOutcome.Declined), due, span.EndedUnixUs);
             if (isMeasured)
             {
                 driver.Observe?.Invoke(request, answer, span with { BeganUnixUs = due });
@@ -206,7 +205,7 @@ public sealed class LoadDriver : IAsyncDisposable
                 Interlocked.Increment(ref driver._balancesAnswered);
                 driver._journal?.Add(JournalEntry.Of(request, message, span));
             }
-            meter.Balance(phase, new Outcome(answer.Error, IsDeclined: false, null), due, span.EndedUnixUs);
+            meter.Balance(phase, new Outcome(answer.Error, IsDeclined: false), due, span.EndedUnixUs);
         }
 
         /// <summary>Sends all of a life's requests, to the first without an answer. At the end the payment must show
@@ -240,7 +239,7 @@ public sealed class LoadDriver : IAsyncDisposable
                     Interlocked.Increment(ref driver._balancesAnswered);
                     driver._journal?.Add(JournalEntry.Of(stream, message.Balance, message.Version, span));
                 }
-                meter.FollowUp(kind, phase, new Outcome(answer.Error, answer.Message is { IsDeclined: true }, null), due ?? began, span.EndedUnixUs);
+                meter.FollowUp(kind, phase, new Outcome(answer.Error, answer.Message is { IsDeclined: true }), due ?? began, span.EndedUnixUs);
                 return answer.Message;
             }
         }
@@ -259,7 +258,7 @@ public sealed class LoadDriver : IAsyncDisposable
                 : !Equals(Notes.Of(found.Entry.Notes), Notes.Of(payment.Notes))
                 ? $"sent with {payment.Notes}; found is {found}"
                 : "";
-            meter.FollowUp(FollowUps.LookUps, phase, new Outcome(error, IsDeclined: false, null), began, driver._clock.Now);
+            meter.FollowUp(FollowUps.LookUps, phase, new Outcome(error, IsDeclined: false), began, driver._clock.Now);
         }
 
         // Null if one of them has no answer.

@@ -18,12 +18,6 @@ public sealed record LoadResult
     /// <summary>The phases of an open load; one of any other.</summary>
     public required IReadOnlyList<PhaseResult> Phases { get; init; }
 
-    /// <summary>Number of answers in each second from the start.</summary>
-    public required IReadOnlyList<long> AnswersPerSecond { get; init; }
-
-    /// <summary>The step times of the first timed payments, in the format of <see cref="Contracts.StepTimes.ToString"/>.</summary>
-    public required IReadOnlyList<string> Timed { get; init; }
-
     /// <summary>Number of answered payments, warm-up included: as many as in the journal.</summary>
     public required long PaymentsAnswered { get; init; }
 
@@ -32,8 +26,6 @@ public sealed record LoadResult
 }
 
 /// <summary>The results of one phase.</summary>
-/// <param name="Name">Its name.</param>
-/// <param name="Payments">The figures of its payments.</param>
 /// <param name="Balances">The figures of its balance checks.</param>
 public sealed record PhaseResult(string Name, RequestFigures Payments, RequestFigures Balances)
 {
@@ -59,9 +51,6 @@ public sealed record RequestFigures
 
     /// <summary>Latencies of the answers to a burst since its start; empty for other loads.</summary>
     public required IReadOnlyList<LatencyCount> SinceStart { get; init; }
-
-    /// <summary>Latencies of the refusals with RESOURCE_EXHAUSTED, counted like <see cref="Latencies"/>.</summary>
-    public required IReadOnlyList<LatencyCount> Refusals { get; init; }
 }
 
 /// <summary>Serialises what a command and its drivers exchange.</summary>

@@ -67,8 +67,8 @@ public sealed record LoadSpec
     /// <summary>Percentage of payments in euros instead of dollars: they are declined if the account is kept in dollars.</summary>
     public int OtherCurrencyPercent { get; init; }
 
-    /// <summary>Every how many gRPC payments one is timed; 0 for none.</summary>
-    public int TimedEvery { get; init; }
+    /// <summary>Whether the steps of payments are timed; only over <see cref="LoadProtocol.Sdk"/>.</summary>
+    public bool IsTimed { get; init; }
 
     /// <summary>Timeout of a request in seconds.</summary>
     public double DeadlineS { get; init; } = 30;
@@ -78,16 +78,6 @@ public sealed record LoadSpec
 
     /// <summary>Most payments in flight on one bulk stream.</summary>
     public int StreamWindow { get; init; } = 256;
-
-    /// <summary>The local address that unary calls are made from, by which proxies distinguish callers; empty for the system's choice.
-    /// </summary>
-    public string From { get; init; } = "";
-
-    /// <summary>The certificate file of the authority that gRPC calls trust; empty for the system's authorities.</summary>
-    public string CaFile { get; init; } = "";
-
-    /// <summary>The bearer token of gRPC calls; empty for none.</summary>
-    public string Token { get; init; } = "";
 
     /// <summary>Seed of the random accounts and amounts; transaction ids do not depend on it.</summary>
     public int Seed { get; init; } = 1;
@@ -118,7 +108,6 @@ public abstract record LoadShape
         payments == 0 ? null : new Closed(Math.Min(payments, WarmUpCallers), WarmUpMaxS) { Amount = payments };
 
     /// <summary>All requests at once. They are due at that moment, however long the sender takes: latencies count from there, too.</summary>
-    /// <param name="Payments">Number of payments.</param>
     /// <param name="Balances">Number of balance checks.</param>
     public sealed record Burst(int Payments, int Balances = 0) : LoadShape;
 

@@ -16,7 +16,6 @@ public static class PaymentFailure
     /// <summary>Whether a failure is final: the contract says that nothing was charged and that the same request never will be. An
     /// earlier attempt may be recorded although the last one was not allowed, or came too late.</summary>
     /// <param name="status">The status of the last attempt.</param>
-    /// <param name="reason">Its reason, one of <see cref="ErrorReasons"/>.</param>
     /// <param name="wasRetried">Whether there may have been earlier attempts.</param>
     public static bool IsFinal(StatusCode status, string reason, bool wasRetried) => status switch
     {

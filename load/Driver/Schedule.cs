@@ -1,7 +1,6 @@
 namespace Billing.Driver;
 
 /// <summary>The times at which the requests of an open load are due.</summary>
-/// <param name="phases">Its phases.</param>
 public sealed class Schedule(IReadOnlyList<Phase> phases)
 {
     /// <summary>Lists the requests in order: the time from the start at which each is due, and the index of its phase. Request n of a

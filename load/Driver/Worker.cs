@@ -12,7 +12,6 @@ internal static class Worker
 
     /// <param name="specFile">The file with the <see cref="LoadSpec"/>, as JSON.</param>
     /// <param name="resultFile">The file to write the <see cref="LoadResult"/> to, as JSON.</param>
-    /// <param name="cancellationToken">Ends it early.</param>
     /// <returns>The process's exit code.</returns>
     public static async Task<int> RunAsync(string specFile, string resultFile, CancellationToken cancellationToken)
     {
@@ -33,9 +32,7 @@ internal static class Worker
     }
 
     /// <summary>Runs the measured load of a driver, and writes its progress.</summary>
-    /// <param name="driver">The driver.</param>
     /// <param name="waitsForGo">Whether to say <c>ready</c> and to wait for a line; the end of the input then ends sending.</param>
-    /// <param name="cancellationToken">Ends sending.</param>
     public static async Task<LoadResult> RunAsync(LoadDriver driver, bool waitsForGo, CancellationToken cancellationToken)
     {
         // Not disposed of: the thread that waits for the end of the input may outlive this call, until the process ends.

@@ -237,16 +237,16 @@ public sealed class BillingStack : IAsyncDisposable
         if (_options.PostgresReplicas > 1)
         {
             Replicas = await ReplicatedPostgres.StartNewAsync(
-                Folder, _ports, _options.PostgresReplicas, _options.Detached, progress, Credentials?.Postgres, _options.PostgresSettings, _options.BetweenDatabases, cancellationToken);
+                Folder, _ports, _options.PostgresReplicas, _options.Detached, progress, Credentials?.Postgres, _options.BetweenDatabases, cancellationToken);
             ConnectionString = Replicas.ConnectionString;
             return;
         }
         PostgresDisk = _options.MayBeSlow ? await PreloadedLibrary.CompileAsync(Folder, "slow_disk.c", "SLOW_DISK", cancellationToken) : null;
         Postgres = await LocalPostgres.StartNewAsync(
-            Folder, _ports, _options.Detached, progress, Credentials?.Postgres, _options.PostgresSettings, PostgresDisk?.Settings, cancellationToken: cancellationToken);
+            Folder, _ports, _options.Detached, progress, Credentials?.Postgres, environment: PostgresDisk?.Settings, cancellationToken: cancellationToken);
         ConnectionString = Postgres.ConnectionString;
         MoreDatabases = await FurtherDatabases.StartAsync(
-            ConnectionString, _options.Databases, _options.Detached, Folder, _ports, progress, Credentials?.Postgres, _options.PostgresSettings, cancellationToken);
+            ConnectionString, _options.Databases, _options.Detached, Folder, _ports, progress, Credentials?.Postgres, cancellationToken);
     }
 
     private async Task StartKafkaAsync(IProgress<string> progress, CancellationToken cancellationToken)

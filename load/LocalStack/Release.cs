@@ -6,7 +6,6 @@ namespace Billing.LocalStack;
 
 /// <summary>A release of <c>./billing package</c>.</summary>
 /// <param name="Folder">The folder of its archives.</param>
-/// <param name="Version">Its version.</param>
 /// <param name="BootstrapHash">SHA-256 of its bootstrap archive, in hexadecimal digits.</param>
 public sealed record Release(string Folder, string Version, string BootstrapHash)
 {
@@ -49,7 +48,6 @@ public sealed record Release(string Folder, string Version, string BootstrapHash
 
     /// <summary>Unpacks the services of payments.</summary>
     /// <param name="folder">Where: each program gets a folder of its name.</param>
-    /// <param name="cancellationToken">Cancels it.</param>
     /// <exception cref="StackException">An archive cannot be unpacked.</exception>
     public async Task UnpackServicesAsync(string folder, CancellationToken cancellationToken)
     {

@@ -19,7 +19,7 @@ public sealed record StackOptions
     /// <summary>The transport: <c>kafka</c>, or <c>direct</c>, with which proxies call the backends without Kafka.</summary>
     public string Transport { get; init; } = "kafka";
 
-    /// <summary>The protocol over <c>direct</c>: <c>grpc</c>, <c>rpcx</c> or <c>rest</c>.</summary>
+    /// <summary>The protocol over <c>direct</c>: <c>grpc</c> or <c>rpcx</c>.</summary>
     public string Protocol { get; init; } = "grpc";
 
     /// <summary>Number of Kafka brokers, 1 or 3, if the stack starts its own.</summary>
@@ -79,9 +79,6 @@ public sealed record StackOptions
 
     /// <summary>Further Java options of the brokers that the stack starts.</summary>
     public IReadOnlyList<string> BrokerJavaOptions { get; init; } = [];
-
-    /// <summary>Further settings of the PostgreSQL that the stack starts, by the names of postgresql.conf.</summary>
-    public IReadOnlyDictionary<string, string> PostgresSettings { get; init; } = FrozenDictionary<string, string>.Empty;
 
     /// <summary>Where the stack sends its events, over Kafka only; nowhere if null.</summary>
     public WebhookTarget? Webhook { get; init; }

@@ -25,7 +25,6 @@ internal static class Facts
         new("Command", run.Command),
         new("Date", run.At.ToString("yyyy-MM-dd HH:mm 'UTC'", CultureInfo.InvariantCulture)),
         .. Of(run.Machine),
-        .. run.EchoPerS is { } echo ? [new Fact("Echo in this sitting", $"{Numbers.Whole(echo)} calls/s of a plain gRPC echo, 200 in flight: divide by it to compare with another machine")] : Array.Empty<Fact>(),
         .. run.Complete ? Array.Empty<Fact>() : [new Fact("Incomplete", $"Ended early{(run.Reason is { } reason ? $" ({reason})" : "")}; the figures cover the part that was measured.")],
     ];
 }

@@ -8,7 +8,6 @@ internal sealed record Machine(string Os, string Runtime, int Cores, double Memo
     /// <summary>The processor's name; null where the system does not tell it.</summary>
     public string? Processor { get; init; }
 
-    /// <summary>The software that was measured.</summary>
     public required MeasuredSoftware Software { get; init; }
 
     /// <summary>Describes this machine and the programs in the folder of this one.</summary>

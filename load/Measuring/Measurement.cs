@@ -10,9 +10,7 @@ namespace Billing.Measuring;
 /// <param name="Complete">Whether the run reached its end.</param>
 /// <param name="Machine">The machine that it ran on.</param>
 /// <param name="Reason">Why the run is not complete; null if it is complete.</param>
-/// <param name="EchoPerS">Calls per second of a plain gRPC echo in the same sitting; null if it was not measured.</param>
-internal sealed record RunInfo(
-    string Command, DateTimeOffset At, bool Complete, Machine Machine, string? Reason = null, double? EchoPerS = null);
+internal sealed record RunInfo(string Command, DateTimeOffset At, bool Complete, Machine Machine, string? Reason = null);
 
 /// <summary>The results of a measurement.</summary>
 internal interface IResults : ILatencies
@@ -39,10 +37,8 @@ internal sealed class Measurement(string command, ResultFolder folder, IAnsiCons
         new(subject.CommandLine, new ResultFolder(console, subject.Out), console, time);
 
     /// <summary>Measures, then prints and writes the results.</summary>
-    /// <param name="format">The format of the results.</param>
     /// <param name="measure">Measures until it is done or cancelled.</param>
     /// <param name="results">Summarises what has been measured.</param>
-    /// <param name="cancellationToken">Interrupts the measurement.</param>
     /// <returns>The process's exit code: 0 for valid results, 1 for others, 130 if it was interrupted.</returns>
     /// <exception cref="OperationCanceledException">It was interrupted before there were figures.</exception>
     /// <exception cref="Exception">The error that ended it early, thrown after the figures measured so far are written.

@@ -4,8 +4,6 @@ namespace Billing.Measuring;
 
 /// <summary>A publication whose figures are shown next to the measured ones, also as JSON; the names are part of the interface.
 /// </summary>
-/// <param name="Title">Its title.</param>
-/// <param name="Authors">Its authors.</param>
 /// <param name="Kind">Its kind and the place of publication; <c>unpublished</c> if that is unknown.</param>
 /// <param name="Year">The year of publication; null if it states none.</param>
 /// <param name="Figures">The tables from which the figures are taken.</param>

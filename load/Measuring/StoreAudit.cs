@@ -19,7 +19,6 @@ internal static class StoreAudit
     /// <param name="stack">The stack, which is no longer under load.</param>
     /// <param name="fleets">The drivers.</param>
     /// <param name="console">The console to print to.</param>
-    /// <param name="cancellationToken">Cancels the audit.</param>
     public static Task<AuditCounts> AuditAsync(
         BillingStack stack, IReadOnlyList<Fleet> fleets, IAnsiConsole console, CancellationToken cancellationToken) =>
         AuditAsync([.. stack.Databases.Values], isOwn: stack.OwnsEventStore, fleets, console, cancellationToken);
@@ -29,7 +28,6 @@ internal static class StoreAudit
     /// <param name="isOwn">Whether nobody but the drivers has paid.</param>
     /// <param name="fleets">The drivers.</param>
     /// <param name="console">The console to print to.</param>
-    /// <param name="cancellationToken">Cancels the audit.</param>
     public static async Task<AuditCounts> AuditAsync(
         IReadOnlyCollection<string> databases, bool isOwn, IReadOnlyList<Fleet> fleets, IAnsiConsole console, CancellationToken cancellationToken)
     {

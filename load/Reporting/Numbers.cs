@@ -34,10 +34,6 @@ public static class Numbers
     public static int Decimals(IEnumerable<double> values) =>
         DecimalsFor(values.Where(double.IsFinite).Select(Math.Abs).DefaultIfEmpty(0).Max());
 
-    /// <summary>Formats a share of one as a percentage, with enough digits to distinguish it from 100 %.</summary>
-    public static string Percent(double share) =>
-        (share * 100).ToString("0.######", CultureInfo.InvariantCulture) + " %";
-
     /// <summary>Formats the label of a tick with the decimals that the axis's step needs.</summary>
     internal static string OnAxis(double value, double step)
     {

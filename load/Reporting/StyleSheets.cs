@@ -1,18 +1,15 @@
 namespace Billing.Reporting;
 
-/// <summary>The style sheets, which are embedded resources.</summary>
+/// <summary>The style sheet, which is an embedded resource.</summary>
 internal static class StyleSheets
 {
-    /// <summary>The style sheet of charts, on a page and in separate files.</summary>
-    public static string Charts { get; } = Read("charts.css");
-
     /// <summary>The style sheet of pages.</summary>
-    public static string Page { get; } = Read("page.css");
+    public static string Page { get; } = Read();
 
-    private static string Read(string name)
+    private static string Read()
     {
-        using var stream = typeof(StyleSheets).Assembly.GetManifestResourceStream(typeof(StyleSheets), name)
-            ?? throw new InvalidOperationException($"The embedded resource {name} is missing.");
+        using var stream = typeof(StyleSheets).Assembly.GetManifestResourceStream(typeof(StyleSheets), "page.css")
+            ?? throw new InvalidOperationException("The embedded resource page.css is missing.");
         using var reader = new StreamReader(stream);
         return reader.ReadToEnd();
     }

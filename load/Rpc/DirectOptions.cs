@@ -13,9 +13,6 @@ public enum DirectProtocol
 
     /// <summary>A lightweight RPC protocol: protobuf frames over TCP.</summary>
     Rpcx,
-
-    /// <summary>JSON over HTTP/1.1.</summary>
-    Rest,
 }
 
 /// <summary>Settings of the direct transport; section <c>Billing:Direct</c>.</summary>
@@ -24,7 +21,7 @@ public sealed class DirectOptions
     /// <summary>The configuration section.</summary>
     public const string Section = "Billing:Direct";
 
-    /// <summary><c>grpc</c>, <c>rpcx</c> or <c>rest</c>, the same for proxies and backends.</summary>
+    /// <summary><c>grpc</c> or <c>rpcx</c>, the same for proxies and backends.</summary>
     public string Protocol { get; set; } = "grpc";
 
     /// <summary>For a proxy: the addresses of all backends, <c>host:port</c>, separated by commas, the same for every proxy, in
@@ -38,11 +35,6 @@ public sealed class DirectOptions
     [TimeRange("00:00:00", "00:01:00", MinimumIsExclusive = true)]
     public TimeSpan ConnectTimeout { get; set; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>Maximum number of connections from a proxy to one backend over <c>rest</c>. Each carries one call at a time;
-    /// further calls wait for a free connection.</summary>
-    [Range(1, 10_000)]
-    public int RestConnections { get; set; } = 256;
-
     /// <summary>Maximum number of concurrent calls on one HTTP/2 connection to a backend.</summary>
     [Range(1, 100_000)]
     public int StreamsPerConnection { get; set; } = 1000;
@@ -52,7 +44,6 @@ public sealed class DirectOptions
     {
         "GRPC" => DirectProtocol.Grpc,
         "RPCX" => DirectProtocol.Rpcx,
-        "REST" => DirectProtocol.Rest,
         _ => null,
     };
 
@@ -113,6 +104,6 @@ public sealed class DirectOptions
     }
 
     private IEnumerable<string> ProtocolProblems() => KnownProtocol is null
-        ? [$"Billing:Direct:Protocol must be grpc, rpcx or rest; it is '{Protocol}'."]
+        ? [$"Billing:Direct:Protocol must be grpc or rpcx; it is '{Protocol}'."]
         : [];
 }

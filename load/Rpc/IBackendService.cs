@@ -10,5 +10,5 @@ public interface IBackendService
     /// <summary>Processes one command.</summary>
     /// <returns>The reply, which may be an error decided by the backend.</returns>
     [RpcxMethod("Execute")]
-    Task<Reply> ExecuteAsync(Command command, RpcxCallOptions options);
+    Task<Reply> ExecuteAsync(Command command);
 }

@@ -31,7 +31,6 @@ internal sealed class BillingCalls : IAsyncDisposable
 
     /// <param name="spec">The addresses of the proxies and the numbers of clients and accounts.</param>
     /// <param name="time">The clients' clock.</param>
-    /// <param name="cancellationToken">Cancels the calls in flight.</param>
     public BillingCalls(ScenarioSpec spec, TimeProvider time, CancellationToken cancellationToken)
     {
         _clock = new CallClock(time);
@@ -44,7 +43,6 @@ internal sealed class BillingCalls : IAsyncDisposable
     /// <summary>Number of retries by the clients.</summary>
     public long Retried => _clients.Sum(c => c.Retried);
 
-    /// <summary>Draws a payment.</summary>
     public MakePaymentRequest Draw(Random random) => new RandomRequests(_accounts, random).Payment();
 
     /// <summary>Charges an account. A decline is an answer.</summary>
@@ -96,7 +94,6 @@ internal sealed class BillingCalls : IAsyncDisposable
         return FollowAsync(payment, client => client.SendAsync(request, _cancellationToken), "refunded");
     }
 
-    /// <summary>Looks a payment up.</summary>
     public Task<CallResult> LookUpAsync(MakePaymentRequest payment) => EndAsync(async client =>
     {
         await client.GetTransactionAsync(payment.LookUp(), _cancellationToken);

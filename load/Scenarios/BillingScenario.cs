@@ -6,7 +6,6 @@ using NBomber.CSharp;
 namespace Billing.Scenarios;
 
 /// <summary>Creates the NBomber scenario of a spec.</summary>
-/// <param name="spec">The spec.</param>
 /// <param name="calls">The calls to make.</param>
 /// <param name="measured">Records the start and the end of the measured calls.</param>
 /// <param name="time">The clock for a burst's warm-up.</param>

@@ -2,7 +2,6 @@ namespace Billing.Scenarios;
 
 /// <summary>Lets the calls of a burst wait for one another, because NBomber starts them one by one within a second. Thread-safe.
 /// </summary>
-/// <param name="calls">Number of calls.</param>
 /// <param name="time">The clock for the longest wait.</param>
 internal sealed class BurstGate(int calls, TimeProvider time)
 {

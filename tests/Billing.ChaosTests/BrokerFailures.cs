@@ -3,6 +3,7 @@ using Billing.Chaos.Faults;
 using Billing.Contracts;
 using Billing.LocalStack;
 using Billing.Messaging;
+using Billing.Messaging.Kafka.Clients;
 using Billing.Messaging.Kafka.DeadLetters;
 using Confluent.Kafka;
 using Grpc.Core;
@@ -107,12 +108,12 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
     {
         await using var traffic = Pay();
         await traffic.WaitForMoreAsync(100);
-        using var consumer = new ConsumerBuilder<byte[], byte[]>(new ConsumerConfig
+        using var consumer = KafkaClients.Consumer<byte[], byte[]>(new ConsumerConfig
         {
             BootstrapServers = Stack.BootstrapServers,
             GroupId = "test-" + Guid.NewGuid(),
             EnableAutoCommit = false,
-        }).Build();
+        });
         var letters = new TopicPartition(Topics.DeadLetters, 0);
         consumer.Assign(new TopicPartitionOffset(letters, consumer.QueryWatermarkOffsets(letters, Conditions.Patience).High));
 
@@ -186,14 +187,14 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
 
     private int LeaderOf(string topic)
     {
-        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = Stack.BootstrapServers }).Build();
+        using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = Stack.BootstrapServers });
         return admin.GetMetadata(topic, Conditions.Patience).Topics.Single().Partitions.Single().Leader;
     }
 
     private async Task AllReplicasAreInSyncAsync()
     {
-        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = Stack.BootstrapServers }).Build();
-        await Conditions.UntilAsync("all replicas are in sync", () => Task.FromResult(
+        using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = Stack.BootstrapServers });
+        await Poll.UntilAsync(() => Task.FromResult(
             admin.GetMetadata(Conditions.Patience).Topics.SelectMany(t => t.Partitions)
                 .All(p => p.InSyncReplicas.Length == BrokerStack.Brokers)));
     }

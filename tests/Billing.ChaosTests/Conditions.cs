@@ -12,25 +12,12 @@ internal static class Conditions
     /// than the one that the test was written on.</summary>
     public static readonly TimeSpan Patience = TimeSpan.FromMinutes(5);
 
-    private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(50);
-
-    public static async Task UntilAsync(string what, Func<Task<bool>> condition)
-    {
-        using var poll = new PeriodicTimer(PollInterval);
-        var start = TimeProvider.System.GetTimestamp();
-        while (!await condition())
-        {
-            Assert.True(TimeProvider.System.GetElapsedTime(start) < Patience, $"{what}: not within {Patience.TotalSeconds} s");
-            await poll.WaitForNextTickAsync();
-        }
-    }
-
     /// <summary>Retries a payment until it is answered, as a caller that does not know the outcome.</summary>
     public static async Task<MakePaymentResponse> RetryUntilAnsweredAsync(
         BillingService.BillingServiceClient proxy, MakePaymentRequest request, TimeSpan? deadline = null)
     {
         MakePaymentResponse? answer = null;
-        await UntilAsync($"an answer to {request.TransactionId}", async () =>
+        await Poll.UntilAsync(async () =>
         {
             try
             {
@@ -80,7 +67,7 @@ internal sealed class LogTail(string file)
         }
     }
 
-    public Task WaitForAsync(params string[] any) => Conditions.UntilAsync(
-        $"{Path.GetFileName(file)} contains '{string.Join("' or '", any)}'",
-        () => Task.FromResult(any.Any(text => Text.Contains(text, StringComparison.Ordinal))));
+    public Task WaitForAsync(params string[] any) => Poll.UntilAsync(
+        () => any.Any(text => Text.Contains(text, StringComparison.Ordinal)),
+        what: $"{Path.GetFileName(file)} contains '{string.Join("' or '", any)}'");
 }

@@ -19,9 +19,6 @@ public abstract class DirectChaosStack(string protocol) : StackFixture(new Stack
 /// <summary>Over gRPC.</summary>
 public sealed class GrpcChaosStack() : DirectChaosStack("grpc");
 
-/// <summary>Over REST.</summary>
-public sealed class RestChaosStack() : DirectChaosStack("rest");
-
 /// <summary>Over RPCX.</summary>
 public sealed class RpcxChaosStack() : DirectChaosStack("rpcx");
 
@@ -43,9 +40,6 @@ public sealed class DirectFailureTable(GrpcChaosStack stack) : FailureTable(stac
 /// <summary>By direct calls over gRPC.</summary>
 [Collection(ByDirectGrpc.Name)]
 public sealed class DirectGrpcFailures(GrpcChaosStack stack) : DirectFailures(stack);
-
-/// <summary>By direct calls over REST.</summary>
-public sealed class DirectRestFailures(RestChaosStack stack) : DirectFailures(stack), IClassFixture<RestChaosStack>;
 
 /// <summary>By direct calls over RPCX.</summary>
 public sealed class DirectRpcxFailures(RpcxChaosStack stack) : DirectFailures(stack), IClassFixture<RpcxChaosStack>;

@@ -77,7 +77,7 @@ public sealed class FullDisk(BrokerStack stack) : IAsyncLifetime
     private async Task<(MakePaymentRequest Request, RpcException Failure)> PayUntilRefusedAsync()
     {
         (MakePaymentRequest, RpcException)? refused = null;
-        await Conditions.UntilAsync("a refused payment", async () =>
+        await Poll.UntilAsync(async () =>
         {
             var request = StackFixture.Payment();
             try

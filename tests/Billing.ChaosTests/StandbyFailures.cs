@@ -148,7 +148,7 @@ public sealed class StandbyFailures(StandbyStack fixture) : StackFailures(fixtur
         await UntilAnotherTakesOverAsync(former);
         await using var write = new NpgsqlCommand("create table that_waits_on_a_former_primary ()", session);
         var waiting = write.ExecuteNonQueryAsync(Token);
-        await Conditions.UntilAsync("the commit waits", async () =>
+        await Poll.UntilAsync(async () =>
             (bool)(await AskAsync(former, $"select wait_event = 'SyncRep' from pg_stat_activity where pid = {session.ProcessID}"))!);
         former.Start();
 
@@ -185,7 +185,7 @@ public sealed class StandbyFailures(StandbyStack fixture) : StackFailures(fixtur
         var arguments = standby.Process!.Started.Arguments;
 
         await standby.KillAsync();
-        await Conditions.UntilAsync("the primary forgets it", async () => !(await FailsafeMembersAsync(arguments[^1])).Contains(standby.Name, StringComparison.Ordinal));
+        await Poll.UntilAsync(async () => !(await FailsafeMembersAsync(arguments[^1])).Contains(standby.Name, StringComparison.Ordinal));
         await primary.KillAsync();
         (await ExternalTool.RunAsync(FailoverPrograms.Python, [arguments[0], "--alone", arguments[^1]])).Succeeded();
         standby.Start();
@@ -221,7 +221,7 @@ public sealed class StandbyFailures(StandbyStack fixture) : StackFailures(fixtur
     }
 
     // Until it is promoted, and not only holds the lock: till then it still receives what the former primary commits.
-    private Task UntilAnotherTakesOverAsync(PostgresMember former) => Conditions.UntilAsync("the standby takes over", async () =>
+    private Task UntilAnotherTakesOverAsync(PostgresMember former) => Poll.UntilAsync(async () =>
         false.Equals(await AskAsync(Servers.Members.Single(member => member != former), "select pg_is_in_recovery()")));
 
     private async Task<object?> AskAsync(PostgresMember server, string question)

@@ -59,9 +59,6 @@ public sealed class FreshMachine : IDisposable
         File.SetUnixFileMode(At(path), (UnixFileMode)0b111_101_101);
     }
 
-    /// <summary>Sets the operating system in /etc/os-release.</summary>
-    public void Is(string release) => Write("system/etc/os-release", release.Replace(';', '\n') + "\n");
-
     public void Remove(string program) => File.Delete(At("bin/" + program));
 
     /// <summary>Adds PostgreSQL's programs to a folder.</summary>

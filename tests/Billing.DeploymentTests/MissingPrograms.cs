@@ -21,17 +21,14 @@ public sealed class MissingPrograms(BasicPrograms basic) : IClassFixture<BasicPr
     public void Dispose() => _machine.Dispose();
 
     [Theory]
-    [InlineData(
-        "ID=ubuntu;ID_LIKE=debian",
-        $"please run: sudo sh -c 'mkdir -p {ClusterSetting}; echo create_main_cluster=false >{ClusterSetting}/billing.conf; apt-get update; " +
-        "apt-get install -y --no-install-recommends postgresql xz-utils default-jre-headless; " +
-        $"rm {ClusterSetting}/billing.conf'")]
-    [InlineData("ID=fedora", "please run: sudo dnf install postgresql-server xz java-latest-openjdk-headless")]
-    [InlineData("ID=manjaro;ID_LIKE=arch", "please run: sudo pacman -S --needed postgresql xz jre-openjdk-headless")]
-    [InlineData("ID=void", "to run Kafka: Java 17 or newer")]
-    public async Task A_user_without_rights_gets_one_message_with_all_missing_programs_and_the_command(string release, string end)
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_user_without_rights_gets_one_message_with_all_missing_programs_and_on_Debian_the_command(bool isDebian)
     {
-        _machine.Is(release);
+        if (isDebian)
+        {
+            _machine.AddProgram("apt-get", "exit 1");
+        }
         _machine.Write("kafka.tar.xz", "");
         _variables["BILLING_KAFKA_ARCHIVE"] = _machine.At("kafka.tar.xz");
 
@@ -39,14 +36,16 @@ public sealed class MissingPrograms(BasicPrograms basic) : IClassFixture<BasicPr
 
         Assert.Equal(
             "./billing run needs programs that this machine lacks:\n  to store events; no system server is created: PostgreSQL 14 or newer\n" +
-            "  to unpack Kafka: xz\n  to run Kafka: Java 17 or newer" + (end.StartsWith("please", StringComparison.Ordinal) ? "\n" + end : ""),
+            "  to unpack Kafka: xz\n  to run Kafka: Java 17 or newer" + (isDebian
+                ? $"\nplease run: sudo sh -c 'mkdir -p {ClusterSetting}; echo create_main_cluster=false >{ClusterSetting}/billing.conf; apt-get update; "
+                    + $"apt-get install -y --no-install-recommends postgresql xz-utils default-jre-headless; rm {ClusterSetting}/billing.conf'"
+                : ""),
             refused.Message);
     }
 
     [Fact]
     public async Task Several_PostgreSQL_servers_need_Patroni_and_etcd()
     {
-        _machine.Is("ID=arch");
         AddKafka();
         _machine.AddPostgres("system/usr/lib/postgresql/17/bin", 17);
 
@@ -59,7 +58,6 @@ public sealed class MissingPrograms(BasicPrograms basic) : IClassFixture<BasicPr
     [Fact]
     public async Task Programs_that_a_command_does_not_need_are_not_required()
     {
-        _machine.Is("ID=debian");
         _machine.AddPostgres("system/usr/lib/postgresql/17/bin", 17);
 
         var variables = await PrepareAsync(Run with { Kafka = false, KafkaFiles = false });
@@ -70,12 +68,11 @@ public sealed class MissingPrograms(BasicPrograms basic) : IClassFixture<BasicPr
     [Fact]
     public async Task A_PostgreSQL_that_is_too_old_counts_as_missing()
     {
-        _machine.Is("ID=arch");
         _machine.AddPostgres("bin", 13);
 
         var refused = await Assert.ThrowsAsync<StackException>(() => PrepareAsync(Run with { Kafka = false, KafkaFiles = false }));
 
-        Assert.EndsWith("PostgreSQL 14 or newer\nplease run: sudo pacman -S --needed postgresql", refused.Message, StringComparison.Ordinal);
+        Assert.EndsWith("PostgreSQL 14 or newer", refused.Message, StringComparison.Ordinal);
     }
 
     [Theory]
@@ -83,7 +80,6 @@ public sealed class MissingPrograms(BasicPrograms basic) : IClassFixture<BasicPr
     [InlineData(false)]
     public async Task Root_and_sudo_without_password_install_everything_at_once_and_create_no_system_database(bool asRoot)
     {
-        _machine.Is("ID=debian");
         AddKafka();
         _machine.Remove("java");
         _machine.AddPostgres("later", 15);
@@ -142,7 +138,6 @@ public sealed class MissingPrograms(BasicPrograms basic) : IClassFixture<BasicPr
     [InlineData(false, "", false)]
     public async Task A_browser_is_installed_on_request_or_after_a_question(bool install, string? answer, bool installed)
     {
-        _machine.Is("ID=debian");
         _machine.AddProgram("sudo", "[[ $1 == -n ]] && shift && exec \"$@\"");
         _machine.Write("apt.log", "");
         _machine.AddProgram("apt-get", $"""echo "$@" >>"{_machine.At("apt.log")}" """);

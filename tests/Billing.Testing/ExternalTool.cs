@@ -1,4 +1,4 @@
-using System.Diagnostics;
+using Billing.LocalStack.Processes;
 
 namespace Billing.Testing;
 
@@ -26,21 +26,9 @@ public static class ExternalTool
     public static async Task<ToolResult> RunAsync(
         string program, IEnumerable<string> arguments, string? folder = null, IReadOnlyDictionary<string, string>? environment = null)
     {
-        var start = new ProcessStartInfo(program, arguments)
-        {
-            RedirectStandardOutput = true,
-            RedirectStandardError = true,
-            WorkingDirectory = folder ?? Repository.Root,
-        };
-        foreach (var (name, value) in environment ?? new Dictionary<string, string>())
-        {
-            start.Environment[name] = value;
-        }
-        using var process = Process.Start(start)!;
-        var output = process.StandardOutput.ReadToEndAsync();
-        var errors = process.StandardError.ReadToEndAsync();
-        await process.WaitForExitAsync();
-        return new ToolResult(process.ExitCode, await output, await errors);
+        var tool = new Tool(program) { Folder = folder ?? Repository.Root, Environment = environment ?? new Dictionary<string, string>() };
+        var (exitCode, output, errors) = await tool.TryAsync(arguments, TestContext.Current.CancellationToken);
+        return new ToolResult(exitCode, output, errors);
     }
 }
 

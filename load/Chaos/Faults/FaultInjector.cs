@@ -15,7 +15,6 @@ public sealed record InjectedFault(Fault Fault, long Injected, long Recovered);
 
 /// <summary>Injects faults and repairs them. The target of a fault gets no other fault before it is repaired. At most one proxy
 /// and one broker are down at a time, whatever the schedule contains.</summary>
-/// <param name="stack">The stack.</param>
 /// <param name="network">The networks that can be cut; null if none can.</param>
 /// <param name="otherPrograms">The folder of the programs of another release; null if there is none.</param>
 /// <param name="time">The clock.</param>
@@ -52,7 +51,6 @@ public sealed class FaultInjector(
     public Func<CancellationToken, Task> PublishedAsync { get; init; } = static _ => Task.CompletedTask;
 
     /// <summary>Injects a fault, waits for its duration, and repairs it.</summary>
-    /// <param name="fault">The fault.</param>
     /// <param name="injecting">Is called immediately before the injection.</param>
     /// <param name="cancellationToken">Cancels, possibly without the repair.</param>
     public async Task<InjectedFault> RunAsync(Fault fault, Action injecting, CancellationToken cancellationToken)

@@ -5,7 +5,6 @@ namespace Billing.Chaos.Faults;
 
 /// <summary>A planned fault.</summary>
 /// <param name="At">Its start, from the start of the soak.</param>
-/// <param name="Kind">Its kind.</param>
 /// <param name="Target">The number of its target in the pool, from 1.</param>
 /// <param name="Lasts">Its duration; for a kill, the time until the restart.</param>
 public sealed record Fault(TimeSpan At, FaultKind Kind, int Target, TimeSpan Lasts)
@@ -40,8 +39,6 @@ public sealed record Fault(TimeSpan At, FaultKind Kind, int Target, TimeSpan Las
 
 /// <summary>The possible targets of faults.</summary>
 /// <param name="Proxies">Number of proxies; they get no faults if there are fewer than two.</param>
-/// <param name="PaymentBackends">Number of payment backends.</param>
-/// <param name="BalanceBackends">Number of balance backends.</param>
 /// <param name="Brokers">Number of brokers; they get no faults if there are fewer than three.</param>
 /// <param name="Power">Whether the servers can lose their power.</param>
 /// <param name="SlowDisk">Whether the disks of servers can be made slow.</param>

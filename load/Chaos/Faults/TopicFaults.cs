@@ -1,4 +1,5 @@
 using Billing.Hosting;
+using Billing.LocalStack.Processes;
 using Billing.Messaging.Kafka;
 using Billing.Messaging.Kafka.Clients;
 using Confluent.Kafka;
@@ -15,7 +16,7 @@ internal sealed class TopicFaults(string bootstrapServers, TimeProvider time)
     // More records than there are in a soak.
     private const long PastTheEnd = 1_000_000_000;
 
-    private static readonly TimeSpan Poll = TimeSpan.FromMilliseconds(200);
+    private static readonly TimeSpan RetryInterval = TimeSpan.FromMilliseconds(200);
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(3);
     private static readonly TimeSpan RequestTimeout = TimeSpan.FromSeconds(10);
 
@@ -99,8 +100,6 @@ internal sealed class TopicFaults(string bootstrapServers, TimeProvider time)
     /// <summary>Deletes the offsets of the payment backends' group in a topic, or moves them. It must have no members.
     /// </summary>
     /// <param name="kind">One for which <see cref="FaultProfile.IsOfOffsets"/> holds.</param>
-    /// <param name="topic">The topic.</param>
-    /// <param name="cancellationToken">Cancels it.</param>
     public Task ChangeOffsetsAsync(FaultKind kind, string topic, CancellationToken cancellationToken) => TryAsync(
         async admin =>
         {
@@ -186,10 +185,7 @@ internal sealed class TopicFaults(string bootstrapServers, TimeProvider time)
         Func<IAdminClient, Task<bool>> isDone, CancellationToken cancellationToken) => TryAsync(
         async admin =>
         {
-            while (!await isDone(admin))
-            {
-                await Task.Delay(Poll, time, cancellationToken);
-            }
+            await Poll.UntilAsync(() => isDone(admin), cancellationToken);
             return true;
         },
         cancellationToken);
@@ -205,7 +201,7 @@ internal sealed class TopicFaults(string bootstrapServers, TimeProvider time)
             }
             catch (Exception e) when (e is KafkaException or StartupException && time.GetElapsedTime(start) < Patience)
             {
-                await Task.Delay(Poll, time, cancellationToken);
+                await Task.Delay(RetryInterval, time, cancellationToken);
             }
         }
     }

@@ -3,7 +3,6 @@ using Billing.LocalStack.Processes;
 namespace Billing.Chaos.Network;
 
 /// <summary>The network between the servers of a cluster: a relay in front of each, which can be cut.</summary>
-/// <param name="servers">Number of servers.</param>
 public sealed class PeerNetwork(int servers) : IAsyncDisposable
 {
     private readonly TcpRelay[] _relays = [.. Enumerable.Range(0, servers).Select(_ => new TcpRelay())];
@@ -18,7 +17,6 @@ public sealed class PeerNetwork(int servers) : IAsyncDisposable
     });
 
     /// <summary>Cuts the connections that other servers have made to one.</summary>
-    /// <param name="server">Its number, from 1.</param>
     /// <param name="directions">What does not arrive.</param>
     public void CutOff(int server, Cut directions) => _relays[server - 1].CutOff(directions);
 

@@ -15,8 +15,6 @@ public sealed class ServiceNetwork : IAsyncDisposable
     private readonly TimeProvider _time;
 
     /// <summary>Creates the relays.</summary>
-    /// <param name="role">The role of the service.</param>
-    /// <param name="brokers">Number of brokers.</param>
     /// <param name="stores">Number of PostgreSQL servers; 0 if the connections to them cannot be cut.</param>
     /// <param name="time">The clock.</param>
     public ServiceNetwork(ServiceRole role, int brokers, int stores, TimeProvider time)

@@ -10,7 +10,6 @@ public sealed class StackNetwork : IAsyncDisposable
     private readonly List<ServiceNetwork> _services;
 
     /// <summary>Creates the relays.</summary>
-    /// <param name="stack">The options of the stack.</param>
     /// <param name="time">The clock.</param>
     public StackNetwork(StackOptions stack, TimeProvider time)
     {

@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using Billing.LocalStack.Processes;
 
 namespace Billing.Chaos.Network;
 
@@ -39,8 +40,6 @@ public enum Cut
 /// preserves the order of the data.</summary>
 public sealed class TcpRelay : IAsyncDisposable
 {
-    private static readonly TimeSpan CutPoll = TimeSpan.FromMilliseconds(10);
-
     private readonly Socket _listener = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
     private readonly CancellationTokenSource _stopping = new();
     private readonly Random _random = new(1);
@@ -201,10 +200,7 @@ public sealed class TcpRelay : IAsyncDisposable
                 {
                     await Task.Delay(wait, TimeProvider.System, cancellationToken);
                 }
-                while ((_cut & direction) != 0)
-                {
-                    await Task.Delay(CutPoll, TimeProvider.System, cancellationToken);
-                }
+                await Poll.LastAsync(() => Task.FromResult(_cut & direction), cut => cut == Cut.None, TimeSpan.MaxValue, cancellationToken);
                 if (!Volatile.Read(ref _vanished))
                 {
                     await to.SendAsync(bytes, cancellationToken);

@@ -19,7 +19,6 @@ internal static class PaymentJson
     /// <summary>The body of a payment. The same payment may be written in another way each time: members in any order,
     /// whole numbers in strings, the payment type in any letters, characters with or without escapes, with or without
     /// members that say nothing.</summary>
-    /// <param name="payment">The payment.</param>
     /// <param name="random">Decides.</param>
     public static string Write(MakePaymentRequest payment, Random random)
     {
@@ -37,7 +36,6 @@ internal static class PaymentJson
     }
 
     /// <summary>The body of a look-up of a payment.</summary>
-    /// <param name="payment">The payment.</param>
     /// <param name="random">Decides how it is written.</param>
     public static string LookUp(MakePaymentRequest payment, Random random) => Write(AccountOf(payment, random), random);
 

@@ -5,7 +5,6 @@ using System.Text.Json;
 namespace Billing.Chaos.Rest;
 
 /// <summary>Calls proxies over REST, all in turn, as a program without the SDK does.</summary>
-/// <param name="addresses">Their addresses.</param>
 /// <param name="patience">How long an answer is waited for.</param>
 /// <param name="handler">Sends the requests; null for the network.</param>
 internal sealed class RestProxies(
@@ -16,12 +15,10 @@ internal sealed class RestProxies(
     private uint _turn;
 
     /// <summary>Sends a request to the proxy whose turn it is.</summary>
-    /// <param name="method">The method.</param>
     /// <param name="path">The path with its query, as it is.</param>
     /// <param name="body">The body, as JSON; null for none.</param>
     /// <param name="timeout">How long the proxy may take.</param>
     /// <param name="isAsync">Whether the caller does not want to wait for the outcome.</param>
-    /// <param name="cancellationToken">Cancels the call.</param>
     /// <returns>The answer; one with the status 0 if there was none.</returns>
     public async Task<RestReply> SendAsync(
         HttpMethod method, string path, string? body, TimeSpan timeout, bool isAsync,

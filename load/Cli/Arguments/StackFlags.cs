@@ -31,7 +31,7 @@ internal sealed class StackFlags
         "--transport", "How proxies reach backends: through Kafka, or by direct calls", "kafka", "direct");
 
     private readonly Option<string> _protocol = Flags.Choice(
-        "--protocol", "Protocol of --transport direct, where --payment-backends serve payments and balances", "grpc", "rpcx", "rest");
+        "--protocol", "Protocol of --transport direct, where --payment-backends serve payments and balances", "grpc", "rpcx");
 
     private readonly Option<string> _postgres = new Option<string>("--postgres")
     {

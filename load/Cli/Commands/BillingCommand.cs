@@ -97,7 +97,7 @@ internal static class BillingCommand
         var names = new Argument<string[]>("names") { Description = "Names of processes, as status shows them; all by default", HelpName = "NAME", Arity = ArgumentArity.ZeroOrMore };
         var follow = new Option<bool>("--follow", "-f") { Description = "Print new lines too, until Ctrl-C" };
         return new Command("logs", "Prints the logs of the stack in the background.") { names, follow }.Does((parsed, cancellationToken) =>
-            StackLogs.PrintAsync(parsed.GetValue(names) ?? [], parsed.GetValue(follow), Console.Out, cancellationToken));
+            StackLogs.PrintAsync(parsed.GetValue(names) ?? [], parsed.GetValue(follow), cancellationToken));
     }
 
     private static Command Down(IAnsiConsole console) => new Command("down", "Stops the stack in the background and deletes its data.")

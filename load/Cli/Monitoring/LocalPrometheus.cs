@@ -13,7 +13,6 @@ internal static class LocalPrometheus
 
     public const string Name = "prometheus";
 
-
     /// <summary>Starts Prometheus and returns when it is ready.</summary>
     public static async Task<(ChildProcess Process, string Address)> StartAsync(BillingStack stack, CancellationToken cancellationToken)
     {

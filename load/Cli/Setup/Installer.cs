@@ -21,7 +21,7 @@ internal sealed class Installer(SystemPrograms machine, string state)
 
     /// <summary>Whether packages can be installed without a password.</summary>
     public async Task<bool> CanInstallAsync(CancellationToken cancellationToken) => _canInstall ??=
-        machine.Family == "debian" && machine.Find("apt-get") is not null
+        machine.Find("apt-get") is not null
         && (machine.IsRoot || (machine.Find("sudo") is not null && await AsRoot.LogAsync(["true"], Log, cancellationToken) == 0));
 
     public async Task InstallAsync(string why, IReadOnlyCollection<string> packages, CancellationToken cancellationToken)
@@ -84,29 +84,20 @@ internal sealed class Installer(SystemPrograms machine, string state)
         });
     }
 
-    /// <summary>The command that installs packages, for a person; null if the system's installer is not known.</summary>
-    /// <param name="packages">Debian's names.</param>
+    /// <summary>The command that installs packages, for a person; null if the system's installer is not Debian's.</summary>
     public string? CommandFor(IEnumerable<string> packages)
     {
-        var names = packages.Select(machine.PackageName).SelectMany(name => name.Split(' ')).Distinct().ToList();
-        var sudo = machine.IsRoot ? "" : "sudo ";
-        return names.Count == 0 ? null : machine.Family switch
+        var names = packages.Distinct().ToList();
+        if (names.Count == 0 || machine.Find("apt-get") is null)
         {
-            "debian" => sudo + DebianCommand(names),
-            "fedora" => $"{sudo}dnf install {string.Join(' ', names)}",
-            "arch" => $"{sudo}pacman -S --needed {string.Join(' ', names)}",
-            _ => null,
-        };
-    }
-
-    // There, installing PostgreSQL creates and starts a system cluster, unless a setting prevents it.
-    private static string DebianCommand(List<string> names)
-    {
+            return null;
+        }
+        // There, installing PostgreSQL creates and starts a system cluster, unless a setting prevents it.
         var install = "apt-get update; apt-get install -y --no-install-recommends " + string.Join(' ', names);
         var setting = ClusterSettings + "/billing.conf";
-        return names.Contains("postgresql")
+        return (machine.IsRoot ? "" : "sudo ") + (names.Contains("postgresql")
             ? $"sh -c 'mkdir -p {ClusterSettings}; echo create_main_cluster=false >{setting}; {install}; rm {setting}'"
-            : $"sh -c '{install}'";
+            : $"sh -c '{install}'");
     }
 
     private async Task<string> WithoutClusterAsync(CancellationToken cancellationToken)

@@ -5,7 +5,6 @@ namespace Billing.Driver.Channels;
 
 /// <summary>Adds a timeout to a channel without deadlines. A call that is not answered in time counts as failed, and a later answer
 /// is ignored.</summary>
-/// <param name="channel">The channel.</param>
 /// <param name="deadline">The longest time that a call may take.</param>
 /// <param name="time">The clock for the timeout.</param>
 internal sealed class DeadlineChannel(IRequestChannel channel, TimeSpan deadline, TimeProvider time) : IRequestChannel

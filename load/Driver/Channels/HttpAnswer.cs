@@ -6,7 +6,6 @@ namespace Billing.Driver.Channels;
 
 /// <summary>An HTTP/1.1 response.</summary>
 /// <param name="Status">The status code.</param>
-/// <param name="Body">The body.</param>
 /// <param name="Error">Why there is no response; empty if there is one.</param>
 internal readonly record struct HttpAnswer(int Status, byte[] Body, string Error = "")
 {

@@ -28,7 +28,6 @@ public interface IRequestChannel : IAsyncDisposable
     Task<Answer<CheckBalanceResponse>> CheckAsync(CheckBalanceRequest request);
 
     /// <summary>Sends another request and waits for the outcome.</summary>
-    /// <param name="send">Sends it.</param>
     /// <param name="isRepeatable">Whether the same request always has the same answer, as those with an id of their own do.</param>
     /// <exception cref="NotSupportedException">The channel does not go through the SDK.</exception>
     Task<Answer<T>> AskAsync<T>(Func<BillingClient, CancellationToken, Task<T>> send, bool isRepeatable)

@@ -5,16 +5,14 @@ using Grpc.Core;
 namespace Billing.Driver.Channels;
 
 /// <summary>Calls through the SDK, as the platform's users do: over all proxies in turn, with its retries.</summary>
-internal sealed class SdkChannel(BillingClient client, int timedEvery, TimeProvider time) : IRequestChannel
+internal sealed class SdkChannel(BillingClient client, bool isTimed, TimeProvider time) : IRequestChannel
 {
-    private int _sent;
-
     public long Retried => client.Retried;
 
     public Task<Answer<MakePaymentResponse>> PayAsync(MakePaymentRequest request) => AnswerAsync(
         async () =>
         {
-            if (timedEvery == 0 || (uint)Interlocked.Increment(ref _sent) % timedEvery != 0)
+            if (!isTimed)
             {
                 return new Answer<MakePaymentResponse>(await client.MakePaymentAsync(request));
             }

@@ -1,5 +1,3 @@
-using System.Globalization;
-using Billing.Contracts;
 using Billing.V1;
 using Grpc.Core;
 using Grpc.Net.Client;
@@ -10,16 +8,12 @@ namespace Billing.Driver.Channels;
 internal sealed class UnaryChannel(GrpcChannel channel, LoadSpec spec, TimeProvider time) : IRequestChannel
 {
     private readonly BillingService.BillingServiceClient _billing = new(channel);
-    private readonly Metadata? _headers = spec.Token.Length > 0 ? new Metadata { { "authorization", "Bearer " + spec.Token } } : null;
-    private int _sent;
 
-    public Task<Answer<MakePaymentResponse>> PayAsync(MakePaymentRequest request) => AnswerAsync(() =>
-        spec.TimedEvery > 0 && (uint)Interlocked.Increment(ref _sent) % spec.TimedEvery == 0
-            ? PayTimedAsync(request)
-            : AnswerOfAsync(_billing.MakePaymentAsync(request, _headers, Deadline())));
+    public Task<Answer<MakePaymentResponse>> PayAsync(MakePaymentRequest request) =>
+        AnswerAsync(() => AnswerOfAsync(_billing.MakePaymentAsync(request, deadline: Deadline())));
 
     public Task<Answer<CheckBalanceResponse>> CheckAsync(CheckBalanceRequest request) =>
-        AnswerAsync(() => AnswerOfAsync(_billing.CheckBalanceAsync(request, _headers, Deadline())));
+        AnswerAsync(() => AnswerOfAsync(_billing.CheckBalanceAsync(request, deadline: Deadline())));
 
     public ValueTask DisposeAsync()
     {
@@ -41,23 +35,6 @@ internal sealed class UnaryChannel(GrpcChannel channel, LoadSpec spec, TimeProvi
         {
             return new Answer<T>(null, e.StatusCode.ToString(), PaymentFailure.IsFinal(e, wasRetried: false));
         }
-    }
-
-    private async Task<Answer<MakePaymentResponse>> PayTimedAsync(MakePaymentRequest request)
-    {
-        var headers = new Metadata();
-        foreach (var entry in _headers ?? [])
-        {
-            headers.Add(entry);
-        }
-        headers.Add(RequestHeaders.SentAt, time.Microseconds().ToString(CultureInfo.InvariantCulture));
-        using var call = _billing.MakePaymentAsync(request, headers, Deadline());
-        var answer = await call;
-        var returned = time.GetUtcNow();
-        return new Answer<MakePaymentResponse>(answer)
-        {
-            Times = StepTimes.TryParse(call.GetTrailers().GetValue(Trailers.Times), out var times) ? times with { Returned = returned } : null,
-        };
     }
 
     private DateTime Deadline() => time.GetUtcNow().UtcDateTime.AddSeconds(spec.DeadlineS);

@@ -4,11 +4,8 @@ namespace Billing.Driver.Lives;
 
 /// <summary>A payment with all that is to become of it: it is made, or authorised and then captured, voided or left on hold; and given back.
 /// Captures and a void are sent at the same time, as are refunds; they may ask for more than there is, and some are then refused.</summary>
-/// <param name="Payment">The payment.</param>
 /// <param name="Hold">The authorisation in its place; null if it is made at once.</param>
-/// <param name="Captures">The captures.</param>
 /// <param name="Voiding">The void; null for none.</param>
-/// <param name="Refunds">The refunds.</param>
 public sealed record PaymentLife(
     MakePaymentRequest Payment, AuthorisePaymentRequest? Hold, IReadOnlyList<CapturePaymentRequest> Captures, VoidPaymentRequest? Voiding,
     IReadOnlyList<RefundPaymentRequest> Refunds)
@@ -19,7 +16,6 @@ public sealed record PaymentLife(
     private const int OneInFinal = 4;
 
     /// <summary>Makes a life up.</summary>
-    /// <param name="payment">The payment.</param>
     /// <param name="random">Decides.</param>
     /// <param name="holdSeconds">How long amounts are on hold, one of these in seconds; 0 for the platform's default.</param>
     public static PaymentLife Of(MakePaymentRequest payment, Random random, IReadOnlyList<int> holdSeconds)

@@ -72,12 +72,10 @@ public sealed class LatencyHistogram
 
 /// <summary>The number of requests with the same latency.</summary>
 /// <param name="Microseconds">The latency, to the resolution of the histogram.</param>
-/// <param name="Requests">Number of requests.</param>
 public readonly record struct LatencyCount(long Microseconds, long Requests);
 
 /// <summary>Latencies of requests, in milliseconds.</summary>
 /// <param name="MinMs">The shortest latency.</param>
-/// <param name="MeanMs">The mean.</param>
 /// <param name="P50Ms">The median.</param>
 /// <param name="P75Ms">The 75th percentile.</param>
 /// <param name="P90Ms">The 90th percentile.</param>

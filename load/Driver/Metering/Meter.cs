@@ -1,7 +1,5 @@
 using System.Collections.Concurrent;
-using Billing.Contracts;
 using Billing.Driver.Lives;
-using Grpc.Core;
 
 namespace Billing.Driver.Metering;
 
@@ -11,16 +9,9 @@ namespace Billing.Driver.Metering;
 /// <param name="isBurst">Whether all requests are due at the start.</param>
 internal sealed class Meter(long startUnixUs, IReadOnlyList<string> phases, bool isBurst)
 {
-    private const int SecondsMax = 24 * 3600;
-
-    // More samples would not make the percentiles noticeably more accurate, and memory stays bounded.
-    private const int TimedMax = 20_000;
-
     private readonly KindMeter[] _payments = [.. phases.Select(_ => new KindMeter())];
     private readonly KindMeter[] _balances = [.. phases.Select(_ => new KindMeter())];
     private readonly ConcurrentDictionary<(int Phase, string Kind), KindMeter> _followUps = new();
-    private readonly ConcurrentDictionary<int, Counter> _perSecond = new();
-    private readonly ConcurrentQueue<StepTimes> _timed = new();
     private long _done;
     private long _answered;
     private long _last;
@@ -33,17 +24,9 @@ internal sealed class Meter(long startUnixUs, IReadOnlyList<string> phases, bool
 
     /// <summary>Counts a payment.</summary>
     /// <param name="phase">The index of its phase.</param>
-    /// <param name="outcome">Its outcome.</param>
     /// <param name="countsFrom">The moment from which its latency counts, in microseconds since the Unix epoch.</param>
     /// <param name="ended">The moment of its outcome.</param>
-    public void Payment(int phase, in Outcome outcome, long countsFrom, long ended)
-    {
-        if (outcome.Times is { } times && _timed.Count < TimedMax)
-        {
-            _timed.Enqueue(times);
-        }
-        Count(_payments[phase], outcome, countsFrom, ended);
-    }
+    public void Payment(int phase, in Outcome outcome, long countsFrom, long ended) => Count(_payments[phase], outcome, countsFrom, ended);
 
     /// <summary>Counts a balance check.</summary>
     public void Balance(int phase, in Outcome outcome, long countsFrom, long ended) => Count(_balances[phase], outcome, countsFrom, ended);
@@ -58,8 +41,6 @@ internal sealed class Meter(long startUnixUs, IReadOnlyList<string> phases, bool
         EndedUnixUs = Math.Max(startUnixUs, Interlocked.Read(ref _last)),
         Retried = 0,
         Phases = [.. phases.Select((name, i) => new PhaseResult(name, _payments[i].Figures(), _balances[i].Figures()) { FollowUps = FollowUpFigures(i) })],
-        AnswersPerSecond = PerSecond(),
-        Timed = [.. _timed.Select(times => times.ToString())],
         PaymentsAnswered = 0,
         BalancesAnswered = 0,
     };
@@ -80,30 +61,12 @@ internal sealed class Meter(long startUnixUs, IReadOnlyList<string> phases, bool
         }
         Interlocked.Increment(ref _answered);
         Interlocked.Exchange(ref _last, Math.Max(ended, Interlocked.Read(ref _last)));
-        var second = _perSecond.GetOrAdd((int)Math.Min((ended - startUnixUs) / 1_000_000, SecondsMax), _ => new Counter());
-        Interlocked.Increment(ref second.Count);
-    }
-
-    private long[] PerSecond()
-    {
-        var counts = new long[_perSecond.Keys.DefaultIfEmpty(-1).Max() + 1];
-        foreach (var (second, count) in _perSecond)
-        {
-            counts[second] = count.Count;
-        }
-        return counts;
-    }
-
-    private sealed class Counter
-    {
-        public long Count;
     }
 
     private sealed class KindMeter
     {
         private readonly LatencyHistogram _latencies = new();
         private readonly LatencyHistogram _sinceStart = new();
-        private readonly LatencyHistogram _refusals = new();
         private readonly ConcurrentDictionary<string, long> _errors = new(StringComparer.Ordinal);
         private long _ok;
         private long _declined;
@@ -113,10 +76,6 @@ internal sealed class Meter(long startUnixUs, IReadOnlyList<string> phases, bool
             if (outcome.Error.Length > 0)
             {
                 _errors.AddOrUpdate(outcome.Error, 1, (_, n) => n + 1);
-                if (outcome.Error.StartsWith(nameof(StatusCode.ResourceExhausted), StringComparison.Ordinal))
-                {
-                    _refusals.Record(latencyUs);
-                }
                 return;
             }
             _latencies.Record(latencyUs);
@@ -134,7 +93,6 @@ internal sealed class Meter(long startUnixUs, IReadOnlyList<string> phases, bool
             Errors = new SortedDictionary<string, long>(_errors, StringComparer.Ordinal),
             Latencies = _latencies.Counts(),
             SinceStart = _sinceStart.Counts(),
-            Refusals = _refusals.Counts(),
         };
     }
 }
@@ -142,5 +100,4 @@ internal sealed class Meter(long startUnixUs, IReadOnlyList<string> phases, bool
 /// <summary>The outcome of a request as it is counted.</summary>
 /// <param name="Error">The status of a failure; empty for an answer.</param>
 /// <param name="IsDeclined">Whether the answer is that nothing was done.</param>
-/// <param name="Times">The times of the steps of a timed payment.</param>
-internal readonly record struct Outcome(string Error, bool IsDeclined, StepTimes? Times);
+internal readonly record struct Outcome(string Error, bool IsDeclined);

@@ -1,3 +1,4 @@
+using Billing.Messaging.Kafka.Clients;
 using Confluent.Kafka;
 
 namespace Billing.LocalStack.Kafka;
@@ -15,7 +16,7 @@ internal static class KafkaProbe
     {
         // A new client each time, since one that knows the other brokers might ask those.
         var config = new AdminClientConfig { BootstrapServers = address, ReconnectBackoffMs = 50, ReconnectBackoffMaxMs = 100 };
-        using var client = new AdminClientBuilder(config).SetLogHandler((_, _) => { }).SetErrorHandler((_, _) => { }).Build();
+        using var client = KafkaClients.Admin(config);
         try
         {
             return [.. client.GetMetadata(Bound).Brokers.Select(broker => broker.BrokerId)];

@@ -32,13 +32,13 @@ public static class FurtherDatabases
 
     internal static async Task<IReadOnlyList<LocalPostgres>> StartAsync(
         string first, int count, bool detached, StackFolder folder, FreePorts ports, IProgress<string> progress, ServerCertificate? certificate,
-        IReadOnlyDictionary<string, string>? settings, CancellationToken cancellationToken)
+        CancellationToken cancellationToken)
     {
         var started = new List<LocalPostgres>();
         for (var number = 2; number <= count; number++)
         {
             started.Add(await LocalPostgres.StartNewAsync(
-                folder, ports, detached, progress, certificate, settings,
+                folder, ports, detached, progress, certificate,
                 name: string.Create(CultureInfo.InvariantCulture, $"postgres-{number:00}"), cancellationToken: cancellationToken));
         }
         await SpreadAsync(Names([first, .. started.Select(database => database.ConnectionString)]), cancellationToken);

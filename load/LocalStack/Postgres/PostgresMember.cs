@@ -128,10 +128,7 @@ public sealed class PostgresMember : IAsyncDisposable
 
     /// <summary>Writes Patroni's settings.</summary>
     /// <param name="settings">Those of all servers, which this adds its own to.</param>
-    /// <param name="parameters">Further settings of the server, by the names of postgresql.conf.</param>
-    /// <param name="cancellationToken">Cancels it.</param>
-    internal async Task WriteSettingsAsync(
-        JsonObject settings, IReadOnlyDictionary<string, string> parameters, CancellationToken cancellationToken)
+    internal async Task WriteSettingsAsync(JsonObject settings, CancellationToken cancellationToken)
     {
         settings["name"] = Name;
         settings["restapi"] = new JsonObject { ["listen"] = Address(_restPort), ["connect_address"] = Address(_restPort) };
@@ -139,7 +136,7 @@ public sealed class PostgresMember : IAsyncDisposable
         (server["listen"], server["connect_address"]) = (Address(Port), Address(_peersPort));
         (server["data_dir"], server["bin_dir"], server["pgpass"]) = (Data, PostgresPrograms.FindFolder(), Path.Combine(_home, "pgpass"));
         server["parameters"] = PostgresSettings.ToJson(
-            parameters.Concat(await PostgresSettings.OfCertificateAsync(_certificate, _home, _account, cancellationToken)));
+            await PostgresSettings.OfCertificateAsync(_certificate, _home, _account, cancellationToken));
         // JSON is YAML, too.
         await PostgresSettings.WriteOwnedAsync(_settings, settings.ToJsonString(), _account, cancellationToken);
     }

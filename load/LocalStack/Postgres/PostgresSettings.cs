@@ -68,7 +68,6 @@ internal static class PostgresSettings
     /// <summary>Creates the empty database <c>billing</c>.</summary>
     /// <param name="connectionString">That of the database.</param>
     /// <param name="server">The server's process, whose log a failure quotes.</param>
-    /// <param name="cancellationToken">Cancels it.</param>
     /// <exception cref="StackException">It could not be created.</exception>
     public static async Task CreateDatabaseAsync(string connectionString, ChildProcess server, CancellationToken cancellationToken)
     {

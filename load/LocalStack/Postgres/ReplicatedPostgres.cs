@@ -1,4 +1,3 @@
-using System.Collections.Frozen;
 using System.Text.Json.Nodes;
 using Billing.LocalStack.Processes;
 using Billing.Operator.Credentials;
@@ -64,7 +63,6 @@ public sealed class ReplicatedPostgres : IAsyncDisposable
     /// <param name="servers">Number of servers, at least 2.</param>
     /// <param name="detached">Whether they keep running when this process ends.</param>
     /// <param name="certificate">The servers' certificate, with which they only accept connections with TLS; no TLS if absent.</param>
-    /// <param name="settings">Further settings, by the names of postgresql.conf; none if absent.</param>
     /// <param name="relays">The network between the servers; they reach each other directly if absent.</param>
     /// <exception cref="StackException">PostgreSQL, Patroni or etcd is missing, or does not start.</exception>
     public static async Task<ReplicatedPostgres> StartNewAsync(
@@ -74,7 +72,6 @@ public sealed class ReplicatedPostgres : IAsyncDisposable
         bool detached = false,
         IProgress<string>? progress = null,
         ServerCertificate? certificate = null,
-        IReadOnlyDictionary<string, string>? settings = null,
         PeerRelays? relays = null,
         CancellationToken cancellationToken = default)
     {
@@ -85,8 +82,7 @@ public sealed class ReplicatedPostgres : IAsyncDisposable
             await postgres.StartEtcdAsync(cancellationToken);
             foreach (var member in postgres.Members)
             {
-                await member.WriteSettingsAsync(
-                    postgres.Settings(certificate is not null), settings ?? FrozenDictionary<string, string>.Empty, cancellationToken);
+                await member.WriteSettingsAsync(postgres.Settings(certificate is not null), cancellationToken);
                 member.Start();
             }
             await postgres.WaitUntilSafeAsync(cancellationToken);

@@ -11,8 +11,7 @@ public sealed class ControlGroup
     private static readonly string[] Processor = ["cpu"];
 
     private const string ProcessesFile = "cgroup.procs";
-    private const int RemoveAttempts = 50;
-    private static readonly TimeSpan RemoveInterval = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan RemoveBound = TimeSpan.FromSeconds(5);
 
     private readonly IReadOnlyList<string> _folders;
 
@@ -29,7 +28,6 @@ public sealed class ControlGroup
 
     /// <summary>Creates a group that limits the processor time of its processes.</summary>
     /// <param name="parent">The name of the group above it.</param>
-    /// <param name="name">Its name.</param>
     /// <param name="processors">Number of processors, 0.01 or more.</param>
     /// <exception cref="StackException">Groups cannot be created here, or cannot limit.</exception>
     public static ControlGroup OfProcessors(string parent, string name, double processors) =>
@@ -95,17 +93,14 @@ public sealed class ControlGroup
     /// started it.</summary>
     public static async Task RemoveAsync(string parent)
     {
-        using var pause = new PeriodicTimer(RemoveInterval);
-        for (var attempt = 0; attempt < RemoveAttempts; attempt++)
-        {
-            var folders = Hierarchies(Machine).Select(hierarchy => Path.Combine(hierarchy, parent)).Where(Directory.Exists).ToList();
-            if (folders.Count == 0)
+        await Poll.LastAsync(
+            () =>
             {
-                return;
-            }
-            folders.ForEach(RemoveTree);
-            await pause.WaitForNextTickAsync();
-        }
+                var folders = Hierarchies(Machine).Select(hierarchy => Path.Combine(hierarchy, parent)).Where(Directory.Exists).ToList();
+                folders.ForEach(RemoveTree);
+                return Task.FromResult(folders.Count);
+            },
+            left => left == 0, RemoveBound);
     }
 
     /// <summary>Returns the names of groups that rehearsals left behind, which begin with a prefix.</summary>

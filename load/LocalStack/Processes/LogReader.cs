@@ -19,20 +19,13 @@ public sealed class LogReader(string path, long start = 0) : IDisposable
         {
             if (next == '\n')
             {
-                return TakeIncomplete();
+                var line = _line.ToString();
+                _line.Clear();
+                return line;
             }
             _line.Append((char)next);
         }
         return null;
-    }
-
-    /// <summary>Returns what there is of the last line, once <see cref="ReadLine"/> has returned all others; empty if there is nothing.
-    /// </summary>
-    public string TakeIncomplete()
-    {
-        var line = _line.ToString();
-        _line.Clear();
-        return line;
     }
 
     /// <inheritdoc/>

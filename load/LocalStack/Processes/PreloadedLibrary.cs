@@ -26,7 +26,6 @@ public sealed class PreloadedLibrary
     /// <summary>Compiles the library that shifts the time of day of a program by a number of seconds, at first 0.
     /// </summary>
     /// <param name="folder">The folder of its files.</param>
-    /// <param name="cancellationToken">Cancels the compilation.</param>
     /// <exception cref="StackException">It cannot be compiled.</exception>
     public static Task<PreloadedLibrary> SteppingClockAsync(StackFolder folder, CancellationToken cancellationToken) =>
         CompileAsync(folder, "stepping_clock.c", "STEPPING_CLOCK", cancellationToken);
@@ -35,7 +34,6 @@ public sealed class PreloadedLibrary
     /// <param name="folder">The folder of its files.</param>
     /// <param name="source">The name of its source, which is beside the program.</param>
     /// <param name="variable">The environment variable in which the library finds the file of its number.</param>
-    /// <param name="cancellationToken">Cancels the compilation.</param>
     /// <param name="ownName">The name of its files; that of the source if absent.</param>
     /// <exception cref="StackException">It cannot be compiled.</exception>
     public static async Task<PreloadedLibrary> CompileAsync(

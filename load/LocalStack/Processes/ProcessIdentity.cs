@@ -8,8 +8,6 @@ namespace Billing.LocalStack.Processes;
 /// <param name="StartTicks">Its start time in clock ticks since boot; 0 if it had already ended.</param>
 public sealed record ProcessIdentity(int Id, long StartTicks)
 {
-    private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(20);
-
     /// <summary>Whether this process still runs. A zombie does not.</summary>
     public bool IsRunning => StartTicks != 0 && ReadStartTicks(Id) == StartTicks;
 
@@ -43,14 +41,8 @@ public sealed record ProcessIdentity(int Id, long StartTicks)
     }
 
     /// <summary>Waits until the process has ended.</summary>
-    public async Task WaitForEndAsync(CancellationToken cancellationToken)
-    {
-        using var poll = new PeriodicTimer(PollInterval);
-        while (IsRunning)
-        {
-            await poll.WaitForNextTickAsync(cancellationToken);
-        }
-    }
+    public Task WaitForEndAsync(CancellationToken cancellationToken) =>
+        Poll.LastAsync(() => Task.FromResult(IsRunning), isRunning => !isRunning, TimeSpan.MaxValue, cancellationToken);
 
     /// <summary>Returns the ids of the child processes of a process that still run.</summary>
     public static IReadOnlyList<int> ChildrenOf(int processId)

@@ -83,7 +83,6 @@ public sealed class StackFolder : IAsyncDisposable
     public string CreateSubfolder(string name) => Attempt(() => PrivateFolder.Create(Path.Combine(FullName, name)));
 
     /// <summary>Creates the folder of a server's data, which only its owner may access.</summary>
-    /// <param name="name">Its name.</param>
     /// <param name="owner">Its owner; this process's user if absent.</param>
     /// <returns>Its absolute path.</returns>
     /// <exception cref="StackException">It cannot be created, or its owner cannot be set.</exception>

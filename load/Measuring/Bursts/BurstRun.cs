@@ -2,7 +2,6 @@ using System.Globalization;
 using Billing.Chaos;
 using Billing.Client;
 using Billing.Driver;
-using Billing.Measuring.Experiments;
 using Billing.Measuring.Loads;
 using Billing.Reporting;
 using Spectre.Console;
@@ -21,10 +20,7 @@ internal sealed class BurstRun(RunOptions options, IAnsiConsole console, TimePro
     /// <returns>The process's exit code: 0 only if every request was answered and the audit, where it could be made, is clean.</returns>
     public async Task<int> RunAsync(CancellationToken cancellationToken)
     {
-        var startedAt = time.GetUtcNow();
-        // Before the stack, whose programs would share the processor.
-        double? echo = options.Report is null ? null : await SittingEcho.MeasureAsync(cancellationToken);
-        var run = new RunInfo(options.System.CommandLine, startedAt, Complete: true, Machine.This(), EchoPerS: echo);
+        var run = new RunInfo(options.System.CommandLine, time.GetUtcNow(), Complete: true, Machine.This());
         return options.System.Targets.Count == 0
             ? await RunStackAsync(run, cancellationToken)
             : await RunTargetsAsync(run, cancellationToken);

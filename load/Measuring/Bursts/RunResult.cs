@@ -9,7 +9,6 @@ namespace Billing.Measuring.Bursts;
 /// <summary>The results of a run, as JSON; the names are part of the interface.</summary>
 internal sealed record RunResult : IResults
 {
-    /// <summary>The format of the results.</summary>
     public static ResultFormat<RunResult> Format { get; } = new("run", ReportJson.Default.RunResult, RunPage.Of);
 
     public string Kind { get; init; } = Format.Kind;

@@ -7,7 +7,7 @@ namespace Billing.Measuring.Experiments;
 /// <summary>An experiment: what is measured, under which loads, in how many rounds, and how its figures are shown.</summary>
 internal sealed record Experiment
 {
-    /// <summary>The kind of its results, e.g. <c>compare-cost</c>.</summary>
+    /// <summary>The kind of its results, e.g. <c>compare-scale</c>.</summary>
     public required string Kind { get; init; }
 
     /// <summary>Its subject.</summary>
@@ -41,7 +41,6 @@ internal sealed record SectionPlan(string Title, string CaseHeading, params IRea
     /// <summary>The figure by which each side is compared with the first; null for no comparison.</summary>
     public Figure? Compared { get; init; }
 
-    /// <summary>The chart.</summary>
     public ChartKind Chart { get; init; } = ChartKind.Bars;
 
     /// <summary>The figure in the chart; the first column by default.</summary>
@@ -75,21 +74,15 @@ internal sealed record Part(IReadOnlyList<SidePlan> Sides, IReadOnlyList<Case> C
 }
 
 /// <summary>A side before it is started.</summary>
-/// <param name="Name">Its name.</param>
-/// <param name="StartAsync">Starts it.</param>
 internal sealed record SidePlan(string Name, Func<CancellationToken, Task<Side>> StartAsync);
 
 /// <summary>A load under which sides are measured.</summary>
 /// <param name="Section">The title of the section that shows it.</param>
-/// <param name="Name">Its name.</param>
 /// <param name="MeasureAsync">Measures a side.</param>
-internal sealed record Case(string Section, string Name, Func<Side, CancellationToken, Task<IReadOnlyList<MeasuredRow>>> MeasureAsync)
+internal sealed record Case(string Section, string Name, Func<Side, CancellationToken, Task<Measured>> MeasureAsync)
 {
     /// <summary>Its position in a chart of lines.</summary>
     public double? Position { get; init; }
-
-    /// <summary>The names of the sides that are measured; null for all.</summary>
-    public IReadOnlyList<string>? Sides { get; init; }
 
     /// <summary>Published figures by the name of the side, then by figure.</summary>
     public IReadOnlyDictionary<string, IReadOnlyDictionary<string, double>> Published { get; init; } =
@@ -98,17 +91,7 @@ internal sealed record Case(string Section, string Name, Func<Side, Cancellation
     /// <summary>Whether failed requests are among what is measured and do not make the results invalid.</summary>
     public bool MayFail { get; init; }
 
-    /// <summary>A case with one row.</summary>
-    public static Case Of(string section, string name, Func<Side, CancellationToken, Task<Measured>> measureAsync) =>
-        new(section, name, async (side, cancellationToken) => [new MeasuredRow(name, await measureAsync(side, cancellationToken))]);
-
     /// <summary>A case in which a side gets a load from one driver, with the addresses of the side.</summary>
-    public static Case Of(string section, string name, LoadSpec load, int drivers = 1) => Of(
+    public static Case Of(string section, string name, LoadSpec load, int drivers = 1) => new(
         section, name, async (side, cancellationToken) => Measured.Of(await side.LoadAsync(load, drivers, cancellationToken)));
 }
-
-/// <summary>What a case measured.</summary>
-/// <param name="Name">The name of the row that shows it.</param>
-/// <param name="Measured">The figures.</param>
-/// <param name="Section">The section that shows it; null for that of the case.</param>
-internal sealed record MeasuredRow(string Name, Measured Measured, string? Section = null);

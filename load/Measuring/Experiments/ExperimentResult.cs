@@ -51,7 +51,6 @@ internal sealed record ResultSection
     public string Text { get; init; } = "";
     public string Note { get; init; } = "";
 
-    /// <summary>The heading of the cases.</summary>
     public required string CaseHeading { get; init; }
 
     /// <summary>The figures that are shown, in order.</summary>
@@ -69,8 +68,6 @@ internal sealed record ResultSection
 }
 
 /// <summary>One case of one side.</summary>
-/// <param name="Case">The case.</param>
-/// <param name="Side">The side.</param>
 /// <param name="Rounds">The measurements.</param>
 internal sealed record ResultRow(string Case, string Side, IReadOnlyList<Measured> Rounds)
 {

@@ -15,12 +15,7 @@ internal sealed class ExperimentRunner(Experiment experiment, Measurement measur
     private readonly List<AuditCounts> _audits = [];
     private bool _failed;
     private bool _hasStore;
-    private double? _echo;
 
-    /// <summary>Measures the echo of the sitting.</summary>
-    public Func<CancellationToken, Task<double>> Echo { get; init; } = SittingEcho.MeasureAsync;
-
-    /// <summary>The format of the results.</summary>
     public static ResultFormat<ExperimentResult> FormatOf(string kind) => new(kind, ExperimentJson.Default.ExperimentResult, ExperimentPage.Of);
 
     /// <summary>Measures, prints the figures and writes the results.</summary>
@@ -30,7 +25,6 @@ internal sealed class ExperimentRunner(Experiment experiment, Measurement measur
 
     private async Task MeasureAsync(CancellationToken cancellationToken)
     {
-        _echo = await Echo(cancellationToken);
         foreach (var part in experiment.Parts)
         {
             await (part.IsCold ? RunColdAsync(part, cancellationToken) : RunWarmAsync(part, cancellationToken));
@@ -48,7 +42,7 @@ internal sealed class ExperimentRunner(Experiment experiment, Measurement measur
             }
             for (var round = 0; round <= part.Rounds; round++)
             {
-                foreach (var (measured, side) in InTurn(part, sides, side => side.Name, round))
+                foreach (var (measured, side) in InTurn(part, sides, round))
                 {
                     cancellationToken.ThrowIfCancellationRequested();
                     await MeasureAsync(measured, side, keeps: round > 0, cancellationToken);
@@ -72,7 +66,7 @@ internal sealed class ExperimentRunner(Experiment experiment, Measurement measur
     {
         for (var round = 1; round <= part.Rounds; round++)
         {
-            foreach (var (measured, plan) in InTurn(part, part.Sides, plan => plan.Name, round))
+            foreach (var (measured, plan) in InTurn(part, part.Sides, round))
             {
                 await using var side = await plan.StartAsync(cancellationToken);
                 await MeasureAsync(measured, side, keeps: true, cancellationToken);
@@ -81,37 +75,32 @@ internal sealed class ExperimentRunner(Experiment experiment, Measurement measur
         }
     }
 
-    private static IEnumerable<(Case Case, T Side)> InTurn<T>(Part part, IReadOnlyList<T> sides, Func<T, string> name, int round)
+    private static IEnumerable<(Case Case, T Side)> InTurn<T>(Part part, IReadOnlyList<T> sides, int round)
     {
         foreach (var measured in round % 2 == 0 ? part.Cases : part.Cases.Reverse())
         {
             foreach (var side in round % 2 == 0 ? sides : sides.Reverse())
             {
-                if (measured.Sides?.Contains(name(side)) ?? true)
-                {
-                    yield return (measured, side);
-                }
+                yield return (measured, side);
             }
         }
     }
 
     private async Task MeasureAsync(Case measured, Side side, bool keeps, CancellationToken cancellationToken)
     {
-        foreach (var row in await measured.MeasureAsync(side, cancellationToken))
+        var figures = await measured.MeasureAsync(side, cancellationToken);
+        // What was interrupted is not a figure.
+        cancellationToken.ThrowIfCancellationRequested();
+        _failed |= figures.Failed > 0 && !measured.MayFail;
+        if (keeps)
         {
-            // What was interrupted is not a figure.
-            cancellationToken.ThrowIfCancellationRequested();
-            _failed |= row.Measured.Failed > 0 && !measured.MayFail;
-            if (keeps)
-            {
-                Keep(measured, row, side.Name);
-            }
+            Keep(measured, figures, side.Name);
         }
     }
 
-    private void Keep(Case measured, MeasuredRow measuredRow, string side)
+    private void Keep(Case measured, Measured figures, string side)
     {
-        var (name, figures, section) = (measuredRow.Name, measuredRow.Measured, measuredRow.Section ?? measured.Section);
+        var (name, section) = (measured.Name, measured.Section);
         var key = (section, name, side);
         var row = (_rows.TryGetValue(key, out var known) ? known : null) ?? new ResultRow(name, side, [])
         {
@@ -136,7 +125,7 @@ internal sealed class ExperimentRunner(Experiment experiment, Measurement measur
     private ExperimentResult Result(RunInfo run) => new()
     {
         Kind = experiment.Kind,
-        Run = run with { EchoPerS = _echo },
+        Run = run,
         Title = experiment.Title,
         Facts = experiment.Facts,
         Source = experiment.Paper,
@@ -164,12 +153,8 @@ internal sealed class ExperimentRunner(Experiment experiment, Measurement measur
         ],
     };
 
-    private int PlaceOf(string section, string name)
-    {
-        var cases = experiment.Parts.SelectMany(part => part.Cases).Where(c => c.Section == section).ToList();
-        var place = cases.FindIndex(c => c.Name == name);
-        return place < 0 ? cases.Count : place;
-    }
+    private int PlaceOf(string section, string name) =>
+        experiment.Parts.SelectMany(part => part.Cases).Where(c => c.Section == section).Select(c => c.Name).ToList().IndexOf(name);
 
     private int PlaceOf(string side) => experiment.Parts.SelectMany(part => part.Sides).Select(plan => plan.Name).Distinct().ToList().IndexOf(side);
 }

@@ -27,10 +27,6 @@ internal sealed record Figure(string Id, string Name, string Unit = "", int? Dec
     public static Figure Answered { get; } = new("answered", "Answered", "", 0);
     public static Figure Failed { get; } = new("failed", "Failed", "", 0);
     public static Figure FailedPercent { get; } = new("failed_percent", "Failed", "%");
-    public static Figure Refused { get; } = new("refused", "Refused", "", 0);
-    public static Figure OtherErrors { get; } = new("other_errors", "Other errors", "", 0);
-    public static Figure RefusalP50Ms { get; } = new("refusal_p50_ms", "p50 of refusals", "ms");
-    public static Figure RefusalP99Ms { get; } = new("refusal_p99_ms", "p99 of refusals", "ms");
     public static Figure CpuUs { get; } = new("cpu_us", "CPU without the load tool", "µs each", 0);
 
     public static Figure PerCoreS { get; } = new("per_core_second", "Calls of a core, the load tool's included", "/s", 0);
@@ -95,10 +91,6 @@ internal sealed record Measured(IReadOnlyDictionary<string, double> Figures, IRe
             [Figure.Answered.Id] = all.Answered,
             [Figure.Failed.Id] = all.Failed,
             [Figure.FailedPercent.Id] = 100.0 * all.Failed / Math.Max(1, all.Answered + all.Failed),
-            [Figure.Refused.Id] = all.Refused,
-            [Figure.OtherErrors.Id] = all.Failed - all.Refused,
-            [Figure.RefusalP50Ms.Id] = all.Refusals.P50Ms,
-            [Figure.RefusalP99Ms.Id] = all.Refusals.P99Ms,
         };
     }
 }

@@ -13,13 +13,10 @@ namespace Billing.Measuring.Experiments;
 /// <summary>A system that is measured.</summary>
 internal abstract class Side(string name) : IAsyncDisposable
 {
-    /// <summary>Its name.</summary>
     public string Name => name;
 
     /// <summary>Loads it.</summary>
-    /// <param name="load">The load; the side adds its addresses and credentials.</param>
-    /// <param name="drivers">Number of drivers.</param>
-    /// <param name="cancellationToken">Ends the load early.</param>
+    /// <param name="load">The load; the side adds its addresses.</param>
     public abstract Task<LoadFigures> LoadAsync(LoadSpec load, int drivers, CancellationToken cancellationToken);
 
     /// <summary>Audits what it has stored; null if it stores nothing.</summary>
@@ -29,44 +26,29 @@ internal abstract class Side(string name) : IAsyncDisposable
 }
 
 /// <summary>A stack of the platform.</summary>
-/// <param name="name">Its name.</param>
-/// <param name="stack">The stack.</param>
-/// <param name="companion">What ends with it; null for nothing.</param>
-internal sealed class StackSide(string name, BillingStack stack, IAsyncDisposable? companion = null) : Side(name)
+internal sealed class StackSide(string name, BillingStack stack) : Side(name)
 {
-    private readonly string _token = stack.Credentials?.Token(
-        "load", [Scopes.PaymentsWrite, Scopes.BalancesRead], ["*/*"],
-        TimeSpan.FromHours(24), TimeProvider.System) ?? "";
-
-    /// <summary>The stack.</summary>
     public BillingStack Stack => stack;
 
     /// <summary>The drivers that load it.</summary>
     public Fleet Fleet { get; } = new(stack.Folder.FullName);
 
-    /// <summary>Plans a stack.</summary>
     public static SidePlan Plan(string name, StackOptions options, IAnsiConsole console) => new(
         name, async cancellationToken => new StackSide(name, await Starting.StackAsync(options, console, cancellationToken)));
 
     public override Task<LoadFigures> LoadAsync(LoadSpec load, int drivers, CancellationToken cancellationToken) =>
         Fleet.RunAsync(Complete(load), drivers, Programs.Of(stack), cancellationToken);
 
-    /// <summary>Adds the stack's addresses and credentials to a load.</summary>
+    /// <summary>Adds the stack's addresses to a load.</summary>
     public LoadSpec Complete(LoadSpec load) => load with
     {
         Addresses = load.Protocol == LoadProtocol.Rest ? stack.RestAddresses : stack.ProxyAddresses,
-        CaFile = stack.Credentials?.CaFile ?? "",
-        Token = _token,
     };
 
     public override async Task<AuditCounts?> AuditAsync(IAnsiConsole console, CancellationToken cancellationToken) =>
         await StoreAudit.AuditAsync(stack, [Fleet], console, cancellationToken);
 
-    public override async ValueTask DisposeAsync()
-    {
-        await stack.DisposeAsync();
-        await (companion?.DisposeAsync() ?? ValueTask.CompletedTask);
-    }
+    public override ValueTask DisposeAsync() => stack.DisposeAsync();
 }
 
 /// <summary>Plain gRPC servers that answer payments at once, configured like the proxies: what calls cost without the platform.</summary>

@@ -24,7 +24,6 @@ internal sealed class Fleet(string folder, string name = "load")
 
     /// <summary>Runs one load.</summary>
     /// <param name="spec">The load of each driver; they use different seeds.</param>
-    /// <param name="drivers">Number of drivers.</param>
     /// <param name="programs">Programs whose processor time is measured while the drivers send.</param>
     /// <param name="cancellationToken">Ends the load early; the figures measured so far are returned.</param>
     /// <exception cref="OperationCanceledException">Cancelled before the measurement began.</exception>

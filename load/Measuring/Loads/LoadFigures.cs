@@ -1,4 +1,3 @@
-using Billing.Contracts;
 using Billing.Driver;
 using Billing.Driver.Lives;
 using Billing.Driver.Metering;
@@ -8,13 +7,10 @@ namespace Billing.Measuring.Loads;
 /// <summary>The combined results of the drivers of one load.</summary>
 /// <param name="DurationS">Seconds from the start of the first driver to the last answer.</param>
 /// <param name="Phases">The phases of an open load; one of any other.</param>
-/// <param name="AnswersPerSecond">Number of answers in each second from the start.</param>
 /// <param name="CpuS">Seconds of processor time by program; that of the drivers under <see cref="Client"/>.</param>
-/// <param name="Timed">The times of the steps of the timed payments.</param>
 /// <param name="Retried">Number of retries by the SDK.</param>
 internal sealed record LoadFigures(
-    double DurationS, IReadOnlyList<PhaseFigures> Phases, IReadOnlyList<long> AnswersPerSecond,
-    IReadOnlyDictionary<string, double> CpuS, IReadOnlyList<StepTimes> Timed, long Retried)
+    double DurationS, IReadOnlyList<PhaseFigures> Phases, IReadOnlyDictionary<string, double> CpuS, long Retried)
 {
     /// <summary>The name of the drivers among the programs.</summary>
     public const string Client = "client";
@@ -25,7 +21,6 @@ internal sealed record LoadFigures(
     /// <summary>Number of answered payments, those of the warm-up included: as many as in the journals.</summary>
     public required long Acknowledged { get; init; }
 
-    /// <summary>Answers per second.</summary>
     public double PerSecond => DurationS > 0 ? All.Answered / DurationS : 0;
 
     /// <summary>Combines the results of drivers.</summary>
@@ -45,9 +40,7 @@ internal sealed record LoadFigures(
                     kind => kind,
                     kind => KindFigures.Of(kinds.Where(k => k.Phases[i].FollowUps.ContainsKey(kind)).Select(k => (k.Late, k.Phases[i].FollowUps[kind])))),
                 KindFigures.Of(kinds.SelectMany(k => AllOf(k.Late, k.Phases[i])))))],
-            [.. Enumerable.Range(0, results.Max(r => r.AnswersPerSecond.Count)).Select(second => results.Sum(r => r.AnswersPerSecond.ElementAtOrDefault(second)))],
             cpuS,
-            [.. results.SelectMany(r => r.Timed).Select(text => StepTimes.TryParse(text, out var times) ? times : null).OfType<StepTimes>()],
             results.Sum(r => r.Retried))
         {
             Acknowledged = results.Sum(r => r.PaymentsAnswered),
@@ -69,9 +62,8 @@ internal sealed record PhaseFigures(
 /// <param name="Errors">Number of failed requests by status.</param>
 /// <param name="Latency">Latencies of the answers.</param>
 /// <param name="SinceStart">Latencies of the answers to a burst since the start of the first driver; zero for other loads.</param>
-/// <param name="Refusals">Latencies of the refusals with RESOURCE_EXHAUSTED.</param>
 internal sealed record KindFigures(
-    long Ok, long Declined, IReadOnlyDictionary<string, long> Errors, LatencyFigures Latency, LatencyFigures SinceStart, LatencyFigures Refusals)
+    long Ok, long Declined, IReadOnlyDictionary<string, long> Errors, LatencyFigures Latency, LatencyFigures SinceStart)
 {
     /// <summary>Number of answered requests.</summary>
     public long Answered => Ok + Declined;
@@ -82,9 +74,6 @@ internal sealed record KindFigures(
     /// <summary>Number of requests.</summary>
     public long Sent => Answered + Failed;
 
-    /// <summary>Number of refused requests.</summary>
-    public long Refused => Errors.Where(e => e.Key.StartsWith(nameof(Grpc.Core.StatusCode.ResourceExhausted), StringComparison.Ordinal)).Sum(e => e.Value);
-
     /// <summary>Combines the figures of drivers, each of which began some microseconds after the first.</summary>
     public static KindFigures Of(IEnumerable<(long LateUs, RequestFigures Figures)> drivers)
     {
@@ -94,7 +83,6 @@ internal sealed record KindFigures(
             new SortedDictionary<string, long>(
                 all.SelectMany(d => d.Figures.Errors).GroupBy(e => e.Key, e => e.Value).ToDictionary(e => e.Key, e => e.Sum()), StringComparer.Ordinal),
             LatencyHistogram.FiguresOf(all.Select(d => d.Figures.Latencies)),
-            LatencyHistogram.FiguresOf(all.Select(d => d.Figures.SinceStart.Select(c => c with { Microseconds = c.Microseconds + d.LateUs }).ToList())),
-            LatencyHistogram.FiguresOf(all.Select(d => d.Figures.Refusals)));
+            LatencyHistogram.FiguresOf(all.Select(d => d.Figures.SinceStart.Select(c => c with { Microseconds = c.Microseconds + d.LateUs }).ToList())));
     }
 }

@@ -15,8 +15,6 @@ internal static class RemoteHost
 
     /// <summary>Starts a driver, whose journal is copied to where the load names it when the load has ended.</summary>
     /// <param name="host">The machine, as <c>ssh</c> takes it, e.g. <c>ubuntu@10.0.1.7</c>.</param>
-    /// <param name="spec">The load.</param>
-    /// <param name="cancellationToken">Cancels the start.</param>
     /// <exception cref="StackException">The machine cannot be reached.</exception>
     public static async Task<WorkerProcess> StartAsync(string host, LoadSpec spec, CancellationToken cancellationToken)
     {

@@ -46,7 +46,6 @@ internal sealed class WorkerProcess : IAsyncDisposable
     }
 
     /// <summary>Starts a driver on this machine.</summary>
-    /// <param name="spec">Its load.</param>
     /// <param name="folder">The folder for its files.</param>
     public static async Task<WorkerProcess> StartAsync(LoadSpec spec, string folder)
     {

@@ -28,9 +28,10 @@ public sealed class CpuMeter(IReadOnlyCollection<(string Name, int ProcessId)> p
     private static Dictionary<int, double> Read(IReadOnlyCollection<(string Name, int ProcessId)> programs)
     {
         var processes = CpuClock.All();
-        var tree = CpuClock.TreeOf(processes);
+        var children = processes.ToLookup(p => p.Value.ParentId, p => p.Key);
+        IEnumerable<int> Tree(int id) => children[id].SelectMany(Tree).Prepend(id);
         return programs.Select(program => program.ProcessId).Distinct().Where(processes.ContainsKey)
-            .ToDictionary(id => id, id => tree(id).Sum(member => Own(member, processes[member]) + processes[member].EndedChildren.Seconds));
+            .ToDictionary(id => id, id => Tree(id).Sum(member => Own(member, processes[member]) + processes[member].EndedChildrenS));
     }
 
     // /proc counts in hundredths of a second, too coarse for short measurements and idle programs.
@@ -43,7 +44,7 @@ public sealed class CpuMeter(IReadOnlyCollection<(string Name, int ProcessId)> p
         catch (LocalStack.Processes.StackException)
         {
             // It has ended since it was listed.
-            return process.Own.Seconds;
+            return process.OwnS;
         }
     }
 }
@@ -75,52 +76,21 @@ public static class CpuClock
         return processes;
     }
 
-    /// <summary>Returns a function that lists a process and its running descendants, by process id.</summary>
-    public static Func<int, IEnumerable<int>> TreeOf(IReadOnlyDictionary<int, ProcessCpu> processes)
-    {
-        var children = processes.ToLookup(p => p.Value.ParentId, p => p.Key);
-        return Tree;
-
-        IEnumerable<int> Tree(int id) => children[id].SelectMany(Tree).Prepend(id);
-    }
-
-    /// <summary>Parses comm, ppid, utime, stime, cutime and cstime, fields 2, 4 and 14 to 17 of the stat file of a process or a
-    /// thread (proc(5)); the name may contain any characters.</summary>
+    /// <summary>Parses ppid, utime, stime, cutime and cstime, fields 4 and 14 to 17 of the stat file of a process (proc(5)); its name, the
+    /// second field, may contain any characters.</summary>
     public static ProcessCpu Parse(string stat)
     {
         ArgumentNullException.ThrowIfNull(stat);
-        var (open, close) = (stat.IndexOf('('), stat.LastIndexOf(')'));
-        var fields = stat[(close + 2)..].Split(' ');
+        var fields = stat[(stat.LastIndexOf(')') + 2)..].Split(' ');
         return new ProcessCpu(
-            stat[(open + 1)..close], int.Parse(fields[1], CultureInfo.InvariantCulture),
-            new CpuTime(Seconds(fields[11]), Seconds(fields[12])), new CpuTime(Seconds(fields[13]), Seconds(fields[14])));
+            int.Parse(fields[1], CultureInfo.InvariantCulture), Seconds(fields[11]) + Seconds(fields[12]), Seconds(fields[13]) + Seconds(fields[14]));
     }
 
     private static double Seconds(string ticks) => long.Parse(ticks, CultureInfo.InvariantCulture) / TicksPerSecond;
 }
 
-/// <summary>The kernel's accounting of one process or thread.</summary>
-/// <param name="Name">The name of the program or the thread, at most 15 characters.</param>
+/// <summary>The kernel's accounting of one process.</summary>
 /// <param name="ParentId">The id of the parent process.</param>
-/// <param name="Own">Its own processor time.</param>
-/// <param name="EndedChildren">The processor time of the process's children that have ended.</param>
-public readonly record struct ProcessCpu(string Name, int ParentId, CpuTime Own, CpuTime EndedChildren)
-{
-    /// <summary>Its own processor time and that of its ended children.</summary>
-    public CpuTime Used => Own + EndedChildren;
-}
-
-/// <summary>Processor time.</summary>
-/// <param name="UserS">Seconds in user mode.</param>
-/// <param name="KernelS">Seconds in kernel mode.</param>
-public readonly record struct CpuTime(double UserS, double KernelS)
-{
-    /// <summary>Seconds in user mode and kernel mode.</summary>
-    public double Seconds => UserS + KernelS;
-
-    /// <summary>Adds two times.</summary>
-    public static CpuTime operator +(CpuTime one, CpuTime other) => new(one.UserS + other.UserS, one.KernelS + other.KernelS);
-
-    /// <summary>Subtracts an earlier time.</summary>
-    public static CpuTime operator -(CpuTime now, CpuTime before) => new(now.UserS - before.UserS, now.KernelS - before.KernelS);
-}
+/// <param name="OwnS">Seconds of processor time of the process itself.</param>
+/// <param name="EndedChildrenS">Seconds of processor time of its children that have ended.</param>
+public readonly record struct ProcessCpu(int ParentId, double OwnS, double EndedChildrenS);

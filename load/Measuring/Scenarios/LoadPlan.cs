@@ -8,7 +8,6 @@ internal sealed record LoadPlan
     /// <summary>The scenario's name.</summary>
     public required string Scenario { get; init; }
 
-    /// <summary>The shape of the load.</summary>
     public required LoadShape Shape { get; init; }
 
     /// <summary>Percentage of calls that are payments; the others are balance checks.</summary>

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Billing.Chaos;
 using Billing.Reporting;
 using Billing.Reporting.Charts;
 
@@ -26,7 +27,7 @@ internal static class ChaosPage
                 "Longest wait for an answer", new Axis("Time", "s"), [.. result.Kinds.Select(k => k.Kind)],
                 Bars.Of("longest", result.Kinds.Select(k => k.LongestCallS)),
                 Bars.Of("target", result.Kinds.Select(k => k.TargetS ?? double.NaN)))),
-            new Section("Calls", Calls(result)),
+            new Section("Calls", Calls(result.Traffic)),
             new Section("Checks", Checks(result)),
             new Section("Faults in order of time", Faults(result)),
         ],
@@ -41,16 +42,17 @@ internal static class ChaosPage
             kind.TargetS is { } target ? $"< {target}" : "", new Cell(kind.Missed ? "MISSED" : "", kind.Missed)))],
     };
 
-    private static Table Calls(ChaosResult result) => Counts(
+    private static Table Calls(TrafficResult traffic) => Counts(
         [
-            ("payments answered", result.Payments), ("declined", result.Declined),
-            ("sent twice at the same time", result.SentTwice),
-            ("put on hold, captured, voided, given back", result.Lives),
-            ("queued over REST and followed to a final status", result.Queued),
-            ("of these, failed", result.QueuedFailed),
-            ("accounts frozen, closed, reopened", result.StatusChanges), ("balances answered", result.Balances),
-            ("payments without an answer", result.Unanswered), ("calls retried by the client", result.Retried), ("calls repeated after the client gave up", result.AskedAgain),
-            .. result.Failures.OrderByDescending(f => f.Value).Select(f => (f.Key, f.Value)),
+            ("payments answered", traffic.Payments), ("declined", traffic.Declined),
+            ("sent twice at the same time", traffic.Duplicates),
+            ("put on hold, captured, voided, given back", traffic.Lives),
+            ("queued over REST and followed to a final status", traffic.Queued),
+            ("of these, failed", traffic.QueuedFailed),
+            ("accounts frozen, closed, reopened", traffic.StatusChanges), ("balances answered", traffic.Balances),
+            ("payments without an answer", traffic.Unanswered), ("calls retried by the client", traffic.Retried),
+            ("calls repeated after the client gave up", traffic.AskedAgain),
+            .. traffic.Failures.OrderByDescending(f => f.Value).Select(f => (f.Key, f.Value)),
         ]);
 
     private static Table Checks(ChaosResult result) => Counts(
@@ -59,7 +61,7 @@ internal static class ChaosPage
             ("of these, not in the event store", result.Forgotten.Count),
             ("events stored but not published", result.Unpublished.Count),
             ("invalid records sent", result.BadRecords), ("of these, in the dead letters", result.PutAside),
-            ("processes that ended unexpectedly", result.EndedThemselves), ("inconsistent answers", result.Violations.Count),
+            ("processes that ended unexpectedly", result.EndedThemselves), ("inconsistent answers", result.Traffic.Violations.Count),
         ]) with
     {
         Note = string.Join(' ', result.Wrong.Take(NamedMax).Append(result.Wrong.Count > NamedMax

@@ -9,7 +9,6 @@ namespace Billing.Measuring.Soaks;
 /// <summary>The results of a soak test, as JSON; the names are part of the interface. Times are in seconds.</summary>
 internal sealed record ChaosResult : IResults
 {
-    /// <summary>The format of the results.</summary>
     public static ResultFormat<ChaosResult> Format { get; } = new("chaos", ChaosJson.Default.ChaosResult, ChaosPage.Of);
 
     public string Kind { get; init; } = Format.Kind;
@@ -23,19 +22,7 @@ internal sealed record ChaosResult : IResults
     public required int Rate { get; init; }
     public required IReadOnlyList<FaultReport> Faults { get; init; }
     public required IReadOnlyList<KindOfFaultReport> Kinds { get; init; }
-    public required long Payments { get; init; }
-    public required long Declined { get; init; }
-    public required long SentTwice { get; init; }
-    public required int Lives { get; init; }
-    public required int StatusChanges { get; init; }
-    public required int Queued { get; init; }
-    public required int QueuedFailed { get; init; }
-    public required long Balances { get; init; }
-    public required long Unanswered { get; init; }
-    public required long Retried { get; init; }
-    public required long AskedAgain { get; init; }
-    public required IReadOnlyDictionary<string, long> Failures { get; init; }
-    public required IReadOnlyList<string> Violations { get; init; }
+    public required TrafficResult Traffic { get; init; }
     public required IReadOnlyList<SlowCallReport> Slowest { get; init; }
     public required int Direct { get; init; }
     public required IReadOnlyList<string> Forgotten { get; init; }
@@ -50,9 +37,9 @@ internal sealed record ChaosResult : IResults
     public required bool Clean { get; init; }
 
     // Failed attempts are expected in a soak test: callers retry, and waits are counted until the answer.
-    long ILatencies.Failed => Unanswered;
+    long ILatencies.Failed => Traffic.Unanswered;
 
-    bool IResults.HasFigures => Payments > 0;
+    bool IResults.HasFigures => Traffic.Payments > 0;
 
     bool IResults.IsGood => Clean;
 
@@ -71,19 +58,7 @@ internal sealed record ChaosResult : IResults
             Rate = options.Rate,
             Faults = faults,
             Kinds = [.. result.Faults.Zip(faults).GroupBy(f => f.First.Fault.Kind).OrderBy(g => g.Key).Select(KindOfFaultReport.Of)],
-            Payments = result.Traffic.Payments,
-            Declined = result.Traffic.Declined,
-            SentTwice = result.Traffic.Duplicates,
-            Lives = result.Traffic.Lives,
-            StatusChanges = result.Traffic.StatusChanges,
-            Queued = result.Traffic.Queued,
-            QueuedFailed = result.Traffic.QueuedFailed,
-            Balances = result.Traffic.Balances,
-            Unanswered = result.Traffic.Unanswered,
-            Retried = result.Traffic.Retried,
-            AskedAgain = result.Traffic.AskedAgain,
-            Failures = result.Traffic.Failures,
-            Violations = result.Traffic.Violations,
+            Traffic = result.Traffic,
             Slowest = [.. result.Slowest.Select(c => new SlowCallReport(c.Began.TotalSeconds, c.Took.TotalSeconds, c.What))],
             Direct = result.Direct,
             Forgotten = result.Forgotten,

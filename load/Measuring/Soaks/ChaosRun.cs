@@ -13,7 +13,6 @@ namespace Billing.Measuring.Soaks;
 
 /// <summary>Runs a soak test: starts a stack, injects faults while it is under load, prints the results and the audit, and
 /// removes the stack.</summary>
-/// <param name="asked">The options.</param>
 /// <param name="from">The folder of a release that the services change over to and back; null for none.</param>
 /// <param name="output">Where the results go.</param>
 /// <param name="console">Gets what happens.</param>
@@ -33,11 +32,6 @@ internal sealed class ChaosRun(
         }
         var other = ReadRelease();
         KafkaPrograms.Require("chaos injects faults into brokers of its own");
-        // The relays lead to a listener without TLS.
-        if (asked.Stack.Secured)
-        {
-            return await RunAsync(asked, other, cancellationToken);
-        }
         await using var network = new StackNetwork(asked.Stack, time);
         var behind = asked with { Network = network, Stack = network.Behind(asked.Stack) };
         return await RunAsync(behind, other, cancellationToken);

@@ -65,7 +65,6 @@ public sealed record Leg(string Name, Moment From, Moment To)
 }
 
 /// <summary>The durations of a leg, in milliseconds.</summary>
-/// <param name="Leg">The leg.</param>
 /// <param name="Sorted">The durations of all payments for which both steps are known, in ascending order.</param>
 public sealed record LegTimes(Leg Leg, IReadOnlyList<double> Sorted)
 {

@@ -25,7 +25,7 @@ internal sealed class PaymentTracer : IAsyncDisposable
             WarmUp = options.WarmUp == 0 ? null : new LoadShape.Closed(WarmUpCallers, 3600) { Amount = options.WarmUp },
             Accounts = options.Accounts,
             Seed = options.Seed,
-            TimedEvery = 1,
+            IsTimed = true,
         },
         time)
     {

@@ -1,4 +1,3 @@
-using System.Globalization;
 using Billing.Reporting;
 using Billing.Reporting.Charts;
 
@@ -9,52 +8,44 @@ internal static class TracePage
 {
     private static readonly Axis Delay = new("Delay", "ms");
 
-    /// <param name="summary">The summary of the run; null if only the payments are available.</param>
-    /// <param name="payments">The payments.</param>
-    public static Report Of(TraceResult? summary, IReadOnlyList<TracedPayment> payments)
+    /// <param name="result">The results of the run; null if only the payments are available.</param>
+    public static Report Of(TraceResult? result, IReadOnlyList<TracedPayment> payments)
     {
         var counts = TraceCounts.Of(payments);
         var whole = LegTimes.Of(Leg.Whole(payments), payments);
-        return Head(summary, counts, whole.Percentile(0.5)) with
+        return Head(result, counts, whole.Percentile(0.5)) with
         {
             Sections =
             [
                 new Section("", Figures(counts, whole)),
                 new Section("Time per step", [Path(payments), .. Steps([.. LegSummary.Of(payments)])]),
-                new Section("Latency by percentile", Percentiles(payments, whole)),
                 new Section("Over time", TraceTimeline.Throughput(payments), TraceTimeline.Latency(payments)),
                 new Section("Event store and sending", new Prose(StoreAndSending(counts, payments))),
             ],
         };
     }
 
-    /// <summary>Returns the report of a summary whose payments are not available.</summary>
-    public static Report Of(TraceResult summary)
+    /// <summary>Returns the report of results whose payments are not available.</summary>
+    public static Report Of(TraceResult result)
     {
-        var whole = summary.Steps.FirstOrDefault(s => s.Name == Leg.TotalName);
-        return Head(summary, summary.Requests, whole?.P50Ms ?? 0) with
+        var whole = result.Steps.FirstOrDefault(s => s.Name == Leg.TotalName);
+        return Head(result, result.Requests, whole?.P50Ms ?? 0) with
         {
-            Sections = [new Section("Time per step", [.. Steps(summary.Steps)])],
+            Sections = [new Section("Time per step", [.. Steps(result.Steps)])],
         };
     }
 
-    private static Report Head(TraceResult? summary, TraceCounts counts, double medianMs) => FailedRequests.AddTo(new Report
+    private static Report Head(TraceResult? result, TraceCounts counts, double medianMs) => FailedRequests.AddTo(new()
     {
         Title = "Time of a payment, step by step",
         Subtitle = counts.Sent == 0
             ? "No payment was sent."
             : $"{Numbers.Whole(counts.Accepted + counts.Declined)} of {Numbers.Whole(counts.Sent)} payments answered, {Numbers.Whole(counts.PerS)} per second; median latency {Numbers.Significant(medianMs)} ms.",
-        Facts = summary is null ? [] : Facts(summary),
-    }, counts.Failed);
-
-    private static List<Fact> Facts(TraceResult summary) =>
-    [
-        new("Date", summary.StartedAt.ToString("yyyy-MM-dd HH:mm 'UTC'", CultureInfo.InvariantCulture)),
-        .. Measuring.Facts.Of(summary.Machine),
-        new("Transport", summary.Transport.Length > 0 ? summary.Transport : "unknown: the proxies were already running"),
-        new("Command", summary.Command, IsCode: true),
-        .. summary.Incomplete is { } reason ? [new Fact("Incomplete", $"Ended early ({reason}); the figures cover the part that was measured.")] : Array.Empty<Fact>(),
-    ];
+        Facts = result is null ? [] :
+        [
+            .. Facts.Of(result.Run), new("Transport", result.Transport.Length > 0 ? result.Transport : "unknown: the proxies were already running"),
+        ],
+    }, result is null ? counts.Failed : 0);
 
     private static KeyFigures Figures(TraceCounts counts, LegTimes whole) => new(
         new KeyFigure(Numbers.Whole(counts.PerS), "/s", "answers, over the whole run"),
@@ -75,8 +66,6 @@ internal static class TracePage
             "Delay per step, in milliseconds", Delay, [.. legs.Select(l => l.Name)],
             [.. bands.Select(band => Band(band.Label, complete[Index(band.From)..Math.Max(Index(band.To), Index(band.From))], legs))])
         {
-            IsShare = true,
-            Name = "delay-per-step",
             Note = "The mean of each step among payments of similar total latency, which is given after each bar. Kafka's timestamps are in whole milliseconds.",
         };
 
@@ -115,14 +104,6 @@ internal static class TracePage
                 }),
             ],
         };
-    }
-
-    private static PercentileChart Percentiles(IReadOnlyList<TracedPayment> payments, LegTimes whole)
-    {
-        var stored = LegTimes.Of(new Leg("until stored", whole.Leg.From, Moment.Stored), payments);
-        return new PercentileChart(
-            FromStart("Time since the payment", whole.Leg.From.ToString()) + ", by percentile", new Axis("Time", "ms"),
-            PercentileChart.Curve("until answered", whole.Sorted), PercentileChart.Curve(stored.Leg.Name, stored.Sorted));
     }
 
     private static string FromStart(string text, string? start) =>

@@ -1,20 +1,17 @@
-using System.Text.Json;
 using System.Text.Json.Serialization;
 using Billing.Reporting;
 
 namespace Billing.Measuring.Tracing;
 
 /// <summary>The results of a trace, as JSON; the names are part of the interface.</summary>
-internal sealed record TraceResult
+internal sealed record TraceResult : IResults
 {
-    /// <summary>The format of the results.</summary>
-    public static ResultFormat<TraceResult> Format { get; } = new("trace", TraceJson.Default.TraceResult, summary => TracePage.Of(summary));
+    /// <summary>The format of the results without the payments.</summary>
+    public static ResultFormat<TraceResult> Format { get; } = FormatOf(TracePage.Of);
 
     public string Kind { get; init; } = Format.Kind;
 
-    public required DateTimeOffset StartedAt { get; init; }
-
-    public required string Command { get; init; }
+    public required RunInfo Run { get; init; }
 
     /// <summary><c>kafka</c> or <c>embedded</c>; empty if the proxies were already running.</summary>
     public required string Transport { get; init; }
@@ -29,28 +26,28 @@ internal sealed record TraceResult
     /// when a payment was due, <c>planned</c>, and the first leg is its wait to be sent.</summary>
     public required IReadOnlyList<LegSummary> Steps { get; init; }
 
-    public required Machine Machine { get; init; }
+    /// <summary>Whether the event store could be queried; null if it is not known.</summary>
+    public bool? IsJoined { get; init; }
 
-    /// <summary>Why the trace ended early; null if it did not.</summary>
-    public string? Incomplete { get; init; }
+    long ILatencies.Failed => Requests.Failed;
 
-    public static TraceResult Of(TraceOptions options, string transport, IReadOnlyList<TracedPayment> payments, DateTimeOffset startedAt) => new()
+    bool IResults.HasFigures => Requests.Sent > 0;
+
+    bool IResults.IsGood => Requests.Failed == 0 && (IsJoined is null || (IsJoined.Value && Requests.InStore == Requests.Sent));
+
+    /// <summary>Returns the format with another page.</summary>
+    public static ResultFormat<TraceResult> FormatOf(Func<TraceResult, Report> page) => new("trace", TraceJson.Default.TraceResult, page);
+
+    public static TraceResult Of(RunInfo run, TraceOptions options, string transport, IReadOnlyList<TracedPayment> payments, bool? isJoined) => new()
     {
-        StartedAt = startedAt,
-        Command = options.Subject.CommandLine,
+        Run = run,
         Transport = transport,
         Rate = options.Rate,
         Connections = options.Connections,
         Requests = TraceCounts.Of(payments),
         Steps = [.. LegSummary.Of(payments)],
-        Machine = Machine.This(),
+        IsJoined = isJoined,
     };
-
-    public async Task WriteAsync(string path)
-    {
-        await using var file = File.Create(path);
-        await JsonSerializer.SerializeAsync(file, this, TraceJson.Default.TraceResult);
-    }
 }
 
 /// <summary>The numbers of payments by outcome.</summary>

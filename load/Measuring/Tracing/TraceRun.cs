@@ -1,5 +1,3 @@
-using System.Runtime.ExceptionServices;
-using Billing.Reporting.Pages;
 using Npgsql;
 using Spectre.Console;
 
@@ -15,44 +13,33 @@ internal sealed class TraceRun(TraceOptions options, IAnsiConsole console, TimeP
     // The longest wait for the answers to payments in flight when the trace is interrupted.
     private static readonly TimeSpan StopMax = TimeSpan.FromSeconds(5);
 
+    private IReadOnlyList<TracedPayment> _payments = [];
+    private string _transport = "";
+    private bool? _isJoined;
+
     /// <returns>The process's exit code: 0 only if every payment was answered and, if the event store is known, found in it; 130
     /// if it was interrupted.</returns>
     /// <exception cref="Exception">The error that ended the sending early, thrown after the payments traced so far are written.
     /// </exception>
-    public async Task<int> RunAsync(CancellationToken cancellationToken)
+    public Task<int> RunAsync(CancellationToken cancellationToken) => Measurement.Of(options.Subject, console, time).RunAsync(
+        TraceResult.FormatOf(result => TracePage.Of(result, _payments)), MeasureAsync,
+        run => TraceResult.Of(run, options, _transport, _payments, _isJoined), cancellationToken);
+
+    private async Task MeasureAsync(CancellationToken cancellationToken)
     {
         await using var stack = options.Subject.Targets.Count == 0 ? await Starting.StackAsync(options.Subject.Stack, console, cancellationToken) : null;
-        var proxies = stack?.ProxyAddresses ?? options.Subject.Targets;
-        var startedAt = time.GetUtcNow();
-        await using var tracer = new PaymentTracer(options, proxies, time);
-        var failure = await FailureOfSendingAsync(tracer, cancellationToken);
-        var payments = tracer.Payments;
-        var isJoined = await JoinAsync(stack?.ConnectionString ?? options.EventStore, payments);
-        var summary = TraceResult.Of(options, stack?.Transport ?? "", payments, startedAt) with
-        {
-            Incomplete = cancellationToken.IsCancellationRequested ? "interrupted" : failure?.SourceException.Message,
-        };
-        TraceTable.Print(console, summary);
-        await WriteAsync(summary, payments);
-        if (cancellationToken.IsCancellationRequested)
-        {
-            return 130;
-        }
-        failure?.Throw();
-        return summary.Requests.Failed == 0 && (isJoined is null || (isJoined.Value && summary.Requests.InStore == payments.Count)) ? 0 : 1;
-    }
-
-    private async Task<ExceptionDispatchInfo?> FailureOfSendingAsync(PaymentTracer tracer, CancellationToken cancellationToken)
-    {
+        _transport = stack?.Transport ?? "";
+        await using var tracer = new PaymentTracer(options, stack?.ProxyAddresses ?? options.Subject.Targets, time);
         try
         {
             await SendAsync(tracer, cancellationToken);
-            return null;
         }
-        catch (Exception e) when (tracer.Done > 0)
+        finally
         {
-            // Thrown again after the payments traced so far are written.
-            return ExceptionDispatchInfo.Capture(e);
+            _payments = tracer.Payments;
+            await JoinAsync(stack?.ConnectionString ?? options.EventStore);
+            Directory.CreateDirectory(options.Subject.Out);
+            await TraceFile.WriteAsync(Path.Combine(options.Subject.Out, "trace.csv"), _payments);
         }
     }
 
@@ -79,33 +66,23 @@ internal sealed class TraceRun(TraceOptions options, IAnsiConsole console, TimeP
             });
     }
 
-    // Null if no event store is known, false if it could not be queried.
-    private async Task<bool?> JoinAsync(string? eventStore, IReadOnlyList<TracedPayment> payments)
+    private async Task JoinAsync(string? eventStore)
     {
         if (eventStore is null)
         {
-            return null;
+            return;
         }
         // Not the command's token: after an interrupt the payments traced so far are looked up too.
         using var bound = new CancellationTokenSource(JoinMax, time);
         try
         {
-            await StoreTimestamps.JoinAsync(eventStore, payments, bound.Token);
-            return true;
+            await StoreTimestamps.JoinAsync(eventStore, _payments, bound.Token);
+            _isJoined = true;
         }
         catch (Exception e) when (e is NpgsqlException or OperationCanceledException)
         {
             console.MarkupLineInterpolated($"[yellow]The event store could not be queried: {e.Message}[/]");
-            return false;
+            _isJoined = false;
         }
-    }
-
-    private async Task WriteAsync(TraceResult summary, IReadOnlyList<TracedPayment> payments)
-    {
-        Directory.CreateDirectory(options.Subject.Out);
-        await TraceFile.WriteAsync(Path.Combine(options.Subject.Out, "trace.csv"), payments);
-        await summary.WriteAsync(Path.Combine(options.Subject.Out, "summary.json"));
-        var page = await TracePage.Of(summary, payments).WriteAsync(options.Subject.Out);
-        console.MarkupLineInterpolated($"Report: {page}");
     }
 }

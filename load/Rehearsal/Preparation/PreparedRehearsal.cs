@@ -18,7 +18,6 @@ internal sealed class PreparedRehearsal(Workspace workspace)
     /// <param name="arguments">The command line, to which the paths of what was prepared are added.</param>
     /// <param name="former">The folder of a release that is installed first; null for one of the present sources.</param>
     /// <param name="isShort">Whether nothing is upgraded, so that one release will do.</param>
-    /// <param name="cancellationToken">Ends it.</param>
     public async Task<int> RunAsync(IEnumerable<string> arguments, string? former, bool isShort, CancellationToken cancellationToken)
     {
         if (!Environment.IsPrivilegedProcess)

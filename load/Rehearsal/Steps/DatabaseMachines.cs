@@ -57,8 +57,7 @@ internal static class DatabaseMachines
     private static IReadOnlyList<RunningMachine> Of(Platform platform, string database) =>
         [.. platform.Tier("postgres").Where(machine => machine.Machine.Database == database)];
 
-    private static async Task<RunningMachine> FindAsync(IReadOnlyList<RunningMachine> machines, string role, CancellationToken cancellationToken) => await Polling.LastAsync(
-        attempts: 120, TimeSpan.FromSeconds(1),
+    private static async Task<RunningMachine> FindAsync(IReadOnlyList<RunningMachine> machines, string role, CancellationToken cancellationToken) => await Poll.LastAsync(
         async () =>
         {
             foreach (var machine in machines.Where(machine => machine.IsRunning))
@@ -71,6 +70,5 @@ internal static class DatabaseMachines
             }
             return null;
         },
-        found => found is not null,
-        cancellationToken) ?? throw new StackException($"No machine of the database is {role}.");
+        found => found is not null, TimeSpan.FromMinutes(2), TimeSpan.FromSeconds(1), cancellationToken) ?? throw new StackException($"No machine of the database is {role}.");
 }

@@ -1,4 +1,5 @@
 using Billing.Driver;
+using Billing.LocalStack.Processes;
 using Billing.Measuring.Loads;
 using Billing.Rehearsal.Machines;
 
@@ -9,7 +10,6 @@ namespace Billing.Rehearsal.Steps;
 internal sealed class Experiment(RehearsalOptions options, Platform platform)
 {
     private const int OtherCurrencyPercent = 1;
-    private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(20);
 
     /// <summary>How long a machine or a zone is cut off: long enough to be detected by the consumer groups, the brokers and every
     /// connection.</summary>
@@ -24,11 +24,8 @@ internal sealed class Experiment(RehearsalOptions options, Platform platform)
         var running = load.RunAsync([], cancellationToken);
         if (cutOff.Count > 0)
         {
-            using var poll = new PeriodicTimer(PollInterval);
-            while (!running.IsCompleted && load.Done * 10 < options.Requests * platform.Tier("client").Count)
-            {
-                await poll.WaitForNextTickAsync(cancellationToken);
-            }
+            await Poll.UntilAsync(
+                () => running.IsCompleted || load.Done * 10 >= options.Requests * platform.Tier("client").Count, cancellationToken);
             await CutOffAsync(cutOff, cancellationToken);
         }
         return LoadRun.Of(name, await running);
@@ -48,7 +45,6 @@ internal sealed class Experiment(RehearsalOptions options, Platform platform)
         return LoadRun.Of(name, await running);
     }
 
-    /// <summary>Cuts machines off for <see cref="CutOff"/>.</summary>
     public async Task CutOffAsync(IReadOnlyList<Machine> machines, CancellationToken cancellationToken)
     {
         await platform.Site.Network.CutOffAsync(machines, cancellationToken);

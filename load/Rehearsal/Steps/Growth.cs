@@ -41,8 +41,7 @@ internal static class Growth
         line.Split("Replicas:") is [_, var rest, ..] && rest.Split('\t')[0].Split(',').Any(replica => replica.Trim() == "4");
 
     // Once every payment backend has partitions, or after a minute.
-    private static Task<(int Members, int Working)> MembersAsync(Platform platform, CancellationToken cancellationToken) => Polling.LastAsync(
-        attempts: 30, TimeSpan.FromSeconds(2),
+    private static Task<(int Members, int Working)> MembersAsync(Platform platform, CancellationToken cancellationToken) => Poll.LastAsync(
         async () =>
         {
             var printed = await platform["kafka-1"].RunAsync(
@@ -53,5 +52,5 @@ internal static class Growth
             return (Members: rows.Count, Working: rows.Count(words => words[4] != "0"));
         },
         state => state.Working >= platform.Tier("payment-backend").Count,
-        cancellationToken);
+        TimeSpan.FromMinutes(1), TimeSpan.FromSeconds(2), cancellationToken);
 }

@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Billing.LocalStack.Processes;
 using Billing.Rehearsal.Network;
 
 namespace Billing.Rehearsal.Steps;
@@ -21,25 +22,22 @@ internal static class Installation
     /// <returns>The numbers of those that it can and cannot scrape.</returns>
     public static async Task<(int Up, int Down)> TargetsAsync(Platform platform, CancellationToken cancellationToken)
     {
-        var health = await Polling.LastAsync(
-            attempts: 60, TimeSpan.FromSeconds(1),
+        var health = await Poll.LastAsync(
             async () => (await AskAsync(platform, "targets", cancellationToken))?.GetProperty("activeTargets").EnumerateArray()
                 .Select(target => target.GetProperty("health").GetString()).ToList() ?? [],
             health => health.Count > 0 && health.TrueForAll(state => state == "up"),
-            cancellationToken);
+            TimeSpan.FromMinutes(1), TimeSpan.FromSeconds(1), cancellationToken);
         return (health.Count(state => state == "up"), health.Count(state => state != "up"));
     }
 
     /// <summary>Polls the monitoring host's Prometheus, for at most two minutes, until it has evaluated every alert and knows of a base
     /// backup.</summary>
     /// <returns>Whether it has, and does.</returns>
-    public static Task<bool> AlertsAsync(Platform platform, CancellationToken cancellationToken) => Polling.LastAsync(
-        attempts: 120, TimeSpan.FromSeconds(1),
+    public static Task<bool> AlertsAsync(Platform platform, CancellationToken cancellationToken) => Poll.LastAsync(
         async () => AreEvaluated(await AskAsync(platform, "rules", cancellationToken))
             && await AskAsync(platform, "query?query=billing_backup_newest_timestamp_seconds%3E0", cancellationToken) is { } backups
             && backups.GetProperty("result").GetArrayLength() > 0,
-        isFine => isFine,
-        cancellationToken);
+        isFine => isFine, TimeSpan.FromMinutes(2), TimeSpan.FromSeconds(1), cancellationToken);
 
     private static bool AreEvaluated(JsonElement? groups)
     {

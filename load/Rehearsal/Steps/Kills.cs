@@ -30,7 +30,6 @@ internal static class Kills
     /// <param name="machine">The service's machine.</param>
     /// <param name="main">A command that prints the id of the service's main process.</param>
     /// <param name="ready">A command that succeeds when the service is ready.</param>
-    /// <param name="cancellationToken">Cancels the wait.</param>
     private static async Task KillAsync(
         Machines.RunningMachine machine, string main, string ready, CancellationToken cancellationToken) => await machine.RunAsync(
         $$"""

@@ -1,3 +1,4 @@
+using Billing.LocalStack.Processes;
 using Billing.Rehearsal.Machines;
 
 namespace Billing.Rehearsal.Steps;
@@ -53,8 +54,9 @@ internal static class RestoreDrill
         }
         // Their installation waits for a primary, which there is when one of them has restored the database.
         var installed = Task.WhenAll(lost.Select(machine => platform.ReplaceAsync(machine.Machine, cancellationToken)));
-        var first = await Polling.LastAsync(
-            attempts: 240, TimeSpan.FromSeconds(1), () => Task.FromResult(platform[lost[0].Machine.Name]), machine => machine != lost[0], cancellationToken);
+        var first = await Poll.LastAsync(
+            () => Task.FromResult(platform[lost[0].Machine.Name]), machine => machine != lost[0],
+            TimeSpan.FromMinutes(4), TimeSpan.FromSeconds(1), cancellationToken);
         await first.RunAsync("for _ in {1..240}; do ! systemctl is-active --quiet patroni || break; sleep 1; done; billing-restore latest && billing-restore --take-over", cancellationToken);
         await installed;
         await DatabaseMachines.StandbyAsync(platform, cancellationToken);

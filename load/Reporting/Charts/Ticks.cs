@@ -8,6 +8,30 @@ internal static class Ticks
 {
     private static readonly double[] Mantissas = [1, 2, 2.5, 5, 10];
 
+    /// <summary>Whether an axis can show a value.</summary>
+    public static bool Shows(Axis axis, double value) => double.IsFinite(value) && (!axis.IsLogarithmic || value > 0);
+
+    /// <summary>Returns round values of an axis that cover the given values.</summary>
+    /// <param name="values">The values, at least one, which the axis can show.</param>
+    /// <param name="fromZero">Whether a linear axis begins at zero.</param>
+    /// <param name="wanted">The maximum number of steps.</param>
+    public static IReadOnlyList<Tick> Of(Axis axis, IEnumerable<double> values, bool fromZero, int wanted)
+    {
+        var (min, max) = (double.MaxValue, double.MinValue);
+        foreach (var value in values)
+        {
+            (min, max) = (Math.Min(min, value), Math.Max(max, value));
+        }
+        return axis.IsLogarithmic ? Logarithmic(min, max) : Linear(fromZero ? Math.Min(0, min) : min, fromZero ? Math.Max(0, max) : max, wanted);
+    }
+
+    /// <summary>Returns the position of a value on an axis: 0 at its first tick, 1 at its last.</summary>
+    public static double ShareOf(Axis axis, IReadOnlyList<Tick> ticks, double value)
+    {
+        var (first, last) = (ticks[0].Value, ticks[^1].Value);
+        return axis.IsLogarithmic ? Math.Log(value / first) / Math.Log(last / first) : (value - first) / (last - first);
+    }
+
     /// <summary>Returns evenly spaced round values that cover the range.</summary>
     /// <param name="min">The lowest value; finite.</param>
     /// <param name="max">The highest value; finite.</param>

@@ -1,5 +1,6 @@
 using System.Xml.Linq;
 using Billing.Reporting.Charts;
+using static Billing.Reporting.Charts.Html;
 
 namespace Billing.Reporting.Pages;
 
@@ -18,7 +19,7 @@ internal static class HtmlPage
                 Void("meta", ("charset", "utf-8")),
                 Void("meta", ("name", "viewport"), ("content", "width=device-width, initial-scale=1")),
                 Element("title", null, report.Title),
-                Element("style", null, StyleSheets.Page + StyleSheets.Charts)),
+                Element("style", null, StyleSheets.Page)),
             Element("body", null, Element("main", null,
                 Element("header", null,
                     Element("h1", null, report.Title),
@@ -34,7 +35,7 @@ internal static class HtmlPage
     /// <summary>Allows line breaks only between the parts, not at the hyphens of a command's options or within a range.</summary>
     private static IEnumerable<object> Words(IEnumerable<string> parts) => parts.SelectMany((word, i) => new object[]
     {
-        i == 0 ? "" : " ", word.Length <= LongFact ? Element("span", "word", word) : Svg.Clean(word),
+        i == 0 ? "" : " ", word.Length <= LongFact ? Element("span", "word", word) : Clean(word),
     });
 
     private static XElement Part(Section section) => Element("section", null,
@@ -56,9 +57,7 @@ internal static class HtmlPage
 
     private static XElement Show(Chart chart) => Element("figure", null,
         Element("figcaption", null, chart.Title),
-        // Two drawings, one for wide and one for narrow screens: scaled-down text would be unreadable.
-        Element("div", "wide", chart.Draw(Chart.Wide)),
-        Element("div", "narrow", chart.Draw(Chart.Narrow)),
+        chart.HasData ? chart.Draw() : [Element("p", "none", "No data.")],
         Note(chart.Note));
 
     private static XElement Show(Table table) => Element("figure", null,
@@ -90,13 +89,6 @@ internal static class HtmlPage
     }.OfType<string>());
 
     private static XElement? Note(string note) => note.Length > 0 ? Element("p", "note", note) : null;
-
-    private static XElement Element(string name, string? cssClass, params object?[] content) => new(
-        name,
-        cssClass is null ? null : new XAttribute("class", cssClass),
-        content.Select(c => c is string text ? Svg.Clean(text) : c),
-        // An element without content would be written as a self-closing tag, which HTML reads as an open one.
-        "");
 
     private static XElement Void(string name, params (string Name, string Value)[] attributes) =>
         new(name, attributes.Select(a => new XAttribute(a.Name, a.Value)));

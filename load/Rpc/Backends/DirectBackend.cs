@@ -1,7 +1,6 @@
 using Billing.Backends.Hosting;
 using Billing.Hosting;
 using Billing.Rpc.Rpcx;
-using Billing.Rpc.Rpcx.Serving;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.Extensions.Options;
 
@@ -37,18 +36,10 @@ public static class DirectBackend
     /// <summary>Maps the endpoint of the configured protocol.</summary>
     public static void MapDirectBackend(this WebApplication app)
     {
-        var executor = app.Services.GetRequiredService<CommandExecutor>();
-        switch (app.Services.GetRequiredService<IOptions<DirectOptions>>().Value.KnownProtocol)
+        // RPCX has its own server.
+        if (app.Services.GetRequiredService<IOptions<DirectOptions>>().Value.KnownProtocol == DirectProtocol.Grpc)
         {
-            case DirectProtocol.Grpc:
-                app.MapGrpcService<GrpcBackendService>();
-                break;
-            case DirectProtocol.Rest:
-                app.MapRestCommands(executor);
-                break;
-            default:
-                // RPCX has its own server.
-                break;
+            app.MapGrpcService<GrpcBackendService>();
         }
     }
 
@@ -64,7 +55,7 @@ public static class DirectBackend
     private static void AddRpcxCommands(this IServiceCollection services) => services.AddServiceTime().AddHostedService(provider =>
     {
         var server = new RpcxServer(
-            new RpcxServerOptions { Listen = provider.GetRequiredService<IOptions<DirectOptions>>().Value.ListenEndPoint()! },
+            provider.GetRequiredService<IOptions<DirectOptions>>().Value.ListenEndPoint()!,
             provider.GetRequiredService<TimeProvider>(), provider.GetRequiredService<ILogger<RpcxServer>>(),
             provider.GetRequiredService<Supervisor>());
         server.Publish<IBackendService>(new RpcxBackendService(provider.GetRequiredService<CommandExecutor>()));

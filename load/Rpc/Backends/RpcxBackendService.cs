@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using Billing.Hosting.Telemetry;
-using Billing.Rpc.Rpcx;
 using Billing.Wire.V1;
 
 namespace Billing.Rpc.Backends;
@@ -8,7 +7,7 @@ namespace Billing.Rpc.Backends;
 /// <summary>Takes commands over RPCX.</summary>
 internal sealed class RpcxBackendService(CommandExecutor executor) : IBackendService
 {
-    public Task<Reply> ExecuteAsync(Command command, RpcxCallOptions options) => command.TraceParent.Length == 0
+    public Task<Reply> ExecuteAsync(Command command) => command.TraceParent.Length == 0
         ? executor.ExecuteAsync(command)
         : ExecuteTracedAsync(command);
 

@@ -1,6 +1,6 @@
 using Billing.Hosting;
 using Billing.Messaging;
-using Billing.Rpc.Rpcx.Calling;
+using Billing.Rpc.Rpcx;
 using Microsoft.Extensions.Options;
 
 namespace Billing.Rpc.Proxies;
@@ -20,7 +20,6 @@ public static class DirectServices
             var logger = provider.GetRequiredService<ILogger<DirectTransport>>();
             IBackendChannel Channel(string address) => options.KnownProtocol switch
             {
-                DirectProtocol.Rest => new RestBackendChannel(address, options, time, logger),
                 DirectProtocol.Rpcx => new RpcxBackendChannel(
                     address, options, time, provider.GetRequiredService<ILogger<RpcxClient>>()),
                 _ => new GrpcBackendChannel(address, options, time, logger),

@@ -7,7 +7,6 @@ namespace Billing.Rpc.Proxies;
 internal interface IBackendChannel : IAsyncDisposable
 {
     /// <summary>Sends a request to the backend as a command, and waits for the reply.</summary>
-    /// <param name="request">The request.</param>
     /// <param name="left">The time left until the deadline, above zero.</param>
     /// <returns>The backend's reply, or an error of <see cref="CallFailures"/>.</returns>
     Task<Reply> ExecuteAsync(Request request, TimeSpan left);

@@ -3,7 +3,6 @@ using Billing.Hosting.Telemetry;
 using Billing.Messaging;
 using Billing.Messaging.Requests;
 using Billing.Rpc.Rpcx;
-using Billing.Rpc.Rpcx.Calling;
 using Billing.Wire.V1;
 using Grpc.Core;
 
@@ -12,18 +11,16 @@ namespace Billing.Rpc.Proxies;
 /// <summary>Calls a backend over RPCX.</summary>
 internal sealed class RpcxBackendChannel : IBackendChannel
 {
-    // Maximum time until the proxy reconnects to a backend that is available again.
-    private static readonly TimeSpan ReconnectMax = TimeSpan.FromMilliseconds(500);
-
     private readonly CallFailures _failures;
+    private readonly TimeProvider _time;
     private readonly RpcxClient _client;
     private readonly IBackendService _backend;
 
     public RpcxBackendChannel(string address, DirectOptions options, TimeProvider time, ILogger<RpcxClient> logger)
     {
         _failures = new CallFailures(address, time, logger);
-        _client = new RpcxClient(
-            new RpcxClientOptions { Address = address, ConnectTimeout = options.ConnectTimeout, BackoffMax = ReconnectMax }, time, logger);
+        _time = time;
+        _client = new RpcxClient(new RpcxClientOptions(address) { ConnectTimeout = options.ConnectTimeout }, time, logger);
         _backend = _client.Proxy<IBackendService>();
     }
 
@@ -33,16 +30,15 @@ internal sealed class RpcxBackendChannel : IBackendChannel
         try
         {
             var command = request.ToCommand(traceParent: span is null ? "" : Tracing.TraceParent(span.Context));
-            return await _backend.ExecuteAsync(command, new RpcxCallOptions(left));
+            return await _backend.ExecuteAsync(command).WaitAsync(left, _time);
+        }
+        catch (TimeoutException)
+        {
+            return Replies.NoAnswerInTime(0);
         }
         catch (RpcxException e)
         {
-            return e.StatusCode switch
-            {
-                StatusCode.Unavailable => _failures.Unavailable(e.Message),
-                StatusCode.DeadlineExceeded => Replies.NoAnswerInTime(0),
-                _ => _failures.InvalidReply(e.StatusCode, e.Message),
-            };
+            return e.StatusCode == StatusCode.Unavailable ? _failures.Unavailable(e.Message) : _failures.InvalidReply(e.StatusCode, e.Message);
         }
         finally
         {

@@ -3,74 +3,37 @@ using Google.Protobuf;
 
 namespace Billing.Rpc.Rpcx;
 
-/// <summary>A method of a service, as its interface declares it, with its public name.</summary>
-internal sealed record MethodContract(MethodInfo Method, string Name, Type Request, Type Reply);
-
-/// <summary>A service, as its interface declares it. It is read once, when a proxy is created or a service published, so that
-/// calls need no reflection.</summary>
-internal sealed record ServiceContract(string Name, IReadOnlyList<MethodContract> Methods)
+/// <summary>A method of a service, as its interface declares it, with its public name and the number that frames carry.</summary>
+internal sealed record MethodContract(MethodInfo Method, string Name, Type Request, Type Reply)
 {
-    private const int NameLengthMax = 200;
+    /// <summary>The FNV-1a hash of the public name, so that the two sides need not agree on numbers first.</summary>
+    public uint Number { get; } = Name.Aggregate(2_166_136_261, (hash, letter) => unchecked((hash ^ letter) * 16_777_619));
+}
 
+/// <summary>Reads the services that interfaces declare, once for each proxy and publication: calls need no reflection.</summary>
+internal static class ServiceContract
+{
+    /// <summary>Returns the methods of a service.</summary>
     /// <exception cref="ArgumentException">It is not a valid service; the message names the problem.</exception>
-    public static ServiceContract Read(Type type)
+    public static IReadOnlyList<MethodContract> Read(Type type)
     {
-        if (!type.IsInterface)
-        {
-            throw Error(type, "is not an interface");
-        }
-        var name = type.GetCustomAttribute<RpcxServiceAttribute>()?.Name ?? throw Error(type, "has no [RpcxService(\"name\")]");
-        CheckName(name, problem => Error(type, "[RpcxService] " + problem));
-        var methods = type.GetInterfaces().Prepend(type).SelectMany(t => t.GetMethods(
-            BindingFlags.Instance | BindingFlags.Static | BindingFlags.Public | BindingFlags.NonPublic)).Select(Read).ToList();
-        if (methods.Count == 0)
-        {
-            throw Error(type, "has no methods");
-        }
-        if (methods.GroupBy(m => m.Name, StringComparer.Ordinal).FirstOrDefault(same => same.Count() > 1) is { } clash)
-        {
-            throw Error(type, $"gives the public name '{clash.Key}' to {string.Join(" and ", clash.Select(m => m.Method.Name))}");
-        }
-        return new ServiceContract(name, methods);
+        var service = type.GetCustomAttribute<RpcxServiceAttribute>()?.Name
+            ?? throw new ArgumentException($"{type.FullName} is no interface with [RpcxService(\"name\")].");
+        return [.. type.GetMethods().Select(method => Read(service, method))];
     }
 
-    private static MethodContract Read(MethodInfo method)
+    private static MethodContract Read(string service, MethodInfo method)
     {
-        var name = method.GetCustomAttribute<RpcxMethodAttribute>()?.Name ?? throw Error(method, "has no [RpcxMethod(\"name\")]");
-        CheckName(name, problem => Error(method, "[RpcxMethod] " + problem));
-        var parameters = method.GetParameters();
-        if (method.IsGenericMethodDefinition || method.IsStatic
-            || parameters.Length != 2
-            || parameters[1].ParameterType != typeof(RpcxCallOptions)
-            || !method.ReturnType.IsGenericType
-            || method.ReturnType.GetGenericTypeDefinition() != typeof(Task<>))
-        {
-            throw Error(method, "is not of the form Task<TReply> Name(TRequest request, RpcxCallOptions options)");
-        }
-        var reply = method.ReturnType.GetGenericArguments()[0];
-        return new MethodContract(
-            method, name, Message(method, parameters[0].ParameterType), Message(method, reply));
+        var name = method.GetCustomAttribute<RpcxMethodAttribute>()?.Name;
+        var isForm = method.ReturnType.IsGenericType && method.ReturnType.GetGenericTypeDefinition() == typeof(Task<>)
+            && IsMessage(method.ReturnType.GetGenericArguments()[0])
+            && method.GetParameters() is [var request] && IsMessage(request.ParameterType);
+        return name is not null && isForm
+            ? new MethodContract(
+                method, $"{service}/{name}", method.GetParameters()[0].ParameterType, method.ReturnType.GetGenericArguments()[0])
+            : throw new ArgumentException(
+                $"{method.DeclaringType!.FullName}.{method.Name} is not of the form [RpcxMethod(\"name\")] Task<TReply> Name(TRequest request) with messages.");
     }
 
-    private static Type Message(MethodInfo method, Type type)
-    {
-        var isMessage = type.IsClass && !type.IsAbstract
-            && type.GetInterfaces().Any(i => i.IsGenericType && i.GetGenericTypeDefinition() == typeof(IMessage<>)
-                && i.GenericTypeArguments[0] == type)
-            && type.GetConstructor(Type.EmptyTypes) is not null;
-        return isMessage ? type : throw Error(method, $"takes or returns {type.Name}, which is not a Google.Protobuf message");
-    }
-
-    private static void CheckName(string name, Func<string, ArgumentException> error)
-    {
-        if (name.Length is 0 or > NameLengthMax)
-        {
-            throw error($"needs a name of 1 to {NameLengthMax} characters");
-        }
-    }
-
-    private static ArgumentException Error(Type type, string problem) => new($"{type.FullName} {problem}.");
-
-    private static ArgumentException Error(MethodInfo method, string problem) =>
-        new($"{method.DeclaringType!.FullName}.{method.Name} {problem}.");
+    private static bool IsMessage(Type type) => type.IsClass && typeof(IMessage).IsAssignableFrom(type);
 }

@@ -95,10 +95,7 @@ public sealed class NodeClient : IClassFixture<NodeClientInstallation>
         try
         {
             var running = RunAsync(node, account, [.. _stack.Stack.ProxyAddresses.Select(a => new Uri(a).Authority)], count: 2_000);
-            while (await _stack.CountEventsAsync(account) < 100 && !running.IsCompleted)
-            {
-                await Task.Delay(20, TestContext.Current.CancellationToken);
-            }
+            await Poll.UntilAsync(async () => running.IsCompleted || await _stack.CountEventsAsync(account) >= 100, TestContext.Current.CancellationToken);
             proxy.Process.Kill();
             var result = await running;
 

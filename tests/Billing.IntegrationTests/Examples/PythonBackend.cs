@@ -4,6 +4,7 @@ using Billing.Contracts;
 using Billing.IntegrationTests.Services;
 using Billing.LocalStack.Processes;
 using Billing.Messaging;
+using Billing.Messaging.Kafka.Clients;
 using Billing.Messaging.Kafka.DeadLetters;
 using Billing.V1;
 using Confluent.Kafka;
@@ -176,10 +177,10 @@ public sealed class PythonBackend
         var topic = Topics.Balances(PaymentType.Amex);
         var invalid = Encoding.UTF8.GetBytes("no command " + Guid.NewGuid());
         var servers = _stack.Stack.BootstrapServers;
-        using var producer = new ProducerBuilder<byte[], byte[]>(new ProducerConfig { BootstrapServers = servers }).Build();
+        using var producer = KafkaClients.Producer<byte[], byte[]>(new ProducerConfig { BootstrapServers = servers });
         var origin = await producer.ProduceAsync(
             new TopicPartition(topic, 0), new Message<byte[], byte[]> { Key = "k"u8.ToArray(), Value = invalid });
-        using var consumer = new ConsumerBuilder<byte[], byte[]>(new ConsumerConfig { BootstrapServers = servers, GroupId = "test-" + Guid.NewGuid() }).Build();
+        using var consumer = KafkaClients.Consumer<byte[], byte[]>(new ConsumerConfig { BootstrapServers = servers, GroupId = "test-" + Guid.NewGuid() });
         consumer.Assign(new TopicPartitionOffset(Topics.DeadLetters, 0, Offset.Beginning));
         using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
         Message<byte[], byte[]> letter;

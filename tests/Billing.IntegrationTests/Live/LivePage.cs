@@ -4,6 +4,7 @@ using System.Text.Json.Nodes;
 using Billing.IntegrationTests.Services;
 using Billing.LocalStack;
 using Billing.Messaging;
+using Billing.Messaging.Kafka.Clients;
 using Billing.Messaging.Kafka.DeadLetters;
 using Billing.V1;
 using Confluent.Kafka;
@@ -358,8 +359,8 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
 
     private int PartitionOf(string account, string topic)
     {
-        using var consumer = new ConsumerBuilder<string, byte[]>(
-            new ConsumerConfig { BootstrapServers = _stack.Stack.BootstrapServers, GroupId = "live-page-tests", AutoOffsetReset = AutoOffsetReset.Earliest }).Build();
+        using var consumer = KafkaClients.Consumer<string, byte[]>(
+            new ConsumerConfig { BootstrapServers = _stack.Stack.BootstrapServers, GroupId = "live-page-tests", AutoOffsetReset = AutoOffsetReset.Earliest });
         using var admin = new DependentAdminClientBuilder(consumer.Handle).Build();
         var partitions = admin.GetMetadata(topic, Patience).Topics.Single().Partitions;
         consumer.Assign(partitions.Select(p => new TopicPartitionOffset(topic, p.PartitionId, Offset.Beginning)));
@@ -373,8 +374,8 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
         throw new InvalidOperationException($"{topic} has no record of {account}.");
     }
 
-    private IProducer<string, byte[]> Producer() => new ProducerBuilder<string, byte[]>(
-        new ProducerConfig { BootstrapServers = _stack.Stack.BootstrapServers, Acks = Acks.All }).Build();
+    private IProducer<string, byte[]> Producer() => KafkaClients.Producer<string, byte[]>(
+        new ProducerConfig { BootstrapServers = _stack.Stack.BootstrapServers, Acks = Acks.All });
 
     // Takes the screenshots of docs/live-page.md.
     private async Task PictureAsync(string name, int width)

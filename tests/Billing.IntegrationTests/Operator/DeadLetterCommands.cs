@@ -242,12 +242,12 @@ public sealed class DeadLetterCommands : IAsyncLifetime
     private async Task<DeliveryResult<byte[], byte[]>> ProduceAsync(
         string topic, byte[]? key, byte[]? value, params (string Name, string Value)[] headers)
     {
-        using var producer = new ProducerBuilder<byte[], byte[]>(new ProducerConfig
+        using var producer = KafkaClients.Producer<byte[], byte[]>(new ProducerConfig
         {
             BootstrapServers = Brokers,
             Partitioner = Partitioner.Murmur2Random,
             MessageMaxBytes = 2_000_000,
-        }).Build();
+        });
         var message = new Message<byte[], byte[]> { Key = key!, Value = value!, Headers = [] };
         foreach (var (name, text) in headers.Length == 0 ? [(WireFormat.VersionHeader, "1")] : headers)
         {
@@ -258,18 +258,13 @@ public sealed class DeadLetterCommands : IAsyncLifetime
 
     private async Task<DeadLetter> FindAsync(Predicate<DeadLetter> matches)
     {
-        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
-        while (true)
-        {
-            using (var archive = new DeadLetterArchive(new KafkaOptions { BootstrapServers = Brokers }))
+        return (await Poll.UntilAsync(
+            () =>
             {
-                if (archive.Read().FirstOrDefault(letter => matches(letter)) is { } letter)
-                {
-                    return letter;
-                }
-            }
-            await Task.Delay(100, patience.Token);
-        }
+                using var archive = new DeadLetterArchive(new KafkaOptions { BootstrapServers = Brokers });
+                return Task.FromResult(archive.Read().FirstOrDefault(letter => matches(letter)));
+            },
+            letter => letter is not null))!;
     }
 
     private Task<(int ExitCode, string Output)> RunAsync(params string[] arguments) => RunAsync(Patience, [.. arguments, "--kafka", Brokers]);

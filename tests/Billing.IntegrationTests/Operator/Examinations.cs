@@ -123,7 +123,7 @@ public sealed class BrokerExaminations
     public async Task A_topic_that_may_lose_records_is_found(string setting, string wrong, bool isSerious)
     {
         var topic = Topics.Payments(V1.PaymentType.Discover);
-        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers }).Build();
+        using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers });
         var described = await admin.DescribeConfigsAsync([new ConfigResource { Type = ResourceType.Topic, Name = topic }]);
         var right = described.Single().Entries[setting].Value;
         Assert.DoesNotContain(await AskAsync(), finding => finding.Setting == setting);
@@ -144,7 +144,7 @@ public sealed class BrokerExaminations
     [Fact]
     public async Task Brokers_without_TLS_and_too_few_of_them_are_found_and_dead_letters()
     {
-        using var producer = new ProducerBuilder<string, byte[]>(new ProducerConfig { BootstrapServers = _stack.Stack.BootstrapServers, Acks = Acks.All }).Build();
+        using var producer = KafkaClients.Producer<string, byte[]>(new ProducerConfig { BootstrapServers = _stack.Stack.BootstrapServers, Acks = Acks.All });
         await producer.ProduceAsync(Topics.DeadLetters, new Message<string, byte[]> { Key = "key", Value = [1] });
 
         var found = (await AskAsync()).Select(finding => finding.Setting);

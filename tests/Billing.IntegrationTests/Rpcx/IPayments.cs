@@ -7,27 +7,20 @@ namespace Billing.IntegrationTests.Rpcx;
 public interface IPayments
 {
     [RpcxMethod("p")]
-    Task<MakePaymentResponse> PayAsync(MakePaymentRequest request, RpcxCallOptions options);
+    Task<MakePaymentResponse> PayAsync(MakePaymentRequest request);
 
     [RpcxMethod("b")]
-    Task<CheckBalanceResponse> CheckAsync(CheckBalanceRequest request, RpcxCallOptions options);
+    Task<CheckBalanceResponse> CheckAsync(CheckBalanceRequest request);
 }
 
-/// <summary>The payments service with a method that the server does not publish.</summary>
+/// <summary>A client's definition of the payments service with a method that the server does not publish, and with the wrong type of reply.
+/// </summary>
 [RpcxService("till")]
-public interface IPaymentsWithRefunds
+public interface IOtherPayments
 {
     [RpcxMethod("p")]
-    Task<MakePaymentResponse> PayAsync(MakePaymentRequest request, RpcxCallOptions options);
+    Task<StatementEntry> PayAsync(MakePaymentRequest request);
 
     [RpcxMethod("refund")]
-    Task<MakePaymentResponse> RefundAsync(MakePaymentRequest request, RpcxCallOptions options);
-}
-
-/// <summary>A client's definition of the payments service with the wrong type of reply.</summary>
-[RpcxService("till")]
-public interface IPaymentsWithWrongReply
-{
-    [RpcxMethod("p")]
-    Task<StatementEntry> PayAsync(MakePaymentRequest request, RpcxCallOptions options);
+    Task<MakePaymentResponse> RefundAsync(MakePaymentRequest request);
 }

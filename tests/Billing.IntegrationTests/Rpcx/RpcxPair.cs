@@ -1,10 +1,8 @@
-using System.Collections.Concurrent;
 using System.Net;
 using Billing.Rpc.Rpcx;
-using Billing.Rpc.Rpcx.Calling;
-using Billing.Rpc.Rpcx.Serving;
 using Billing.V1;
 using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Testing;
 
 namespace Billing.IntegrationTests.Rpcx;
 
@@ -12,26 +10,20 @@ namespace Billing.IntegrationTests.Rpcx;
 internal sealed class RpcxPair : IPayments, IAsyncDisposable
 {
     private readonly List<RpcxClient> _clients = [];
-    private readonly RpcxServerOptions _options;
-
-    private RpcxPair(RpcxServerOptions options) => _options = options;
+    private readonly FakeLoggerProvider _log = new();
+    private IPEndPoint _listen = new(IPAddress.Loopback, 0);
 
     public RpcxServer Server { get; private set; } = null!;
 
-    public RecordingLog Log { get; } = new();
-
-    public string Address => Server.EndPoint.ToString();
+    public IEnumerable<string> Log => _log.Collector.GetSnapshot().Select(record => record.Message);
 
     /// <summary>The server's implementation; an echo unless a test sets another one.</summary>
-    public Func<MakePaymentRequest, RpcxCallOptions, Task<MakePaymentResponse>> Pay { get; set; } = (request, _) => Task.FromResult(Answer(request));
+    public Func<MakePaymentRequest, Task<MakePaymentResponse>> Pay { get; set; } = request => Task.FromResult(Answer(request));
 
-    public static async Task<RpcxPair> StartAsync(
-        Action<RpcxServerOptions>? set = null, RpcxDispatch dispatch = RpcxDispatch.Inline)
+    public static async Task<RpcxPair> StartAsync(RpcxDispatch dispatch = RpcxDispatch.Inline, int inFlightMax = 10_000)
     {
-        var options = new RpcxServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) };
-        set?.Invoke(options);
-        var pair = new RpcxPair(options);
-        await pair.ListenAsync(dispatch);
+        var pair = new RpcxPair();
+        await pair.ListenAsync(dispatch, inFlightMax);
         return pair;
     }
 
@@ -50,28 +42,26 @@ internal sealed class RpcxPair : IPayments, IAsyncDisposable
         Version = request.Amount.Units,
     };
 
-    public async Task ListenAsync(RpcxDispatch dispatch = RpcxDispatch.Inline)
+    /// <summary>Starts the first server, or a further one at the same address.</summary>
+    public async Task ListenAsync(RpcxDispatch dispatch = RpcxDispatch.Inline, int inFlightMax = 10_000)
     {
-        Server = new RpcxServer(_options, TimeProvider.System, new Logger<RpcxServer>(Log));
+        Server = new RpcxServer(_listen, TimeProvider.System, Logger<RpcxServer>()) { InFlightMax = inFlightMax };
         Server.Publish<IPayments>(this, dispatch);
         await Server.StartAsync(CancellationToken.None);
-        // The next server of this pair uses the same address.
-        _options.Listen = Server.EndPoint;
+        _listen = Server.EndPoint;
     }
 
-    public RpcxClient Client(Action<RpcxClientOptions>? set = null, TimeProvider? time = null)
+    public RpcxClient Client(int connections = 1)
     {
-        var options = new RpcxClientOptions { Address = Address };
-        set?.Invoke(options);
-        var client = new RpcxClient(options, time ?? TimeProvider.System, new Logger<RpcxClient>(Log));
+        var client = new RpcxClient(
+            new RpcxClientOptions(_listen.ToString()) { Connections = connections, Backoff = TimeSpan.FromMilliseconds(1) }, TimeProvider.System, Logger<RpcxClient>());
         _clients.Add(client);
         return client;
     }
 
-    public Task<MakePaymentResponse> PayAsync(MakePaymentRequest request, RpcxCallOptions options) => Pay(request, options);
+    public Task<MakePaymentResponse> PayAsync(MakePaymentRequest request) => Pay(request);
 
-    public Task<CheckBalanceResponse> CheckAsync(CheckBalanceRequest request, RpcxCallOptions options) =>
-        Task.FromResult(new CheckBalanceResponse { Version = 7 });
+    public Task<CheckBalanceResponse> CheckAsync(CheckBalanceRequest request) => Task.FromResult(new CheckBalanceResponse { Version = 7 });
 
     public async ValueTask DisposeAsync()
     {
@@ -80,52 +70,8 @@ internal sealed class RpcxPair : IPayments, IAsyncDisposable
             await client.DisposeAsync();
         }
         await Server.DisposeAsync();
-    }
-}
-
-/// <summary>Records log messages, and lets tests wait for one.</summary>
-internal sealed class RecordingLog : ILoggerFactory, ILogger
-{
-    private readonly ConcurrentQueue<string> _messages = new();
-    private readonly ConcurrentDictionary<string, TaskCompletionSource<string>> _awaited = new(StringComparer.Ordinal);
-
-    public IReadOnlyCollection<string> Messages => _messages;
-
-    /// <summary>Returns the first message that contains a text, whether it is already logged or yet to come.</summary>
-    public Task<string> WaitForMessageAsync(string text)
-    {
-        var awaited = _awaited.GetOrAdd(text, _ => new(TaskCreationOptions.RunContinuationsAsynchronously));
-        if (_messages.FirstOrDefault(m => m.Contains(text, StringComparison.Ordinal)) is { } message)
-        {
-            awaited.TrySetResult(message);
-        }
-        return awaited.Task;
+        _log.Dispose();
     }
 
-    public void Log<TState>(
-        LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
-    {
-        var message = formatter(state, exception);
-        _messages.Enqueue(message);
-        foreach (var (text, awaited) in _awaited)
-        {
-            if (message.Contains(text, StringComparison.Ordinal))
-            {
-                awaited.TrySetResult(message);
-            }
-        }
-    }
-
-    public IDisposable? BeginScope<TState>(TState state)
-        where TState : notnull => null;
-
-    public bool IsEnabled(LogLevel logLevel) => true;
-
-    public ILogger CreateLogger(string categoryName) => this;
-
-    public void AddProvider(ILoggerProvider provider) => throw new NotSupportedException();
-
-    public void Dispose()
-    {
-    }
+    private Logger<T> Logger<T>() => new(new LoggerFactory([_log]));
 }

@@ -3,6 +3,7 @@ using System.Text.Json;
 using Billing.Contracts;
 using Billing.LocalStack;
 using Billing.Messaging;
+using Billing.Messaging.Kafka.Clients;
 using Billing.V1;
 using Confluent.Kafka;
 using Grpc.Core;
@@ -28,8 +29,8 @@ public sealed class CancelledCalls : IDisposable
     {
         Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
         _stack = stack;
-        _topics = new ConsumerBuilder<Ignore, Ignore>(
-            new ConsumerConfig { BootstrapServers = stack.Stack.BootstrapServers, GroupId = nameof(CancelledCalls) }).Build();
+        _topics = KafkaClients.Consumer<Ignore, Ignore>(
+            new ConsumerConfig { BootstrapServers = stack.Stack.BootstrapServers, GroupId = nameof(CancelledCalls) });
     }
 
     public void Dispose()
@@ -67,10 +68,7 @@ public sealed class CancelledCalls : IDisposable
             Assert.Equal(Attempts - places, refusals.Count);
             Assert.All(refusals, reason => Assert.Equal(refusal, reason));
             await PayWhenThereIsAPlaceAsync(client);
-            while (await _stack.CountEventsAsync(account + "-%") < places)
-            {
-                await Task.Delay(TimeSpan.FromMilliseconds(20), TestContext.Current.CancellationToken);
-            }
+            await Poll.UntilAsync(async () => await _stack.CountEventsAsync(account + "-%") >= places, TestContext.Current.CancellationToken);
             Assert.Equal(places, await _stack.CountEventsAsync(account + "-%"));
         }
         finally
@@ -90,10 +88,7 @@ public sealed class CancelledCalls : IDisposable
             using var gone = new CancellationTokenSource();
             var before = Commands();
             var paying = pay(StackFixture.Payment($"{account}-{i}"), gone.Token);
-            while (!paying.IsCompleted && Commands() == before)
-            {
-                await Task.Delay(TimeSpan.FromMilliseconds(1));
-            }
+            await Poll.UntilAsync(() => paying.IsCompleted || Commands() > before);
             if (paying.IsCompleted)
             {
                 refusals.Add(await paying);
@@ -115,10 +110,7 @@ public sealed class CancelledCalls : IDisposable
     private static async Task PayWhenThereIsAPlaceAsync(BillingService.BillingServiceClient client)
     {
         // The payments that have a place are answered before it is free.
-        while (await PayAsync(client, StackFixture.Payment(), TestContext.Current.CancellationToken) != "")
-        {
-            await Task.Delay(TimeSpan.FromMilliseconds(20));
-        }
+        await Poll.UntilAsync(async () => await PayAsync(client, StackFixture.Payment(), TestContext.Current.CancellationToken) == "");
     }
 
     /// <summary>Returns the reason why the payment was refused; empty if it was not.</summary>

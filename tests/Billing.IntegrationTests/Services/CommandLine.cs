@@ -70,7 +70,6 @@ public sealed class CommandLine : IAsyncLifetime
 
     [Theory]
     [InlineData("grpc")]
-    [InlineData("rest")]
     [InlineData("rpcx")]
     public async Task A_run_by_direct_calls_needs_no_Kafka_and_its_audit_is_clean(string protocol)
     {

@@ -1,6 +1,7 @@
 using Billing.Auditing;
 using Billing.Contracts;
 using Billing.LocalStack;
+using Billing.Messaging.Kafka.Clients;
 using Billing.V1;
 using Confluent.Kafka;
 using Confluent.Kafka.Admin;
@@ -69,19 +70,15 @@ public sealed class ConsumerGroupProtocol : IClassFixture<ConsumerProtocolStack>
     /// <summary>Waits until a group of this protocol has the expected number of members, and returns their number.</summary>
     private async Task<int> MembersAsync(string group, int expected)
     {
-        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers }).Build();
-        var start = TimeProvider.System.GetTimestamp();
-        while (true)
-        {
-            var listed = await admin.ListConsumerGroupsAsync(new ListConsumerGroupsOptions { RequestTimeout = Patience });
-            Assert.Equal(ConsumerGroupType.Consumer, listed.Valid.Single(g => g.GroupId == group).Type);
-            var described = await admin.DescribeConsumerGroupsAsync([group], new DescribeConsumerGroupsOptions { RequestTimeout = Patience });
-            var members = described.ConsumerGroupDescriptions.Single().Members.Count;
-            if (members == expected || TimeProvider.System.GetElapsedTime(start) > Patience)
+        using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers });
+        return await Poll.LastAsync(
+            async () =>
             {
-                return members;
-            }
-            await Task.Delay(TimeSpan.FromMilliseconds(100));
-        }
+                var listed = await admin.ListConsumerGroupsAsync(new ListConsumerGroupsOptions { RequestTimeout = Patience });
+                Assert.Equal(ConsumerGroupType.Consumer, listed.Valid.Single(g => g.GroupId == group).Type);
+                var described = await admin.DescribeConsumerGroupsAsync([group], new DescribeConsumerGroupsOptions { RequestTimeout = Patience });
+                return described.ConsumerGroupDescriptions.Single().Members.Count;
+            },
+            members => members == expected, Patience);
     }
 }

@@ -2,6 +2,7 @@ using System.Text;
 using Billing.Chaos;
 using Billing.Chaos.Faults;
 using Billing.Messaging;
+using Billing.Messaging.Kafka.Clients;
 using Billing.V1;
 using Confluent.Kafka;
 
@@ -22,8 +23,8 @@ public sealed class DeadLetterOriginsTests
     [Fact]
     public async Task A_record_is_found_by_its_origin_and_a_missing_one_is_named()
     {
-        using var producer = new ProducerBuilder<string, byte[]>(
-            new ProducerConfig { BootstrapServers = _stack.Stack.BootstrapServers }).Build();
+        using var producer = KafkaClients.Producer<string, byte[]>(
+            new ProducerConfig { BootstrapServers = _stack.Stack.BootstrapServers });
         var sent = new List<TopicPartitionOffset>();
         for (var i = 0; i < 3; i++)
         {
@@ -39,5 +40,5 @@ public sealed class DeadLetterOriginsTests
 
     private Task<IReadOnlyList<TopicPartitionOffset>> MissingAsync(List<TopicPartitionOffset> sent, TimeSpan bound) =>
         DeadLetterOrigins.MissingAsync(
-            _stack.Stack.BootstrapServers!, sent, bound, TimeProvider.System, CancellationToken.None);
+            _stack.Stack.BootstrapServers!, sent, bound, CancellationToken.None);
 }

@@ -10,9 +10,6 @@ public abstract class DirectStack(string protocol)
 /// <summary>Over gRPC.</summary>
 public sealed class DirectGrpcStack() : DirectStack("grpc");
 
-/// <summary>Over REST.</summary>
-public sealed class DirectRestStack() : DirectStack("rest");
-
 /// <summary>Over RPCX.</summary>
 public sealed class DirectRpcxStack() : DirectStack("rpcx");
 
@@ -20,26 +17,13 @@ public sealed class DirectRpcxStack() : DirectStack("rpcx");
 [Collection(OverDirectCalls.Name)]
 public sealed class BillingOverDirectGrpc(DirectGrpcStack stack) : BillingBehaviour(stack);
 
-/// <summary>By direct calls over REST.</summary>
-[Collection(OverDirectCalls.Name)]
-public sealed class BillingOverDirectRest(DirectRestStack stack) : BillingBehaviour(stack);
-
 /// <summary>By direct calls over gRPC.</summary>
 [Collection(OverDirectCalls.Name)]
 public sealed class StreamsOverDirectGrpc(DirectGrpcStack stack) : StreamBehaviour(stack);
 
-/// <summary>By direct calls over REST.</summary>
-[Collection(OverDirectCalls.Name)]
-public sealed class StreamsOverDirectRest(DirectRestStack stack) : StreamBehaviour(stack);
-
 /// <summary>By direct calls over gRPC.</summary>
 [Collection(OverDirectCalls.Name)]
 public sealed class LimitsAndStatementsOverDirectGrpc(DirectGrpcStack stack)
-    : LimitsAndStatements(stack);
-
-/// <summary>By direct calls over REST.</summary>
-[Collection(OverDirectCalls.Name)]
-public sealed class LimitsAndStatementsOverDirectRest(DirectRestStack stack)
     : LimitsAndStatements(stack);
 
 /// <summary>By direct calls over RPCX.</summary>

@@ -179,11 +179,11 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
         await admin.DeleteRecordsAsync([new TopicPartitionOffset(last.TopicPartition, last.Offset + 1)]);
     }
 
-    private IProducer<string, byte[]> Producer() => new ProducerBuilder<string, byte[]>(
-        new ProducerConfig { BootstrapServers = _topics.Kafka.BootstrapServers, Partitioner = Partitioner.Murmur2Random }).Build();
+    private IProducer<string, byte[]> Producer() => KafkaClients.Producer<string, byte[]>(
+        new ProducerConfig { BootstrapServers = _topics.Kafka.BootstrapServers, Partitioner = Partitioner.Murmur2Random });
 
     private IAdminClient Admin() =>
-        new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _topics.Kafka.BootstrapServers }).Build();
+        KafkaClients.Admin(new AdminClientConfig { BootstrapServers = _topics.Kafka.BootstrapServers });
 
     private Task<TopicPartitionOffset> ProduceAsync(Event recorded) =>
         ProduceAsync(recorded.StreamId, recorded.ToByteArray(), "1");

@@ -219,9 +219,6 @@ public sealed class Fencing(EventStoreFixture store)
         await using var database = NpgsqlDataSource.Create(store.Postgres.ConnectionString);
         await using var count = database.CreateCommand("select count(*) from pg_stat_activity where $1 = any(pg_blocking_pids(pid))");
         count.Parameters.AddWithValue(processId);
-        while ((long)(await count.ExecuteScalarAsync(Stop))! == 0)
-        {
-            await Task.Delay(TimeSpan.FromMilliseconds(20), Stop);
-        }
+        await Poll.UntilAsync(async () => (long)(await count.ExecuteScalarAsync(Stop))! > 0, Stop);
     }
 }

@@ -50,21 +50,14 @@ public abstract class Holds
         var proxy = _stack.Proxy();
         var hold = Authorise(60, seconds: 1);
         await proxy.AuthorisePaymentAsync(hold);
-        using var patience = new CancellationTokenSource(Patience);
 
-        List<StatementEntry> statement;
-        do
-        {
-            await Task.Delay(200, patience.Token);
-            statement = await StatementAsync(hold.AccountId);
-        }
-        while (statement.Count == 1);
+        var statement = await Poll.UntilAsync(() => StatementAsync(hold.AccountId), statement => statement.Count > 1);
 
         Assert.Equal([StatementEntryType.PaymentAuthorised, StatementEntryType.AuthorisationExpired], statement.Select(entry => entry.Type));
         Assert.Equal(
             [(60m, 60m, ""), (60m, 0m, hold.TransactionId)],
             statement.Select(entry => (entry.Amount.ToDecimal(), entry.OnHold.ToDecimal(), entry.PaymentId)));
-        Assert.Equal((0m, 10_000m), await WhenReleasedAsync(hold.AccountId, patience.Token));
+        Assert.Equal(10_000m, await AvailableWhenReleasedAsync(hold.AccountId));
     }
 
     [Fact]
@@ -154,17 +147,10 @@ public abstract class Holds
         Assert.Equal(2, await _stack.CountEventsAsync(hold.AccountId));
     }
 
-    private async Task<(decimal OnHold, decimal Available)> WhenReleasedAsync(string account, CancellationToken cancellationToken)
+    private async Task<decimal> AvailableWhenReleasedAsync(string account)
     {
-        while (true)
-        {
-            var balance = await BalanceAsync(account, 0);
-            if (balance.OnHold.ToDecimal() == 0)
-            {
-                return (balance.OnHold.ToDecimal(), balance.Available.ToDecimal());
-            }
-            await Task.Delay(200, cancellationToken);
-        }
+        var released = await Poll.UntilAsync(() => BalanceAsync(account, 0), balance => balance.OnHold.ToDecimal() == 0);
+        return released.Available.ToDecimal();
     }
 
     private async Task<CheckBalanceResponse> BalanceAsync(string account, long version) => await _stack.Proxy().CheckBalanceAsync(

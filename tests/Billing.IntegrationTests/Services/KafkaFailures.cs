@@ -4,6 +4,7 @@ using Billing.Contracts;
 using Billing.Driver;
 using Billing.LocalStack;
 using Billing.Messaging;
+using Billing.Messaging.Kafka.Clients;
 using Billing.Messaging.Kafka.DeadLetters;
 using Billing.V1;
 using Billing.Wire.V1;
@@ -184,12 +185,8 @@ public sealed class KafkaFailures
     public async Task Every_backend_of_a_stack_has_partitions(string group)
     {
         using var admin = Admin();
-        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
         // Earlier tests replace backends: the group may still be rebalancing the four topics.
-        while (!(await AssignedPartitionsAsync(admin, group)).SequenceEqual([2, 2]))
-        {
-            await Task.Delay(100, patience.Token);
-        }
+        await Poll.UntilAsync(async () => (await AssignedPartitionsAsync(admin, group)).SequenceEqual([2, 2]));
     }
 
     [Fact]
@@ -199,11 +196,7 @@ public sealed class KafkaFailures
         await Task.WhenAll(Enumerable.Range(0, 50).Select(_ => client.MakePaymentAsync(StackFixture.Payment(type: PaymentType.Discover))));
         var topic = Topics.Payments(PaymentType.Discover);
 
-        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
-        while (await CommittedAsync(topic) != EndOf(topic))
-        {
-            await Task.Delay(100, patience.Token);
-        }
+        await Poll.UntilAsync(async () => await CommittedAsync(topic) == EndOf(topic));
     }
 
     private async Task KillUnderLoadAsync(Action kill) => await KillUnderLoadAsync(() =>
@@ -230,10 +223,7 @@ public sealed class KafkaFailures
             await using (var load = new LoadDriver(spec, TimeProvider.System))
             {
                 var running = load.RunAsync(CancellationToken.None);
-                while (load.Done < 500 && !running.IsCompleted)
-                {
-                    await Task.Delay(5);
-                }
+                await Poll.UntilAsync(() => load.Done >= 500 || running.IsCompleted);
                 await kill();
                 var result = await running;
                 Assert.DoesNotContain(result.Phases[0].Payments.Errors, error => mayFail?.Invoke(error.Key) != true);
@@ -261,11 +251,11 @@ public sealed class KafkaFailures
 
     private async Task<DeliveryResult<string, byte[]>> ProduceAsync(string topic, string key, byte[] value, string version = "1")
     {
-        using var producer = new ProducerBuilder<string, byte[]>(new ProducerConfig
+        using var producer = KafkaClients.Producer<string, byte[]>(new ProducerConfig
         {
             BootstrapServers = _stack.Stack.BootstrapServers,
             Partitioner = Partitioner.Murmur2Random,
-        }).Build();
+        });
         return await producer.ProduceAsync(topic, new Message<string, byte[]>
         {
             Key = key,
@@ -331,15 +321,15 @@ public sealed class KafkaFailures
         return topic;
     }
 
-    private IConsumer<byte[], byte[]> Consumer() => new ConsumerBuilder<byte[], byte[]>(new ConsumerConfig
+    private IConsumer<byte[], byte[]> Consumer() => KafkaClients.Consumer<byte[], byte[]>(new ConsumerConfig
     {
         BootstrapServers = _stack.Stack.BootstrapServers,
         GroupId = "test-" + Guid.NewGuid(),
         EnableAutoCommit = false,
-    }).Build();
+    });
 
     private IAdminClient Admin() =>
-        new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers }).Build();
+        KafkaClients.Admin(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers });
 
     private static string Header(ConsumeResult<byte[], byte[]> record, string name) =>
         Encoding.UTF8.GetString(record.Message.Headers.GetLastBytes(name));

@@ -163,13 +163,10 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
         Assert.Equal(0, await _stack.CountEventsAsync(payment.AccountId));
     }
 
-    private static async Task PassShortAsync()
+    private static Task PassShortAsync()
     {
         var deadline = TimeProvider.System.Microseconds() + (1000 * ShortMs);
-        while (TimeProvider.System.Microseconds() <= deadline)
-        {
-            await Task.Delay(100);
-        }
+        return Poll.UntilAsync(() => TimeProvider.System.Microseconds() > deadline);
     }
 
     /// <summary>Pauses the payment backends, for less than the session timeout of their consumer group.</summary>

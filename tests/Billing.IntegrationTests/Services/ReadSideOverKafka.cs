@@ -2,6 +2,7 @@ using System.Text;
 using Billing.Contracts;
 using Billing.LocalStack;
 using Billing.Messaging;
+using Billing.Messaging.Kafka.Clients;
 using Billing.Messaging.Requests;
 using Billing.V1;
 using Billing.Wire.V1;
@@ -131,17 +132,9 @@ public sealed class ReadSideOverKafka(ThreeReplicas stack) : ReadSideBehaviour(s
     private async Task<CheckBalanceResponse> WaitForViewAsync(string account, long version)
     {
         var client = stack.Client();
-        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
-        while (true)
-        {
-            var balance = await client.CheckBalanceAsync(Check(account, 0), patience.Token);
-            Assert.InRange(balance.Version, 0, version);
-            if (balance.Version == version)
-            {
-                return balance;
-            }
-            await Task.Delay(20, patience.Token);
-        }
+        var balance = await Poll.UntilAsync(() => client.CheckBalanceAsync(Check(account, 0)), balance => balance.Version >= version);
+        Assert.Equal(version, balance.Version);
+        return balance;
     }
 
     private static Event Accepted(string account, long version, decimal amount, Money balance, string transactionId) => new()
@@ -179,12 +172,12 @@ public sealed class ReadSideOverKafka(ThreeReplicas stack) : ReadSideBehaviour(s
         command.TransactionId = Guid.NewGuid().ToString();
         command.ProxyTopic = replyTopic;
         await ProduceAsync(Topics.Balances(PaymentType.Visa), CommandRoute.Of(command).AccountId, command.ToByteArray());
-        using var consumer = new ConsumerBuilder<byte[], byte[]>(new ConsumerConfig
+        using var consumer = KafkaClients.Consumer<byte[], byte[]>(new ConsumerConfig
         {
             BootstrapServers = stack.Stack.BootstrapServers,
             GroupId = "test-" + Guid.NewGuid(),
             EnableAutoCommit = false,
-        }).Build();
+        });
         consumer.Assign(new TopicPartitionOffset(replyTopic, 0, Offset.Beginning));
         using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
         while (true)
@@ -199,11 +192,11 @@ public sealed class ReadSideOverKafka(ThreeReplicas stack) : ReadSideBehaviour(s
 
     private async Task ProduceAsync(string topic, string key, byte[] value, string version = "1")
     {
-        using var producer = new ProducerBuilder<string, byte[]>(new ProducerConfig
+        using var producer = KafkaClients.Producer<string, byte[]>(new ProducerConfig
         {
             BootstrapServers = stack.Stack.BootstrapServers,
             Partitioner = Partitioner.Murmur2Random,
-        }).Build();
+        });
         await producer.ProduceAsync(topic, new Message<string, byte[]>
         {
             Key = key,
@@ -215,7 +208,7 @@ public sealed class ReadSideOverKafka(ThreeReplicas stack) : ReadSideBehaviour(s
     private async Task<string> CreateReplyTopicAsync()
     {
         var topic = Topics.Replies("test-" + Guid.NewGuid().ToString("N"));
-        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = stack.Stack.BootstrapServers }).Build();
+        using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = stack.Stack.BootstrapServers });
         await admin.CreateTopicsAsync([new TopicSpecification { Name = topic, NumPartitions = 1, ReplicationFactor = 1 }]);
         return topic;
     }

@@ -38,10 +38,7 @@ public sealed class ReplyTopicRestoration : IDisposable
             Options.Create(_options), topics, _pending, _supervisor, _time, NullLogger<KafkaRequestTransport>.Instance);
         await UntilAsync(transport.StartAsync(CancellationToken.None));
         await topics.DeleteReplyTopicAsync(transport.ReplyTopic);
-        while (_time.Delays[^1] != TimeSpan.FromSeconds(1))
-        {
-            await Task.Delay(TimeSpan.FromMilliseconds(50), TestContext.Current.CancellationToken);
-        }
+        await Poll.UntilAsync(() => _time.Delays[^1] == TimeSpan.FromSeconds(1), TestContext.Current.CancellationToken);
 
         transport.Dispose();
 
@@ -52,11 +49,13 @@ public sealed class ReplyTopicRestoration : IDisposable
     // Fires the first heartbeat, which is due at once.
     private async Task UntilAsync(Task started)
     {
-        while (!started.IsCompleted)
-        {
-            _time.Advance(TimeSpan.Zero);
-            await Task.Delay(TimeSpan.FromMilliseconds(20), TestContext.Current.CancellationToken);
-        }
+        await Poll.UntilAsync(
+            () =>
+            {
+                _time.Advance(TimeSpan.Zero);
+                return started.IsCompleted;
+            },
+            TestContext.Current.CancellationToken);
         await started;
     }
 }

@@ -66,8 +66,8 @@ public sealed class ReplyTopicSweep
             // The records are to be old.
             await _stack.SetTopicAsync(topic, "message.timestamp.type", "CreateTime");
         }
-        using var producer = new ProducerBuilder<Null, byte[]>(
-            new ProducerConfig { BootstrapServers = _stack.Stack.BootstrapServers, TopicMetadataPropagationMaxMs = 30_000 }).Build();
+        using var producer = KafkaClients.Producer<Null, byte[]>(
+            new ProducerConfig { BootstrapServers = _stack.Stack.BootstrapServers, TopicMetadataPropagationMaxMs = 30_000 });
         foreach (var ago in heartbeats)
         {
             var at = new Timestamp((TimeProvider.System.GetUtcNow() - ago).UtcDateTime);
@@ -93,7 +93,7 @@ public sealed class ReplyTopicSweep
 
     private HashSet<string> Existing()
     {
-        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers }).Build();
+        using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers });
         return [.. admin.GetMetadata(Patience).Topics.Select(t => t.Topic)];
     }
 }

@@ -126,41 +126,34 @@ public sealed class Restores : IAsyncLifetime
     // Until the backends have found the database again.
     private async Task<MakePaymentResponse> PayAsync(MakePaymentRequest payment)
     {
-        while (true)
-        {
-            try
+        var answer = await Poll.UntilAsync(
+            async () =>
             {
-                var answer = await Proxy.MakePaymentAsync(payment, cancellationToken: _patience.Token);
-                Assert.Equal(PaymentOutcome.Accepted, answer.Outcome);
-                return answer;
-            }
-            catch (Grpc.Core.RpcException e) when (e.StatusCode is Grpc.Core.StatusCode.Unavailable or Grpc.Core.StatusCode.DeadlineExceeded)
-            {
-                await Task.Delay(200, _patience.Token);
-            }
-        }
+                try
+                {
+                    return await Proxy.MakePaymentAsync(payment, cancellationToken: _patience.Token);
+                }
+                catch (Grpc.Core.RpcException e) when (e.StatusCode is Grpc.Core.StatusCode.Unavailable or Grpc.Core.StatusCode.DeadlineExceeded)
+                {
+                    return null;
+                }
+            },
+            answer => answer is not null);
+        Assert.Equal(PaymentOutcome.Accepted, answer!.Outcome);
+        return answer;
     }
 
     private async Task TakenAsync(int events)
     {
-        while (Webhooks.Taken.DistinctBy(taken => taken.Id).Count() < events)
-        {
-            await Task.Delay(50, _patience.Token);
-        }
+        await Poll.UntilAsync(() => Webhooks.Taken.DistinctBy(taken => taken.Id).Count() >= events);
     }
 
     private async Task UntilBalanceAsync(string account, decimal balance, decimal onHold = 0)
     {
-        while (true)
-        {
-            var answer = await Proxy.CheckBalanceAsync(
-                new CheckBalanceRequest { AccountId = account, PaymentType = PaymentType.Visa }, cancellationToken: _patience.Token);
-            if ((answer.Balance.ToDecimal(), answer.OnHold?.ToDecimal() ?? 0) == (balance, onHold))
-            {
-                return;
-            }
-            await Task.Delay(50, _patience.Token);
-        }
+        await Poll.UntilAsync(
+            async () => await Proxy.CheckBalanceAsync(
+                new CheckBalanceRequest { AccountId = account, PaymentType = PaymentType.Visa }, cancellationToken: _patience.Token),
+            answer => (answer.Balance.ToDecimal(), answer.OnHold?.ToDecimal() ?? 0) == (balance, onHold));
     }
 
     private Task<(int ExitCode, string Output)> ReplayAsync(params string[] arguments) =>

@@ -71,12 +71,15 @@ public sealed class SchemaChanges(SchemaChanges.PatientStack stack) : IClassFixt
     private async Task SaysAsync(string expected, Task? waiting, CancellationToken cancellationToken)
     {
         using var http = new HttpClient { BaseAddress = new Uri(stack.Stack.RestAddresses[0]) };
-        for (var said = "?"; !(waiting is null ? said == expected : said.Contains(expected, StringComparison.Ordinal)); await Task.Delay(TimeSpan.FromMilliseconds(50), cancellationToken))
-        {
-            Assert.False(waiting is { IsCompleted: true }, $"{said}; answered: {waiting?.Exception?.Message ?? "accepted"}");
-            using var answer = await http.GetAsync(new Uri("/health/ready", UriKind.Relative), cancellationToken);
-            said = await answer.Content.ReadAsStringAsync(cancellationToken);
-        }
+        await Poll.UntilAsync(
+            async () =>
+            {
+                using var answer = await http.GetAsync(new Uri("/health/ready", UriKind.Relative), cancellationToken);
+                var said = await answer.Content.ReadAsStringAsync(cancellationToken);
+                Assert.False(waiting is { IsCompleted: true }, $"{said}; answered: {waiting?.Exception?.Message ?? "accepted"}");
+                return waiting is null ? said == expected : said.Contains(expected, StringComparison.Ordinal);
+            },
+            cancellationToken);
     }
 
     private async Task ExecuteAsync(string sql)

@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using Billing.Hosting;
 using Billing.LocalStack;
 using Billing.LocalStack.Credentials;
@@ -115,8 +114,7 @@ public sealed class SecuredServers(SecuredStack stack)
     [InlineData("proxy", "billing.events")]
     public async Task A_user_of_the_brokers_cannot_produce_to_a_topic_without_permission(string user, string topic)
     {
-        using var producer = new ProducerBuilder<Null, string>(new ProducerConfig(await PropertiesAsync(user)))
-            .SetLogHandler((_, _) => { }).Build();
+        using var producer = KafkaClients.Producer<Null, string>(new ProducerConfig(await PropertiesAsync(user)));
 
         var refused = await Assert.ThrowsAsync<ProduceException<Null, string>>(
             () => producer.ProduceAsync(Existing(topic), new Message<Null, string> { Value = "forged" }));
@@ -136,7 +134,7 @@ public sealed class SecuredServers(SecuredStack stack)
         var file = Path.GetTempFileName();
         await File.WriteAllTextAsync(file, stranger.Pem, TestContext.Current.CancellationToken);
         properties[property] = value ?? file;
-        using var admin = new AdminClientBuilder(properties).SetLogHandler((_, _) => { }).Build();
+        using var admin = KafkaClients.Admin(new AdminClientConfig(properties));
 
         Assert.True(Record.Exception(() => admin.GetMetadata(TimeSpan.FromSeconds(2))) is KafkaException, what);
         File.Delete(file);
@@ -155,12 +153,15 @@ public sealed class SecuredServers(SecuredStack stack)
         Assert.NotEmpty(client.GetMetadata(Patience).Brokers);
         var before = refusals;
         await SetPasswordAsync("proxy", "of-now");
-        for (var start = Stopwatch.GetTimestamp(); refusals == before && Stopwatch.GetElapsedTime(start) < Patience;)
-        {
+        await Poll.LastAsync(
+            () =>
+            {
+                client.GetMetadata(Patience);
+                return Task.FromResult(refusals);
+            },
+            refusals => refusals != before, Patience,
             // Longer than a connection may be idle.
-            await Task.Delay(TimeSpan.FromSeconds(2), TestContext.Current.CancellationToken);
-            client.GetMetadata(Patience);
-        }
+            interval: TimeSpan.FromSeconds(2));
 
         Assert.NotEqual(before, refusals);
         Assert.NotEmpty(client.GetMetadata(Patience).Brokers);
@@ -235,7 +236,7 @@ public sealed class SecuredServers(SecuredStack stack)
     // The name of a reply topic contains its proxy's id, so only its beginning is known.
     private string Existing(string beginning)
     {
-        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers }).Build();
+        using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers });
         return admin.GetMetadata(Patience).Topics.Select(t => t.Topic).First(t => t.StartsWith(beginning, StringComparison.Ordinal));
     }
 
@@ -251,7 +252,7 @@ public sealed class SecuredServers(SecuredStack stack)
     // The account of a user for SCRAM, which an administrator may change while the brokers run.
     private async Task SetPasswordAsync(string user, string password)
     {
-        using var administrator = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers }).Build();
+        using var administrator = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers });
         await administrator.AlterUserScramCredentialsAsync([new UserScramCredentialUpsertion
         {
             User = user,

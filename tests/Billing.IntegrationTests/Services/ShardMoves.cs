@@ -376,10 +376,8 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
         await hold.ExecuteNonQueryAsync(Stop);
 
         var back = MoveAsync("one");
-        while (await NumberAsync(0, $"count(*) from pg_locks where locktype = 'advisory' and classid = {ShardMove.MoveLock} and not granted") == 0)
-        {
-            await Task.Delay(TimeSpan.FromMilliseconds(10), Stop);
-        }
+        await Poll.UntilAsync(
+            async () => await NumberAsync(0, $"count(*) from pg_locks where locktype = 'advisory' and classid = {ShardMove.MoveLock} and not granted") > 0, Stop);
         await ExecuteAsync(0, $"update billing.shards set moving_to = 'two' where number = {TheShard}");
         await killed.CloseAsync();
         await back;
@@ -538,12 +536,11 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
         await databases.EnsureAsync(Stop);
 
         // It has not answered in time, and nothing was begun for it: its answer counts when it comes.
-        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
-        while (databases.Map.Find(TheShard) == ShardMap.Nowhere)
+        await Poll.UntilAsync(async () =>
         {
             await databases.Map.RefreshAsync();
-            await Task.Delay(TimeSpan.FromMilliseconds(10), patience.Token);
-        }
+            return databases.Map.Find(TheShard) != ShardMap.Nowhere;
+        });
         Assert.Equal(0, databases.Map.Find(TheShard));
     }
 

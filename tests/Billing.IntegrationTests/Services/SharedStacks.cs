@@ -1,6 +1,7 @@
 using Billing.IntegrationTests.StackTests;
 using Billing.IntegrationTests.Telemetry;
 using Billing.LocalStack;
+using Billing.Messaging.Kafka.Clients;
 using Confluent.Kafka;
 using Confluent.Kafka.Admin;
 using Xunit.Sdk;
@@ -18,7 +19,7 @@ public sealed class LongestFirst : ITestCollectionOrderer
     private static readonly string[] Longest =
     [
         OverFailingKafka.Name, nameof(LoadScenarios), OverKafka.Name, nameof(Measurements), InOneProcess.Name, SequentialStackTests.Name, nameof(EventFollowing),
-        nameof(BackgroundStacks), OverTls.Name, nameof(CommandLine), nameof(ReadSideOverKafka), nameof(Profiles), OverEventStore.Name,
+        nameof(BackgroundStacks), OverTls.Name, nameof(CommandLine), nameof(ReadSideOverKafka), OverEventStore.Name,
     ];
 
     public IReadOnlyCollection<TTestCollection> OrderTestCollections<TTestCollection>(IReadOnlyCollection<TTestCollection> testCollections)
@@ -31,13 +32,21 @@ public sealed class LongestFirst : ITestCollectionOrderer
 
 /// <summary>Two proxies, two payment backends and two balance backends over their own Kafka.</summary>
 public sealed class KafkaStack() : KafkaFixture(
-    // Nobody listens where the events are sent to, so that each of these metrics is exposed.
-    new StackOptions { Proxies = 2, PaymentBackends = 2, BalanceBackends = 2, Webhook = WebhookTarget.New("http://127.0.0.1:1/") }, OtlpReceiver.WatchAsync)
+    new StackOptions
+    {
+        Proxies = 2,
+        PaymentBackends = 2,
+        BalanceBackends = 2,
+        // Nobody listens where the events are sent to, so that each of these metrics is exposed.
+        Webhook = WebhookTarget.New("http://127.0.0.1:1/"),
+        Settings = new Dictionary<string, string> { ["Billing__Kafka__StatisticsInterval"] = "00:00:02" },
+    },
+    OtlpReceiver.WatchAsync)
 {
     /// <summary>Changes a setting of a topic; null for the brokers' default.</summary>
     public async Task SetTopicAsync(string topic, string setting, string? value)
     {
-        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = Stack.BootstrapServers }).Build();
+        using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = Stack.BootstrapServers });
         await admin.IncrementalAlterConfigsAsync(new()
         {
             [new ConfigResource { Type = ResourceType.Topic, Name = topic }] =
@@ -81,7 +90,7 @@ public sealed class OverEventStore : ICollectionFixture<EventStoreFixture>
 /// <summary>Tests that share one stack for each protocol of direct calls.</summary>
 [CollectionDefinition(Name)]
 public sealed class OverDirectCalls
-    : ICollectionFixture<DirectGrpcStack>, ICollectionFixture<DirectRestStack>, ICollectionFixture<DirectRpcxStack>
+    : ICollectionFixture<DirectGrpcStack>, ICollectionFixture<DirectRpcxStack>
 {
     public const string Name = "By direct calls";
 }

@@ -1,5 +1,6 @@
 using Billing.LocalStack;
 using Billing.Messaging;
+using Billing.Messaging.Kafka.Clients;
 using Billing.V1;
 using Confluent.Kafka;
 using Confluent.Kafka.Admin;
@@ -30,14 +31,14 @@ public sealed class Supervision
 
         // Some of the accounts belong to this backend; payments to them are answered by the backend that takes them over.
         var payments = new List<Task<MakePaymentResponse>>();
-        while (!broken.Process.HasExited)
+        await Poll.UntilAsync(() =>
         {
             var request = StackFixture.Payment();
             request.AccountId = StartupHook.PoisonAccounts + payments.Count;
             request.PaymentType = Contracts.PaymentTypes.All[payments.Count % Contracts.PaymentTypes.All.Count];
             payments.Add(_stack.Proxy().MakePaymentAsync(request).ResponseAsync);
-            await Task.Delay(TimeSpan.FromMilliseconds(50), patience.Token);
-        }
+            return broken.Process.HasExited;
+        });
         var answers = await Task.WhenAll(payments);
 
         Assert.Equal(1, broken.Process.ExitCode);
@@ -52,17 +53,14 @@ public sealed class Supervision
     public async Task A_deleted_reply_topic_is_recreated_and_calls_succeed_again()
     {
         await _stack.Proxy().MakePaymentAsync(StackFixture.Payment());
-        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers }).Build();
+        using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers });
         using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
         var deleted = await ReplyTopicsAsync(admin);
 
         await admin.DeleteTopicsAsync(deleted.Values);
 
         // A broker deletes a topic when it gets to it: until then, calls are answered as before.
-        while ((await ReplyTopicsAsync(admin)).Keys.Except(deleted.Keys).Count() < _stack.Stack.ProxyAddresses.Count)
-        {
-            await Task.Delay(TimeSpan.FromMilliseconds(50), patience.Token);
-        }
+        await Poll.UntilAsync(async () => (await ReplyTopicsAsync(admin)).Keys.Except(deleted.Keys).Count() >= _stack.Stack.ProxyAddresses.Count);
         for (var proxy = 0; proxy < _stack.Stack.ProxyAddresses.Count; proxy++)
         {
             Assert.Equal(PaymentOutcome.Accepted, (await PayUntilAnsweredAsync(_stack.Proxy(proxy), patience.Token)).Outcome);

@@ -17,7 +17,7 @@ public sealed class TopicRetention(KafkaStack stack)
     public async Task Dead_letters_are_kept_for_a_month_as_long_as_they_are_not_larger_than_a_gibibyte()
     {
         Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
-        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = stack.Stack.BootstrapServers }).Build();
+        using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = stack.Stack.BootstrapServers });
 
         var described = await admin.DescribeConfigsAsync([new ConfigResource { Type = ResourceType.Topic, Name = Topics.DeadLetters }]);
 
@@ -30,7 +30,7 @@ public sealed class TopicRetention(KafkaStack stack)
     public async Task Payments_events_and_dead_letters_are_acknowledged_when_they_are_on_disks()
     {
         Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
-        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = stack.Stack.BootstrapServers }).Build();
+        using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = stack.Stack.BootstrapServers });
 
         var described = await admin.DescribeConfigsAsync(
             Topics.AllPayments.Append(Topics.Events).Append(Topics.DeadLetters).Select(topic => new ConfigResource { Type = ResourceType.Topic, Name = topic }));
@@ -71,7 +71,7 @@ public sealed class TopicRetention(KafkaStack stack)
     public async Task A_record_is_stored_with_the_brokers_time_whatever_the_clock_of_its_producer_shows()
     {
         Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
-        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = stack.Stack.BootstrapServers }).Build();
+        using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = stack.Stack.BootstrapServers });
         var options = new KafkaOptions { BootstrapServers = stack.Stack.BootstrapServers! };
         var topics = new KafkaTopics(Options.Create(options), TimeProvider.System, NullLogger<KafkaTopics>.Instance);
         await topics.EnsureSharedAsync();
@@ -80,7 +80,7 @@ public sealed class TopicRetention(KafkaStack stack)
         var config = options.Producer("clocks", TimeSpan.FromSeconds(20));
         config.DeliveryReportFields = "timestamp";
         config.TopicMetadataPropagationMaxMs = 30_000;
-        using var producer = new ProducerBuilder<string, byte[]>(config).Build();
+        using var producer = KafkaClients.Producer<string, byte[]>(config);
 
         // Nobody reads these.
         foreach (var topic in (string[])[replies, Topics.Clocks])

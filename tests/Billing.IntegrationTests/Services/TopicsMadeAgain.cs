@@ -109,7 +109,7 @@ public sealed class TopicsMadeAgain : IAsyncDisposable
 
     private async Task<List<string>> SendAsync(int count)
     {
-        using var producer = new ProducerBuilder<string, byte[]>(new ProducerConfig { BootstrapServers = _stack.Stack.BootstrapServers }).Build();
+        using var producer = KafkaClients.Producer<string, byte[]>(new ProducerConfig { BootstrapServers = _stack.Stack.BootstrapServers });
         using var admin = new DependentAdminClientBuilder(producer.Handle).Build();
         // A proxy ignores answers to commands that it has not sent.
         var replies = admin.GetMetadata(Patience).Topics.First(topic => topic.Topic.StartsWith(Topics.ReplyPrefix, StringComparison.Ordinal)).Topic;
@@ -131,30 +131,22 @@ public sealed class TopicsMadeAgain : IAsyncDisposable
 
     private async Task ExecutedAsync(List<string> accounts)
     {
-        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
-        while (await _stack.CountStoredAsync(accounts) < accounts.Count)
-        {
-            await Task.Delay(100, patience.Token);
-        }
+        await Poll.UntilAsync(async () => await _stack.CountStoredAsync(accounts) >= accounts.Count);
     }
 
     private async Task MakeAgainAsync()
     {
-        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers }).Build();
+        using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers });
         await admin.DeleteTopicsAsync([Topic]);
         var topics = new KafkaTopics(
             Options.Create(new KafkaOptions { BootstrapServers = _stack.Stack.BootstrapServers!, Partitions = 1 }), TimeProvider.System,
             NullLogger<KafkaTopics>.Instance);
-        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
-        while (Exists(admin))
-        {
-            await Task.Delay(100, patience.Token);
-        }
-        while (!Exists(admin))
+        await Poll.UntilAsync(() => !Exists(admin));
+        await Poll.UntilAsync(async () =>
         {
             await topics.EnsureSharedAsync();
-            await Task.Delay(100, patience.Token);
-        }
+            return Exists(admin);
+        });
 
         static bool Exists(IAdminClient admin) => admin.GetMetadata(Topic, Patience).Topics[0].Error.Code == ErrorCode.NoError;
     }
@@ -166,31 +158,19 @@ public sealed class TopicsMadeAgain : IAsyncDisposable
             backend.Process.Kill();
             await backend.Process.WaitForExitAsync(Stop);
         }
-        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers }).Build();
-        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
+        using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers });
         // Nobody but members may commit until the group has noticed.
-        while ((await admin.DescribeConsumerGroupsAsync([Groups.Payments])).ConsumerGroupDescriptions[0].Members.Count > 0)
-        {
-            await Task.Delay(100, patience.Token);
-        }
+        await Poll.UntilAsync(async () => (await admin.DescribeConsumerGroupsAsync([Groups.Payments])).ConsumerGroupDescriptions[0].Members.Count == 0);
     }
 
     // What is executed is committed a little later.
-    private static async Task<TopicPartitionOffset> CommittedAsync(IConsumer<byte[], byte[]> member, int least = 0)
-    {
-        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
-        TopicPartitionOffset committed;
-        while ((committed = await Task.Run(() => member.Committed([new TopicPartition(Topic, 0)], Patience).Single())).Offset < least)
-        {
-            await Task.Delay(100, patience.Token);
-        }
-        return committed;
-    }
+    private static Task<TopicPartitionOffset> CommittedAsync(IConsumer<byte[], byte[]> member, int least = 0) => Poll.UntilAsync(
+        () => Task.Run(() => member.Committed([new TopicPartition(Topic, 0)], Patience).Single()), committed => committed.Offset >= least);
 
-    private IConsumer<byte[], byte[]> Member() => new ConsumerBuilder<byte[], byte[]>(new ConsumerConfig
+    private IConsumer<byte[], byte[]> Member() => KafkaClients.Consumer<byte[], byte[]>(new ConsumerConfig
     {
         BootstrapServers = _stack.Stack.BootstrapServers,
         GroupId = Groups.Payments,
         EnableAutoCommit = false,
-    }).Build();
+    });
 }

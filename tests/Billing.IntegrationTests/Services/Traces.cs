@@ -29,7 +29,7 @@ public sealed class Traces(EmbeddedStack stack) : IDisposable
             Enum.GetValues<Moment>().Except([Moment.Appended]), Enum.GetValues<Moment>().Where(p.Has)));
         Assert.All(payments, p => Assert.InRange(p[Moment.Recorded], p[Moment.Sent], p[Moment.Returned]));
         Assert.Contains("proxy → backend", await File.ReadAllTextAsync(Path.Combine(_folder.FullName, "report.html"), TestContext.Current.CancellationToken), StringComparison.Ordinal);
-        Assert.Equal("Time of a payment, step by step", ResultFiles.Read(Path.Combine(_folder.FullName, "summary.json")).Title);
+        Assert.Equal("Time of a payment, step by step", ResultFiles.Read(Path.Combine(_folder.FullName, "result.json")).Title);
     }
 
     [Fact]
@@ -39,10 +39,7 @@ public sealed class Traces(EmbeddedStack stack) : IDisposable
         var before = await stack.CountEventsAsync("acct-0");
         // The load is longer than any test may run: only the cancellation ends it.
         var running = RunAsync(requests: 1_000_000, rate: 100, stop.Token, warmUp: 0);
-        while (await stack.CountEventsAsync("acct-0") == before)
-        {
-            await Task.Delay(TimeSpan.FromMilliseconds(20), TestContext.Current.CancellationToken);
-        }
+        await Poll.UntilAsync(async () => await stack.CountEventsAsync("acct-0") > before, TestContext.Current.CancellationToken);
         await stop.CancelAsync();
 
         Assert.Equal(130, await running);

@@ -13,7 +13,6 @@ public sealed class WithoutKafka : IAsyncLifetime
     public ValueTask DisposeAsync() => _folder.DisposeAsync();
 
     [Theory]
-    [InlineData("profile", "profile counts the requests to a Kafka broker of its own, but Kafka or Java is not installed")]
     [InlineData("chaos", "chaos injects faults into brokers of its own, but Kafka or Java is not installed")]
     [InlineData("chaos --postgres Host=elsewhere", "chaos injects faults into brokers and a PostgreSQL of its own: leave --kafka and --postgres out")]
     [InlineData("chaos --kafka elsewhere:9092", "chaos injects faults into brokers and a PostgreSQL of its own: leave --kafka and --postgres out")]

@@ -16,7 +16,7 @@ public sealed class ControlGroupTests
             await using (var busy = ChildProcess.Start(new ChildProcessStart(
                 "busy", "sh", ["-c", $"{string.Join("; ", group.Members.Select(file => $"echo $$ > {file}"))}; while :; do :; done"], folder.LogFile("busy"))))
             {
-                await busy.WaitUntilAsync(_ => Task.FromResult(Throttled(group) > 2), Waiting.Patience, TestContext.Current.CancellationToken);
+                await busy.WaitUntilAsync(_ => Task.FromResult(Throttled(group) > 2), Patience, TestContext.Current.CancellationToken);
                 ControlGroup.RemoveEmpty(parent);
                 Assert.All(group.Members, file => Assert.True(File.Exists(file)));
             }

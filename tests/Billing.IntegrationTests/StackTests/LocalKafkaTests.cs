@@ -1,5 +1,6 @@
 using Billing.LocalStack.Kafka;
 using Billing.LocalStack.Processes;
+using Billing.Messaging.Kafka.Clients;
 using Confluent.Kafka;
 using Confluent.Kafka.Admin;
 
@@ -72,43 +73,38 @@ public sealed class LocalKafkaTests
 
     private static async Task CreateTopicAsync(LocalKafka kafka)
     {
-        using var administration = new AdminClientBuilder(
-            new AdminClientConfig { BootstrapServers = kafka.BootstrapServers }).Build();
+        using var administration = KafkaClients.Admin(
+            new AdminClientConfig { BootstrapServers = kafka.BootstrapServers });
         await administration.CreateTopicsAsync(
             [new TopicSpecification { Name = Topic, NumPartitions = -1, ReplicationFactor = -1 }],
             new CreateTopicsOptions { OperationTimeout = Patience, RequestTimeout = Patience });
         // The broker that answers may not have the metadata of the topic yet.
-        using var bound = new CancellationTokenSource(Patience, TimeProvider.System);
-        var topic = Assert.Single(administration.GetMetadata(Topic, Patience).Topics);
-        while (topic.Partitions.Count == 0)
-        {
-            await Task.Delay(50, bound.Token);
-            topic = Assert.Single(administration.GetMetadata(Topic, Patience).Topics);
-        }
+        var topic = await Poll.UntilAsync(
+            () => Task.FromResult(Assert.Single(administration.GetMetadata(Topic, Patience).Topics)), topic => topic.Partitions.Count > 0);
         Assert.Equal(5, topic.Partitions.Count);
         Assert.All(topic.Partitions, partition => Assert.Equal(kafka.BootstrapServers.Split(',').Length, partition.Replicas.Length));
     }
 
     private static async Task ProduceAsync(LocalKafka kafka, string value, string topic = Topic, TimeSpan? patience = null)
     {
-        using var producer = new ProducerBuilder<Null, string>(new ProducerConfig
+        using var producer = KafkaClients.Producer<Null, string>(new ProducerConfig
         {
             BootstrapServers = kafka.BootstrapServers,
             Acks = Acks.All,
             EnableIdempotence = true,
             TopicMetadataPropagationMaxMs = (int)(patience ?? Patience).TotalMilliseconds,
-        }).Build();
+        });
         await producer.ProduceAsync(topic, new Message<Null, string> { Value = value }, Cancellation);
     }
 
     private static List<string> Consume(LocalKafka kafka, int count)
     {
-        using var consumer = new ConsumerBuilder<Ignore, string>(new ConsumerConfig
+        using var consumer = KafkaClients.Consumer<Ignore, string>(new ConsumerConfig
         {
             BootstrapServers = kafka.BootstrapServers,
             GroupId = "stack-test",
             AutoOffsetReset = AutoOffsetReset.Earliest,
-        }).Build();
+        });
         consumer.Subscribe(Topic);
         using var bound = CancellationTokenSource.CreateLinkedTokenSource(Cancellation);
         bound.CancelAfter(Patience);

@@ -36,7 +36,7 @@ public sealed class ParentDeathTests
             await child.WaitForEndAsync(Cancellation).WaitAsync(Patience, Cancellation);
         }
 
-        await WaitUntilAsync(() => !Directory.Exists(lines[0]));
+        await Poll.UntilAsync(() => !Directory.Exists(lines[0]));
     }
 
     [Fact(Explicit = true)]
@@ -62,16 +62,5 @@ public sealed class ParentDeathTests
     {
         long[] numbers = [.. line.Split(' ').Select(long.Parse)];
         return new ProcessIdentity((int)numbers[0], numbers[1]);
-    }
-
-    private static async Task WaitUntilAsync(Func<bool> condition)
-    {
-        using var bound = CancellationTokenSource.CreateLinkedTokenSource(Cancellation);
-        bound.CancelAfter(Patience);
-        using var poll = new PeriodicTimer(TimeSpan.FromMilliseconds(50));
-        while (!condition())
-        {
-            await poll.WaitForNextTickAsync(bound.Token);
-        }
     }
 }

@@ -93,17 +93,9 @@ public sealed class OtlpReceiver : ITelemetryReceiver
     /// <inheritdoc cref="WaitAsync{T}(Func{T}, Func{T, bool}, Func{T, string})"/>
     public static async Task<T> WaitAsync<T>(Func<Task<T>> read, Func<T, bool> isEnough, Func<T, string> describe)
     {
-        using var patience = new CancellationTokenSource(Patience);
-        while (true)
-        {
-            var received = await read();
-            if (isEnough(received))
-            {
-                return received;
-            }
-            Assert.False(patience.IsCancellationRequested, describe(received));
-            await Task.Delay(TimeSpan.FromMilliseconds(50));
-        }
+        var received = await Poll.LastAsync(read, isEnough, Patience);
+        Assert.True(isEnough(received), describe(received));
+        return received;
     }
 
     public ValueTask DisposeAsync() => _app.DisposeAsync();

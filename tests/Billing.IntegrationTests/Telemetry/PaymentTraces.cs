@@ -155,7 +155,3 @@ public sealed class DirectGrpcTraces(DirectGrpcStack stack) : PaymentTraces(
 [Collection(OverDirectCalls.Name)]
 public sealed class DirectRpcxTraces(DirectRpcxStack stack) : PaymentTraces(
     stack, ["billing.v1.BillingService/MakePayment", Billing.Hosting.Telemetry.Tracing.ExecuteSpan, "process"], []);
-
-[Collection(OverDirectCalls.Name)]
-public sealed class DirectRestTraces(DirectRestStack stack) : PaymentTraces(
-    stack, ["billing.v1.BillingService/MakePayment", "POST", "POST /wire/v1/commands", "process"], []);

@@ -142,13 +142,8 @@ public sealed class DeliveryTests(EventStoreFixture postgres) : IClassFixture<Ev
         var account = Assert.Single(await store.ClaimAsync("shop", claim, TimeSpan.FromHours(1), 16, _patience.Token));
         Assert.Equal(("visa/a", 2), (account.StreamId, Assert.Single(account.Events).Id.Version));
 
-        async Task WaitingAsync(int sessions, Task orEnded)
-        {
-            while (!orEnded.IsCompleted && await ExecuteAsync("select count(*) from pg_stat_activity where wait_event_type = 'Lock'") is long waiting && waiting < sessions)
-            {
-                await Task.Delay(10, _patience.Token);
-            }
-        }
+        Task WaitingAsync(int sessions, Task orEnded) => Poll.UntilAsync(async () =>
+            orEnded.IsCompleted || (long)(await ExecuteAsync("select count(*) from pg_stat_activity where wait_event_type = 'Lock'"))! >= sessions);
 
         async Task<object?> ExecuteAsync(string sql)
         {

@@ -63,13 +63,9 @@ internal sealed class Receiver(int port) : IAsyncDisposable
     public ValueTask DisposeAsync() => new(StopAsync());
 
     /// <summary>Waits until each of these accounts' events up to a version was taken.</summary>
-    public async Task UntilTakenAsync(IReadOnlyCollection<string> accounts, long version, CancellationToken cancellationToken)
-    {
-        while (Taken.Where(taken => taken.Version <= version && accounts.Contains(taken.Account)).DistinctBy(taken => taken.Id).Count() < accounts.Count * version)
-        {
-            await Task.Delay(20, cancellationToken);
-        }
-    }
+    public Task UntilTakenAsync(IReadOnlyCollection<string> accounts, long version, CancellationToken cancellationToken) => Poll.UntilAsync(
+        () => Taken.Where(taken => taken.Version <= version && accounts.Contains(taken.Account)).DistinctBy(taken => taken.Id).Count() >= accounts.Count * version,
+        cancellationToken);
 
     /// <summary>Fails the test unless the events of each account were first taken in order and without a gap.</summary>
     public void IsInOrder(IReadOnlyCollection<string> accounts) => Assert.All(accounts, account =>

@@ -45,10 +45,7 @@ public sealed class WebhookDeliveries : IClassFixture<WebhookPlatform>, IAsyncDi
             Assert.Equal("/events", taken.Path);
             Assert.Equal(Signed(taken), taken.Signature);
         });
-        while (await MetricAsync(address, "billing_webhooks_delivered_total{billing_receiver=\"shop\"}") < 400)
-        {
-            await Task.Delay(50, _patience.Token);
-        }
+        await Poll.UntilAsync(async () => await MetricAsync(address, "billing_webhooks_delivered_total{billing_receiver=\"shop\"}") >= 400);
         Assert.Contains("billing_kafka_consumer_lag{messaging_destination_name=\"billing.events\"", await MetricsAsync(address), StringComparison.Ordinal);
     }
 
@@ -63,10 +60,7 @@ public sealed class WebhookDeliveries : IClassFixture<WebhookPlatform>, IAsyncDi
         {
             var taken = _receiver.Taken.Count;
             var (service, _) = await StartAsync(ready: false, ("Timeout", "00:00:00.500"));
-            while (_receiver.Taken.Count < taken + 100)
-            {
-                await Task.Delay(10, _patience.Token);
-            }
+            await Poll.UntilAsync(() => _receiver.Taken.Count >= taken + 100);
             service.Kill();
             await service.WaitForExitAsync(_patience.Token);
         }
@@ -85,10 +79,7 @@ public sealed class WebhookDeliveries : IClassFixture<WebhookPlatform>, IAsyncDi
         await StartAsync();
         await _platform.PublishAsync(accounts, 1, 5);
         await using var store = _platform.Store(_schema);
-        while ((await store.FailingAsync("shop", 100, _patience.Token)).Count < accounts.Length)
-        {
-            await Task.Delay(20, _patience.Token);
-        }
+        await Poll.UntilAsync(async () => (await store.FailingAsync("shop", 100, _patience.Token)).Count >= accounts.Length);
 
         await _receiver.StartAsync();
         await _receiver.UntilTakenAsync(accounts, 5, _patience.Token);
@@ -202,10 +193,7 @@ public sealed class WebhookDeliveries : IClassFixture<WebhookPlatform>, IAsyncDi
         await _platform.PublishAsync(accounts, 1, 1);
         await _platform.PublishAsync(amex);
         await _platform.PublishAsync(declined);
-        while (!_receiver.Taken.Any(taken => taken.Account == accounts[0]))
-        {
-            await Task.Delay(20, _patience.Token);
-        }
+        await Poll.UntilAsync(() => _receiver.Taken.Any(taken => taken.Account == accounts[0]));
         await NothingWaitsAsync();
 
         var received = Assert.Single(_receiver.All, received => accounts.Contains(received.Account));
@@ -238,19 +226,14 @@ public sealed class WebhookDeliveries : IClassFixture<WebhookPlatform>, IAsyncDi
     private async Task ParkedAsync(string account)
     {
         await using var store = _platform.Store(_schema);
-        while (!(await store.FailingAsync("shop", 100, _patience.Token)).Any(failing => failing.StreamId == $"visa/{account}" && failing.NextIn is null))
-        {
-            await Task.Delay(20, _patience.Token);
-        }
+        await Poll.UntilAsync(async () => (await store.FailingAsync("shop", 100, _patience.Token))
+            .Any(failing => failing.StreamId == $"visa/{account}" && failing.NextIn is null));
     }
 
     private async Task NothingWaitsAsync()
     {
         await using var store = _platform.Store(_schema);
-        while ((await store.StatesAsync(_patience.Token)).Count > 0)
-        {
-            await Task.Delay(20, _patience.Token);
-        }
+        await Poll.UntilAsync(async () => (await store.StatesAsync(_patience.Token)).Count == 0);
     }
 
     private Task<(int ExitCode, string Output)> CommandAsync(params string[] arguments) => CommandRun.ToEndAsync(

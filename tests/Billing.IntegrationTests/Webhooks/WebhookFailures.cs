@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using Billing.Messaging.Kafka.Clients;
 using Confluent.Kafka;
 using Microsoft.AspNetCore.Http;
 
@@ -63,10 +64,7 @@ public sealed class WebhookFailures : IClassFixture<WebhookPlatform>, IAsyncDisp
         Assert.Contains("'..['", await FailureAsync(account[0]), StringComparison.Ordinal);
         await AnswerAsync(listener, "HTTP/1.1 204 No Content\r\n\r\n"u8.ToArray());
         await using var store = _platform.Store(_schema);
-        while ((await store.FailingAsync("shop", 100, _patience.Token)).Count > 0)
-        {
-            await Task.Delay(20, _patience.Token);
-        }
+        await Poll.UntilAsync(async () => (await store.FailingAsync("shop", 100, _patience.Token)).Count == 0);
     }
 
     [Fact]
@@ -135,16 +133,13 @@ public sealed class WebhookFailures : IClassFixture<WebhookPlatform>, IAsyncDisp
 
         await _platform.PublishAsync(WebhookPlatform.Event(account[0], 2));
         var last = await _platform.PublishAsync(WebhookPlatform.Event(account[0], 3));
-        using (var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _platform.Kafka.BootstrapServers }).Build())
+        using (var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = _platform.Kafka.BootstrapServers }))
         {
             await admin.DeleteRecordsAsync([new TopicPartitionOffset(last.TopicPartition, last.Offset + 1)]);
         }
         await _platform.PublishAsync(WebhookPlatform.Event(account[0], 4));
         var (_, address) = await _platform.StartAsync(_schema, _receiver.Url);
-        while (!_receiver.Taken.Any(taken => taken.Account == account[0] && taken.Version == 4))
-        {
-            await Task.Delay(20, _patience.Token);
-        }
+        await Poll.UntilAsync(() => _receiver.Taken.Any(taken => taken.Account == account[0] && taken.Version == 4));
 
         Assert.Equal([1, 4], _receiver.Taken.Where(taken => taken.Account == account[0]).Select(taken => taken.Version));
         Assert.Equal(2, await WebhookDeliveries.MetricAsync(address, "billing_webhooks_missed_total"));
@@ -165,34 +160,27 @@ public sealed class WebhookFailures : IClassFixture<WebhookPlatform>, IAsyncDisp
     private async Task<string> FailureAsync(string account)
     {
         await using var store = _platform.Store(_schema);
-        while (true)
-        {
-            if ((await store.FailingAsync("shop", 100, _patience.Token)).FirstOrDefault(failing => failing.StreamId == $"visa/{account}") is { } failing)
-            {
-                return failing.Failure;
-            }
-            await Task.Delay(20, _patience.Token);
-        }
+        var failing = await Poll.UntilAsync(
+            async () => (await store.FailingAsync("shop", 100, _patience.Token)).FirstOrDefault(failing => failing.StreamId == $"visa/{account}"),
+            failing => failing is not null);
+        return failing!.Failure;
     }
 
     private async Task NotReadyAsync(string address, string reason)
     {
         using var http = new HttpClient();
-        while (true)
+        await Poll.UntilAsync(async () =>
         {
             try
             {
                 using var answer = await http.GetAsync(new Uri(address + "/health/ready"), _patience.Token);
-                if (!answer.IsSuccessStatusCode && (await answer.Content.ReadAsStringAsync(_patience.Token)).Contains(reason, StringComparison.Ordinal))
-                {
-                    return;
-                }
+                return !answer.IsSuccessStatusCode && (await answer.Content.ReadAsStringAsync(_patience.Token)).Contains(reason, StringComparison.Ordinal);
             }
             catch (HttpRequestException)
             {
                 // It has not started yet.
+                return false;
             }
-            await Task.Delay(50, _patience.Token);
-        }
+        });
     }
 }

@@ -51,8 +51,8 @@ public sealed class WebhookPlatform : IAsyncLifetime
         _kafka = await LocalKafka.StartNewAsync(_folder, Ports);
         var options = Options.Create(new KafkaOptions { BootstrapServers = Kafka.BootstrapServers });
         await new KafkaTopics(options, TimeProvider.System, NullLogger<KafkaTopics>.Instance).EnsureSharedAsync();
-        _producer = new ProducerBuilder<string, byte[]>(
-            new ProducerConfig { BootstrapServers = Kafka.BootstrapServers, Partitioner = Partitioner.Murmur2Random, EnableIdempotence = true }).Build();
+        _producer = KafkaClients.Producer<string, byte[]>(
+            new ProducerConfig { BootstrapServers = Kafka.BootstrapServers, Partitioner = Partitioner.Murmur2Random, EnableIdempotence = true });
     }
 
     public async ValueTask DisposeAsync()

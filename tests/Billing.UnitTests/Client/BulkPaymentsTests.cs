@@ -289,10 +289,7 @@ public sealed class BulkPaymentsTests
         using var client = Client(proxy);
         using var cancelled = new CancellationTokenSource();
         var running = ToListAsync(RunAsync(client, Requests(Payments(5)), cancelled.Token));
-        while (_backend.Commands.Count < 5)
-        {
-            await Task.Delay(TimeSpan.FromMilliseconds(5));
-        }
+        await Poll.UntilAsync(() => _backend.Commands.Count >= 5);
         await cancelled.CancelAsync();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => running);
     }

@@ -3,9 +3,6 @@ using System.Net;
 using System.Net.Sockets;
 using Billing.Rpc;
 using Billing.Rpc.Rpcx;
-using Billing.Rpc.Rpcx.Calling;
-using Billing.Rpc.Rpcx.Serving;
-using Billing.Rpc.Rpcx.Wire;
 using Billing.Wire.V1;
 using Google.Protobuf;
 using Grpc.Core;
@@ -17,24 +14,22 @@ namespace Billing.UnitTests.Fuzzing;
 /// frame, whose length is right; others are all that is sent.</summary>
 public sealed class RpcxFuzz : IBackendService, IDisposable
 {
-    private const int FrameBytesMax = 64 * 1024;
-
     private static readonly Command Sample = Command.Parser.ParseFrom(Corpus.Commands[0]);
+    private static readonly uint Execute = ServiceContract.Read(typeof(IBackendService))[0].Number;
 
     private static readonly string[] Words =
     [
-        .. Corpus.Words, "RPCX", .. Enumerable.Range(0, 10).Select(kind => Text(Frame(new FrameHeader((FrameKind)kind, 1, 1)))),
-        Text(Frame(new FrameHeader(FrameKind.Names), new RpcxMethodNames { FirstNumber = 2, Names = { new RpcxMethodName { Service = "billing.wire.v1.Backend", Method = "Execute" } } })),
-        Text(Frame(new FrameHeader(FrameKind.Error, 1), new Error { StatusCode = 99, Reason = "X" })),
+        .. Corpus.Words, .. Enumerable.Range(0, 5).Select(kind => Text(Frame(new FrameHeader((FrameKind)kind, 1, Execute), []))),
+        Text(Frame(new FrameHeader(FrameKind.Error, 1), new Error { StatusCode = 99, Reason = "X" }.ToByteArray())),
     ];
 
     private readonly FaultLog _log = new();
 
     public void Dispose() => _log.Dispose();
 
-    public Task<Reply> ExecuteAsync(Command command, RpcxCallOptions options) => command.RequestCase switch
+    public Task<Reply> ExecuteAsync(Command command) => command.RequestCase switch
     {
-        Command.RequestOneofCase.None => throw new RpcxException(StatusCode.InvalidArgument, "NO_REQUEST", "It holds no request."),
+        Command.RequestOneofCase.None => throw new RpcxException(StatusCode.InvalidArgument, "It holds no request."),
         // Answered by another thread.
         Command.RequestOneofCase.Statement => Task.Run(() => new Reply { CorrelationId = command.CorrelationId }),
         _ => Task.FromResult(new Reply { CorrelationId = command.CorrelationId }),
@@ -43,17 +38,20 @@ public sealed class RpcxFuzz : IBackendService, IDisposable
     [Fact]
     public async Task Frames_from_a_client_are_answered_or_end_only_their_own_connection()
     {
-        await using var server = await ServerAsync();
-        await using var other = Client(server.EndPoint, Timeout.InfiniteTimeSpan);
+        await using var server = new RpcxServer(new IPEndPoint(IPAddress.Loopback, 0), TimeProvider.System, Log<RpcxServer>());
+        server.Publish<IBackendService>(this);
+        await server.StartAsync(CancellationToken.None);
+        await using var other = Client(server.EndPoint);
         var backend = other.Proxy<IBackendService>();
         var tried = 0;
         await new Fuzz("rpcx-server", [.. FromClients()], Words, tries: 1_500).RunAsync(async input =>
         {
-            var answered = await FuzzedProxy.ExchangeAsync(server.EndPoint.Port, OfClient(input));
+            var answered = await FuzzedProxy.ExchangeAsync(
+                server.EndPoint.Port, input is [(byte)FrameKind.Request, .. var request] ? Frame(new FrameHeader(FrameKind.Request, 1, Execute), request) : input);
             var kinds = Kinds(answered);
             if (++tried % 100 == 0)
             {
-                Assert.Equal(Sample.CorrelationId, (await backend.ExecuteAsync(Sample, default)).CorrelationId);
+                Assert.Equal(Sample.CorrelationId, (await backend.ExecuteAsync(Sample)).CorrelationId);
             }
             _log.AssertNone();
             return kinds;
@@ -70,9 +68,9 @@ public sealed class RpcxFuzz : IBackendService, IDisposable
             listener.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.ReuseAddress, true);
             listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
             listener.Listen();
-            await using var client = Client((IPEndPoint)listener.LocalEndPoint!, Timeout.InfiniteTimeSpan);
+            await using var client = Client((IPEndPoint)listener.LocalEndPoint!);
             var backend = client.Proxy<IBackendService>();
-            var calls = Enumerable.Range(0, 3).Select(_ => OutcomeAsync(backend.ExecuteAsync(Sample, default))).ToList();
+            var calls = Enumerable.Range(0, 3).Select(_ => OutcomeAsync(backend.ExecuteAsync(Sample))).ToList();
             using (var server = await listener.AcceptAsync())
             {
                 // There is no other connection after this one, and when it ends, so do its calls.
@@ -85,24 +83,10 @@ public sealed class RpcxFuzz : IBackendService, IDisposable
         });
     }
 
-    private async Task<RpcxServer> ServerAsync()
-    {
-        var options = new RpcxServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0), FrameBytesMax = FrameBytesMax };
-        var server = new RpcxServer(options, TimeProvider.System, Log<RpcxServer>());
-        server.Publish<IBackendService>(this);
-        await server.StartAsync(CancellationToken.None);
-        return server;
-    }
+    private RpcxClient Client(IPEndPoint server) => new(
+        new RpcxClientOptions(server.ToString()) { ConnectTimeout = TimeSpan.FromMinutes(5) }, TimeProvider.System, Log<RpcxClient>());
 
-    private RpcxClient Client(IPEndPoint server, TimeSpan timeout) => new(
-        new RpcxClientOptions { Address = server.ToString(), TimeoutDefault = timeout, ConnectTimeout = TimeSpan.FromMinutes(5), FrameBytesMax = FrameBytesMax },
-        TimeProvider.System, Log<RpcxClient>());
-
-    private Logger<T> Log<T>()
-    {
-        var factory = new LoggerFactory([_log]);
-        return new Logger<T>(factory);
-    }
+    private Logger<T> Log<T>() => new(new LoggerFactory([_log]));
 
     private static async Task<string> OutcomeAsync(Task<Reply> call)
     {
@@ -113,78 +97,54 @@ public sealed class RpcxFuzz : IBackendService, IDisposable
         }
         catch (RpcxException e)
         {
-            return $"{e.StatusCode} {e.Reason}";
+            return e.StatusCode.ToString();
         }
     }
 
-    // Every answer is a frame, and every error of the protocol can be read.
+    // Every answer is a frame, and every error can be read.
     private static string Kinds(byte[] answered)
     {
         var kinds = new SortedSet<string>(StringComparer.Ordinal);
         var input = new ReadOnlySequence<byte>(answered);
-        while (FrameReader.TryRead(ref input, int.MaxValue, out var header, out var payload))
+        while (FrameReader.TryRead(ref input, out var header, out var payload))
         {
-            kinds.Add(header.Kind == FrameKind.Error ? $"{header.CallId == 0} {Error.Parser.ParseFrom(payload).Reason}" : header.Kind.ToString());
+            kinds.Add(header.Kind == FrameKind.Error ? $"error {Error.Parser.ParseFrom(payload).StatusCode}" : header.Kind.ToString());
         }
         Assert.True(input.IsEmpty);
         return string.Join(' ', kinds);
     }
 
-    private static RpcxMethodNames Names { get; } = new()
+    private static byte[] OfServer(byte[] input) => input switch
     {
-        FirstNumber = 1,
-        Names = { new RpcxMethodName { Service = "billing.wire.v1.Backend", Method = "Execute" }, new RpcxMethodName { Service = "x", Method = "y" } },
+        [(byte)FrameKind.Reply, .. var reply] => Frame(new FrameHeader(FrameKind.Reply, 1), reply),
+        [(byte)FrameKind.Error, .. var error] => Frame(new FrameHeader(FrameKind.Error, 1), error),
+        _ => input,
     };
-
-    private static byte[] Hello() => Frame(new FrameHeader(FrameKind.Hello), Greeting.Write(new RpcxHello { FrameBytesMax = FrameBytesMax, Methods = Names }));
-
-    private static byte[] Welcome() => Frame(new FrameHeader(FrameKind.Welcome), new RpcxWelcome { FrameBytesMax = FrameBytesMax, InFlightMax = 100 });
-
-    private static byte[] OfClient(byte[] input) => input is [(byte)FrameKind.Hello, .. var hello] ? Frame(new FrameHeader(FrameKind.Hello), hello)
-        : input is [(byte)FrameKind.Names, .. var names] ? [.. Hello(), .. Frame(new FrameHeader(FrameKind.Names), names)]
-        : input is [(byte)FrameKind.Request, .. var request] ? [.. Hello(), .. Frame(new FrameHeader(FrameKind.Request, 1, 1), request)]
-        : input;
-
-    private static byte[] OfServer(byte[] input) => input is [(byte)FrameKind.Welcome, .. var welcome] ? Frame(new FrameHeader(FrameKind.Welcome), welcome)
-        : input is [(byte)FrameKind.Reply, .. var reply] ? [.. Welcome(), .. Frame(new FrameHeader(FrameKind.Reply, 1), reply)]
-        : input is [(byte)FrameKind.Error, .. var error] ? [.. Welcome(), .. Frame(new FrameHeader(FrameKind.Error, 1), error)]
-        : input;
 
     private static IEnumerable<byte[]> FromClients()
     {
-        yield return [(byte)FrameKind.Hello, .. Greeting.Write(new RpcxHello { FrameBytesMax = 1, Methods = Names })];
-        yield return [(byte)FrameKind.Names, .. new RpcxMethodNames { FirstNumber = 3, Names = { Names.Names } }.ToByteArray()];
         yield return [(byte)FrameKind.Request, .. Corpus.Commands[1]];
-        var hello = Hello();
-        var late = Frame(new FrameHeader(FrameKind.Hello), Greeting.Write(new RpcxHello { FrameBytesMax = FrameBytesMax }));
         foreach (var command in Corpus.Commands.Take(8))
         {
-            var first = Frame(new FrameHeader(FrameKind.Request, 1, 1, 1_000_000), command);
-            yield return [.. hello, .. first, .. Frame(new FrameHeader(FrameKind.Request, 2, 2), command), .. Frame(new FrameHeader(FrameKind.Cancel, 2))];
-            yield return [.. late, .. Frame(new FrameHeader(FrameKind.Names), Names), .. first, .. Frame(new FrameHeader(FrameKind.Cancel, 1))];
+            yield return [.. Frame(new FrameHeader(FrameKind.Request, 1, Execute), command), .. Frame(new FrameHeader(FrameKind.Request, 2, 2), command)];
         }
     }
 
     private static IEnumerable<byte[]> FromServers()
     {
-        yield return [(byte)FrameKind.Welcome, .. new RpcxWelcome { FrameBytesMax = FrameBytesMax, InFlightMax = 100 }.ToByteArray()];
+        var error = new Error { StatusCode = 3, Message = "m" }.ToByteArray();
+        var reply = new Reply { CorrelationId = 1 }.ToByteArray();
         yield return [(byte)FrameKind.Reply, .. Reply.Parser.ParseFrom(Corpus.Replies[0]).ToByteArray()];
-        yield return [(byte)FrameKind.Error, .. new Error { StatusCode = 3, Reason = "X", Message = "m", Field = "f" }.ToByteArray()];
-        var welcome = Welcome();
-        var reply = new Reply { CorrelationId = 1 };
-        yield return [.. welcome, .. Frame(new FrameHeader(FrameKind.Reply, 1), reply), .. Frame(new FrameHeader(FrameKind.Reply, 2), reply), .. Frame(new FrameHeader(FrameKind.Reply, 3), reply)];
-        yield return [.. welcome, .. Frame(new FrameHeader(FrameKind.Error, 1), new Error { StatusCode = 3, Reason = "X", Message = "m" }), .. Frame(new FrameHeader(FrameKind.GoAway)), .. Frame(new FrameHeader(FrameKind.Reply, 2), reply)];
-        yield return [.. Frame(new FrameHeader(FrameKind.Error), new Error { StatusCode = 13, Reason = RpcxReasons.VersionRefused, Message = "this is version 9" })];
-        yield return [.. welcome, .. Frame(new FrameHeader(FrameKind.Error), new Error { StatusCode = 13, Reason = "X" })];
+        yield return [(byte)FrameKind.Error, .. error];
+        yield return [.. Enumerable.Range(1, 3).SelectMany(id => Frame(new FrameHeader(FrameKind.Reply, (ulong)id), reply))];
+        yield return [.. Frame(new FrameHeader(FrameKind.Error, 1), error), .. Frame(new FrameHeader(FrameKind.Reply, 2), reply)];
     }
 
-    private static byte[] Frame(in FrameHeader header, IMessage? payload = null) => Frame(header, payload?.ToByteArray() ?? []);
-
-    private static byte[] Frame(in FrameHeader header, byte[] payload)
+    private static byte[] Frame(in FrameHeader header, ReadOnlySpan<byte> payload)
     {
         var frame = new byte[FrameHeader.Bytes + payload.Length];
-        header.Write(frame, payload.Length);
-        payload.CopyTo(frame, FrameHeader.Bytes);
+        (header with { Length = payload.Length }).Write(frame);
+        payload.CopyTo(frame.AsSpan(FrameHeader.Bytes));
         return frame;
     }
 

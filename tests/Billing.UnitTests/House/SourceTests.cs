@@ -57,9 +57,70 @@ public sealed partial class SourceTests
         Assert.DoesNotContain(benchmarks, file => Repository.Lines(file).Any(line => line.StartsWith("public sealed class", StringComparison.Ordinal)));
     }
 
+    /// <summary>Other clients would write librdkafka's own lines to standard error.</summary>
+    [Fact]
+    public void Only_KafkaClients_builds_clients_of_Kafka() => Assert.Equal(
+        ["src/Messaging/Kafka/Clients/KafkaClients.cs"],
+        Repository.Files("src", "*.cs").Concat(Repository.Files("load", "*.cs")).Concat(Repository.Files("tests", "*.cs"))
+            .Where(file => Repository.Lines(file).Any(line => ClientBuilder().IsMatch(line))));
+
+    /// <summary>Loops that set a pace, and retries with bounds of their own. Everything else waits with <see cref="Poll"/>.</summary>
+    private static readonly string[] Paced =
+    [
+        "load/Chaos/AccountOperator.cs", "load/Chaos/Faults/BrokerFaults.cs", "load/Chaos/Faults/FaultInjector.cs", "load/Chaos/Faults/TopicFaults.cs",
+        "load/Chaos/Network/ServiceNetwork.cs", "load/Chaos/QueuedPayment.cs", "load/Chaos/ShardMover.cs", "load/Chaos/Soak.cs",
+        "load/Chaos/UntilAnsweredChannel.cs", "load/Cli/Background/Keeper.cs", "load/Cli/Exporting/DayEnd.cs",
+        "load/Cli/Exporting/StoredDays.cs", "load/Cli/Setup/FileLock.cs", "load/Cli/Setup/Progress.cs", "load/Driver/OpenLoop.cs",
+        "load/LocalStack/Postgres/LocalPostgres.cs", "load/LocalStack/Postgres/ReplicatedPostgres.cs",
+        "load/LocalStack/Processes/ChildProcess.cs", "load/LocalStack/Processes/LossyDisk.cs", "load/LocalStack/Processes/Poll.cs",
+        "load/Rpc/Rpcx/RpcxServer.cs", "load/Simulation/Services/BalanceBackendNode.cs", "load/Simulation/Services/WebhookNode.cs",
+        "load/Simulation/Store/ShardMover.cs", "load/Simulation/Store/StoreOperator.cs", "tests/Billing.UnitTests/Proxy/PaymentStreamTests.cs",
+    ];
+
+    [Fact]
+    public void Nothing_but_Poll_waits_in_a_loop() => Assert.Equal(
+        Paced,
+        Repository.Files("load", "*.cs").Concat(Repository.Files("tests", "*.cs")).Where(WaitsInLoop).Order(StringComparer.Ordinal));
+
+    private static bool WaitsInLoop(string file)
+    {
+        var lines = Repository.Lines(file);
+        return Enumerable.Range(0, lines.Length).Any(i => Wait().IsMatch(lines[i]) && HeadersOf(lines, i).Any(header => Loop().IsMatch(header)));
+    }
+
+    // The line itself, and what stands in front of each brace that encloses it.
+    private static IEnumerable<string> HeadersOf(string[] lines, int line)
+    {
+        yield return lines[line];
+        var (depth, isOpen) = (Indent(lines[line]), false);
+        for (var i = line - 1; i >= 0 && depth > 4; i--)
+        {
+            if (isOpen && Indent(lines[i]) == depth)
+            {
+                yield return lines[i];
+                isOpen = false;
+            }
+            else if (lines[i].Trim() == "{" && Indent(lines[i]) < depth)
+            {
+                (depth, isOpen) = (Indent(lines[i]), true);
+            }
+        }
+    }
+
+    private static int Indent(string line) => line.Length - line.TrimStart().Length;
+
     [Fact]
     public void The_source_files_are_found() => Assert.True(Repository.Files("src", "*.cs").Count() > 50);
 
     [GeneratedRegex(@"\b(?:class|record|struct|interface|enum)\s+(\w*(?:Manager|Helpers?|Utils?))\b")]
     private static partial Regex VagueType();
+
+    [GeneratedRegex(@"await Task\.Delay\(|\.WaitForNextTickAsync\(|Thread\.Sleep\(")]
+    private static partial Regex Wait();
+
+    [GeneratedRegex(@"^\s*(?:while|for|foreach|do)\b|\}? *while \(")]
+    private static partial Regex Loop();
+
+    [GeneratedRegex(@"new (?:AdminClient|Producer|Consumer)Builder")]
+    private static partial Regex ClientBuilder();
 }

@@ -58,11 +58,7 @@ public sealed class ToolTests : IDisposable
         var ready = Path.Combine(_folder.FullName, "ready");
 
         var run = new Tool("sh", "-c", "trap 'exit 7' TERM; touch \"$0\"; while :; do sleep 0.1; done").PassThroughAsync([ready], stop.Token);
-        using var poll = new PeriodicTimer(TimeSpan.FromMilliseconds(20));
-        while (!File.Exists(ready) && !run.IsCompleted)
-        {
-            await poll.WaitForNextTickAsync(Token);
-        }
+        await Poll.UntilAsync(() => File.Exists(ready) || run.IsCompleted, Token);
         await stop.CancelAsync();
 
         Assert.Equal(7, await run);

@@ -130,7 +130,7 @@ public sealed class MeasurementTests : IDisposable
         console.Profile.Width = 200;
         var folder = new ResultFolder(console, Path.Combine(_folder.FullName, "results"));
         return new Measurement("./billing compare ceiling", folder, console, TimeProvider.System).RunAsync(
-            ExperimentRunner.FormatOf("compare-cost"), measure,
+            ExperimentRunner.FormatOf("compare-scale"), measure,
             run => Example.Result([new(1, 1, 0, 0, 0, 0, 0, 1, 1)]) with { Run = run, Sections = _hasMeasured ? Example.Result([]).Sections : [] }, cancellationToken);
     }
 

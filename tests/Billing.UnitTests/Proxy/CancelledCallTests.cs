@@ -138,10 +138,7 @@ public sealed class CancelledCallTests
         Assert.Equal((1, 1), (admission.InFlight, pending.Count));
 
         time.Advance(TimeSpan.FromSeconds(0.2));
-        while (admission.InFlight > 0)
-        {
-            await Task.Delay(TimeSpan.FromMilliseconds(5));
-        }
+        await Poll.UntilAsync(() => admission.InFlight == 0);
         Assert.Equal(0, pending.Count);
     }
 

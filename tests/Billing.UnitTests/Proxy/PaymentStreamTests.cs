@@ -109,10 +109,7 @@ public sealed class PaymentStreamTests
             // The write to a stream that is refused may fail.
             _ = stream.RequestStream.WriteAsync(Samples.Payment("greedy")).ContinueWith(_ => { }, TaskScheduler.Default);
             var answer = stream.ResponseStream.MoveNext(CancellationToken.None);
-            while (!answer.IsCompleted && _backend.Commands.Count == taken)
-            {
-                await Task.Delay(TimeSpan.FromMilliseconds(1));
-            }
+            await Poll.UntilAsync(() => answer.IsCompleted || _backend.Commands.Count > taken);
             refused = answer.IsFaulted;
             taken = _backend.Commands.Count;
         }

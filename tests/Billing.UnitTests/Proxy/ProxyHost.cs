@@ -99,16 +99,16 @@ internal sealed class ProxyHost : IAsyncDisposable
     }
 
     /// <summary>Waits until no call is in flight.</summary>
-    public Task WaitUntilIdleAsync() => WaitUntilAsync(() => Admission.InFlight <= 0);
+    public Task WaitUntilIdleAsync() => Poll.UntilAsync(() => Admission.InFlight <= 0);
 
     /// <summary>Waits until this many places are taken.</summary>
-    public Task WaitUntilTakenAsync(int places) => WaitUntilAsync(() => Admission.InFlight == places);
+    public Task WaitUntilTakenAsync(int places) => Poll.UntilAsync(() => Admission.InFlight == places);
 
     /// <summary>Waits until the proxy runs no request: it has also noticed the callers that have gone.</summary>
     public Task WaitUntilNoRequestRunsAsync()
     {
         var requests = _app.Services.GetServices<IStartupFilter>().OfType<RunningRequests>().Single();
-        return WaitUntilAsync(() => requests.Count == 0);
+        return Poll.UntilAsync(() => requests.Count == 0);
     }
 
     /// <summary>Stops it as SIGTERM does.</summary>
@@ -118,14 +118,6 @@ internal sealed class ProxyHost : IAsyncDisposable
     {
         _channel.Dispose();
         await _app.DisposeAsync();
-    }
-
-    private static async Task WaitUntilAsync(Func<bool> isSo)
-    {
-        while (!isSo())
-        {
-            await Task.Delay(TimeSpan.FromMilliseconds(5));
-        }
     }
 
     private sealed class RunningRequests : IStartupFilter

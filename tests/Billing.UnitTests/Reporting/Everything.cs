@@ -15,10 +15,8 @@ internal static class Everything
             new LineChart(text, axis, axis, new Series(text, [(1, value), (2, 3)]), new Series(text, [(1, 2), (3, value)])) { Note = text },
             new LineChart(text, axis, axis with { IsLogarithmic = true }, new Series(text, [(1, value), (2, 3), (3, 0), (4, -1)])),
             new BarChart(text, axis, [text, "b"], new Bars(text, [new Spread(value, 1, 20), null]), Bars.Of(text, [1, value])),
-            new PercentileChart(text, axis, PercentileChart.Curve(text, [1, 2, 3, value])),
             new HeatMap(text, text, [text, "2"], text, [text, "4"], axis, [[value, 2], [null, 4]]),
             new StackedBars(text, axis, [text, "b"], new Stack(text, value, 2), new Stack("other", 1, 1)),
-            new StackedBars(text, axis, [text, "b"], new Stack(text, value, 2)) { IsShare = true },
         ];
     }
 
@@ -34,7 +32,6 @@ internal static class Everything
             new LineChart("nothing above zero", axis, axis with { IsLogarithmic = true }, new Series("a", [(1, 0), (2, -1)])),
             new BarChart("no categories", axis, [], Bars.Of("a", [])),
             new BarChart("no values", axis, ["a"], new Bars("a", [null])),
-            new PercentileChart("no curve", axis, PercentileChart.Curve("a", [])),
             new HeatMap("no cells", "c", [], "r", [], axis, []),
             new HeatMap("nothing measured", "c", ["1"], "r", ["1"], axis, [[null]]),
             new StackedBars("no bars", axis, ["a"]),

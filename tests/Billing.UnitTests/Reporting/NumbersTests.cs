@@ -17,13 +17,6 @@ public sealed class NumbersTests
     [InlineData(double.PositiveInfinity, "–")]
     public void A_number_has_3_significant_digits(double value, string text) => Assert.Equal(text, Numbers.Significant(value));
 
-    [Theory]
-    [InlineData(0.5, "50 %")]
-    [InlineData(0.999, "99.9 %")]
-    [InlineData(0.99999, "99.999 %")]
-    public void A_percentage_has_enough_digits_to_differ_from_100(double share, string text) =>
-        Assert.Equal(text, Numbers.Percent(share));
-
     [Fact]
     public void The_largest_number_of_a_column_decides_the_decimals_of_all()
     {

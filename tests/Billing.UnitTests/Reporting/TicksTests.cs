@@ -74,12 +74,4 @@ public sealed class TicksTests
     [InlineData(0.01, 40_000, "0.01 0.1 1 10 100 1,000 10,000 100,000")]
     public void Logarithmic_ticks_include_twos_and_fives_if_there_are_few_powers_of_ten(double min, double max, string labels) =>
         Assert.Equal(labels, string.Join(' ', Ticks.Logarithmic(min, max).Select(t => t.Label)));
-
-    [Fact]
-    public void Each_further_nine_of_a_percentile_has_the_same_width()
-    {
-        var scale = new Scale.Percentiles(99.99);
-        Assert.Equal(["0 %", "50 %", "90 %", "99 %", "99.9 %", "99.99 %"], scale.Ticks.Select(t => t.Label));
-        Assert.Equal([0, 0.25, 0.5, 0.75, 1], new[] { 0, 90, 99, 99.9, 99.99 }.Select(p => Math.Round(scale.At(p), 6)));
-    }
 }

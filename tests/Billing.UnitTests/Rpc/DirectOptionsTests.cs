@@ -7,7 +7,6 @@ public sealed class DirectOptionsTests
     [Theory]
     [InlineData("grpc", DirectProtocol.Grpc)]
     [InlineData("GRPC", DirectProtocol.Grpc)]
-    [InlineData("Rest", DirectProtocol.Rest)]
     [InlineData("rpcX", DirectProtocol.Rpcx)]
     public void A_protocol_is_recognised_in_any_case(string protocol, DirectProtocol expected) =>
         Assert.Equal(expected, new DirectOptions { Protocol = protocol }.KnownProtocol);
@@ -35,7 +34,7 @@ public sealed class DirectOptionsTests
     public void An_unknown_protocol_is_reported_on_both_sides(string protocol)
     {
         var options = new DirectOptions { Protocol = protocol, Backends = "a:1", Listen = "b:2" };
-        var problem = $"Billing:Direct:Protocol must be grpc, rpcx or rest; it is '{protocol}'.";
+        var problem = $"Billing:Direct:Protocol must be grpc or rpcx; it is '{protocol}'.";
 
         Assert.Equal(problem, Assert.Single(options.ProxyProblems()));
         Assert.Equal(problem, Assert.Single(options.BackendProblems()));

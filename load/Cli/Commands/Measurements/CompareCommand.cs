@@ -13,7 +13,7 @@ internal static class CompareCommand
 {
     public static Command Create(IAnsiConsole console) => new("compare", "Measures two or more variants in turn in one session, and compares them with the papers' figures.")
     {
-        Paper(console), Eda(console), CompareRpcCommand.Create(console), Scale(console), Ceiling(console), Overload(console), Cost(console),
+        Paper(console), Eda(console), CompareRpcCommand.Create(console), Scale(console), Ceiling(console),
     };
 
     /// <summary>Lets a command run the experiment that its options describe.</summary>
@@ -80,29 +80,9 @@ internal static class CompareCommand
                 console));
     }
 
-    private static Command Cost(IAnsiConsole console)
-    {
-        var inFlight = Flags.Number("--in-flight", "Payments in flight in the closed loop", 200, 1, 10_000);
-        var rounds = Rounds();
-        var during = DurationFlag.During("Duration of each measurement", TimeSpan.FromSeconds(8));
-        return Running(
-            new Command("cost", "The cost of TLS, tokens, metrics and traces: the same platform with and without them.") { inFlight, rounds, during },
-            console, needsKafka: true, parsed => CostExperiment.Plan(parsed.GetValue(inFlight), parsed.GetValue(rounds), parsed.GetValue(during), console));
-    }
-
-    private static Command Overload(IAnsiConsole console)
-    {
-        var times = Flags.Number("--times", "Offered load, as a multiple of the platform's capacity", 10, 2, 100);
-        var during = DurationFlag.During("Duration of the overload", TimeSpan.FromSeconds(30));
-        var rounds = Rounds();
-        return Running(
-            new Command("overload", "Load above the platform's capacity: the answers to admitted and to rejected requests, before, during and after.") { times, during, rounds },
-            console, needsKafka: true, parsed => OverloadExperiment.Plan(parsed.GetValue(times), parsed.GetValue(during), parsed.GetValue(rounds), console));
-    }
-
     private static Command Eda(IAnsiConsole console)
     {
-        var protocol = Flags.Choice("--protocol", "Protocol of the side with direct calls", "grpc", "rpcx", "rest");
+        var protocol = Flags.Choice("--protocol", "Protocol of the side with direct calls", "grpc", "rpcx");
         var ramps = ListFlags.Numbers("--ramps", "Numbers of requests that are ramped up within one second", [100, 200, 300, 400, 500], 1, 100_000);
         var study = new Option<bool>("--study-rates") { Description = "Ramps of 100 to 500 requests take as long as the study's, 200 to 16,000 s: takes days" };
         var rounds = Rounds();

@@ -12,7 +12,6 @@ internal static class MeasuringCommands
         TraceCommand.Create(console),
         SweepCommand.Create(console),
         CompareCommand.Create(console),
-        ProfileCommand.Create(console),
         ReportCommand.Create(console),
         CompareRpcCommand.CreateServer(),
     ];

@@ -13,8 +13,8 @@ internal static class ReportCommand
     {
         var files = new Argument<string[]>("files") { Description = "Result files: traces (.csv), and JSON with a member \"kind\"", Arity = ArgumentArity.OneOrMore };
         files.AcceptLegalFilePathsOnly();
-        var target = new Option<string>("--out") { Description = "HTML file, or folder for it; its charts are written beside it", HelpName = "FILE", DefaultValueFactory = _ => "report.html" };
-        var command = new Command("report", "Creates one HTML page, and a picture of every chart, from result files.") { files, target };
+        var target = new Option<string>("--out") { Description = "HTML file, or folder for it", HelpName = "FILE", DefaultValueFactory = _ => "report.html" };
+        var command = new Command("report", "Creates one HTML page from result files.") { files, target };
         command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(async () =>
         {
             var paths = parsed.GetRequiredValue(files);

@@ -2,7 +2,6 @@ using System.Text.Json;
 using Billing.Measuring.Bursts;
 using Billing.Measuring.Experiments;
 using Billing.Measuring.Experiments.Sweeps;
-using Billing.Measuring.Profiling;
 using Billing.Measuring.Soaks;
 using Billing.Measuring.Tracing;
 using Billing.Reporting;
@@ -14,8 +13,8 @@ internal static class ResultFiles
 {
     private static readonly Dictionary<string, IResultFormat> Kinds = ((IResultFormat[])
     [
-        ProfileResult.Format, RunResult.Format, ChaosResult.Format, TraceResult.Format,
-        .. new[] { Sweep.Kind, "compare-paper", "compare-ceiling", "compare-scale", "compare-overload", "compare-cost", "compare-eda", "compare-rpc" }
+        RunResult.Format, ChaosResult.Format, TraceResult.Format,
+        .. new[] { Sweep.Kind, "compare-paper", "compare-ceiling", "compare-scale", "compare-eda", "compare-rpc" }
             .Select(ExperimentRunner.FormatOf),
     ]).ToDictionary(format => format.Kind, StringComparer.Ordinal);
 
@@ -27,7 +26,7 @@ internal static class ResultFiles
     {
         if (path.EndsWith(".csv", StringComparison.OrdinalIgnoreCase))
         {
-            return TracePage.Of(SummaryBeside(path), TraceFile.Read(path));
+            return ReadTrace(path);
         }
         try
         {
@@ -76,23 +75,19 @@ internal static class ResultFiles
         }
     }
 
-    /// <summary>Reads the summary of the run that wrote a trace, if it is in the same folder; otherwise null.</summary>
-    private static TraceResult? SummaryBeside(string trace)
+    // With the results of the run that wrote it, if they are in the same folder.
+    private static Report ReadTrace(string path)
     {
-        var path = Path.Combine(Path.GetDirectoryName(Path.GetFullPath(trace))!, "summary.json");
-        if (!File.Exists(path))
-        {
-            return null;
-        }
+        var (payments, results) = (TraceFile.Read(path), Path.Combine(Path.GetDirectoryName(Path.GetFullPath(path))!, "result.json"));
         try
         {
-            var summary = JsonSerializer.Deserialize(File.ReadAllBytes(path), TraceJson.Default.TraceResult);
-            return summary?.Kind == TraceResult.Format.Kind ? summary : null;
+            var result = File.Exists(results) ? JsonSerializer.Deserialize(File.ReadAllBytes(results), TraceJson.Default.TraceResult) : null;
+            return TraceResult.FormatOf(found => TracePage.Of(found, payments)).Page(result!);
         }
         catch (JsonException)
         {
-            // The summary of another measurement; the trace is reported without one.
-            return null;
+            // The results of another measurement; the trace is reported without.
+            return TracePage.Of(null, payments);
         }
     }
 }

@@ -11,7 +11,7 @@ internal static class TraceCommand
 {
     public static Command Create(IAnsiConsole console)
     {
-        var system = new SystemFlags("trace.csv, summary.json, report.html and the charts", usesEventStore: true);
+        var system = new SystemFlags("trace.csv, result.json and report.html", usesEventStore: true);
         var rate = Flags.Number("--rate", "Payments per second, sent without waiting for answers", 200, 1, 100_000);
         var during = DurationFlag.During("Duration of the load", TimeSpan.FromSeconds(30));
         var requests = Flags.Number("--requests", "Number of payments; 0 for the rate times the duration", 0, 0, 10_000_000);

@@ -76,10 +76,10 @@ internal static class EdaExperiment
                 [SideOf(Kafka, "kafka", options, console), SideOf(Direct, "direct", options, console)],
                 [
                     .. options.Ramps.Select(requests => RampOf(requests, options)),
-                    Case.Of(Idle, "idle", IdleAsync),
+                    new Case(Idle, "idle", IdleAsync),
                     Case.Of(Rates, $"{Numbers.Whole(options.Rate)}/s", Spec(options.Rate, options.During.TotalSeconds)),
                     Case.Of(Rates, $"overload: {Numbers.Whole(options.OverloadRate)}/s", Spec(options.OverloadRate, OverloadS)) with { MayFail = true },
-                    Case.Of(
+                    new Case(
                         Rates, $"{Numbers.Whole(options.Rate)}/s, one backend killed after {KillAfterS:0} of {KillRunS:0} s",
                         (side, cancellationToken) => KillingAsync((StackSide)side, Spec(options.Rate, KillRunS), cancellationToken)) with { MayFail = true },
                 ],
@@ -102,7 +102,7 @@ internal static class EdaExperiment
     private static Case RampOf(int requests, Options options)
     {
         var seconds = options.HasStudyRates && StudyRampsS.TryGetValue(requests, out var study) ? study : 1;
-        return Case.Of(Ramps, requests.ToString(CultureInfo.InvariantCulture), async (side, cancellationToken) =>
+        return new Case(Ramps, requests.ToString(CultureInfo.InvariantCulture), async (side, cancellationToken) =>
         {
             var load = await side.LoadAsync(Spec(requests / seconds, seconds), 1, cancellationToken);
             var measured = Measured.Of(load);

@@ -49,7 +49,7 @@ internal static class PaperExperiment
     private static Part PartOf(Shape shape, IReadOnlyList<int> requests, int rounds, int warmUp, IAnsiConsole console) => new(
         [.. Backends.Select(backends => StackSide.Plan(SideOf(backends), Stack(shape, backends), console))],
         [
-            .. requests.Select(count => Case.Of(shape.Title, Numbers.Whole(count), (side, cancellationToken) =>
+            .. requests.Select(count => new Case(shape.Title, Numbers.Whole(count), (side, cancellationToken) =>
                 BurstAsync(side, Load(shape, count, warmUp), cancellationToken)) with
             {
                 Published = new Dictionary<string, IReadOnlyDictionary<string, double>>(

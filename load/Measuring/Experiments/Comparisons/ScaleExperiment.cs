@@ -83,7 +83,7 @@ internal static class ScaleExperiment
         [
             .. from reads in (bool[])[false, true]
                from callers in CostCallers
-               select Case.Of(Costs, $"{(reads ? "balance checks" : "payments")}, {callers} in flight", async (side, cancellationToken) =>
+               select new Case(Costs, $"{(reads ? "balance checks" : "payments")}, {callers} in flight", async (side, cancellationToken) =>
                    Modelled(Measured.Of(await side.LoadAsync(
                        Spec(new LoadShape.Closed(callers, options.During.TotalSeconds), reads) with { WarmUp = new LoadShape.Closed(callers, 2) }, 1, cancellationToken)))),
         ],
@@ -93,7 +93,7 @@ internal static class ScaleExperiment
     private static Part DatabasesPart(Options options, int count, IAnsiConsole console) => new(
         [StackSide.Plan(Platform, new StackOptions { Proxies = 1, PaymentBackends = 1, BalanceBackends = 1, Databases = count }, console)],
         [
-            Case.Of(Databases, count.ToString(CultureInfo.InvariantCulture), async (side, cancellationToken) => Modelled(
+            new Case(Databases, count.ToString(CultureInfo.InvariantCulture), async (side, cancellationToken) => Modelled(
                 Measured.Of(await side.LoadAsync(
                     Spec(new LoadShape.Closed(DatabasesCallers, options.During.TotalSeconds), isReads: false) with { WarmUp = new LoadShape.Closed(DatabasesCallers, 2) },
                     1, cancellationToken)),
@@ -121,7 +121,7 @@ internal static class ScaleExperiment
         return new Part(
             [StackSide.Plan(Platform, Stack(options, isReads), console)],
             [
-                .. steps.Select(step => Case.Of(section, step.ToString(CultureInfo.InvariantCulture), async (side, cancellationToken) =>
+                .. steps.Select(step => new Case(section, step.ToString(CultureInfo.InvariantCulture), async (side, cancellationToken) =>
                 {
                     await ResizeAsync(((StackSide)side).Stack, isReads ? ServiceRole.BalanceBackend : ServiceRole.PaymentBackend, step, cancellationToken);
                     var rate = isReads ? ReadsOfANodePerS * step : options.WriteRate;

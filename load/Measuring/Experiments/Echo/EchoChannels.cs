@@ -1,6 +1,5 @@
 using Billing.Driver.Channels;
 using Billing.Rpc.Rpcx;
-using Billing.Rpc.Rpcx.Calling;
 using Billing.V1;
 using Grpc.Core;
 using Grpc.Net.Client;
@@ -15,7 +14,6 @@ internal abstract class EchoChannel : IRequestChannel
     protected static readonly TimeSpan CallTimeout = TimeSpan.FromSeconds(30);
 
     /// <summary>Creates a channel of one connection, that is not connected yet.</summary>
-    /// <param name="protocol">One of <see cref="Protocols"/>.</param>
     /// <param name="port">The port that its server listens on.</param>
     public static IRequestChannel Create(string protocol, int port) => protocol switch
     {
@@ -31,7 +29,7 @@ internal abstract class EchoChannel : IRequestChannel
             var answer = await CallAsync(request);
             return EchoMessages.IsAnswer(request, answer) ? new Answer<MakePaymentResponse>(answer) : new Answer<MakePaymentResponse>(null, "wrong answer");
         }
-        catch (Exception e) when (e is RpcxException or RpcException or HttpRequestException or OperationCanceledException or System.Text.Json.JsonException)
+        catch (Exception e) when (e is RpcxException or RpcException or HttpRequestException or OperationCanceledException or TimeoutException or System.Text.Json.JsonException)
         {
             return new Answer<MakePaymentResponse>(null, e.GetType().Name);
         }
@@ -50,14 +48,14 @@ internal abstract class EchoChannel : IRequestChannel
 
         public RpcxEcho(int port)
         {
-            _client = new RpcxClient(
-                new RpcxClientOptions { Address = $"127.0.0.1:{port}", Connections = 1 }, TimeProvider.System, NullLogger<RpcxClient>.Instance);
+            _client = new RpcxClient(new RpcxClientOptions($"127.0.0.1:{port}"), TimeProvider.System, NullLogger<RpcxClient>.Instance);
             _echo = _client.Proxy<IEchoService>();
         }
 
         public override ValueTask DisposeAsync() => _client.DisposeAsync();
 
-        protected override Task<MakePaymentResponse> CallAsync(MakePaymentRequest request) => _echo.PayAsync(request, default);
+        protected override Task<MakePaymentResponse> CallAsync(MakePaymentRequest request) =>
+            _echo.PayAsync(request).WaitAsync(CallTimeout, TimeProvider.System);
     }
 
     private sealed class GrpcEcho : EchoChannel

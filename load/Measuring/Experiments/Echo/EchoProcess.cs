@@ -17,18 +17,15 @@ internal sealed class EchoProcess : IAsyncDisposable
     /// <summary>The process's id.</summary>
     public int Id => _process.Id;
 
-    /// <summary>Its port.</summary>
     public int Port { get; }
 
     /// <summary>Its address for gRPC and HTTP.</summary>
     public string Address => string.Create(CultureInfo.InvariantCulture, $"http://127.0.0.1:{Port}");
 
     /// <summary>Starts a server and waits until it is ready for calls.</summary>
-    /// <param name="protocol">One of <see cref="Protocols"/>.</param>
     /// <param name="port">The port to listen on.</param>
     /// <param name="folder">The folder for its log.</param>
     /// <param name="options">Further options of the server.</param>
-    /// <param name="cancellationToken">Cancels the start.</param>
     /// <param name="hostOptions">Options of the .NET host.</param>
     /// <exception cref="StackException">The server could not be started.</exception>
     public static async Task<EchoProcess> StartAsync(

@@ -2,7 +2,6 @@ using System.Net;
 using Billing.Hosting;
 using Billing.Proxy;
 using Billing.Rpc.Rpcx;
-using Billing.Rpc.Rpcx.Serving;
 using Billing.V1;
 using Grpc.Core;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
@@ -39,9 +38,7 @@ internal static class EchoServer
 
     private static async Task<IAsyncDisposable> StartRpcxAsync(int port, RpcxDispatch dispatch)
     {
-        var server = new RpcxServer(
-            new RpcxServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, port) },
-            TimeProvider.System, NullLogger<RpcxServer>.Instance);
+        var server = new RpcxServer(new IPEndPoint(IPAddress.Loopback, port), TimeProvider.System, NullLogger<RpcxServer>.Instance);
         server.Publish<IEchoService>(new RpcxEcho(), dispatch);
         await server.StartAsync(CancellationToken.None);
         return server;
@@ -85,7 +82,7 @@ internal static class EchoServer
 
     private sealed class RpcxEcho : IEchoService
     {
-        public Task<MakePaymentResponse> PayAsync(MakePaymentRequest request, RpcxCallOptions options) =>
+        public Task<MakePaymentResponse> PayAsync(MakePaymentRequest request) =>
             Task.FromResult(EchoMessages.Answer(request));
     }
 

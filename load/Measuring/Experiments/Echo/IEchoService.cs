@@ -8,5 +8,5 @@ namespace Billing.Measuring.Experiments.Echo;
 internal interface IEchoService
 {
     [RpcxMethod("pay")]
-    Task<MakePaymentResponse> PayAsync(MakePaymentRequest request, RpcxCallOptions options);
+    Task<MakePaymentResponse> PayAsync(MakePaymentRequest request);
 }

@@ -1,7 +1,6 @@
 namespace Billing.Measuring.Experiments.Sweeps;
 
 /// <summary>A configuration of a sweep.</summary>
-/// <param name="Connections">Number of connections.</param>
 /// <param name="InFlight">Number of requests in flight on each connection.</param>
 public readonly record struct SweepPoint(int Connections, int InFlight);
 

@@ -30,7 +30,6 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
     private readonly List<AuditCounts> _audits = [];
     private readonly Dictionary<LoadProtocol, List<SweptCell>> _cells = [];
     private bool _isValid = true;
-    private double? _echo;
 
     /// <summary>Measures, prints the figures and writes the results, also those of a sweep that was stopped.</summary>
     /// <returns>0; 1 if nothing was answered or the audit is not clean; 130 if it was stopped.</returns>
@@ -40,7 +39,6 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
     private async Task MeasureAsync(CancellationToken cancellationToken)
     {
         // This machine's echo says nothing about proxies on others.
-        _echo = options.Subject.Targets.Count > 0 ? null : await SittingEcho.MeasureAsync(cancellationToken);
         await using var side = options.Subject.Targets.Count > 0
             ? new TargetSide(options.Subject.Targets)
             : (Side)new StackSide("platform", await Starting.StackAsync(options.Subject.Stack, console, cancellationToken));
@@ -193,7 +191,7 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
     private ExperimentResult Result(RunInfo run) => new()
     {
         Kind = Kind,
-        Run = run with { EchoPerS = _echo },
+        Run = run,
         Title = options.IsDynamic ? "Search for the highest throughput" : "Throughput of one configuration",
         Source = Sources.IceLab,
         Facts =

@@ -18,7 +18,7 @@ public sealed class FlagsTests
     [InlineData("run --partitions 12")]
     [InlineData("run --cpus 0.5")]
     [InlineData("run --mix 100")]
-    [InlineData("run --transport direct --protocol rest")]
+    [InlineData("run --transport direct --protocol rpcx")]
     [InlineData("run --postgres Host=localhost;Database=billing;Username=billing")]
     [InlineData("run --postgres-replicas 2 --postgres auto")]
     [InlineData("chaos --power-loss --postgres-replicas 1")]
@@ -91,7 +91,7 @@ public sealed class FlagsTests
     [InlineData("chaos --transport direct", "--transport")]
     [InlineData("run --transport direct --kafka embedded", "--kafka")]
     [InlineData("run --transport direct --partitions 5", "--partitions")]
-    [InlineData("run --protocol rest", "--protocol")]
+    [InlineData("run --protocol rpcx", "--protocol")]
     [InlineData("run --postgres-replicas 2 --postgres Host=h", "--postgres-replicas")]
     [InlineData("chaos --postgres-replicas 2 --power-loss", "--power-loss")]
     [InlineData("run --transport direct --protocol soap", "soap")]
@@ -106,7 +106,6 @@ public sealed class FlagsTests
     [InlineData("compare paper --requests 5000,0", "--requests: '0' is not a whole number between")]
     [InlineData("compare eda --rounds 0", "--rounds must be between")]
     [InlineData("compare rpc --runs 1", "--runs must be between")]
-    [InlineData("profile --in-flight 200,0", "--in-flight: '0' is not a whole number between")]
     public void A_bad_value_for_a_command_that_measures_is_an_error_that_names_the_option(string line, string named) =>
         Assert.Contains(Parse(line).Errors, e => e.Message.Contains(named, StringComparison.OrdinalIgnoreCase));
 
@@ -147,8 +146,8 @@ public sealed class FlagsTests
     {
         var (stack, command) = StackCommand();
         Assert.Equal(
-            new StackOptions { Transport = "direct", Protocol = "rest" },
-            stack.Read(command.Parse("--transport direct --protocol rest")));
+            new StackOptions { Transport = "direct", Protocol = "rpcx" },
+            stack.Read(command.Parse("--transport direct --protocol rpcx")));
     }
 
     [Fact]

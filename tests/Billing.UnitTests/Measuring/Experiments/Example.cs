@@ -17,8 +17,8 @@ internal static class Example
     /// <summary>Results of two sides, the second 0.8 to 1.2 times as fast as the first.</summary>
     public static ExperimentResult Result(IReadOnlyList<AuditCounts> audits, int rounds = 5) => new()
     {
-        Kind = "compare-cost",
-        Run = new RunInfo("./billing compare cost", DateTimeOffset.UnixEpoch, true, Machine),
+        Kind = "compare-scale",
+        Run = new RunInfo("./billing compare scale", DateTimeOffset.UnixEpoch, true, Machine),
         Title = "The title",
         Facts = [],
         Source = Sources.Thesis,

@@ -49,7 +49,7 @@ public sealed class ExperimentPageTests : IDisposable
         var result = Example.Result([]);
         var row = result.Sections[0].Rows[0];
         var failed = row with { Rounds = [row.Rounds[0] with { Errors = new Dictionary<string, long> { ["Unavailable."] = 3 } }] };
-        var page = HtmlPage.Of(ExperimentRunner.FormatOf("compare-cost").Page(result with { Sections = [result.Sections[0] with { Rows = [failed] }] }));
+        var page = HtmlPage.Of(ExperimentRunner.FormatOf("compare-scale").Page(result with { Sections = [result.Sections[0] with { Rows = [failed] }] }));
 
         Assert.Contains("200 in flight, without: failed 3 x Unavailable.", page, StringComparison.Ordinal);
         Assert.Contains(FailedRequests.Sentence(3), page, StringComparison.Ordinal);

@@ -34,7 +34,6 @@ public sealed class ExperimentRunnerTests : IDisposable
         Assert.Equal(["x a", "x b", "y a", "y b"], result.Sections[0].Rows.Select(r => $"{r.Case} {r.Side}"));
         Assert.Equal([8.0, 9.0], result.Sections[0].Rows[0].Values(Figure.PerSecond));
         Assert.Equal(1, _log.Count(line => line == "start a"));
-        Assert.Equal(20_000, result.Run.EchoPerS);
     }
 
     [Fact]
@@ -66,7 +65,7 @@ public sealed class ExperimentRunnerTests : IDisposable
     {
         var part = PartOf(["a"], ["x"], rounds: 1);
         var calls = 0;
-        var failing = Case.Of("s", "x", (_, _) => Task.FromResult(MeasuredOf(1, calls++ == 0 ? 1 : 0)));
+        var failing = new Case("s", "x", (_, _) => Task.FromResult(MeasuredOf(1, calls++ == 0 ? 1 : 0)));
 
         Assert.False(((IResults)await RunAsync(part with { Cases = [failing] })).IsGood);
     }
@@ -94,7 +93,7 @@ public sealed class ExperimentRunnerTests : IDisposable
         using var stop = new CancellationTokenSource();
         var part = PartOf(["a"], ["x"], rounds: 5);
         var rounds = 0;
-        var stopping = Case.Of("s", "x", (_, _) =>
+        var stopping = new Case("s", "x", (_, _) =>
         {
             if (++rounds == 4)
             {
@@ -119,7 +118,7 @@ public sealed class ExperimentRunnerTests : IDisposable
         return new Part(
             [.. sides.Select(name => new SidePlan(name, _ => Task.FromResult<Side>(new LoggedSide(name, _log))))],
             [
-                .. cases.Select(name => Case.Of("s", name, (side, _) =>
+                .. cases.Select(name => new Case("s", name, (side, _) =>
                 {
                     _log.Add($"{side.Name} {name}");
                     return Task.FromResult(MeasuredOf(++measurements, failed));
@@ -137,14 +136,14 @@ public sealed class ExperimentRunnerTests : IDisposable
         var console = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(_output) });
         var experiment = new Experiment
         {
-            Kind = "compare-cost",
+            Kind = "compare-scale",
             Title = "An experiment",
             Sections = [new SectionPlan("s", "Case", Figure.PerSecond)],
             Parts = [part],
         };
         var folder = Path.Combine(_folder.FullName, "results");
         var measurement = new Measurement("c", new ResultFolder(console, folder), console, TimeProvider.System);
-        await new ExperimentRunner(experiment, measurement, console) { Echo = _ => Task.FromResult(20_000.0) }.RunAsync(cancellationToken);
+        await new ExperimentRunner(experiment, measurement, console).RunAsync(cancellationToken);
         return JsonSerializer.Deserialize(
             await File.ReadAllBytesAsync(Path.Combine(folder, "result.json"), CancellationToken.None), ExperimentJson.Default.ExperimentResult)!;
     }

@@ -1,9 +1,11 @@
+using System.Text.Json;
 using Billing.Cli.Commands.Measurements;
 using Billing.Contracts;
 using Billing.Measuring;
 using Billing.Measuring.Tracing;
 using Billing.Reporting;
 using Billing.Reporting.Pages;
+using Billing.UnitTests.Measuring.Experiments;
 
 namespace Billing.UnitTests.Measuring.Tracing;
 
@@ -128,21 +130,20 @@ public sealed class TraceTests : IDisposable
     }
 
     [Fact]
-    public async Task A_report_is_made_of_a_trace_with_and_without_its_summary()
+    public async Task A_report_is_made_of_a_trace_with_and_without_its_results()
     {
         await TraceFile.WriteAsync(Trace, Enumerable.Range(0, 2000).Select(n => Paid(n)));
         Assert.Empty(ResultFiles.Read(Trace).Facts);
-        await Summary().WriteAsync(Path.Combine(_folder.FullName, "summary.json"));
+        await WriteResultAsync();
         var report = ResultFiles.Read(Trace);
         Assert.Contains(report.Facts, f => f.Value.StartsWith("./billing trace", StringComparison.Ordinal));
         Assert.DoesNotContain("No data.", HtmlPage.Of(report), StringComparison.Ordinal);
     }
 
     [Fact]
-    public async Task A_report_is_made_of_a_summary_by_its_kind()
+    public async Task A_report_is_made_of_results_by_their_kind()
     {
-        var path = Path.Combine(_folder.FullName, "summary.json");
-        await Summary().WriteAsync(path);
+        var path = await WriteResultAsync();
         Assert.Contains("\"kind\": \"trace\"", await File.ReadAllTextAsync(path, TestContext.Current.CancellationToken), StringComparison.Ordinal);
         Assert.Contains("client → proxy", HtmlPage.Of(ResultFiles.Read(path)), StringComparison.Ordinal);
     }
@@ -166,15 +167,21 @@ public sealed class TraceTests : IDisposable
     [Fact]
     public async Task Several_files_are_combined_in_one_report()
     {
-        var summary = Path.Combine(_folder.FullName, "summary.json");
-        await Summary().WriteAsync(summary);
+        var result = await WriteResultAsync();
         await TraceFile.WriteAsync(Trace, [Paid(0)]);
-        var report = ResultFiles.ReadAll([summary, Trace]);
+        var report = ResultFiles.ReadAll([result, Trace]);
         Assert.Equal(2, report.Sections.Count(s => s.Title == "Time of a payment, step by step"));
     }
 
-    private static TraceResult Summary() => TraceResult.Of(
-        new TraceOptions { Subject = new MeasuredSystem(new(), [], "", "./billing trace"), Requests = 1, Rate = 10 }, "kafka", [Paid(0)], DateTimeOffset.UnixEpoch);
+    private async Task<string> WriteResultAsync()
+    {
+        var path = Path.Combine(_folder.FullName, "result.json");
+        var result = TraceResult.Of(
+            new RunInfo("./billing trace", DateTimeOffset.UnixEpoch, Complete: true, Example.Machine),
+            new TraceOptions { Subject = new MeasuredSystem(new(), [], "", "./billing trace"), Requests = 1, Rate = 10 }, "kafka", [Paid(0)], isJoined: null);
+        await File.WriteAllBytesAsync(path, JsonSerializer.SerializeToUtf8Bytes(result, TraceResult.Format.Json), TestContext.Current.CancellationToken);
+        return path;
+    }
 
     private static TracedPayment Paid(int number, params Moment[] missing)
     {

@@ -1,6 +1,5 @@
 using System.Buffers;
 using Billing.Rpc.Rpcx;
-using Billing.Rpc.Rpcx.Wire;
 using Billing.UnitTests.Testing;
 using Billing.Wire.V1;
 using FsCheck;
@@ -11,17 +10,14 @@ namespace Billing.UnitTests.Rpc.Rpcx;
 
 public sealed class FrameTests
 {
-    private const int LengthMax = 1_000;
-
     private static readonly Gen<Frame> AnyFrame =
-        from kind in Gen.Choose((int)FrameKind.Hello, (int)FrameKind.GoAway)
+        from kind in Gen.Choose((int)FrameKind.Request, (int)FrameKind.Error)
         from id in Generate.AnyLong
-        from method in Gen.Choose(0, ushort.MaxValue)
-        from left in Generate.AnyLong
+        from method in Generate.AnyLong
         from length in Gen.Choose(0, 100)
         from payload in Gen.Choose(0, 255).ArrayOf(length)
         select new Frame(
-            new FrameHeader((FrameKind)kind, unchecked((ulong)id), (ushort)method, unchecked((ulong)left)),
+            new FrameHeader((FrameKind)kind, unchecked((ulong)id), unchecked((uint)method)),
             Array.ConvertAll(payload, b => (byte)b));
 
     [Fact]
@@ -54,7 +50,7 @@ public sealed class FrameTests
             foreach (var end in stream.Cuts.Append(stream.Bytes.Length).Order())
             {
                 var arrived = new ReadOnlySequence<byte>(stream.Bytes, consumed, end - consumed);
-                while (FrameReader.TryRead(ref arrived, LengthMax, out var header, out var payload))
+                while (FrameReader.TryRead(ref arrived, out var header, out var payload))
                 {
                     read.Add(Frame.Of(header, payload));
                 }
@@ -71,58 +67,38 @@ public sealed class FrameTests
         for (var length = 0; length < bytes.Length; length++)
         {
             var input = new ReadOnlySequence<byte>(bytes, 0, length);
-            Assert.False(FrameReader.TryRead(ref input, LengthMax, out _, out _));
+            Assert.False(FrameReader.TryRead(ref input, out _, out _));
             Assert.Equal(length, input.Length);
         }
     });
 
-    [Fact]
-    public void A_payload_that_is_too_long_is_refused_as_soon_as_its_header_is_received()
+    [Theory]
+    [InlineData((4 << 20) + 1, "a frame of 4194305 bytes is longer than 4194304")]
+    [InlineData(-1, "a frame of 4294967295 bytes is longer than 4194304")]
+    public void A_payload_that_is_too_long_is_refused_as_soon_as_its_header_is_received(int length, string reason)
     {
         var bytes = new byte[FrameHeader.Bytes];
-        new FrameHeader(FrameKind.Request, 1, 1).Write(bytes, LengthMax + 1);
-        var e = Assert.Throws<ProtocolException>(() => Read(bytes));
-        Assert.Equal("a frame of 1001 bytes is larger than FrameBytesMax, 1000", e.Message);
-    }
-
-    [Fact]
-    public void A_length_that_no_array_can_have_is_refused()
-    {
-        var bytes = new byte[FrameHeader.Bytes];
-        new FrameHeader(FrameKind.Request, 1, 1).Write(bytes, -1);
-        Assert.Contains("4294967295 bytes", Assert.Throws<ProtocolException>(() => Read(bytes)).Message, StringComparison.Ordinal);
+        new FrameHeader(FrameKind.Request, 1, 1, length).Write(bytes);
+        Assert.Equal(reason, Assert.Throws<ProtocolException>(() => Read(bytes)).Message);
     }
 
     [Theory]
-    [InlineData(0)]
-    [InlineData(9)]
-    [InlineData(255)]
-    public void An_unknown_kind_is_refused(byte kind)
+    [InlineData(0, 1)]
+    [InlineData(4, 1)]
+    [InlineData(255, 1)]
+    [InlineData(1, 2)]
+    [InlineData(1, 0)]
+    public void An_unknown_kind_or_version_is_refused(byte kind, byte version)
     {
         var bytes = new byte[FrameHeader.Bytes];
-        new FrameHeader((FrameKind)kind).Write(bytes, 0);
+        new FrameHeader(FrameKind.Request, 1).Write(bytes);
+        (bytes[4], bytes[5]) = (kind, version);
         Assert.Throws<ProtocolException>(() => Read(bytes));
     }
 
     [Fact]
     public void The_first_line_of_another_protocol_is_refused() =>
         Assert.Throws<ProtocolException>(() => Read("POST /billing HTTP/1.1\r\nHost: localhost\r\n"u8.ToArray()));
-
-    [Fact]
-    public void A_greeting_of_another_version_is_refused_with_both_versions()
-    {
-        var bytes = Greeting.Write(new RpcxHello { FrameBytesMax = 7 }, version: 2);
-        var e = Assert.Throws<ProtocolException>(() => Greeting.Read(new ReadOnlySequence<byte>(bytes)));
-        Assert.Equal("the client uses version 2 of RPCX, and this server version 1", e.Message);
-        Assert.Equal(RpcxReasons.VersionRefused, e.Reason);
-    }
-
-    [Fact]
-    public void A_greeting_is_read_as_it_was_written()
-    {
-        var hello = new RpcxHello { FrameBytesMax = 7, Methods = new RpcxMethodNames { FirstNumber = 1 } };
-        Assert.Equal(hello, Greeting.Read(new ReadOnlySequence<byte>(Greeting.Write(hello))));
-    }
 
     [Fact]
     public void A_message_is_parsed_from_one_or_several_segments() => Generate.Command.Holds(command =>
@@ -135,13 +111,13 @@ public sealed class FrameTests
     private static void Read(byte[] bytes)
     {
         var input = new ReadOnlySequence<byte>(bytes);
-        FrameReader.TryRead(ref input, LengthMax, out _, out _);
+        FrameReader.TryRead(ref input, out _, out _);
     }
 
     private static List<Frame> ReadAll(ReadOnlySequence<byte> input)
     {
         var frames = new List<Frame>();
-        while (FrameReader.TryRead(ref input, LengthMax, out var header, out var payload))
+        while (FrameReader.TryRead(ref input, out var header, out var payload))
         {
             frames.Add(Frame.Of(header, payload));
         }
@@ -170,7 +146,7 @@ public sealed class FrameTests
         public byte[] Bytes()
         {
             var bytes = new byte[FrameHeader.Bytes + Payload.Length];
-            Header.Write(bytes, Payload.Length);
+            (Header with { Length = Payload.Length }).Write(bytes);
             Payload.CopyTo(bytes, FrameHeader.Bytes);
             return bytes;
         }

@@ -1,7 +1,5 @@
 using System.Net;
 using Billing.Rpc.Rpcx;
-using Billing.Rpc.Rpcx.Calling;
-using Billing.Rpc.Rpcx.Serving;
 using Billing.V1;
 using Microsoft.Extensions.Logging.Abstractions;
 
@@ -13,32 +11,22 @@ public sealed class ServiceContractTests
     private interface IRight
     {
         [RpcxMethod("pay")]
-        Task<MakePaymentResponse> PayAsync(MakePaymentRequest request, RpcxCallOptions options);
+        Task<MakePaymentResponse> PayAsync(MakePaymentRequest request);
 
         [RpcxMethod("check")]
-        Task<CheckBalanceResponse> CheckAsync(CheckBalanceRequest request, RpcxCallOptions options);
+        Task<CheckBalanceResponse> CheckAsync(CheckBalanceRequest request);
     }
 
     private interface INameless
     {
         [RpcxMethod("pay")]
-        Task<MakePaymentResponse> PayAsync(MakePaymentRequest request, RpcxCallOptions options);
+        Task<MakePaymentResponse> PayAsync(MakePaymentRequest request);
     }
-
-    [RpcxService("")]
-    private interface IEmptyName
-    {
-        [RpcxMethod("pay")]
-        Task<MakePaymentResponse> PayAsync(MakePaymentRequest request, RpcxCallOptions options);
-    }
-
-    [RpcxService("wrong")]
-    private interface IEmpty;
 
     [RpcxService("wrong")]
     private interface INamelessMethod
     {
-        Task<MakePaymentResponse> PayAsync(MakePaymentRequest request, RpcxCallOptions options);
+        Task<MakePaymentResponse> PayAsync(MakePaymentRequest request);
     }
 
     [RpcxService("wrong")]
@@ -52,82 +40,69 @@ public sealed class ServiceContractTests
     private interface ISynchronous
     {
         [RpcxMethod("pay")]
-        MakePaymentResponse Pay(MakePaymentRequest request, RpcxCallOptions options);
+        MakePaymentResponse PayAsync(MakePaymentRequest request);
     }
 
     [RpcxService("wrong")]
     private interface IText
     {
         [RpcxMethod("pay")]
-        Task<MakePaymentResponse> PayAsync(string request, RpcxCallOptions options);
-    }
-
-    [RpcxService("wrong")]
-    private interface IGeneric
-    {
-        [RpcxMethod("pay")]
-        Task<MakePaymentResponse> PayAsync<T>(T request, RpcxCallOptions options);
+        Task<MakePaymentResponse> PayAsync(string request);
     }
 
     [RpcxService("wrong")]
     private interface ITwice
     {
         [RpcxMethod("pay")]
-        Task<MakePaymentResponse> PayAsync(MakePaymentRequest request, RpcxCallOptions options);
+        Task<MakePaymentResponse> PayAsync(MakePaymentRequest request);
 
         [RpcxMethod("pay")]
-        Task<MakePaymentResponse> PayAgainAsync(MakePaymentRequest request, RpcxCallOptions options);
+        Task<MakePaymentResponse> PayAgainAsync(MakePaymentRequest request);
     }
 
     [Fact]
     public void A_service_has_the_public_names_of_its_attributes()
     {
-        var contract = ServiceContract.Read(typeof(IRight));
-        Assert.Equal("right", contract.Name);
-        Assert.Equal(["pay", "check"], contract.Methods.Select(m => m.Name));
-        Assert.Equal(typeof(CheckBalanceRequest), contract.Methods[1].Request);
-        Assert.Equal(typeof(CheckBalanceResponse), contract.Methods[1].Reply);
+        var methods = ServiceContract.Read(typeof(IRight));
+        Assert.Equal(["right/pay", "right/check"], methods.Select(m => m.Name));
+        Assert.Equal((typeof(CheckBalanceRequest), typeof(CheckBalanceResponse)), (methods[1].Request, methods[1].Reply));
+        Assert.NotEqual(methods[0].Number, methods[1].Number);
     }
 
     [Theory]
-    [InlineData(typeof(INameless), "INameless has no [RpcxService(\"name\")].")]
-    [InlineData(typeof(IEmptyName), "IEmptyName [RpcxService] needs a name of 1 to 200 characters.")]
-    [InlineData(typeof(IEmpty), "IEmpty has no methods.")]
-    [InlineData(typeof(INamelessMethod), "INamelessMethod.PayAsync has no [RpcxMethod(\"name\")].")]
-    [InlineData(typeof(IWithToken), "IWithToken.PayAsync is not of the form Task<TReply> Name(TRequest request, RpcxCallOptions options).")]
-    [InlineData(typeof(ISynchronous), "ISynchronous.Pay is not of the form Task<TReply> Name(TRequest request, RpcxCallOptions options).")]
-    [InlineData(typeof(IText), "IText.PayAsync takes or returns String, which is not a Google.Protobuf message.")]
-    [InlineData(typeof(IGeneric), "IGeneric.PayAsync is not of the form Task<TReply> Name(TRequest request, RpcxCallOptions options).")]
-    [InlineData(typeof(ITwice), "ITwice gives the public name 'pay' to PayAsync and PayAgainAsync.")]
-    [InlineData(typeof(ServiceContractTests), "ServiceContractTests is not an interface.")]
-    public void Problems_of_an_interface_are_reported(Type type, string problem) => Assert.EndsWith(
-        problem, Assert.Throws<ArgumentException>(() => ServiceContract.Read(type)).Message, StringComparison.Ordinal);
+    [InlineData(typeof(INameless), "INameless is no interface with [RpcxService(\"name\")].")]
+    [InlineData(typeof(ServiceContractTests), "ServiceContractTests is no interface with [RpcxService(\"name\")].")]
+    [InlineData(typeof(INamelessMethod))]
+    [InlineData(typeof(IWithToken))]
+    [InlineData(typeof(ISynchronous))]
+    [InlineData(typeof(IText))]
+    public void Problems_of_an_interface_are_reported(Type type, string? problem = null) => Assert.EndsWith(
+        problem ?? type.Name + ".PayAsync is not of the form [RpcxMethod(\"name\")] Task<TReply> Name(TRequest request) with messages.",
+        Assert.Throws<ArgumentException>(() => ServiceContract.Read(type)).Message, StringComparison.Ordinal);
 
     [Fact]
     public async Task An_invalid_interface_is_rejected_when_its_proxy_is_created()
     {
-        await using var client = new RpcxClient(
-            new RpcxClientOptions { Address = "localhost:1" }, new ManualTime(), NullLogger<RpcxClient>.Instance);
-        Assert.Throws<ArgumentException>(client.Proxy<ITwice>);
+        await using var client = new RpcxClient(new RpcxClientOptions("localhost:1"), new ManualTime(), NullLogger<RpcxClient>.Instance);
+        Assert.Throws<ArgumentException>(client.Proxy<IText>);
         Assert.NotNull(client.Proxy<IRight>());
     }
 
     [Fact]
     public async Task A_public_name_cannot_be_published_twice()
     {
-        await using var server = new RpcxServer(
-            new RpcxServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }, new ManualTime(), NullLogger<RpcxServer>.Instance);
+        await using var server = new RpcxServer(new IPEndPoint(IPAddress.Loopback, 0), new ManualTime(), NullLogger<RpcxServer>.Instance);
         server.Publish<IRight>(new Right());
-        var e = Assert.Throws<ArgumentException>(() => server.Publish<IRight>(new Right()));
-        Assert.EndsWith("the public name 'right' is published already.", e.Message, StringComparison.Ordinal);
+        Assert.Throws<ArgumentException>(() => server.Publish<IRight>(new Right()));
+        Assert.Throws<ArgumentException>(() => server.Publish<ITwice>(new Right()));
     }
 
-    private sealed class Right : IRight
+    private sealed class Right : IRight, ITwice
     {
-        public Task<MakePaymentResponse> PayAsync(MakePaymentRequest request, RpcxCallOptions options) =>
-            throw new NotSupportedException();
+        public Task<MakePaymentResponse> PayAsync(MakePaymentRequest request) => throw new NotSupportedException();
 
-        public Task<CheckBalanceResponse> CheckAsync(CheckBalanceRequest request, RpcxCallOptions options) =>
-            throw new NotSupportedException();
+        public Task<MakePaymentResponse> PayAgainAsync(MakePaymentRequest request) => throw new NotSupportedException();
+
+        public Task<CheckBalanceResponse> CheckAsync(CheckBalanceRequest request) => throw new NotSupportedException();
     }
 }
