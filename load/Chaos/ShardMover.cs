@@ -2,7 +2,6 @@ using Billing.Backends.EventStore;
 using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Hosting;
 using Billing.LocalStack;
-using Billing.LocalStack.Postgres;
 using Billing.LocalStack.Processes;
 using Billing.Operator.Store;
 using Microsoft.Extensions.DependencyInjection;

@@ -29,6 +29,7 @@ public readonly record struct CallSpan(long BeganUnixUs, long EndedUnixUs);
 /// <param name="TransactionId">The idempotency key; empty for a balance, which has no amount and no outcome.</param>
 /// <param name="StreamId">The account's stream.</param>
 /// <param name="Currency">ISO 4217.</param>
+/// <param name="Amount">The amount.</param>
 /// <param name="Outcome">What the client knows of it.</param>
 /// <param name="Version">The version of the stream that records the payment, or as of which the balance is; 0 if there was no
 /// answer.</param>
@@ -48,6 +49,8 @@ public readonly record struct JournalEntry(
     public bool IsBalance => TransactionId == Guid.Empty;
 
     /// <summary>The entry of a payment that was accepted or declined.</summary>
+    /// <param name="request">The request.</param>
+    /// <param name="answer">The answer.</param>
     /// <param name="span">When the first attempt began and the answer arrived.</param>
     public static JournalEntry Of(MakePaymentRequest request, MakePaymentResponse answer, CallSpan span) =>
         OfPayment(request, FateOf(answer), span) with
@@ -58,12 +61,15 @@ public readonly record struct JournalEntry(
         };
 
     /// <summary>The entry of a payment that failed.</summary>
+    /// <param name="request">The request.</param>
     /// <param name="isFinal">Whether the failure says that nothing was charged; otherwise the outcome is unknown.</param>
     /// <param name="span">When the first attempt began and the last one ended.</param>
     public static JournalEntry Failed(MakePaymentRequest request, bool isFinal, CallSpan span) =>
         OfPayment(request, isFinal ? PaymentFate.Failed : PaymentFate.Unknown, span);
 
     /// <summary>The entry of a balance.</summary>
+    /// <param name="request">The request.</param>
+    /// <param name="answer">The answer.</param>
     /// <param name="span">When the call began and ended.</param>
     public static JournalEntry Of(CheckBalanceRequest request, CheckBalanceResponse answer, CallSpan span) => new(
         Guid.Empty, Contracts.StreamId.For(request.PaymentType, request.AccountId), answer.Balance.CurrencyCode, 0,

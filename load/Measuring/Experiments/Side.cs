@@ -5,7 +5,6 @@ using Billing.LocalStack.Processes;
 using Billing.Measuring.Experiments.Echo;
 using Billing.Measuring.Loads;
 using Billing.Measuring.Processes;
-using Billing.Messaging.Requests;
 using Spectre.Console;
 
 namespace Billing.Measuring.Experiments;

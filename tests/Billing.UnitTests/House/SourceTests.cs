@@ -69,8 +69,8 @@ public sealed partial class SourceTests
     [
         "load/Chaos/AccountOperator.cs", "load/Chaos/Faults/BrokerFaults.cs", "load/Chaos/Faults/FaultInjector.cs", "load/Chaos/Faults/TopicFaults.cs",
         "load/Chaos/Network/ServiceNetwork.cs", "load/Chaos/QueuedPayment.cs", "load/Chaos/ShardMover.cs", "load/Chaos/Soak.cs",
-        "load/Chaos/UntilAnsweredChannel.cs", "load/Cli/Background/Keeper.cs", "load/Cli/Exporting/DayEnd.cs",
-        "load/Cli/Exporting/StoredDays.cs", "load/Cli/Setup/FileLock.cs", "load/Cli/Setup/Progress.cs", "load/Driver/OpenLoop.cs",
+        "load/Chaos/UntilAnsweredChannel.cs", "load/Cli/Background/Keeper.cs",
+        "load/Cli/Setup/FileLock.cs", "load/Cli/Setup/Progress.cs", "load/Driver/OpenLoop.cs",
         "load/LocalStack/Postgres/LocalPostgres.cs", "load/LocalStack/Postgres/ReplicatedPostgres.cs",
         "load/LocalStack/Processes/ChildProcess.cs", "load/LocalStack/Processes/LossyDisk.cs", "load/LocalStack/Processes/Poll.cs",
         "load/Rpc/Rpcx/RpcxServer.cs", "load/Simulation/Services/BalanceBackendNode.cs", "load/Simulation/Services/WebhookNode.cs",
