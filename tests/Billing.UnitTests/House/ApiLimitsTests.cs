@@ -61,11 +61,14 @@ public sealed partial class ApiLimitsTests
     [Fact]
     public void Every_field_of_every_answer_is_on_the_page() => Assert.Equal(
         BillingReflection.Descriptor.MessageTypes.Except(Requests.Values.Select(request => request.Type))
-            .Select(message => $"{message.Name}: {string.Join(' ', message.Fields.InDeclarationOrder().Select(field => field.Name).Order(StringComparer.Ordinal))}")
+            .Select(message => Row(message.Name, message.Fields.InDeclarationOrder().Select(field => field.Name)))
             .Order(StringComparer.Ordinal),
         Table("| message | fields |")
-            .Select(row => $"{row[0]}: {string.Join(' ', Quoted().Matches(row[1]).Select(match => match.Groups[2].Value).Order(StringComparer.Ordinal))}")
+            .Select(row => Row(row[0], Quoted().Matches(row[1]).Select(match => match.Groups[2].Value)))
             .Order(StringComparer.Ordinal));
+
+    private static string Row(string message, IEnumerable<string> fields) =>
+        $"{message}: {string.Join(' ', fields.Order(StringComparer.Ordinal))}";
 
     private static FieldViolation? Check(string method, string field, string value)
     {
@@ -110,11 +113,14 @@ public sealed partial class ApiLimitsTests
 
     private static string[] MethodsOf(string cell) => cell == "all" ? [.. Requests.Keys] : cell.Split(", ");
 
+    private static string Repeated(string text, int times) =>
+        $"\"{string.Concat(Enumerable.Repeat(text, times))}\"";
+
     // Values in JSON between backquotes; `64 × "a"` is a string of 64 letters.
     private static List<string> Values(string cell) =>
     [
         .. Quoted().Matches(cell).Select(match => match.Groups[1].Success
-            ? $"\"{string.Concat(Enumerable.Repeat(match.Groups[2].Value.Trim('"'), int.Parse(match.Groups[1].Value, CultureInfo.InvariantCulture)))}\""
+            ? Repeated(match.Groups[2].Value.Trim('"'), int.Parse(match.Groups[1].Value, CultureInfo.InvariantCulture))
             : match.Groups[2].Value),
     ];
 

@@ -91,7 +91,7 @@ public sealed class EventStoreRetryTests
     }
 
     [Fact]
-    public async Task Forever_retries_until_success_and_looks_for_the_primary_each_time_and_never_waits_longer_than_the_maximum()
+    public async Task Forever_retries_until_success_looks_for_the_primary_each_time_and_waits_at_most_the_maximum()
     {
         var (calls, store) = (0, new FakeAccountStore());
         var pipeline = new EventStoreRetry(_time).Unlimited(store, EventStoreFailure.IsUnavailable, (_, attempt) => _retries.Add(attempt));
