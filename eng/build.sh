@@ -10,8 +10,8 @@ program_file() {
   printf '%s' "$BILLING_ROOT/artifacts/bin/$name/release/$name.dll"
 }
 
-# choose_test_projects ARGUMENT...: sets the caller's beside to the named test programs, or all; with --fast and --fuzz those that need no broker. The
-# program checks the arguments.
+# choose_test_projects ARGUMENT...: sets the caller's beside to the named test programs, or all;
+# with --fast and --fuzz those that need no broker. The program checks the arguments.
 choose_test_projects() {
   local name
   for name in "$@"; do
@@ -44,7 +44,8 @@ build_if_changed() {
   # Only builds for tests run the analyzers; other commands need not wait for them.
   [[ $* == *tests/* ]] || settings+=(-p:RunAnalyzers=false)
   billing_compiler="billing-$$"
-  # No build server stays behind, and none inherits the lock: all projects share one compiler process, which belongs to this build.
+  # No build server stays behind, and none inherits the lock: all projects share one compiler process,
+  # which belongs to this build.
   with_progress 'building' "$log" env -C "$BILLING_ROOT" MSBUILDUSESERVER=0 dotnet build "$filter" -c Release --nologo -v quiet \
     -nodeReuse:false -p:UseRazorBuildServer=false -p:UseSharedCompilation=true -p:SharedCompilationId="$billing_compiler" \
     -p:PackageAnswer="$package_answer" "${settings[@]}" 9>&- || {
@@ -78,7 +79,8 @@ solution_filter() {
   printf '\n] } }\n'
 }
 
-# Name, size and time of every source file, and everything else a build depends on. Lock files are left out, since builds write them.
+# Name, size and time of every source file, and everything else a build depends on. Lock files are left out,
+# since builds write them.
 build_input() {
   local folders=(src load polyfills eng)
   [[ " $*" != *' tests/'* ]] || folders+=(tests examples deploy)

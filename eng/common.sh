@@ -19,8 +19,8 @@ spare_loopback_the_proxy() {
   export no_proxy NO_PROXY
 }
 
-# print_help ARGUMENT...: prints the page of a command if that is requested, without a build: eng/help has a copy of each command's own help.
-# A command that does not exist is refused at once, too.
+# print_help ARGUMENT...: prints the page of a command if that is requested, without a build: eng/help has a copy of
+# each command's own help. A command that does not exist is refused at once, too.
 print_help() {
   local argument page=billing
   (($#)) || {
@@ -42,8 +42,8 @@ print_help() {
   [[ $page != billing || $1 == -* ]] || die "there is no command '$1'; ./billing --help lists them"
 }
 
-# prepare_folders: sets and exports BILLING_CACHE, the folder shared by all clones of a user, and makes HOME usable for dotnet, NuGet and npm;
-# sets BILLING_STATE, the folder for what is kept for this clone.
+# prepare_folders: sets and exports BILLING_CACHE, the folder shared by all clones of a user, and makes HOME usable for
+# dotnet, NuGet and npm; sets BILLING_STATE, the folder for what is kept for this clone.
 prepare_folders() {
   BILLING_STATE="$BILLING_ROOT/.billing"
   can_make "$BILLING_STATE" || die "cannot write to $BILLING_STATE: ./billing builds inside the repository"
@@ -61,8 +61,8 @@ prepare_folders() {
 
 can_make() { mkdir -p -- "$1" 2>/dev/null && [[ -w $1 ]]; }
 
-# need_programs: stops if this machine lacks what the scripts and the programs use everywhere, and sets BILLING_SDK, the version that
-# global.json selects (dotnet searches for it from the current folder upwards).
+# need_programs: stops if this machine lacks what the scripts and the programs use everywhere, and sets BILLING_SDK,
+# the version that global.json selects (dotnet searches for it from the current folder upwards).
 need_programs() {
   local program missing=()
   for program in flock setpriv setsid find tar; do have "$program" || missing+=("$program"); done
@@ -110,8 +110,8 @@ stop_ticker() {
   fi
 }
 
-# with_progress LABEL LOG COMMAND...: runs the command with its output in LOG, and shows that when the command fails. The command stays in the
-# foreground, so that Ctrl-C reaches it; only the clock runs beside it.
+# with_progress LABEL LOG COMMAND...: runs the command with its output in LOG, and shows that when the command fails.
+# The command stays in the foreground, so that Ctrl-C reaches it; only the clock runs beside it.
 with_progress() {
   local label="$1" log="$2" status=0
   shift 2
@@ -152,8 +152,8 @@ locked() {
   exec 9>&-
 }
 
-# replace_if_changed FILE: writes standard input to the file; one with the same content keeps its modification time. Another ./billing may do
-# so at the same time.
+# replace_if_changed FILE: writes standard input to the file; one with the same content keeps its modification time.
+# Another ./billing may do so at the same time.
 replace_if_changed() {
   local new="$1.$BASHPID"
   cat >"$new"

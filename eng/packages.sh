@@ -1,9 +1,10 @@
 # shellcheck shell=bash
-# What a package registry may lack: NBomber, for which the project under polyfills/ stands in (docs/decisions/0016), and the
-# ReadyToRun compiler, without which programs are compiled at run time (eng/ReadyToRun.targets).
+# What a package registry may lack: NBomber, for which the project under polyfills/ stands in (docs/decisions/0016),
+# and the ReadyToRun compiler, without which programs are compiled at run time (eng/ReadyToRun.targets).
 
-# decide_packages: sets nbomber_stand_in (true or false), crossgen (the compiler's file, or nothing) and package_answer, the settings for
-# MSBuild. The registry, and the folder of BILLING_PACKAGES, are queried once, and again when the SDK, a version or the folder changes.
+# decide_packages: sets nbomber_stand_in (true or false), crossgen (the compiler's file, or nothing) and package_answer,
+# the settings for MSBuild. The registry, and the folder of BILLING_PACKAGES, are queried once, and again when the SDK,
+# a version or the folder changes.
 decide_packages() {
   local question answer
   check_package_folder
@@ -28,7 +29,8 @@ is_answered() {
   [[ -z $crossgen || -x $crossgen ]]
 }
 
-# Prints what stands in, for commands whose results depend on it, and once, before the first load, which NBomber runs it.
+# Prints what stands in, for commands whose results depend on it, and once, before the first load,
+# which NBomber runs it.
 name_packages() {
   if [[ $nbomber_stand_in == false ]]; then say 'all packages are genuine'; else say 'stand-in for a missing package: NBomber'; fi
   [[ $1 != load || $nbomber_stand_in == true || -f $BILLING_STATE/nbomber-named ]] || {
@@ -48,8 +50,8 @@ package_folder_content() {
   [[ -z ${BILLING_PACKAGES:-} ]] || find "$BILLING_PACKAGES" -maxdepth 1 -name '*.nupkg' -printf '%p %s %T@\n' | sort
 }
 
-# The properties that make restore use the folder, the same for queries and for the build. A package's content must not depend on where
-# it was restored from first: packages of a folder get their own cache.
+# The properties that make restore use the folder, the same for queries and for the build. A package's content must not
+# depend on where it was restored from first: packages of a folder get their own cache.
 package_folder_settings() {
   [[ -z ${BILLING_PACKAGES:-} ]] || {
     printf '    <RestoreAdditionalProjectSources>%s</RestoreAdditionalProjectSources>\n' "$BILLING_PACKAGES"
@@ -69,8 +71,8 @@ write_package_answer() {
   printf '  </PropertyGroup>\n</Project>\n'
 }
 
-# query_limit: the seconds that the query may take, downloads included. Where no registry answers, only packages that NuGet has kept can
-# be found.
+# query_limit: the seconds that the query may take, downloads included. Where no registry answers, only packages that
+# NuGet has kept can be found.
 query_limit() {
   local source limit=60
   have curl || limit=300
@@ -82,7 +84,8 @@ query_limit() {
 
 registry_silent=
 
-# ask_for_packages FILE: sets nbomber_stand_in and crossgen, and writes them to the file unless no registry could be queried.
+# ask_for_packages FILE: sets nbomber_stand_in and crossgen, and writes them to the file unless no
+# registry could be queried.
 ask_for_packages() {
   local folder log status=0
   ! is_answered "$1" || return 0
@@ -115,8 +118,9 @@ ask_for_packages() {
   rm -rf -- "$folder"
 }
 
-# write_questions FOLDER: two projects, isolated from the repository's build settings; the prefix of their names keeps restore from taking a
-# project for the package. NBomber must have its very version, what it asks for need not; the compiler has the version of the SDK's runtime.
+# write_questions FOLDER: two projects, isolated from the repository's build settings; the prefix of their names keeps
+# restore from taking a project for the package. NBomber must have its very version, what it asks for need not; the
+# compiler has the version of the SDK's runtime.
 write_questions() {
   local version head='<Project Sdk="Microsoft.NET.Sdk"><PropertyGroup><TargetFramework>net10.0</TargetFramework><NuGetAudit>false</NuGetAudit>'
   version=$(package_version NBomber)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Changes variables in this machine's /etc/billing/host.env, such as those about other machines when some were added, and installs it
-# again, as root:
+# Changes variables in this machine's /etc/billing/host.env, such as those about other machines when some were added,
+# and installs it again, as root:
 #   configure.sh NAME=VALUE...
 set -euo pipefail
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Starts a broker or the database in a container (deploy/containers), as install.sh and the systemd units do on a machine, with the same
-# settings: container.sh kafka | postgres
+# Starts a broker or the database in a container (deploy/containers), as install.sh and the systemd units do on a
+# machine, with the same settings: container.sh kafka | postgres
 set -euo pipefail
 
 BILLING_BOOTSTRAP=$(cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd)

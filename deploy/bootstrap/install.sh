@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the tier and the release in /etc/billing/host.env on this machine, or upgrades it to that release. It may run again at any
-# time: it only changes what differs, and restarts a service only if one of its files has changed.
+# Installs the tier and the release in /etc/billing/host.env on this machine, or upgrades it to that release. It may run
+# again at any time: it only changes what differs, and restarts a service only if one of its files has changed.
 set -euo pipefail
 # A secret that cannot be read must not become an empty line in a file.
 shopt -s inherit_errexit

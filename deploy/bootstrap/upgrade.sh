@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Upgrades this machine to another release, as root:
 #   upgrade.sh VERSION SHA256 [FOLDER]
-# SHA256 is that of the bootstrap archive, FOLDER the location of the release's archives (https://..., s3://..., file:///...);
-# by default, the folder of the previous release with the new version in its name. A failure leaves the machine unchanged, except
-# host.env.
+# SHA256 is that of the bootstrap archive, FOLDER the location of the release's archives (https://..., s3://...,
+# file:///...); by default, the folder of the previous release with the new version in its name. A failure leaves the
+# machine unchanged, except host.env.
 set -euo pipefail
 shopt -s inherit_errexit
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Stores generated passwords in the systems manager's parameter store, where Terraform and its state never see them. Existing ones
-# stay, so that it may be run again; --rotate overwrites them.
+# Stores generated passwords in the systems manager's parameter store, where Terraform and its state never see them.
+# Existing ones stay, so that it may be run again; --rotate overwrites them.
 set -euo pipefail
 
 usage() {

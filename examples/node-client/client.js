@@ -1,5 +1,5 @@
-// A client of the billing platform. Calls are distributed over the proxies in turn. A call that a proxy does not accept is
-// retried at the next proxy with the same transaction id, so that nothing is charged twice.
+// A client of the billing platform. Calls are distributed over the proxies in turn. A call that a proxy does not accept
+// is retried at the next proxy with the same transaction id, so that nothing is charged twice.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import grpc from '@grpc/grpc-js';
@@ -9,8 +9,8 @@ const RETRIES_MAX = 8;
 const DELAY_FIRST_MS = 50;
 const DELAY_MAX_MS = 2000;
 
-// Statuses of calls that were not accepted or whose connection broke. If the payment was recorded nevertheless, the retry is
-// answered from its receipt.
+// Statuses of calls that were not accepted or whose connection broke. If the payment was recorded nevertheless,
+// the retry is answered from its receipt.
 const TRANSIENT = new Set([grpc.status.UNAVAILABLE, grpc.status.RESOURCE_EXHAUSTED]);
 const STREAM_TRANSIENT = new Set(
   [...TRANSIENT, grpc.status.INTERNAL, grpc.status.UNKNOWN, grpc.status.CANCELLED, grpc.status.ABORTED]);

@@ -1,4 +1,5 @@
-// A payment, a hold, a capture, a refund, a statement, and an error of each kind, with the types that openapi-typescript generates.
+// A payment, a hold, a capture, a refund, a statement, and an error of each kind, with the types that
+// openapi-typescript generates.
 import createClient from "openapi-fetch";
 import type { components, paths } from "./api.js";
 

@@ -49,7 +49,8 @@ class Account:
     def apply(self, event):
         """Applies an event. Events are delivered at least once, and sometimes before an earlier one."""
         if event.incarnation > self._incarnation:
-            # The event store was restored to an earlier time, or has moved the account: its versions from here on take the place of former ones.
+            # The event store was restored to an earlier time, or has moved the account: its versions from here on take
+            # the place of former ones.
             self._incarnation = event.incarnation
             del self._events[event.version - 1:], self._limits[event.version - 1:]
             self._ahead = {version: ahead for version, ahead in self._ahead.items() if version < event.version}

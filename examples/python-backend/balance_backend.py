@@ -226,8 +226,8 @@ class BalanceBackend:
 
     def _send(self, topic, places, replies):
         def sent(error, _):
-            # A missing reply topic belonged to a proxy that has ended: no caller waits. After any other error the commands
-            # are delivered again to the next consumer.
+            # A missing reply topic belonged to a proxy that has ended: no caller waits. After any other error the
+            # commands are delivered again to the next consumer.
             if error and error.code() not in (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC):
                 sys.exit(f"replies could not be published to {topic}: {error}")
             self._settle(places)

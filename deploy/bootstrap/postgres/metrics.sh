@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Writes the state of the server, its archive and its backups to a file for the node exporter; as the user postgres:
 #   billing-backup-metrics FILE
-# It needs no session with the server: the figures are needed most when there is none, or when the disk is full, hence FILE is in memory, in
-# /run. Backups that cannot be read count as none.
+# It needs no session with the server: the figures are needed most when there is none, or when the disk is full,
+# hence FILE is in memory, in /run. Backups that cannot be read count as none.
 set -euo pipefail
 
 running=0

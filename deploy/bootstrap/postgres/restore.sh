@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Restores the database from its backups in a separate cluster, on port 5433 of this machine; the running one is not changed.
-# As root, on the primary, or on a new machine if all of the database's are lost:
+# Restores the database from its backups in a separate cluster, on port 5433 of this machine; the running one is not
+# changed. As root, on the primary, or on a new machine if all of the database's are lost:
 #   billing-restore '2026-01-31 12:00:00Z'    restores that moment, waits for completion, and prints the time of the newest event
 #   billing-restore latest                    restores everything that was archived
 #   billing-restore --take-over               replaces the running cluster by the restored one, and begins a new incarnation of the event store
@@ -54,8 +54,8 @@ END
   die 'the recovery did not end within an hour'
 }
 
-# Everything that the running database has written so far, with a transaction at its end: recovery never reaches a point in time after
-# the last transaction.
+# Everything that the running database has written so far, with a transaction at its end:
+# recovery never reaches a point in time after the last transaction.
 archive_all() {
   query 5432 'select pg_current_xact_id()' >/dev/null
   runuser -u postgres -- pgbackrest --stanza=billing check || die 'the log is not archived; see the log of patroni'
@@ -67,8 +67,8 @@ drop() {
   rm -rf -- "$settings" "$data"
 }
 
-# The standbys wait meanwhile: their right to be promoted is taken away. Afterwards they copy the restored cluster; they do not
-# notice by themselves that their primary has another history.
+# The standbys wait meanwhile: their right to be promoted is taken away. Afterwards they copy the restored cluster;
+# they do not notice by themselves that their primary has another history.
 take_over() {
   local kept='' second standby
   [[ -e $settings ]] || die 'there is no restored cluster'
@@ -87,8 +87,8 @@ take_over() {
   agreed resume --wait
   for ((second = 0; second < 300; second++)); do
     if [[ $(query 5432 'select pg_is_in_recovery()' 2>/dev/null || true) == f ]]; then
-      # Before a backend records anything: what it records is told by new numbers from what was lost. The commit cannot wait for a standby, which is
-      # copied only afterwards.
+      # Before a backend records anything: what it records is told by new numbers from what was lost.
+      # The commit cannot wait for a standby, which is copied only afterwards.
       if [[ $(query 5432 'select count(*) from billing.shards where is_held and moving_to is null' billing) == 64 ]]; then
         query 5432 'set synchronous_commit = local; select billing.begin_incarnation(array[]::integer[])' billing >/dev/null
       else

@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # What common.sh reads and sets.
-# The operator's machine: Prometheus with the metrics of every machine and service and alerts about them, and the platform's command line. It also
-# creates the topics, their access rights and the tables, which all other machines wait for.
+# The operator's machine: Prometheus with the metrics of every machine and service and alerts about them, and the
+# platform's command line. It also creates the topics, their access rights and the tables, which all other
+# machines wait for.
 
 install_tier() {
   install_program cli

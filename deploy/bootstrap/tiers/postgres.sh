@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # What common.sh reads and sets.
-# A machine of the database: Debian's PostgreSQL 15, with roles for each kind of program, under Patroni, which makes one machine the
-# primary and the others its standbys, and pgBackRest, which keeps backups and the write-ahead log elsewhere.
+# A machine of the database: Debian's PostgreSQL 15, with roles for each kind of program, under Patroni, which
+# makes one machine the primary and the others its standbys, and pgBackRest, which keeps backups and the
+# write-ahead log elsewhere.
 
 data=/var/lib/postgresql/15/main
 
@@ -92,8 +93,9 @@ is_member() { as_superuser -c 'select 1' >/dev/null && curl --fail --silent --ou
 
 is_primary() { [[ $(as_superuser -At -c 'select pg_is_in_recovery()') == f ]]; }
 
-# Patroni writes these into etcd when the first machine creates the cluster; afterwards `patronictl edit-config` changes them.
-# The lock of the primary lasts nine seconds: then a standby takes over. Its renewal is tried every two seconds, for three each.
+# Patroni writes these into etcd when the first machine creates the cluster; afterwards `patronictl edit-config`
+# changes them. The lock of the primary lasts nine seconds: then a standby takes over. Its renewal is tried every two
+# seconds, for three each.
 agreed_settings() {
   cat <<END
     ttl: 9

@@ -1,6 +1,6 @@
-// Writes aws.json: the names, types and flags of the attributes and blocks of every AWS resource and data source that the modules
-// use, as the provider itself describes them. They are extracted from the provider's JavaScript bindings, so that validating the
-// modules needs neither the provider nor the network:
+// Writes aws.json: the names, types and flags of the attributes and blocks of every AWS resource and data source that
+// the modules use, as the provider itself describes them. They are extracted from the provider's JavaScript bindings,
+// so that validating the modules needs neither the provider nor the network:
 //
 //   npm pack @cdktf/provider-aws@21.22.1 && tar -xzf cdktf-provider-aws-21.22.1.tgz
 //   node deploy/terraform/schema/extract.mjs package
@@ -74,8 +74,8 @@ function computedType(file, owner, name, getter) {
   return [made[2] === 'true' ? 'set' : 'list', objectType(file, made[1].replace(/(List|OutputReference)$/, ''))];
 }
 
-/** The block that a class stands for. Only what is computed, and blocks, carry a mark in the text; whether anything else may be
- * left out is told by whether the class can reset it. */
+/** The block that a class stands for. Only what is computed, and blocks, carry a mark in the text;
+ * whether anything else may be left out is told by whether the class can reset it. */
 function block(file, className, writes) {
   const owner = file.classes.get(`${className}OutputReference`) ?? file.classes.get(className);
   if (!owner) throw new Error(`no class ${className}`);

@@ -1,4 +1,5 @@
-// Drives a browser for the tests: reads one command per line, { do, ... }, and answers each with a line: { value } or { error }.
+// Drives a browser for the tests: reads one command per line, { do, ... }, and answers each with a line:
+// { value } or { error }.
 
 import { createRequire } from 'node:module';
 import { readFile } from 'node:fs/promises';
@@ -93,7 +94,8 @@ const commands = {
 
   offline: ({ page, is }) => on(page).context().setOffline(is),
 
-  /** Presses Tab until an element has the focus, as a user without a mouse does, and returns whether the focus is visible. */
+  /** Presses Tab until an element has the focus, as a user without a mouse does, and returns whether the
+      focus is visible. */
   async tabTo({ page, selector }) {
     for (let presses = 0; presses < 40; presses++) {
       if (await on(page).evaluate(where => document.activeElement?.matches(where), selector)) {

@@ -11,8 +11,8 @@ locals {
     monitoring      = ["kafka/admin", "kafka/operator", "postgres/audit", "postgres/owner"]
   }
 
-  # The rights that the systems manager's agent needs for sessions and commands. AWS's policy, AmazonSSMManagedInstanceCore, also
-  # lets a machine read every parameter of the account, and so every tier's secrets.
+  # The rights that the systems manager's agent needs for sessions and commands. AWS's policy,
+  # AmazonSSMManagedInstanceCore, also lets a machine read every parameter of the account, and so every tier's secrets.
   agent = {
     Sid    = "SystemsManager"
     Effect = "Allow"

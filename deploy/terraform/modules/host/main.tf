@@ -35,8 +35,8 @@ resource "aws_instance" "this" {
   }
 
   lifecycle {
-    # A newer image, or an additional machine in another tier, must not replace brokers and the database. README.md describes how to
-    # replace a machine.
+    # A newer image, or an additional machine in another tier, must not replace brokers and the database.
+    # README.md describes how to replace a machine.
     ignore_changes = [ami, user_data]
 
     precondition {

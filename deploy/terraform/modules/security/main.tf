@@ -14,7 +14,8 @@ locals {
     for key, rule in local.rules : { for cidr in var.external[rule.to] : "${key}-${cidr}" => merge(rule, { cidr = cidr }) } if contains(keys(var.external), rule.to)
   ]...)
 
-  # Packages, the release, the parameter store and the systems manager. Groups do not apply to the network's own DNS and NTP.
+  # Packages, the release, the parameter store and the systems manager. Groups do not apply to the
+  # network's own DNS and NTP.
   to_internet = { for pair in setproduct(var.tiers, [80, 443]) : "${pair[0]}-${pair[1]}" => { from = pair[0], port = pair[1] } }
 }
 

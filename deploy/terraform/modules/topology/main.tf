@@ -1,6 +1,6 @@
 locals {
-  # The last part of the first machine's address, the default number of machines, and the least size of their volumes. A tier
-  # has ten addresses in each zone.
+  # The last part of the first machine's address, the default number of machines, and the least size of their volumes.
+  # A tier has ten addresses in each zone.
   defaults = {
     kafka           = { first = 11, count = 3, volume_gib = 30 }
     postgres        = { first = 21, count = 2, volume_gib = 100 }
@@ -26,8 +26,8 @@ locals {
 
   partitions = var.partitions > 0 ? var.partitions : max(local.tiers["payment-backend"].count, local.tiers["balance-backend"].count)
 
-  # A broker has its share of three replicas of nine topics, up to 288 MiB for each partition (kafka/server.properties), and 6 GiB of
-  # everything else. Less than a fifth of the disk free raises an alert.
+  # A broker has its share of three replicas of nine topics, up to 288 MiB for each partition (kafka/server.properties),
+  # and 6 GiB of everything else. Less than a fifth of the disk free raises an alert.
   kafka_volume_gib_min = local.kafka_own ? ceil((9 * local.partitions * 3 / local.tiers.kafka.count * 288 / 1024 + 6) / 0.8) : 0
 
   subnets = [
@@ -38,8 +38,9 @@ locals {
     }
   ]
 
-  # Where the machines of a tier are, and their names. They alternate through the zones; each further database begins with the next zone,
-  # and has the next address in each, so that none of its machines changes if another database gets more of them.
+  # Where the machines of a tier are, and their names. They alternate through the zones; each further database begins
+  # with the next zone, and has the next address in each, so that none of its machines changes if another database
+  # gets more of them.
   places = {
     for tier, it in local.tiers : tier => tier != "postgres" ? [
       for index in range(it.count) : { name = "${tier}-${index + 1}", subnet = index % 3, number = it.first + floor(index / 3), database = "" }

@@ -1,5 +1,5 @@
-# The allowed connections and their ports. The security groups and the rehearsal's firewall are created from this list; all other
-# connections are blocked.
+# The allowed connections and their ports. The security groups and the rehearsal's firewall are created from this list;
+# all other connections are blocked.
 locals {
   kafka_ports   = local.kafka_own ? [9092] : distinct([for broker in split(",", var.kafka_bootstrap) : tonumber(split(":", broker)[1])])
   postgres_port = var.postgres_own ? 5432 : var.postgres_port

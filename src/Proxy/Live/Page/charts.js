@@ -6,7 +6,8 @@ const width = 240;
 const height = 56;
 export const seconds = 120;
 
-/** Draws a chart of the last two minutes: lines of { name, values, area }, the oldest value first, null for no value. */
+/** Draws a chart of the last two minutes: lines of { name, values, area }, the oldest value first,
+    null for no value. */
 export function sparkline(host, label, lines) {
   const top = niceMax(Math.max(...lines.flatMap(line => line.values.map(value => value ?? 0))));
   const shapes = lines.flatMap(line => shape(line, top));

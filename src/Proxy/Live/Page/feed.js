@@ -15,7 +15,8 @@ export const headers = (more = {}) => token.get() ? { ...more, Authorization: `B
 // An error of the page itself, which is not one of the connection.
 class PageError extends Error {}
 
-/** Watches for as long as the page is open: on('hello' | 'snapshot' | 'lost' | 'retry' | 'refused', data). An error of a handler ends it. */
+/** Watches for as long as the page is open: on('hello' | 'snapshot' | 'lost' | 'retry' | 'refused', data).
+    An error of a handler ends it. */
 export async function watch(on) {
   let failures = 0;
   for (;;) {

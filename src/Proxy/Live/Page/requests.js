@@ -15,7 +15,8 @@ export async function ask(method, path, body) {
 // The ids of requests without an answer.
 const unanswered = new Map();
 
-/** Sends a request with an id. If it is sent again after no answer, it is the same one, with the same id: nothing is done twice. */
+/** Sends a request with an id. If it is sent again after no answer, it is the same one, with the same id:
+    nothing is done twice. */
 export async function put(path, body) {
   const text = path + JSON.stringify(body);
   const id = unanswered.get(text) ?? newId();
