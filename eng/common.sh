@@ -78,9 +78,11 @@ install_sdk() {
   if have apt-get && "${as_root[@]}" true 2>/dev/null; then
     say 'installing dotnet-sdk-10.0 (to build and run)'
     { with_progress 'reading package lists' "$BILLING_STATE/apt.log" "${as_root[@]}" apt-get update -q &&
-      with_progress 'installing' "$BILLING_STATE/apt.log" "${as_root[@]}" apt-get install -q -y --no-install-recommends dotnet-sdk-10.0; } || true
+      with_progress 'installing' "$BILLING_STATE/apt.log" \
+        "${as_root[@]}" apt-get install -q -y --no-install-recommends dotnet-sdk-10.0; } || true
   fi
-  have dotnet || die './billing needs the .NET SDK 10: https://learn.microsoft.com/dotnet/core/install/linux (Ubuntu: sudo apt-get install' \
+  have dotnet || die './billing needs the .NET SDK 10: https://learn.microsoft.com/dotnet/core/install/linux' \
+    '(Ubuntu: sudo apt-get install' \
     'dotnet-sdk-10.0; Fedora: sudo dnf install dotnet-sdk-10.0; Arch: sudo pacman -S dotnet-sdk aspnet-runtime)'
 }
 

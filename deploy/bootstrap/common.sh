@@ -53,7 +53,8 @@ need_packages() {
   ((${#missing[@]})) || return 0
   say "installing ${missing[*]}"
   retry apt-get -q -o DPkg::Lock::Timeout=300 update
-  DEBIAN_FRONTEND=noninteractive retry apt-get -q -y --no-install-recommends -o DPkg::Lock::Timeout=300 install "${missing[@]}"
+  DEBIAN_FRONTEND=noninteractive retry \
+    apt-get -q -y --no-install-recommends -o DPkg::Lock::Timeout=300 install "${missing[@]}"
 }
 
 # retry COMMAND...: for commands that depend on other machines, which may need some minutes when all of them boot.
@@ -145,7 +146,8 @@ secret() {
   esac
   # Secrets are written to four kinds of files, each with its own rules for quoting other characters.
   [[ $value =~ ^[A-Za-z0-9+/=._-]{8,200}( [A-Za-z0-9+/=._-]{8,200})?$ ]] ||
-    die "the secret $1 in $BILLING_SECRETS must be 8 to 200 letters, digits and + / = . _ -, or two such values with a space between"
+    die "the secret $1 in $BILLING_SECRETS must be 8 to 200 letters, digits and + / = . _ -," \
+      'or two such values with a space between'
   printf '%s' "$value"
 }
 
@@ -180,7 +182,8 @@ put_file() {
 
 # own_user NAME: creates a system account without a shell, with its own group.
 own_user() {
-  id "$1" >/dev/null 2>&1 || useradd --system --user-group --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin "$1"
+  id "$1" >/dev/null 2>&1 ||
+    useradd --system --user-group --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin "$1"
 }
 
 # run_service UNIT: enables and starts the service; restarts it if one of its files has changed.

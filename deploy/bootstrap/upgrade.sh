@@ -21,7 +21,8 @@ main() {
   BILLING_RELEASE=${3:-${BILLING_RELEASE//$BILLING_VERSION/$version}}
   work=$(mktemp -d)
   fetch "billing-bootstrap-$version.tar.gz" "$work/bootstrap.tar.gz"
-  echo "$hash  $work/bootstrap.tar.gz" | sha256sum --check --quiet || die "the bootstrap archive in $BILLING_RELEASE does not have the SHA-256 $hash"
+  echo "$hash  $work/bootstrap.tar.gz" | sha256sum --check --quiet ||
+    die "the bootstrap archive in $BILLING_RELEASE does not have the SHA-256 $hash"
   set_variable BILLING_VERSION "$version"
   set_variable BILLING_RELEASE "$BILLING_RELEASE"
   tar -xzf "$work/bootstrap.tar.gz" -C "$BILLING_BOOTSTRAP" --no-same-owner

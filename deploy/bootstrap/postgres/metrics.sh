@@ -19,7 +19,8 @@ if [[ -e /var/lib/postgresql/15/main/standby.signal ]]; then
 fi
 waiting=$(find /var/lib/postgresql/15/main/pg_wal/archive_status -name '*.ready' | wc -l)
 newest=$(pgbackrest --stanza=billing --output=json info |
-  python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["backup"][-1]["timestamp"]["stop"])' 2>/dev/null) || newest=0
+  python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["backup"][-1]["timestamp"]["stop"])' 2>/dev/null) ||
+  newest=0
 cat >>"$1.new" <<END
 # HELP billing_archive_waiting_segments Segments of the write-ahead log that are not archived yet.
 # TYPE billing_archive_waiting_segments gauge

@@ -58,7 +58,8 @@ def renew_own_lock_only(etcd):
         if held and held.session == self._lease:
             return True
         lock = {"key": base64_encode(self.leader_path), "value": base64_encode(self._name)}
-        return bool(call(self._client.txn, {**lock, "target": "VALUE"}, {"request_put": {**lock, "lease": self._lease}}))
+        put = {"request_put": {**lock, "lease": self._lease}}
+        return bool(call(self._client.txn, {**lock, "target": "VALUE"}, put))
 
     etcd._update_leader = _update_leader
 

@@ -104,7 +104,8 @@ broker_accounts() {
 # broker_login: prints the account with which this broker logs in, or nothing before its first installation.
 broker_login() {
   if [[ -e $kafka_settings_file ]]; then
-    sed -nE 's/^listener\.name\.broker\.plain\.sasl\.jaas\.config=.* username="([^"]*)" password="([^"]*)".*/\1 \2/p' "$kafka_settings_file"
+    grep '^listener\.name\.broker\.plain\.sasl\.jaas\.config=' "$kafka_settings_file" |
+      sed -nE 's/.* username="([^"]*)" password="([^"]*)".*/\1 \2/p'
   fi
 }
 
@@ -119,7 +120,8 @@ is_broker_login() {
 broker_logins() {
   local name password login='' administrators=User:admin
   while read -r name password; do
-    [[ -n $login ]] || login="org.apache.kafka.common.security.plain.PlainLoginModule required username=\"$name\" password=\"$password\""
+    [[ -n $login ]] ||
+      login="org.apache.kafka.common.security.plain.PlainLoginModule required username=\"$name\" password=\"$password\""
     login+=" user_$name=\"$password\""
     administrators+=";User:$name"
   done <<<"$1"
