@@ -45,8 +45,8 @@ export class BillingClient {
   }
 
   /**
-   * Makes many payments over one stream, and yields the answers as they arrive. If the stream breaks, the payments without an
-   * answer are sent to the next proxy.
+   * Makes many payments over one stream, and yields the answers as they arrive. If the stream breaks, the payments
+   * without an answer are sent to the next proxy.
    * @param {object[]} payments each with its own transaction_id
    */
   async* makePayments(payments) {

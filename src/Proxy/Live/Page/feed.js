@@ -22,14 +22,20 @@ export async function watch(on) {
   for (;;) {
     let why;
     try {
-      const response = await fetch('live/events', { headers: headers({ Accept: 'text/event-stream' }), cache: 'no-store' });
+      const response = await fetch('live/events', {
+        headers: headers({ Accept: 'text/event-stream' }),
+        cache: 'no-store',
+      });
       if (response.status === 401 || response.status === 403) {
         failures = 0;
         await on('refused', response.status);
         continue;
       }
       if (!response.ok) {
-        why = await response.json().then(problem => problem.detail, () => `The answer is ${response.status} ${response.statusText}.`);
+        why = await response.json().then(
+          problem => problem.detail,
+          () => `The answer is ${response.status} ${response.statusText}.`
+        );
       } else {
         failures = 0;
         await read(response.body, on);

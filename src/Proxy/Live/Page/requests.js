@@ -5,7 +5,11 @@ import { headers } from './feed.js';
 /** Sends a request. If no answer arrives, the result is empty. */
 export async function ask(method, path, body) {
   try {
-    const response = await fetch(path, { method, body: body && JSON.stringify(body), headers: headers(body ? { 'Content-Type': 'application/json' } : {}) });
+    const response = await fetch(path, {
+      method,
+      body: body && JSON.stringify(body),
+      headers: headers(body ? { 'Content-Type': 'application/json' } : {}),
+    });
     return { response, answer: await response.json() };
   } catch {
     return {};
