@@ -80,8 +80,11 @@ resource "aws_iam_role_policy" "this" {
   name = "machine"
   role = aws_iam_role.this[each.key].id
   policy = jsonencode({
-    Version   = "2012-10-17"
-    Statement = [for statement in [local.agent, local.backups[each.key], local.release, local.parameters[each.key]] : statement if length(statement.Resource) > 0]
+    Version = "2012-10-17"
+    Statement = [
+      for statement in [local.agent, local.backups[each.key], local.release, local.parameters[each.key]] : statement
+      if length(statement.Resource) > 0
+    ]
   })
 }
 

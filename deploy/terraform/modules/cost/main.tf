@@ -36,6 +36,10 @@ locals {
     volumes       = sum(concat([0], var.volumes_gib)) * local.volume_gib_hour
     public_ipv4   = (length(var.instance_types) + var.public_load_balancer_addresses) * local.public_ipv4_hour
     load_balancer = local.load_balancer_hour
-    database      = sum(concat([0], [for database in var.databases : (database.multi_az ? 2 : 1) * (local.database_hour[database.class] + database.storage_gib * local.database_gib_hour)]))
+    database = sum(concat([0], [
+      for database in var.databases : (database.multi_az ? 2 : 1) * (
+        local.database_hour[database.class] + database.storage_gib * local.database_gib_hour
+      )
+    ]))
   }
 }

@@ -40,8 +40,11 @@ resource "aws_instance" "this" {
     ignore_changes = [ami, user_data]
 
     precondition {
-      condition     = var.architecture == "amd64" || contains(["kafka", "postgres"], var.host.tier)
-      error_message = "tiers: ${var.host.tier} needs an x86 instance type, since the release contains programs for x64 only; ${var.host.instance_type} is arm64."
+      condition = var.architecture == "amd64" || contains(["kafka", "postgres"], var.host.tier)
+      error_message = join(" ", [
+        "tiers: ${var.host.tier} needs an x86 instance type, since the release contains programs for x64 only;",
+        "${var.host.instance_type} is arm64.",
+      ])
     }
   }
 }
