@@ -22,7 +22,10 @@ internal static class TraceTable
         }
         console.Write(table);
         var counts = summary.Requests;
-        console.MarkupLineInterpolated($"{Numbers.Whole(counts.Sent)} payments sent, {Numbers.Whole(counts.Accepted)} accepted, {Numbers.Whole(counts.Declined)} declined, {Numbers.Whole(counts.Failed)} failed, {Numbers.Whole(counts.InStore)} found in the event store, {Numbers.Whole(counts.PerS)} answers/s.");
+        console.WriteLine(
+            $"{Numbers.Whole(counts.Sent)} payments sent, {Numbers.Whole(counts.Accepted)} accepted, "
+            + $"{Numbers.Whole(counts.Declined)} declined, {Numbers.Whole(counts.Failed)} failed, "
+            + $"{Numbers.Whole(counts.InStore)} found in the event store, {Numbers.Whole(counts.PerS)} answers/s.");
         if (counts.Failed > 0)
         {
             console.WriteLine(FailedRequests.Sentence(counts.Failed));
