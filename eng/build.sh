@@ -10,8 +10,8 @@ program_file() {
   printf '%s' "$BILLING_ROOT/artifacts/bin/$name/release/$name.dll"
 }
 
-# choose_test_projects ARGUMENT...: sets the caller's beside to the named test programs, or all; with --fast and --fuzz those that need no broker. The
-# program checks the arguments.
+# choose_test_projects ARGUMENT...: sets the caller's beside to the named test programs, or all;
+# with --fast and --fuzz those that need no broker. The program checks the arguments.
 choose_test_projects() {
   local name
   for name in "$@"; do
@@ -44,9 +44,12 @@ build_if_changed() {
   # Only builds for tests run the analyzers; other commands need not wait for them.
   [[ $* == *tests/* ]] || settings+=(-p:RunAnalyzers=false)
   billing_compiler="billing-$$"
-  # No build server stays behind, and none inherits the lock: all projects share one compiler process, which belongs to this build.
-  with_progress 'building' "$log" env -C "$BILLING_ROOT" MSBUILDUSESERVER=0 dotnet build "$filter" -c Release --nologo -v quiet \
-    -nodeReuse:false -p:UseRazorBuildServer=false -p:UseSharedCompilation=true -p:SharedCompilationId="$billing_compiler" \
+  # No build server stays behind, and none inherits the lock: all projects share one compiler process,
+  # which belongs to this build.
+  with_progress 'building' "$log" env -C "$BILLING_ROOT" MSBUILDUSESERVER=0 \
+    dotnet build "$filter" -c Release --nologo -v quiet \
+    -nodeReuse:false -p:UseRazorBuildServer=false -p:UseSharedCompilation=true \
+    -p:SharedCompilationId="$billing_compiler" \
     -p:PackageAnswer="$package_answer" "${settings[@]}" 9>&- || {
     # The build may have lacked a package: the registry is asked again.
     rm -f -- "$BILLING_STATE"/packages/*.unanswered
@@ -63,7 +66,8 @@ end_compiler() {
   [[ -n $billing_compiler ]] || return 0
   local sdks
   sdks=$(dotnet --list-sdks | sed -n "s/^$BILLING_SDK \[\(.*\)\]\$/\1/p")
-  dotnet "$sdks/$BILLING_SDK/Roslyn/bincore/VBCSCompiler.dll" -shutdown -pipename:"$billing_compiler" >/dev/null 2>&1 || true
+  dotnet "$sdks/$BILLING_SDK/Roslyn/bincore/VBCSCompiler.dll" -shutdown -pipename:"$billing_compiler" \
+    >/dev/null 2>&1 || true
   billing_compiler=
 }
 
@@ -78,7 +82,8 @@ solution_filter() {
   printf '\n] } }\n'
 }
 
-# Name, size and time of every source file, and everything else a build depends on. Lock files are left out, since builds write them.
+# Name, size and time of every source file, and everything else a build depends on. Lock files are left out,
+# since builds write them.
 build_input() {
   local folders=(src load polyfills eng)
   [[ " $*" != *' tests/'* ]] || folders+=(tests examples deploy)
@@ -86,7 +91,8 @@ build_input() {
     printf '%s\n' "$BILLING_SDK" "$@"
     printf '%s\n' "$BILLING_CACHE" "${CI:-}"
     cat -- "$package_answer"
-    find "$BILLING_ROOT" -maxdepth 1 -type f \( -name 'Directory.*' -o -name '*.sln' -o -name global.json -o -name .editorconfig \
+    find "$BILLING_ROOT" -maxdepth 1 -type f \
+      \( -name 'Directory.*' -o -name '*.sln' -o -name global.json -o -name .editorconfig \
       -o -iname nuget.config \) -printf '%p %s %T@\n'
     find "${folders[@]/#/$BILLING_ROOT/}" \
       -type d \( -name bin -o -name obj \) -prune -o -type f ! -name '*.lock.json' -printf '%p %s %T@\n'
@@ -99,6 +105,7 @@ build_output() {
   for project in "$@"; do
     folders+=("$(basename -- "$project" .csproj)")
   done
-  { find "${folders[@]/#/$BILLING_ROOT/artifacts/bin/}" -type f \( -name '*.dll' -o -name '*.so' -o -name '*.json' \) -printf '%p %s %T@\n' \
+  { find "${folders[@]/#/$BILLING_ROOT/artifacts/bin/}" -type f \
+    \( -name '*.dll' -o -name '*.so' -o -name '*.json' \) -printf '%p %s %T@\n' \
     2>/dev/null || true; } | sort | sha256sum | cut -d ' ' -f 1
 }

@@ -19,8 +19,8 @@ spare_loopback_the_proxy() {
   export no_proxy NO_PROXY
 }
 
-# print_help ARGUMENT...: prints the list of commands if that is requested, and refuses a command that does not exist: both without a build.
-# eng/help.txt has a copy of the programs' own list.
+# print_help ARGUMENT...: prints the list of commands if that is requested, and refuses a command that does not exist:
+# both without a build. eng/help.txt has a copy of the programs' own list.
 print_help() {
   (($#)) || {
     cat -- "$BILLING_ROOT/eng/help.txt"
@@ -30,13 +30,14 @@ print_help() {
     cat -- "$BILLING_ROOT/eng/help.txt"
     exit 0
   }
-  [[ $1 == -* ]] || grep -q -- "^  $1 " "$BILLING_ROOT/eng/help.txt" || die "there is no command '$1'; ./billing --help lists them"
+  [[ $1 == -* ]] || grep -q -- "^  $1 " "$BILLING_ROOT/eng/help.txt" ||
+    die "there is no command '$1'; ./billing --help lists them"
 }
 
 is_help() { [[ $1 == -h || $1 == -\? || $1 == --help ]]; }
 
-# prepare_folders: sets and exports BILLING_CACHE, the folder shared by all clones of a user, and makes HOME usable for dotnet, NuGet and npm;
-# sets BILLING_STATE, the folder for what is kept for this clone.
+# prepare_folders: sets and exports BILLING_CACHE, the folder shared by all clones of a user, and makes HOME usable for
+# dotnet, NuGet and npm; sets BILLING_STATE, the folder for what is kept for this clone.
 prepare_folders() {
   BILLING_STATE="$BILLING_ROOT/.billing"
   can_make "$BILLING_STATE" || die "cannot write to $BILLING_STATE: ./billing builds inside the repository"
@@ -54,8 +55,8 @@ prepare_folders() {
 
 can_make() { mkdir -p -- "$1" 2>/dev/null && [[ -w $1 ]]; }
 
-# need_programs: stops if this machine lacks what the scripts and the programs use everywhere, and sets BILLING_SDK, the version that
-# global.json selects (dotnet searches for it from the current folder upwards).
+# need_programs: stops if this machine lacks what the scripts and the programs use everywhere, and sets BILLING_SDK,
+# the version that global.json selects (dotnet searches for it from the current folder upwards).
 need_programs() {
   local program missing=()
   for program in flock setpriv setsid find tar; do have "$program" || missing+=("$program"); done
@@ -71,9 +72,11 @@ install_sdk() {
   if have apt-get && "${as_root[@]}" true 2>/dev/null; then
     say 'installing dotnet-sdk-10.0 (to build and run)'
     { with_progress 'reading package lists' "$BILLING_STATE/apt.log" "${as_root[@]}" apt-get update -q &&
-      with_progress 'installing' "$BILLING_STATE/apt.log" "${as_root[@]}" apt-get install -q -y --no-install-recommends dotnet-sdk-10.0; } || true
+      with_progress 'installing' "$BILLING_STATE/apt.log" \
+        "${as_root[@]}" apt-get install -q -y --no-install-recommends dotnet-sdk-10.0; } || true
   fi
-  have dotnet || die './billing needs the .NET SDK 10: https://learn.microsoft.com/dotnet/core/install/linux (Ubuntu: sudo apt-get install' \
+  have dotnet || die './billing needs the .NET SDK 10: https://learn.microsoft.com/dotnet/core/install/linux' \
+    '(Ubuntu: sudo apt-get install' \
     'dotnet-sdk-10.0; Fedora: sudo dnf install dotnet-sdk-10.0; Arch: sudo pacman -S dotnet-sdk aspnet-runtime)'
 }
 
@@ -103,8 +106,8 @@ stop_ticker() {
   fi
 }
 
-# with_progress LABEL LOG COMMAND...: runs the command with its output in LOG, and shows that when the command fails. The command stays in the
-# foreground, so that Ctrl-C reaches it; only the clock runs beside it.
+# with_progress LABEL LOG COMMAND...: runs the command with its output in LOG, and shows that when the command fails.
+# The command stays in the foreground, so that Ctrl-C reaches it; only the clock runs beside it.
 with_progress() {
   local label="$1" log="$2" status=0
   shift 2
@@ -145,8 +148,8 @@ locked() {
   exec 9>&-
 }
 
-# replace_if_changed FILE: writes standard input to the file; one with the same content keeps its modification time. Another ./billing may do
-# so at the same time.
+# replace_if_changed FILE: writes standard input to the file; one with the same content keeps its modification time.
+# Another ./billing may do so at the same time.
 replace_if_changed() {
   local new="$1.$BASHPID"
   cat >"$new"

@@ -1,15 +1,20 @@
 # shellcheck shell=bash
-# What a package registry may lack: NBomber, for which the project under polyfills/ stands in (docs/decisions/0016), and the
-# ReadyToRun compiler, without which programs are compiled at run time (eng/ReadyToRun.targets).
+# What a package registry may lack: NBomber, for which the project under polyfills/ stands in (docs/decisions/0016),
+# and the ReadyToRun compiler, without which programs are compiled at run time (eng/ReadyToRun.targets).
 
-# decide_packages: sets nbomber_stand_in (true or false), crossgen (the compiler's file, or nothing) and package_answer, the settings for
-# MSBuild. The registry, and the folder of BILLING_PACKAGES, are queried once, and again when the SDK, a version or the folder changes.
+# decide_packages: sets nbomber_stand_in (true or false), crossgen (the compiler's file, or nothing) and package_answer,
+# the settings for MSBuild. The registry, and the folder of BILLING_PACKAGES, are queried once, and again when the SDK,
+# a version or the folder changes.
 decide_packages() {
   local question answer
   check_package_folder
-  case ${NBomberStandIn:-} in '' | true | false) ;; *) die "NBomberStandIn is '$NBomberStandIn'; it may be true or false" ;; esac
+  case ${NBomberStandIn:-} in
+    '' | true | false) ;;
+    *) die "NBomberStandIn is '$NBomberStandIn'; it may be true or false" ;;
+  esac
   mkdir -p -- "$BILLING_STATE/packages"
-  question=$({ printf '%s\n' "$BILLING_SDK" "$BILLING_CACHE" && cat -- "$BILLING_ROOT/Directory.Packages.props" && package_folder_content; } |
+  question=$({ printf '%s\n' "$BILLING_SDK" "$BILLING_CACHE" &&
+    cat -- "$BILLING_ROOT/Directory.Packages.props" && package_folder_content; } |
     sha256sum | cut -c 1-16)
   answer="$BILLING_STATE/packages/$question"
   is_answered "$answer" || locked "$BILLING_CACHE/packages.lock" ask_for_packages "$answer"
@@ -28,11 +33,17 @@ is_answered() {
   [[ -z $crossgen || -x $crossgen ]]
 }
 
-# Prints what stands in, for commands whose results depend on it, and once, before the first load, which NBomber runs it.
+# Prints what stands in, for commands whose results depend on it, and once, before the first load,
+# which NBomber runs it.
 name_packages() {
-  if [[ $nbomber_stand_in == false ]]; then say 'all packages are genuine'; else say 'stand-in for a missing package: NBomber'; fi
+  if [[ $nbomber_stand_in == false ]]; then
+    say 'all packages are genuine'
+  else
+    say 'stand-in for a missing package: NBomber'
+  fi
   [[ $1 != load || $nbomber_stand_in == true || -f $BILLING_STATE/nbomber-named ]] || {
-    say "load runs NBomber $(package_version NBomber), under the Apache licence 2.0; from version 5 on, organisations need a licence for NBomber"
+    say "load runs NBomber $(package_version NBomber), under the Apache licence 2.0;" \
+      'from version 5 on, organisations need a licence for NBomber'
     : >"$BILLING_STATE/nbomber-named"
   }
 }
@@ -40,7 +51,8 @@ name_packages() {
 check_package_folder() {
   [[ -n ${BILLING_PACKAGES:-} ]] || return 0
   [[ -d $BILLING_PACKAGES ]] || die "BILLING_PACKAGES is $BILLING_PACKAGES, which is not a folder"
-  compgen -G "$BILLING_PACKAGES/*.nupkg" >/dev/null || die "BILLING_PACKAGES is $BILLING_PACKAGES, which contains no *.nupkg"
+  compgen -G "$BILLING_PACKAGES/*.nupkg" >/dev/null ||
+    die "BILLING_PACKAGES is $BILLING_PACKAGES, which contains no *.nupkg"
   BILLING_PACKAGES=$(cd -- "$BILLING_PACKAGES" && pwd)
 }
 
@@ -48,12 +60,13 @@ package_folder_content() {
   [[ -z ${BILLING_PACKAGES:-} ]] || find "$BILLING_PACKAGES" -maxdepth 1 -name '*.nupkg' -printf '%p %s %T@\n' | sort
 }
 
-# The properties that make restore use the folder, the same for queries and for the build. A package's content must not depend on where
-# it was restored from first: packages of a folder get their own cache.
+# The properties that make restore use the folder, the same for queries and for the build. A package's content must not
+# depend on where it was restored from first: packages of a folder get their own cache.
 package_folder_settings() {
   [[ -z ${BILLING_PACKAGES:-} ]] || {
     printf '    <RestoreAdditionalProjectSources>%s</RestoreAdditionalProjectSources>\n' "$BILLING_PACKAGES"
-    printf '    <RestorePackagesPath>%s/packages-%s</RestorePackagesPath>\n' "$BILLING_CACHE" "$(package_folder_content | sha256sum | cut -c 1-16)"
+    printf '    <RestorePackagesPath>%s/packages-%s</RestorePackagesPath>\n' \
+      "$BILLING_CACHE" "$(package_folder_content | sha256sum | cut -c 1-16)"
   }
 }
 
@@ -65,12 +78,13 @@ write_package_answer() {
   [[ -z $registry_silent ]] || printf '    <RestoreSources>%s</RestoreSources>\n' "$BILLING_STATE/packages"
   # Each compiler has its own folder for compiled assemblies.
   [[ -z $crossgen ]] ||
-    printf '    <ReadyToRunCompiler>%s</ReadyToRunCompiler>\n    <ReadyToRunCache>%s/compiled</ReadyToRunCache>\n' "$crossgen" "${tools%/*}"
+    printf '    <ReadyToRunCompiler>%s</ReadyToRunCompiler>\n' "$crossgen"
+    printf '    <ReadyToRunCache>%s/compiled</ReadyToRunCache>\n' "${tools%/*}"
   printf '  </PropertyGroup>\n</Project>\n'
 }
 
-# query_limit: the seconds that the query may take, downloads included. Where no registry answers, only packages that NuGet has kept can
-# be found.
+# query_limit: the seconds that the query may take, downloads included. Where no registry answers, only packages that
+# NuGet has kept can be found.
 query_limit() {
   local source limit=60
   have curl || limit=300
@@ -82,7 +96,8 @@ query_limit() {
 
 registry_silent=
 
-# ask_for_packages FILE: sets nbomber_stand_in and crossgen, and writes them to the file unless no registry could be queried.
+# ask_for_packages FILE: sets nbomber_stand_in and crossgen, and writes them to the file unless no
+# registry could be queried.
 ask_for_packages() {
   local folder log status=0
   ! is_answered "$1" || return 0
@@ -96,10 +111,12 @@ ask_for_packages() {
   log="$folder/restore.log"
   write_questions "$folder"
   say "querying the package registry${BILLING_PACKAGES:+ and $BILLING_PACKAGES} ..."
-  (cd "$folder" && timeout "$(query_limit)" dotnet restore questions.slnx --disable-build-servers -v minimal) >"$log" 2>&1 9>&- || status=$?
+  (cd "$folder" && timeout "$(query_limit)" dotnet restore questions.slnx --disable-build-servers -v minimal) \
+    >"$log" 2>&1 9>&- || status=$?
   if ((status)) && { grep -q NU1301 "$log" || ! grep -q 'error NU' "$log"; }; then
     registry_silent=yes
-    say "the package registry does not answer ($(first_error "$log" "$status")): building with packages that NuGet has kept," \
+    say "the package registry does not answer ($(first_error "$log" "$status")):" \
+      'building with packages that NuGet has kept,' \
       'stand-ins, and no native code'
     : >"$1.unanswered"
   else
@@ -115,26 +132,34 @@ ask_for_packages() {
   rm -rf -- "$folder"
 }
 
-# write_questions FOLDER: two projects, isolated from the repository's build settings; the prefix of their names keeps restore from taking a
-# project for the package. NBomber must have its very version, what it asks for need not; the compiler has the version of the SDK's runtime.
+# write_questions FOLDER: two projects, isolated from the repository's build settings; the prefix of their names keeps
+# restore from taking a project for the package. NBomber must have its very version, what it asks for need not; the
+# compiler has the version of the SDK's runtime.
 write_questions() {
-  local version head='<Project Sdk="Microsoft.NET.Sdk"><PropertyGroup><TargetFramework>net10.0</TargetFramework><NuGetAudit>false</NuGetAudit>'
+  local version head='<Project Sdk="Microsoft.NET.Sdk"><PropertyGroup>'
+  head+='<TargetFramework>net10.0</TargetFramework><NuGetAudit>false</NuGetAudit>'
   version=$(package_version NBomber)
   printf '<Project />\n' | tee "$1/Directory.Build.props" "$1/Directory.Packages.props" >"$1/Directory.Build.targets"
-  printf '<Solution><Project Path="ask.nbomber/ask.nbomber.csproj" /><Project Path="ask.crossgen/ask.crossgen.csproj" /></Solution>\n' \
+  printf '<Solution><Project Path="%s" /><Project Path="%s" /></Solution>\n' \
+    ask.nbomber/ask.nbomber.csproj ask.crossgen/ask.crossgen.csproj \
     >"$1/questions.slnx"
   mkdir -- "$1/ask.nbomber" "$1/ask.crossgen"
   {
     printf '%s\n%s\n' "$head" "$(package_folder_settings)"
-    printf '</PropertyGroup>\n<ItemGroup><PackageReference Include="NBomber" Version="[%s]" /></ItemGroup></Project>\n' "$version"
+    printf '</PropertyGroup>\n<ItemGroup><PackageReference Include="NBomber" Version="[%s]" />' "$version"
+    printf '</ItemGroup></Project>\n'
   } >"$1/ask.nbomber/ask.nbomber.csproj"
   {
     printf '%s<RestorePackagesPath>%s/crossgen</RestorePackagesPath>\n' "$head" "$BILLING_CACHE"
-    printf '<RestoreAdditionalProjectSources>%s</RestoreAdditionalProjectSources></PropertyGroup>\n' "${BILLING_PACKAGES:-}"
+    printf '<RestoreAdditionalProjectSources>%s</RestoreAdditionalProjectSources></PropertyGroup>\n' \
+      "${BILLING_PACKAGES:-}"
     cat <<'PROJECT'
 <ItemGroup><PackageDownload Include="Microsoft.NETCore.App.Crossgen2.$(NETCoreSdkPortableRuntimeIdentifier)"
                             Version="[$(BundledNETCoreAppPackageVersion)]" /></ItemGroup>
-<PropertyGroup><Crossgen>$(RestorePackagesPath)/microsoft.netcore.app.crossgen2.$(NETCoreSdkPortableRuntimeIdentifier)/$(BundledNETCoreAppPackageVersion)/tools/crossgen2</Crossgen></PropertyGroup>
+<PropertyGroup>
+<CrossgenPackage>microsoft.netcore.app.crossgen2.$(NETCoreSdkPortableRuntimeIdentifier)</CrossgenPackage>
+<Crossgen>$(RestorePackagesPath)/$(CrossgenPackage)/$(BundledNETCoreAppPackageVersion)/tools/crossgen2</Crossgen>
+</PropertyGroup>
 </Project>
 PROJECT
   } >"$1/ask.crossgen/ask.crossgen.csproj"
@@ -143,7 +168,8 @@ PROJECT
 # package_version ID: as in Directory.Packages.props, the only place for versions.
 package_version() {
   local version
-  version=$(sed -n "s/.*<PackageVersion Include=\"$1\" Version=\"\([^\"]*\)\".*/\1/p" "$BILLING_ROOT/Directory.Packages.props")
+  version=$(sed -n "s/.*<PackageVersion Include=\"$1\" Version=\"\([^\"]*\)\".*/\1/p" \
+    "$BILLING_ROOT/Directory.Packages.props")
   [[ -n $version ]] || die "Directory.Packages.props names no version of $1"
   printf '%s' "$version"
 }

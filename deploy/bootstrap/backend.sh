@@ -2,8 +2,8 @@
 # shellcheck disable=SC2034 # What common.sh reads.
 # The installation that payment and balance backends share; they differ in the role only.
 
-# A connection to a machine that is gone breaks after five or six seconds, whether it waits or sends (the fifth time-out of 200 ms,
-# each twice the last), instead of fifteen minutes: the program then looks for another primary.
+# A connection to a machine that is gone breaks after five or six seconds, whether it waits or sends (the fifth time-out
+# of 200 ms, each twice the last), instead of fifteen minutes: the program then looks for another primary.
 end_silent_connections() {
   put_file /etc/sysctl.d/billing.conf root:root 644 <<<$'net.ipv4.tcp_retries2 = 3\nnet.ipv4.tcp_keepalive_probes = 3'
   sysctl -q -p /etc/sysctl.d/billing.conf

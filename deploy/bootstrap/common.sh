@@ -43,7 +43,8 @@ tiers() {
   printf '%s ' "${names[@]%.sh}"
 }
 
-# need_packages PACKAGE...: installs Debian packages. On the first boot, the cloud's start-up may hold the lock for some time.
+# need_packages PACKAGE...: installs Debian packages. On the first boot, the cloud's start-up may hold the
+# lock for some time.
 need_packages() {
   local missing=() package
   for package in "$@"; do
@@ -52,7 +53,8 @@ need_packages() {
   ((${#missing[@]})) || return 0
   say "installing ${missing[*]}"
   retry apt-get -q -o DPkg::Lock::Timeout=300 update
-  DEBIAN_FRONTEND=noninteractive retry apt-get -q -y --no-install-recommends -o DPkg::Lock::Timeout=300 install "${missing[@]}"
+  DEBIAN_FRONTEND=noninteractive retry \
+    apt-get -q -y --no-install-recommends -o DPkg::Lock::Timeout=300 install "${missing[@]}"
 }
 
 # retry COMMAND...: for commands that depend on other machines, which may need some minutes when all of them boot.
@@ -85,9 +87,9 @@ set_variable() {
   printf "%s='%s'\n" "$1" "$2" >>/etc/billing/host.env
 }
 
-# install_archive NAME ARCHIVE: unpacks an archive of the release to NAME-RELEASE below the programs' folder and makes NAME
-# point there. The archive must match SHA256SUMS, which is part of this script's archive. Sets `changed`. The previous release
-# stays for a rollback.
+# install_archive NAME ARCHIVE: unpacks an archive of the release to NAME-RELEASE below the programs' folder and makes
+# NAME point there. The archive must match SHA256SUMS, which is part of this script's archive. Sets `changed`. The
+# previous release stays for a rollback.
 install_archive() {
   local name="$1" archive="$2" target folder
   target="$programs/${archive%.tar.gz}"
@@ -129,8 +131,8 @@ install_program() {
   install_archive "$1" "billing-$1-$BILLING_VERSION-$(architecture).tar.gz"
 }
 
-# secret NAME: prints the secret; while it is replaced, the new value and, after a space, the former one. Never use it as an argument of a
-# program or in a file that others than its reader may open.
+# secret NAME: prints the secret; while it is replaced, the new value and, after a space, the former one.
+# Never use it as an argument of a program or in a file that others than its reader may open.
 secret() {
   local value
   case $BILLING_SECRETS in
@@ -144,7 +146,8 @@ secret() {
   esac
   # Secrets are written to four kinds of files, each with its own rules for quoting other characters.
   [[ $value =~ ^[A-Za-z0-9+/=._-]{8,200}( [A-Za-z0-9+/=._-]{8,200})?$ ]] ||
-    die "the secret $1 in $BILLING_SECRETS must be 8 to 200 letters, digits and + / = . _ -, or two such values with a space between"
+    die "the secret $1 in $BILLING_SECRETS must be 8 to 200 letters, digits and + / = . _ -," \
+      'or two such values with a space between'
   printf '%s' "$value"
 }
 
@@ -155,7 +158,8 @@ password() {
   printf '%s' "${value%% *}"
 }
 
-# former_password_settings SECTION SECRET: adds a setting with the former value of what `secret` printed, if there is one.
+# former_password_settings SECTION SECRET: adds a setting with the former value of what `secret`
+# printed, if there is one.
 former_password_settings() {
   [[ $2 != *' '* ]] || settings+=("$1:FormerPassword" "${2#* }")
 }
@@ -178,7 +182,8 @@ put_file() {
 
 # own_user NAME: creates a system account without a shell, with its own group.
 own_user() {
-  id "$1" >/dev/null 2>&1 || useradd --system --user-group --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin "$1"
+  id "$1" >/dev/null 2>&1 ||
+    useradd --system --user-group --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin "$1"
 }
 
 # run_service UNIT: enables and starts the service; restarts it if one of its files has changed.
@@ -209,8 +214,9 @@ wait_until_ready() {
   die "$2 was not ready at $1 within ten minutes"
 }
 
-# Installs the parts that every machine has: an account for the services, a journal of limited size, the node exporter, and the
-# names of all machines in /etc/hosts, so that a look-up, as a broker makes at each connection, never waits for a name server.
+# Installs the parts that every machine has: an account for the services, a journal of limited size, the node
+# exporter, and the names of all machines in /etc/hosts, so that a look-up, as a broker makes at each connection,
+# never waits for a name server.
 install_base() {
   put_host_names
   changed=0
@@ -247,7 +253,8 @@ host_names() {
   done
 }
 
-# The following functions fill `settings`, alternating names and values of a program's settings, and write its settings file.
+# The following functions fill `settings`, alternating names and values of a program's settings, and write
+# its settings file.
 
 # kafka_settings PRINCIPAL: adds the settings for the connection to the brokers.
 kafka_settings() {
@@ -264,7 +271,8 @@ kafka_settings() {
   former_password_settings Billing:Kafka "$secret"
 }
 
-# databases: prints a line for each database: its name, and its servers separated by commas. The only one may have no name in BILLING_POSTGRES.
+# databases: prints a line for each database: its name, and its servers separated by commas. The only one may have no
+# name in BILLING_POSTGRES.
 databases() {
   local database
   for database in $BILLING_POSTGRES; do
@@ -282,7 +290,8 @@ postgres_connection() {
   [[ $2 != *,* ]] || printf ';Target Session Attributes=primary'
 }
 
-# put_settings FOLDER GROUP: writes FOLDER/appsettings.json below the settings' folder, readable by root and the group only.
+# put_settings FOLDER GROUP: writes FOLDER/appsettings.json below the settings' folder, readable by root
+# and the group only.
 put_settings() {
   local number text='{' separator=
   for ((number = 0; number < ${#settings[@]}; number += 2)); do

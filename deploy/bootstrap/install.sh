@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the tier and the release in /etc/billing/host.env on this machine, or upgrades it to that release. It may run again at any
-# time: it only changes what differs, and restarts a service only if one of its files has changed.
+# Installs the tier and the release in /etc/billing/host.env on this machine, or upgrades it to that release. It may run
+# again at any time: it only changes what differs, and restarts a service only if one of its files has changed.
 set -euo pipefail
 # A secret that cannot be read must not become an empty line in a file.
 shopt -s inherit_errexit
@@ -15,7 +15,8 @@ BILLING_BOOTSTRAP=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
 cd /
 ((EUID == 0)) || die 'install.sh needs root'
 load_settings /etc/billing/host.env
-require_settings BILLING_NAME BILLING_TIER BILLING_ZONE BILLING_ADDRESS BILLING_VERSION BILLING_RELEASE BILLING_SECRETS \
+require_settings BILLING_NAME BILLING_TIER BILLING_ZONE BILLING_ADDRESS BILLING_VERSION BILLING_RELEASE \
+  BILLING_SECRETS \
   BILLING_KAFKA BILLING_POSTGRES BILLING_POSTGRES_OWN BILLING_PROXIES BILLING_HOSTS BILLING_NETWORK BILLING_PARTITIONS
 tier="$BILLING_BOOTSTRAP/tiers/$BILLING_TIER.sh"
 [[ -f $tier ]] || die "BILLING_TIER=$BILLING_TIER: unknown tier; the tiers are $(tiers)"

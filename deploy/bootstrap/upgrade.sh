@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Upgrades this machine to another release, as root:
 #   upgrade.sh VERSION SHA256 [FOLDER]
-# SHA256 is that of the bootstrap archive, FOLDER the location of the release's archives (https://..., s3://..., file:///...);
-# by default, the folder of the previous release with the new version in its name. A failure leaves the machine unchanged, except
-# host.env.
+# SHA256 is that of the bootstrap archive, FOLDER the location of the release's archives (https://..., s3://...,
+# file:///...); by default, the folder of the previous release with the new version in its name. A failure leaves the
+# machine unchanged, except host.env.
 set -euo pipefail
 shopt -s inherit_errexit
 
@@ -21,7 +21,8 @@ main() {
   BILLING_RELEASE=${3:-${BILLING_RELEASE//$BILLING_VERSION/$version}}
   work=$(mktemp -d)
   fetch "billing-bootstrap-$version.tar.gz" "$work/bootstrap.tar.gz"
-  echo "$hash  $work/bootstrap.tar.gz" | sha256sum --check --quiet || die "the bootstrap archive in $BILLING_RELEASE does not have the SHA-256 $hash"
+  echo "$hash  $work/bootstrap.tar.gz" | sha256sum --check --quiet ||
+    die "the bootstrap archive in $BILLING_RELEASE does not have the SHA-256 $hash"
   set_variable BILLING_VERSION "$version"
   set_variable BILLING_RELEASE "$BILLING_RELEASE"
   tar -xzf "$work/bootstrap.tar.gz" -C "$BILLING_BOOTSTRAP" --no-same-owner

@@ -6,9 +6,10 @@ usage() {
   cat <<'HELP'
 Usage: deploy/containers/build.sh [options] [proxy|backend|webhooks|operator|servers]...
 
-Builds billing-SERVICE:VERSION for the given services, by default for all five; servers are the brokers and the database.
+Builds billing-SERVICE:VERSION for the given services, by default for all five; servers are brokers and database.
 
-  --release FOLDER   output of ./billing package; default: where deploy/ was unpacked, else the newest in artifacts/release
+  --release FOLDER   output of ./billing package; default: where deploy/ was unpacked,
+                     else the newest in artifacts/release
   --base IMAGE       base image; default: that of the Containerfile
   --builder NAME     podman, buildah or docker; default: the first available
 HELP
@@ -36,7 +37,8 @@ choose_builder() {
       return
     fi
   done
-  die 'no program to build images: install podman, buildah, or docker with a running engine (Debian: apt-get install buildah)'
+  die 'no program to build images: install podman, buildah, or docker with a running engine' \
+    '(Debian: apt-get install buildah)'
 }
 
 here=$(cd -- "$(dirname -- "$0")" && pwd)
@@ -62,7 +64,8 @@ done
 ((${#services[@]})) || services=(proxy backend webhooks operator servers)
 [[ -n $release || ! -f $here/../../SHA256SUMS ]] || release=$(cd -- "$here/../.." && pwd)
 if [[ -z $release ]]; then
-  release=$(find "$here/../../artifacts/release" -mindepth 2 -maxdepth 2 -name SHA256SUMS -printf '%T@ %h\n' 2>/dev/null |
+  release=$(find "$here/../../artifacts/release" -mindepth 2 -maxdepth 2 \
+    -name SHA256SUMS -printf '%T@ %h\n' 2>/dev/null |
     sort -rn | head -n 1 | cut -d ' ' -f 2-)
   [[ -n $release ]] || die 'there is no release in artifacts/release; run ./billing package, or use --release FOLDER'
 fi
@@ -88,9 +91,11 @@ for service in "${services[@]}"; do
   else
     [[ -f $release/billing-$service-$version-$runtime.tar.gz ]] || die "$release has no billing-$service for $runtime"
     file=Containerfile
-    arguments=(--build-arg "SERVICE=$service" --build-arg "PROGRAM=${programs[$service]}" --build-arg "RUNTIME=$runtime")
+    arguments=(--build-arg "SERVICE=$service" --build-arg "PROGRAM=${programs[$service]}"
+      --build-arg "RUNTIME=$runtime")
   fi
-  "$builder" build -f "$here/$file" -t "billing-$service:$version" ${base:+--build-arg "BASE=$base"} --build-arg "VERSION=$version" \
+  "$builder" build -f "$here/$file" -t "billing-$service:$version" ${base:+--build-arg "BASE=$base"} \
+    --build-arg "VERSION=$version" \
     "${arguments[@]}" "$release"
   printf 'build.sh: billing-%s:%s\n' "$service" "$version" >&2
 done

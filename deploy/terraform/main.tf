@@ -40,7 +40,10 @@ locals {
   # Machines may also read a bucket of another owner; over https they need no permission.
   release_bucket = var.release == "" ? local.bucket : startswith(var.release, "s3://") ? split("/", var.release)[2] : ""
 
-  parameters = "arn:${data.aws_partition.this.partition}:ssm:${var.region}:${data.aws_caller_identity.this.account_id}:parameter${var.secrets_prefix}"
+  parameters = join(":", [
+    "arn", data.aws_partition.this.partition, "ssm", var.region, data.aws_caller_identity.this.account_id,
+    "parameter${var.secrets_prefix}"
+  ])
 
   # Graviton types have a g after the generation, as in t4g, m6g and c7gn.
   architectures = {
@@ -100,8 +103,10 @@ module "release" {
   source = "./modules/release"
   count  = var.release == "" ? 1 : 0
 
-  bucket          = local.bucket
-  folder          = var.release_folder == "" ? "${path.root}/../../artifacts/release/${var.release_version}" : var.release_folder
+  bucket = local.bucket
+  folder = (
+    var.release_folder == "" ? "${path.root}/../../artifacts/release/${var.release_version}" : var.release_folder
+  )
   release_version = var.release_version
 }
 
@@ -121,8 +126,10 @@ module "access" {
   region         = var.region
   tiers          = local.tiers
   parameters_arn = local.parameters
-  release_arns   = local.release_bucket == "" ? [] : ["arn:${data.aws_partition.this.partition}:s3:::${local.release_bucket}"]
-  backup_arn     = "arn:${data.aws_partition.this.partition}:s3:::${local.backup}"
+  release_arns = local.release_bucket == "" ? [] : [
+    "arn:${data.aws_partition.this.partition}:s3:::${local.release_bucket}"
+  ]
+  backup_arn = "arn:${data.aws_partition.this.partition}:s3:::${local.backup}"
 }
 
 module "database" {
@@ -174,5 +181,9 @@ module "cost" {
   instance_types                 = [for host in module.topology.hosts : host.instance_type]
   volumes_gib                    = [for host in module.topology.hosts : host.volume_gib]
   public_load_balancer_addresses = var.load_balancer_internal ? 0 : length(module.topology.subnets)
-  databases                      = var.postgres != "rds" ? [] : [{ class = var.rds_instance_class, storage_gib = var.rds_storage_gib, multi_az = var.rds_multi_az }]
+  databases = var.postgres != "rds" ? [] : [{
+    class       = var.rds_instance_class
+    storage_gib = var.rds_storage_gib
+    multi_az    = var.rds_multi_az
+  }]
 }

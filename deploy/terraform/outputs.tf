@@ -1,15 +1,17 @@
 output "addresses" {
   description = "Each machine's address in the network, by tier."
-  value       = { for tier in local.tiers : tier => { for name, host in local.hosts : name => host.address if host.tier == tier } }
+  value = {
+    for tier in local.tiers : tier => { for name, host in local.hosts : name => host.address if host.tier == tier }
+  }
 
   precondition {
     condition     = var.kafka_bootstrap == "" || length(var.kafka_networks) > 0
-    error_message = "kafka_networks must contain the networks of an existing cluster's brokers, or no machine may connect to them."
+    error_message = "kafka_networks must contain the networks of the existing brokers: no machine may call others."
   }
 
   precondition {
     condition     = var.postgres != "existing" || length(var.postgres_networks) > 0
-    error_message = "postgres_networks must contain the networks of an existing database, or no machine may connect to it."
+    error_message = "postgres_networks must contain the networks of the existing database: no machine may call others."
   }
 }
 

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Stores generated passwords in the systems manager's parameter store, where Terraform and its state never see them. Existing ones
-# stay, so that it may be run again; --rotate overwrites them.
+# Stores generated passwords in the systems manager's parameter store, where Terraform and its state never see them.
+# Existing ones stay, so that it may be run again; --rotate overwrites them.
 set -euo pipefail
 
 usage() {
   cat >&2 <<'USAGE'
 usage: deploy/terraform/secrets.sh [--prefix /billing] [--region us-east-1] [--rotate] [--list] [--delete] [NAME...]
 
-Creates the given secrets, by default all but those of receivers, as SecureString parameters below the prefix. webhooks/RECEIVER is what the
-events for a receiver are signed with.
-  --rotate  overwrites existing ones; the former one stays after the new one and a space. Machines read them when install.sh runs again.
+Creates the given secrets, by default all but those of receivers, as SecureString parameters below the prefix.
+webhooks/RECEIVER is what the events for a receiver are signed with.
+  --rotate  overwrites existing ones; the former one stays after the new one and a space.
+            Machines read them when install.sh runs again.
   --list    only prints their names
   --delete  deletes them
 USAGE
@@ -54,7 +55,8 @@ password() {
 
 exists() {
   local found
-  found=$(aws ssm describe-parameters --parameter-filters "Key=Name,Values=$1" --query 'length(Parameters)' --output text)
+  found=$(aws ssm describe-parameters --parameter-filters "Key=Name,Values=$1" \
+    --query 'length(Parameters)' --output text)
   [[ $found != 0 ]]
 }
 

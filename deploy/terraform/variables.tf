@@ -41,7 +41,7 @@ variable "network_cidr" {
 }
 
 variable "tiers" {
-  description = "Differences from the defaults, for example { proxy = { count = 6 }, kafka = { instance_type = \"t3.small\" } }."
+  description = "Differences from the defaults, such as { kafka = { count = 6, instance_type = \"t3.small\" } }."
   type = map(object({
     count         = optional(number)
     instance_type = optional(string)
@@ -58,7 +58,7 @@ variable "instance_type" {
 }
 
 variable "volume_gib" {
-  description = "The size of the volume of every tier for which tiers sets none; a broker's is at least 30, the database's at least 100."
+  description = "The size of a volume that tiers does not set; a broker's is at least 30, the database's at least 100."
   type        = number
   default     = 10
 }
@@ -70,14 +70,17 @@ variable "partitions" {
 }
 
 variable "callers" {
-  description = "The networks whose programs may call the load balancer; none by default. The tier client calls the proxies directly."
+  description = "The networks whose programs may call the load balancer. The tier client calls the proxies directly."
   type        = list(string)
   default     = []
   nullable    = false
 
   validation {
-    condition     = alltrue([for cidr in var.callers : can(cidrnetmask(cidr)) && !endswith(cidr, "/0")])
-    error_message = "callers must be IPv4 networks such as 10.1.0.0/16, and not the whole internet: calls are neither encrypted nor authenticated."
+    condition = alltrue([for cidr in var.callers : can(cidrnetmask(cidr)) && !endswith(cidr, "/0")])
+    error_message = join(" ", [
+      "callers must be IPv4 networks such as 10.1.0.0/16, and not the whole internet: calls are neither encrypted",
+      "nor authenticated.",
+    ])
   }
 }
 
@@ -143,13 +146,13 @@ variable "postgres_networks" {
 }
 
 variable "further_databases" {
-  description = "Names of further databases on machines of the platform, for example [\"two\", \"three\"]; accounts are moved to them with billing shards."
+  description = "Names of further databases on machines of the platform; billing shards moves accounts to them."
   type        = list(string)
   default     = []
 }
 
 variable "webhooks" {
-  description = "Receivers of events, for example { shop = { url = \"https://shop.example/events\", events = [\"PAYMENT_ACCEPTED\"] } }; none: no machine sends events."
+  description = "Receivers of events by name, such as { shop = { url = \"https://shop.example/events\" } }."
   type = map(object({
     url           = string
     events        = optional(list(string), [])
@@ -212,13 +215,16 @@ variable "secrets_prefix" {
   default     = "/billing"
 
   validation {
-    condition     = can(regex("^(/[A-Za-z0-9._-]+)+$", var.secrets_prefix)) && !can(regex("^/(aws|ssm)", lower(var.secrets_prefix)))
-    error_message = "secrets_prefix must be a path such as /billing, without a slash at its end; AWS reserves /aws and /ssm."
+    condition = (
+      can(regex("^(/[A-Za-z0-9._-]+)+$", var.secrets_prefix))
+      && !can(regex("^/(aws|ssm)", lower(var.secrets_prefix)))
+    )
+    error_message = "secrets_prefix must be a path such as /billing without a last slash; AWS reserves /aws and /ssm."
   }
 }
 
 variable "release" {
-  description = "The folder of the release's archives, https://... or s3://...; empty for a bucket that Terraform creates from release_folder."
+  description = "The folder of the release's archives, https:// or s3://; empty for a bucket made from release_folder."
   type        = string
   default     = ""
   nullable    = false
@@ -230,7 +236,7 @@ variable "release" {
 }
 
 variable "release_folder" {
-  description = "The folder with the archives of ./billing package; empty for artifacts/release/ and the release's version."
+  description = "The folder with the archives of ./billing package; empty for that of the version in artifacts/release."
   type        = string
   default     = ""
 }

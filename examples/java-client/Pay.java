@@ -20,8 +20,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Makes payments, all at once, and waits before a retry for as long as the proxy asks; before them one that is invalid. What went wrong is
- * read from the details of google.rpc.Status, with gRPC's own StatusProto.
+ * Makes payments, all at once, and waits before a retry for as long as the proxy asks; before them one that is
+ * invalid. What went wrong is read from the details of google.rpc.Status, with gRPC's own StatusProto.
  */
 public final class Pay {
   private final BillingServiceGrpc.BillingServiceBlockingStub billing;
@@ -49,7 +49,8 @@ public final class Pay {
       }
       System.out.println("paid " + arguments[2] + " times, waited " + waits + " times");
     } catch (ExecutionException e) {
-      System.err.println(e.getCause() instanceof StatusRuntimeException ? describe((StatusRuntimeException) e.getCause()) : e.getCause());
+      Throwable cause = e.getCause();
+      System.err.println(cause instanceof StatusRuntimeException ? describe((StatusRuntimeException) cause) : cause);
       System.exit(1);
     } finally {
       callers.shutdown();
@@ -70,7 +71,10 @@ public final class Pay {
     billing.withDeadlineAfter(60, TimeUnit.SECONDS).makePayment(payment);
   }
 
-  /** Sends a payment until it is answered; returns how often the proxy asked to wait. A retry has the same id, so it is charged once. */
+  /**
+   * Sends a payment until it is answered; returns how often the proxy asked to wait. A retry has the same id, so it is
+   * charged once.
+   */
   private int untilAnswered(MakePaymentRequest payment) throws InterruptedException {
     for (int refusals = 0; ; refusals++) {
       try {
@@ -94,7 +98,8 @@ public final class Pay {
     }
     BadRequest bad = detail(e, BadRequest.class);
     if (bad != null) {
-      bad.getFieldViolationsList().forEach(violation -> text.append(", ").append(violation.getField()).append(": ").append(violation.getDescription()));
+      bad.getFieldViolationsList().forEach(violation ->
+          text.append(", ").append(violation.getField()).append(": ").append(violation.getDescription()));
     }
     return text.toString();
   }

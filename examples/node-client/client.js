@@ -1,5 +1,5 @@
-// A client of the billing platform. Calls are distributed over the proxies in turn. A call that a proxy does not accept is
-// retried at the next proxy with the same transaction id, so that nothing is charged twice.
+// A client of the billing platform. Calls are distributed over the proxies in turn. A call that a proxy does not accept
+// is retried at the next proxy with the same transaction id, so that nothing is charged twice.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import grpc from '@grpc/grpc-js';
@@ -9,8 +9,8 @@ const RETRIES_MAX = 8;
 const DELAY_FIRST_MS = 50;
 const DELAY_MAX_MS = 2000;
 
-// Statuses of calls that were not accepted or whose connection broke. If the payment was recorded nevertheless, the retry is
-// answered from its receipt.
+// Statuses of calls that were not accepted or whose connection broke. If the payment was recorded nevertheless,
+// the retry is answered from its receipt.
 const TRANSIENT = new Set([grpc.status.UNAVAILABLE, grpc.status.RESOURCE_EXHAUSTED]);
 const STREAM_TRANSIENT = new Set(
   [...TRANSIENT, grpc.status.INTERNAL, grpc.status.UNKNOWN, grpc.status.CANCELLED, grpc.status.ABORTED]);
@@ -45,8 +45,8 @@ export class BillingClient {
   }
 
   /**
-   * Makes many payments over one stream, and yields the answers as they arrive. If the stream breaks, the payments without an
-   * answer are sent to the next proxy.
+   * Makes many payments over one stream, and yields the answers as they arrive. If the stream breaks, the payments
+   * without an answer are sent to the next proxy.
    * @param {object[]} payments each with its own transaction_id
    */
   async* makePayments(payments) {

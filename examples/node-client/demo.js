@@ -31,6 +31,10 @@ for await (const answer of client.makePayments(Array.from({ length: Number(value
   outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
   version = String(Math.max(Number(version), Number(answer.payment?.version ?? 0)));
 }
-const balance = await client.checkBalance({ account_id: values.account, payment_type: values.type, min_version: version });
+const balance = await client.checkBalance({
+  account_id: values.account,
+  payment_type: values.type,
+  min_version: version,
+});
 client.close();
 console.log(JSON.stringify({ paid, again, outcomes, balance }, null, 2));

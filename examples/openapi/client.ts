@@ -1,11 +1,13 @@
-// A payment, a hold, a capture, a refund, a statement, and an error of each kind, with the types that openapi-typescript generates.
+// A payment, a hold, a capture, a refund, a statement, and an error of each kind, with the types that
+// openapi-typescript generates.
 import createClient from "openapi-fetch";
 import type { components, paths } from "./api.js";
 
 declare const process: { argv: string[] };
 
 const [server, token, readOnly, account] = process.argv.slice(2);
-const clientOf = (authorization?: string) => createClient<paths>({ baseUrl: server, headers: { Authorization: authorization } });
+const clientOf = (authorization?: string) =>
+  createClient<paths>({ baseUrl: server, headers: { Authorization: authorization } });
 const billing = clientOf(`Bearer ${token}`);
 
 const holder = { account_id: account, payment_type: "VISA" } as const;
@@ -24,13 +26,18 @@ function problem(answer: { error?: components["schemas"]["Problem"] }) {
   return [answer.error?.status, answer.error?.reason, answer.error?.field].filter(part => part !== undefined).join(" ");
 }
 
-const pay = (client: typeof billing, id: string, amount: components["schemas"]["Amount"]) => client.PUT("/v1/payments/{transaction_id}", {
-  params: path(id), body: { ...holder, amount, notes: { reference: "order 7" } },
-});
-const refund = (payment_id: string, amount: components["schemas"]["Amount"]) => billing.PUT("/v1/refunds/{transaction_id}", {
-  params: path(newId()), body: { ...holder, payment_id, amount },
-});
-const find = (id: string) => billing.POST("/v1/transactions/{transaction_id}/lookup", { params: path(id), body: holder });
+const pay = (client: typeof billing, id: string, amount: components["schemas"]["Amount"]) =>
+  client.PUT("/v1/payments/{transaction_id}", {
+    params: path(id),
+    body: { ...holder, amount, notes: { reference: "order 7" } },
+  });
+const refund = (payment_id: string, amount: components["schemas"]["Amount"]) =>
+  billing.PUT("/v1/refunds/{transaction_id}", {
+    params: path(newId()),
+    body: { ...holder, payment_id, amount },
+  });
+const find = (id: string) =>
+  billing.POST("/v1/transactions/{transaction_id}/lookup", { params: path(id), body: holder });
 
 const [payment, hold] = [newId(), newId()];
 const paid = need(await pay(billing, payment, dollars("12", 340_000_000)));
@@ -42,10 +49,14 @@ const captured = need(await billing.PUT("/v1/captures/{transaction_id}", {
   params: path(newId()), body: { ...holder, payment_id: hold, amount: dollars("3"), is_final: true },
 }));
 const refunded = need(await refund(payment, dollars("2")));
-const balance = need(await billing.GET("/v1/accounts/{payment_type}/{account_id}/balance", {
-  params: { path: holder, query: { min_version: refunded.version } },
-}));
-const statement = need(await billing.GET("/v1/accounts/{payment_type}/{account_id}/statement", { params: { path: holder } }));
+const balance = need(
+  await billing.GET("/v1/accounts/{payment_type}/{account_id}/balance", {
+    params: { path: holder, query: { min_version: refunded.version } },
+  })
+);
+const statement = need(
+  await billing.GET("/v1/accounts/{payment_type}/{account_id}/statement", { params: { path: holder } })
+);
 const listed = need(await billing.POST("/v1/statements/lookup", { body: { ...holder, types: ["PAYMENT_REFUNDED"] } }));
 const found = need(await find(payment));
 

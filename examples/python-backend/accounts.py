@@ -49,7 +49,8 @@ class Account:
     def apply(self, event):
         """Applies an event. Events are delivered at least once, and sometimes before an earlier one."""
         if event.incarnation > self._incarnation:
-            # The event store was restored to an earlier time, or has moved the account: its versions from here on take the place of former ones.
+            # The event store was restored to an earlier time, or has moved the account: its versions from here on take
+            # the place of former ones.
             self._incarnation = event.incarnation
             del self._events[event.version - 1:], self._limits[event.version - 1:]
             self._ahead = {version: ahead for version, ahead in self._ahead.items() if version < event.version}
@@ -126,7 +127,9 @@ class Account:
             return None
         found = billing_pb2.GetTransactionResponse(entry=self._entry(event))
         fact = event.WhichOneof("fact")
-        payment = self._event(getattr(event, fact).payment_id) if fact in FOLLOW_UPS else event if fact in PAYMENTS else None
+        payment = event if fact in PAYMENTS else None
+        if fact in FOLLOW_UPS:
+            payment = self._event(getattr(event, fact).payment_id)
         if payment is not None:
             found.payment.CopyFrom(self._totals(payment))
         return found
@@ -187,7 +190,10 @@ class Account:
         recorded = getattr(event, fact)
         entry.type = billing_pb2.StatementEntryType.Value("STATEMENT_ENTRY_TYPE_" + fact.upper())
         if fact != "account_status_changed":
-            entry.amount.CopyFrom(recorded.limit if fact == "credit_limit_changed" else recorded.released if fact in RELEASES else recorded.amount)
+            entry.amount.CopyFrom(
+                recorded.limit if fact == "credit_limit_changed"
+                else recorded.released if fact in RELEASES
+                else recorded.amount)
         entry.account_status = status_of(event)
         if event.HasField("notes"):
             entry.notes.CopyFrom(event.notes)

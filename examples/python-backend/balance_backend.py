@@ -34,7 +34,8 @@ class Events:
     """Follows billing.events, all partitions from their beginning."""
 
     def __init__(self, config, accounts):
-        self._consumer = Consumer(config | {"group.id": "billing-follower", "enable.auto.commit": False, "auto.offset.reset": "error"})
+        self._consumer = Consumer(config | {
+            "group.id": "billing-follower", "enable.auto.commit": False, "auto.offset.reset": "error"})
         self._accounts = accounts
         self._next = {}
         self._partitions_checked = 0
@@ -53,10 +54,11 @@ class Events:
             raise KafkaException(found.error)
         ends = {}
         for number in found.partitions.keys() - self._next.keys():
-            first, ends[number] = self._consumer.get_watermark_offsets(TopicPartition(wire.EVENTS, number), QUERY_SECONDS)
+            first, ends[number] = self._consumer.get_watermark_offsets(
+                TopicPartition(wire.EVENTS, number), QUERY_SECONDS)
             if first > 0:
-                sys.exit(f"{wire.EVENTS}[{number}] begins at offset {first}: its retention has deleted events, and accounts "
-                         "cannot be built without them. Set its retention.ms and retention.bytes to -1.")
+                sys.exit(f"{wire.EVENTS}[{number}] begins at offset {first}: its retention has deleted events, and "
+                         "accounts cannot be built without them. Set its retention.ms and retention.bytes to -1.")
             self._next[number] = 0
         if ends:
             self._consumer.assign([TopicPartition(wire.EVENTS, number, at) for number, at in self._next.items()])
@@ -226,8 +228,8 @@ class BalanceBackend:
 
     def _send(self, topic, places, replies):
         def sent(error, _):
-            # A missing reply topic belonged to a proxy that has ended: no caller waits. After any other error the commands
-            # are delivered again to the next consumer.
+            # A missing reply topic belonged to a proxy that has ended: no caller waits. After any other error the
+            # commands are delivered again to the next consumer.
             if error and error.code() not in (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC):
                 sys.exit(f"replies could not be published to {topic}: {error}")
             self._settle(places)
@@ -263,7 +265,9 @@ class BalanceBackend:
         if not wait and time.monotonic() - self._committed < COMMIT_SECONDS:
             return
         self._committed = time.monotonic()
-        offsets = [TopicPartition(self._topic, p, at) for p, w in self._watermarks.items() if (at := w.advance()) is not None]
+        offsets = [
+            TopicPartition(self._topic, p, at)
+            for p, w in self._watermarks.items() if (at := w.advance()) is not None]
         if offsets:
             try:
                 self._commands.commit(offsets=offsets, asynchronous=not wait)
@@ -304,7 +308,8 @@ def main():
     parser.add_argument("--brokers", required=True, help="host:port,...")
     parser.add_argument("--type", default="amex", choices=["visa", "mastercard", "discover", "amex"])
     parser.add_argument("--group", default="billing-balances")
-    parser.add_argument("--credit-limit", type=int, default=10_000, help="the platform's Billing:Backend:DefaultCreditLimit")
+    parser.add_argument("--credit-limit", type=int, default=10_000,
+                        help="the platform's Billing:Backend:DefaultCreditLimit")
     parser.add_argument("--session-timeout-ms", type=int, default=6_000)
     arguments = parser.parse_args()
     backend = BalanceBackend(arguments, {

@@ -92,7 +92,8 @@ def problem_of(command, key, topic, payment_type):
     if request.HasField("start_time") and request.HasField("end_time") and (
             request.end_time.ToNanoseconds() <= request.start_time.ToNanoseconds()):
         return "end_time must be later than start_time"
-    if not set(request.types) <= set(billing_pb2.StatementEntryType.values()[1:]) or len(set(request.types)) < len(request.types):
+    types = set(request.types)
+    if not types <= set(billing_pb2.StatementEntryType.values()[1:]) or len(types) < len(request.types):
         return "types must be types of entries, each once"
     return None
 

@@ -1,5 +1,6 @@
-/* A library for LD_PRELOAD that makes the disk of a program slow: every sync to it takes the milliseconds in the 8-byte integer of the
-   file that SLOW_DISK names, or until the number is lowered. As with a slow disk, no signal but SIGKILL ends the wait. */
+/* A library for LD_PRELOAD that makes the disk of a program slow: every sync to it takes the milliseconds in the
+   8-byte integer of the file that SLOW_DISK names, or until the number is lowered. As with a slow disk, no signal but
+   SIGKILL ends the wait. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

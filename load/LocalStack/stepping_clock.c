@@ -1,7 +1,8 @@
-/* A library for LD_PRELOAD that shifts the time of day of a program by a number of seconds: the current value of the 8-byte
-   integer in the file that STEPPING_CLOCK names. The C library's waits until a time of day end as if the kernel's clock had been
-   stepped in the same way; monotonic clocks are unchanged. libfaketime is not used because it does not support the timed waits of C11:
-   with a clock that is behind, the waits of the Kafka client would end at once. */
+/* A library for LD_PRELOAD that shifts the time of day of a program by a number of seconds: the current value of
+   the 8-byte integer in the file that STEPPING_CLOCK names. The C library's waits until a time of day end as if
+   the kernel's clock had been stepped in the same way; monotonic clocks are unchanged. libfaketime is not used
+   because it does not support the timed waits of C11: with a clock that is behind, the waits of the Kafka client
+   would end at once. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -16,14 +16,14 @@ public sealed class Findings : IEnumerable<string>
     public long Count => Interlocked.Read(ref _count);
 
     /// <summary>Adds a fault.</summary>
-    public void Add(FormattableString message)
+    public void Add(string message)
     {
         lock (_gate)
         {
             _count++;
             if (_first.Count < KeptMax)
             {
-                _first.Add(FormattableString.Invariant(message));
+                _first.Add(message);
             }
         }
     }

@@ -43,7 +43,8 @@ internal static class WebhookTables
                     primary key (receiver, stream_id)
                 ) with (autovacuum_vacuum_scale_factor = 0.02);
                 create index accounts_due on {Accounts(schema)} (receiver, due_at);
-                comment on column {Accounts(schema)}.due_at is 'when it is tried next; while it is claimed, when the claim ends; null: parked';
+                comment on column {Accounts(schema)}.due_at is
+                    'when it is tried next; while it is claimed, when the claim ends; null: parked';
             end if;
         end $do$;
         """;

@@ -26,7 +26,7 @@ public sealed class DatabaseFailures(TwoDatabaseStack stack) : StackFailures(sta
     private LocalPostgres Second => Stack.MoreDatabases.Single();
 
     [Fact]
-    public async Task The_accounts_of_a_database_that_is_away_wait_and_those_of_the_other_do_not_even_when_the_service_starts_again()
+    public async Task Only_the_accounts_of_a_database_that_is_away_wait_even_when_the_service_starts_again()
     {
         var (first, second) = (await AccountInAsync("database01"), await AccountInAsync("database02"));
         await Fixture.Proxy().MakePaymentAsync(StackFixture.Payment(second));

@@ -39,7 +39,7 @@ public sealed partial class ComposeTrial : IAsyncDisposable
     private StackCredentials Credentials => StackCredentials.Find(Path.Combine(_folder, "credentials"))!;
 
     [Fact]
-    public async Task Tokens_and_addresses_separate_callers_from_operators_and_killed_services_come_back_with_their_data()
+    public async Task Callers_and_operators_are_separated_and_killed_services_come_back_with_their_data()
     {
         await StartAsync();
         var caller = Issue("payments:write", "balances:read");
@@ -56,7 +56,8 @@ public sealed partial class ComposeTrial : IAsyncDisposable
 
         // A container between two starts has no process, and the number 0, which would be this process's own group.
         (await ExternalTool.RunAsync("bash", ["-c", $$"""
-            pids=$(podman inspect $(podman ps -q --filter name={{Project}}) --format '{{"{{.State.Pid}}"}}' | grep -vx 0) || exit
+            containers=$(podman ps -q --filter name={{Project}})
+            pids=$(podman inspect $containers --format '{{"{{.State.Pid}}"}}' | grep -vx 0) || exit
             for pid in $pids; do kill -9 $pid || true; done
             """])).Succeeded();
 

@@ -28,7 +28,8 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
         _machine.AddProgram("sudo", "[[ $1 == -n ]] && shift && exec \"$@\"");
         _machine.AddProgram("apt-get", """
             echo "$@" >>"$MACHINE/apt.log"
-            [[ $1 == update ]] || { printf '#!/bin/bash\necho 10.0.100\n' >"$MACHINE/bin/dotnet" && chmod +x "$MACHINE/bin/dotnet"; }
+            [[ $1 == update ]] ||
+              { printf '#!/bin/bash\necho 10.0.100\n' >"$MACHINE/bin/dotnet" && chmod +x "$MACHINE/bin/dotnet"; }
             """);
 
         (await _machine.BillingAsync("status")).Succeeded();

@@ -28,7 +28,11 @@ public sealed class FreshMachine : IDisposable
             Directory.CreateDirectory(At(folder));
         }
         AddProgram("dotnet", """
-            case $1 in --version) echo 10.0.100; exit ;; --list-sdks) echo "10.0.100 [$MACHINE/sdk]"; exit ;; */VBCSCompiler.dll) exit ;; esac
+            case $1 in
+              --version) echo 10.0.100; exit ;;
+              --list-sdks) echo "10.0.100 [$MACHINE/sdk]"; exit ;;
+              */VBCSCompiler.dll) exit ;;
+            esac
             echo "$@" >>"$MACHINE/dotnet.log"
             case $1 in *.dll) echo "no_proxy=${no_proxy:-} NO_PROXY=${NO_PROXY:-}" >>"$MACHINE/dotnet.log" ;; esac
             """);

@@ -84,7 +84,9 @@ public sealed class MissingPrograms(BasicPrograms basic) : IClassFixture<BasicPr
         _machine.Remove("java");
         _machine.AddPostgres("later", 15);
         _machine.AddProgram("apt-get", $$"""
-            [[ $1 == update ]] || echo "$@ with $(cat "{{_machine.At("system")}}{{ClusterSetting}}/billing.conf")" >>"{{_machine.At("apt.log")}}"
+            [[ $1 == update ]] ||
+              echo "$@ with $(cat "{{_machine.At("system")}}{{ClusterSetting}}/billing.conf")" \
+                >>"{{_machine.At("apt.log")}}"
             mkdir -p "{{_machine.At("system")}}/usr/lib/postgresql/15"
             mv "{{_machine.At("later")}}" "{{_machine.At("system")}}/usr/lib/postgresql/15/bin" 2>/dev/null || true
             """);

@@ -97,7 +97,8 @@ public sealed class ReleasePackaging : IDisposable
             {
               "runtimeTarget": { "name": "net/linux-x64" },
               "targets": { "net/linux-x64": {
-                "Some.Program/1.2.3": { "dependencies": { "Some.Library": "4.5.6", "Stand.In": "7.8.9", "runtimepack.Some.Runtime": "10.0.1" } },
+                "Some.Program/1.2.3": { "dependencies": {
+                  "Some.Library": "4.5.6", "Stand.In": "7.8.9", "runtimepack.Some.Runtime": "10.0.1" } },
                 "Some.Library/4.5.6": {}, "Stand.In/7.8.9": {}, "runtimepack.Some.Runtime/10.0.1": {} } },
               "libraries": {
                 "Some.Program/1.2.3": { "type": "project" },

@@ -135,7 +135,9 @@ public sealed class ReleaseSigning : IDisposable
         using var manifest = new StreamWriter(archive.CreateEntry("some.package.nuspec").Open());
         manifest.Write("""
             <package xmlns="http://schemas.microsoft.com/packaging/2013/05/nuspec.xsd">
-              <metadata><id>some.package</id><version>1.0.0</version><authors>a</authors><description>d</description></metadata>
+              <metadata>
+                <id>some.package</id><version>1.0.0</version><authors>a</authors><description>d</description>
+              </metadata>
             </package>
             """);
         return PathOf(name);

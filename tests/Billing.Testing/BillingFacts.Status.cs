@@ -42,7 +42,7 @@ public abstract partial class BillingFacts
     }
 
     [Fact]
-    public async Task An_account_is_closed_once_it_owes_nothing_and_nothing_is_on_hold_and_its_statement_stays_readable()
+    public async Task An_account_without_debt_or_holds_can_be_closed_and_its_statement_stays_readable()
     {
         var account = NewAccount();
         var (payment, hold) = (new Payment(account, new Amount(10, "USD")), new Hold(account, new Amount(5.5m, "USD")));

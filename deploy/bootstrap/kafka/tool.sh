@@ -3,7 +3,7 @@
 #   billing-kafka topics --describe
 #   billing-kafka consumer-groups --describe --group billing-payments
 #   billing-kafka spread 1,2,3,4        distributes the platform's topics over these brokers, and waits for completion
-#   billing-kafka accounts              gives the programs' accounts, and the administrator's, the passwords of BILLING_SECRETS
+#   billing-kafka accounts              gives the accounts of all programs the passwords of BILLING_SECRETS
 set -euo pipefail
 
 # spread BROKERS
@@ -48,7 +48,8 @@ accounts() {
 }
 
 usage() {
-  echo 'usage: billing-kafka acls|broker-api-versions|configs|consumer-groups|leader-election|metadata-quorum|reassign-partitions|topics ARGUMENT... | spread BROKER,... | accounts' >&2
+  echo 'usage: billing-kafka acls|broker-api-versions|configs|consumer-groups|leader-election|metadata-quorum|' \
+    'reassign-partitions|topics ARGUMENT... | spread BROKER,... | accounts' >&2
   exit 2
 }
 
@@ -75,4 +76,5 @@ shift
 address=$(sed -nE 's|^listeners=CLIENT://([^,]+),.*|\1|p' /etc/billing/kafka/server.properties)
 option=--command-config
 [[ $class != *LeaderElectionCommand ]] || option=--admin.config
-exec java -Xmx96m -XX:TieredStopAtLevel=1 -cp '/opt/billing/kafka/libs/*' "$class" --bootstrap-server "$address" "$option" /etc/billing/kafka/admin.properties "$@"
+exec java -Xmx96m -XX:TieredStopAtLevel=1 -cp '/opt/billing/kafka/libs/*' "$class" \
+  --bootstrap-server "$address" "$option" /etc/billing/kafka/admin.properties "$@"

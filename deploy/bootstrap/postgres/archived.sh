@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Whether the archive has the records of a segment that pgBackRest has refused: billing-archived pg_wal/SEGMENT STATUS, in the server's data
-# folder, where STATUS is pgBackRest's exit code. The code of this is 0 if it has them, and STATUS otherwise.
+# Whether the archive has the records of a segment that pgBackRest has refused: billing-archived pg_wal/SEGMENT
+# STATUS, in the server's data folder, where STATUS is pgBackRest's exit code. The code of this is 0 if it has them,
+# and STATUS otherwise.
 #
-# pgBackRest compares whole segments, and refuses for ever one that differs from the archived one, and with it all later ones. A former
-# primary archives the segment that it closes when it stops. The standby that takes over archives it again, and may never have
-# received the zeros behind its last record: it then has there what an older segment has left in the file.
+# pgBackRest compares whole segments, and refuses for ever one that differs from the archived one, and with it all
+# later ones. A former primary archives the segment that it closes when it stops. The standby that takes over
+# archives it again, and may never have received the zeros behind its last record: it then has there what an older
+# segment has left in the file.
 set -euo pipefail
 
 # ArchiveDuplicateError

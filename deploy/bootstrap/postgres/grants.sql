@@ -1,6 +1,6 @@
--- The rights of each role in the event store; run it after the tables exist (`schema`, as billing_owner). May be run again.
--- Backends append and read; of stored data, only a stream's version, a partition's epoch and the list of open holds
--- are ever changed.
+-- The rights of each role in the event store; run it after the tables exist (`schema`, as billing_owner). May be run
+-- again. Backends append and read; of stored data, only a stream's version, a partition's epoch and the list of open
+-- holds are ever changed.
 grant usage on schema billing to billing_backend, billing_audit;
 grant select, insert on all tables in schema billing to billing_backend;
 -- Whose shards these are is changed by the owner only.

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Writes the state of the server, its archive and its backups to a file for the node exporter; as the user postgres:
 #   billing-backup-metrics FILE
-# It needs no session with the server: the figures are needed most when there is none, or when the disk is full, hence FILE is in memory, in
-# /run. Backups that cannot be read count as none.
+# It needs no session with the server: the figures are needed most when there is none, or when the disk is full,
+# hence FILE is in memory, in /run. Backups that cannot be read count as none.
 set -euo pipefail
 
 running=0
@@ -19,7 +19,8 @@ if [[ -e /var/lib/postgresql/15/main/standby.signal ]]; then
 fi
 waiting=$(find /var/lib/postgresql/15/main/pg_wal/archive_status -name '*.ready' | wc -l)
 newest=$(pgbackrest --stanza=billing --output=json info |
-  python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["backup"][-1]["timestamp"]["stop"])' 2>/dev/null) || newest=0
+  python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["backup"][-1]["timestamp"]["stop"])' 2>/dev/null) ||
+  newest=0
 cat >>"$1.new" <<END
 # HELP billing_archive_waiting_segments Segments of the write-ahead log that are not archived yet.
 # TYPE billing_archive_waiting_segments gauge

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Restores the database from its backups in a separate cluster, on port 5433 of this machine; the running one is not changed.
-# As root, on the primary, or on a new machine if all of the database's are lost:
-#   billing-restore '2026-01-31 12:00:00Z'    restores that moment, waits for completion, and prints the time of the newest event
+# Restores the database from its backups in a separate cluster, on port 5433 of this machine; the running one is not
+# changed. As root, on the primary, or on a new machine if all of the database's are lost:
+#   billing-restore '2026-01-31 12:00:00Z'    restores that moment, waits, and prints the time of the newest event
 #   billing-restore latest                    restores everything that was archived
-#   billing-restore --take-over               replaces the running cluster by the restored one, and begins a new incarnation of the event store
+#   billing-restore --take-over               replaces the running cluster by the restored one: a new incarnation
 #   billing-restore --drop                    removes the restored cluster
 set -euo pipefail
 
@@ -42,11 +42,14 @@ listen_addresses = '127.0.0.1'
 shared_buffers = 32MB
 archive_mode = off
 END
-  pg_ctlcluster 15 restored start || die "the restored cluster does not start: $(tail -n 5 /var/log/postgresql/postgresql-15-restored.log)"
+  pg_ctlcluster 15 restored start ||
+    die "the restored cluster does not start: $(tail -n 5 /var/log/postgresql/postgresql-15-restored.log)"
   for ((second = 0; second < 3600; second++)); do
-    pg_ctlcluster 15 restored status >/dev/null || die "the recovery ended: $(tail -n 5 /var/log/postgresql/postgresql-15-restored.log)"
+    pg_ctlcluster 15 restored status >/dev/null ||
+      die "the recovery ended: $(tail -n 5 /var/log/postgresql/postgresql-15-restored.log)"
     if [[ $(query 5433 'select pg_is_in_recovery()' 2>/dev/null || true) == f ]]; then
-      printf 'restore: the newest event has the time %s; port 5433\n' "$(query 5433 "select coalesce(max(timestamp)::text, 'no event') from billing.mt_events" billing)"
+      newest=$(query 5433 "select coalesce(max(timestamp)::text, 'no event') from billing.mt_events" billing)
+      printf 'restore: the newest event has the time %s; port 5433\n' "$newest"
       return
     fi
     sleep 1
@@ -54,8 +57,8 @@ END
   die 'the recovery did not end within an hour'
 }
 
-# Everything that the running database has written so far, with a transaction at its end: recovery never reaches a point in time after
-# the last transaction.
+# Everything that the running database has written so far, with a transaction at its end:
+# recovery never reaches a point in time after the last transaction.
 archive_all() {
   query 5432 'select pg_current_xact_id()' >/dev/null
   runuser -u postgres -- pgbackrest --stanza=billing check || die 'the log is not archived; see the log of patroni'
@@ -67,8 +70,8 @@ drop() {
   rm -rf -- "$settings" "$data"
 }
 
-# The standbys wait meanwhile: their right to be promoted is taken away. Afterwards they copy the restored cluster; they do not
-# notice by themselves that their primary has another history.
+# The standbys wait meanwhile: their right to be promoted is taken away. Afterwards they copy the restored cluster;
+# they do not notice by themselves that their primary has another history.
 take_over() {
   local kept='' second standby
   [[ -e $settings ]] || die 'there is no restored cluster'
@@ -87,12 +90,15 @@ take_over() {
   agreed resume --wait
   for ((second = 0; second < 300; second++)); do
     if [[ $(query 5432 'select pg_is_in_recovery()' 2>/dev/null || true) == f ]]; then
-      # Before a backend records anything: what it records is told by new numbers from what was lost. The commit cannot wait for a standby, which is
-      # copied only afterwards.
-      if [[ $(query 5432 'select count(*) from billing.shards where is_held and moving_to is null' billing) == 64 ]]; then
-        query 5432 'set synchronous_commit = local; select billing.begin_incarnation(array[]::integer[])' billing >/dev/null
+      # Before a backend records anything: what it records is told by new numbers from what was lost.
+      # The commit cannot wait for a standby, which is copied only afterwards.
+      held=$(query 5432 'select count(*) from billing.shards where is_held and moving_to is null' billing)
+      if [[ $held == 64 ]]; then
+        query 5432 'set synchronous_commit = local; select billing.begin_incarnation(array[]::integer[])' billing \
+          >/dev/null
       else
-        printf 'restore: other databases hold accounts, too: run billing restored with all of them before the backends start\n'
+        printf 'restore: other databases hold accounts, too: run billing restored with all of them %s\n' \
+          'before the backends start'
       fi
       # A restore of what follows begins with a backup of this history.
       runuser -u postgres -- billing-backup
@@ -101,7 +107,8 @@ take_over() {
           agreed reinit --force billing "$standby"
         done
       fi
-      printf 'restore: the restored cluster serves port 5432%s\n' "${kept:+; the data of the previous one is kept in $kept}"
+      printf 'restore: the restored cluster serves port 5432%s\n' \
+        "${kept:+; the data of the previous one is kept in $kept}"
       return
     fi
     sleep 1

@@ -1,5 +1,5 @@
--- The roles of the platform, and its database; run it as a superuser, or as the master of a managed database, who may create roles and
--- owns the database. May be run again. Passwords are set separately.
+-- The roles of the platform, and its database; run it as a superuser, or as the master of a managed database,
+-- who may create roles and owns the database. May be run again. Passwords are set separately.
 select format('create role %I login nosuperuser nocreatedb nocreaterole', role)
 from unnest(array['billing_owner', 'billing_backend', 'billing_webhooks', 'billing_audit']) as role
 where not exists (select from pg_roles where rolname = role) \gexec

@@ -1,5 +1,6 @@
--- The roles of the platform's own servers among each other; run it as a superuser. May be run again. Passwords are set separately.
--- billing_replication copies the primary; with billing_rewind a former primary becomes a standby of its successor.
+-- The roles of the platform's own servers among each other; run it as a superuser. May be run again. Passwords
+-- are set separately. billing_replication copies the primary; with billing_rewind a former primary becomes a
+-- standby of its successor.
 select 'create role billing_replication login replication'
 where not exists (select from pg_roles where rolname = 'billing_replication') \gexec
 select 'create role billing_rewind login'

@@ -1,18 +1,20 @@
 #!/usr/bin/python3
 """Starts Patroni: start_patroni.py SETTINGS
 
-Two errors of Patroni 3.0, as in Debian 12, lose acknowledged commits. Both are mended here as later releases mend them, which cannot be
-used: since 3.2 the primary's lock lasts for 20 seconds at least, and so does the silence after its loss.
+Two errors of Patroni 3.0, as in Debian 12, lose acknowledged commits. Both are mended here as later releases mend them,
+which cannot be used: since 3.2 the primary's lock lasts for 20 seconds at least, and so does the silence after its
+loss.
 
-Before 3.2 it forgets at its start which standby commits wait for, and writes the server's settings without it. If its server runs, every
-commit that waits is then acknowledged at once, and no later one waits: what is not on the standby's disk is lost at the next failover, or
-was lost at the last one. So it begins here with what it has written itself before.
+Before 3.2 it forgets at its start which standby commits wait for, and writes the server's settings without it. If its
+server runs, every commit that waits is then acknowledged at once, and no later one waits: what is not on the standby's
+disk is lost at the next failover, or was lost at the last one. So it begins here with what it has written itself
+before.
 
-Before 3.1 a primary that was away for longer than its lock takes the lock back from the one that took over. That one then deletes what it
-has committed since. So it renews its lock here only if it still has it.
+Before 3.1 a primary that was away for longer than its lock takes the lock back from the one that took over. That one
+then deletes what it has committed since. So it renews its lock here only if it still has it.
 
-start_patroni.py --alone SETTINGS starts nothing: only this server, whose Patroni has ended, may become the primary, although its data is
-older than what was known of the last one.
+start_patroni.py --alone SETTINGS starts nothing: only this server, whose Patroni has ended, may become the primary,
+although its data is older than what was known of the last one.
 """
 import re
 import sys
@@ -58,7 +60,8 @@ def renew_own_lock_only(etcd):
         if held and held.session == self._lease:
             return True
         lock = {"key": base64_encode(self.leader_path), "value": base64_encode(self._name)}
-        return bool(call(self._client.txn, {**lock, "target": "VALUE"}, {"request_put": {**lock, "lease": self._lease}}))
+        put = {"request_put": {**lock, "lease": self._lease}}
+        return bool(call(self._client.txn, {**lock, "target": "VALUE"}, put))
 
     etcd._update_leader = _update_leader
 

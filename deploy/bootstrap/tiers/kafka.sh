@@ -32,8 +32,8 @@ install_tier() {
   retry billing-kafka broker-api-versions >/dev/null
 }
 
-# format_storage [COMMAND...]: COMMAND runs the tool under the brokers' account. The programs' accounts are created with the storage, so that
-# a broker is never open to everyone.
+# format_storage [COMMAND...]: COMMAND runs the tool under the brokers' account. The programs' accounts are created with
+# the storage, so that a broker is never open to everyone.
 format_storage() {
   local principal password arguments=()
   for principal in "${kafka_principals[@]}"; do
@@ -80,11 +80,12 @@ END
   broker_logins "$accounts"
 }
 
-# The password with which brokers log in at each other has an account of its own, so that two of them can be valid while brokers change from one
-# to the other, one after the other: a first installation on all brokers makes the new one valid, a second one uses it, and a
-# third one ends the old one.
+# The password with which brokers log in at each other has an account of its own, so that two of them can be valid while
+# brokers change from one to the other, one after the other: a first installation on all brokers makes the new one
+# valid, a second one uses it, and a third one ends the old one.
 
-# broker_accounts PASSWORD: prints the accounts that are valid, NAME PASSWORD in each line. Brokers log in with the first one.
+# broker_accounts PASSWORD: prints the accounts that are valid, NAME PASSWORD in each line.
+# Brokers log in with the first one.
 broker_accounts() {
   local new old
   new="broker-$(printf '%s' "$1" | sha256sum | head -c 12) $1"
@@ -103,7 +104,8 @@ broker_accounts() {
 # broker_login: prints the account with which this broker logs in, or nothing before its first installation.
 broker_login() {
   if [[ -e $kafka_settings_file ]]; then
-    sed -nE 's/^listener\.name\.broker\.plain\.sasl\.jaas\.config=.* username="([^"]*)" password="([^"]*)".*/\1 \2/p' "$kafka_settings_file"
+    grep '^listener\.name\.broker\.plain\.sasl\.jaas\.config=' "$kafka_settings_file" |
+      sed -nE 's/.* username="([^"]*)" password="([^"]*)".*/\1 \2/p'
   fi
 }
 
@@ -118,7 +120,8 @@ is_broker_login() {
 broker_logins() {
   local name password login='' administrators=User:admin
   while read -r name password; do
-    [[ -n $login ]] || login="org.apache.kafka.common.security.plain.PlainLoginModule required username=\"$name\" password=\"$password\""
+    [[ -n $login ]] ||
+      login="org.apache.kafka.common.security.plain.PlainLoginModule required username=\"$name\" password=\"$password\""
     login+=" user_$name=\"$password\""
     administrators+=";User:$name"
   done <<<"$1"

@@ -1,25 +1,31 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # What common.sh reads and sets.
-# The operator's machine: Prometheus with the metrics of every machine and service and alerts about them, and the operators' program. It also
-# creates the topics, their access rights and the tables, which all other machines wait for.
+# The operator's machine: Prometheus with the metrics of every machine and service and alerts about them, and the
+# operators' program. It also creates the topics, their access rights and the tables, which all other
+# machines wait for.
 
 install_tier() {
   install_program operator
   need_packages prometheus postgresql-client
-  put_file /etc/default/prometheus root:root 644 <<<'ARGS="--web.listen-address=127.0.0.1:9090 --storage.tsdb.retention.time=15d --storage.tsdb.retention.size=2GB"'
+  local arguments='--web.listen-address=127.0.0.1:9090'
+  arguments+=' --storage.tsdb.retention.time=15d --storage.tsdb.retention.size=2GB'
+  put_file /etc/default/prometheus root:root 644 <<<"ARGS=\"$arguments\""
   local settings
   settings=$(prometheus_settings)
   put_file /etc/prometheus/prometheus.yml root:root 644 <<<"$settings"
   put_file /etc/prometheus/billing-alerts.yml root:root 644 <"$BILLING_BOOTSTRAP/monitoring/alerts.yml"
   put_file /etc/prometheus/billing-service-alerts.yml root:root 644 <"$BILLING_BOOTSTRAP/monitoring/rules/alerts.yml"
-  put_file /etc/prometheus/billing-service-recording.yml root:root 644 <"$BILLING_BOOTSTRAP/monitoring/rules/recording.yml"
+  put_file /etc/prometheus/billing-service-recording.yml root:root 644 \
+    <"$BILLING_BOOTSTRAP/monitoring/rules/recording.yml"
   systemctl enable --quiet prometheus
   if ((changed)); then
     systemctl restart prometheus
   fi
   write_operator_settings
-  [[ $BILLING_POSTGRES_OWN == true ]] || say "the database at $BILLING_POSTGRES is an existing one: postgres/roles.sql must have been run there, with the passwords of $BILLING_SECRETS"
-  [[ -n $BILLING_KAFKA_NODES ]] || say "the brokers at $BILLING_KAFKA are existing ones: they must have the principals of kafka/access.txt and admin, with the passwords of $BILLING_SECRETS (SCRAM-SHA-512)"
+  [[ $BILLING_POSTGRES_OWN == true ]] || say "the database at $BILLING_POSTGRES is an existing one:" \
+    "postgres/roles.sql must have been run there, with the passwords of $BILLING_SECRETS"
+  [[ -n $BILLING_KAFKA_NODES ]] || say "the brokers at $BILLING_KAFKA are existing ones: they must have the" \
+    "principals of kafka/access.txt and admin, with the passwords of $BILLING_SECRETS (SCRAM-SHA-512)"
   retry make_tables
   retry make_topics
 }
@@ -47,7 +53,8 @@ END
       webhooks-*) tier=webhooks port=5001 ;;
       *) continue ;;
     esac
-    printf '      - targets: ["%s:%s"]\n        labels: { tier: %s, machine: "%s" }\n' "${host#*=}" "$port" "$tier" "${host%%=*}"
+    printf '      - targets: ["%s:%s"]\n        labels: { tier: %s, machine: "%s" }\n' \
+      "${host#*=}" "$port" "$tier" "${host%%=*}"
   done
 }
 
@@ -79,7 +86,8 @@ grant_rights() {
   local password hosts IFS=,
   read -ra hosts <<<"$1"
   password=$(password postgres/owner)
-  PGPASSWORD=$password PGTARGETSESSIONATTRS=read-write psql -q -v ON_ERROR_STOP=1 -h "${hosts[*]%:*}" -p "${hosts[*]##*:}" \
+  PGPASSWORD=$password PGTARGETSESSIONATTRS=read-write psql -q -v ON_ERROR_STOP=1 \
+    -h "${hosts[*]%:*}" -p "${hosts[*]##*:}" \
     -U billing_owner -d billing -f "$BILLING_BOOTSTRAP/postgres/grants.sql"
 }
 

@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # What common.sh reads and sets.
-# A machine of the database: Debian's PostgreSQL 15, with roles for each kind of program, under Patroni, which makes one machine the
-# primary and the others its standbys, and pgBackRest, which keeps backups and the write-ahead log elsewhere.
+# A machine of the database: Debian's PostgreSQL 15, with roles for each kind of program, under Patroni, which
+# makes one machine the primary and the others its standbys, and pgBackRest, which keeps backups and the
+# write-ahead log elsewhere.
 
 data=/var/lib/postgresql/15/main
 
@@ -73,9 +74,11 @@ backup_place() {
   case $place in
     s3://*)
       need_packages awscli >&2
-      region=$(aws configure get region) || die "BILLING_BACKUP=$BILLING_BACKUP: set the bucket's region with \`aws configure set region NAME\`"
+      region=$(aws configure get region) ||
+        die "BILLING_BACKUP=$BILLING_BACKUP: set the bucket's region with \`aws configure set region NAME\`"
       place=${place#s3://}
-      printf 'repo1-type=s3\nrepo1-s3-bucket=%s\nrepo1-s3-region=%s\nrepo1-s3-endpoint=s3.%s.amazonaws.com\nrepo1-s3-key-type=auto\n' "${place%%/*}" "$region" "$region"
+      printf 'repo1-type=s3\nrepo1-s3-bucket=%s\nrepo1-s3-region=%s\n' "${place%%/*}" "$region"
+      printf 'repo1-s3-endpoint=s3.%s.amazonaws.com\nrepo1-s3-key-type=auto\n' "$region"
       [[ $place == */* ]] || place+=/
       printf 'repo1-path=/%s\n' "${place#*/}"
       ;;
@@ -88,12 +91,15 @@ backup_place() {
 }
 
 # is_member: whether the server runs, as the primary or as a standby of it.
-is_member() { as_superuser -c 'select 1' >/dev/null && curl --fail --silent --output /dev/null "http://$BILLING_ADDRESS:8008/health"; }
+is_member() {
+  as_superuser -c 'select 1' >/dev/null && curl --fail --silent --output /dev/null "http://$BILLING_ADDRESS:8008/health"
+}
 
 is_primary() { [[ $(as_superuser -At -c 'select pg_is_in_recovery()') == f ]]; }
 
-# Patroni writes these into etcd when the first machine creates the cluster; afterwards `patronictl edit-config` changes them.
-# The lock of the primary lasts nine seconds: then a standby takes over. Its renewal is tried every two seconds, for three each.
+# Patroni writes these into etcd when the first machine creates the cluster; afterwards `patronictl edit-config`
+# changes them. The lock of the primary lasts nine seconds: then a standby takes over. Its renewal is tried every two
+# seconds, for three each.
 agreed_settings() {
   cat <<END
     ttl: 9

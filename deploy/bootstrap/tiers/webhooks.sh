@@ -19,8 +19,8 @@ install_tier() {
   wait_until_ready "http://$BILLING_ADDRESS:5001/health/ready" billing-webhooks.service
 }
 
-# Each item of BILLING_WEBHOOKS is a setting below Billing:Webhooks and its value. The secret of a receiver has the receiver's name. What is not
-# delivered is kept in the first database.
+# Each item of BILLING_WEBHOOKS is a setting below Billing:Webhooks and its value. The secret of a receiver has the
+# receiver's name. What is not delivered is kept in the first database.
 webhook_settings() {
   local item receiver name servers value
   read -r name servers < <(databases)

@@ -1,6 +1,6 @@
-// Writes aws.json: the names, types and flags of the attributes and blocks of every AWS resource and data source that the modules
-// use, as the provider itself describes them. They are extracted from the provider's JavaScript bindings, so that validating the
-// modules needs neither the provider nor the network:
+// Writes aws.json: the names, types and flags of the attributes and blocks of every AWS resource and data source that
+// the modules use, as the provider itself describes them. They are extracted from the provider's JavaScript bindings,
+// so that validating the modules needs neither the provider nor the network:
 //
 //   npm pack @cdktf/provider-aws@21.22.1 && tar -xzf cdktf-provider-aws-21.22.1.tgz
 //   node deploy/terraform/schema/extract.mjs package
@@ -34,7 +34,16 @@ function read(folder) {
 /** What may be written: name, whether it is a block, its type, and the property of the class that holds it. */
 function inputs(text) {
   const found = new Map();
-  const pattern = /^\s+(\w+): \{\n\s+value: .*?(?:this\._|struct\.)(\w+).*\n\s+isBlock: (true|false),\n\s+type: "(\w+)",\n\s+storageClassType: "(\w+)",/gm;
+  const pattern = new RegExp(
+    [
+      String.raw`^\s+(\w+): \{`,
+      String.raw`\s+value: .*?(?:this\._|struct\.)(\w+).*`,
+      String.raw`\s+isBlock: (true|false),`,
+      String.raw`\s+type: "(\w+)",`,
+      String.raw`\s+storageClassType: "(\w+)",`,
+    ].join('\n'),
+    'gm'
+  );
   for (const [, name, property, isBlock, collection, storage] of text.matchAll(pattern)) {
     found.set(name, { property, nested: isBlock === 'true', collection, storage });
   }
@@ -70,12 +79,13 @@ function computedType(file, owner, name, getter) {
   }
   const made = owner.text.match(new RegExp(`new (?:cdktf\\.)?(\\w+)\\(this, "${name}"(?:, (true|false))?\\)`));
   if (!made) throw new Error(`no type of ${name}: ${getter}`);
-  if (made[1] in { StringMap: 1, BooleanMap: 1, NumberMap: 1 }) return ['map', simple[made[1].replace('Map', '').toLowerCase()]];
+  if (made[1] in { StringMap: 1, BooleanMap: 1, NumberMap: 1 })
+    return ['map', simple[made[1].replace('Map', '').toLowerCase()]];
   return [made[2] === 'true' ? 'set' : 'list', objectType(file, made[1].replace(/(List|OutputReference)$/, ''))];
 }
 
-/** The block that a class stands for. Only what is computed, and blocks, carry a mark in the text; whether anything else may be
- * left out is told by whether the class can reset it. */
+/** The block that a class stands for. Only what is computed, and blocks, carry a mark in the text;
+ * whether anything else may be left out is told by whether the class can reset it. */
 function block(file, className, writes) {
   const owner = file.classes.get(`${className}OutputReference`) ?? file.classes.get(className);
   if (!owner) throw new Error(`no class ${className}`);
@@ -83,18 +93,29 @@ function block(file, className, writes) {
   const marks = new Map();
   const pattern = /\/\/ (\w+) - computed: (true|false), optional: (true|false), required: (true|false)\n(?=(.*\n.*))/g;
   for (const [, name, computed, optional, required, getter] of owner.text.matchAll(pattern)) {
-    marks.set(name, { computed: computed === 'true', optional: optional === 'true', required: required === 'true', getter });
+    marks.set(name, {
+      computed: computed === 'true',
+      optional: optional === 'true',
+      required: required === 'true',
+      getter,
+    });
   }
   const written = inputs(writes);
   for (const [name, input] of written) {
-    const optional = new RegExp(`reset\\w+\\(\\) \\{\\n\\s+this\\._${input.property}(\\.internalValue)? = undefined;`).test(owner.text);
+    const optional = new RegExp(
+      `reset\\w+\\(\\) \\{\\n\\s+this\\._${input.property}(\\.internalValue)? = undefined;`
+    ).test(owner.text);
     const mark = marks.get(name);
     if (input.nested && !mark?.computed) {
       result.blocks[name] = nested(file, owner, name, input, !optional);
     } else {
       const type = input.nested ? computedType(file, owner, name, '') : typeOf(input);
       const computed = mark?.computed || name === 'id';
-      result.attributes[name] = { type, ...(optional ? { optional } : { required: true }), ...(computed ? { computed } : {}) };
+      result.attributes[name] = {
+        type,
+        ...(optional ? { optional } : { required: true }),
+        ...(computed ? { computed } : {}),
+      };
     }
   }
   for (const [name, { getter }] of marks) {
@@ -117,7 +138,9 @@ function nested(file, owner, name, input, required) {
 
 function resource(folder) {
   const file = read(folder);
-  const [name, owner] = [...file.classes].find(([, { base }]) => /^Terraform(Resource|DataSource|Provider)$/.test(base));
+  const [name, owner] = [...file.classes].find(([, { base }]) =>
+    /^Terraform(Resource|DataSource|Provider)$/.test(base)
+  );
   return block(file, name, owner.text);
 }
 
@@ -152,15 +175,21 @@ function print(value, depth = 0) {
   const isLeaf = typeof value !== 'object' || 'type' in value || Array.isArray(value);
   if (isLeaf || Object.keys(value).length === 0) return JSON.stringify(value);
   const indent = ' '.repeat(depth + 1);
-  const lines = Object.entries(value).map(([name, inner]) => `${indent}${JSON.stringify(name)}: ${print(inner, depth + 1)}`);
+  const lines = Object.entries(value).map(
+    ([name, inner]) => `${indent}${JSON.stringify(name)}: ${print(inner, depth + 1)}`
+  );
   return `{\n${lines.join(',\n')}\n${' '.repeat(depth)}}`;
 }
 
-const version = readFileSync(join(bindings, 'lib', 'instance', 'index.d.ts'), 'utf8').match(/hashicorp\/aws\/([\d.]+)\//)[1];
+const version = readFileSync(join(bindings, 'lib', 'instance', 'index.d.ts'), 'utf8').match(
+  /hashicorp\/aws\/([\d.]+)\//
+)[1];
 const schema = {
   version,
   provider: provider(),
-  resources: Object.fromEntries(used('resource').map((name) => [name, resource(name.replace(/^aws_/, '').replaceAll('_', '-'))])),
+  resources: Object.fromEntries(
+    used('resource').map((name) => [name, resource(name.replace(/^aws_/, '').replaceAll('_', '-'))])
+  ),
   data: Object.fromEntries(used('data').map((name) => [name, resource(`data-${name.replaceAll('_', '-')}`)])),
 };
 writeFileSync(join(here, 'aws.json'), `${print(schema)}\n`);

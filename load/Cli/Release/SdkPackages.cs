@@ -16,7 +16,8 @@ internal sealed class SdkPackages(Workspace workspace, string version, Sources s
 
         var payment = new Payment(new CardAccount(CardNetwork.Visa, "acct-42"), new Amount(12.34m, "USD"));
         var result = await new InMemoryBilling().PayAsync(payment);
-        using var client = new BillingClient(new BillingClientOptions { Proxies = { "http://127.0.0.1:1" }, RetriesMax = 0 });
+        var options = new BillingClientOptions { Proxies = { "http://127.0.0.1:1" }, RetriesMax = 0 };
+        using var client = new BillingClient(options);
         Console.WriteLine($"{result.Status} {(await client.PayAsync(payment)).Status} {payment.Id.ToString()[14]}");
         """;
 
@@ -82,9 +83,11 @@ internal sealed class SdkPackages(Workspace workspace, string version, Sources s
     }
 
     private string Project(string release, string framework, string packages) => $"""
-        <Project Sdk="Microsoft.NET.Sdk"><PropertyGroup><TargetFramework>{framework}</TargetFramework><RollForward>Major</RollForward><OutputType>Exe</OutputType>
+        <Project Sdk="Microsoft.NET.Sdk"><PropertyGroup>
+        <TargetFramework>{framework}</TargetFramework><RollForward>Major</RollForward><OutputType>Exe</OutputType>
         <ImplicitUsings>enable</ImplicitUsings><UseAppHost>false</UseAppHost><NuGetAudit>false</NuGetAudit>
-        <RestoreSources>{release}</RestoreSources><RestoreFallbackFolders>{Publishing.PackagesOf(_artifacts, "Billing.Client")}</RestoreFallbackFolders>
+        <RestoreSources>{release}</RestoreSources>
+        <RestoreFallbackFolders>{Publishing.PackagesOf(_artifacts, "Billing.Client")}</RestoreFallbackFolders>
         <RestorePackagesPath>{packages}</RestorePackagesPath></PropertyGroup><ItemGroup>
         <PackageReference Include="Billing.Client" Version="{version}" />
         </ItemGroup></Project>

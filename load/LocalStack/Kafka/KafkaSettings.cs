@@ -49,8 +49,8 @@ internal static class KafkaSettings
             group.consumer.session.timeout.ms=3000
             group.consumer.min.heartbeat.interval.ms=500
             group.consumer.heartbeat.interval.ms=500
-            # So is the death of one broker of several, before the sessions of the groups that it coordinates expire. A single
-            # broker has no replacement, so a short timeout could only fence it by mistake.
+            # So is the death of one broker of several, before the sessions of the groups that it coordinates expire. A
+            # single broker has no replacement, so a short timeout could only fence it by mistake.
             broker.heartbeat.interval.ms=300
             broker.session.timeout.ms={(replicas == 1 ? 9000 : 1500)}
             controller.quorum.election.timeout.ms=500
@@ -71,14 +71,20 @@ internal static class KafkaSettings
 
     private static string Advertised(BrokerRelay relay) => $"//127.0.0.1:{relay.RelayPort}";
 
+    private const string ScramLogin = "org.apache.kafka.common.security.scram.ScramLoginModule";
+    private const string PlainLogin = "org.apache.kafka.common.security.plain.PlainLoginModule";
+
+    private static string Accounts(BrokerSecurity security) =>
+        string.Join(' ', security.Passwords.Select(user => $"user_{user.Key}=\"{user.Value}\""));
+
     // Clients of the other listeners, which have neither TLS nor passwords, are anonymous and get the rights of an administrator.
     private static string Security(BrokerSecurity? security) => security is null ? "" : $"""
 
         listener.name.secured.ssl.keystore.type=PEM
         listener.name.secured.ssl.keystore.location={security.CertificateFile}
         listener.name.secured.sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-512
-        listener.name.secured.scram-sha-512.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
-        listener.name.secured.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required {string.Join(' ', security.Passwords.Select(user => $"user_{user.Key}=\"{user.Value}\""))};
+        listener.name.secured.scram-sha-512.sasl.jaas.config={ScramLogin} required;
+        listener.name.secured.plain.sasl.jaas.config={PlainLogin} required {Accounts(security)};
         authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
         super.users=User:ANONYMOUS
         """;

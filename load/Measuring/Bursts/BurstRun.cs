@@ -33,7 +33,9 @@ internal sealed class BurstRun(RunOptions options, IAnsiConsole console, TimePro
         var backends = stack.Protocol is { } protocol
             ? $"{wanted.PaymentBackends} backends over {protocol}"
             : $"{wanted.PaymentBackends} payment backends, {wanted.BalanceBackends} balance backends";
-        console.MarkupLineInterpolated($"Transport [bold]{stack.Transport}[/], {options.Clients} clients, {stack.ProxyAddresses.Count} proxies, {backends}, jitter {(wanted.Jitter ? "on" : "off")}.");
+        console.MarkupInterpolated($"Transport [bold]{stack.Transport}[/], {options.Clients} clients, ");
+        console.WriteLine(
+            $"{stack.ProxyAddresses.Count} proxies, {backends}, jitter {(wanted.Jitter ? "on" : "off")}.");
         var fleet = new Fleet(stack.Folder.FullName, "client");
         var figures = await SendAsync(fleet, stack.ProxyAddresses, setsLimits: true, cancellationToken);
         var result = Report(run, figures) with

@@ -42,8 +42,11 @@ internal sealed record Threshold(string Option, double Limit)
 /// <param name="Missed">Whether the run misses the threshold, and so fails.</param>
 internal sealed record ThresholdFigures(string Option, double Limit, double? Value, bool Missed)
 {
+    private string Measured =>
+        Value is { } value ? FormattableString.Invariant($"measured {value:0.##}") : "no call was answered";
+
     /// <inheritdoc/>
     public override string ToString() => string.Create(
         CultureInfo.InvariantCulture,
-        $"{(Missed ? "Missed" : "Met")}: {Option} {Limit}, {(Value is { } value ? FormattableString.Invariant($"measured {value:0.##}") : "no call was answered")}");
+        $"{(Missed ? "Missed" : "Met")}: {Option} {Limit}, {Measured}");
 }

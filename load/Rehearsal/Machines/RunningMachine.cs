@@ -96,7 +96,10 @@ internal sealed class RunningMachine : IAsyncDisposable
             peak=$(sed -nE 's/^VmHWM:\s+([0-9]+) kB$/\1/p' /proc/$(systemctl show -p MainPID --value {{unit}})/status)
             all=$(cat $(find /sys/fs/cgroup -path '*/{{unit}}.service/cgroup.procs' 2>/dev/null | head -n 1))
             now=0
-            for process in $all; do now=$((now + $(sed -nE 's/^Pss:\s+([0-9]+) kB$/\1/p' /proc/$process/smaps_rollup 2>/dev/null || echo 0) + 0)); done
+            for process in $all; do
+              kb=$(sed -nE 's/^Pss:\s+([0-9]+) kB$/\1/p' /proc/$process/smaps_rollup 2>/dev/null || echo 0)
+              now=$((now + kb))
+            done
             echo $((now > peak ? now : peak))
             """,
             cancellationToken);

@@ -86,7 +86,7 @@ public sealed class ChainVerifier(IReadOnlyCollection<string> databases, string 
             }
         }
 
-        private FormattableString? Fault(StoredRow row, JsonElement content, string? stated)
+        private string? Fault(StoredRow row, JsonElement content, string? stated)
         {
             var version = row.Version;
             if (version != _last + 1)

@@ -11,9 +11,9 @@ internal sealed class ExportedDays(ExportManifest manifest)
         _found.GetValueOrDefault(DateOnly.FromDateTime(storedAt.ToUniversalTime()))?.Add(kind, currency, amount, accountCurrency, onHold);
 
     /// <summary>The differences between the export and the store, after all events are added.</summary>
-    public IEnumerable<FormattableString> Differences() => manifest.Days.SelectMany(Differences);
+    public IEnumerable<string> Differences() => manifest.Days.SelectMany(Differences);
 
-    private IEnumerable<FormattableString> Differences(ExportedDay day)
+    private IEnumerable<string> Differences(ExportedDay day)
     {
         var found = _found[day.Date];
         foreach (var kind in day.Kinds.Keys.Union(found.Kinds.Keys))

@@ -47,8 +47,10 @@ public static class ShardServices
         var held = await services.ListShardsAsync(cancellationToken);
         if (held.SelectMany(database => database.Shards).GroupBy(shard => shard).FirstOrDefault(shard => shard.Count() > 1) is { Key: var twice })
         {
+            var holders = held.Where(database => database.Shards.Contains(twice)).Select(database => database.Name);
             throw new StoreCopyException(
-                $"{string.Join(" and ", held.Where(database => database.Shards.Contains(twice)).Select(database => database.Name))} both hold shard {twice}: one was restored to a time before it was moved. Restore all databases to one time.");
+                $"{string.Join(" and ", holders)} both hold shard {twice}: one was restored to a time before it was moved. "
+                    + "Restore all databases to one time.");
         }
         var open = held.SelectMany(database => database.Shards).ToArray();
         foreach (var database in databases.All)

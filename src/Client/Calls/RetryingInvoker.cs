@@ -53,8 +53,10 @@ internal sealed class RetryingInvoker(ProxyCalls calls) : CallInvoker
         var answers = new StreamedAnswers<MakePaymentsResponse>(
             token => MessagesOf(calls.Bulk(options.Headers).RunAsync(requests.ReadAllAsync(), token), requests), options, calls.Time);
         answers.Ended.Register(requests.End);
-        return (AsyncDuplexStreamingCall<TRequest, TResponse>)(object)new AsyncDuplexStreamingCall<MakePaymentRequest, MakePaymentsResponse>(
-            requests, answers, Task.FromResult(Metadata.Empty), () => answers.Status, () => Metadata.Empty, answers.Dispose);
+        object call = new AsyncDuplexStreamingCall<MakePaymentRequest, MakePaymentsResponse>(
+            requests, answers, Task.FromResult(Metadata.Empty), () => answers.Status, () => Metadata.Empty,
+            answers.Dispose);
+        return (AsyncDuplexStreamingCall<TRequest, TResponse>)call;
     }
 
     /// <inheritdoc/>

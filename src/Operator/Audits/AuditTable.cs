@@ -12,8 +12,8 @@ internal static class AuditTable
     /// <summary>Prints the counts of an audit and the first findings of each kind.</summary>
     public static void Print(IAnsiConsole console, AuditResult audit)
     {
-        console.WriteLine(Text(
-            $"Audit: acknowledged {audit.Acknowledged}, recorded {audit.Recorded}, {string.Join(", ", audit.Faults.Select(fault => Text($"{fault.Count} {fault.Found.Count}")))}"));
+        var faults = string.Join(", ", audit.Faults.Select(fault => Text($"{fault.Count} {fault.Found.Count}")));
+        console.WriteLine(Text($"Audit: acknowledged {audit.Acknowledged}, recorded {audit.Recorded}, {faults}"));
         console.WriteLine(Text(
             $"  {audit.Accounts} accounts recomputed from {audit.Events} events, with {audit.Receipts} receipts."));
         if (audit.BalancesInAnswers > 0)

@@ -30,7 +30,8 @@ public sealed class TokenIssuer : IDisposable
             var key = JsonWebKeyConverter.ConvertFromECDsaSecurityKey(new ECDsaSecurityKey(ECDsa.Create(_key.ExportParameters(false))));
             return $$"""
                 { "keys": [
-                  { "kty": "{{key.Kty}}", "crv": "{{key.Crv}}", "x": "{{key.X}}", "y": "{{key.Y}}", "use": "sig", "alg": "ES256", "kid": "{{KeyId}}" }
+                  { "kty": "{{key.Kty}}", "crv": "{{key.Crv}}", "x": "{{key.X}}", "y": "{{key.Y}}",
+                    "use": "sig", "alg": "ES256", "kid": "{{KeyId}}" }
                 ] }
                 """;
         }

@@ -68,7 +68,8 @@ public sealed class BootstrapScripts : IDisposable
         var result = (await RunAsync("""
             install() { mkdir -p "${!#}"; }
             chown() { :; }
-            BILLING_SECRETS=file:$PWD; BILLING_KAFKA=10.0.0.1:9092,10.0.0.2:9092; BILLING_PARTITIONS=3; settings_folder=$PWD
+            BILLING_SECRETS=file:$PWD; settings_folder=$PWD
+            BILLING_KAFKA=10.0.0.1:9092,10.0.0.2:9092; BILLING_PARTITIONS=3
             mkdir kafka; echo -n secret-of-proxy >kafka/proxy
             settings=(Urls http://10.0.0.3:5000)
             kafka_settings proxy
@@ -101,7 +102,8 @@ public sealed class BootstrapScripts : IDisposable
             put_settings() { printf '%s\n' "${settings[@]}"; }
             run_service() { :; }
             wait_until_ready() { :; }
-            BILLING_SECRETS=file:$PWD; BILLING_ADDRESS=10.0.0.9; mkdir postgres; echo -n secret-of-backend >postgres/backend
+            BILLING_SECRETS=file:$PWD; BILLING_ADDRESS=10.0.0.9
+            mkdir postgres; echo -n secret-of-backend >postgres/backend
             BILLING_POSTGRES='billing=10.0.0.1:5432 two=10.0.1.2:5432,10.0.2.2:5432'
             install_backend Payments payment-backend
             """)).Succeeded();
@@ -113,11 +115,12 @@ public sealed class BootstrapScripts : IDisposable
     }
 
     [Fact]
-    public async Task A_program_is_given_the_former_password_as_well_while_a_secret_is_replaced_and_the_servers_only_the_new_one()
+    public async Task While_a_secret_is_replaced_programs_are_given_both_passwords_and_servers_the_new_one()
     {
         var result = (await RunAsync("""
             BILLING_SECRETS=file:$PWD; mkdir kafka postgres
-            echo -n 'new-of-proxy old-of-proxy' >kafka/proxy; echo -n one-of-operator >kafka/operator; echo -n 'new-of-owner old-of-owner' >postgres/owner
+            echo -n 'new-of-proxy old-of-proxy' >kafka/proxy; echo -n one-of-operator >kafka/operator
+            echo -n 'new-of-owner old-of-owner' >postgres/owner
             BILLING_KAFKA=10.0.0.2:9092; BILLING_PARTITIONS=5
             settings=(); kafka_settings proxy; kafka_settings operator; printf '%s\n' "${settings[@]}"
             echo "the server: $(password kafka/proxy) $(password kafka/operator)"
@@ -134,10 +137,14 @@ public sealed class BootstrapScripts : IDisposable
     {
         var result = (await RunAsync("""
             . "$BILLING_BOOTSTRAP/tiers/webhooks.sh"
-            BILLING_SECRETS=file:$PWD; BILLING_ADDRESS=10.0.0.9; mkdir postgres webhooks; echo -n secret-of-webhooks >postgres/webhooks
-            echo -n whsec_b2Zfc2hvcF9hbmRfb25seV9vZl9pdCE= >webhooks/shop; echo -n 'whsec_bmV3X29mX290aGVyX29uZV9vbmx5X18= whsec_b2xkX29mX290aGVyX29uZV9vbmx5X18=' >webhooks/other
+            BILLING_SECRETS=file:$PWD; BILLING_ADDRESS=10.0.0.9
+            mkdir postgres webhooks; echo -n secret-of-webhooks >postgres/webhooks
+            echo -n whsec_b2Zfc2hvcF9hbmRfb25seV9vZl9pdCE= >webhooks/shop
+            echo -n 'whsec_bmV3X29mX290aGVyX29uZV9vbmx5X18= whsec_b2xkX29mX290aGVyX29uZV9vbmx5X18=' >webhooks/other
             BILLING_POSTGRES='billing=10.0.0.1:5432,10.0.1.1:5432 two=10.0.1.2:5432'
-            BILLING_WEBHOOKS='Receivers:shop:Url=https://shop.example/events?a=b Receivers:other:Url=https://other.example Receivers:shop:Events=PAYMENT_ACCEPTED,PAYMENT_DECLINED AllowedNetworks=10.1.0.0/16'
+            BILLING_WEBHOOKS='Receivers:shop:Url=https://shop.example/events?a=b'
+            BILLING_WEBHOOKS+=' Receivers:other:Url=https://other.example'
+            BILLING_WEBHOOKS+=' Receivers:shop:Events=PAYMENT_ACCEPTED,PAYMENT_DECLINED AllowedNetworks=10.1.0.0/16'
             webhook_settings
             put_file() { cat; }; install() { :; }
             put_settings webhooks billing
@@ -245,12 +252,15 @@ public sealed class BootstrapScripts : IDisposable
     {
         var result = (await RunAsync("""
             . "$BILLING_BOOTSTRAP/tiers/kafka.sh"
-            BILLING_KAFKA_NODES=1@10.0.0.1 BILLING_ZONE=a BILLING_ADDRESS=10.0.0.1 BILLING_SECRETS=file:$PWD kafka_settings_file=$PWD/server.properties
+            BILLING_KAFKA_NODES=1@10.0.0.1 BILLING_ZONE=a BILLING_ADDRESS=10.0.0.1
+            BILLING_SECRETS=file:$PWD kafka_settings_file=$PWD/server.properties
             secret_is() { mkdir -p kafka; echo -n "$1" >kafka/admin; }
             install_again() {
               is_broker_login "$(secret kafka/admin)" && known=known || known=unknown
               kafka_properties >new; mv new server.properties
-              echo "$known: $(grep -E '^listener.name.broker.plain' server.properties | grep -oE '(username|user_[^=]*|password)="[^"]*"' | sed -E 's/broker-[0-9a-f]{12}/broker/' | paste -sd ' ')"
+              login=$(grep -E '^listener.name.broker.plain' server.properties |
+                grep -oE '(username|user_[^=]*|password)="[^"]*"')
+              echo "$known: $(sed -E 's/broker-[0-9a-f]{12}/broker/' <<<"$login" | paste -sd ' ')"
             }
             secret_is password-one; install_again; install_again
             secret_is password-two; install_again; install_again; install_again

@@ -110,7 +110,7 @@ public sealed class DatabaseBackups : IAsyncLifetime
     }
 
     [Fact]
-    public async Task The_node_exporter_reads_whether_the_server_runs_how_many_segments_wait_and_when_the_newest_backup_was_made()
+    public async Task The_node_exporter_reads_the_servers_state_the_waiting_segments_and_the_newest_backup()
     {
         var lines = (await RunAsync("""
             as_server bash metrics.sh none.prom
@@ -140,7 +140,11 @@ public sealed class DatabaseBackups : IAsyncLifetime
         var joined = (await RunAsync("""
             as_server "$programs/pg_basebackup" -D standby -R -c fast
             PGBACKREST_PG1_PATH=$PWD/standby serve standby -p 5433
-            write() { query "do 'begin for i in 1..$1 loop perform pg_logical_emit_message(false, ''billing'', ''payment''); perform pg_switch_wal(); end loop; end'" "$2"; }
+            write() {
+              query "do 'begin for i in 1..$1 loop
+                perform pg_logical_emit_message(false, ''billing'', ''payment''); perform pg_switch_wal();
+              end loop; end'" "$2"
+            }
             query 'create table paid as select number from generate_series(1, 5000) as number'
             needed=$(query 'select pg_walfile_name(pg_current_wal_insert_lsn())')
             # Its checkpoint takes seconds. Its record is in another segment than where recovery from it begins.
@@ -148,7 +152,8 @@ public sealed class DatabaseBackups : IAsyncLifetime
             until grep -q 'checkpoint starting: force wait' main.log; do sleep 0.1; done
             write 2 5432
             wait "$backup"
-            [[ $(query 'select pg_walfile_name(redo_lsn) < pg_walfile_name(checkpoint_lsn) from pg_control_checkpoint()') == t ]]
+            [[ $(query 'select pg_walfile_name(redo_lsn) < pg_walfile_name(checkpoint_lsn)
+              from pg_control_checkpoint()') == t ]]
             as_server "$programs/pg_ctl" -D standby -w promote >/dev/null
             query "select pg_logical_emit_message(false, 'billing', 'only here')" >/dev/null
             as_server "$programs/pg_ctl" -D main -w -m fast stop >/dev/null
@@ -164,7 +169,7 @@ public sealed class DatabaseBackups : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_segment_that_a_former_primary_has_archived_is_accepted_with_the_same_records_and_refused_with_others()
+    public async Task A_segment_archived_by_a_former_primary_is_accepted_only_with_the_same_records()
     {
         var pushed = (await RunAsync("""
             query "select pg_logical_emit_message(false, 'billing', 'payment')" >/dev/null
@@ -195,8 +200,13 @@ public sealed class DatabaseBackups : IAsyncLifetime
             as_server() { runuser -u postgres -- "$@"; }
             pgbackrest() { as_server /usr/bin/pgbackrest --stanza=billing "$@"; }
             query() { as_server psql -p "${2:-5432}" -d postgres -qAtc "$1"; }
-            serve() { as_server "$programs/pg_ctl" -D "$1" -w -l "$PWD/$1.log" -o "${*:2}" start >/dev/null || { cat "$1.log" >&2; return 1; }; }
-            stop() { [[ ! -e $1/postmaster.pid ]] || as_server "$programs/pg_ctl" -D "$1" -w -m immediate stop >/dev/null; }
+            serve() {
+              as_server "$programs/pg_ctl" -D "$1" -w -l "$PWD/$1.log" -o "${*:2}" start >/dev/null ||
+                { cat "$1.log" >&2; return 1; }
+            }
+            stop() {
+              [[ ! -e $1/postmaster.pid ]] || as_server "$programs/pg_ctl" -D "$1" -w -m immediate stop >/dev/null
+            }
             {{script}}
             """],
         _folder);

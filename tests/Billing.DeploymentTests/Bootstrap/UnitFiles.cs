@@ -89,7 +89,7 @@ public sealed partial class UnitFiles
         return result;
     }
 
-    [GeneratedRegex("^ExecStart=.*$", RegexOptions.Multiline)]
+    [GeneratedRegex("""^ExecStart=(.*\\\n)*.*$""", RegexOptions.Multiline)]
     private static partial Regex Command();
 
     [GeneratedRegex("^(Protect|Private|Restrict|SystemCall|Capability|NoNew|Lock|Remove|UMask).*$", RegexOptions.Multiline)]

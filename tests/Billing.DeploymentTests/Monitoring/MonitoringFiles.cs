@@ -32,10 +32,12 @@ public sealed class MonitoringFiles
         var promtool = Promtool();
         var host = Directory.CreateTempSubdirectory("billing-monitoring-");
         var script = $"""
-            set -euo pipefail; BILLING_BOOTSTRAP='{Repository.Root}/deploy/bootstrap'; BILLING_HOSTS=kafka-1=10.0.0.11,postgres-1=10.0.0.21,proxy-1=10.0.0.31
+            set -euo pipefail; BILLING_BOOTSTRAP='{Repository.Root}/deploy/bootstrap'
+            BILLING_HOSTS=kafka-1=10.0.0.11,postgres-1=10.0.0.21,proxy-1=10.0.0.31
             . "$BILLING_BOOTSTRAP/tiers/monitoring.sh"
             prometheus_settings >prometheus.yml; cp "$BILLING_BOOTSTRAP/monitoring/alerts.yml" billing-alerts.yml
-            cp '{Folder}/prometheus/rules/alerts.yml' billing-service-alerts.yml; cp '{Folder}/prometheus/rules/recording.yml' billing-service-recording.yml
+            cp '{Folder}/prometheus/rules/alerts.yml' billing-service-alerts.yml
+            cp '{Folder}/prometheus/rules/recording.yml' billing-service-recording.yml
             grep -c 10.0.0.31 prometheus.yml
             '{promtool}' check config prometheus.yml
             """;

@@ -59,7 +59,7 @@ public sealed class SecretsScript : IDisposable
     }
 
     [Fact]
-    public async Task The_secret_of_a_receiver_is_one_that_the_service_accepts_and_a_new_one_stands_beside_the_one_before()
+    public async Task The_secret_of_a_receiver_is_accepted_and_a_new_one_stands_beside_the_one_before()
     {
         (await RunAsync("webhooks/shop")).Succeeded();
         var first = Assert.Single(Kept()).Value;

@@ -68,7 +68,7 @@ public sealed class NodeClient : IClassFixture<NodeClientInstallation>
     }
 
     [Fact]
-    public async Task It_pays_once_per_transaction_id_and_in_bulk_and_reads_its_own_writes_despite_an_unreachable_proxy()
+    public async Task It_pays_once_per_id_and_in_bulk_and_reads_its_writes_despite_an_unreachable_proxy()
     {
         var node = await _installation.NodeAsync();
         var account = StackFixture.NewAccount();

@@ -39,8 +39,10 @@ public sealed class OpenApiClients(TokenStack stack, OpenApiInstallation install
 {
     private static readonly string Done = """
         {"paid":"ACCEPTED","again":true,"held":"ACCEPTED","captured":"3","refunded":"2","balance":"13 340000000",
-        "entries":["PAYMENT_ACCEPTED","PAYMENT_AUTHORISED","PAYMENT_CAPTURED","PAYMENT_REFUNDED"],"listed":1,"found":"order 7",
-        "badField":"400 INVALID_FIELD amount","noToken":"401 TOKEN_MISSING","noScope":"403 SCOPE_MISSING","notFound":"404 TRANSACTION_NOT_FOUND",
+        "entries":["PAYMENT_ACCEPTED","PAYMENT_AUTHORISED","PAYMENT_CAPTURED","PAYMENT_REFUNDED"],
+        "listed":1,"found":"order 7",
+        "badField":"400 INVALID_FIELD amount","noToken":"401 TOKEN_MISSING","noScope":"403 SCOPE_MISSING",
+        "notFound":"404 TRANSACTION_NOT_FOUND",
         "reused":"409 TRANSACTION_ID_REUSED","tooMuch":"400 AMOUNT_TOO_LARGE amount"}
         """.ReplaceLineEndings("");
 

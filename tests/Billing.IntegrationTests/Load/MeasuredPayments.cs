@@ -76,7 +76,9 @@ public sealed class MeasuredPayments(EmbeddedStack stack) : IClassFixture<Embedd
             echo "$1" >> {{folder.FullName}}/hosts
             [ "$1" != away ] || { echo 'ssh: connect to host away: No route to host' >&2; exit 255; }
             shift
-            TMPDIR={{folder.FullName}} exec sh -c "$(printf %s "$*" | sed 's#/tmp/billing-load#{{folder.FullName}}/there#; s#/opt/billing/client/Billing.Driver#dotnet {{DotnetProgram.FileOf("Billing.Driver")}}#')"
+            here='s#/tmp/billing-load#{{folder.FullName}}/there#'
+            program='s#/opt/billing/client/Billing.Driver#dotnet {{DotnetProgram.FileOf("Billing.Driver")}}#'
+            TMPDIR={{folder.FullName}} exec sh -c "$(printf %s "$*" | sed "$here; $program")"
             """,
             TestContext.Current.CancellationToken);
         await new Tool("chmod").RunAsync(["+x", ssh], TestContext.Current.CancellationToken);

@@ -199,7 +199,7 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     [InlineData(0, 1)]
     [InlineData(4, 1)]
     [InlineData(5, 0)]
-    public async Task A_payment_with_an_earlier_version_than_one_answered_before_it_is_found_but_for_the_clocks_tolerance(int toleranceMs, int found)
+    public async Task A_payment_with_an_earlier_version_than_one_answered_before_is_found_within_tolerance(int toleranceMs, int found)
     {
         // Each payment is sent when the one before it has been answered; but the second after the third.
         var calls = _answers.Take(ShortCount).Select(e => e with { Span = new CallSpan(e.Version * 10_000, (e.Version * 10_000) + 9_000) }).ToList();

@@ -58,7 +58,7 @@ public sealed class RpcxCalls
     }
 
     [Fact]
-    public async Task An_implementation_that_blocks_its_thread_does_not_delay_other_calls_if_it_runs_on_the_thread_pool()
+    public async Task An_implementation_that_blocks_a_thread_of_the_pool_does_not_delay_other_calls()
     {
         await using var pair = await RpcxPair.StartAsync(RpcxDispatch.ThreadPool);
         using var blocked = new ManualResetEventSlim();

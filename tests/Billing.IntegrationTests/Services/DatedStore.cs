@@ -69,7 +69,8 @@ public sealed class DatedStore(EventStoreFixture store) : IAsyncLifetime
             await ExecuteAsync(database, $"""
                 update billing.mt_events set timestamp = case
                     when version = 1 then '{FirstDay} 00:00:00Z'::timestamptz + (seq_id % 10) * interval '1 microsecond'
-                    when stream_id = '{TheAccount}' then '{LastDay} 23:59:59.999Z'::timestamptz + version * interval '1 microsecond'
+                    when stream_id = '{TheAccount}'
+                        then '{LastDay} 23:59:59.999Z'::timestamptz + version * interval '1 microsecond'
                     else '{MiddleDay} 00:00:00Z'::timestamptz + (version - version % 4) * interval '7 minutes' end
                 where stream_id <> 'mt_tombstone'
                 """);

@@ -19,7 +19,7 @@ public sealed class ManagedDatabase(EventStoreFixture store) : IClassFixture<Eve
     private static CancellationToken Token => TestContext.Current.CancellationToken;
 
     [Fact]
-    public async Task Its_master_creates_the_roles_with_which_tables_are_created_payments_stored_and_events_for_receivers_kept()
+    public async Task Its_master_creates_the_roles_that_create_tables_store_payments_and_keep_events()
     {
         await using var folder = StackFolder.Create();
         using var ports = new FreePorts();
@@ -85,7 +85,7 @@ public sealed class ManagedDatabase(EventStoreFixture store) : IClassFixture<Eve
     }
 
     [Fact]
-    public async Task A_password_that_is_neither_the_present_nor_the_former_one_is_refused_at_start_by_an_error_that_names_the_setting()
+    public async Task A_wrong_password_is_refused_at_start_by_an_error_that_names_the_setting()
     {
         var connection = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString) { Password = "wrong" };
 

@@ -58,7 +58,7 @@ public sealed class Restores : IAsyncLifetime
     }
 
     [Fact]
-    public async Task After_a_restore_what_is_new_is_taken_for_nothing_that_was_lost_and_what_was_lost_is_replayed_once()
+    public async Task After_a_restore_new_events_are_not_taken_for_lost_ones_and_lost_ones_are_replayed_once()
     {
         Assert.SkipWhen(_stack is null, "Kafka is not available: set KAFKA_HOME to its folder or BILLING_KAFKA_ARCHIVE to its archive");
         var (gone, quiet, young) = (StackFixture.NewAccount(), StackFixture.NewAccount(), StackFixture.NewAccount());

@@ -210,7 +210,7 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
     [InlineData("alter table billing.mt_events add column more int not null default 0; alter table billing.mt_events alter column more drop default", "alter table billing.mt_events drop column more")]
     [InlineData("alter table billing.open_holds add column more int not null default 0; alter table billing.open_holds alter column more drop default", "alter table billing.open_holds drop column more")]
     [InlineData("alter table billing.mt_events add constraint more check (false) not valid", "alter table billing.mt_events drop constraint more")]
-    public async Task A_move_that_fails_while_the_shard_is_closed_opens_it_again_and_can_be_made_when_the_reason_is_gone(string change, string gone)
+    public async Task A_move_that_fails_while_the_shard_is_closed_opens_it_again_and_can_be_made_later(string change, string gone)
     {
         var fresh = StreamIn(theShard: true);
         var failure = await Assert.ThrowsAsync<StoreCopyException>(() => MoveAsync("two", doing =>

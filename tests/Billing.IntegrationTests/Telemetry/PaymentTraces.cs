@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Security.Cryptography;
 using Billing.IntegrationTests.Services;
 using Grpc.Core;
@@ -90,8 +91,10 @@ internal static class SpanTree
     private static IEnumerable<string> Draw(ReceivedSpan span, List<ReceivedSpan> spans, ulong start, int depth) =>
         spans.Where(s => s.ParentId == span.Id).OrderBy(s => s.Span.StartTimeUnixNano)
             .SelectMany(child => Draw(child, spans, start, depth + 1))
-            .Prepend(FormattableString.Invariant(
-                $"{new string(' ', 2 * depth) + span.Span.Name,-46} {span.Service,-16} {(span.Span.StartTimeUnixNano - start) / 1e6,8:0.00} ms {span.Milliseconds,8:0.00} ms"));
+            .Prepend(string.Create(
+                CultureInfo.InvariantCulture,
+                $"{new string(' ', 2 * depth) + span.Span.Name,-46} {span.Service,-16} "
+                    + $"{(span.Span.StartTimeUnixNano - start) / 1e6,8:0.00} ms {span.Milliseconds,8:0.00} ms"));
 }
 
 [Collection(OverKafka.Name)]

@@ -93,7 +93,7 @@ public sealed class DeliveryTests(EventStoreFixture postgres) : IClassFixture<Ev
     }
 
     [Fact]
-    public async Task An_account_is_parked_when_it_has_failed_for_long_enough_or_at_once_if_the_receiver_wants_no_more_of_it()
+    public async Task An_account_is_parked_when_it_has_failed_for_long_or_its_receiver_wants_no_more_of_it()
     {
         await using var store = Store();
         var claim = Guid.NewGuid();
@@ -128,8 +128,10 @@ public sealed class DeliveryTests(EventStoreFixture postgres) : IClassFixture<Ev
         await using var database = NpgsqlDataSource.Create(postgres.Postgres.ConnectionString);
         await using var session = await database.OpenConnectionAsync(_patience.Token);
         await ExecuteAsync($"""
-            create function {_schema}.wait() returns trigger language plpgsql as 'begin perform pg_advisory_xact_lock(42); return null; end';
-            create constraint trigger wait after insert on {_schema}.pending deferrable initially deferred for each row execute function {_schema}.wait();
+            create function {_schema}.wait() returns trigger language plpgsql as
+                'begin perform pg_advisory_xact_lock(42); return null; end';
+            create constraint trigger wait after insert on {_schema}.pending deferrable initially deferred
+                for each row execute function {_schema}.wait();
             select pg_advisory_lock(42);
             """);
         var adding = store.AddAsync([Pending("a", 2)], _patience.Token);
@@ -153,7 +155,7 @@ public sealed class DeliveryTests(EventStoreFixture postgres) : IClassFixture<Ev
     }
 
     [Fact]
-    public async Task An_account_has_one_sender_until_its_lease_ends_and_what_a_former_one_has_delivered_is_not_sent_again()
+    public async Task An_account_has_one_sender_until_its_lease_ends_and_delivered_events_are_not_sent_again()
     {
         await using var store = Store();
         var (former, next, hour) = (Guid.NewGuid(), Guid.NewGuid(), TimeSpan.FromHours(1));

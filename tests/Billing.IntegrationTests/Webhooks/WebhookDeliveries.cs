@@ -89,7 +89,7 @@ public sealed class WebhookDeliveries : IClassFixture<WebhookPlatform>, IAsyncDi
     }
 
     [Fact]
-    public async Task An_account_that_is_refused_for_too_long_is_parked_and_its_events_are_replayed_in_order_on_command()
+    public async Task An_account_refused_for_too_long_is_parked_and_its_events_are_replayed_in_order_on_command()
     {
         var accounts = WebhookPlatform.NewAccounts(10);
         var (refused, others) = (accounts[0], accounts[1..]);

@@ -1,4 +1,5 @@
-// Drives a browser for the tests: reads one command per line, { do, ... }, and answers each with a line: { value } or { error }.
+// Drives a browser for the tests: reads one command per line, { do, ... }, and answers each with a line:
+// { value } or { error }.
 
 import { createRequire } from 'node:module';
 import { readFile } from 'node:fs/promises';
@@ -13,16 +14,26 @@ const pages = new Map();
 const commands = {
   /** Opens a page, and records its errors, its warnings and its requests to other origins. */
   async open({ page: name, url, scheme = 'light', width = 1280, height = 900, motion = 'reduce', refuseWithout }) {
-    const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, reducedMotion: motion });
+    const context = await browser.newContext({
+      viewport: { width, height },
+      colorScheme: scheme,
+      reducedMotion: motion,
+    });
     const page = await context.newPage();
     const problems = [];
     const received = { chunks: 0 };
     const network = await context.newCDPSession(page);
     await network.send('Network.enable');
     network.on('Network.dataReceived', () => received.chunks++);
-    page.on('console', message => ['error', 'warning'].includes(message.type()) && problems.push(`console: ${message.text()}`));
+    page.on(
+      'console',
+      message => ['error', 'warning'].includes(message.type()) && problems.push(`console: ${message.text()}`)
+    );
     page.on('pageerror', error => problems.push(`error: ${error.message}`));
-    page.on('request', request => new URL(request.url()).origin === new URL(url).origin || problems.push(`foreign: ${request.url()}`));
+    page.on(
+      'request',
+      request => new URL(request.url()).origin === new URL(url).origin || problems.push(`foreign: ${request.url()}`)
+    );
     if (refuseWithout) {
       await page.route('**/live/events', route => route.request().headers().authorization === `Bearer ${refuseWithout}`
         ? route.continue() : route.fulfill({ status: 401, contentType: 'application/problem+json', body: '{}' }));
@@ -50,11 +61,18 @@ const commands = {
   },
 
   /** Starts to count the changes of what is shown. */
-  observe: ({ page }) => on(page).evaluate(() => {
-    window.changes = 0;
-    new MutationObserver(changes => { window.changes += changes.length; })
-      .observe(document.getElementById('main'), { subtree: true, childList: true, characterData: true, attributes: true });
-  }),
+  observe: ({ page }) =>
+    on(page).evaluate(() => {
+      window.changes = 0;
+      new MutationObserver(changes => {
+        window.changes += changes.length;
+      }).observe(document.getElementById('main'), {
+        subtree: true,
+        childList: true,
+        characterData: true,
+        attributes: true,
+      });
+    }),
 
   changes: ({ page }) => on(page).evaluate(() => window.changes),
 
@@ -84,7 +102,10 @@ const commands = {
 
   /** Waits until a number of elements match. */
   async untilCount({ page, selector, value }) {
-    await on(page).waitForFunction(([where, many]) => document.querySelectorAll(where).length === many, [selector, value]);
+    await on(page).waitForFunction(
+      ([where, many]) => document.querySelectorAll(where).length === many,
+      [selector, value]
+    );
   },
 
   count: ({ page, selector }) => on(page).locator(selector).count(),
@@ -93,7 +114,8 @@ const commands = {
 
   offline: ({ page, is }) => on(page).context().setOffline(is),
 
-  /** Presses Tab until an element has the focus, as a user without a mouse does, and returns whether the focus is visible. */
+  /** Presses Tab until an element has the focus, as a user without a mouse does, and returns whether the
+      focus is visible. */
   async tabTo({ page, selector }) {
     for (let presses = 0; presses < 40; presses++) {
       if (await on(page).evaluate(where => document.activeElement?.matches(where), selector)) {
@@ -126,15 +148,21 @@ const commands = {
   overflow: ({ page }) => on(page).evaluate(() => document.documentElement.scrollWidth - innerWidth),
 
   /** Returns whether input of callers was interpreted as HTML or script. */
-  injected: ({ page }) => on(page).evaluate(() =>
-    window.hacked !== undefined || document.querySelector('main img, main script, main iframe, main [onerror]') !== null),
+  injected: ({ page }) =>
+    on(page).evaluate(
+      () =>
+        window.hacked !== undefined ||
+        document.querySelector('main img, main script, main iframe, main [onerror]') !== null
+    ),
 
   background: ({ page }) => on(page).evaluate(() => getComputedStyle(document.body).backgroundColor),
 
   /** Returns the violations that axe finds, and the number of texts with sufficient contrast. */
   async axe({ page }) {
     await on(page).evaluate(axe);
-    const { violations, passes } = await on(page).evaluate(() => window.axe.run(document, { resultTypes: ['violations', 'passes'] }));
+    const { violations, passes } = await on(page).evaluate(() =>
+      window.axe.run(document, { resultTypes: ['violations', 'passes'] })
+    );
     return {
       violations: violations.map(({ id, nodes }) => `${id}: ${nodes.map(node => node.html).join(' ').slice(0, 300)}`),
       contrasts: passes.find(({ id }) => id === 'color-contrast')?.nodes.length ?? 0,
@@ -146,11 +174,19 @@ const commands = {
 
   /** Takes a screenshot once the charts have enough data. */
   async picture({ page, path, height }) {
-    await on(page).waitForFunction(() => {
-      const lines = [...document.querySelectorAll('#rate-chart polyline.main')];
-      return lines.flatMap(line => [...line.points]).filter(point => point.y < 50).length >= 45;
-    }, null, { timeout: 2 * patience });
-    await on(page).screenshot({ path, clip: { x: 0, y: 0, width: on(page).viewportSize().width, height }, fullPage: true });
+    await on(page).waitForFunction(
+      () => {
+        const lines = [...document.querySelectorAll('#rate-chart polyline.main')];
+        return lines.flatMap(line => [...line.points]).filter(point => point.y < 50).length >= 45;
+      },
+      null,
+      { timeout: 2 * patience }
+    );
+    await on(page).screenshot({
+      path,
+      clip: { x: 0, y: 0, width: on(page).viewportSize().width, height },
+      fullPage: true,
+    });
   },
 };
 

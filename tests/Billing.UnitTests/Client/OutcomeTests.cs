@@ -119,7 +119,8 @@ public sealed class OutcomeTests
     [Fact]
     public async Task A_failed_query_reports_whether_to_retry()
     {
-        using var client = new BillingClient(new BillingClientOptions { Proxies = { "http://127.0.0.1:1" }, RetriesMax = 0 });
+        var options = new BillingClientOptions { Proxies = { "http://127.0.0.1:1" }, RetriesMax = 0 };
+        using var client = new BillingClient(options);
 
         var balance = await Assert.ThrowsAsync<BillingException>(() => client.GetBalanceAsync(Five.Account));
         var statement = await Assert.ThrowsAsync<BillingException>(

@@ -34,7 +34,7 @@ public sealed class WebhookFuzz
     ];
 
     [Fact]
-    public async Task The_answer_of_a_receiver_takes_the_event_or_leads_to_a_failure_whose_text_can_be_stored_and_shown()
+    public async Task A_receivers_answer_takes_the_event_or_is_a_failure_whose_text_can_be_stored_and_shown()
     {
         using var listener = new Socket(SocketType.Stream, ProtocolType.Tcp);
         listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));

@@ -108,11 +108,14 @@ public sealed partial class ApiLimitsTests
         ? [.. Requests.Keys]
         : [.. names.Split(", ").SelectMany(name => name == "amounts" ? Amounts : [name])];
 
+    private static string Repeated(string text, int times) =>
+        $"\"{string.Concat(Enumerable.Repeat(text, times))}\"";
+
     // Values in JSON between backquotes; `64 × "a"` is a string of 64 letters.
     private static List<string> Values(string text) =>
     [
         .. Quoted().Matches(text).Select(match => match.Groups[1].Success
-            ? $"\"{string.Concat(Enumerable.Repeat(match.Groups[2].Value.Trim('"'), int.Parse(match.Groups[1].Value, CultureInfo.InvariantCulture)))}\""
+            ? Repeated(match.Groups[2].Value.Trim('"'), int.Parse(match.Groups[1].Value, CultureInfo.InvariantCulture))
             : match.Groups[2].Value),
     ];
 

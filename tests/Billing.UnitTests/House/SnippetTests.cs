@@ -9,7 +9,7 @@ namespace Billing.UnitTests.House;
 public sealed partial class SnippetTests
 {
     private const string Given = """
-        Microsoft.AspNetCore.Builder.WebApplicationBuilder builder, Microsoft.Extensions.DependencyInjection.IServiceCollection services, Tokens tokens,
+        Microsoft.AspNetCore.Builder.WebApplicationBuilder builder, IServiceCollection services, Tokens tokens,
         BillingClient billing, BillingAdminClient admin, CardAccount account, Payment payment
         """;
 
@@ -51,7 +51,11 @@ public sealed partial class SnippetTests
             }
             else
             {
-                methods.AppendLine($"public static async Task Number{number}Async({(block.Contains("var payment", StringComparison.Ordinal) ? Given.Replace(", Payment payment", "", StringComparison.Ordinal) : Given)})\n{{\n{block}\nawait Task.CompletedTask;\n}}");
+                var given = block.Contains("var payment", StringComparison.Ordinal)
+                    ? Given.Replace(", Payment payment", "", StringComparison.Ordinal)
+                    : Given;
+                methods.AppendLine($"public static async Task Number{number}Async({given})")
+                    .AppendLine($"{{\n{block}\nawait Task.CompletedTask;\n}}");
             }
         }
 
@@ -69,7 +73,8 @@ public sealed partial class SnippetTests
             {{Usings}}
             internal static class Forgetful
             {
-                public static async Task<int> PayAsync(BillingClient billing, Payment payment) => (await billing.{{call}}).{{match}};
+                public static async Task<int> PayAsync(BillingClient billing, Payment payment) =>
+                    (await billing.{{call}}).{{match}};
             }
             """);
 

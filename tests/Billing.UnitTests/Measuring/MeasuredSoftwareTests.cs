@@ -12,7 +12,8 @@ public sealed class MeasuredSoftwareTests : IDisposable
     {
         var file = Write("""
             { "libraries": {
-                "Billing.Backends/1.0.0": { "type": "project" }, "Marten/9.58.0": { "type": "package" }, "Npgsql/10.0.0": { "type": "package" },
+                "Billing.Backends/1.0.0": { "type": "project" }, "Marten/9.58.0": { "type": "package" },
+                "Npgsql/10.0.0": { "type": "package" },
                 "Polly.Core/8.9.1": { "type": "package" } } }
             """);
 
@@ -26,7 +27,8 @@ public sealed class MeasuredSoftwareTests : IDisposable
     {
         var file = Write("""
             { "runtimeOptions": { "tfm": "net10.0", "configProperties": {
-                "System.GC.Server": false, "System.Runtime.TieredPGO": false, "System.Globalization.Invariant": true } } }
+                "System.GC.Server": false, "System.Runtime.TieredPGO": false,
+                "System.Globalization.Invariant": true } } }
             """);
 
         var settings = MeasuredSoftware.SettingsOf(file);

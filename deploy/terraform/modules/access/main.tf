@@ -11,8 +11,8 @@ locals {
     monitoring      = ["kafka/admin", "kafka/operator", "postgres/audit", "postgres/owner"]
   }
 
-  # The rights that the systems manager's agent needs for sessions and commands. AWS's policy, AmazonSSMManagedInstanceCore, also
-  # lets a machine read every parameter of the account, and so every tier's secrets.
+  # The rights that the systems manager's agent needs for sessions and commands. AWS's policy,
+  # AmazonSSMManagedInstanceCore, also lets a machine read every parameter of the account, and so every tier's secrets.
   agent = {
     Sid    = "SystemsManager"
     Effect = "Allow"
@@ -80,8 +80,11 @@ resource "aws_iam_role_policy" "this" {
   name = "machine"
   role = aws_iam_role.this[each.key].id
   policy = jsonencode({
-    Version   = "2012-10-17"
-    Statement = [for statement in [local.agent, local.backups[each.key], local.release, local.parameters[each.key]] : statement if length(statement.Resource) > 0]
+    Version = "2012-10-17"
+    Statement = [
+      for statement in [local.agent, local.backups[each.key], local.release, local.parameters[each.key]] : statement
+      if length(statement.Resource) > 0
+    ]
   })
 }
 

@@ -1,6 +1,6 @@
-# On-demand prices in USD of us-east-1, Linux, as AWS published them in 2025 (aws.amazon.com/ec2/pricing/on-demand, /ebs/pricing,
-# /vpc/pricing, /elasticloadbalancing/pricing, /rds/postgresql/pricing). Other regions cost up to 50 % more. Not included:
-# traffic, load balancer capacity units, storage of the release, snapshots.
+# On-demand prices in USD of us-east-1, Linux, as AWS published them in 2025 (aws.amazon.com/ec2/pricing/on-demand,
+# /ebs/pricing, /vpc/pricing, /elasticloadbalancing/pricing, /rds/postgresql/pricing). Other regions cost up to 50 %
+# more. Not included: traffic, load balancer capacity units, storage of the release, snapshots.
 locals {
   instance_hour = {
     "t2.nano"     = 0.0058, "t2.micro" = 0.0116, "t2.small" = 0.023, "t2.medium" = 0.0464, "t2.large" = 0.0928
@@ -36,6 +36,10 @@ locals {
     volumes       = sum(concat([0], var.volumes_gib)) * local.volume_gib_hour
     public_ipv4   = (length(var.instance_types) + var.public_load_balancer_addresses) * local.public_ipv4_hour
     load_balancer = local.load_balancer_hour
-    database      = sum(concat([0], [for database in var.databases : (database.multi_az ? 2 : 1) * (local.database_hour[database.class] + database.storage_gib * local.database_gib_hour)]))
+    database = sum(concat([0], [
+      for database in var.databases : (database.multi_az ? 2 : 1) * (
+        local.database_hour[database.class] + database.storage_gib * local.database_gib_hour
+      )
+    ]))
   }
 }

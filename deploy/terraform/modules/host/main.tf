@@ -35,13 +35,16 @@ resource "aws_instance" "this" {
   }
 
   lifecycle {
-    # A newer image, or an additional machine in another tier, must not replace brokers and the database. README.md describes how to
-    # replace a machine.
+    # A newer image, or an additional machine in another tier, must not replace brokers and the database.
+    # README.md describes how to replace a machine.
     ignore_changes = [ami, user_data]
 
     precondition {
-      condition     = var.architecture == "amd64" || contains(["kafka", "postgres"], var.host.tier)
-      error_message = "tiers: ${var.host.tier} needs an x86 instance type, since the release contains programs for x64 only; ${var.host.instance_type} is arm64."
+      condition = var.architecture == "amd64" || contains(["kafka", "postgres"], var.host.tier)
+      error_message = join(" ", [
+        "tiers: ${var.host.tier} needs an x86 instance type, since the release contains programs for x64 only;",
+        "${var.host.instance_type} is arm64.",
+      ])
     }
   }
 }

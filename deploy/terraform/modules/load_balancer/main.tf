@@ -8,8 +8,8 @@ resource "aws_lb" "this" {
   tags                             = { Name = "${var.name}-proxies" }
 }
 
-# A network load balancer balances connections, not calls, and does not support gRPC: it checks readiness over HTTP, at the proxies'
-# other port.
+# A network load balancer balances connections, not calls, and does not support gRPC: it checks readiness over HTTP,
+# at the proxies' other port.
 resource "aws_lb_target_group" "grpc" {
   name                 = "${var.name}-proxies"
   vpc_id               = var.vpc_id

@@ -19,7 +19,7 @@ resource "aws_s3_bucket_versioning" "this" {
   lifecycle {
     precondition {
       condition     = contains(local.archives, "billing-bootstrap-${var.release_version}.tar.gz")
-      error_message = "release_folder contains no billing-bootstrap-${var.release_version}.tar.gz: ./billing package creates it."
+      error_message = "release_folder has no billing-bootstrap-${var.release_version}.tar.gz of ./billing package."
     }
   }
 }

@@ -1,21 +1,33 @@
 locals {
   # An existing tier outside the platform has no group: its callers may connect to its networks instead.
-  groups = toset([for endpoint in distinct(flatten([for rule in var.rules : [rule.from, rule.to]])) : endpoint if endpoint != "callers" && !contains(keys(var.external), endpoint)])
+  groups = toset([
+    for endpoint in distinct(flatten([for rule in var.rules : [rule.from, rule.to]])) : endpoint
+    if endpoint != "callers" && !contains(keys(var.external), endpoint)
+  ])
 
   rules = { for rule in var.rules : "${rule.from}-${rule.to}-${rule.port}" => rule }
 
-  between = { for key, rule in local.rules : key => rule if contains(local.groups, rule.from) && contains(local.groups, rule.to) }
+  between = {
+    for key, rule in local.rules : key => rule if contains(local.groups, rule.from) && contains(local.groups, rule.to)
+  }
 
   from_callers = merge([
-    for key, rule in local.rules : { for cidr in var.callers : "${key}-${cidr}" => merge(rule, { cidr = cidr }) } if rule.from == "callers"
+    for key, rule in local.rules : {
+      for cidr in var.callers : "${key}-${cidr}" => merge(rule, { cidr = cidr })
+    } if rule.from == "callers"
   ]...)
 
   to_external = merge([
-    for key, rule in local.rules : { for cidr in var.external[rule.to] : "${key}-${cidr}" => merge(rule, { cidr = cidr }) } if contains(keys(var.external), rule.to)
+    for key, rule in local.rules : {
+      for cidr in var.external[rule.to] : "${key}-${cidr}" => merge(rule, { cidr = cidr })
+    } if contains(keys(var.external), rule.to)
   ]...)
 
-  # Packages, the release, the parameter store and the systems manager. Groups do not apply to the network's own DNS and NTP.
-  to_internet = { for pair in setproduct(var.tiers, [80, 443]) : "${pair[0]}-${pair[1]}" => { from = pair[0], port = pair[1] } }
+  # Packages, the release, the parameter store and the systems manager. Groups do not apply to the
+  # network's own DNS and NTP.
+  to_internet = {
+    for pair in setproduct(var.tiers, [80, 443]) : "${pair[0]}-${pair[1]}" => { from = pair[0], port = pair[1] }
+  }
 }
 
 resource "aws_security_group" "this" {

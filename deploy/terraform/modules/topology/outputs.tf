@@ -1,5 +1,5 @@
 output "hosts" {
-  description = "Every machine: name, tier, zone, subnet, address, instance type, size of the volume and the variables of its /etc/billing/host.env."
+  description = "Every machine: its name, tier, place, address, type, volume and variables in /etc/billing/host.env."
   value       = local.hosts
 
   precondition {
@@ -13,13 +13,20 @@ output "hosts" {
   }
 
   precondition {
-    condition     = !local.kafka_own || local.tiers.kafka.volume_gib >= local.kafka_volume_gib_min
-    error_message = "tiers: kafka's volume_gib must be at least ${local.kafka_volume_gib_min} for ${local.partitions} partitions of each topic on ${local.tiers.kafka.count} brokers; see Disks in deploy/README.md."
+    condition = !local.kafka_own || local.tiers.kafka.volume_gib >= local.kafka_volume_gib_min
+    error_message = join(" ", [
+      "tiers: kafka's volume_gib must be at least ${local.kafka_volume_gib_min} for ${local.partitions} partitions",
+      "of each topic on ${local.tiers.kafka.count} brokers; see Disks in deploy/README.md.",
+    ])
   }
 
   # The values are written in quotes to a file that shells and systemd read.
   precondition {
-    condition     = alltrue(flatten([for host in local.hosts : [for value in values(host.environment) : can(regex("^[A-Za-z0-9._:/,@= -]*$", value))]]))
+    condition = alltrue(
+      flatten([
+        for host in local.hosts : [for value in values(host.environment) : can(regex("^[A-Za-z0-9._:/,@= -]*$", value))]
+      ])
+    )
     error_message = "A variable of host.env contains a character that would need quoting."
   }
 }

@@ -1,7 +1,9 @@
-# The allowed connections and their ports. The security groups and the rehearsal's firewall are created from this list; all other
-# connections are blocked.
+# The allowed connections and their ports. The security groups and the rehearsal's firewall are created from this list;
+# all other connections are blocked.
 locals {
-  kafka_ports   = local.kafka_own ? [9092] : distinct([for broker in split(",", var.kafka_bootstrap) : tonumber(split(":", broker)[1])])
+  kafka_ports = local.kafka_own ? [9092] : distinct([
+    for broker in split(",", var.kafka_bootstrap) : tonumber(split(":", broker)[1])
+  ])
   postgres_port = var.postgres_own ? 5432 : var.postgres_port
 
   kafka_callers = {
@@ -45,8 +47,13 @@ locals {
     { from = local.etcd_tier, to = local.etcd_tier, port = 2380, why = "etcd" },
   ]
 
-  to_kafka    = flatten([for from, why in local.kafka_callers : [for port in local.kafka_ports : { from = from, to = "kafka", port = port, why = why }]])
-  to_postgres = [for from, why in local.postgres_callers : { from = from, to = "postgres", port = local.postgres_port, why = why }]
+  to_kafka = flatten([
+    for from, why in local.kafka_callers :
+    [for port in local.kafka_ports : { from = from, to = "kafka", port = port, why = why }]
+  ])
+  to_postgres = [
+    for from, why in local.postgres_callers : { from = from, to = "postgres", port = local.postgres_port, why = why }
+  ]
 
   to_node_exporter = [
     for tier in ["kafka", "postgres", "proxy", "payment-backend", "balance-backend", "webhooks", "client"] :
@@ -54,7 +61,15 @@ locals {
   ]
 
   rules = [
-    for rule in concat(local.inbound, local.kafka_own ? local.between_brokers : [], var.postgres_own ? local.between_databases : [], local.to_kafka, local.to_postgres, local.to_node_exporter) :
-    merge(rule, { protocol = "tcp" }) if !contains(local.absent, "webhooks") || !contains([rule.from, rule.to], "webhooks")
+    for rule in concat(
+      local.inbound,
+      local.kafka_own ? local.between_brokers : [],
+      var.postgres_own ? local.between_databases : [],
+      local.to_kafka,
+      local.to_postgres,
+      local.to_node_exporter
+    ) :
+    merge(rule, { protocol = "tcp" })
+    if !contains(local.absent, "webhooks") || !contains([rule.from, rule.to], "webhooks")
   ]
 }

@@ -19,13 +19,15 @@ variable "zones" {
   default     = ["a", "b", "c"]
 
   validation {
-    condition     = length(var.zones) == 3 && length(distinct(var.zones)) == 3 && alltrue([for zone in var.zones : can(regex("^[a-z0-9-]+$", zone))])
+    condition = length(var.zones) == 3 && length(distinct(var.zones)) == 3 && alltrue([
+      for zone in var.zones : can(regex("^[a-z0-9-]+$", zone))
+    ])
     error_message = "zones must be three different names of lower-case letters, digits and dashes."
   }
 }
 
 variable "tiers" {
-  description = "Differences from the defaults: the number of machines of a tier, their instance type, and the size of their volumes."
+  description = "Differences from the defaults: a tier's number of machines, their instance type and volumes."
   type = map(object({
     count         = optional(number)
     instance_type = optional(string)
@@ -35,12 +37,23 @@ variable "tiers" {
   nullable = false
 
   validation {
-    condition     = alltrue([for tier in keys(var.tiers) : contains(["kafka", "postgres", "proxy", "payment-backend", "balance-backend", "webhooks", "client", "monitoring"], tier)])
-    error_message = "tiers may contain kafka, postgres, proxy, payment-backend, balance-backend, webhooks, client and monitoring only."
+    condition = alltrue([
+      for tier in keys(var.tiers) :
+      contains(
+        ["kafka", "postgres", "proxy", "payment-backend", "balance-backend", "webhooks", "client", "monitoring"], tier
+      )
+    ])
+    error_message = join(" ", [
+      "tiers may contain kafka, postgres, proxy, payment-backend, balance-backend, webhooks, client",
+      "and monitoring only.",
+    ])
   }
 
   validation {
-    condition     = alltrue([for tier in values(var.tiers) : coalesce(tier.count, 1) >= 0 && coalesce(tier.count, 1) <= 30 && floor(coalesce(tier.count, 1)) == coalesce(tier.count, 1)])
+    condition = alltrue([
+      for tier in values(var.tiers) :
+      [for count in [coalesce(tier.count, 1)] : count >= 0 && count <= 30 && floor(count) == count][0]
+    ])
     error_message = "tiers: a count must be a whole number of at most 30: ten machines in each zone."
   }
 
@@ -50,8 +63,11 @@ variable "tiers" {
   }
 
   validation {
-    condition     = alltrue([for name, tier in var.tiers : name != "kafka" || coalesce(tier.count, 3) >= 3])
-    error_message = "tiers: kafka's count must be at least 3: topics have three replicas. The first three are controllers, those after them brokers only."
+    condition = alltrue([for name, tier in var.tiers : name != "kafka" || coalesce(tier.count, 3) >= 3])
+    error_message = join(" ", [
+      "tiers: kafka's count must be at least 3: topics have three replicas. The first three are controllers, those",
+      "after them brokers only.",
+    ])
   }
 
   validation {
@@ -61,16 +77,21 @@ variable "tiers" {
 
   validation {
     condition     = alltrue([for name, tier in var.tiers : name != "postgres" || coalesce(tier.count, 2) <= 3])
-    error_message = "tiers: postgres's count must be at most 3: a primary, the standby that each commit waits for, and one more."
+    error_message = "tiers: postgres's count must be at most 3: a primary, its standby and one more."
   }
 
   validation {
-    condition     = alltrue([for tier in values(var.tiers) : can(regex("^[a-z0-9-]+\\.[a-z0-9-]+$", coalesce(tier.instance_type, "t2.micro")))])
+    condition = alltrue([
+      for tier in values(var.tiers) : can(regex("^[a-z0-9-]+\\.[a-z0-9-]+$", coalesce(tier.instance_type, "t2.micro")))
+    ])
     error_message = "tiers: an instance_type must look like t2.micro."
   }
 
   validation {
-    condition     = alltrue([for tier in values(var.tiers) : coalesce(tier.volume_gib, 8) >= 8 && coalesce(tier.volume_gib, 8) <= 16384 && floor(coalesce(tier.volume_gib, 8)) == coalesce(tier.volume_gib, 8)])
+    condition = alltrue([
+      for tier in values(var.tiers) :
+      [for gib in [coalesce(tier.volume_gib, 8)] : gib >= 8 && gib <= 16384 && floor(gib) == gib][0]
+    ])
     error_message = "tiers: a volume_gib must be a whole number of 8 to 16384."
   }
 }
@@ -87,12 +108,14 @@ variable "instance_type" {
 }
 
 variable "volume_gib" {
-  description = "The size of the volume of every tier for which tiers sets none; a broker's is at least 30, the database's at least 100."
+  description = "The size of a volume that tiers does not set; a broker's is at least 30, the database's at least 100."
   type        = number
   default     = 10
 
   validation {
-    condition     = try(var.volume_gib >= 8 && var.volume_gib <= 16384 && floor(var.volume_gib) == var.volume_gib, false)
+    condition = try(
+      var.volume_gib >= 8 && var.volume_gib <= 16384 && floor(var.volume_gib) == var.volume_gib, false
+    )
     error_message = "volume_gib must be a whole number of 8 to 16384."
   }
 }
@@ -134,7 +157,9 @@ variable "postgres_port" {
   default     = 5432
 
   validation {
-    condition     = try(var.postgres_port >= 1 && var.postgres_port <= 65535 && floor(var.postgres_port) == var.postgres_port, false)
+    condition = try(
+      var.postgres_port >= 1 && var.postgres_port <= 65535 && floor(var.postgres_port) == var.postgres_port, false
+    )
     error_message = "postgres_port must be between 1 and 65535."
   }
 }
@@ -146,13 +171,21 @@ variable "further_databases" {
   nullable    = false
 
   validation {
-    condition     = length(var.further_databases) <= 9 && length(distinct(var.further_databases)) == length(var.further_databases)
+    condition = (
+      length(var.further_databases) <= 9
+      && length(distinct(var.further_databases)) == length(var.further_databases)
+    )
     error_message = "further_databases must be at most nine different names."
   }
 
   validation {
-    condition     = alltrue([for name in var.further_databases : can(regex("^[a-z][a-z0-9]{0,14}$", name)) && name != "billing"])
-    error_message = "further_databases must be names of up to 15 lower-case letters and digits that begin with a letter; billing is the first one's."
+    condition = alltrue([
+      for name in var.further_databases : can(regex("^[a-z][a-z0-9]{0,14}$", name)) && name != "billing"
+    ])
+    error_message = join(" ", [
+      "further_databases must be names of up to 15 lower-case letters and digits that begin with a letter;",
+      "billing is the first one's.",
+    ])
   }
 }
 
@@ -173,17 +206,29 @@ variable "webhooks" {
 
   # Machines may connect to other networks at 443.
   validation {
-    condition     = alltrue([for receiver in values(var.webhooks) : can(regex("^https://[A-Za-z0-9.-]+(/[A-Za-z0-9._/@,=-]*)?$", receiver.url))])
-    error_message = "webhooks: a url must look like https://shop.example/events, without a port, of letters, digits and . _ / @ , = -."
+    condition = alltrue([
+      for receiver in values(var.webhooks) : can(regex("^https://[A-Za-z0-9.-]+(/[A-Za-z0-9._/@,=-]*)?$", receiver.url))
+    ])
+    error_message = join(" ", [
+      "webhooks: a url must look like https://shop.example/events, without a port,",
+      "of letters, digits and . _ / @ , = -.",
+    ])
   }
 
   validation {
-    condition     = alltrue(flatten([for receiver in values(var.webhooks) : [for kind in receiver.events : can(regex("^[A-Z_]+$", kind))]]))
+    condition = alltrue(
+      flatten([for receiver in values(var.webhooks) : [for kind in receiver.events : can(regex("^[A-Z_]+$", kind))]])
+    )
     error_message = "webhooks: events must be kinds of docs/webhooks.md, such as PAYMENT_ACCEPTED."
   }
 
   validation {
-    condition     = alltrue(flatten([for receiver in values(var.webhooks) : [for type in receiver.payment_types : contains(["VISA", "MASTERCARD", "DISCOVER", "AMEX"], type)]]))
+    condition = alltrue(
+      flatten([
+        for receiver in values(var.webhooks) :
+        [for type in receiver.payment_types : contains(["VISA", "MASTERCARD", "DISCOVER", "AMEX"], type)]
+      ])
+    )
     error_message = "webhooks: payment_types may contain VISA, MASTERCARD, DISCOVER and AMEX only."
   }
 }
@@ -201,7 +246,7 @@ variable "webhook_networks" {
 }
 
 variable "backup" {
-  description = "Where the backups of the platform's own database are: s3://BUCKET, or a folder on a disk that outlives the machines."
+  description = "Where the backups of its own database are: s3://BUCKET, or a folder that outlives the machines."
   type        = string
   default     = "/srv/billing/shared/backup"
 
@@ -217,7 +262,9 @@ variable "partitions" {
   default     = 0
 
   validation {
-    condition     = try(var.partitions >= 0 && var.partitions <= 10000 && floor(var.partitions) == var.partitions, false)
+    condition = try(
+      var.partitions >= 0 && var.partitions <= 10000 && floor(var.partitions) == var.partitions, false
+    )
     error_message = "partitions must be between 1 and 10000, or 0 for as many as there are backends of the larger tier."
   }
 }
@@ -228,8 +275,13 @@ variable "release" {
   default     = "file:///srv/billing/release"
 
   validation {
-    condition     = can(regex("^(s3|https|file)://[A-Za-z0-9._/-]+(:[0-9]+)?[A-Za-z0-9._/-]*[A-Za-z0-9._-]$", var.release))
-    error_message = "release must be s3://, https:// or file:// and a path of letters, digits, dots, dashes and slashes that does not end in a slash."
+    condition = can(
+      regex("^(s3|https|file)://[A-Za-z0-9._/-]+(:[0-9]+)?[A-Za-z0-9._/-]*[A-Za-z0-9._-]$", var.release)
+    )
+    error_message = join(" ", [
+      "release must be s3://, https:// or file:// and a path of letters, digits, dots, dashes and slashes that does",
+      "not end in a slash.",
+    ])
   }
 }
 

@@ -43,6 +43,11 @@ internal static class EdaExperiment
     public sealed record Options(
         string Protocol, IReadOnlyList<int> Ramps, bool HasStudyRates, int Rounds, int Rate, TimeSpan During, int OverloadRate, int Size);
 
+    private static string SpreadOf(Options options) => options.HasStudyRates
+        ? "the requests are spread over its times, 200 to 16,000 seconds"
+        : "the requests are spread over one second here, over 200 to 16,000 seconds there "
+            + "(--study-rates repeats that, for hours)";
+
     public static Experiment Plan(Options options, IAnsiConsole console) => new()
     {
         Kind = "compare-eda",
@@ -52,7 +57,7 @@ internal static class EdaExperiment
         [
             new Fact("Sides", $"each with {options.Size} proxies and its own PostgreSQL; one through Kafka, with {Numbers.Counted(options.Size, "payment backend")} and {Numbers.Counted(options.Size, "balance backend")}, the other by direct calls over {options.Protocol}, with {Numbers.Counted(options.Size, "backend")} that do both; an account has one backend on either side, but over Kafka another takes over the accounts of a killed one, and by direct calls none does: what fails then says nothing about the style of the API"),
             new Fact("Method", "open loop: latency counts from the moment that a request was due; the clients of both sides retry as the SDK does; processor time is that of all programs of the side without the load tool, in nanoseconds, background work included: see the section without load"),
-            new Fact("The study", $"a fabric store over NATS Streaming and over HTTP calls; {(options.HasStudyRates ? "the requests are spread over its times, 200 to 16,000 seconds" : "the requests are spread over one second here, over 200 to 16,000 seconds there (--study-rates repeats that, for hours)")}; its error rates and CPU are those of its Tables V and VI, measured with other ramps and without one"),
+            new Fact("The study", $"a fabric store over NATS Streaming and over HTTP calls; {SpreadOf(options)}; its error rates and CPU are those of its Tables V and VI, measured with other ramps and without one"),
         ],
         Sections =
         [

@@ -118,6 +118,7 @@ internal static class PaperExperiment
     private sealed record Shape(bool IsPapers, bool IsCold, bool HasJitter)
     {
         public string Title =>
-            $"{(IsPapers ? "The paper's shape" : "Our shape")}, {(IsCold ? "cold" : "warm")}, {(HasJitter ? "with jitter: the card network takes 100 to 1,000 ms" : "without jitter")}";
+            $"{(IsPapers ? "The paper's shape" : "Our shape")}, {(IsCold ? "cold" : "warm")}, "
+            + (HasJitter ? "with jitter: the card network takes 100 to 1,000 ms" : "without jitter");
     }
 }

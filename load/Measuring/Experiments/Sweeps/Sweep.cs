@@ -188,6 +188,10 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
         _ => "gRPC calls",
     };
 
+    private string Requests => options.BalancePercent == 0
+        ? "payments"
+        : $"payments, and {options.BalancePercent} % balance checks";
+
     private ExperimentResult Result(RunInfo run) => new()
     {
         Kind = Kind,
@@ -196,7 +200,7 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
         Source = Sources.IceLab,
         Facts =
         [
-            new Fact("Method", $"closed loop from {Numbers.Counted(options.Workers, "driver")}: latencies count from each call; {(options.BalancePercent == 0 ? "payments" : $"payments, and {options.BalancePercent} % balance checks")}; a configuration with a failed request is never the best; the load tool shares the machine, and its processor time is not in the column of the CPU"),
+            new Fact("Method", $"closed loop from {Numbers.Counted(options.Workers, "driver")}: latencies count from each call; {Requests}; a configuration with a failed request is never the best; the load tool shares the machine, and its processor time is not in the column of the CPU"),
         ],
         Sections = _sections,
         Protocols = [.. _cells.Select(protocol => new SweptProtocol(protocol.Key.ToString(), protocol.Value))],

@@ -46,7 +46,10 @@ async function follow({ path, done, isWhole }) {
   } else if (!response.ok) {
     refused(response.status, answer, { amount: 'part', 'amount.units': 'part', 'amount.nanos': 'part' });
   } else {
-    tell('accepted', `${done(answer)} after ${milliseconds(took)} ms. Balance ${money(answer.balance)}, version ${answer.version}.`);
+    tell(
+      'accepted',
+      `${done(answer)} after ${milliseconds(took)} ms. Balance ${money(answer.balance)}, version ${answer.version}.`
+    );
     await look(answer.version);
   }
 }
@@ -54,6 +57,13 @@ async function follow({ path, done, isWhole }) {
 function restriction({ account_status }) {
   return account_status === 'OPEN' ? '' : `, ${account_status.toLowerCase()}`;
 }
+
+const totals = paid =>
+  `Charged ${money(paid.charged)}, given back ${money(paid.refunded)}, on hold ${money(paid.held)}. `;
+
+const standing = account =>
+  `The account: balance ${money(account.balance)}, on hold ${money(account.on_hold)}, ` +
+  `available ${money(account.available)}${restriction(account)}.`;
 
 // The balance includes what was done last.
 async function look(version) {
@@ -63,8 +73,10 @@ async function look(version) {
     ask('GET', `v1/accounts/${payment_type}/${account_id}/balance?min_version=${version}`),
   ]);
   byId('after').hidden = false;
-  say(byId('totals'), found.response?.ok && account.response?.ok
-    ? `Charged ${money(found.answer.payment.charged)}, given back ${money(found.answer.payment.refunded)}, on hold ${money(found.answer.payment.held)}. `
-      + `The account: balance ${money(account.answer.balance)}, on hold ${money(account.answer.on_hold)}, available ${money(account.answer.available)}${restriction(account.answer)}.`
-    : 'What has become of it could not be read.');
+  say(
+    byId('totals'),
+    found.response?.ok && account.response?.ok
+      ? totals(found.answer.payment) + standing(account.answer)
+      : 'What has become of it could not be read.'
+  );
 }

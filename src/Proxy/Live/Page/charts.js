@@ -6,7 +6,8 @@ const width = 240;
 const height = 56;
 export const seconds = 120;
 
-/** Draws a chart of the last two minutes: lines of { name, values, area }, the oldest value first, null for no value. */
+/** Draws a chart of the last two minutes: lines of { name, values, area }, the oldest value first,
+    null for no value. */
 export function sparkline(host, label, lines) {
   const top = niceMax(Math.max(...lines.flatMap(line => line.values.map(value => value ?? 0))));
   const shapes = lines.flatMap(line => shape(line, top));
@@ -28,7 +29,9 @@ function shape({ name, values, area }, top) {
         points: [`${x(run[0]).toFixed(1)},${height}`, ...points, `${x(run.at(-1)).toFixed(1)},${height}`].join(' '),
       }));
     }
-    shapes.push(draw('polyline', { class: `line ${name}`, points: points.join(' '), 'vector-effect': 'non-scaling-stroke' }));
+    shapes.push(
+      draw('polyline', { 'class': `line ${name}`, 'points': points.join(' '), 'vector-effect': 'non-scaling-stroke' })
+    );
   }
   return shapes;
 }
@@ -63,9 +66,19 @@ export function bar(parts, largest, label) {
   const scale = 100 / Math.max(largest, Number.EPSILON);
   let at = 0;
   const shapes = parts.map(({ name, value }) => {
-    const part = draw('rect', { class: `step ${name}`, x: (at * scale).toFixed(2), y: 0, height: 10, width: Math.max(0, value * scale).toFixed(2) });
+    const part = draw('rect', {
+      class: `step ${name}`,
+      x: (at * scale).toFixed(2),
+      y: 0,
+      height: 10,
+      width: Math.max(0, value * scale).toFixed(2),
+    });
     at += value;
     return part;
   });
-  return draw('svg', { class: 'bar', viewBox: '0 0 100 10', preserveAspectRatio: 'none', role: 'img', 'aria-label': label }, ...shapes);
+  return draw(
+    'svg',
+    { 'class': 'bar', 'viewBox': '0 0 100 10', 'preserveAspectRatio': 'none', 'role': 'img', 'aria-label': label },
+    ...shapes
+  );
 }

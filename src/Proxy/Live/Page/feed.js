@@ -15,20 +15,27 @@ export const headers = (more = {}) => token.get() ? { ...more, Authorization: `B
 // An error of the page itself, which is not one of the connection.
 class PageError extends Error {}
 
-/** Watches for as long as the page is open: on('hello' | 'snapshot' | 'lost' | 'retry' | 'refused', data). An error of a handler ends it. */
+/** Watches for as long as the page is open: on('hello' | 'snapshot' | 'lost' | 'retry' | 'refused', data).
+    An error of a handler ends it. */
 export async function watch(on) {
   let failures = 0;
   for (;;) {
     let why;
     try {
-      const response = await fetch('live/events', { headers: headers({ Accept: 'text/event-stream' }), cache: 'no-store' });
+      const response = await fetch('live/events', {
+        headers: headers({ Accept: 'text/event-stream' }),
+        cache: 'no-store',
+      });
       if (response.status === 401 || response.status === 403) {
         failures = 0;
         await on('refused', response.status);
         continue;
       }
       if (!response.ok) {
-        why = await response.json().then(problem => problem.detail, () => `The answer is ${response.status} ${response.statusText}.`);
+        why = await response.json().then(
+          problem => problem.detail,
+          () => `The answer is ${response.status} ${response.statusText}.`
+        );
       } else {
         failures = 0;
         await read(response.body, on);

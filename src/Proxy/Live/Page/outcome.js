@@ -27,7 +27,12 @@ export function refused(status, problem, fields) {
   if (fields[problem.field]) {
     blame(fields[problem.field], problem.detail);
   } else {
-    tell('failed', status === 401 || status === 403 ? 'You have no permission to do this here.' : `${problem.reason ?? status}: ${problem.detail}`);
+    tell(
+      'failed',
+      status === 401 || status === 403
+        ? 'You have no permission to do this here.'
+        : `${problem.reason ?? status}: ${problem.detail}`
+    );
   }
 }
 

@@ -19,7 +19,11 @@ function onHello(message) {
   live();
   say(byId('where'), `${location.host} · ${message.transport}`);
   say(byId('in-flight-max'), count(message.inFlightMax));
-  say(byId('window'), `Charts: the last two minutes, recorded since ${clock(message.since)}. Latency: answered calls of the last ten seconds.`);
+  say(
+    byId('window'),
+    `Charts: the last two minutes, recorded since ${clock(message.since)}. ` +
+      'Latency: answered calls of the last ten seconds.'
+  );
 }
 
 function onSnapshot(snapshot) {
@@ -60,14 +64,32 @@ function figures(second, { latency, inFlight, ofStreams, kafka: view }, waiting)
 function charts(second, { latency, inFlight }, waiting) {
   const of = name => history.map(entry => entry[name]);
   const most = values => count(Math.max(0, ...values.map(value => value ?? 0)));
-  sparkline(byId('rate-chart'), `Throughput of the last two minutes: now ${count(second.answered)} per second, at most ${most(of('answered'))}; failed, at most ${most(of('failed'))}`,
-    [{ name: 'main', values: of('answered'), area: true }, { name: 'bad', values: of('failed').map(value => value || null) }]);
-  sparkline(byId('latency-chart'), `Latency of the last two minutes in milliseconds: p50 ${milliseconds(latency.p50)}, p99 ${milliseconds(latency.p99)}, at most ${most(of('p99'))}`,
-    [{ name: 'faint', values: of('p99') }, { name: 'main', values: of('p50'), area: true }]);
-  sparkline(byId('flight-chart'), `Calls in flight in the last two minutes: now ${count(inFlight)}, at most ${most(of('inFlight'))}`,
-    [{ name: 'main', values: of('inFlight'), area: true }]);
-  sparkline(byId('lag-chart'), `Lag in Kafka while you watch: now ${count(waiting)}, at most ${most(lags)}`,
-    [{ name: 'main', values: lags, area: true }]);
+  sparkline(
+    byId('rate-chart'),
+    `Throughput of the last two minutes: now ${count(second.answered)} per second, ` +
+      `at most ${most(of('answered'))}; failed, at most ${most(of('failed'))}`,
+    [
+      { name: 'main', values: of('answered'), area: true },
+      { name: 'bad', values: of('failed').map(value => value || null) },
+    ]
+  );
+  sparkline(
+    byId('latency-chart'),
+    `Latency of the last two minutes in milliseconds: p50 ${milliseconds(latency.p50)}, ` +
+      `p99 ${milliseconds(latency.p99)}, at most ${most(of('p99'))}`,
+    [
+      { name: 'faint', values: of('p99') },
+      { name: 'main', values: of('p50'), area: true },
+    ]
+  );
+  sparkline(
+    byId('flight-chart'),
+    `Calls in flight in the last two minutes: now ${count(inFlight)}, at most ${most(of('inFlight'))}`,
+    [{ name: 'main', values: of('inFlight'), area: true }]
+  );
+  sparkline(byId('lag-chart'), `Lag in Kafka while you watch: now ${count(waiting)}, at most ${most(lags)}`, [
+    { name: 'main', values: lags, area: true },
+  ]);
 }
 
 function state(name, text) {

@@ -5,7 +5,11 @@ import { headers } from './feed.js';
 /** Sends a request. If no answer arrives, the result is empty. */
 export async function ask(method, path, body) {
   try {
-    const response = await fetch(path, { method, body: body && JSON.stringify(body), headers: headers(body ? { 'Content-Type': 'application/json' } : {}) });
+    const response = await fetch(path, {
+      method,
+      body: body && JSON.stringify(body),
+      headers: headers(body ? { 'Content-Type': 'application/json' } : {}),
+    });
     return { response, answer: await response.json() };
   } catch {
     return {};
@@ -15,7 +19,8 @@ export async function ask(method, path, body) {
 // The ids of requests without an answer.
 const unanswered = new Map();
 
-/** Sends a request with an id. If it is sent again after no answer, it is the same one, with the same id: nothing is done twice. */
+/** Sends a request with an id. If it is sent again after no answer, it is the same one, with the same id:
+    nothing is done twice. */
 export async function put(path, body) {
   const text = path + JSON.stringify(body);
   const id = unanswered.get(text) ?? newId();

@@ -9,8 +9,9 @@ export const legs = [
   { name: 'return', from: 'replied', to: 'answered', text: 'Back to the proxy' },
 ];
 
-/** The durations of the legs, in milliseconds. Brokers stamp whole milliseconds, so a step may seem to precede the previous
-    one. The time of a leg that was not taken (a repeated payment is not stored again) is part of the next leg. */
+/** The durations of the legs, in milliseconds. Brokers stamp whole milliseconds, so a step may seem to
+    precede the previous one. The time of a leg that was not taken (a repeated payment is not stored again) is
+    part of the next leg. */
 export function durations(times) {
   let at = times.received;
   return legs.map(leg => {

@@ -10,7 +10,14 @@ import { memberName } from './tables.js';
 const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
 const playMs = 2600;
 const shortestMs = 160;
-const fields = { account_id: 'account', payment_type: 'type', amount: 'amount', 'amount.units': 'amount', 'amount.nanos': 'amount', 'amount.currency_code': 'currency' };
+const fields = {
+  'account_id': 'account',
+  'payment_type': 'type',
+  'amount': 'amount',
+  'amount.units': 'amount',
+  'amount.nanos': 'amount',
+  'amount.currency_code': 'currency',
+};
 
 const stations = [
   { id: 'client', name: 'Client' },
@@ -55,7 +62,10 @@ async function pay(path) {
   const { id, response, answer } = await put(path, request);
   const took = performance.now() - sent;
   if (!response) {
-    tell('failed', 'No answer arrived. The payment may or may not be recorded. Try again to find out: it is charged only once.');
+    tell(
+      'failed',
+      'No answer arrived. The payment may or may not be recorded. Try again to find out: it is charged only once.'
+    );
     mark('client', 'failed');
   } else if (!response.ok) {
     mark('proxy', 'failed');
@@ -75,6 +85,11 @@ function read() {
   return amount && { account_id: field('account'), payment_type: field('type'), amount };
 }
 
+function decision(answer, accepted) {
+  if (!accepted) return `Declined: ${answer.decline_reason}`;
+  return answer.expire_time ? 'On hold' : 'Accepted';
+}
+
 async function arrived(answer, steps, took) {
   const balance = answer.balance ? ` Balance ${money(answer.balance)}, version ${answer.version}.` : '';
   if (steps) {
@@ -85,8 +100,10 @@ async function arrived(answer, steps, took) {
     mark('answer', 'passed', 'gets the answer', `${milliseconds(took)} ms in total`);
   }
   const accepted = answer.outcome === 'ACCEPTED';
-  tell(accepted ? 'accepted' : 'declined',
-    `${accepted ? answer.expire_time ? 'On hold' : 'Accepted' : `Declined: ${answer.decline_reason}`} after ${milliseconds(took)} ms.${balance}`);
+  tell(
+    accepted ? 'accepted' : 'declined',
+    `${decision(answer, accepted)} after ${milliseconds(took)} ms.${balance}`
+  );
 }
 
 // Plays the steps in slow motion, since they take only milliseconds.

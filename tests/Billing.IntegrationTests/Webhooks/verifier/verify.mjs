@@ -1,5 +1,5 @@
-// Reads {secret, requests} from standard input and verifies each request with the library of the specification Standard Webhooks. Prints how
-// many are genuine.
+// Reads {secret, requests} from standard input and verifies each request with the library of the specification Standard
+// Webhooks. Prints how many are genuine.
 import { Webhook } from "standardwebhooks";
 
 let input = "";

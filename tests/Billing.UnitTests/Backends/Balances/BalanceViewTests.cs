@@ -292,7 +292,7 @@ public sealed class BalanceViewTests
     }
 
     [Fact]
-    public async Task When_accounts_were_dropped_those_not_held_are_unknown_and_their_events_pass_by_unless_somebody_waits()
+    public async Task Once_accounts_were_dropped_those_not_held_are_unknown_and_their_events_pass_unless_awaited()
     {
         var view = NewView(capacity: 3);
         foreach (var n in Enumerable.Range(1, 5))

@@ -19,7 +19,7 @@ public sealed class ShardMapTests
     }
 
     [Fact]
-    public async Task The_answer_of_a_slow_database_counts_when_it_comes_and_its_question_is_neither_cut_short_nor_repeated()
+    public async Task The_answer_of_a_slow_database_counts_when_it_comes_and_it_is_asked_once()
     {
         await _map.RefreshAsync();
         _one.Shards.Remove(TheShard);

@@ -20,7 +20,7 @@ public sealed class ShardedReaderTests
     [Theory]
     [InlineData(null)]
     [InlineData(3L)]
-    public async Task What_was_read_while_the_shard_was_elsewhere_is_not_taken_for_the_account_although_the_shard_may_be_back(long? epoch)
+    public async Task What_was_read_while_the_shard_was_elsewhere_is_not_the_account_even_if_the_shard_is_back(long? epoch)
     {
         await LoadAsync();
         _store.Answering = () =>

@@ -255,7 +255,7 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task While_the_tables_refuse_everything_commands_wait_the_service_says_why_and_all_are_recorded_when_they_do_no_longer()
+    public async Task While_the_tables_refuse_everything_commands_wait_and_all_are_recorded_afterwards()
     {
         _store.Fails = _ => new PostgresException("null value in column \"more\"", "ERROR", "ERROR", PostgresErrorCodes.NotNullViolation);
         var payments = Enumerable.Range(0, 20).Select(n => Payment($"acct-{n}")).ToList();
@@ -279,7 +279,7 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task While_the_store_is_damaged_under_one_account_its_callers_are_told_and_the_others_are_served_and_later_it_is_served_too()
+    public async Task Damage_under_one_account_is_told_to_its_callers_the_others_are_served_and_later_it_is_too()
     {
         _store.Fails = events => events.Any(e => e.Recorded.StreamId.EndsWith("bad", StringComparison.Ordinal))
             ? new PostgresException("invalid page", "ERROR", "ERROR", PostgresErrorCodes.DataCorrupted)
@@ -387,7 +387,7 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_queued_payment_is_recorded_before_its_deadline_although_the_store_was_away_for_longer_than_callers_wait()
+    public async Task A_queued_payment_is_recorded_although_the_store_was_away_for_longer_than_callers_wait()
     {
         var back = new TaskCompletionSource();
         _store.Searching = _ => back.Task;
@@ -501,7 +501,7 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Commands_of_a_shard_that_has_moved_are_abandoned_and_come_again_to_the_database_that_holds_it_next()
+    public async Task Commands_of_a_moved_shard_are_abandoned_and_come_again_to_the_database_that_holds_it()
     {
         var first = Payment();
         _processor.Accept([first]);
@@ -534,7 +534,7 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_payment_that_was_with_the_card_network_while_its_shard_moved_is_abandoned_and_overtakes_nothing()
+    public async Task A_payment_at_the_card_network_while_its_shard_moved_is_abandoned_and_overtakes_nothing()
     {
         var (former, present) = (NewAssignment(), NewAssignment());
         var (payment, other) = (Payment(assignment: former), Payment("acct-1", assignment: former));
@@ -561,7 +561,7 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_payment_that_is_authorised_while_a_command_that_was_set_aside_is_tried_again_does_not_overtake_it()
+    public async Task A_payment_authorised_while_a_command_set_aside_is_tried_again_does_not_overtake_it()
     {
         var wait = TimeSpan.FromMinutes(1);
         using var network = new SimulatedCardNetwork(

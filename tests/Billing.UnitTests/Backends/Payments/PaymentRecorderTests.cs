@@ -158,7 +158,7 @@ public sealed class PaymentRecorderTests
 
     /// <summary>A backend gets a partition back with a command that it still has, and that the owner between has recorded.</summary>
     [Fact]
-    public async Task A_command_that_expired_after_another_owner_had_recorded_it_gets_that_answer_and_its_event_is_published_again()
+    public async Task An_expired_command_that_another_owner_recorded_gets_that_answer_and_its_event_again()
     {
         var command = Samples.PaymentCommand("acct-1");
         command.DeadlineUnixUs = _time.Microseconds() + 1_000_000;
@@ -270,7 +270,7 @@ public sealed class PaymentRecorderTests
     [Theory]
     [InlineData("acct-1")]
     [InlineData("acct-1", "acct-bad")]
-    public async Task An_event_that_is_committed_long_after_its_connection_broke_is_found_although_its_command_has_expired(params string[] accounts)
+    public async Task An_event_committed_long_after_its_connection_broke_is_found_although_its_command_expired(params string[] accounts)
     {
         var batch = Enter(accounts);
         IReadOnlyList<NewEvent> late = [];
@@ -313,7 +313,7 @@ public sealed class PaymentRecorderTests
     [InlineData(PostgresErrorCodes.DataCorrupted)]
     [InlineData(PostgresErrorCodes.IoError)]
     [InlineData(StoredFunction.StreamMoved)]
-    public async Task What_the_store_cannot_record_for_one_account_is_left_over_in_its_order_and_the_others_are_recorded(string sqlState)
+    public async Task Commands_that_cannot_be_recorded_for_one_account_are_left_in_order_and_others_recorded(string sqlState)
     {
         var batch = Enter("acct-1", "acct-bad", "acct-2", "acct-3", "acct-bad", "acct-4", "acct-5");
         var attempts = 0;

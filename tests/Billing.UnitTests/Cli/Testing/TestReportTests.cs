@@ -15,7 +15,8 @@ public sealed class TestReportTests : IDisposable
         File.WriteAllText(_file, """
             <assemblies><assembly passed="1" failed="1" skipped="1" errors="0"><collection>
               <test name="Holds.It_stands" type="Holds" time="2" result="Pass" />
-              <test name="Holds.It_falls" type="Holds" time="1" result="Fail"><failure><message><![CDATA[ Assert.Equal() Failure ]]></message></failure></test>
+              <test name="Holds.It_falls" type="Holds" time="1" result="Fail">
+                <failure><message><![CDATA[ Assert.Equal() Failure ]]></message></failure></test>
               <test name="Holds.It_waits" type="Holds" time="0" result="Skip"><reason>no broker</reason></test>
             </collection></assembly></assemblies>
             """);

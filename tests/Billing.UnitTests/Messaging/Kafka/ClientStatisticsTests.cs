@@ -11,8 +11,14 @@ public sealed class ClientStatisticsTests
             {
               "client_id": "billing-proxy-{{{ProxyId.Create(TimeProvider.System)}}}-prompt", "type": "producer",
               "brokers": {
-                "one:9092/1": { "int_latency": { "p50": 1000, "p99": 9000, "cnt": 7 }, "outbuf_latency": { "p50": 0, "p99": 0, "cnt": 0 }, "rtt": { "p50": 20, "p99": 30, "cnt": 7 } },
-                "two:9092/2": { "int_latency": { "p50": 3000, "p99": 5000, "cnt": 1 }, "outbuf_latency": { "p50": 5, "p99": 5, "cnt": 0 }, "rtt": { "p50": 10, "p99": 90, "cnt": 1 } },
+                "one:9092/1": {
+                  "int_latency": { "p50": 1000, "p99": 9000, "cnt": 7 },
+                  "outbuf_latency": { "p50": 0, "p99": 0, "cnt": 0 },
+                  "rtt": { "p50": 20, "p99": 30, "cnt": 7 } },
+                "two:9092/2": {
+                  "int_latency": { "p50": 3000, "p99": 5000, "cnt": 1 },
+                  "outbuf_latency": { "p50": 5, "p99": 5, "cnt": 0 },
+                  "rtt": { "p50": 10, "p99": 90, "cnt": 1 } },
                 "GroupCoordinator": { "throttle": { "cnt": 0 } }
               }
             }

@@ -156,7 +156,7 @@ public sealed class CommandIntakeTests : IDisposable
     [Theory]
     [InlineData(10)]
     [InlineData(0)]
-    public void A_partition_that_is_fenced_for_too_long_or_starts_over_is_read_again_from_the_watermark_under_another_assignment(int seconds)
+    public void A_partition_fenced_for_too_long_or_started_over_is_read_again_under_another_assignment(int seconds)
     {
         Send(3, Samples.PaymentCommand().ToByteArray());
         TakeTurns(1);

@@ -108,7 +108,7 @@ public sealed class KafkaAnswerPublisherTests : IDisposable
     }
 
     [Fact]
-    public void While_a_reply_topic_cannot_be_written_to_settlement_waits_only_until_its_replies_time_out_and_the_events_arrive()
+    public void While_a_reply_topic_fails_settlement_waits_until_its_replies_time_out_and_the_events_arrive()
     {
         _brokers.Stuck = (Proxy, TimeSpan.FromHours(1).Ticks);
         var sent = Publish([Answer(1, 100), new Answer(OtherProxy, new Reply { CorrelationId = 2 })], [new Event { StreamId = "visa/one", Version = 1 }]);

@@ -108,7 +108,7 @@ public sealed class ProxyChecksTests
     {
         var metrics = $$"""
             billing_tls_validity_seconds{otel_scope_name="Billing.Proxy",billing_tls_file="certificate"} 5 1769860800000
-            billing_tls_validity_seconds{otel_scope_name="Billing.Proxy",billing_tls_file="revocation_list"} {{seconds}} 1769860800000
+            billing_tls_validity_seconds{scope="Billing",billing_tls_file="revocation_list"} {{seconds}} 1769860800000
             """;
         await using var service = await AnsweringAsync(("/health/ready", 200, "ready"), ("/metrics", 200, metrics));
         var address = service.Urls.First();
@@ -122,7 +122,7 @@ public sealed class ProxyChecksTests
     public async Task Receivers_that_are_late_or_get_no_more_events_of_an_account_are_found_once()
     {
         const string Metrics = """
-            billing_webhooks_oldest_age_seconds{otel_scope_name="Billing.Webhooks",billing_receiver="shop"} 930.4 1769860800000
+            billing_webhooks_oldest_age_seconds{otel_scope_name="Billing",billing_receiver="shop"} 930.4 1769860800000
             billing_webhooks_oldest_age_seconds{billing_receiver="other"} 890 1769860800000
             billing_webhooks_parked_accounts{billing_receiver="shop"} 3 1769860800000
             billing_webhooks_parked_accounts{billing_receiver="other"} 0 1769860800000
@@ -166,8 +166,10 @@ public sealed class ProxyChecksTests
     {
         const string Group = """{"data":{"groups":[{"name":"billing"}]}}""";
         const string Alerts = """
-            {"data":{"alerts":[{"state":"pending","labels":{"alertname":"A"},"annotations":{"summary":"s","action":"a"}},
-              {"state":"firing","labels":{"alertname":"BillingBackupMissing"},"annotations":{"summary":"there was no backup","action":"journalctl -u billing-backup"}}]}}
+            {"data":{"alerts":[
+              {"state":"pending","labels":{"alertname":"A"},"annotations":{"summary":"s","action":"a"}},
+              {"state":"firing","labels":{"alertname":"BillingBackupMissing"},
+               "annotations":{"summary":"there was no backup","action":"journalctl -u billing-backup"}}]}}
             """;
         await using var empty = await AnsweringAsync(("/api/v1/rules", 200, """{"data":{"groups":[]}}"""), ("/api/v1/alerts", 200, """{"data":{"alerts":[]}}"""));
         await using var firing = await AnsweringAsync(("/api/v1/rules", 200, Group), ("/api/v1/alerts", 200, Alerts));

@@ -40,7 +40,7 @@ public sealed class InvalidTokenTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Beyond_its_limit_an_address_is_refused_without_a_look_at_the_signature_and_callers_that_are_known_are_served()
+    public async Task Beyond_its_limit_an_address_is_refused_unread_and_known_callers_are_served()
     {
         var known = _proxy.Client(_proxy.Token("payments:write", "*/*"));
         await known.MakePaymentAsync(Samples.Payment());

@@ -57,7 +57,7 @@ public sealed class RevocationTests
     }
 
     [Fact]
-    public async Task A_list_that_is_out_of_date_vouches_for_nobody_until_it_is_replaced_and_callers_with_tokens_are_served()
+    public async Task A_list_out_of_date_vouches_for_nobody_until_replaced_and_callers_with_tokens_are_served()
     {
         await using var proxy = await SecureProxy.StartAsync(time: _time, revoked: proxy => List(proxy.Authority));
         var shop = proxy.Authority.Client("shop");

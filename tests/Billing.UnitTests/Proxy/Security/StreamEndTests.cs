@@ -36,7 +36,7 @@ public sealed class StreamEndTests : IAsyncLifetime
     [Theory]
     [InlineData(5, StatusCode.Unauthenticated, ErrorReasons.TokenExpired)]
     [InlineData(60, StatusCode.Unavailable, ErrorReasons.StreamTooOld)]
-    public async Task A_stream_of_payments_answers_what_it_has_read_and_ends_with_its_callers_token_or_at_its_greatest_age(
+    public async Task A_stream_of_payments_answers_what_it_has_read_and_ends_with_its_token_or_at_its_greatest_age(
         int minutes, StatusCode status, string reason)
     {
         var answer = new TaskCompletionSource<Reply>();

@@ -26,7 +26,7 @@ public sealed class TlsTests
     }
 
     [Fact]
-    public async Task Each_certificate_that_is_named_in_the_settings_has_its_own_accounts_and_scopes_and_others_have_none()
+    public async Task Each_certificate_in_the_settings_has_its_own_accounts_and_scopes_and_others_have_none()
     {
         await using var proxy = await SecureProxy.StartAsync(new()
         {
