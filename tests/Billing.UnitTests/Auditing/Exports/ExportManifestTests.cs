@@ -87,7 +87,7 @@ public sealed class ExportManifestTests : IDisposable
                 "2026-02-01: nothing JPY limit_changed in the export, 10 in the store",
                 "2026-02-01: nothing JPY on hold in the export, 4 in the store",
             ],
-            days.Differences().Select(FormattableString.Invariant));
+            days.Differences());
     }
 
     [Fact]
