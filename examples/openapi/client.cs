@@ -12,15 +12,33 @@ var (payment, hold) = (Guid.NewGuid(), Guid.NewGuid());
 var paid = await PayAsync(billing, payment, Dollars(12, 340_000_000));
 var again = await PayAsync(billing, payment, Dollars(12, 340_000_000));
 var held = await billing.AuthorisePaymentAsync(
-    hold, new AuthorisationRequest { Account_id = account, Payment_type = PaymentType.VISA, Amount = Dollars(5), Hold_duration = "60s" });
+    hold, new AuthorisationRequest
+    {
+        Account_id = account,
+        Payment_type = PaymentType.VISA,
+        Amount = Dollars(5),
+        Hold_duration = "60s",
+    });
 var captured = await billing.CapturePaymentAsync(
     Guid.NewGuid(),
-    new CaptureRequest { Account_id = account, Payment_type = PaymentType.VISA, Payment_id = hold, Amount = Dollars(3), Is_final = true });
+    new CaptureRequest
+    {
+        Account_id = account,
+        Payment_type = PaymentType.VISA,
+        Payment_id = hold,
+        Amount = Dollars(3),
+        Is_final = true,
+    });
 var refunded = await RefundAsync(Dollars(2));
 var balance = await billing.CheckBalanceAsync(PaymentType.VISA, account, refunded.Version);
 var statement = await billing.GetStatementAsync(PaymentType.VISA, account);
 var listed = await billing.ListStatementAsync(
-    new StatementRequest { Account_id = account, Payment_type = PaymentType.VISA, Types = [StatementEntryType.PAYMENT_REFUNDED] });
+    new StatementRequest
+    {
+        Account_id = account,
+        Payment_type = PaymentType.VISA,
+        Types = [StatementEntryType.PAYMENT_REFUNDED],
+    });
 var found = await FindAsync(payment);
 
 Console.WriteLine(Newtonsoft.Json.JsonConvert.SerializeObject(new
@@ -49,16 +67,25 @@ Client ClientOf(string? bearer)
     return new Client(http);
 }
 
-static Amount Dollars(long units, int nanos = 0) => new() { Currency_code = "USD", Units = units.ToString(), Nanos = nanos };
+static Amount Dollars(long units, int nanos = 0) =>
+    new() { Currency_code = "USD", Units = units.ToString(), Nanos = nanos };
 
 Task<Payment> PayAsync(Client client, Guid id, Amount amount) => client.MakePaymentAsync(
-    id, new PaymentRequest { Account_id = account, Payment_type = PaymentType.VISA, Amount = amount, Notes = new Notes { Reference = "order 7" } });
+    id, new PaymentRequest
+    {
+        Account_id = account,
+        Payment_type = PaymentType.VISA,
+        Amount = amount,
+        Notes = new Notes { Reference = "order 7" },
+    });
 
 Task<Refund> RefundAsync(Amount amount) => billing.RefundPaymentAsync(
-    Guid.NewGuid(), new RefundRequest { Account_id = account, Payment_type = PaymentType.VISA, Payment_id = payment, Amount = amount });
+    Guid.NewGuid(),
+    new RefundRequest { Account_id = account, Payment_type = PaymentType.VISA, Payment_id = payment, Amount = amount });
 
 Task<Transaction> FindAsync(Guid id) =>
-    billing.GetTransactionAsync(id, new TransactionLookupRequest { Account_id = account, Payment_type = PaymentType.VISA });
+    billing.GetTransactionAsync(
+        id, new TransactionLookupRequest { Account_id = account, Payment_type = PaymentType.VISA });
 
 static async Task<string> ProblemAsync(Task call)
 {
@@ -69,6 +96,7 @@ static async Task<string> ProblemAsync(Task call)
     }
     catch (ApiException<Problem> e)
     {
-        return string.Join(' ', new[] { $"{e.Result.Status}", e.Result.Reason, e.Result.Field }.Where(part => part is not null));
+        return string.Join(
+            ' ', new[] { $"{e.Result.Status}", e.Result.Reason, e.Result.Field }.Where(part => part is not null));
     }
 }

@@ -10,7 +10,8 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace Billing.Benchmarks;
 
-/// <summary>Appends a batch of payments with their receipts to the benchmark's own PostgreSQL in one transaction.</summary>
+/// <summary>Appends a batch of payments with their receipts to the benchmark's own PostgreSQL in one
+/// transaction.</summary>
 public class BatchAppend : IDisposable
 {
     private readonly StackFolder _folder = StackFolder.Create();
@@ -26,7 +27,8 @@ public class BatchAppend : IDisposable
     public void Setup() => SetUpAsync().GetAwaiter().GetResult();
 
     [Benchmark]
-    public Task AppendAsync() => _store!.AppendAsync([.. Enumerable.Range(0, Payments).Select(_ => NewPayment())], [], CancellationToken.None);
+    public Task AppendAsync() =>
+        _store!.AppendAsync([.. Enumerable.Range(0, Payments).Select(_ => NewPayment())], [], CancellationToken.None);
 
     [GlobalCleanup]
     public void CleanUp() => CleanUpAsync().GetAwaiter().GetResult();
@@ -41,7 +43,8 @@ public class BatchAppend : IDisposable
     {
         var id = Guid.NewGuid();
         var opened = Account.Opened(10_000);
-        return NewEvent.Of("visa/" + id, new Payment(id, 12.34m, "USD").Decide(opened, DateTimeOffset.UnixEpoch), opened);
+        return NewEvent.Of(
+            "visa/" + id, new Payment(id, 12.34m, "USD").Decide(opened, DateTimeOffset.UnixEpoch), opened);
     }
 
     private async Task SetUpAsync()

@@ -3,13 +3,16 @@ using Billing.Client;
 
 namespace Billing.Chaos;
 
-/// <summary>An operator who freezes or closes one account after the other, and reopens it. Meanwhile the account's payments are declined, and an account
-/// that is in use is seldom closed.</summary>
+/// <summary>An operator who freezes or closes one account after the other, and reopens it. Meanwhile the account's
+/// payments are declined, and an account that is in use is seldom closed.</summary>
 internal sealed class AccountOperator(BillingAdminClient client, TrafficOptions options, TimeProvider time)
 {
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(100);
 
-    private static readonly CardNetwork[] Networks = [.. Enum.GetValues<CardNetwork>().Where(network => network != CardNetwork.None)];
+    private static readonly CardNetwork[] Networks =
+    [
+        .. Enum.GetValues<CardNetwork>().Where(network => network != CardNetwork.None),
+    ];
 
     private readonly List<string> _violations = [];
 
@@ -31,8 +34,11 @@ internal sealed class AccountOperator(BillingAdminClient client, TrafficOptions 
             {
                 var account = new CardAccount(
                     Networks[random.Next(Networks.Length)],
-                    string.Create(CultureInfo.InvariantCulture, $"{options.AccountPrefix}{random.Next(options.Accounts)}"));
-                await ChangeAsync(new AccountStatusChange(account, random.Next(2) == 0 ? AccountStatus.Frozen : AccountStatus.Closed), giveUp);
+                    string.Create(
+                        CultureInfo.InvariantCulture, $"{options.AccountPrefix}{random.Next(options.Accounts)}"));
+                await ChangeAsync(
+                    new AccountStatusChange(account, random.Next(2) == 0 ? AccountStatus.Frozen : AccountStatus.Closed),
+                    giveUp);
                 await Task.Delay(Pause, time, giveUp);
                 await ChangeAsync(new AccountStatusChange(account, AccountStatus.Open), giveUp);
             }
@@ -62,7 +68,8 @@ internal sealed class AccountOperator(BillingAdminClient client, TrafficOptions 
                 {
                     if (rejection.Reason != RejectionReason.AccountNotEmpty || change.Status != AccountStatus.Closed)
                     {
-                        _violations.Add($"{change.Account} was to be {change.Status}: {rejection.Reason} {rejection.Message}");
+                        _violations.Add(
+                            $"{change.Account} was to be {change.Status}: {rejection.Reason} {rejection.Message}");
                     }
                 },
                 unknown: _ => { });

@@ -25,12 +25,16 @@ public sealed class CallTimes
     {
         lock (_gate)
         {
-            return [.. _calls.Zip(_what, (call, what) => (call.Start, call.End, what)).OrderByDescending(c => c.End - c.Start).Take(count)];
+            return
+            [
+                .. _calls.Zip(_what, (call, what) => (call.Start, call.End, what))
+                    .OrderByDescending(c => c.End - c.Start).Take(count),
+            ];
         }
     }
 
-    /// <summary>Returns the duration of the longest call of each window. A call with its whole duration belongs to the window
-    /// with which it overlaps most; a call that overlaps with none belongs to none.</summary>
+    /// <summary>Returns the duration of the longest call of each window. A call with its whole duration belongs to the
+    /// window with which it overlaps most; a call that overlaps with none belongs to none.</summary>
     /// <param name="windows">Start and end of each window, in order of time, without overlap.</param>
     /// <returns>A duration for each window; 0 if no call belongs to it.</returns>
     public IReadOnlyList<long> LongestOf(IReadOnlyList<(long Start, long End)> windows)

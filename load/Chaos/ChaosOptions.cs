@@ -36,8 +36,8 @@ public sealed record ChaosOptions
         Stack.Proxies, Stack.PaymentBackends, Stack.BalanceBackends, Stack.Brokers, Stack.MayLosePower, Stack.MayBeSlow,
         Network is not null, Stack.PostgresReplicas > 1, PreloadedLibrary.Missing is null, Stack.Databases);
 
-    /// <summary>Settings of a card network that is faster than the billing prototype's, so that a soak of minutes makes many
-    /// payments, and still slow enough that payments are in flight when a process is killed.</summary>
+    /// <summary>Settings of a card network that is faster than the billing prototype's, so that a soak of minutes makes
+    /// many payments, and still slow enough that payments are in flight when a process is killed.</summary>
     public static IReadOnlyDictionary<string, string> ShortJitter { get; } = new Dictionary<string, string>
     {
         ["Billing__Jitter__PaymentMin"] = "00:00:00.010",

@@ -14,9 +14,9 @@ using Npgsql;
 
 namespace Billing.Chaos;
 
-/// <summary>Payments that are produced to the topics as a proxy does, without a deadline and without a caller that retries:
-/// retries would hide a backend that loses commands. Each payment that the brokers have acknowledged must be in the event
-/// store, unless it was on a topic that was deleted.</summary>
+/// <summary>Payments that are produced to the topics as a proxy does, without a deadline and without a caller that
+/// retries: retries would hide a backend that loses commands. Each payment that the brokers have acknowledged must be
+/// in the event store, unless it was on a topic that was deleted.</summary>
 internal sealed class DirectCommands : IAsyncDisposable
 {
     private const int Accounts = 200;
@@ -64,7 +64,8 @@ internal sealed class DirectCommands : IAsyncDisposable
         }
     }
 
-    /// <summary>Sends until cancelled; returns when the brokers have acknowledged or rejected all sent commands.</summary>
+    /// <summary>Sends until cancelled; returns when the brokers have acknowledged or rejected all sent
+    /// commands.</summary>
     public async Task RunAsync(CancellationToken cancellationToken)
     {
         await CreateReplyTopicAsync();
@@ -85,7 +86,8 @@ internal sealed class DirectCommands : IAsyncDisposable
 
     /// <summary>Waits until each acknowledged command is in the event store.</summary>
     /// <returns>The transaction ids of those that are still missing at the end of the bound.</returns>
-    public async Task<IReadOnlyList<string>> MissingAsync(IReadOnlyList<string> databases, TimeSpan bound, CancellationToken cancellationToken)
+    public async Task<IReadOnlyList<string>> MissingAsync(
+        IReadOnlyList<string> databases, TimeSpan bound, CancellationToken cancellationToken)
     {
         var missing = _acknowledged.Keys.ToDictionary(id => id.EventId, id => id.TransactionId);
         await Poll.LastAsync(
@@ -125,7 +127,8 @@ internal sealed class DirectCommands : IAsyncDisposable
     {
         var command = BadRecords.Command(_replyTopic);
         command.Payment.AccountId = "direct-" + _random.Next(Accounts);
-        var id = new CommandId(Guid.Parse(command.TransactionId), StreamId.For(command.Payment.PaymentType, command.Payment.AccountId));
+        var id = new CommandId(
+            Guid.Parse(command.TransactionId), StreamId.For(command.Payment.PaymentType, command.Payment.AccountId));
         // Nobody reads the replies: it may or may not be recorded.
         _journal.Add(JournalEntry.Failed(command.Payment, isFinal: false, _clock.Since(_clock.Now)));
         try
@@ -151,6 +154,7 @@ internal sealed class DirectCommands : IAsyncDisposable
     private async Task CreateReplyTopicAsync()
     {
         using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = _bootstrapServers });
-        await admin.CreateTopicsAsync([new TopicSpecification { Name = _replyTopic, NumPartitions = 1, ReplicationFactor = -1 }]);
+        await admin.CreateTopicsAsync(
+            [new TopicSpecification { Name = _replyTopic, NumPartitions = 1, ReplicationFactor = -1 }]);
     }
 }

@@ -9,9 +9,9 @@ using Npgsql;
 
 namespace Billing.Chaos;
 
-/// <summary>Compares the event topic with the event store: every recorded event must be published at least once. There is no
-/// outbox; instead a command is settled only after its events are published. If it were settled earlier, events would be missing
-/// here.</summary>
+/// <summary>Compares the event topic with the event store: every recorded event must be published at least once. There
+/// is no outbox; instead a command is settled only after its events are published. If it were settled earlier, events
+/// would be missing here.</summary>
 public static class EventFeed
 {
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(200);
@@ -20,15 +20,22 @@ public static class EventFeed
     /// <summary>Reads the topic until every event of the store was read.</summary>
     /// <param name="bootstrapServers">The brokers.</param>
     /// <param name="databases">The connection strings of the event store's databases.</param>
-    /// <param name="bound">The time limit for missing events; they are published when their commands are delivered again.</param>
+    /// <param name="bound">The time limit for missing events; they are published when their commands
+    /// are delivered again.</param>
     /// <param name="time">The clock.</param>
     /// <returns>The events that were not published, as <c>stream@version</c>.</returns>
     public static async Task<IReadOnlyList<string>> MissingAsync(
-        string bootstrapServers, IEnumerable<string> databases, TimeSpan bound, TimeProvider time, CancellationToken cancellationToken)
+        string bootstrapServers, IEnumerable<string> databases, TimeSpan bound,
+        TimeProvider time, CancellationToken cancellationToken)
     {
         var missing = await RecordedAsync(databases, cancellationToken);
-        await Task.Run(() => RemovePublished(missing, bootstrapServers, bound, time, cancellationToken), cancellationToken);
-        return [.. missing.Select(e => string.Create(CultureInfo.InvariantCulture, $"{e.Stream}@{e.Version}")).Order(StringComparer.Ordinal)];
+        await Task.Run(
+            () => RemovePublished(missing, bootstrapServers, bound, time, cancellationToken), cancellationToken);
+        return
+        [
+            .. missing.Select(e => string.Create(CultureInfo.InvariantCulture, $"{e.Stream}@{e.Version}"))
+                .Order(StringComparer.Ordinal),
+        ];
     }
 
     private static void RemovePublished(
@@ -59,7 +66,9 @@ public static class EventFeed
     {
         try
         {
-            return consumer.Consume(PollInterval) is { Message.Value: { } value } ? Event.Parser.ParseFrom(value) : null;
+            return consumer.Consume(PollInterval) is { Message.Value: { } value }
+                ? Event.Parser.ParseFrom(value)
+                : null;
         }
         catch (Exception e) when (e is ConsumeException or InvalidProtocolBufferException)
         {

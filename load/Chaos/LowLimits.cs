@@ -7,8 +7,8 @@ using Grpc.Core;
 
 namespace Billing.Chaos;
 
-/// <summary>Sets low credit limits for some accounts of a load test: without them every payment is accepted, and declines are not
-/// tested.</summary>
+/// <summary>Sets low credit limits for some accounts of a load test: without them every payment is accepted,
+/// and declines are not tested.</summary>
 public static class LowLimits
 {
     // One in this many accounts has a low limit.
@@ -38,7 +38,8 @@ public static class LowLimits
                  Limit = limit.Value.ToMoney("USD"),
              }).ToList();
         await Parallel.ForEachAsync(
-            requests, new ParallelOptions { MaxDegreeOfParallelism = ConcurrencyMax, CancellationToken = cancellationToken },
+            requests,
+            new ParallelOptions { MaxDegreeOfParallelism = ConcurrencyMax, CancellationToken = cancellationToken },
             async (request, token) => await SetAsync(client, request, token));
         return requests.Count;
     }
@@ -46,7 +47,8 @@ public static class LowLimits
     // 10 to 100, less than the sum of a few payments; null if the account keeps its own.
     private static decimal? Of(int account) => account % OneIn == 0 ? 10m * (1 + (account / OneIn % 10)) : null;
 
-    private static async Task SetAsync(BillingAdminClient client, SetCreditLimitRequest request, CancellationToken cancellationToken)
+    private static async Task SetAsync(
+        BillingAdminClient client, SetCreditLimitRequest request, CancellationToken cancellationToken)
     {
         try
         {
@@ -54,7 +56,8 @@ public static class LowLimits
         }
         catch (RpcException e) when (e.StatusCode == StatusCode.FailedPrecondition)
         {
-            // In an existing store the account may be kept in another currency. Its payments in dollars are declined anyway.
+            // In an existing store the account may be kept in another currency. Its payments in dollars
+            // are declined anyway.
         }
     }
 }

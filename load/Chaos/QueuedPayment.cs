@@ -56,7 +56,8 @@ internal sealed class QueuedPayment(
                 $"FAILED, and the answer to the same payment is {again}");
         }
         var found = await AnswerAsync(
-            HttpMethod.Post, $"/v1/transactions/{payment.TransactionId}/lookup", PaymentJson.LookUp(payment, random), AnswerTimeout, cancellationToken);
+            HttpMethod.Post, $"/v1/transactions/{payment.TransactionId}/lookup",
+            PaymentJson.LookUp(payment, random), AnswerTimeout, cancellationToken);
         var entry = found.Only("entry");
         Require(
             outcome is null
@@ -83,7 +84,8 @@ internal sealed class QueuedPayment(
         return reply.Location;
     }
 
-    private async Task<(bool IsLost, MakePaymentResponse? Outcome)> FollowAsync(string location, CancellationToken cancellationToken)
+    private async Task<(bool IsLost, MakePaymentResponse? Outcome)> FollowAsync(
+        string location, CancellationToken cancellationToken)
     {
         while (true)
         {

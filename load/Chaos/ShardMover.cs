@@ -9,8 +9,8 @@ using Npgsql;
 
 namespace Billing.Chaos;
 
-/// <summary>An operator who moves shards between the databases of a stack all the time. Some moves are given up halfway; what a move has closed,
-/// the next one opens.</summary>
+/// <summary>An operator who moves shards between the databases of a stack all the time.
+/// Some moves are given up halfway; what a move has closed, the next one opens.</summary>
 /// <param name="seed">The seed of all random choices.</param>
 /// <param name="time">The clock.</param>
 public sealed class ShardMover(BillingStack stack, int seed, TimeProvider time)
@@ -20,7 +20,8 @@ public sealed class ShardMover(BillingStack stack, int seed, TimeProvider time)
     /// <summary>Number of moves that were completed.</summary>
     public int Moves { get; private set; }
 
-    /// <summary>Moves shards until it is cancelled, and completes the move that is under way then. With one database it does nothing.</summary>
+    /// <summary>Moves shards until it is cancelled, and completes the move that is under way then.
+    /// With one database it does nothing.</summary>
     public async Task RunAsync(CancellationToken cancellationToken)
     {
         if (stack.Databases.Count == 1)
@@ -38,20 +39,24 @@ public sealed class ShardMover(BillingStack stack, int seed, TimeProvider time)
                 using var given = new CancellationTokenSource(TimeSpan.FromMilliseconds(random.Next(200)), time);
                 await TryAsync(services, shard, name, given.Token);
             }
-            await Poll.LastAsync(() => TryAsync(services, shard, name, CancellationToken.None), isMoved => isMoved, TimeSpan.MaxValue, Pause, CancellationToken.None);
+            await Poll.LastAsync(
+                () => TryAsync(services, shard, name, CancellationToken.None), isMoved => isMoved,
+                TimeSpan.MaxValue, Pause, CancellationToken.None);
             Moves++;
             await Task.Delay(Pause, time, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }
     }
 
-    private static async Task<bool> TryAsync(ServiceProvider services, int shard, string name, CancellationToken cancellationToken)
+    private static async Task<bool> TryAsync(
+        ServiceProvider services, int shard, string name, CancellationToken cancellationToken)
     {
         try
         {
             await services.MoveShardAsync(shard, name, _ => { }, cancellationToken);
             return true;
         }
-        catch (Exception e) when (e is NpgsqlException or OperationCanceledException or StoreCopyException or Hosting.StartupException)
+        catch (Exception e)
+            when (e is NpgsqlException or OperationCanceledException or StoreCopyException or Hosting.StartupException)
         {
             return false;
         }

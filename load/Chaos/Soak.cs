@@ -18,17 +18,18 @@ namespace Billing.Chaos;
 /// <param name="Direct">Number of acknowledged commands without a caller that retries.</param>
 /// <param name="Forgotten">Those of them that are not in the event store.</param>
 /// <param name="Unpublished">Events that are in the event store but not in the event topic.</param>
-/// <param name="Unchained">Accounts whose events are not chained as they should be, each with the first that is not.</param>
+/// <param name="Unchained">Accounts whose events are not chained as they should be, each with the
+/// first that is not.</param>
 public sealed record SoakResult(
     IReadOnlyList<InjectedFault> Faults, IReadOnlyList<TimeSpan> LongestCalls, IReadOnlyList<TimeSpan> Offsets,
     IReadOnlyList<(TimeSpan Began, TimeSpan Took, string What)> Slowest, TrafficResult Traffic, int EndedThemselves,
     int BadRecords, int DeadLetters, int Direct, IReadOnlyList<string> Forgotten, IReadOnlyList<string> Unpublished,
     IReadOnlyList<string> Unchained, AuditResult Audit)
 {
-    /// <summary>The faults in addition to those of the audit, as text for the console: a payment without an answer, an answer
-    /// that contradicts another or is missing in the journal, no payment declined or none accepted, an acknowledged command that
-    /// the backends lost, an event that is not published or not chained, a bad record that is not in the dead letters, a service that ended by
-    /// itself.</summary>
+    /// <summary>The faults in addition to those of the audit, as text for the console: a payment without an answer, an
+    /// answer that contradicts another or is missing in the journal, no payment declined or none accepted, an
+    /// acknowledged command that the backends lost, an event that is not published or not chained, a bad record that is
+    /// not in the dead letters, a service that ended by itself.</summary>
     public IReadOnlyList<string> Wrong { get; } =
     [
         .. Traffic.Violations.Select(violation => "violation: " + violation),
@@ -38,11 +39,16 @@ public sealed record SoakResult(
         .. Unchained.Select(account => "event not chained: " + account),
         .. Counted(Traffic.Unanswered, "payments have no answer"),
         // Brokers that have lost requests for balances with their power end the producers of those requests.
-        .. Faults.Any(fault => fault.Fault.Kind == FaultKind.LosePower) ? [] : Counted(EndedThemselves, "services ended by themselves and were restarted"),
+        .. Faults.Any(fault => fault.Fault.Kind == FaultKind.LosePower)
+            ? []
+            : Counted(EndedThemselves, "services ended by themselves and were restarted"),
         .. Counted(BadRecords - DeadLetters, "bad records are not in the dead letters"),
         .. Traffic.Declined > 0 && Traffic.Declined < Traffic.Payments
             ? Array.Empty<string>()
-            : [string.Create(CultureInfo.InvariantCulture, $"of {Traffic.Payments} payments {Traffic.Declined} were declined: the soak needs both accepted and declined payments")],
+            : [string.Create(
+                CultureInfo.InvariantCulture,
+                $"of {Traffic.Payments} payments {Traffic.Declined} were declined: "
+                    + $"the soak needs both accepted and declined payments")],
     ];
 
     /// <summary>Whether the audit is clean and there are no other faults.</summary>
@@ -52,7 +58,8 @@ public sealed record SoakResult(
         count > 0 ? [string.Create(CultureInfo.InvariantCulture, $"{count} {what}")] : [];
 }
 
-/// <summary>Makes payments continuously while the faults of a schedule are injected, repairs all faults, and audits.</summary>
+/// <summary>Makes payments continuously while the faults of a schedule are injected, repairs all
+/// faults, and audits.</summary>
 public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider time, Action<string> say)
 {
     private static readonly TimeSpan FinishBound = TimeSpan.FromMinutes(5);
@@ -119,7 +126,9 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
         var missing = await DeadLetterOrigins.MissingAsync(
             stack.BootstrapServers!, bad, PublishBound, cancellationToken);
         // Includes the proxies, because the balances in the backends' memory must also equal the sums of the events.
-        var audit = await new Auditor([.. stack.Databases.Values]) { Proxies = stack.ProxyAddresses, JournalsAreComplete = options.IsAlone }
+        var audit = await new Auditor(
+            [.. stack.Databases.Values])
+        { Proxies = stack.ProxyAddresses, JournalsAreComplete = options.IsAlone }
             .RunAsync([.. traffic.Journals, directJournal], cancellationToken);
         var chains = await new ChainVerifier([.. stack.Databases.Values]).RunAsync(null, cancellationToken);
         return new SoakResult(
@@ -135,9 +144,11 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
             .Select(c => (time.GetElapsedTime(_start, c.Start), time.GetElapsedTime(c.Start, c.End), c.What)),
     ];
 
-    // Services that end by themselves are restarted until the last caller has its answer: a fault may show in them after its repair.
+    // Services that end by themselves are restarted until the last caller has its answer:
+    // a fault may show in them after its repair.
     private async Task<(IReadOnlyList<InjectedFault> Faults, TrafficResult Callers)> UnderFaultsAsync(
-        IReadOnlyList<Fault> schedule, FaultInjector injector, Traffic traffic, DirectCommands direct, CancellationToken cancellationToken)
+        IReadOnlyList<Fault> schedule, FaultInjector injector, Traffic traffic,
+        DirectCommands direct, CancellationToken cancellationToken)
     {
         using var stopSending = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         using var stopWatching = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);

@@ -6,10 +6,11 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Chaos;
 
-/// <summary>Callers that make payments and check balances, each with one request at a time, until every payment has an answer. Some
-/// payments are made twice at the same time through two proxies, some balances are requested with the version of the payment just made, and some payments
-/// are authorised, captured, voided, left to expire and given back. Others queue payments over REST and ask for their
-/// status later. An operator freezes, closes and reopens accounts.</summary>
+/// <summary>Callers that make payments and check balances, each with one request at a time, until every payment has
+/// an answer. Some payments are made twice at the same time through two proxies, some balances are requested with
+/// the version of the payment just made, and some payments are authorised, captured, voided, left to expire and
+/// given back. Others queue payments over REST and ask for their status later. An operator freezes, closes and
+/// reopens accounts.</summary>
 public sealed class Traffic : IAsyncDisposable
 {
     private const int CallersPerClient = 8;
@@ -65,7 +66,8 @@ public sealed class Traffic : IAsyncDisposable
         _driver = new LoadDriver(
             load, time,
             _ => new UntilAnsweredChannel(
-                Connect(options.Proxies), _single, options.DuplicatePercent, new Random(seeds.Next()), _record, time, _giveUp.Token))
+                Connect(options.Proxies), _single, options.DuplicatePercent,
+                new Random(seeds.Next()), _record, time, _giveUp.Token))
         {
             Observe = (_, answer, _) => _ = answer.Message is null ? 0 : Interlocked.Increment(ref _answered),
         };
@@ -100,10 +102,12 @@ public sealed class Traffic : IAsyncDisposable
     public async Task WaitForMoreAsync(int count, TimeSpan bound, CancellationToken cancellationToken)
     {
         var goal = Answered + count;
-        if (await Poll.LastAsync(() => Task.FromResult(Answered), answered => answered >= goal, bound, cancellationToken) < goal)
+        if (await Poll.LastAsync(
+            () => Task.FromResult(Answered), answered => answered >= goal, bound, cancellationToken) < goal)
         {
             throw new TimeoutException(string.Create(CultureInfo.InvariantCulture,
-                $"Of {count} payments {goal - Answered} were not answered within {bound.TotalSeconds} s; failures so far: {string.Join("; ", _record.Failures.Select(f => $"{f.Value} x {f.Key}"))}"));
+                $"Of {count} payments {goal - Answered} were not answered within {bound.TotalSeconds} s; "
+                    + $"failures so far: {string.Join("; ", _record.Failures.Select(f => $"{f.Value} x {f.Key}"))}"));
         }
     }
 
@@ -133,7 +137,11 @@ public sealed class Traffic : IAsyncDisposable
             Retried = result.Retried + _single.Sum(c => c.Retried),
             AskedAgain = _record.Repeated,
             Failures = _record.Failures,
-            Violations = [.. _record.Violations, .. _accounts.Violations, .. followUps.SelectMany(kind => kind.Value.Errors.Keys.Select(error => $"{kind.Key}: {error}"))],
+            Violations =
+            [
+                .. _record.Violations, .. _accounts.Violations,
+                .. followUps.SelectMany(kind => kind.Value.Errors.Keys.Select(error => $"{kind.Key}: {error}")),
+            ],
         };
     }
 
@@ -161,11 +169,13 @@ public sealed class Traffic : IAsyncDisposable
         }
     }
 
-    private BillingClient Connect(IEnumerable<string> proxies, int? retriesMax = null) => new(OptionsOf(proxies, retriesMax), _time);
+    private BillingClient Connect(IEnumerable<string> proxies, int? retriesMax = null) =>
+        new(OptionsOf(proxies, retriesMax), _time);
 
     private BillingClientOptions OptionsOf(IEnumerable<string> proxies, int? retriesMax = null)
     {
-        // No limit on the share of retries: the faults are intentional, and the proxies need not be protected from retries.
+        // No limit on the share of retries: the faults are intentional, and the proxies need not be
+        // protected from retries.
         var options = new BillingClientOptions { Deadline = _options.Deadline, RetryShare = null };
         options.RetriesMax = retriesMax ?? options.RetriesMax;
         foreach (var proxy in proxies)

@@ -30,14 +30,15 @@ public sealed record TrafficOptions
     /// <summary>The seed of the accounts and amounts.</summary>
     public int Seed { get; init; }
 
-    /// <summary>Share of payments, and of what is done with them, that are sent twice at the same time, in percent.</summary>
+    /// <summary>Share of payments, and of what is done with them, that are sent twice at the same
+    /// time, in percent.</summary>
     public int DuplicatePercent { get; init; } = 5;
 
     /// <summary>Share of payments that are followed by a balance check, in percent.</summary>
     public int BalancePercent { get; init; } = 10;
 
-    /// <summary>Share of payments in euros instead of dollars, in percent: they are declined if the account is kept in dollars.
-    /// </summary>
+    /// <summary>Share of payments in euros instead of dollars, in percent: they are declined if the account
+    /// is kept in dollars.</summary>
     public int OtherCurrencyPercent { get; init; }
 
     /// <summary>Share of payments with notes, in percent.</summary>
@@ -72,7 +73,8 @@ public sealed record TrafficResult
     /// <summary>Number of balances in answers to other requests than payments.</summary>
     public required int Balances { get; init; }
 
-    /// <summary>Number of payments that were made or put on hold, and captured, voided, given back or left to expire.</summary>
+    /// <summary>Number of payments that were made or put on hold, and captured, voided,
+    /// given back or left to expire.</summary>
     public required int Lives { get; init; }
 
     /// <summary>Number of times that an account was frozen, closed or reopened.</summary>

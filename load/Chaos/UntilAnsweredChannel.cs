@@ -9,17 +9,18 @@ using Grpc.Core;
 
 namespace Billing.Chaos;
 
-/// <summary>Calls through the SDK until there is an answer: a call that fails after the SDK's own retries is repeated with the same
-/// transaction id. Some are sent twice at the same time, through two proxies.</summary>
+/// <summary>Calls through the SDK until there is an answer: a call that fails after the SDK's own retries is repeated
+/// with the same transaction id. Some are sent twice at the same time, through two proxies.</summary>
 /// <param name="client">Calls all proxies.</param>
 /// <param name="single">For each proxy a client that calls it alone, without retries.</param>
-/// <param name="duplicatePercent">Share of payments, and of what is done with them, that are sent twice, in percent.</param>
+/// <param name="duplicatePercent">Share of payments, and of what is done with them, that are sent
+/// twice, in percent.</param>
 /// <param name="random">Chooses those and their proxies.</param>
 /// <param name="record">Receives what happens.</param>
 /// <param name="time">The clock.</param>
 internal sealed class UntilAnsweredChannel(
-    BillingClient client, IReadOnlyList<BillingClient> single, int duplicatePercent, Random random, TrafficRecord record, TimeProvider time,
-    CancellationToken giveUp)
+    BillingClient client, IReadOnlyList<BillingClient> single, int duplicatePercent, Random random,
+    TrafficRecord record, TimeProvider time, CancellationToken giveUp)
     : IRequestChannel
 {
     private static readonly TimeSpan RetryDelay = TimeSpan.FromMilliseconds(100);
@@ -30,12 +31,15 @@ internal sealed class UntilAnsweredChannel(
     public long Retried => client.Retried;
 
     public Task<Answer<MakePaymentResponse>> PayAsync(MakePaymentRequest request) => SendAsync(
-        "payment of " + StreamId.For(request.PaymentType, request.AccountId), (proxy, token) => proxy.MakePaymentAsync(request, token));
+        "payment of " + StreamId.For(request.PaymentType, request.AccountId),
+        (proxy, token) => proxy.MakePaymentAsync(request, token));
 
-    public Task<Answer<CheckBalanceResponse>> CheckAsync(CheckBalanceRequest request) => GivingUpAsync(CheckUntilAnsweredAsync(request));
+    public Task<Answer<CheckBalanceResponse>> CheckAsync(CheckBalanceRequest request) =>
+        GivingUpAsync(CheckUntilAnsweredAsync(request));
 
     public Task<Answer<T>> AskAsync<T>(Func<BillingClient, CancellationToken, Task<T>> send, bool isRepeatable)
-        where T : class => isRepeatable ? SendAsync("follow-up", send) : GivingUpAsync(CallAsync("look-up", send, client));
+        where T : class =>
+            isRepeatable ? SendAsync("follow-up", send) : GivingUpAsync(CallAsync("look-up", send, client));
 
     public ValueTask DisposeAsync()
     {
@@ -65,14 +69,17 @@ internal sealed class UntilAnsweredChannel(
     }
 
     private Task<Answer<T>> SendAsync<T>(string what, Func<BillingClient, CancellationToken, Task<T>> call)
-        where T : class => GivingUpAsync(single.Count > 1 && Draw(100) < duplicatePercent ? SendTwiceAsync(what, call) : CallAsync(what, call, client));
+        where T : class => GivingUpAsync(single.Count > 1 && Draw(100) < duplicatePercent
+            ? SendTwiceAsync(what, call)
+            : CallAsync(what, call, client));
 
     private async Task<T> SendTwiceAsync<T>(string what, Func<BillingClient, CancellationToken, Task<T>> call)
         where T : class
     {
         var one = Draw(single.Count);
         var other = (one + 1 + Draw(single.Count - 1)) % single.Count;
-        var answers = await Task.WhenAll(CallAsync(what, call, single[one]), CallAsync("copy of a " + what, call, single[other]));
+        var answers = await Task.WhenAll(
+            CallAsync(what, call, single[one]), CallAsync("copy of a " + what, call, single[other]));
         record.CountDuplicate();
         if (!Agree(answers[0], answers[1]))
         {
@@ -93,15 +100,18 @@ internal sealed class UntilAnsweredChannel(
     private async Task<CheckBalanceResponse> CheckUntilAnsweredAsync(CheckBalanceRequest request)
     {
         var stream = StreamId.For(request.PaymentType, request.AccountId);
-        var balance = await CallAsync("balance of " + stream, (proxy, token) => proxy.CheckBalanceAsync(request, token), client);
+        var balance = await CallAsync(
+            "balance of " + stream, (proxy, token) => proxy.CheckBalanceAsync(request, token), client);
         if (balance.Version < request.MinVersion)
         {
-            record.Violations.Enqueue($"a balance of {stream} is older than requested: version {balance.Version}, not {request.MinVersion}");
+            record.Violations.Enqueue(
+                $"a balance of {stream} is older than requested: version {balance.Version}, not {request.MinVersion}");
         }
         return balance;
     }
 
-    private async Task<T> CallAsync<T>(string what, Func<BillingClient, CancellationToken, Task<T>> call, BillingClient first)
+    private async Task<T> CallAsync<T>(
+        string what, Func<BillingClient, CancellationToken, Task<T>> call, BillingClient first)
     {
         var start = time.GetTimestamp();
         var tries = 1;
@@ -115,8 +125,8 @@ internal sealed class UntilAnsweredChannel(
             }
             catch (RpcException e)
             {
-                // Errors that are not retryable are also retried and counted, because every payment must have an answer at the
-                // end of a soak.
+                // Errors that are not retryable are also retried and counted, because every payment must have an answer
+                // at the end of a soak.
                 giveUp.ThrowIfCancellationRequested();
                 record.CountFailure($"{e.StatusCode} {BillingClient.Reason(e)}".TrimEnd());
             }

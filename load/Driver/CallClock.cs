@@ -3,7 +3,8 @@ using Billing.Journals;
 
 namespace Billing.Driver;
 
-/// <summary>A wall clock that never steps back: one reading of the time, and the monotonic time since then. Thread-safe.</summary>
+/// <summary>A wall clock that never steps back: one reading of the time, and the monotonic time since then.
+/// Thread-safe.</summary>
 public sealed class CallClock
 {
     private const int Readings = 8;

@@ -5,8 +5,8 @@ using Billing.Driver.Metering;
 
 namespace Billing.Driver;
 
-/// <summary>The command line of the load-generating client: like the billing prototype's, it sends all of its requests at once, to the
-/// proxies in turn, and measures each request and the whole run.</summary>
+/// <summary>The command line of the load-generating client: like the billing prototype's, it sends all of its requests
+/// at once, to the proxies in turn, and measures each request and the whole run.</summary>
 internal static class ClientCommand
 {
     public static RootCommand Create()
@@ -15,24 +15,34 @@ internal static class ClientCommand
         {
             Description = "Addresses of the proxies, separated by commas, e.g. http://localhost:5000",
             Required = true,
-            CustomParser = result => [.. result.Tokens.SelectMany(t => t.Value.Split(',', StringSplitOptions.RemoveEmptyEntries))],
+            CustomParser =
+                result => [.. result.Tokens.SelectMany(t => t.Value.Split(',', StringSplitOptions.RemoveEmptyEntries))],
         };
         var requests = Number("--requests", "Number of payments, all sent at once", 5000, 0);
         var rate = Number(
-            "--rate", "Payments per second, evenly spaced; 0 for all at once. With --wait-for-go they end early when standard input is closed", 0, 0, 100_000);
-        var streams = Number("--streams", "Number of streams that share the payments; 0 for one call per payment, all at once", 0, 0, 1000);
+            "--rate",
+            "Payments per second, evenly spaced; 0 for all at once. "
+                + "With --wait-for-go they end early when standard input is closed",
+            0, 0, 100_000);
+        var streams = Number(
+            "--streams", "Number of streams that share the payments; 0 for one call per payment, all at once",
+            0, 0, 1000);
         var balances = Number("--balances", "Number of balance checks, sent with the payments", 0, 0);
         var warmUp = Number("--warm-up", "Number of payments before the measured ones", 0, 0);
         var accounts = Number("--accounts", "Number of accounts of each payment type", 2500, 1);
-        var otherCurrency = Number("--other-currency", "Share of payments in euros instead of dollars, in percent", 0, 0, 100);
+        var otherCurrency = Number(
+            "--other-currency", "Share of payments in euros instead of dollars, in percent", 0, 0, 100);
         var seed = Number("--seed", "Seed of the random accounts and amounts", 1, 0);
         var deadline = Number("--deadline", "Deadline of a request, in seconds", 120, 1);
-        var journal = new Option<string?>("--journal") { Description = "File for the journal of payments and balances" };
+        var journal =
+            new Option<string?>("--journal") { Description = "File for the journal of payments and balances" };
         var report = new Option<string?>("--report") { Description = "File for the measurements, as JSON" };
-        var waitForGo = new Option<bool>("--wait-for-go") { Description = "After the warm-up, wait for a line on standard input" };
+        var waitForGo =
+            new Option<bool>("--wait-for-go") { Description = "After the warm-up, wait for a line on standard input" };
         var command = new RootCommand("Sends payments and balance checks to the proxies and measures each.")
         {
-            proxies, requests, rate, streams, balances, warmUp, accounts, otherCurrency, seed, deadline, journal, report, waitForGo, Work(),
+            proxies, requests, rate, streams, balances, warmUp, accounts, otherCurrency, seed,
+            deadline, journal, report, waitForGo, Work(),
         };
         command.Validators.Add(result =>
         {
@@ -48,7 +58,8 @@ internal static class ClientCommand
                 Protocol = parsed.GetValue(streams) > 0 ? LoadProtocol.Stream : LoadProtocol.Sdk,
                 Connections = Math.Max(1, parsed.GetValue(streams)),
                 Shape = parsed.GetValue(rate) > 0 && parsed.GetValue(streams) == 0
-                    ? LoadShape.Open.At(parsed.GetValue(rate), parsed.GetValue(requests) / (double)parsed.GetValue(rate))
+                    ? LoadShape.Open.At(
+                        parsed.GetValue(rate), parsed.GetValue(requests) / (double)parsed.GetValue(rate))
                     : new LoadShape.Burst(parsed.GetValue(requests), parsed.GetValue(balances)),
                 WarmUp = LoadShape.WarmUpOf(parsed.GetValue(warmUp)),
                 Accounts = parsed.GetValue(accounts),
@@ -65,7 +76,8 @@ internal static class ClientCommand
     {
         var spec = new Argument<string>("spec") { Description = "The load, as JSON" };
         var result = new Argument<string>("result") { Description = "The file for the results, as JSON" };
-        var command = new Command("work", "Generates the load of a file, controlled over the standard streams.") { spec, result };
+        var command =
+            new Command("work", "Generates the load of a file, controlled over the standard streams.") { spec, result };
         command.SetAction((parsed, cancellationToken) =>
             Worker.RunAsync(parsed.GetRequiredValue(spec), parsed.GetRequiredValue(result), cancellationToken));
         return command;
@@ -89,7 +101,8 @@ internal static class ClientCommand
         return option;
     }
 
-    private static async Task<int> RunAsync(LoadSpec spec, string? report, bool waitsForGo, CancellationToken cancellationToken)
+    private static async Task<int> RunAsync(
+        LoadSpec spec, string? report, bool waitsForGo, CancellationToken cancellationToken)
     {
         await using var driver = new LoadDriver(spec, TimeProvider.System);
         await driver.WarmUpAsync(cancellationToken);
@@ -111,7 +124,9 @@ internal static class ClientCommand
             var errors = figures.Errors.Values.Sum();
             if (figures.Ok + figures.Declined + errors is > 0 and var count)
             {
-                Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{kind}: {count} requests, {Times(figures.Latencies)}, errors {errors}"));
+                Console.WriteLine(string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"{kind}: {count} requests, {Times(figures.Latencies)}, errors {errors}"));
             }
             if (figures.SinceStart.Count > 0)
             {
@@ -123,13 +138,15 @@ internal static class ClientCommand
             }
         }
         Console.WriteLine(string.Create(CultureInfo.InvariantCulture,
-            $"total time {(result.EndedUnixUs - result.StartedUnixUs) / 1e6:0.000000} s, calls sent again {result.Retried}"));
+            $"total time {(result.EndedUnixUs - result.StartedUnixUs) / 1e6:0.000000} s, calls sent again "
+                + $"{result.Retried}"));
     }
 
     private static string Times(IReadOnlyList<LatencyCount> latencies)
     {
         var figures = LatencyHistogram.FiguresOf([latencies]);
         return string.Create(CultureInfo.InvariantCulture,
-            $"shortest {figures.MinMs / 1000:0.000} s, longest {figures.MaxMs / 1000:0.000} s, average {figures.MeanMs / 1000:0.000} s");
+            $"shortest {figures.MinMs / 1000:0.000} s, longest {figures.MaxMs / 1000:0.000} s, average "
+                + $"{figures.MeanMs / 1000:0.000} s");
     }
 }

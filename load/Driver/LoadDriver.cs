@@ -11,8 +11,8 @@ using Outcome = Billing.Driver.Metering.Outcome;
 
 namespace Billing.Driver;
 
-/// <summary>Generates the load of a <see cref="LoadSpec"/>, measures the answers and journals every one of them, those of the warm-up
-/// included.</summary>
+/// <summary>Generates the load of a <see cref="LoadSpec"/>, measures the answers and journals every one of them,
+/// those of the warm-up included.</summary>
 public sealed class LoadDriver : IAsyncDisposable
 {
     // Work that the warm-up leaves behind, e.g. for a read model, must not slow down the measured requests.
@@ -44,11 +44,15 @@ public sealed class LoadDriver : IAsyncDisposable
         _spec = spec;
         _time = time;
         _clock = new CallClock(time);
-        _channels = [.. Enumerable.Range(0, spec.Connections).Select(n => connect(spec.Addresses[n % spec.Addresses.Count]))];
+        _channels =
+        [
+            .. Enumerable.Range(0, spec.Connections).Select(n => connect(spec.Addresses[n % spec.Addresses.Count])),
+        ];
         _journal = spec.Journal is { } path ? new Journal(path) : null;
     }
 
-    /// <summary>Called with every answered or failed payment that is measured, the moment at which it was due, and its answer.</summary>
+    /// <summary>Called with every answered or failed payment that is measured, the moment at which it was
+    /// due, and its answer.</summary>
     public Action<MakePaymentRequest, Answer<MakePaymentResponse>, CallSpan>? Observe { get; init; }
 
     /// <summary>Number of measured requests answered or failed so far.</summary>
@@ -62,13 +66,16 @@ public sealed class LoadDriver : IAsyncDisposable
     {
         if (_spec.WarmUp is { } shape)
         {
-            await SendAsync(new Meter(_clock.Now, [""], isBurst: false), shape, _spec.Seed + WarmUpSeed, isMeasured: false, cancellationToken);
+            await SendAsync(
+                new Meter(_clock.Now, [""], isBurst: false), shape,
+                _spec.Seed + WarmUpSeed, isMeasured: false, cancellationToken);
             await Task.Delay(PauseAfterWarmUp, _time, cancellationToken);
         }
     }
 
     /// <summary>Sends the measured requests and waits for their answers.</summary>
-    /// <param name="enough">Ends sending; requests in flight are still awaited, and what was measured is returned.</param>
+    /// <param name="enough">Ends sending; requests in flight are still awaited, and what was measured is
+    /// returned.</param>
     public async Task<LoadResult> RunAsync(CancellationToken enough)
     {
         string[] phases = _spec.Shape is LoadShape.Open open ? [.. open.Phases.Select(phase => phase.Name)] : [""];
@@ -110,8 +117,10 @@ public sealed class LoadDriver : IAsyncDisposable
 
     private Task BurstAsync(Sender sender, LoadShape.Burst burst, RandomRequests random)
     {
-        var lives = Enumerable.Range(0, burst.Payments).Where(_ => random.IsAmong(_spec.LifePercent)).Select(_ => random.Life(_spec.HoldSeconds)).ToArray();
-        var payments = Enumerable.Range(lives.Length, burst.Payments - lives.Length).Select(_ => random.Payment()).ToArray();
+        var lives = Enumerable.Range(0, burst.Payments).Where(_ => random.IsAmong(_spec.LifePercent))
+            .Select(_ => random.Life(_spec.HoldSeconds)).ToArray();
+        var payments = Enumerable.Range(lives.Length, burst.Payments - lives.Length)
+            .Select(_ => random.Payment()).ToArray();
         var balances = Enumerable.Range(0, burst.Balances).Select(_ => random.Balance()).ToArray();
         return Task.WhenAll(
         [
@@ -130,7 +139,8 @@ public sealed class LoadDriver : IAsyncDisposable
             CallInTurnAsync(sender, ChannelOf(caller), limit, pace, RandomRequests.Of(_spec, seed + (caller * 1009)))));
     }
 
-    private async Task CallInTurnAsync(Sender sender, IRequestChannel channel, SendLimit limit, Pace? pace, RandomRequests random)
+    private async Task CallInTurnAsync(
+        Sender sender, IRequestChannel channel, SendLimit limit, Pace? pace, RandomRequests random)
     {
         // Callers begin in parallel on pool threads, not one after the other on this thread.
         await Task.Yield();
@@ -148,7 +158,8 @@ public sealed class LoadDriver : IAsyncDisposable
     {
         var (start, startUnixUs) = (_time.GetTimestamp(), _clock.Now);
         return new OpenLoop(new Schedule(open.Phases), _time).RunAsync(
-            start, (number, due, phase) => sender.SendAsync(ChannelOf(number), random, phase, startUnixUs + (long)due.TotalMicroseconds), enough);
+            start, (number, due, phase) =>
+                sender.SendAsync(ChannelOf(number), random, phase, startUnixUs + (long)due.TotalMicroseconds), enough);
     }
 
     private IRequestChannel ChannelOf(long number) => _channels[number % _channels.Length];
@@ -156,24 +167,31 @@ public sealed class LoadDriver : IAsyncDisposable
     /// <summary>Sends single requests, counts and journals their outcomes.</summary>
     private sealed class Sender(LoadDriver driver, Meter meter, bool isMeasured)
     {
-        public Task SendAsync(IRequestChannel channel, RandomRequests random, int phase, long due) => random.IsAmong(driver._spec.BalancePercent)
-            ? CheckAsync(channel, random.Balance(), phase, due)
-            : random.IsAmong(driver._spec.ReadBackPercent)
-            ? PayAndReadBackAsync(channel, random.Payment(), phase, due)
-            : random.IsAmong(driver._spec.LifePercent)
-            ? LiveAsync(channel, random.Life(driver._spec.HoldSeconds), phase, due)
-            : PayAsync(channel, random.Payment(), phase, due);
+        public Task SendAsync(IRequestChannel channel, RandomRequests random, int phase, long due) =>
+            random.IsAmong(driver._spec.BalancePercent)
+                ? CheckAsync(channel, random.Balance(), phase, due)
+                : random.IsAmong(driver._spec.ReadBackPercent)
+                ? PayAndReadBackAsync(channel, random.Payment(), phase, due)
+                : random.IsAmong(driver._spec.LifePercent)
+                ? LiveAsync(channel, random.Life(driver._spec.HoldSeconds), phase, due)
+                : PayAsync(channel, random.Payment(), phase, due);
 
         private async Task PayAndReadBackAsync(IRequestChannel channel, MakePaymentRequest request, int phase, long due)
         {
             if (await PayAsync(channel, request, phase, due) is { } paid)
             {
-                var check = new CheckBalanceRequest { AccountId = request.AccountId, PaymentType = request.PaymentType, MinVersion = paid.Version };
+                var check = new CheckBalanceRequest
+                {
+                    AccountId = request.AccountId,
+                    PaymentType = request.PaymentType,
+                    MinVersion = paid.Version,
+                };
                 await CheckAsync(channel, check, phase, driver._clock.Now);
             }
         }
 
-        public async Task<MakePaymentResponse?> PayAsync(IRequestChannel channel, MakePaymentRequest request, int phase, long due)
+        public async Task<MakePaymentResponse?> PayAsync(
+            IRequestChannel channel, MakePaymentRequest request, int phase, long due)
         {
             var began = driver._clock.Now;
             var answer = await channel.PayAsync(request);
@@ -187,7 +205,9 @@ public sealed class LoadDriver : IAsyncDisposable
             {
                 driver._journal?.Add(JournalEntry.Failed(request, answer.IsFinal, span));
             }
-            meter.Payment(phase, new Outcome(answer.Error, answer.Message?.Outcome == PaymentOutcome.Declined), due, span.EndedUnixUs);
+            meter.Payment(
+                phase, new Outcome(answer.Error, answer.Message?.Outcome == PaymentOutcome.Declined),
+                due, span.EndedUnixUs);
             if (isMeasured)
             {
                 driver.Observe?.Invoke(request, answer, span with { BeganUnixUs = due });
@@ -214,22 +234,35 @@ public sealed class LoadDriver : IAsyncDisposable
         {
             var stream = StreamId.For(life.Payment.PaymentType, life.Payment.AccountId);
             decimal? charged = life.Hold is null
-                ? await PayAsync(channel, life.Payment, phase, due) is { Outcome: PaymentOutcome.Accepted } ? WireAmount.Of(life.Payment.Amount) : null
-                : await AskAsync(FollowUps.Authorisations, (client, token) => client.SendAsync(life.Hold, token), due) is { IsDeclined: false }
+                ? await PayAsync(channel, life.Payment, phase, due) is { Outcome: PaymentOutcome.Accepted }
+                    ? WireAmount.Of(life.Payment.Amount)
+                    : null
+                : await AskAsync(
+                    FollowUps.Authorisations, (client, token) => client.SendAsync(life.Hold, token),
+                    due) is { IsDeclined: false }
                 ? await SumAsync(
                     [
-                        .. life.Captures.Select(capture => AskAsync(FollowUps.Captures, (client, token) => client.SendAsync(capture, token))),
-                        .. life.Voiding is null ? [] : new[] { AskAsync(FollowUps.Voids, (client, token) => client.SendAsync(life.Voiding, token)) },
+                        .. life.Captures.Select(capture =>
+                            AskAsync(FollowUps.Captures, (client, token) => client.SendAsync(capture, token))),
+                        .. life.Voiding is null ? [] : new[]
+                        {
+                            AskAsync(FollowUps.Voids, (client, token) => client.SendAsync(life.Voiding, token)),
+                        },
                     ])
                 : null;
             if (charged is not null
-                && await SumAsync([.. life.Refunds.Select(refund => AskAsync(FollowUps.Refunds, (client, token) => client.SendAsync(refund, token)))])
+                && await SumAsync(
+                    [
+                        .. life.Refunds.Select(
+                            refund => AskAsync(FollowUps.Refunds, (client, token) => client.SendAsync(refund, token))),
+                    ])
                     is { } refunded)
             {
                 await LookUpAsync(channel, life.Payment, charged.Value, refunded, phase);
             }
 
-            async Task<FollowUpAnswer?> AskAsync(string kind, Func<BillingClient, CancellationToken, Task<FollowUpAnswer>> call, long? due = null)
+            async Task<FollowUpAnswer?> AskAsync(
+                string kind, Func<BillingClient, CancellationToken, Task<FollowUpAnswer>> call, long? due = null)
             {
                 var began = driver._clock.Now;
                 var answer = await channel.AskAsync(call, isRepeatable: true);
@@ -239,16 +272,20 @@ public sealed class LoadDriver : IAsyncDisposable
                     Interlocked.Increment(ref driver._balancesAnswered);
                     driver._journal?.Add(JournalEntry.Of(stream, message.Balance, message.Version, span));
                 }
-                meter.FollowUp(kind, phase, new Outcome(answer.Error, answer.Message is { IsDeclined: true }), due ?? began, span.EndedUnixUs);
+                meter.FollowUp(
+                    kind, phase, new Outcome(answer.Error, answer.Message is { IsDeclined: true }),
+                    due ?? began, span.EndedUnixUs);
                 return answer.Message;
             }
         }
 
-        private async Task LookUpAsync(IRequestChannel channel, MakePaymentRequest payment, decimal charged, decimal refunded, int phase)
+        private async Task LookUpAsync(
+            IRequestChannel channel, MakePaymentRequest payment, decimal charged, decimal refunded, int phase)
         {
             var request = payment.LookUp();
             var began = driver._clock.Now;
-            var answer = await channel.AskAsync((client, token) => client.GetTransactionAsync(request, token), isRepeatable: false);
+            var answer = await channel.AskAsync(
+                (client, token) => client.GetTransactionAsync(request, token), isRepeatable: false);
             var found = answer.Message;
             var error = found is null ? answer.Error
                 : (WireAmount.Of(found.Payment?.Charged), WireAmount.Of(found.Payment?.Refunded)) != (charged, refunded)

@@ -21,7 +21,8 @@ public sealed record LoadResult
     /// <summary>Number of answered payments, warm-up included: as many as in the journal.</summary>
     public required long PaymentsAnswered { get; init; }
 
-    /// <summary>Number of balances in answers to other requests than payments, warm-up included: as many as in the journal.</summary>
+    /// <summary>Number of balances in answers to other requests than payments, warm-up included:
+    /// as many as in the journal.</summary>
     public required long BalancesAnswered { get; init; }
 }
 
@@ -29,8 +30,8 @@ public sealed record LoadResult
 /// <param name="Balances">The figures of its balance checks.</param>
 public sealed record PhaseResult(string Name, RequestFigures Payments, RequestFigures Balances)
 {
-    /// <summary>The figures of what else was done with payments, by name (<see cref="Lives.FollowUps.All"/>); only of what
-    /// was sent.</summary>
+    /// <summary>The figures of what else was done with payments, by name (<see cref="Lives.FollowUps.All"/>);
+    /// only of what was sent.</summary>
     public required IReadOnlyDictionary<string, RequestFigures> FollowUps { get; init; }
 }
 
@@ -40,13 +41,15 @@ public sealed record RequestFigures
     /// <summary>Number of answers; of payments, of accepted ones.</summary>
     public required long Ok { get; init; }
 
-    /// <summary>Number of declined payments and authorisations, and of captures, voids and refunds for which too little was there.</summary>
+    /// <summary>Number of declined payments and authorisations, and of captures, voids and refunds for which too
+    /// little was there.</summary>
     public required long Declined { get; init; }
 
     /// <summary>Number of failed requests by status.</summary>
     public required IReadOnlyDictionary<string, long> Errors { get; init; }
 
-    /// <summary>Latencies of the answers: from when each request was due in an open load, otherwise from its call.</summary>
+    /// <summary>Latencies of the answers: from when each request was due in an open load,
+    /// otherwise from its call.</summary>
     public required IReadOnlyList<LatencyCount> Latencies { get; init; }
 
     /// <summary>Latencies of the answers to a burst since its start; empty for other loads.</summary>

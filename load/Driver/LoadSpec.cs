@@ -31,11 +31,12 @@ public sealed record LoadSpec
     /// <summary>How they are sent.</summary>
     public LoadProtocol Protocol { get; init; }
 
-    /// <summary>Number of connections; of <see cref="LoadProtocol.Sdk"/>, of clients, each with connections to all proxies.</summary>
+    /// <summary>Number of connections; of <see cref="LoadProtocol.Sdk"/>, of clients, each with
+    /// connections to all proxies.</summary>
     public int Connections { get; init; } = 1;
 
-    /// <summary>The load before the measured one, which opens the connections and lets the runtime compile the code; null for none. It
-    /// is journalled and not measured.</summary>
+    /// <summary>The load before the measured one, which opens the connections and lets the runtime compile the code;
+    /// null for none. It is journalled and not measured.</summary>
     public LoadShape? WarmUp { get; init; }
 
     /// <summary>Number of accounts of each payment type that the requests are distributed over.</summary>
@@ -53,18 +54,20 @@ public sealed record LoadSpec
     /// <summary>Percentage of payments that are followed by a balance check that must include them.</summary>
     public int ReadBackPercent { get; init; }
 
-    /// <summary>Percentage of payments that are not only made: they are authorised, captured, voided, given back and looked up. Only over
-    /// <see cref="LoadProtocol.Sdk"/>.</summary>
+    /// <summary>Percentage of payments that are not only made: they are authorised, captured, voided, given back and
+    /// looked up. Only over <see cref="LoadProtocol.Sdk"/>.</summary>
     public int LifePercent { get; init; }
 
-    /// <summary>How long those that are authorised are on hold, one of these in seconds; 0 for the platform's default.</summary>
+    /// <summary>How long those that are authorised are on hold, one of these in seconds;
+    /// 0 for the platform's default.</summary>
     public IReadOnlyList<int> HoldSeconds { get; init; } = [0];
 
     /// <summary>Percentage of payments with notes, which what is done with them has as well. Not over
     /// <see cref="LoadProtocol.Rest"/>.</summary>
     public int NotesPercent { get; init; }
 
-    /// <summary>Percentage of payments in euros instead of dollars: they are declined if the account is kept in dollars.</summary>
+    /// <summary>Percentage of payments in euros instead of dollars: they are declined if the account
+    /// is kept in dollars.</summary>
     public int OtherCurrencyPercent { get; init; }
 
     /// <summary>Whether the steps of payments are timed; only over <see cref="LoadProtocol.Sdk"/>.</summary>
@@ -107,7 +110,8 @@ public abstract record LoadShape
     public static LoadShape? WarmUpOf(int payments) =>
         payments == 0 ? null : new Closed(Math.Min(payments, WarmUpCallers), WarmUpMaxS) { Amount = payments };
 
-    /// <summary>All requests at once. They are due at that moment, however long the sender takes: latencies count from there, too.</summary>
+    /// <summary>All requests at once. They are due at that moment, however long the sender takes:
+    /// latencies count from there, too.</summary>
     /// <param name="Balances">Number of balance checks.</param>
     public sealed record Burst(int Payments, int Balances = 0) : LoadShape;
 
@@ -126,7 +130,8 @@ public abstract record LoadShape
         public long AmountOfEach { get; init; }
     }
 
-    /// <summary>Requests at given times, independent of the answers: latencies count from the moment at which each is due.</summary>
+    /// <summary>Requests at given times, independent of the answers: latencies count from the moment at
+    /// which each is due.</summary>
     /// <param name="Phases">The phases, one after the other.</param>
     public sealed record Open(params IReadOnlyList<Phase> Phases) : LoadShape
     {

@@ -2,8 +2,8 @@ using System.Runtime.ExceptionServices;
 
 namespace Billing.Driver;
 
-/// <summary>Sends requests when they are due, independent of earlier answers: the load does not decrease when the system slows
-/// down.</summary>
+/// <summary>Sends requests when they are due, independent of earlier answers: the load does not decrease when the
+/// system slows down.</summary>
 internal sealed class OpenLoop(Schedule schedule, TimeProvider time)
 {
     // The timer need not be finer than the scheduler: requests that become due between two ticks are sent together.
@@ -15,8 +15,8 @@ internal sealed class OpenLoop(Schedule schedule, TimeProvider time)
 
     /// <summary>Sends requests and waits for their outcomes, in memory that does not grow with their number.</summary>
     /// <param name="start">The timestamp (<see cref="TimeProvider.GetTimestamp"/>) of the start.</param>
-    /// <param name="send">Sends a request, given its number from 0, the time after the start at which it is due, and its phase; its task
-    /// ends when the request is answered or has failed. Called from one thread at a time.</param>
+    /// <param name="send">Sends a request, given its number from 0, the time after the start at which it is due, and
+    /// its phase; its task ends when the request is answered or has failed. Called from one thread at a time.</param>
     /// <param name="stopping">Stops sending; requests in flight are still awaited.</param>
     /// <exception cref="Exception">The first exception that <paramref name="send"/> threw.</exception>
     public async Task RunAsync(long start, Func<long, TimeSpan, int, Task> send, CancellationToken stopping)

@@ -1,7 +1,7 @@
 namespace Billing.Driver;
 
-/// <summary>Limits the rate of any number of callers together. Missed turns are not made up for, so that a pause of the system
-/// is not followed by a burst. Thread-safe.</summary>
+/// <summary>Limits the rate of any number of callers together. Missed turns are not made up for, so that a pause of the
+/// system is not followed by a burst. Thread-safe.</summary>
 /// <param name="perSecond">Turns per second, above 0.</param>
 /// <param name="time">The clock.</param>
 public sealed class Pace(double perSecond, TimeProvider time)

@@ -13,8 +13,8 @@ public static class PaymentFailure
     public static bool IsFinal(RpcException failure, bool wasRetried) =>
         IsFinal(failure.StatusCode, BillingClient.Reason(failure), wasRetried);
 
-    /// <summary>Whether a failure is final: the contract says that nothing was charged and that the same request never will be. An
-    /// earlier attempt may be recorded although the last one was not allowed, or came too late.</summary>
+    /// <summary>Whether a failure is final: the contract says that nothing was charged and that the same request never
+    /// will be. An earlier attempt may be recorded although the last one was not allowed, or came too late.</summary>
     /// <param name="status">The status of the last attempt.</param>
     /// <param name="wasRetried">Whether there may have been earlier attempts.</param>
     public static bool IsFinal(StatusCode status, string reason, bool wasRetried) => status switch

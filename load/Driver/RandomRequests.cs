@@ -30,7 +30,9 @@ public sealed class RandomRequests(
     public static RandomRequests Of(LoadSpec spec, int seed)
     {
         ArgumentNullException.ThrowIfNull(spec);
-        PaymentType[]? types = spec.PaymentTypes.Count == 0 ? null : [.. spec.PaymentTypes.Select(name => Enum.Parse<PaymentType>(name, ignoreCase: true))];
+        PaymentType[]? types = spec.PaymentTypes.Count == 0
+            ? null
+            : [.. spec.PaymentTypes.Select(name => Enum.Parse<PaymentType>(name, ignoreCase: true))];
         return new RandomRequests(
             spec.Accounts, new Random(seed), spec.OtherCurrencyPercent, spec.AccountPrefix, types, spec.NotesPercent);
     }
@@ -41,12 +43,18 @@ public sealed class RandomRequests(
         TransactionId = Guid.CreateVersion7().ToString(),
         AccountId = Account(),
         PaymentType = Type(),
-        Amount = new Money { CurrencyCode = Currency(), Units = random.Next(1, 100), Nanos = random.Next(0, 100) * 10_000_000 },
+        Amount = new Money
+        {
+            CurrencyCode = Currency(),
+            Units = random.Next(1, 100),
+            Nanos = random.Next(0, 100) * 10_000_000,
+        },
         Notes = IsAmong(notesPercent) ? Notes() : null,
     };
 
     /// <summary>The next payment, with all that is to become of it.</summary>
-    /// <param name="holdSeconds">How long amounts are on hold, one of these in seconds; 0 for the platform's default.</param>
+    /// <param name="holdSeconds">How long amounts are on hold, one of these in seconds;
+    /// 0 for the platform's default.</param>
     public PaymentLife Life(IReadOnlyList<int> holdSeconds) => PaymentLife.Of(Payment(), random, holdSeconds);
 
     /// <summary>The next balance check.</summary>

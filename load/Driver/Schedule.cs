@@ -3,8 +3,8 @@ namespace Billing.Driver;
 /// <summary>The times at which the requests of an open load are due.</summary>
 public sealed class Schedule(IReadOnlyList<Phase> phases)
 {
-    /// <summary>Lists the requests in order: the time from the start at which each is due, and the index of its phase. Request n of a
-    /// phase, counted from 0, is due when the integral of the rate has reached n.</summary>
+    /// <summary>Lists the requests in order: the time from the start at which each is due, and the index of its phase.
+    /// Request n of a phase, counted from 0, is due when the integral of the rate has reached n.</summary>
     public IEnumerable<(TimeSpan Due, int Phase)> Requests()
     {
         var start = 0.0;
@@ -24,6 +24,8 @@ public sealed class Schedule(IReadOnlyList<Phase> phases)
     private static double SecondsOf(Phase phase, double n)
     {
         var slope = (phase.ToPerS - phase.FromPerS) / phase.DurationS;
-        return n == 0 ? 0 : 2 * n / (phase.FromPerS + Math.Sqrt(Math.Max(0, (phase.FromPerS * phase.FromPerS) + (2 * slope * n))));
+        return n == 0
+            ? 0
+            : 2 * n / (phase.FromPerS + Math.Sqrt(Math.Max(0, (phase.FromPerS * phase.FromPerS) + (2 * slope * n))));
     }
 }

@@ -1,6 +1,7 @@
 namespace Billing.Driver;
 
-/// <summary>The end of a closed load: after a duration, after a number of requests, or when it is interrupted. Thread-safe.</summary>
+/// <summary>The end of a closed load: after a duration, after a number of requests, or when it is interrupted.
+/// Thread-safe.</summary>
 internal sealed class SendLimit(TimeProvider time, LoadShape.Closed closed, CancellationToken enough)
 {
     private readonly long _start = time.GetTimestamp();

@@ -3,9 +3,9 @@ using System.Text.Json;
 
 namespace Billing.Driver;
 
-/// <summary>A driver as a process that another one controls over its standard streams: it warms up, writes <c>ready</c>, begins at a line
-/// on its input, writes <c>done N</c> as its progress, writes its results to a file, and then <c>finished</c>. The end of its input
-/// ends sending early, and afterwards the process.</summary>
+/// <summary>A driver as a process that another one controls over its standard streams: it warms up, writes
+/// <c>ready</c>, begins at a line on its input, writes <c>done N</c> as its progress, writes its results to a file, and
+/// then <c>finished</c>. The end of its input ends sending early, and afterwards the process.</summary>
 internal static class Worker
 {
     private static readonly TimeSpan ProgressInterval = TimeSpan.FromMilliseconds(250);
@@ -15,7 +15,8 @@ internal static class Worker
     /// <returns>The process's exit code.</returns>
     public static async Task<int> RunAsync(string specFile, string resultFile, CancellationToken cancellationToken)
     {
-        var spec = JsonSerializer.Deserialize(await File.ReadAllBytesAsync(specFile, cancellationToken), LoadJson.Default.LoadSpec)!;
+        var spec = JsonSerializer.Deserialize(
+            await File.ReadAllBytesAsync(specFile, cancellationToken), LoadJson.Default.LoadSpec)!;
         await using (var driver = new LoadDriver(spec, TimeProvider.System))
         {
             await driver.WarmUpAsync(cancellationToken);
@@ -32,10 +33,13 @@ internal static class Worker
     }
 
     /// <summary>Runs the measured load of a driver, and writes its progress.</summary>
-    /// <param name="waitsForGo">Whether to say <c>ready</c> and to wait for a line; the end of the input then ends sending.</param>
-    public static async Task<LoadResult> RunAsync(LoadDriver driver, bool waitsForGo, CancellationToken cancellationToken)
+    /// <param name="waitsForGo">Whether to say <c>ready</c> and to wait for a line;
+    /// the end of the input then ends sending.</param>
+    public static async Task<LoadResult> RunAsync(
+        LoadDriver driver, bool waitsForGo, CancellationToken cancellationToken)
     {
-        // Not disposed of: the thread that waits for the end of the input may outlive this call, until the process ends.
+        // Not disposed of: the thread that waits for the end of the input may outlive this call,
+        // until the process ends.
         var enough = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         if (waitsForGo)
         {

@@ -11,7 +11,8 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.LocalStack;
 
-/// <summary>The whole system as processes on this machine: PostgreSQL, Kafka, proxies, payment and balance backends.</summary>
+/// <summary>The whole system as processes on this machine: PostgreSQL, Kafka, proxies, payment and balance
+/// backends.</summary>
 public sealed class BillingStack : IAsyncDisposable
 {
     // The stack's own servers run when its services start; on a slow machine they may still answer late.
@@ -55,7 +56,8 @@ public sealed class BillingStack : IAsyncDisposable
     public IReadOnlyList<LocalPostgres> MoreDatabases { get; private set; } = [];
 
     /// <summary>The connection string of each database of the event store, by its name.</summary>
-    public IReadOnlyDictionary<string, string> Databases => FurtherDatabases.Names([ConnectionString, .. MoreDatabases.Select(d => d.ConnectionString)]);
+    public IReadOnlyDictionary<string, string> Databases =>
+        FurtherDatabases.Names([ConnectionString, .. MoreDatabases.Select(d => d.ConnectionString)]);
 
     /// <summary>The PostgreSQL servers that the stack started, if there are several.</summary>
     public ReplicatedPostgres? Replicas { get; private set; }
@@ -63,7 +65,8 @@ public sealed class BillingStack : IAsyncDisposable
     /// <summary>Whether the event store is the stack's own: nobody else has written to it.</summary>
     public bool OwnsEventStore => Postgres is not null || Replicas is not null;
 
-    /// <summary>How long each sync of PostgreSQL to its disk takes, in milliseconds, in addition; null if that is not adjustable.</summary>
+    /// <summary>How long each sync of PostgreSQL to its disk takes, in milliseconds, in addition;
+    /// null if that is not adjustable.</summary>
     public PreloadedLibrary? PostgresDisk { get; private set; }
 
     /// <summary>The Kafka cluster that the stack started; null if it uses none or another one.</summary>
@@ -81,11 +84,13 @@ public sealed class BillingStack : IAsyncDisposable
     /// <summary>REST addresses of the proxies.</summary>
     public IReadOnlyList<string> RestAddresses => [.. _services.Select(s => s.RestAddress).OfType<string>()];
 
-    /// <summary>Addresses on which the proxies serve operators; empty if the proxies have no separate address for that.</summary>
+    /// <summary>Addresses on which the proxies serve operators; empty if the proxies have no separate
+    /// address for that.</summary>
     public IReadOnlyList<string> AdminAddresses => [.. _services.Select(s => s.AdminAddress).OfType<string>()];
 
-    /// <summary>Addresses (<c>host:port</c>) on which the backends listen for commands over <c>direct</c>; empty with other
-    /// transports. Fixed when the stack starts: every proxy must know the same backends, including those that are down.</summary>
+    /// <summary>Addresses (<c>host:port</c>) on which the backends listen for commands over <c>direct</c>; empty
+    /// with other transports. Fixed when the stack starts: every proxy must know the same backends, including
+    /// those that are down.</summary>
     public IReadOnlyList<string> BackendAddresses { get; private set; } = [];
 
     /// <summary>Every process of the stack.</summary>
@@ -108,7 +113,8 @@ public sealed class BillingStack : IAsyncDisposable
         var stack = new BillingStack(options, folder, new FreePorts())
         {
             Credentials = options.Secured
-                ? StackCredentials.CreateIn(options.CredentialsFolder ?? Path.Combine(folder.FullName, "credentials"), TimeProvider.System)
+                ? StackCredentials.CreateIn(
+                    options.CredentialsFolder ?? Path.Combine(folder.FullName, "credentials"), TimeProvider.System)
                 : null,
         };
         try
@@ -120,7 +126,8 @@ public sealed class BillingStack : IAsyncDisposable
                 await folder.AddDiskAsync(cancellationToken);
             }
             await Task.WhenAll(
-                stack.StartPostgresAsync(progress, cancellationToken), stack.StartKafkaAsync(progress, cancellationToken));
+                stack.StartPostgresAsync(progress, cancellationToken),
+                stack.StartKafkaAsync(progress, cancellationToken));
             await stack.StartServicesAsync(progress, cancellationToken);
             if (folder.Disk is { } disk)
             {
@@ -136,11 +143,12 @@ public sealed class BillingStack : IAsyncDisposable
         }
     }
 
-    /// <summary>Starts one more service, or restarts one that has ended on its previous port, and waits until it is ready.
-    /// </summary>
+    /// <summary>Starts one more service, or restarts one that has ended on its previous port, and waits
+    /// until it is ready.</summary>
     /// <param name="number">Its number within the role, from 1.</param>
     /// <param name="cancellationToken">Cancels the wait; the service keeps running.</param>
-    /// <param name="settings">Settings of this service only, keyed by environment variable; they override all others.</param>
+    /// <param name="settings">Settings of this service only, keyed by environment variable;
+    /// they override all others.</param>
     /// <param name="programs">The folder of the programs of another release; null for those of the stack.</param>
     /// <exception cref="StackException">It ended, or was not ready in time.</exception>
     public async Task<ServiceProcess> AddAsync(
@@ -174,7 +182,10 @@ public sealed class BillingStack : IAsyncDisposable
     {
         await Folder.Disk!.RestorePowerAsync(cancellationToken);
         await Task.WhenAll(
-            [Postgres!.StartAsync(cancellationToken), .. Enumerable.Range(1, _options.Brokers).Select(number => Kafka!.StartBrokerAsync(number, cancellationToken))]);
+            [
+                Postgres!.StartAsync(cancellationToken), .. Enumerable.Range(1, _options.Brokers)
+                    .Select(number => Kafka!.StartBrokerAsync(number, cancellationToken)),
+            ]);
     }
 
     /// <summary>Stops a service gracefully and removes it from <see cref="Services"/>.</summary>
@@ -219,13 +230,17 @@ public sealed class BillingStack : IAsyncDisposable
         {
             await service.Process.DisposeAsync();
         }
-        await Task.WhenAll(Kafka?.DisposeAsync().AsTask() ?? Task.CompletedTask, Postgres?.DisposeAsync().AsTask() ?? Task.CompletedTask,
-            Replicas?.DisposeAsync().AsTask() ?? Task.CompletedTask, Task.WhenAll(MoreDatabases.Select(d => d.DisposeAsync().AsTask())));
+        await Task.WhenAll(
+            Kafka?.DisposeAsync().AsTask() ?? Task.CompletedTask,
+            Postgres?.DisposeAsync().AsTask() ?? Task.CompletedTask,
+            Replicas?.DisposeAsync().AsTask() ?? Task.CompletedTask,
+            Task.WhenAll(MoreDatabases.Select(d => d.DisposeAsync().AsTask())));
         await Folder.DisposeAsync();
         _ports.Dispose();
     }
 
-    private Task<bool[]> StopAllAsync(Func<ServiceProcess, bool> which) => Task.WhenAll(_services.Where(which).Select(s => s.Process.StopAsync(StopBound)));
+    private Task<bool[]> StopAllAsync(Func<ServiceProcess, bool> which) =>
+        Task.WhenAll(_services.Where(which).Select(s => s.Process.StopAsync(StopBound)));
 
     private async Task StartPostgresAsync(IProgress<string> progress, CancellationToken cancellationToken)
     {
@@ -237,16 +252,21 @@ public sealed class BillingStack : IAsyncDisposable
         if (_options.PostgresReplicas > 1)
         {
             Replicas = await ReplicatedPostgres.StartNewAsync(
-                Folder, _ports, _options.PostgresReplicas, _options.Detached, progress, Credentials?.Postgres, _options.BetweenDatabases, cancellationToken);
+                Folder, _ports, _options.PostgresReplicas, _options.Detached, progress, Credentials?.Postgres,
+                _options.BetweenDatabases, cancellationToken);
             ConnectionString = Replicas.ConnectionString;
             return;
         }
-        PostgresDisk = _options.MayBeSlow ? await PreloadedLibrary.CompileAsync(Folder, "slow_disk.c", "SLOW_DISK", cancellationToken) : null;
+        PostgresDisk = _options.MayBeSlow
+            ? await PreloadedLibrary.CompileAsync(Folder, "slow_disk.c", "SLOW_DISK", cancellationToken)
+            : null;
         Postgres = await LocalPostgres.StartNewAsync(
-            Folder, _ports, _options.Detached, progress, Credentials?.Postgres, environment: PostgresDisk?.Settings, cancellationToken: cancellationToken);
+            Folder, _ports, _options.Detached, progress, Credentials?.Postgres,
+            environment: PostgresDisk?.Settings, cancellationToken: cancellationToken);
         ConnectionString = Postgres.ConnectionString;
         MoreDatabases = await FurtherDatabases.StartAsync(
-            ConnectionString, _options.Databases, _options.Detached, Folder, _ports, progress, Credentials?.Postgres, cancellationToken);
+            ConnectionString, _options.Databases, _options.Detached, Folder, _ports,
+            progress, Credentials?.Postgres, cancellationToken);
     }
 
     private async Task StartKafkaAsync(IProgress<string> progress, CancellationToken cancellationToken)
@@ -264,8 +284,9 @@ public sealed class BillingStack : IAsyncDisposable
                 break;
             case "auto":
                 Kafka = await LocalKafka.StartNewAsync(
-                    Folder, _ports, _options.Brokers, _options.Detached, progress, _options.BrokerRelayPorts, Credentials?.Brokers,
-                    _options.BrokerJavaOptions, _options.BetweenBrokers, _options.MayBeSlow, cancellationToken);
+                    Folder, _ports, _options.Brokers, _options.Detached, progress,
+                    _options.BrokerRelayPorts, Credentials?.Brokers, _options.BrokerJavaOptions,
+                    _options.BetweenBrokers, _options.MayBeSlow, cancellationToken);
                 BootstrapServers = Kafka.BootstrapServers;
                 if (Credentials is not null)
                 {
@@ -283,7 +304,8 @@ public sealed class BillingStack : IAsyncDisposable
     {
         var options = new KafkaOptions { BootstrapServers = brokers };
         options.Partitions = Partitions > 0 ? Partitions : options.Partitions;
-        await new KafkaTopics(Options.Create(options), TimeProvider.System, NullLogger<KafkaTopics>.Instance).EnsureSharedAsync();
+        await new KafkaTopics(Options.Create(options), TimeProvider.System, NullLogger<KafkaTopics>.Instance)
+            .EnsureSharedAsync();
         using var list = new StreamReader(typeof(BillingStack).Assembly.GetManifestResourceStream("access.txt")!);
         await KafkaAccess.AllowAsync(options, KafkaAccess.Parse((await list.ReadToEndAsync()).Split('\n')));
     }
@@ -293,7 +315,8 @@ public sealed class BillingStack : IAsyncDisposable
         progress.Report("Starting the services");
         if (_options.Webhook is not null && Transport != "kafka")
         {
-            throw new StackException($"Events are sent from Kafka's topic of events, which the transport {Transport} does not have.");
+            throw new StackException(
+                $"Events are sent from Kafka's topic of events, which the transport {Transport} does not have.");
         }
         if (Transport == "embedded")
         {
@@ -301,7 +324,10 @@ public sealed class BillingStack : IAsyncDisposable
         }
         else if (IsDirect)
         {
-            BackendAddresses = [.. Enumerable.Range(0, _options.PaymentBackends).Select(_ => $"127.0.0.1:{_ports.Take()}")];
+            BackendAddresses =
+            [
+                .. Enumerable.Range(0, _options.PaymentBackends).Select(_ => $"127.0.0.1:{_ports.Take()}"),
+            ];
             LaunchAll(ServiceRole.DirectBackend, _options.PaymentBackends);
             LaunchAll(ServiceRole.Proxy, _options.Proxies);
         }
@@ -315,7 +341,8 @@ public sealed class BillingStack : IAsyncDisposable
         await Task.WhenAll(_services.Select(s => s.WaitUntilReadyAsync(cancellationToken)));
     }
 
-    private void LaunchAll(ServiceRole role, int count) => Enumerable.Range(1, count).ToList().ForEach(number => Launch(role, number));
+    private void LaunchAll(ServiceRole role, int count) =>
+        Enumerable.Range(1, count).ToList().ForEach(number => Launch(role, number));
 
     private ServiceProcess Launch(
         ServiceRole role, int number, IReadOnlyDictionary<string, string>? own = null, string? programs = null)
@@ -329,7 +356,8 @@ public sealed class BillingStack : IAsyncDisposable
             .Concat(role == ServiceRole.Webhooks ? _options.Webhook?.Settings(ConnectionString) ?? [] : [])
             .Where(setting => setting.Value is not null).ToDictionary(StringComparer.Ordinal);
         var none = FrozenDictionary<string, string>.Empty;
-        foreach (var (name, value) in _options.Settings.Concat(_options.SettingsOf?.Invoke(this, role, number) ?? none).Concat(own ?? none))
+        foreach (var (name, value) in _options.Settings.Concat(_options.SettingsOf?.Invoke(this, role, number) ?? none)
+            .Concat(own ?? none))
         {
             settings[name] = value;
         }
@@ -337,12 +365,17 @@ public sealed class BillingStack : IAsyncDisposable
             role, IsDirect, number, port, Folder, settings, _options.Detached, Credentials, programs);
         lock (_gate)
         {
-            _services = [.. _services.Where(s => s.Role != role || s.Number != number).Append(service).OrderBy(s => s.Role).ThenBy(s => s.Number)];
+            _services =
+            [
+                .. _services.Where(s => s.Role != role || s.Number != number).Append(service).OrderBy(s => s.Role)
+                    .ThenBy(s => s.Number),
+            ];
         }
         return service;
     }
 
-    private int Partitions => _options.Partitions > 0 || Kafka is null ? _options.Partitions : _options.FewestPartitions;
+    private int Partitions =>
+        _options.Partitions > 0 || Kafka is null ? _options.Partitions : _options.FewestPartitions;
     private bool IsDirect => _options.Transport == "direct";
 
     // Settings without a value are those that a service keeps its own default of.
@@ -353,14 +386,15 @@ public sealed class BillingStack : IAsyncDisposable
         {
             ["Billing__Kafka__BootstrapServers"] = isSecured ? Kafka!.SecuredServers : BootstrapServers,
             ["Billing__SecretsFolder"] = isSecured ? Credentials!.SecretsOf(ServiceProcess.UserOf(role)) : null,
-            // The brokers of the stack allow shorter session timeouts than Kafka's defaults do. The timeout is longer than the
-            // fail-over of a broker, so that a group whose coordinator dies need not rebalance.
+            // The brokers of the stack allow shorter session timeouts than Kafka's defaults do. The timeout is longer
+            // than the fail-over of a broker, so that a group whose coordinator dies need not rebalance.
             ["Billing__Kafka__SessionTimeout"] = Kafka is null ? null : "00:00:03.500",
             ["Billing__Kafka__HeartbeatInterval"] = Kafka is null ? null : "00:00:00.500",
             ["Billing__Kafka__StartTimeout"] = Kafka is null ? null : StartTimeout,
             ["Billing__Kafka__Partitions"] = Partitions > 0 ? Partitions.ToString() : null,
             ["Billing__Direct__Protocol"] = Protocol,
-            ["Billing__Direct__Backends"] = IsDirect && role == ServiceRole.Proxy ? string.Join(',', BackendAddresses) : null,
+            ["Billing__Direct__Backends"] =
+                IsDirect && role == ServiceRole.Proxy ? string.Join(',', BackendAddresses) : null,
         };
     }
 
@@ -370,8 +404,10 @@ public sealed class BillingStack : IAsyncDisposable
         return new((Credentials?.ProxySettings ?? FrozenDictionary<string, string>.Empty)
             .Select(setting => KeyValuePair.Create(setting.Key, (string?)setting.Value)))
         {
-            [ServiceProcess.RestUrl] = previous?.RestAddress ?? NewAddress(_options.RestPort == 0 ? _ports.Take() : _options.RestPort + number - 1),
-            [ServiceProcess.AdminUrl] = Credentials is null ? null : previous?.AdminAddress ?? NewAddress(_ports.Take()),
+            [ServiceProcess.RestUrl] = previous?.RestAddress
+                ?? NewAddress(_options.RestPort == 0 ? _ports.Take() : _options.RestPort + number - 1),
+            [ServiceProcess.AdminUrl] =
+                Credentials is null ? null : previous?.AdminAddress ?? NewAddress(_ports.Take()),
         };
     }
 
@@ -379,7 +415,9 @@ public sealed class BillingStack : IAsyncDisposable
     {
         if (role == ServiceRole.DirectBackend && number > BackendAddresses.Count)
         {
-            throw new StackException($"The proxies distribute the accounts over {BackendAddresses.Count} backends; there is no backend {number}.");
+            throw new StackException(
+                $"The proxies distribute the accounts over {BackendAddresses.Count} backends; "
+                + $"there is no backend {number}.");
         }
         var isEmbedded = role == ServiceRole.Embedded;
         return new(StoreServices.Settings(Databases))

@@ -42,8 +42,8 @@ public sealed class ServiceProcess
     private readonly StackCredentials? _credentials;
 
     private ServiceProcess(
-        ServiceRole role, int number, string address, IReadOnlyDictionary<string, string?> settings, StackCredentials? credentials,
-        ChildProcess process)
+        ServiceRole role, int number, string address, IReadOnlyDictionary<string, string?> settings,
+        StackCredentials? credentials, ChildProcess process)
     {
         _credentials = credentials;
         Role = role;
@@ -92,7 +92,8 @@ public sealed class ServiceProcess
     /// that were built with this one if null.</param>
     /// <exception cref="StackException">It could not be started.</exception>
     public static ServiceProcess Start(
-        ServiceRole role, bool isDirect, int number, int port, StackFolder folder, IReadOnlyDictionary<string, string?> settings, bool detached,
+        ServiceRole role, bool isDirect, int number, int port, StackFolder folder,
+        IReadOnlyDictionary<string, string?> settings, bool detached,
         StackCredentials? credentials = null, string? programs = null)
     {
         var (name, program, side) = role switch
@@ -113,7 +114,10 @@ public sealed class ServiceProcess
             : (Path.Combine(programs, program, program), own);
         var process = ChildProcess.Start(new ChildProcessStart(label, file, arguments, folder.LogFile(label))
         {
-            Environment = new Dictionary<string, string?>([.. settings, .. DotnetProgram.Settings!]) { ["ASPNETCORE_URLS"] = address },
+            Environment = new Dictionary<string, string?>([.. settings, .. DotnetProgram.Settings!])
+            {
+                ["ASPNETCORE_URLS"] = address,
+            },
             Detached = detached,
         });
         return new ServiceProcess(role, number, address, settings, credentials, process);
@@ -132,7 +136,8 @@ public sealed class ServiceProcess
         {
             HttpHandler = _credentials?.Handler(),
             DisposeHttpClient = true,
-            // By default a channel whose connection was refused waits for a second before it reconnects, and then longer.
+            // By default a channel whose connection was refused waits for a second before it
+            // reconnects, and then longer.
             InitialReconnectBackoff = ReconnectBackoff,
             MaxReconnectBackoff = ReconnectBackoff,
         });
@@ -141,7 +146,8 @@ public sealed class ServiceProcess
             {
                 try
                 {
-                    var health = await new Health.HealthClient(channel).CheckAsync(new HealthCheckRequest(), cancellationToken: token);
+                    var health = await new Health.HealthClient(channel).CheckAsync(
+                        new HealthCheckRequest(), cancellationToken: token);
                     return health.Status == HealthCheckResponse.Types.ServingStatus.Serving;
                 }
                 catch (RpcException e) when (e.StatusCode is StatusCode.Unavailable or StatusCode.Internal)

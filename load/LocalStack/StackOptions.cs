@@ -16,7 +16,8 @@ public sealed record StackOptions
     /// <summary>Number of balance backends; without effect over <c>direct</c>.</summary>
     public int BalanceBackends { get; init; } = 3;
 
-    /// <summary>The transport: <c>kafka</c>, or <c>direct</c>, with which proxies call the backends without Kafka.</summary>
+    /// <summary>The transport: <c>kafka</c>, or <c>direct</c>, with which proxies call the
+    /// backends without Kafka.</summary>
     public string Transport { get; init; } = "kafka";
 
     /// <summary>The protocol over <c>direct</c>: <c>grpc</c> or <c>rpcx</c>.</summary>
@@ -25,14 +26,14 @@ public sealed record StackOptions
     /// <summary>Number of Kafka brokers, 1 or 3, if the stack starts its own.</summary>
     public int Brokers { get; init; } = 1;
 
-    /// <summary>Number of partitions of each request topic and of the event topic; 0 for <see cref="FewestPartitions"/> if the
-    /// stack starts its own brokers, and for the services' default otherwise. A producer sends a separate batch to each
-    /// partition, so on one machine more partitions only make the batches smaller.</summary>
+    /// <summary>Number of partitions of each request topic and of the event topic; 0 for <see cref="FewestPartitions"/>
+    /// if the stack starts its own brokers, and for the services' default otherwise. A producer sends a separate batch
+    /// to each partition, so on one machine more partitions only make the batches smaller.</summary>
     public int Partitions { get; init; }
 
-    /// <summary>The smallest number of partitions of each request topic with which every backend of the more numerous role is
-    /// assigned at least one: a backend consumes the topics of all payment types, and a consumer group distributes the partitions
-    /// of all of them evenly.</summary>
+    /// <summary>The smallest number of partitions of each request topic with which every backend of the more numerous
+    /// role is assigned at least one: a backend consumes the topics of all payment types, and a consumer group
+    /// distributes the partitions of all of them evenly.</summary>
     public int FewestPartitions =>
         (int)Math.Ceiling((double)Math.Max(PaymentBackends, BalanceBackends) / Topics.AllPayments.Count);
 
@@ -42,8 +43,8 @@ public sealed record StackOptions
     /// <summary><c>auto</c>, or the connection string of a running PostgreSQL.</summary>
     public string Postgres { get; init; } = "auto";
 
-    /// <summary>Number of PostgreSQL servers that the stack starts: several are a primary and standbys (<see cref="Billing.LocalStack.Postgres.ReplicatedPostgres"/>).
-    /// </summary>
+    /// <summary>Number of PostgreSQL servers that the stack starts: several are a primary and standbys
+    /// (<see cref="Billing.LocalStack.Postgres.ReplicatedPostgres"/>).</summary>
     public int PostgresReplicas { get; init; } = 1;
 
     /// <summary>Number of databases that the stack starts for the event store, each with a server of its own.</summary>
@@ -73,8 +74,8 @@ public sealed record StackOptions
     /// <c>Billing__Proxy__InFlightMax</c>; they override those of the stack.</summary>
     public IReadOnlyDictionary<string, string> Settings { get; init; } = FrozenDictionary<string, string>.Empty;
 
-    /// <summary>Further settings of one service, by the stack, whose servers run by then, its role and its number; they override all
-    /// others. None if null.</summary>
+    /// <summary>Further settings of one service, by the stack, whose servers run by then, its role and its number;
+    /// they override all others. None if null.</summary>
     public Func<BillingStack, ServiceRole, int, IReadOnlyDictionary<string, string>>? SettingsOf { get; init; }
 
     /// <summary>Further Java options of the brokers that the stack starts.</summary>
@@ -83,7 +84,8 @@ public sealed record StackOptions
     /// <summary>Where the stack sends its events, over Kafka only; nowhere if null.</summary>
     public WebhookTarget? Webhook { get; init; }
 
-    /// <summary>Whether the proxies use TLS and authenticate their callers, with credentials that the stack creates.</summary>
+    /// <summary>Whether the proxies use TLS and authenticate their callers, with credentials that
+    /// the stack creates.</summary>
     public bool Secured { get; init; }
 
     /// <summary>The folder of those credentials; null for the stack's folder.</summary>

@@ -22,6 +22,7 @@ internal sealed record Machine(string Os, string Runtime, int Cores, double Memo
     // Not every processor architecture has a model name in /proc/cpuinfo.
     private static string? ProcessorName() =>
         File.Exists("/proc/cpuinfo")
-            ? File.ReadLines("/proc/cpuinfo").FirstOrDefault(line => line.StartsWith("model name", StringComparison.Ordinal))?.Split(':', 2)[^1].Trim()
+            ? File.ReadLines("/proc/cpuinfo").FirstOrDefault(line =>
+                line.StartsWith("model name", StringComparison.Ordinal))?.Split(':', 2)[^1].Trim()
             : null;
 }

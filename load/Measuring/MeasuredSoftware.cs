@@ -8,28 +8,37 @@ using Billing.LocalStack.Processes;
 namespace Billing.Measuring;
 
 /// <summary>The software that was measured, as JSON; the names are part of the interface.</summary>
-/// <param name="Commit">The commit that the programs were built from; null if unknown. Uncommitted changes are not included.
-/// </param>
+/// <param name="Commit">The commit that the programs were built from; null if unknown.
+/// Uncommitted changes are not included.</param>
 /// <param name="Packages">The version of each package that a payment passes through.</param>
-/// <param name="KafkaHere">The version of the Kafka on this machine, which local stacks start; null if there is none.</param>
-/// <param name="PostgresHere">The version of the PostgreSQL on this machine, as it prints it; null if there is none.</param>
-/// <param name="RuntimeSettings">The settings of the services' .NET runtime, from their files and from the environment.</param>
+/// <param name="KafkaHere">The version of the Kafka on this machine, which local stacks start;
+/// null if there is none.</param>
+/// <param name="PostgresHere">The version of the PostgreSQL on this machine, as it prints it;
+/// null if there is none.</param>
+/// <param name="RuntimeSettings">The settings of the services' .NET runtime, from their files and from the
+/// environment.</param>
 internal sealed record MeasuredSoftware(
     string? Commit, IReadOnlyDictionary<string, string> Packages, string? KafkaHere, string? PostgresHere,
     IReadOnlyDictionary<string, string> RuntimeSettings)
 {
     private static readonly string[] OnThePath =
-        ["Confluent.Kafka", "Google.Protobuf", "Grpc.AspNetCore.Server", "Grpc.Core.Api", "Grpc.Net.Client", "librdkafka.redist", "Marten", "Npgsql"];
+        [
+            "Confluent.Kafka", "Google.Protobuf", "Grpc.AspNetCore.Server", "Grpc.Core.Api",
+            "Grpc.Net.Client", "librdkafka.redist", "Marten", "Npgsql",
+        ];
 
-    private static readonly string[] AboutSpeed = ["DOTNET_gc", "DOTNET_GC", "DOTNET_T", "DOTNET_ReadyToRun", "DOTNET_PROCESSOR"];
+    private static readonly string[] AboutSpeed =
+    [
+        "DOTNET_gc", "DOTNET_GC", "DOTNET_T", "DOTNET_ReadyToRun", "DOTNET_PROCESSOR",
+    ];
 
     /// <summary>Describes the programs in the folder of this one.</summary>
     public static MeasuredSoftware This()
     {
         var backend = DotnetProgram.FileOf("Billing.Backends");
         return new MeasuredSoftware(
-            CommitOf(typeof(MeasuredSoftware).Assembly), PackagesOf(Path.ChangeExtension(backend, ".deps.json")), Kafka(), Postgres(),
-            SettingsOf(Path.ChangeExtension(backend, ".runtimeconfig.json")));
+            CommitOf(typeof(MeasuredSoftware).Assembly), PackagesOf(Path.ChangeExtension(backend, ".deps.json")),
+            Kafka(), Postgres(), SettingsOf(Path.ChangeExtension(backend, ".runtimeconfig.json")));
     }
 
     /// <summary>Reads from a program's .deps.json the packages that a payment passes through.</summary>
@@ -53,7 +62,8 @@ internal sealed record MeasuredSoftware(
         var settings = new SortedDictionary<string, string>(StringComparer.Ordinal);
         foreach (var setting in Members(file, "runtimeOptions", "configProperties"))
         {
-            if (setting.Name.StartsWith("System.GC.", StringComparison.Ordinal) || setting.Name.StartsWith("System.Runtime.Tiered", StringComparison.Ordinal)
+            if (setting.Name.StartsWith("System.GC.", StringComparison.Ordinal)
+                || setting.Name.StartsWith("System.Runtime.Tiered", StringComparison.Ordinal)
                 || setting.Name.StartsWith("System.Threading.", StringComparison.Ordinal))
             {
                 settings[setting.Name] = setting.Value.ToString();
@@ -61,7 +71,8 @@ internal sealed record MeasuredSoftware(
         }
         foreach (System.Collections.DictionaryEntry variable in Environment.GetEnvironmentVariables())
         {
-            if (variable.Key is string name && name.StartsWith("DOTNET_", StringComparison.Ordinal) && IsAboutSpeed(name))
+            if (variable.Key is string name && name.StartsWith("DOTNET_", StringComparison.Ordinal)
+                && IsAboutSpeed(name))
             {
                 settings[name] = variable.Value?.ToString() ?? "";
             }
@@ -78,7 +89,8 @@ internal sealed record MeasuredSoftware(
 
     private static string? CommitOf(Assembly assembly)
     {
-        var version = assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>()?.InformationalVersion.Split('+');
+        var version = assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>()
+            ?.InformationalVersion.Split('+');
         return version is [_, { Length: > 0 } commit] ? commit : null;
     }
 
@@ -102,7 +114,8 @@ internal sealed record MeasuredSoftware(
 
     private static string? Kafka() =>
         KafkaPrograms.FindHome() is { } home
-            ? Path.GetFileNameWithoutExtension(Directory.EnumerateFiles(Path.Combine(home, "libs"), "kafka-clients-*.jar").FirstOrDefault())?["kafka-clients-".Length..]
+            ? Path.GetFileNameWithoutExtension(Directory.EnumerateFiles(
+                Path.Combine(home, "libs"), "kafka-clients-*.jar").FirstOrDefault())?["kafka-clients-".Length..]
             : null;
 
     private static string? Postgres()
@@ -110,7 +123,10 @@ internal sealed record MeasuredSoftware(
         try
         {
             using var postgres = Process.Start(
-                new ProcessStartInfo(Path.Combine(PostgresPrograms.FindFolder(), "postgres"), ["--version"]) { RedirectStandardOutput = true })!;
+                new ProcessStartInfo(Path.Combine(PostgresPrograms.FindFolder(), "postgres"), ["--version"])
+                {
+                    RedirectStandardOutput = true,
+                })!;
             return postgres.StandardOutput.ReadToEnd().Trim();
         }
         catch (Exception e) when (e is StackException or System.ComponentModel.Win32Exception)

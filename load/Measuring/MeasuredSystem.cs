@@ -7,4 +7,5 @@ namespace Billing.Measuring;
 /// <param name="Targets">Addresses of proxies that are already running.</param>
 /// <param name="Out">Folder for the results.</param>
 /// <param name="CommandLine">The command, for the report.</param>
-internal sealed record MeasuredSystem(StackOptions Stack, IReadOnlyList<string> Targets, string Out, string CommandLine);
+internal sealed record MeasuredSystem(
+    StackOptions Stack, IReadOnlyList<string> Targets, string Out, string CommandLine);

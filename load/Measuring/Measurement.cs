@@ -10,7 +10,8 @@ namespace Billing.Measuring;
 /// <param name="Complete">Whether the run reached its end.</param>
 /// <param name="Machine">The machine that it ran on.</param>
 /// <param name="Reason">Why the run is not complete; null if it is complete.</param>
-internal sealed record RunInfo(string Command, DateTimeOffset At, bool Complete, Machine Machine, string? Reason = null);
+internal sealed record RunInfo(
+    string Command, DateTimeOffset At, bool Complete, Machine Machine, string? Reason = null);
 
 /// <summary>The results of a measurement.</summary>
 internal interface IResults : ILatencies
@@ -21,13 +22,13 @@ internal interface IResults : ILatencies
     /// <summary>Whether there are any figures to show.</summary>
     bool HasFigures { get; }
 
-    /// <summary>Whether the results are valid: no request failed, except where failures are what is measured, and every audit was
-    /// made and is clean. If not, the command fails although it has measured.</summary>
+    /// <summary>Whether the results are valid: no request failed, except where failures are what is measured,
+    /// and every audit was made and is clean. If not, the command fails although it has measured.</summary>
     bool IsGood { get; }
 }
 
-/// <summary>One measurement from its start to its results. If it ends early, the figures measured so far are printed and written.
-/// </summary>
+/// <summary>One measurement from its start to its results. If it ends early, the figures measured so far are
+/// printed and written.</summary>
 internal sealed class Measurement(string command, ResultFolder folder, IAnsiConsole console, TimeProvider time)
 {
     private const int Interrupted = 130;
@@ -44,7 +45,8 @@ internal sealed class Measurement(string command, ResultFolder folder, IAnsiCons
     /// <exception cref="Exception">The error that ended it early, thrown after the figures measured so far are written.
     /// </exception>
     public async Task<int> RunAsync<T>(
-        ResultFormat<T> format, Func<CancellationToken, Task> measure, Func<RunInfo, T> results, CancellationToken cancellationToken)
+        ResultFormat<T> format, Func<CancellationToken, Task> measure,
+        Func<RunInfo, T> results, CancellationToken cancellationToken)
         where T : IResults
     {
         var at = time.GetUtcNow();
@@ -72,7 +74,8 @@ internal sealed class Measurement(string command, ResultFolder folder, IAnsiCons
         return Interrupted;
     }
 
-    private static async Task<ExceptionDispatchInfo?> FailureOfAsync(Func<CancellationToken, Task> measure, CancellationToken cancellationToken)
+    private static async Task<ExceptionDispatchInfo?> FailureOfAsync(
+        Func<CancellationToken, Task> measure, CancellationToken cancellationToken)
     {
         try
         {

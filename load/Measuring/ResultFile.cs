@@ -8,8 +8,8 @@ namespace Billing.Measuring;
 /// <summary>Writes results to a file that the user names.</summary>
 internal static class ResultFile
 {
-    /// <summary>Writes results as JSON, and their page next to them with the extension <c>.html</c>; existing files are replaced.
-    /// </summary>
+    /// <summary>Writes results as JSON, and their page next to them with the extension <c>.html</c>;
+    /// existing files are replaced.</summary>
     /// <exception cref="IOException">A file cannot be written.</exception>
     public static async Task WriteAsync<T>(IAnsiConsole console, ResultFormat<T> format, T results, string path)
     {

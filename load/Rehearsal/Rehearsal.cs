@@ -6,7 +6,8 @@ using Spectre.Console;
 
 namespace Billing.Rehearsal;
 
-/// <summary>Rehearses a deployment on one machine: first start, experiment, failures, upgrade, growth, restore, machines that burn, audit.</summary>
+/// <summary>Rehearses a deployment on one machine: first start, experiment, failures, upgrade, growth, restore,
+/// machines that burn, audit.</summary>
 internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
 {
     private static readonly TimeSpan RestoredFor = TimeSpan.FromSeconds(12);
@@ -31,7 +32,9 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
         {
             var isWhole = await TryAsync(async () =>
             {
-                await StepAsync("boot the machines", async () => platform = await Platform.BootAsync(options, release, cancellationToken));
+                await StepAsync(
+                    "boot the machines",
+                    async () => platform = await Platform.BootAsync(options, release, cancellationToken));
                 await DeployAsync(platform!, cancellationToken);
                 var moment = "";
                 if (!options.IsShort)
@@ -70,20 +73,26 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
 
     private async Task DeployAsync(Platform platform, CancellationToken cancellationToken)
     {
-        await StepAsync($"run the user data of {platform.Topology.Machines.Count} machines", () => platform.InstallAsync(platform.Topology.Machines, cancellationToken));
+        await StepAsync(
+            $"run the user data of {platform.Topology.Machines.Count} machines",
+            () => platform.InstallAsync(platform.Topology.Machines, cancellationToken));
         await StepAsync("try every connection between machines", async () =>
         {
             _report.Access = await Installation.TryAccessAsync(platform, cancellationToken);
             _report.Amiss.AddRange(_report.Access.Amiss);
             var (up, down) = await Installation.TargetsAsync(platform, cancellationToken);
             var services = Scraped.Sum(tier => platform.Tier(tier).Count);
-            Expect(down == 0 && up == platform.Topology.Machines.Count + services, $"Prometheus scrapes {up} machines and services, and fails to scrape {down}");
+            Expect(
+                down == 0 && up == platform.Topology.Machines.Count + services,
+                $"Prometheus scrapes {up} machines and services, and fails to scrape {down}");
         });
         await StepAsync("look for the first backup, and for alerts about the machines", async () =>
         {
             var backups = await RestoreDrill.BackupsAsync(platform, cancellationToken);
             Expect(backups == 1, $"the installation made {backups} backups instead of one");
-            Expect(await Installation.AlertsAsync(platform, cancellationToken), "Prometheus has not evaluated its alerts, or knows of no backup");
+            Expect(
+                await Installation.AlertsAsync(platform, cancellationToken),
+                "Prometheus has not evaluated its alerts, or knows of no backup");
         });
     }
 
@@ -91,15 +100,27 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
     {
         var experiment = new Experiment(options, platform);
         var cut = platform.Topology["payment-backend-2"];
-        await StepAsync($"{platform.Tier("client").Count} x {options.Requests:N0} payments at once", async () => Add(await experiment.BurstAsync("burst", 1, [], cancellationToken)));
-        await StepAsync("read the services' memory use", async () => _report.Memory.AddRange(await MemoryUse.OfAllAsync(platform, cancellationToken)));
-        await StepAsync($"the same burst with {cut.Name} cut off for {Experiment.CutOff.TotalSeconds:0} s", async () => Add(await experiment.BurstAsync("cut", 101, [cut], cancellationToken)));
+        await StepAsync(
+            $"{platform.Tier("client").Count} x {options.Requests:N0} payments at once",
+            async () => Add(await experiment.BurstAsync("burst", 1, [], cancellationToken)));
+        await StepAsync(
+            "read the services' memory use",
+            async () => _report.Memory.AddRange(await MemoryUse.OfAllAsync(platform, cancellationToken)));
+        await StepAsync(
+            $"the same burst with {cut.Name} cut off for {Experiment.CutOff.TotalSeconds:0} s",
+            async () => Add(await experiment.BurstAsync("cut", 101, [cut], cancellationToken)));
         var zone = platform.Topology.Machines.Where(machine => machine.Zone == "b").ToList();
         var clients = platform.Tier("client").Where(client => client.Machine.Zone != "b").ToList();
-        await StepAsync($"zone b, {zone.Count} machines, lost for {Experiment.CutOff.TotalSeconds:0} s while payments continue", async () =>
-            Add(await experiment.PayingAsync("zone", 201, clients, () => experiment.CutOffAsync(zone, cancellationToken), cancellationToken)));
-        await StepAsync("kill -9 of a proxy, two backends, a broker and the database while payments continue", async () =>
-            Add(await experiment.PayingAsync("killed", 251, platform.Tier("client"), () => Kills.RunAsync(platform, cancellationToken), cancellationToken)));
+        await StepAsync(
+            $"zone b, {zone.Count} machines, lost for {Experiment.CutOff.TotalSeconds:0} s while payments continue",
+            async () =>
+                Add(await experiment.PayingAsync(
+                    "zone", 201, clients, () => experiment.CutOffAsync(zone, cancellationToken), cancellationToken)));
+        await StepAsync(
+            "kill -9 of a proxy, two backends, a broker and the database while payments continue", async () =>
+                Add(await experiment.PayingAsync(
+                    "killed", 251, platform.Tier("client"),
+                    () => Kills.RunAsync(platform, cancellationToken), cancellationToken)));
     }
 
     // Returns the point in time before.
@@ -107,24 +128,34 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
     {
         var experiment = new Experiment(options, platform);
         var moment = "";
-        await StepAsync("record the point in time to restore to", async () => moment = await RestoreDrill.MomentAsync(platform, cancellationToken));
-        await StepAsync($"upgrade to {next.Version}, machine by machine, while payments continue", async () => Add(await experiment.PayingAsync(
-            "upgrade", 301, platform.Tier("client"),
-            () => Upgrade.RunAsync(platform, next, machine => console.WriteLine("    " + machine), cancellationToken), cancellationToken)));
+        await StepAsync(
+            "record the point in time to restore to",
+            async () => moment = await RestoreDrill.MomentAsync(platform, cancellationToken));
+        await StepAsync(
+            $"upgrade to {next.Version}, machine by machine, while payments continue",
+            async () => Add(await experiment.PayingAsync(
+                "upgrade", 301, platform.Tier("client"),
+                () =>
+                    Upgrade.RunAsync(platform, next, machine => console.WriteLine("    " + machine), cancellationToken),
+                cancellationToken)));
         return moment;
     }
 
     private async Task GrowAsync(Platform platform, Release next, CancellationToken cancellationToken)
     {
         var experiment = new Experiment(options, platform);
-        await StepAsync("add a payment backend, a broker and partitions while payments continue", async () => Add(await experiment.PayingAsync(
-            "growth", 401, platform.Tier("client"),
-            async () =>
-            {
-                var (members, working) = await Growth.RunAsync(platform, next, cancellationToken);
-                Expect(members == 4 && working == 4, $"of 4 payment backends, {members} are in the consumer group and {working} have partitions");
-            },
-            cancellationToken)));
+        await StepAsync(
+            "add a payment backend, a broker and partitions while payments continue",
+            async () => Add(await experiment.PayingAsync(
+                "growth", 401, platform.Tier("client"),
+                async () =>
+                {
+                    var (members, working) = await Growth.RunAsync(platform, next, cancellationToken);
+                    Expect(
+                        members == 4 && working == 4,
+                        $"of 4 payment backends, {members} are in the consumer group and {working} have partitions");
+                },
+                cancellationToken)));
     }
 
     private async Task RestoreAsync(Platform platform, string moment, CancellationToken cancellationToken)
@@ -132,7 +163,8 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
         var experiment = new Experiment(options, platform);
         await StepAsync($"restore the database to {moment}, beside the running one", async () =>
         {
-            var (isClean, printed) = await RestoreDrill.RunAsync(platform, moment, "/srv/billing/shared/{burst,cut,zone,killed}-*.csv", cancellationToken);
+            var (isClean, printed) = await RestoreDrill.RunAsync(
+                platform, moment, "/srv/billing/shared/{burst,cut,zone,killed}-*.csv", cancellationToken);
             console.WriteLine(printed);
             Expect(isClean, "the audit of the restored database is not clean");
         });
@@ -144,13 +176,16 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
             Expect(backups > before, $"there are still {backups} backups");
         });
         await StepAsync("restore the database to the current time, and replace the running one", async () =>
-            await RestoreDrill.TakeOverAsync(platform, await RestoreDrill.MomentAsync(platform, cancellationToken), cancellationToken));
+            await RestoreDrill.TakeOverAsync(
+                platform, await RestoreDrill.MomentAsync(platform, cancellationToken), cancellationToken));
         await StepAsync("payments on the restored database", async () => Add(await experiment.PayingAsync(
-            "restored", 501, platform.Tier("client"), () => Task.Delay(RestoredFor, cancellationToken), cancellationToken)));
+            "restored", 501, platform.Tier("client"),
+            () => Task.Delay(RestoredFor, cancellationToken), cancellationToken)));
         await StepAsync("restore what followed the replacement, beside the running one", async () =>
         {
             var (isClean, printed) = await RestoreDrill.RunAsync(
-                platform, await RestoreDrill.MomentAsync(platform, cancellationToken), "/srv/billing/shared/*.csv", cancellationToken);
+                platform, await RestoreDrill.MomentAsync(platform, cancellationToken),
+                "/srv/billing/shared/*.csv", cancellationToken);
             console.WriteLine(printed);
             Expect(isClean, "the audit of what followed the replacement of the database is not clean");
         });
@@ -159,9 +194,12 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
     private async Task AddDatabasesAsync(Platform platform, Release next, CancellationToken cancellationToken)
     {
         var experiment = new Experiment(options, platform);
-        await StepAsync("add two databases and move two thirds of the accounts to them while payments continue", async () => Add(await experiment.PayingAsync(
-            "databases", 541, platform.Tier("client"),
-            () => Sharding.RunAsync(platform, next, what => console.WriteLine("    " + what), cancellationToken), cancellationToken)));
+        await StepAsync(
+            "add two databases and move two thirds of the accounts to them while payments continue",
+            async () => Add(await experiment.PayingAsync(
+                "databases", 541, platform.Tier("client"),
+                () => Sharding.RunAsync(platform, next, what => console.WriteLine("    " + what), cancellationToken),
+                cancellationToken)));
     }
 
     private async Task BurnAsync(Platform platform, CancellationToken cancellationToken)
@@ -169,18 +207,26 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
         var experiment = new Experiment(options, platform);
         await StepAsync("replace every secret while payments continue", async () => Add(await experiment.PayingAsync(
             "rotation", 551, platform.Tier("client"),
-            () => Rotation.RunAsync(platform, what => console.WriteLine("    " + what), cancellationToken), cancellationToken)));
+            () => Rotation.RunAsync(platform, what => console.WriteLine("    " + what), cancellationToken),
+            cancellationToken)));
         await BurnAsync("the primary of the first database", "primary", 601, DatabaseMachines.PrimaryAsync);
         await BurnAsync("its standby", "standby", 701, DatabaseMachines.StandbyAsync);
-        await StepAsync("lose all machines of the first database with their disks, and restore it on new ones", () => RestoreDrill.LoseAllAsync(platform, cancellationToken));
+        await StepAsync(
+            "lose all machines of the first database with their disks, and restore it on new ones",
+            () => RestoreDrill.LoseAllAsync(platform, cancellationToken));
         await StepAsync("payments on what was restored", async () => Add(await experiment.PayingAsync(
-            "lost", 801, platform.Tier("client"), () => Task.Delay(RestoredFor, cancellationToken), cancellationToken)));
+            "lost", 801, platform.Tier("client"),
+            () => Task.Delay(RestoredFor, cancellationToken), cancellationToken)));
 
-        Task BurnAsync(string what, string name, int seed, Func<Platform, CancellationToken, Task<RunningMachine>> find) => StepAsync(
+        Task BurnAsync(
+            string what, string name, int seed,
+            Func<Platform, CancellationToken, Task<RunningMachine>> find) => StepAsync(
             $"burn {what} with its disk while payments continue",
             async () => Add(await experiment.PayingAsync(
                 name, seed, platform.Tier("client"),
-                async () => await DatabaseMachines.BurnAsync(platform, await find(platform, cancellationToken), cancellationToken), cancellationToken)));
+                async () => await DatabaseMachines.BurnAsync(
+                    platform, await find(platform, cancellationToken), cancellationToken),
+                cancellationToken)));
     }
 
     // What was paid before a step failed is audited, and the figures so far are printed, nevertheless.
@@ -207,23 +253,35 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
             _report.Audit = printed.Split('\n')[0];
             Expect(isClean, "the audit is not clean");
             var answered = _report.Runs.Sum(run => run.Answered);
-            Expect(!isWhole || printed.Contains($"acknowledged {answered},", StringComparison.Ordinal), $"the clients counted {answered} answers, but the journals contain a different number");
+            Expect(
+                !isWhole || printed.Contains($"acknowledged {answered},", StringComparison.Ordinal),
+                $"the clients counted {answered} answers, but the journals contain a different number");
         });
-        await StepAsync("read what payments take on the disks", async () => _report.Disks.AddRange(await DiskUse.OfAllAsync(platform, cancellationToken)));
+        await StepAsync(
+            "read what payments take on the disks",
+            async () => _report.Disks.AddRange(await DiskUse.OfAllAsync(platform, cancellationToken)));
         foreach (var use in _report.Memory)
         {
-            Expect(use.ResidentPeakBytes <= MemoryUse.BoundBytes, $"{use.Machine}: {use.Service} used {use.ResidentPeakBytes / 1e6:0} MB, above the limit of {MemoryUse.BoundBytes / 1e6:0} MB");
+            Expect(
+                use.ResidentPeakBytes <= MemoryUse.BoundBytes,
+                $"{use.Machine}: {use.Service} used {use.ResidentPeakBytes / 1e6:0} MB, above the limit of "
+                    + $"{MemoryUse.BoundBytes / 1e6:0} MB");
         }
         foreach (var machine in platform.Machines.Where(machine => machine.MemoryKills > 0))
         {
-            _report.Amiss.Add($"{machine.Machine.Name}: the kernel killed {machine.MemoryKills} processes because the machine was out of memory");
+            _report.Amiss.Add(
+                $"{machine.Machine.Name}: the kernel killed {machine.MemoryKills} processes because the machine was "
+                + "out of memory");
         }
     }
 
     private void Add(LoadRun run)
     {
         _report.Runs.Add(run);
-        Expect(run.Payments.Failed == 0, $"{run.Name}: {run.Payments.Failed} payments were not answered: {string.Join("; ", run.Payments.Errors.Select(error => $"{error.Value} x {error.Key}"))}");
+        Expect(
+            run.Payments.Failed == 0,
+            $"{run.Name}: {run.Payments.Failed} payments were not answered: "
+                + $"{string.Join("; ", run.Payments.Errors.Select(error => $"{error.Value} x {error.Key}"))}");
     }
 
     private void Expect(bool isTrue, string otherwise)
@@ -251,7 +309,8 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
             Directory.CreateDirectory(kept);
             foreach (var folder in (string[])["logs", "shared"])
             {
-                await new Tool("cp").RunAsync(["-r", "--", Path.Combine(options.Folder, folder), kept], CancellationToken.None);
+                await new Tool("cp").RunAsync(
+                    ["-r", "--", Path.Combine(options.Folder, folder), kept], CancellationToken.None);
             }
         }
         if (options.Report is { } report)

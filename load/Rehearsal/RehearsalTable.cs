@@ -8,22 +8,29 @@ using Table = Spectre.Console.Table;
 
 namespace Billing.Rehearsal;
 
-/// <summary>Prints the report of a rehearsal: the runs beside the prototype's figures, memory and disk use, access and findings.</summary>
+/// <summary>Prints the report of a rehearsal: the runs beside the prototype's figures, memory and disk use,
+/// access and findings.</summary>
 internal static class RehearsalTable
 {
     public static void Print(IAnsiConsole console, RehearsalReport report)
     {
         console.Write(Runs(report));
         console.WriteLine($"Paper: {Sources.Prototype.Citation}");
-        console.WriteLine($"The paper's figures are from fifteen t2.micro, which stored nothing and replied without a simulated delay; the machines here share {report.Machine.Cores} processors, with {report.ZoneDelayMs:0.0} ms between zones.");
+        console.WriteLine(
+            "The paper's figures are from fifteen t2.micro, which stored nothing and replied without a simulated "
+            + $"delay; the machines here share {report.Machine.Cores} processors, with {report.ZoneDelayMs:0.0} ms "
+            + "between zones.");
         console.Write(Memory(report));
         if (report.Disks.Count > 0)
         {
-            console.WriteLine("Bytes on the disks for each payment: " + string.Join(", ", report.Disks.Select(disk => $"{disk.What} {disk.BytesPerPayment:N0}")) + ".");
+            console.WriteLine("Bytes on the disks for each payment: "
+                + string.Join(", ", report.Disks.Select(disk => $"{disk.What} {disk.BytesPerPayment:N0}")) + ".");
         }
         if (report.Access is { } access)
         {
-            console.WriteLine($"{access.Tried} connections between machines tried, {access.Allowed} of them allowed; {access.Amiss.Count} findings.");
+            console.WriteLine(
+                $"{access.Tried} connections between machines tried, {access.Allowed} of them allowed; "
+                + $"{access.Amiss.Count} findings.");
         }
         console.WriteLine(report.Amiss.Count == 0 ? "No findings." : $"{report.Amiss.Count} findings:");
         foreach (var finding in report.Amiss)
@@ -34,11 +41,16 @@ internal static class RehearsalTable
 
     private static Table Runs(RehearsalReport report)
     {
-        var table = Table("Response times in seconds: per call and, for bursts, since the start of the burst", "", "Payments", "Min", "Max", "Mean", "p50", "p99", "Total", "Retries", "Errors");
+        var table = Table(
+            "Response times in seconds: per call and, for bursts, since the start of the burst", "", "Payments", "Min",
+            "Max", "Mean", "p50", "p99", "Total", "Retries", "Errors");
         foreach (var run in report.Runs)
         {
             table.AddRow(
-                [run.Name, $"{run.Payments.Sent:N0}", .. Times(run.Payments.Latency), Seconds(run.TotalS), $"{run.Retried:N0}", $"{run.Payments.Failed:N0}"]);
+                [
+                    run.Name, $"{run.Payments.Sent:N0}", .. Times(run.Payments.Latency), Seconds(run.TotalS),
+                    $"{run.Retried:N0}", $"{run.Payments.Failed:N0}",
+                ]);
             if (run.IsBurst)
             {
                 table.AddRow(["  since start", "", .. Times(run.Payments.SinceStart), "", "", ""]);
@@ -47,20 +59,27 @@ internal static class RehearsalTable
         if (PaperExperiment.Published(report.Requests, 3, hasJitter: false) is { } paper)
         {
             table.AddRow(
-                "paper, 15 machines", $"{3 * report.Requests:N0}", Seconds(paper[Figure.ShortestS.Id]), Seconds(paper[Figure.LongestS.Id]), Seconds(paper[Figure.AverageS.Id]), "", "", "", "", "");
+                "paper, 15 machines", $"{3 * report.Requests:N0}", Seconds(paper[Figure.ShortestS.Id]),
+                Seconds(paper[Figure.LongestS.Id]), Seconds(paper[Figure.AverageS.Id]), "", "", "", "", "");
         }
         return table;
     }
 
     private static string[] Times(LatencyFigures times) =>
-        [.. new[] { times.MinMs, times.MaxMs, times.MeanMs, times.P50Ms, times.P99Ms }.Select(ms => Seconds(ms / 1000))];
+        [
+            .. new[] { times.MinMs, times.MaxMs, times.MeanMs, times.P50Ms, times.P99Ms }.Select(
+                ms => Seconds(ms / 1000)),
+        ];
 
     private static Table Memory(RehearsalReport report)
     {
-        var table = Table("Memory after the burst, MB", "Machine", "Service", "Service's peak", "Machine's peak, including page cache");
+        var table = Table(
+            "Memory after the burst, MB", "Machine", "Service",
+            "Service's peak", "Machine's peak, including page cache");
         foreach (var use in report.Memory)
         {
-            table.AddRow(use.Machine, use.Service, $"{use.ResidentPeakBytes / 1e6:0}", $"{use.MachinePeakBytes / 1e6:0}");
+            table.AddRow(
+                use.Machine, use.Service, $"{use.ResidentPeakBytes / 1e6:0}", $"{use.MachinePeakBytes / 1e6:0}");
         }
         return table;
     }

@@ -61,7 +61,9 @@ internal static class ConsoleReport
         foreach (var row in table.Rows)
         {
             drawn.AddRow(row.Cells.Select(cell =>
-                cell.IsHighlighted || row.IsHighlighted ? $"[bold]{Markup.Escape(cell.Text)}[/]" : Markup.Escape(cell.Text)).ToArray());
+                cell.IsHighlighted || row.IsHighlighted
+                    ? $"[bold]{Markup.Escape(cell.Text)}[/]"
+                    : Markup.Escape(cell.Text)).ToArray());
         }
         if (table.Note.Length > 0)
         {

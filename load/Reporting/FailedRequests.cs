@@ -7,7 +7,8 @@ internal interface ILatencies
     long Failed { get; }
 }
 
-/// <summary>The statement about failed requests on a page: the reader of a percentile must know what it leaves out.</summary>
+/// <summary>The statement about failed requests on a page: the reader of a percentile must know
+/// what it leaves out.</summary>
 internal static class FailedRequests
 {
     /// <summary>Adds the statement to a report if requests failed.</summary>

@@ -16,7 +16,8 @@ public static class Numbers
         ? value.ToString("N" + decimals.ToString(CultureInfo.InvariantCulture), CultureInfo.InvariantCulture)
         : None;
 
-    /// <summary>Formats a number with three significant digits, or with all digits before the point if there are more.</summary>
+    /// <summary>Formats a number with three significant digits, or with all digits before the point
+    /// if there are more.</summary>
     public static string Significant(double value) => Fixed(value, DecimalsFor(Math.Abs(value)));
 
     /// <summary>Formats a count with its noun: <c>1 backend</c>, <c>3 backends</c>.</summary>
@@ -28,8 +29,8 @@ public static class Numbers
     /// <summary>Formats repeated measurements with three significant digits each.</summary>
     public static string Around(Spread spread) => Around(spread, Significant);
 
-    /// <summary>Returns the number of decimals with which the largest of some numbers has three significant digits. With it,
-    /// <see cref="Fixed"/> aligns the decimal points of a column.</summary>
+    /// <summary>Returns the number of decimals with which the largest of some numbers has three significant digits.
+    /// With it, <see cref="Fixed"/> aligns the decimal points of a column.</summary>
     /// <param name="values">The numbers; NaN and infinity are ignored.</param>
     public static int Decimals(IEnumerable<double> values) =>
         DecimalsFor(values.Where(double.IsFinite).Select(Math.Abs).DefaultIfEmpty(0).Max());

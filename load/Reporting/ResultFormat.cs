@@ -26,7 +26,8 @@ internal sealed class ResultFormat<T>(string kind, JsonTypeInfo<T> json, Func<T,
     public JsonTypeInfo<T> Json => json;
 
     /// <summary>Creates the page of results.</summary>
-    public Report Page(T results) => FailedRequests.AddTo(page(results), results is ILatencies latencies ? latencies.Failed : 0);
+    public Report Page(T results) =>
+        FailedRequests.AddTo(page(results), results is ILatencies latencies ? latencies.Failed : 0);
 
     public Report ReportOf(JsonElement results) => Page(results.Deserialize(json)!);
 }

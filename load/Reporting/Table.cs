@@ -20,7 +20,8 @@ public sealed record Table : Block
 /// <param name="Name">Its heading.</param>
 /// <param name="Align">The alignment of its values; numbers are aligned to the right.</param>
 /// <param name="Unit">The unit of its values, shown with the heading.</param>
-/// <param name="IsPaper">Whether it contains published figures of a paper, which look different from measured ones.</param>
+/// <param name="IsPaper">Whether it contains published figures of a paper, which look different
+/// from measured ones.</param>
 public sealed record Column(string Name, Align Align = Align.Right, string Unit = "", bool IsPaper = false);
 
 /// <summary>The alignment of a column.</summary>

@@ -24,8 +24,8 @@ public sealed class DirectOptions
     /// <summary><c>grpc</c> or <c>rpcx</c>, the same for proxies and backends.</summary>
     public string Protocol { get; set; } = "grpc";
 
-    /// <summary>For a proxy: the addresses of all backends, <c>host:port</c>, separated by commas, the same for every proxy, in
-    /// any order.</summary>
+    /// <summary>For a proxy: the addresses of all backends, <c>host:port</c>, separated by commas, the same for every
+    /// proxy, in any order.</summary>
     public string Backends { get; set; } = "";
 
     /// <summary>For a backend: the address on which it listens for commands, <c>host:port</c>.</summary>
@@ -57,7 +57,8 @@ public sealed class DirectOptions
         var addresses = BackendAddresses;
         if (addresses.Count == 0)
         {
-            yield return "Billing:Direct:Backends is missing; give the backends' addresses, e.g. localhost:6000,localhost:6001.";
+            yield return "Billing:Direct:Backends is missing; give the backends' addresses, e.g. "
+                + "localhost:6000,localhost:6001.";
         }
         foreach (var address in addresses.Where(a => !KafkaOptions.IsAddress(a)))
         {
@@ -78,7 +79,8 @@ public sealed class DirectOptions
     {
         if (Listen.Length == 0)
         {
-            yield return "Billing:Direct:Listen is missing; give the address on which this backend listens, e.g. 0.0.0.0:6000.";
+            yield return "Billing:Direct:Listen is missing; give the address on which this backend listens, e.g. "
+                + "0.0.0.0:6000.";
         }
         else if (!KafkaOptions.IsAddress(Listen))
         {
@@ -99,7 +101,8 @@ public sealed class DirectOptions
     internal IPEndPoint? ListenEndPoint()
     {
         var port = Listen[(Listen.LastIndexOf(':') + 1)..];
-        var address = Listen == "*:" + port ? "0.0.0.0:" + port : Listen == "localhost:" + port ? "127.0.0.1:" + port : Listen;
+        var address =
+            Listen == "*:" + port ? "0.0.0.0:" + port : Listen == "localhost:" + port ? "127.0.0.1:" + port : Listen;
         return IPEndPoint.TryParse(address, out var endPoint) ? endPoint : null;
     }
 

@@ -116,7 +116,8 @@ public abstract record LoadShape
 /// <summary>The results of a scenario.</summary>
 public sealed record ScenarioResult
 {
-    /// <summary>Seconds from the first call to the last answer, but at least the planned duration of the scenario.</summary>
+    /// <summary>Seconds from the first call to the last answer, but at least the planned duration of the
+    /// scenario.</summary>
     public required double DurationS { get; init; }
 
     /// <summary>The figures of all calls.</summary>
@@ -136,7 +137,8 @@ public sealed record ScenarioResult
 public sealed record CallFigures(
     int Count, int Ok, int Failed, double OkPerS, double MinMs, double MeanMs,
     [property: JsonPropertyName("p50_ms")] double P50Ms, [property: JsonPropertyName("p75_ms")] double P75Ms,
-    [property: JsonPropertyName("p95_ms")] double P95Ms, [property: JsonPropertyName("p99_ms")] double P99Ms, double MaxMs);
+    [property: JsonPropertyName("p95_ms")] double P95Ms,
+    [property: JsonPropertyName("p99_ms")] double P99Ms, double MaxMs);
 
 /// <summary>Reads and writes the files.</summary>
 [JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower)]

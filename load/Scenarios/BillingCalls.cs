@@ -57,7 +57,8 @@ internal sealed class BillingCalls : IAsyncDisposable
         }
         catch (Exception e) when (e is RpcException or OperationCanceledException)
         {
-            var isFinal = e is RpcException failure && PaymentFailure.IsFinal(failure, wasRetried: client.Retried != retried);
+            var isFinal = e is RpcException failure
+                && PaymentFailure.IsFinal(failure, wasRetried: client.Retried != retried);
             _journal?.Add(JournalEntry.Failed(request, isFinal, _clock.Since(began)));
             throw;
         }
@@ -124,17 +125,20 @@ internal sealed class BillingCalls : IAsyncDisposable
         return new BillingClient(options, time);
     }
 
-    private Task<CallResult> FollowAsync(MakePaymentRequest payment, Func<BillingClient, Task<FollowUpAnswer>> send, string status) => EndAsync(async client =>
-    {
-        var began = _clock.Now;
-        var answer = await send(client);
-        if (answer.Balance is not null)
+    private Task<CallResult> FollowAsync(
+        MakePaymentRequest payment, Func<BillingClient, Task<FollowUpAnswer>> send, string status) =>
+        EndAsync(async client =>
         {
-            _journal?.Add(JournalEntry.Of(
-                StreamId.For(payment.PaymentType, payment.AccountId), answer.Balance, answer.Version, _clock.Since(began)));
-        }
-        return answer.IsDeclined ? Declined : status;
-    });
+            var began = _clock.Now;
+            var answer = await send(client);
+            if (answer.Balance is not null)
+            {
+                _journal?.Add(JournalEntry.Of(
+                    StreamId.For(payment.PaymentType, payment.AccountId),
+                    answer.Balance, answer.Version, _clock.Since(began)));
+            }
+            return answer.IsDeclined ? Declined : status;
+        });
 
     private async Task<CallResult> EndAsync(Func<BillingClient, Task<string>> call)
     {
@@ -145,7 +149,8 @@ internal sealed class BillingCalls : IAsyncDisposable
         catch (RpcException e)
         {
             var reason = BillingClient.Reason(e);
-            return new CallResult(false, reason.Length > 0 ? $"{e.StatusCode} {reason}" : $"{e.StatusCode}", e.Status.Detail);
+            return new CallResult(
+                false, reason.Length > 0 ? $"{e.StatusCode} {reason}" : $"{e.StatusCode}", e.Status.Detail);
         }
         catch (OperationCanceledException)
         {

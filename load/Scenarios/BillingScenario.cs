@@ -49,8 +49,8 @@ internal sealed class BillingScenario(
     {
         if (interrupt.IsCancellationRequested)
         {
-            // Only the scenario is stopped: if the whole run were, NBomber would clean up twice at the same time and fail because
-            // of its two progress displays.
+            // Only the scenario is stopped: if the whole run were, NBomber would clean up twice at the same time and
+            // fail because of its two progress displays.
             context.StopScenario(spec.Scenario, "interrupted");
         }
         if (_gate is not null)
@@ -88,13 +88,15 @@ internal sealed class BillingScenario(
             ? await RunAsync(AuthorisationStep, calls.AuthoriseAsync)
             : await RunAsync(PaymentStep, calls.PayAsync);
         // A declined payment can be looked up, but not captured or given back.
-        return made.IsError || (made.StatusCode == BillingCalls.Declined && spec.Following != Following.LookUp) ? made : spec.Following switch
-        {
-            Following.Capture => await RunAsync(CaptureStep, calls.CaptureAsync),
-            Following.Refund => await RunAsync(RefundStep, calls.RefundAsync),
-            Following.LookUp => await RunAsync(LookUpStep, calls.LookUpAsync),
-            _ => throw new InvalidOperationException($"Unknown {spec.Following}."),
-        };
+        return made.IsError || (made.StatusCode == BillingCalls.Declined && spec.Following != Following.LookUp)
+            ? made
+            : spec.Following switch
+            {
+                Following.Capture => await RunAsync(CaptureStep, calls.CaptureAsync),
+                Following.Refund => await RunAsync(RefundStep, calls.RefundAsync),
+                Following.LookUp => await RunAsync(LookUpStep, calls.LookUpAsync),
+                _ => throw new InvalidOperationException($"Unknown {spec.Following}."),
+            };
 
         Task<Response<object>> RunAsync(string step, Func<MakePaymentRequest, Task<CallResult>> call) =>
             Step.Run(step, context, async () => Answer(await call(payment)));

@@ -1,12 +1,12 @@
 namespace Billing.Scenarios;
 
-/// <summary>Lets the calls of a burst wait for one another, because NBomber starts them one by one within a second. Thread-safe.
-/// </summary>
+/// <summary>Lets the calls of a burst wait for one another, because NBomber starts them one by one within a second.
+/// Thread-safe.</summary>
 /// <param name="time">The clock for the longest wait.</param>
 internal sealed class BurstGate(int calls, TimeProvider time)
 {
-    /// <summary>The longest time that the first call waits for the last; NBomber may be unable to start them all in time.
-    /// </summary>
+    /// <summary>The longest time that the first call waits for the last; NBomber may be unable to start
+    /// them all in time.</summary>
     public static readonly TimeSpan Patience = TimeSpan.FromSeconds(3);
 
     private readonly TaskCompletionSource _opened = new(TaskCreationOptions.RunContinuationsAsynchronously);

@@ -1,7 +1,7 @@
 namespace Billing.Scenarios;
 
-/// <summary>The time from the first measured call to the end of the last one. NBomber divides by the planned duration of a
-/// scenario, even if the answers took longer. Thread-safe.</summary>
+/// <summary>The time from the first measured call to the end of the last one. NBomber divides by the planned duration
+/// of a scenario, even if the answers took longer. Thread-safe.</summary>
 internal sealed class MeasuredTime(TimeProvider time)
 {
     private long _first;

@@ -4,14 +4,15 @@ using NBomber.CSharp;
 
 namespace Billing.Scenarios;
 
-/// <summary>Converts load shapes to NBomber's simulations. NBomber injects a whole number of calls at the start of each interval,
-/// and each of them starts at a random moment within the interval; so the shorter the interval, the more even the load.</summary>
+/// <summary>Converts load shapes to NBomber's simulations. NBomber injects a whole number of calls at the start of
+/// each interval, and each of them starts at a random moment within the interval; so the shorter the interval, the
+/// more even the load.</summary>
 internal static class Simulations
 {
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
 
-    // Calls that are to start near the end of a simulation are dropped, unless another simulation follows. NBomber does not
-    // include a pause in its rates.
+    // Calls that are to start near the end of a simulation are dropped, unless another simulation follows.
+    // NBomber does not include a pause in its rates.
     private static readonly LoadSimulation LastCalls = Simulation.Pause(Second);
 
     // Shorter intervals would be prolonged: each ends with a timer that may be a millisecond late.
@@ -28,12 +29,16 @@ internal static class Simulations
         _ => throw new InvalidOperationException($"Unknown load shape {shape.GetType().Name}."),
     };
 
-    /// <summary>Returns the shortest interval that contains a whole number of calls at each rate, in calls per second, and that
-    /// divides the duration; if none divides it, the duration is rounded up to a whole number of intervals.</summary>
+    /// <summary>Returns the shortest interval that contains a whole number of calls at each rate, in calls
+    /// per second, and that divides the duration; if none divides it, the duration is rounded up to a whole
+    /// number of intervals.</summary>
     internal static TimeSpan Interval(TimeSpan during, params int[] rates)
     {
-        var whole = IntervalsMs.Where(ms => rates.All(rate => rate * (long)ms % 1000 == 0)).Select(ms => TimeSpan.FromMilliseconds(ms)).ToList();
-        return whole.Find(interval => during.Ticks % interval.Ticks == 0) is var even && even > TimeSpan.Zero ? even : whole[0];
+        var whole = IntervalsMs.Where(ms => rates.All(rate => rate * (long)ms % 1000 == 0))
+            .Select(ms => TimeSpan.FromMilliseconds(ms)).ToList();
+        return whole.Find(interval => during.Ticks % interval.Ticks == 0) is var even && even > TimeSpan.Zero
+            ? even
+            : whole[0];
     }
 
     private static LoadSimulation[] Ramp(LoadShape.Ramp ramp, TimeSpan interval) =>

@@ -12,10 +12,12 @@ internal sealed class Dice(int seed)
     public int Between(int least, int most) => _random.Next(least, most + 1);
 
     /// <summary>A duration between two others, both inclusive.</summary>
-    public TimeSpan Between(TimeSpan least, TimeSpan most) => TimeSpan.FromTicks(_random.NextInt64(least.Ticks, most.Ticks + 1));
+    public TimeSpan Between(TimeSpan least, TimeSpan most) =>
+        TimeSpan.FromTicks(_random.NextInt64(least.Ticks, most.Ticks + 1));
 
     /// <summary>A duration from zero to the given number of milliseconds.</summary>
-    public TimeSpan UpTo(double milliseconds) => TimeSpan.FromTicks((long)(_random.NextDouble() * milliseconds * TimeSpan.TicksPerMillisecond));
+    public TimeSpan UpTo(double milliseconds) =>
+        TimeSpan.FromTicks((long)(_random.NextDouble() * milliseconds * TimeSpan.TicksPerMillisecond));
 
     public bool Chance(double probability) => _random.NextDouble() < probability;
 

@@ -4,8 +4,9 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.Simulation;
 
-/// <summary>One simulated process, from its start to its crash. It is the synchronisation context of its asynchronous work, and
-/// its timers are those of the scheduler. After a crash none of its work continues: each stops at its current await.</summary>
+/// <summary>One simulated process, from its start to its crash. It is the synchronisation context of its
+/// asynchronous work, and its timers are those of the scheduler. After a crash none of its work continues: each
+/// stops at its current await.</summary>
 internal sealed class Node : SynchronizationContext, IHostApplicationLifetime, ILogger<Supervisor>
 {
     private readonly Scheduler _scheduler;
@@ -15,8 +16,8 @@ internal sealed class Node : SynchronizationContext, IHostApplicationLifetime, I
 
     /// <param name="name">Its name in traces.</param>
     /// <param name="scheduler">The scheduler of its work.</param>
-    /// <param name="isSteady">Whether its clock is a <see cref="SteadyTime"/>, as that of the services is; without it a run is shorter,
-    /// and its wall clock may not be set.</param>
+    /// <param name="isSteady">Whether its clock is a <see cref="SteadyTime"/>, as that of the services is;
+    /// without it a run is shorter, and its wall clock may not be set.</param>
     public Node(string name, Scheduler scheduler, bool isSteady = false)
     {
         Name = name;
@@ -29,7 +30,8 @@ internal sealed class Node : SynchronizationContext, IHostApplicationLifetime, I
     }
 
     /// <summary>The right time at a moment of a run.</summary>
-    public static DateTimeOffset TimeOf(long moment) => new DateTimeOffset(2026, 1, 31, 12, 0, 0, TimeSpan.Zero).AddTicks(moment);
+    public static DateTimeOffset TimeOf(long moment) =>
+        new DateTimeOffset(2026, 1, 31, 12, 0, 0, TimeSpan.Zero).AddTicks(moment);
 
     /// <summary>Its name in traces.</summary>
     public string Name { get; }
@@ -119,7 +121,8 @@ internal sealed class Node : SynchronizationContext, IHostApplicationLifetime, I
     /// <summary>Removes a handler added by <see cref="OnCrash"/>.</summary>
     public void Forget(Action handler) => _crashed.Remove(handler);
 
-    /// <summary>Calls an action when some more steps of the process's work are due, between two of its awaits.</summary>
+    /// <summary>Calls an action when some more steps of the process's work are due,
+    /// between two of its awaits.</summary>
     public void AtStep(int steps, Action action) => (_steps, _atStep) = (steps, action);
 
     /// <summary>Blocks a thread of the process while simulated time passes.</summary>
@@ -162,8 +165,11 @@ internal sealed class Node : SynchronizationContext, IHostApplicationLifetime, I
 
     bool ILogger.IsEnabled(LogLevel logLevel) => true;
 
-    void ILogger.Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter) =>
-        Failure = exception is SimulationException wrong ? wrong.Message : $"{formatter(state, exception)}: {exception}";
+    void ILogger.Log<TState>(
+        LogLevel logLevel, EventId eventId, TState state, Exception? exception,
+        Func<TState, Exception?, string> formatter) =>
+        Failure =
+            exception is SimulationException wrong ? wrong.Message : $"{formatter(state, exception)}: {exception}";
 
     private sealed class NodeTime(Node node, Scheduler scheduler) : TimeProvider
     {
@@ -215,5 +221,6 @@ internal sealed class Node : SynchronizationContext, IHostApplicationLifetime, I
     }
 }
 
-/// <summary>Unwinds the stack of a process that crashed while it was blocked in <see cref="Node.Wait(TimeSpan)"/>.</summary>
+/// <summary>Unwinds the stack of a process that crashed while it was blocked in
+/// <see cref="Node.Wait(TimeSpan)"/>.</summary>
 internal sealed class NodeCrashedException : Exception;

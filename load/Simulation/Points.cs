@@ -3,8 +3,8 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.Simulation;
 
-/// <summary>The points of the platform's code that the runs of this process have reached: its log messages. What is rare in production has
-/// one, so a simulation that has never logged it has never tried it.</summary>
+/// <summary>The points of the platform's code that the runs of this process have reached: its log messages.
+/// What is rare in production has one, so a simulation that has never logged it has never tried it.</summary>
 internal static class Points
 {
     // What happens in the models themselves has no message.
@@ -57,7 +57,10 @@ internal static class Points
 
     /// <summary>The expected points that no run has reached.</summary>
     public static IReadOnlyList<string> Missing =>
-        [.. Expected.Where(point => !Reached.ContainsKey(point.Key)).Select(point => point.Value).Order(StringComparer.Ordinal)];
+        [
+            .. Expected.Where(point => !Reached.ContainsKey(point.Key)).Select(point => point.Value)
+                .Order(StringComparer.Ordinal),
+        ];
 
     /// <summary>Notes a message.</summary>
     public static void Reach(int id) => Reached.TryAdd(id, true);
@@ -74,7 +77,8 @@ internal sealed class PointLog<T> : ILogger<T>
     public bool IsEnabled(LogLevel logLevel) => logLevel > LogLevel.Debug;
 
     public void Log<TState>(
-        LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter) => Points.Reach(eventId.Id);
+        LogLevel logLevel, EventId eventId, TState state, Exception? exception,
+        Func<TState, Exception?, string> formatter) => Points.Reach(eventId.Id);
 }
 
 /// <summary>Makes such loggers.</summary>

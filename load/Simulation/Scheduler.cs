@@ -1,8 +1,8 @@
 namespace Billing.Simulation;
 
-/// <summary>The scheduler of simulated time. One thread executes one piece of work after another: timed work in the order of
-/// time, and work that is ready at the same moment in a random order that the seed determines. A node may crash between any two
-/// of them.</summary>
+/// <summary>The scheduler of simulated time. One thread executes one piece of work after another: timed work in the
+/// order of time, and work that is ready at the same moment in a random order that the seed determines. A node may
+/// crash between any two of them.</summary>
 /// <param name="dice">Decides the order.</param>
 internal sealed class Scheduler(Dice dice)
 {

@@ -9,8 +9,8 @@ namespace Billing.Simulation;
 
 /// <summary>The settings of the platform in one run, with limits so small that short runs reach them.</summary>
 internal sealed record Settings(
-    int Proxies, int PaymentBackends, int BalanceBackends, int Partitions, int BatchMax, int InFlightMax, int CachedAccountsMax,
-    bool Jitter, double LatencyMs, int Seed)
+    int Proxies, int PaymentBackends, int BalanceBackends, int Partitions, int BatchMax, int InFlightMax,
+    int CachedAccountsMax, bool Jitter, double LatencyMs, int Seed)
 {
     /// <summary>The most by which the wall clock of a process differs from the right time, in milliseconds.</summary>
     public int ClockSkewMs { get; init; }
@@ -40,7 +40,10 @@ internal sealed record Settings(
     public const decimal DefaultCreditLimit = 100;
 
     public override string ToString() => string.Create(CultureInfo.InvariantCulture,
-        $"{Proxies} proxies, {PaymentBackends} payment backends, {BalanceBackends} balance backends, {WebhookServices} webhook services, {Partitions} partitions, batches of {BatchMax}, {InFlightMax} in flight, {CachedAccountsMax} cached and {ViewAccountsMax} viewed accounts, jitter {(Jitter ? "on" : "off")}, {LatencyMs} ms to the brokers, clocks up to {ClockSkewMs} ms off, {Databases} databases");
+        $"{Proxies} proxies, {PaymentBackends} payment backends, {BalanceBackends} balance backends, {WebhookServices} "
+            + $"webhook services, {Partitions} partitions, batches of {BatchMax}, {InFlightMax} in flight, "
+            + $"{CachedAccountsMax} cached and {ViewAccountsMax} viewed accounts, jitter {(Jitter ? "on" : "off")}, "
+            + $"{LatencyMs} ms to the brokers, clocks up to {ClockSkewMs} ms off, {Databases} databases");
 
     public IOptions<BackendOptions> Backend => Options.Create(new BackendOptions
     {

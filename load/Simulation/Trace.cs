@@ -3,8 +3,8 @@ using System.Text;
 
 namespace Billing.Simulation;
 
-/// <summary>The trace of a run: what happened, in order. Its hash is always kept, to compare two runs of the same seed; its lines
-/// only on request.</summary>
+/// <summary>The trace of a run: what happened, in order. Its hash is always kept, to compare two runs of the same seed;
+/// its lines only on request.</summary>
 internal sealed class Trace(Scheduler scheduler, bool keepsLines)
 {
     private readonly StringBuilder _lines = new();
@@ -27,7 +27,8 @@ internal sealed class Trace(Scheduler scheduler, bool keepsLines)
         if (keepsLines)
         {
             var id = about == default ? "" : about.ToString()[..8];
-            _lines.AppendLine(CultureInfo.InvariantCulture, $"{scheduler.Now / 10_000d,10:0.000} ms  {who,-14} {what} {id}");
+            _lines.AppendLine(
+                CultureInfo.InvariantCulture, $"{scheduler.Now / 10_000d,10:0.000} ms  {who,-14} {what} {id}");
         }
     }
 

@@ -1,18 +1,21 @@
 namespace Billing.Auditing;
 
-/// <summary>Computes every account from its events as they are read, and checks each event against the account before it. Not thread-safe.</summary>
+/// <summary>Computes every account from its events as they are read, and checks each event against the account before
+/// it. Not thread-safe.</summary>
 /// <param name="openingLimit">The credit limit of an account before one is set; null if unknown.</param>
 /// <param name="transactions">Receives the transaction of each event.</param>
 /// <param name="told">The balances that clients received, which are compared with the computed ones.</param>
 /// <param name="unbalanced">Receives the statements of events that differ from the computed account.</param>
-internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger transactions, AnsweredBalances told, Findings unbalanced)
+internal sealed class AccountLedger(
+    decimal? openingLimit, TransactionLedger transactions, AnsweredBalances told, Findings unbalanced)
 {
     private readonly Dictionary<string, Fold> _folds = new(StringComparer.Ordinal);
 
     /// <summary>Missing and duplicate versions of streams.</summary>
     public Findings Holes { get; } = new();
 
-    /// <summary>Events that violate the rules: payments accepted or declined wrongly, or declined for the wrong reason.</summary>
+    /// <summary>Events that violate the rules: payments accepted or declined wrongly, or declined for
+    /// the wrong reason.</summary>
     public Findings Misjudged { get; } = new();
 
     /// <summary>Number of accounts.</summary>
@@ -41,7 +44,8 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
             return;
         }
         Apply(fold, version, fact);
-        while (fold.Early is { } early && early.TryPeek(out var next, out var nextVersion) && nextVersion <= fold.Last + 1)
+        while (fold.Early is { } early && early.TryPeek(out var next, out var nextVersion)
+            && nextVersion <= fold.Last + 1)
         {
             early.Dequeue();
             Apply(fold, nextVersion, next);
@@ -65,7 +69,10 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
             }
             if ((fold.StreamVersion ?? 0) != fold.Last)
             {
-                Holes.Add($"{fold.StreamId}: mt_streams has version {(fold.StreamVersion is { } version ? version : "none")}, the last event is version {fold.Last}");
+                Holes.Add(
+                    $"{fold.StreamId}: mt_streams has version "
+                    + $"{(fold.StreamVersion is { } version ? version : "none")}, the last event is "
+                    + $"version {fold.Last}");
             }
             if (!fold.IsUnsure)
             {
@@ -105,7 +112,9 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
     {
         if (!fold.IsUnsure && fold.Account.Fault(fact) is { } fault)
         {
-            Misjudged.Add($"{fold.StreamId} version {version}: {fault}; {fact.TransactionId}, {fact.Kind} {fact.Currency} {fact.Amount}");
+            Misjudged.Add(
+                $"{fold.StreamId} version {version}: {fault}; {fact.TransactionId}, {fact.Kind} {fact.Currency} "
+                + $"{fact.Amount}");
         }
     }
 
@@ -122,16 +131,22 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
         }
         var payment = transactions.Find(id, fold.StreamId);
         var isCharged = payment is { Kind: TransactionKind.Accepted };
-        if ((!isCharged && payment is not { Kind: TransactionKind.Authorised }) || payment!.Value.Currency != fact.Currency)
+        if ((!isCharged && payment is not { Kind: TransactionKind.Authorised })
+            || payment!.Value.Currency != fact.Currency)
         {
-            Misjudged.Add($"{fold.StreamId} version {version}: {fact.Kind} of {id} in {fact.Currency}, which is {(payment is { } other ? $"{other}" : "not there")}");
+            Misjudged.Add(
+                $"{fold.StreamId} version {version}: {fact.Kind} of {id} in {fact.Currency}, which is "
+                + $"{(payment is { } other ? $"{other}" : "not there")}");
             return;
         }
-        var before = (fold.Payments ??= []).GetValueOrDefault(id, new PaymentTotals(isCharged ? payment.Value.Amount : 0, 0, 0));
+        var before = (fold.Payments ??= [])
+            .GetValueOrDefault(id, new PaymentTotals(isCharged ? payment.Value.Amount : 0, 0, 0));
         var after = fold.Payments[id] = before.After(fact);
         if (!after.Allow(fact))
         {
-            Misjudged.Add($"{fold.StreamId} version {version}: {fact.Kind} of {fact.Amount} leads from {before} to {after} of {id}");
+            Misjudged.Add(
+                $"{fold.StreamId} version {version}: {fact.Kind} of {fact.Amount} leads from {before} "
+                + $"to {after} of {id}");
         }
         else if (stated != after)
         {
@@ -142,7 +157,8 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
     // What is on hold and not listed would never expire.
     private void CompareHolds(Fold fold)
     {
-        var held = fold.Payments?.Where(payment => payment.Value.Held > 0).Select(payment => payment.Key).ToHashSet() ?? [];
+        var held = fold.Payments?.Where(payment => payment.Value.Held > 0).Select(payment => payment.Key).ToHashSet()
+            ?? [];
         var listed = fold.Holds ?? [];
         foreach (var id in held.Except(listed))
         {
@@ -159,19 +175,27 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
         if (fact.Balance != fold.Account.Balance)
         {
             var sum = fold.Account.Balance;
-            unbalanced.Add($"{fold.StreamId} version {version} states the balance {fact.Balance}; the events up to it sum up to {sum}");
+            unbalanced.Add(
+                $"{fold.StreamId} version {version} states the balance {fact.Balance}; "
+                + $"the events up to it sum up to {sum}");
         }
         if (fact.OnHold != fold.Account.OnHold)
         {
-            unbalanced.Add($"{fold.StreamId} version {version} states that {fact.OnHold} is on hold; the events up to it leave {fold.Account.OnHold}");
+            unbalanced.Add(
+                $"{fold.StreamId} version {version} states that {fact.OnHold} is on hold; "
+                + $"the events up to it leave {fold.Account.OnHold}");
         }
         if (fact.Status != fold.Account.Status)
         {
-            unbalanced.Add($"{fold.StreamId} version {version} states the status {fact.Status}; the events up to it leave {fold.Account.Status}");
+            unbalanced.Add(
+                $"{fold.StreamId} version {version} states the status {fact.Status}; "
+                + $"the events up to it leave {fold.Account.Status}");
         }
         if (fact.StatesCurrency && fact.KeptIn != fold.Account.Currency)
         {
-            unbalanced.Add($"{fold.StreamId} version {version} states that the account is kept in '{fact.KeptIn}'; it is '{fold.Account.Currency}'");
+            unbalanced.Add(
+                $"{fold.StreamId} version {version} states that the account is kept in '{fact.KeptIn}'; "
+                + $"it is '{fold.Account.Currency}'");
         }
     }
 
@@ -204,7 +228,8 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
         public long Last { get; set; }
         public long? StreamVersion { get; set; }
 
-        /// <summary>Whether an event is missing, duplicate or cannot be read, so that later events cannot be judged.</summary>
+        /// <summary>Whether an event is missing, duplicate or cannot be read, so that later events
+        /// cannot be judged.</summary>
         public bool IsUnsure { get; set; }
 
         /// <summary>What has become of the payments that were authorised or followed up.</summary>

@@ -1,7 +1,7 @@
 namespace Billing.Auditing;
 
-/// <summary>Compares the number of answers that clients counted with the number in their journals, because an audit of an
-/// incomplete journal checks less than it seems to.</summary>
+/// <summary>Compares the number of answers that clients counted with the number in their journals, because an audit of
+/// an incomplete journal checks less than it seems to.</summary>
 public static class AnswerCount
 {
     /// <summary>Returns the differences as text; none if the counts are equal.</summary>
@@ -19,7 +19,8 @@ public static class AnswerCount
         {
             if (counted != journalled)
             {
-                differences.Add(FormattableString.Invariant($"clients received {counted} {answers}; their journals contain {journalled}"));
+                differences.Add(FormattableString.Invariant($"clients received {counted} {answers}; ")
+                    + FormattableString.Invariant($"their journals contain {journalled}"));
             }
         }
     }

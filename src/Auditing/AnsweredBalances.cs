@@ -2,8 +2,8 @@ using Billing.Journals;
 
 namespace Billing.Auditing;
 
-/// <summary>The balances that clients received, each of an account at a version. Each is compared with the sum of the events
-/// when the computation reaches its version. Not thread-safe.</summary>
+/// <summary>The balances that clients received, each of an account at a version. Each is compared with the sum of the
+/// events when the computation reaches its version. Not thread-safe.</summary>
 /// <param name="unbalanced">Receives the differences.</param>
 internal sealed class AnsweredBalances(Findings unbalanced)
 {
@@ -21,7 +21,9 @@ internal sealed class AnsweredBalances(Findings unbalanced)
         Count++;
         if (entry.Version < entry.MinVersion)
         {
-            Stale.Add($"{entry.StreamId}: answered a balance of version {entry.Version} to a request for version {entry.MinVersion} or later");
+            Stale.Add(
+                $"{entry.StreamId}: answered a balance of version {entry.Version} to a request for version "
+                + $"{entry.MinVersion} or later");
         }
         var balance = entry.Balance ?? 0;
         if (entry.Version == 0)
@@ -31,9 +33,12 @@ internal sealed class AnsweredBalances(Findings unbalanced)
                 unbalanced.Add($"{entry.StreamId}: answered balance {balance} of version 0, at which nothing is owed");
             }
         }
-        else if (!_unmatched.TryAdd((entry.StreamId, entry.Version), balance) && _unmatched[(entry.StreamId, entry.Version)] != balance)
+        else if (!_unmatched.TryAdd((entry.StreamId, entry.Version), balance)
+            && _unmatched[(entry.StreamId, entry.Version)] != balance)
         {
-            unbalanced.Add($"{entry.StreamId}: answered balance {_unmatched[(entry.StreamId, entry.Version)]} and balance {balance}, both of version {entry.Version}");
+            unbalanced.Add(
+                $"{entry.StreamId}: answered balance {_unmatched[(entry.StreamId, entry.Version)]} and balance "
+                + $"{balance}, both of version {entry.Version}");
         }
     }
 
@@ -42,7 +47,9 @@ internal sealed class AnsweredBalances(Findings unbalanced)
     {
         if (_unmatched.Count > 0 && _unmatched.Remove((streamId, version), out var answered) && answered != balance)
         {
-            unbalanced.Add($"{streamId}: answered balance {answered} of version {version}; the events up to it sum up to {balance}");
+            unbalanced.Add(
+                $"{streamId}: answered balance {answered} of version {version}; "
+                + $"the events up to it sum up to {balance}");
         }
     }
 
@@ -51,7 +58,8 @@ internal sealed class AnsweredBalances(Findings unbalanced)
     {
         foreach (var ((streamId, version), balance) in _unmatched)
         {
-            unbalanced.Add($"{streamId}: answered balance {balance} of version {version}, but no event has this version");
+            unbalanced.Add(
+                $"{streamId}: answered balance {balance} of version {version}, but no event has this version");
         }
     }
 }

@@ -39,15 +39,16 @@ public sealed record AuditResult
     /// <summary>Answers that differ from the event in account, currency, amount, outcome, reason or version.</summary>
     public required Findings Wrong { get; init; }
 
-    /// <summary>Streams whose events do not have the versions 1, 2, 3 and so on up to the version of the stream.</summary>
+    /// <summary>Streams whose events do not have the versions 1, 2, 3 and so on up to the
+    /// version of the stream.</summary>
     public required Findings Holes { get; init; }
 
-    /// <summary>Receipts, balances that events state, answered balances and, if requested, balances from the proxies that are missing or differ
-    /// from the sum of the events; each with both values.</summary>
+    /// <summary>Receipts, balances that events state, answered balances and, if requested, balances from the proxies
+    /// that are missing or differ from the sum of the events; each with both values.</summary>
     public required Findings Unbalanced { get; init; }
 
-    /// <summary>Payments that were accepted or declined in violation of the rules for limit and currency, or declined for the
-    /// wrong reason, and invalid limits.</summary>
+    /// <summary>Payments that were accepted or declined in violation of the rules for limit and currency, or declined
+    /// for the wrong reason, and invalid limits.</summary>
     public required Findings Misjudged { get; init; }
 
     /// <summary>Payments with an event and no entry in a journal; empty unless the journals are complete.</summary>
@@ -69,9 +70,13 @@ public sealed record AuditResult
     public IReadOnlyList<(string Count, string One, Findings Found)> Faults =>
     [
         ("wrong", "wrong", Wrong), ("lost", "lost", Lost), ("doubled", "doubled", Doubled), ("holes", "hole", Holes),
-        ("unbalanced", "unbalanced", Unbalanced), ("misjudged", "misjudged", Misjudged), ("unexplained", "unexplained", Unexplained),
-        ("failed yet recorded", "failed yet recorded", FailedYetRecorded), ("reordered", "reordered", Reordered), ("stale", "stale", Stale),
-        .. Misexported is { } found ? [("misexported", "misexported", found)] : Array.Empty<(string, string, Findings)>(),
+        ("unbalanced", "unbalanced", Unbalanced), ("misjudged", "misjudged", Misjudged),
+        ("unexplained", "unexplained", Unexplained),
+        ("failed yet recorded", "failed yet recorded", FailedYetRecorded),
+        ("reordered", "reordered", Reordered), ("stale", "stale", Stale),
+        .. Misexported is { } found
+            ? [("misexported", "misexported", found)]
+            : Array.Empty<(string, string, Findings)>(),
     ];
 
     /// <summary>Whether the audit found no fault.</summary>

@@ -1,7 +1,7 @@
 namespace Billing.Auditing;
 
-/// <summary>An account as computed by the auditor, with the rules for valid events. Both are implemented from the contract,
-/// independently of the backends: an audit that shared their code would repeat their mistakes.</summary>
+/// <summary>An account as computed by the auditor, with the rules for valid events. Both are implemented from the
+/// contract, independently of the backends: an audit that shared their code would repeat their mistakes.</summary>
 /// <param name="Balance">The sum of the accepted payments without what was given back.</param>
 /// <param name="Limit">The credit limit; null if unknown.</param>
 /// <param name="Currency">The currency (ISO 4217); null until the first accepted payment or limit.</param>
@@ -36,13 +36,16 @@ internal readonly record struct AuditedAccount(decimal Balance, decimal? Limit, 
         if (fact.Kind == TransactionKind.LimitChanged)
         {
             return fact.Amount < 0 ? "a limit below zero"
-                : IsForeign(fact) ? FormattableString.Invariant($"a limit in another currency than the account's {Currency}")
+                : IsForeign(
+                    fact) ? FormattableString.Invariant($"a limit in another currency than the account's {Currency}")
                 : null;
         }
         if (fact.Kind == TransactionKind.StatusChanged)
         {
-            return fact.Status is not (StoredFact.Open or StoredFact.Frozen or StoredFact.Closed) ? FormattableString.Invariant($"an unknown status {fact.Status}")
-                : fact.Status == StoredFact.Closed && (Balance != 0 || OnHold != 0) ? FormattableString.Invariant($"closed with balance {Balance}{Held}")
+            return fact.Status is not (StoredFact.Open or StoredFact.Frozen or StoredFact.Closed)
+                ? FormattableString.Invariant($"an unknown status {fact.Status}")
+                : fact.Status == StoredFact.Closed && (Balance != 0
+                    || OnHold != 0) ? FormattableString.Invariant($"closed with balance {Balance}{Held}")
                 : null;
         }
         if (fact.Amount <= 0 && fact.Kind is not (TransactionKind.Voided or TransactionKind.Expired))
@@ -51,15 +54,20 @@ internal readonly record struct AuditedAccount(decimal Balance, decimal? Limit, 
         }
         if (fact.Payment is not null)
         {
-            return IsForeign(fact) ? FormattableString.Invariant($"in another currency than the account's {Currency}") : null;
+            return IsForeign(fact)
+                ? FormattableString.Invariant($"in another currency than the account's {Currency}")
+                : null;
         }
         if (Status != StoredFact.Open)
         {
-            return Status == StoredFact.Frozen ? Unless(fact, StoredFact.AccountFrozen, "the account is frozen") : Unless(fact, StoredFact.AccountClosed, "the account is closed");
+            return Status == StoredFact.Frozen
+                ? Unless(fact, StoredFact.AccountFrozen, "the account is frozen")
+                : Unless(fact, StoredFact.AccountClosed, "the account is closed");
         }
         if (IsForeign(fact))
         {
-            return Unless(fact, StoredFact.OtherCurrency, FormattableString.Invariant($"the account is kept in {Currency}"));
+            return Unless(
+                fact, StoredFact.OtherCurrency, FormattableString.Invariant($"the account is kept in {Currency}"));
         }
         if (Limit is not { } limit)
         {
@@ -71,16 +79,20 @@ internal readonly record struct AuditedAccount(decimal Balance, decimal? Limit, 
         var after = Balance + OnHold + fact.Amount;
         if (after > limit)
         {
-            return Unless(fact, StoredFact.LimitExceeded, FormattableString.Invariant($"balance {Balance}{Held} and the payment are above the limit {limit}"));
+            return Unless(
+                fact, StoredFact.LimitExceeded,
+                FormattableString.Invariant($"balance {Balance}{Held} and the payment are above the limit {limit}"));
         }
         return IsDeclined(fact)
-            ? FormattableString.Invariant($"declined, though balance {Balance}{Held} and the payment are within the limit {limit}")
+            ? FormattableString.Invariant($"declined, though balance {Balance}{Held} and the payment are within the ")
+                + FormattableString.Invariant($"limit {limit}")
             : null;
     }
 
     private string Held => OnHold == 0 ? "" : FormattableString.Invariant($", {OnHold} on hold");
 
-    private static bool IsDeclined(StoredFact fact) => fact.Kind is TransactionKind.Declined or TransactionKind.AuthorisationDeclined;
+    private static bool IsDeclined(StoredFact fact) =>
+        fact.Kind is TransactionKind.Declined or TransactionKind.AuthorisationDeclined;
 
     private bool IsForeign(StoredFact fact) => Currency is { } currency && fact.Currency != currency;
 

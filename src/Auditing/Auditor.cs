@@ -6,10 +6,10 @@ using Npgsql;
 namespace Billing.Auditing;
 
 /// <summary>Compares the answers that clients received with the event store, and checks the store for consistency: each
-/// acknowledged payment must be stored once, with the amount, account, outcome, version and balance of its answer; versions
-/// must be consecutive and in the order in which payments were made; an event must be found by a repeated command, and state
-/// the balance; and every payment must have been accepted or declined according to the rules, which the auditor implements
-/// independently.</summary>
+/// acknowledged payment must be stored once, with the amount, account, outcome, version and balance of its answer;
+/// versions must be consecutive and in the order in which payments were made; an event must be found by a repeated
+/// command, and state the balance; and every payment must have been accepted or declined according to the rules, which
+/// the auditor implements independently.</summary>
 /// <param name="databases">The connection strings of all databases of the event store.</param>
 /// <param name="schema">Its schema.</param>
 public sealed class Auditor(IReadOnlyCollection<string> databases, string schema = "billing")
@@ -23,14 +23,16 @@ public sealed class Auditor(IReadOnlyCollection<string> databases, string schema
     /// <summary>Addresses of proxies from which every account's balance is requested; none by default.</summary>
     public IReadOnlyList<string> Proxies { get; init; } = [];
 
-    /// <summary>The credit limit of an account before one is set, in any currency; null if unknown, and then only accounts with a
-    /// limit are checked against it. The default is that of the backends.</summary>
+    /// <summary>The credit limit of an account before one is set, in any currency; null if unknown, and then only
+    /// accounts with a limit are checked against it. The default is that of the backends.</summary>
     public decimal? OpeningLimit { get; init; } = new BackendOptions().DefaultCreditLimit;
 
-    /// <summary>Whether the journals hold every payment that was made; then the event of any other payment is a fault.</summary>
+    /// <summary>Whether the journals hold every payment that was made; then the event of any other
+    /// payment is a fault.</summary>
     public bool JournalsAreComplete { get; init; }
 
-    /// <summary>The most by which the clocks of the machines with clients differ: two calls this close have no order.</summary>
+    /// <summary>The most by which the clocks of the machines with clients differ:
+    /// two calls this close have no order.</summary>
     public TimeSpan ClockTolerance { get; init; }
 
     /// <summary>An export of the events whose days are compared with the store; null for none.</summary>
@@ -43,7 +45,8 @@ public sealed class Auditor(IReadOnlyCollection<string> databases, string schema
     /// <param name="journals">The clients' files; entries that are appended during the audit are ignored.</param>
     /// <param name="cancellationToken">Cancels the audit.</param>
     /// <exception cref="FormatException">A file is not a journal; the message contains file and line.</exception>
-    /// <exception cref="AuditException">A database has no event store, or a shard is in none of them or is being moved.</exception>
+    /// <exception cref="AuditException">A database has no event store, or a shard is in none of them
+    /// or is being moved.</exception>
     /// <exception cref="NpgsqlException">The database cannot be used.</exception>
     public async Task<AuditResult> RunAsync(IEnumerable<string> journals, CancellationToken cancellationToken)
     {
@@ -54,19 +57,24 @@ public sealed class Auditor(IReadOnlyCollection<string> databases, string schema
         var order = new RealTimeOrder(ClockTolerance);
         var transactions = new TransactionLedger(store.Expected, unbalanced, order);
         var balances = new AnsweredBalances(unbalanced);
-        // The journals are read twice, for balances before the events and for calls after them, instead of being kept in memory.
-        await Task.Run(() => AddBalances(Entries("Balances in journals", files, cancellationToken), balances), cancellationToken);
+        // The journals are read twice, for balances before the events and for calls after them, instead of
+        // being kept in memory.
+        await Task.Run(
+            () => AddBalances(Entries("Balances in journals", files, cancellationToken), balances), cancellationToken);
         var accounts = new AccountLedger(OpeningLimit, transactions, balances, unbalanced);
         await store.ReadStreamsAsync(accounts, cancellationToken);
         var days = Export is null ? null : new ExportedDays(Export);
-        var events = await Task.Run(() => store.ReadEventsAsync(accounts, days, unbalanced, cancellationToken), cancellationToken);
+        var events = await Task.Run(
+            () => store.ReadEventsAsync(accounts, days, unbalanced, cancellationToken), cancellationToken);
         accounts.Conclude();
         var misexported = new Findings();
         foreach (var difference in days?.Differences() ?? [])
         {
             misexported.Add(difference);
         }
-        await Task.Run(() => AddCalls(Entries("Payments in journals", files, cancellationToken), transactions, order), cancellationToken);
+        await Task.Run(
+            () => AddCalls(Entries("Payments in journals", files, cancellationToken), transactions, order),
+            cancellationToken);
         order.Conclude();
         var counts = transactions.Conclude(JournalsAreComplete);
         var asked = Proxies.Count == 0

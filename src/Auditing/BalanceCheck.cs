@@ -25,7 +25,8 @@ internal sealed class BalanceCheck(IReadOnlyList<string> proxies, IProgress<Audi
         }
         using var client = new BillingClient(options, TimeProvider.System);
         var counter = new AuditCounter(progress, Part, accounts.Count);
-        var parallel = new ParallelOptions { MaxDegreeOfParallelism = ConcurrencyMax, CancellationToken = cancellationToken };
+        var parallel =
+            new ParallelOptions { MaxDegreeOfParallelism = ConcurrencyMax, CancellationToken = cancellationToken };
         await Parallel.ForEachAsync(accounts, parallel, async (account, token) =>
         {
             await CheckAsync(client, account.StreamId, account.Version, account.Balance, unbalanced, token);
@@ -36,7 +37,8 @@ internal sealed class BalanceCheck(IReadOnlyList<string> proxies, IProgress<Audi
     }
 
     private static async Task CheckAsync(
-        BillingClient client, string streamId, long version, decimal balance, Findings unbalanced, CancellationToken cancellationToken)
+        BillingClient client, string streamId, long version, decimal balance,
+        Findings unbalanced, CancellationToken cancellationToken)
     {
         if (Question(streamId, version) is not { } question)
         {
@@ -50,7 +52,9 @@ internal sealed class BalanceCheck(IReadOnlyList<string> proxies, IProgress<Audi
             // An answer of a later version belongs to an account that was charged after the store was read.
             if (answer.Version < version || (answer.Version == version && WireAmount.Of(answer.Balance) != balance))
             {
-                unbalanced.Add($"{streamId}: the proxies return balance {WireAmount.Of(answer.Balance)} at version {answer.Version}; the events up to version {version} sum up to {balance}");
+                unbalanced.Add(
+                    $"{streamId}: the proxies return balance {WireAmount.Of(answer.Balance)} at version "
+                    + $"{answer.Version}; the events up to version {version} sum up to {balance}");
             }
         }
         catch (RpcException e) when (e.StatusCode != StatusCode.Cancelled)
@@ -66,7 +70,12 @@ internal sealed class BalanceCheck(IReadOnlyList<string> proxies, IProgress<Audi
             var prefix = StreamId.For(type, "");
             if (streamId.StartsWith(prefix, StringComparison.Ordinal))
             {
-                return new CheckBalanceRequest { AccountId = streamId[prefix.Length..], PaymentType = type, MinVersion = version };
+                return new CheckBalanceRequest
+                {
+                    AccountId = streamId[prefix.Length..],
+                    PaymentType = type,
+                    MinVersion = version,
+                };
             }
         }
         return null;

@@ -2,8 +2,8 @@ using Billing.Journals;
 
 namespace Billing.Auditing;
 
-/// <summary>Compares the order of each account's versions with real time: a payment that was sent after an answer had shown a version
-/// must get a later one. Not thread-safe.</summary>
+/// <summary>Compares the order of each account's versions with real time: a payment that was sent after an answer had
+/// shown a version must get a later one. Not thread-safe.</summary>
 /// <param name="tolerance">The most by which the clients' clocks differ.</param>
 internal sealed class RealTimeOrder(TimeSpan tolerance)
 {
@@ -25,7 +25,8 @@ internal sealed class RealTimeOrder(TimeSpan tolerance)
         {
             _calls.Add(streamId, calls = []);
         }
-        calls.Add(new Call(version, isPayment ? span.BeganUnixUs : long.MaxValue, isAnswered ? span.EndedUnixUs : long.MaxValue));
+        calls.Add(new Call(
+            version, isPayment ? span.BeganUnixUs : long.MaxValue, isAnswered ? span.EndedUnixUs : long.MaxValue));
     }
 
     /// <summary>Finds the reordered payments. Call this after all calls are added.</summary>
@@ -38,8 +39,8 @@ internal sealed class RealTimeOrder(TimeSpan tolerance)
         }
     }
 
-    // From the latest version to the first: the earliest answer that showed this version or a later one must not have arrived
-    // before the payment was sent. A payment that was sent several times counts from the first time.
+    // From the latest version to the first: the earliest answer that showed this version or a later one must not have
+    // arrived before the payment was sent. A payment that was sent several times counts from the first time.
     private void Check(string streamId, List<Call> calls)
     {
         var shown = new Call(0, 0, long.MaxValue);
@@ -54,11 +55,14 @@ internal sealed class RealTimeOrder(TimeSpan tolerance)
             }
             if (began != long.MaxValue && began - _toleranceUs > shown.EndedUnixUs)
             {
-                Reordered.Add($"{streamId}: the payment of version {version} was sent {began - shown.EndedUnixUs} us after an answer had shown version {shown.Version}");
+                Reordered.Add(
+                    $"{streamId}: the payment of version {version} was sent {began - shown.EndedUnixUs} us after an "
+                    + $"answer had shown version {shown.Version}");
             }
         }
     }
 
-    /// <summary>The times of a call: the maximum where a balance check sent no payment, or a payment had no answer.</summary>
+    /// <summary>The times of a call: the maximum where a balance check sent no payment, or a
+    /// payment had no answer.</summary>
     private readonly record struct Call(long Version, long BeganUnixUs, long EndedUnixUs);
 }

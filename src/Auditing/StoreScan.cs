@@ -7,8 +7,8 @@ using Npgsql;
 
 namespace Billing.Auditing;
 
-/// <summary>Reads one database of the event store from one snapshot, so that a store that is being written to can also be audited; of
-/// shards that it does not hold, nothing.</summary>
+/// <summary>Reads one database of the event store from one snapshot, so that a store that is being written to can also
+/// be audited; of shards that it does not hold, nothing.</summary>
 internal sealed class StoreScan : IAsyncDisposable
 {
     // Excludes Marten's own stream, which it uses to fill the sequence numbers of a failed save.
@@ -24,7 +24,8 @@ internal sealed class StoreScan : IAsyncDisposable
         _schema = schema;
         _progress = progress;
         // Not pooled: a pool may contain connections to a server that has been killed.
-        _events = new NpgsqlConnection(new NpgsqlConnectionStringBuilder(connectionString) { Pooling = false }.ConnectionString);
+        _events = new NpgsqlConnection(
+            new NpgsqlConnectionStringBuilder(connectionString) { Pooling = false }.ConnectionString);
     }
 
     /// <summary>Number of events according to the versions of the streams.</summary>
@@ -48,10 +49,13 @@ internal sealed class StoreScan : IAsyncDisposable
             await scan.OpenAsync(cancellationToken);
             return scan;
         }
-        catch (PostgresException e) when (e.SqlState is PostgresErrorCodes.UndefinedTable or PostgresErrorCodes.InvalidSchemaName)
+        catch (PostgresException e)
+            when (e.SqlState is PostgresErrorCodes.UndefinedTable or PostgresErrorCodes.InvalidSchemaName)
         {
             await scan.DisposeAsync();
-            throw new AuditException($"The database '{scan._events.Database}' contains no event store in the schema '{schema}': {e.MessageText}.", e);
+            throw new AuditException(
+                $"The database '{scan._events.Database}' contains no event store in the schema '{schema}': "
+                    + $"{e.MessageText}.", e);
         }
         catch
         {
@@ -63,7 +67,8 @@ internal sealed class StoreScan : IAsyncDisposable
     /// <summary>Reads the versions of the streams, and what they list as on hold.</summary>
     public async Task ReadStreamsAsync(AccountLedger accounts, CancellationToken cancellationToken)
     {
-        await foreach (var row in RowsAsync(_events, $"select id, version from {_schema}.mt_streams where {AccountStream}", cancellationToken))
+        await foreach (var row in RowsAsync(
+            _events, $"select id, version from {_schema}.mt_streams where {AccountStream}", cancellationToken))
         {
             if (IsHeld(row.GetString(0)))
             {
@@ -87,12 +92,15 @@ internal sealed class StoreScan : IAsyncDisposable
 
     /// <summary>Reads the events.</summary>
     /// <returns>The number of events.</returns>
-    public async Task<long> ReadEventsAsync(AccountLedger accounts, ExportedDays? days, Findings unbalanced, CancellationToken cancellationToken)
+    public async Task<long> ReadEventsAsync(
+        AccountLedger accounts, ExportedDays? days, Findings unbalanced, CancellationToken cancellationToken)
     {
-        // A stream's events have sequence numbers in the order of their versions, and there is an index on them: this order needs
-        // no sort, and avoids keeping events that are read before earlier ones of their stream.
+        // A stream's events have sequence numbers in the order of their versions, and there is an index on them:
+        // this order needs no sort, and avoids keeping events that are read before earlier ones of their stream.
         var counter = new AuditCounter(_progress, "Events", Expected);
-        var sql = $"select stream_id, version, type, data, id, timestamp from {_schema}.mt_events where {AccountsEvent} order by seq_id";
+        var sql =
+            $"select stream_id, version, type, data, id, timestamp from {_schema}.mt_events where {AccountsEvent} "
+            + "order by seq_id";
         await foreach (var row in RowsAsync(_events, sql, cancellationToken))
         {
             var (stream, version) = (row.GetString(0), row.GetInt64(1));
@@ -118,16 +126,19 @@ internal sealed class StoreScan : IAsyncDisposable
             }
             else
             {
-                unbalanced.Add($"{fact.TransactionId}: no receipt: {stream} version {version} has another id than that of its command");
+                unbalanced.Add(
+                    $"{fact.TransactionId}: no receipt: {stream} version {version} has another id than "
+                    + "that of its command");
             }
         }
         counter.Complete();
         return counter.Done;
     }
 
-    /// <summary>Reads the events of one account after the other, each in the order of their versions; by the indexes, so that nothing is
-    /// sorted or kept.</summary>
-    public async IAsyncEnumerable<StoredRow> ReadInOrderAsync([EnumeratorCancellation] CancellationToken cancellationToken)
+    /// <summary>Reads the events of one account after the other, each in the order of their versions;
+    /// by the indexes, so that nothing is sorted or kept.</summary>
+    public async IAsyncEnumerable<StoredRow> ReadInOrderAsync(
+        [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         var counter = new AuditCounter(_progress, "Events", Expected);
         var sql = $"""
@@ -159,7 +170,8 @@ internal sealed class StoreScan : IAsyncDisposable
         // The transaction ends with its connection.
         await _events.BeginTransactionAsync(IsolationLevel.RepeatableRead, cancellationToken);
         await using var size = new NpgsqlCommand(
-            $"set local enable_sort = off; select coalesce(sum(version), 0)::bigint from {_schema}.mt_streams where {AccountStream}", _events);
+            $"set local enable_sort = off; select coalesce(sum(version), 0)::bigint from {_schema}.mt_streams where "
+                + $"{AccountStream}", _events);
         Expected = (long)(await size.ExecuteScalarAsync(cancellationToken))!;
         await ReadShardsAsync(cancellationToken);
     }
@@ -168,7 +180,8 @@ internal sealed class StoreScan : IAsyncDisposable
     {
         var held = new HashSet<int>();
         await foreach (var row in RowsAsync(
-            _events, $"select number from {EventStoreSchema.ShardsHere(_schema)} where is_held and moving_to is null", cancellationToken))
+            _events, $"select number from {EventStoreSchema.ShardsHere(_schema)} where is_held and moving_to is null",
+            cancellationToken))
         {
             held.Add(row.GetInt32(0));
         }
@@ -228,9 +241,11 @@ internal sealed class StoreScans : IAsyncDisposable
     public long Receipts => _scans.Sum(scan => scan.Receipts);
 
     /// <summary>Connects and takes the snapshots.</summary>
-    /// <exception cref="AuditException">A database has no event store, or a shard is not in exactly one of them.</exception>
+    /// <exception cref="AuditException">A database has no event store, or a shard is not in
+    /// exactly one of them.</exception>
     public static async Task<StoreScans> OpenAsync(
-        IEnumerable<string> databases, string schema, IProgress<AuditProgress>? progress, CancellationToken cancellationToken)
+        IEnumerable<string> databases, string schema,
+        IProgress<AuditProgress>? progress, CancellationToken cancellationToken)
     {
         var all = new StoreScans();
         try
@@ -260,7 +275,8 @@ internal sealed class StoreScans : IAsyncDisposable
 
     /// <summary>Reads the events.</summary>
     /// <returns>The number of events.</returns>
-    public async Task<long> ReadEventsAsync(AccountLedger accounts, ExportedDays? days, Findings unbalanced, CancellationToken cancellationToken)
+    public async Task<long> ReadEventsAsync(
+        AccountLedger accounts, ExportedDays? days, Findings unbalanced, CancellationToken cancellationToken)
     {
         var read = 0L;
         foreach (var scan in _scans)
@@ -271,7 +287,8 @@ internal sealed class StoreScans : IAsyncDisposable
     }
 
     /// <summary>Reads the events of one account after the other.</summary>
-    public async IAsyncEnumerable<StoredRow> ReadInOrderAsync([EnumeratorCancellation] CancellationToken cancellationToken)
+    public async IAsyncEnumerable<StoredRow> ReadInOrderAsync(
+        [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         foreach (var scan in _scans)
         {
@@ -297,7 +314,9 @@ internal sealed class StoreScans : IAsyncDisposable
         if (wrong.Count > 0)
         {
             throw new AuditException(
-                $"Of these databases not exactly one holds each of the shards {string.Join(", ", wrong.Select(shard => shard.ToString(CultureInfo.InvariantCulture)))}: name all databases, and audit when no shard is being moved.");
+                "Of these databases not exactly one holds each of the shards "
+                + $"{string.Join(", ", wrong.Select(shard => shard.ToString(CultureInfo.InvariantCulture)))}: "
+                + "name all databases, and audit when no shard is being moved.");
         }
     }
 }

@@ -2,20 +2,23 @@ using System.Text.Json;
 
 namespace Billing.Auditing;
 
-/// <summary>A stored event, parsed from its JSON by code of the auditor: an audit with the backends' parser would repeat the
-/// backends' mistakes and find nothing.</summary>
+/// <summary>A stored event, parsed from its JSON by code of the auditor: an audit with the backends' parser would
+/// repeat the backends' mistakes and find nothing.</summary>
 /// <param name="Kind">The kind of event.</param>
 /// <param name="TransactionId">The transaction id.</param>
 /// <param name="Amount">The amount of the payment or refund, or the new limit; zero for a change of the status.</param>
 /// <param name="Currency">The currency (ISO 4217); empty for a change of the status.</param>
 /// <param name="Balance">The balance of the account after it, as it states it.</param>
-/// <param name="Reason">The reason of a declined payment, a number of the contract's DeclineReason; 0 otherwise.</param>
-/// <param name="KeptIn">The currency of the account after it, as a declined payment or a change of the status states it.</param>
+/// <param name="Reason">The reason of a declined payment, a number of the contract's DeclineReason;
+/// 0 otherwise.</param>
+/// <param name="KeptIn">The currency of the account after it, as a declined payment or a change of the
+/// status states it.</param>
 internal sealed record StoredFact(
     TransactionKind Kind, Guid TransactionId, decimal Amount, string Currency, decimal Balance, int Reason = 0,
     string? KeptIn = null)
 {
-    /// <summary>The payment that the event follows up, with what the event says has become of it; null if it follows up none.</summary>
+    /// <summary>The payment that the event follows up, with what the event says has become of it;
+    /// null if it follows up none.</summary>
     public (Guid Id, PaymentTotals Totals)? Payment { get; init; }
 
     /// <summary>What is not on hold any more without being charged.</summary>
@@ -24,11 +27,13 @@ internal sealed record StoredFact(
     /// <summary>What is on hold on the account after it, as it states it; zero if it states nothing.</summary>
     public decimal OnHold { get; init; }
 
-    /// <summary>The status of the account after it, as it states it: a number of the contract's AccountStatus.</summary>
+    /// <summary>The status of the account after it, as it states it: a number of the contract's
+    /// AccountStatus.</summary>
     public int Status { get; init; } = Open;
 
     /// <summary>Whether it states which currency the account is kept in apart from that of its amount.</summary>
-    public bool StatesCurrency => Kind is TransactionKind.Declined or TransactionKind.AuthorisationDeclined or TransactionKind.StatusChanged;
+    public bool StatesCurrency =>
+        Kind is TransactionKind.Declined or TransactionKind.AuthorisationDeclined or TransactionKind.StatusChanged;
 
     /// <summary>The currency of the account after it; null if it has none.</summary>
     public string? AccountCurrency => StatesCurrency ? KeptIn : Currency;
@@ -57,8 +62,8 @@ internal sealed record StoredFact(
     /// <summary>Parses a stored event.</summary>
     /// <param name="type">Its event type.</param>
     /// <param name="json">Its content.</param>
-    /// <exception cref="FormatException">The type is unknown, or a field is missing or invalid; the message contains the cause.
-    /// </exception>
+    /// <exception cref="FormatException">The type is unknown, or a field is missing or invalid;
+    /// the message contains the cause.</exception>
     public static StoredFact Read(string type, ReadOnlyMemory<byte> json)
     {
         try
@@ -120,7 +125,8 @@ internal sealed record StoredFact(
     private static JsonElement Of(JsonElement content, string name) =>
         Optional(content, name) ?? throw new FormatException($"{name} is missing.");
 
-    private static JsonElement? Optional(JsonElement content, string name) => content.TryGetProperty(name, out var value) ? value : null;
+    private static JsonElement? Optional(JsonElement content, string name) =>
+        content.TryGetProperty(name, out var value) ? value : null;
 }
 
 /// <summary>The kind of a transaction.</summary>
@@ -151,7 +157,8 @@ internal readonly record struct PaymentTotals(decimal Charged, decimal Refunded,
         : new(Charged + fact.Amount, Refunded, Held - fact.Amount - fact.Released);
 
     /// <inheritdoc/>
-    public override string ToString() => FormattableString.Invariant($"charged {Charged}, refunded {Refunded}, held {Held}");
+    public override string ToString() =>
+        FormattableString.Invariant($"charged {Charged}, refunded {Refunded}, held {Held}");
 
     /// <summary>Whether an event that leads to these totals was allowed.</summary>
     public bool Allow(StoredFact fact) => Held >= 0 && Refunded <= Charged

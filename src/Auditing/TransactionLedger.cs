@@ -69,7 +69,8 @@ internal sealed class TransactionLedger
     /// <summary>Adds the journal entry of a payment. Call this after all events are added.</summary>
     public void AddAnswer(in JournalEntry answer)
     {
-        ref var entry = ref CollectionsMarshal.GetValueRefOrAddDefault(_entries, (answer.TransactionId, answer.StreamId), out _);
+        ref var entry = ref CollectionsMarshal.GetValueRefOrAddDefault(
+            _entries, (answer.TransactionId, answer.StreamId), out _);
         var source = answer.Outcome switch
         {
             PaymentFate.Unknown => Sources.NoAnswer,
@@ -84,7 +85,9 @@ internal sealed class TransactionLedger
                 return;
             }
             Compare(answer, entry.Transaction);
-            _order.Add(entry.Transaction.StreamId, entry.Transaction.Version, answer.Span, isAnswered: source == Sources.Answer);
+            _order.Add(
+                entry.Transaction.StreamId, entry.Transaction.Version,
+                answer.Span, isAnswered: source == Sources.Answer);
         }
         else if (source == Sources.Answer && !entry.Has(Sources.Answer))
         {
@@ -93,8 +96,8 @@ internal sealed class TransactionLedger
         entry.Sources |= source;
     }
 
-    /// <summary>Finds what can only be found after everything is added: events of failed payments, and events of payments that are in no
-    /// journal.</summary>
+    /// <summary>Finds what can only be found after everything is added: events of failed payments, and events of
+    /// payments that are in no journal.</summary>
     /// <param name="journalsAreComplete">Whether the journals hold every payment.</param>
     /// <returns>The counts.</returns>
     public TransactionCounts Conclude(bool journalsAreComplete)
@@ -133,7 +136,9 @@ internal sealed class TransactionLedger
         }
         else if (answer.Balance is { } balance && balance != recorded.Balance)
         {
-            _unbalanced.Add($"{answer.TransactionId}: answered balance {balance}; the events up to {recorded.StreamId} version {recorded.Version} sum up to {recorded.Balance}");
+            _unbalanced.Add(
+                $"{answer.TransactionId}: answered balance {balance}; "
+                + $"the events up to {recorded.StreamId} version {recorded.Version} sum up to {recorded.Balance}");
         }
     }
 
@@ -146,5 +151,6 @@ internal sealed class TransactionLedger
     }
 }
 
-/// <summary>Numbers of payments in the journals with and without an answer, and how many of each are in the store.</summary>
+/// <summary>Numbers of payments in the journals with and without an answer, and how many of each
+/// are in the store.</summary>
 internal record struct TransactionCounts(long Acknowledged, long Recorded, long Unanswered, long UnansweredRecorded);

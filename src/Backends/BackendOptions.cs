@@ -12,23 +12,23 @@ public sealed class BackendOptions : IRelatedSettings
     /// <summary>Which requests the process serves over Kafka. With any other transport it serves both.</summary>
     public BackendRole? Role { get; set; }
 
-    /// <summary>The most commands in one transaction. A batch is whatever has accumulated while the previous one was stored,
-    /// so batches are small under a small load.</summary>
+    /// <summary>The most commands in one transaction. A batch is whatever has accumulated while the previous one was
+    /// stored, so batches are small under a small load.</summary>
     [Range(1, 10_000)]
     public int BatchMax { get; set; } = 1000;
 
-    /// <summary>The number of commands taken and not yet answered at which the backend pauses its partitions. With jitter
-    /// enabled, this bounds the number of concurrent card-network calls.</summary>
+    /// <summary>The number of commands taken and not yet answered at which the backend pauses its partitions.
+    /// With jitter enabled, this bounds the number of concurrent card-network calls.</summary>
     [Range(1, 1_000_000)]
     public int InFlightMax { get; set; } = 50_000;
 
-    /// <summary>The most accounts of each database kept in memory. The least recently used ones are dropped, and read again when needed.
-    /// </summary>
+    /// <summary>The most accounts of each database kept in memory. The least recently used ones are dropped,
+    /// and read again when needed.</summary>
     [Range(1, 10_000_000)]
     public int CachedAccountsMax { get; set; } = 200_000;
 
-    /// <summary>The most accounts in the view of a balance backend, of about 300 bytes each. If there are more, those used last are in
-    /// it, and a check of any other reads the event store.</summary>
+    /// <summary>The most accounts in the view of a balance backend, of about 300 bytes each. If there are more,
+    /// those used last are in it, and a check of any other reads the event store.</summary>
     [Range(3, 100_000_000)]
     public int ViewAccountsMax { get; set; } = 1_000_000;
 
@@ -42,12 +42,13 @@ public sealed class BackendOptions : IRelatedSettings
     [Range(0, 1e15)]
     public decimal DefaultCreditLimit { get; set; } = 10_000;
 
-    /// <summary>How long a balance check with a min_version waits for the view to reach that version before the event store
-    /// is read; at most one minute. It never waits longer than half of the time left to its deadline.</summary>
+    /// <summary>How long a balance check with a min_version waits for the view to reach that version before the event
+    /// store is read; at most one minute. It never waits longer than half of the time left to its deadline.</summary>
     [TimeRange("00:00:00", "00:01:00")]
     public TimeSpan MinVersionWait { get; set; } = TimeSpan.FromMilliseconds(500);
 
-    /// <summary>How often payments with something on hold whose time is over are looked for; 10 ms to one hour.</summary>
+    /// <summary>How often payments with something on hold whose time is over are looked for;
+    /// 10 ms to one hour.</summary>
     [TimeRange("00:00:00.010", "01:00:00")]
     public TimeSpan HoldExpiryInterval { get; set; } = TimeSpan.FromSeconds(5);
 

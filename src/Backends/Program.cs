@@ -5,5 +5,6 @@ using Billing.Messaging.Kafka;
 return await BackendProgram.RunAsync(args, builder =>
 {
     builder.Services.AddKafkaCore(builder.Configuration);
-    builder.Services.AddKafkaBackend(builder.Configuration.GetSection(BackendOptions.Section).Get<BackendOptions>() ?? new BackendOptions());
+    builder.Services.AddKafkaBackend(
+        builder.Configuration.GetSection(BackendOptions.Section).Get<BackendOptions>() ?? new BackendOptions());
 });

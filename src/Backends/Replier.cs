@@ -5,8 +5,8 @@ using Billing.Wire.V1;
 
 namespace Billing.Backends;
 
-/// <summary>The last step of every command: publishes its answer and event, waits for the acknowledgement, and only then
-/// settles the delivery.</summary>
+/// <summary>The last step of every command: publishes its answer and event, waits for the acknowledgement, and only
+/// then settles the delivery.</summary>
 internal sealed partial class Replier(IAnswerPublisher publisher, Supervisor supervisor, ILogger<Replier> logger)
 {
     private int _inFlight;
@@ -20,9 +20,9 @@ internal sealed partial class Replier(IAnswerPublisher publisher, Supervisor sup
         BackendMetrics.InFlight.Add(count);
     }
 
-    /// <summary>Publishes answers and events, and settles the deliveries when the broker has acknowledged them. Returns as
-    /// soon as they are handed to the producer, so successive calls by one caller are published in order. There is no answer where
-    /// the caller has already been answered.</summary>
+    /// <summary>Publishes answers and events, and settles the deliveries when the broker has acknowledged them. Returns
+    /// as soon as they are handed to the producer, so successive calls by one caller are published in order. There is
+    /// no answer where the caller has already been answered.</summary>
     public void Publish(IReadOnlyList<(Delivery Delivery, Reply? Reply)> answered, IReadOnlyList<Event> events)
     {
         var answers = new List<Answer>(answered.Count);
@@ -36,11 +36,16 @@ internal sealed partial class Replier(IAnswerPublisher publisher, Supervisor sup
         _ = SettleWhenSentAsync(PublishAsync(answers, events), answered);
     }
 
-    /// <summary>Answers commands that stay in flight, so that their callers do not wait for something that may take long.
-    /// </summary>
+    /// <summary>Answers commands that stay in flight, so that their callers do not wait for something
+    /// that may take long.</summary>
     public void Answer(IReadOnlyList<(Delivery Delivery, Reply Reply)> answered) => supervisor.Watch(
         "Publishing answers",
-        PublishAsync([.. answered.Where(a => HasReply(a.Delivery)).Select(a => new Answer(a.Delivery.Command.ProxyTopic, a.Reply))], []));
+        PublishAsync(
+            [
+                .. answered.Where(a => HasReply(a.Delivery))
+                    .Select(a => new Answer(a.Delivery.Command.ProxyTopic, a.Reply)),
+            ],
+            []));
 
     /// <summary>Leaves commands to the next owner of their partition: they are neither answered nor settled.</summary>
     public void Abandon(IReadOnlyCollection<Delivery> deliveries)
@@ -57,7 +62,8 @@ internal sealed partial class Replier(IAnswerPublisher publisher, Supervisor sup
         Leave(deliveries.Count);
     }
 
-    /// <summary>Rejects a command that cannot be processed, and answers its caller with the error unless it is null.</summary>
+    /// <summary>Rejects a command that cannot be processed, and answers its caller with the error
+    /// unless it is null.</summary>
     public void Reject(Delivery delivery, string reason, Reply? error)
     {
         delivery.Reject(reason);
@@ -87,8 +93,8 @@ internal sealed partial class Replier(IAnswerPublisher publisher, Supervisor sup
         }
         catch (Exception e)
         {
-            // Not settled, so the commands are delivered again to the next process, which finds their receipts. This process
-            // would not receive them again, and offsets behind them could never be committed: it has to fail.
+            // Not settled, so the commands are delivered again to the next process, which finds their receipts. This
+            // process would not receive them again, and offsets behind them could never be committed: it has to fail.
             PublishingFailed(answered.Count);
             supervisor.Fail("Publishing answers", e);
         }
@@ -105,6 +111,7 @@ internal sealed partial class Replier(IAnswerPublisher publisher, Supervisor sup
     [LoggerMessage(201, LogLevel.Information, "Left {Count} commands to the next owner of their partitions")]
     private partial void LeftToOthers(int count);
 
-    [LoggerMessage(200, LogLevel.Warning, "{Count} answers could not be published; their commands will be delivered again")]
+    [LoggerMessage(
+        200, LogLevel.Warning, "{Count} answers could not be published; their commands will be delivered again")]
     private partial void PublishingFailed(int count);
 }

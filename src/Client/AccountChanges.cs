@@ -35,7 +35,8 @@ public sealed record CreditLimitChange
         };
         if (FieldRules.Check(Message) is { } violation)
         {
-            throw new ArgumentException(violation.ToString(), violation.Field == "transaction_id" ? nameof(id) : nameof(limit));
+            throw new ArgumentException(
+                violation.ToString(), violation.Field == "transaction_id" ? nameof(id) : nameof(limit));
         }
     }
 
@@ -97,7 +98,8 @@ public sealed record AccountStatusChange
         };
         if (FieldRules.Check(Message) is { } violation)
         {
-            throw new ArgumentException(violation.ToString(), violation.Field == "transaction_id" ? nameof(id) : nameof(status));
+            throw new ArgumentException(
+                violation.ToString(), violation.Field == "transaction_id" ? nameof(id) : nameof(status));
         }
     }
 
@@ -110,23 +112,27 @@ public sealed record AccountStatusChange
     /// <summary>The status that it is to have.</summary>
     public AccountStatus Status { get; }
 
-    /// <summary>What you keep with it, e.g. the number of the case; part of what a retry has to repeat. Null for nothing.</summary>
-    /// <exception cref="ArgumentException">Something is too long, or has other characters than are allowed: see <see cref="Client.Notes"/>.</exception>
+    /// <summary>What you keep with it, e.g. the number of the case; part of what a retry has to repeat.
+    /// Null for nothing.</summary>
+    /// <exception cref="ArgumentException">Something is too long, or has other characters than are allowed:
+    /// see <see cref="Client.Notes"/>.</exception>
     public Notes? Notes
     {
         get;
         init
         {
             field = value;
-            Message = Checked(new SetAccountStatusRequest(Message) { Notes = value?.ToMessage() }, FieldRules.Check, nameof(value));
+            Message = Checked(
+                new SetAccountStatusRequest(Message) { Notes = value?.ToMessage() }, FieldRules.Check, nameof(value));
         }
     }
 
     internal SetAccountStatusRequest Message { get; private init; }
 }
 
-/// <summary>The answer to a change of an account's status: the account has it from the version on. It is rejected, besides the reasons of any
-/// request, for <see cref="RejectionReason.AccountNotEmpty"/>, with what it owes and what is on hold in the message.</summary>
+/// <summary>The answer to a change of an account's status: the account has it from the version on. It is rejected,
+/// besides the reasons of any request, for <see cref="RejectionReason.AccountNotEmpty"/>, with what it owes and what is
+/// on hold in the message.</summary>
 public sealed record AccountStatusAnswer : Answer, INeverDeclined
 {
     /// <summary>The status.</summary>

@@ -18,13 +18,15 @@ public sealed record Amount
         ArgumentNullException.ThrowIfNull(currency);
         if (Currencies.DecimalsOf(currency) is not { } decimals)
         {
-            throw new ArgumentException($"'{currency}' is not a currency of ISO 4217 that is in use.", nameof(currency));
+            throw new ArgumentException(
+                $"'{currency}' is not a currency of ISO 4217 that is in use.", nameof(currency));
         }
         ArgumentOutOfRangeException.ThrowIfGreaterThan(decimal.Abs(value), FieldRules.LimitUnitsMax, nameof(value));
         if (decimal.Round(value, decimals) != value)
         {
             throw new ArgumentOutOfRangeException(nameof(value), value,
-                string.Create(CultureInfo.InvariantCulture, $"An amount in {currency} has at most {decimals} decimal places."));
+                string.Create(
+                    CultureInfo.InvariantCulture, $"An amount in {currency} has at most {decimals} decimal places."));
         }
     }
 
@@ -44,7 +46,8 @@ public sealed record Amount
     /// <summary>The amount and its currency, e.g. <c>12.34 USD</c>.</summary>
     public override string ToString() => string.Create(CultureInfo.InvariantCulture, $"{Value} {Currency}").TrimEnd();
 
-    internal static Amount Of(Money? money) => money is null ? new Amount("", 0m) : new Amount(money.CurrencyCode, money.ToDecimal());
+    internal static Amount Of(Money? money) =>
+        money is null ? new Amount("", 0m) : new Amount(money.CurrencyCode, money.ToDecimal());
 
     internal static Amount Of(decimal value, string? currency) => new(currency ?? "", value);
 

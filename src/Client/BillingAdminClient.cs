@@ -3,9 +3,9 @@ using Grpc.Core;
 
 namespace Billing.Client;
 
-/// <summary>Calls the operators' part of the billing platform, at the proxies' admin addresses, which alone serve it; with the retries,
-/// circuits and telemetry of <see cref="BillingClient"/>. Thread-safe; keep one instance for the lifetime of the program. Tests may derive
-/// from it, or use <see cref="Testing.InMemoryBilling"/>.</summary>
+/// <summary>Calls the operators' part of the billing platform, at the proxies' admin addresses, which alone serve it;
+/// with the retries, circuits and telemetry of <see cref="BillingClient"/>. Thread-safe; keep one instance for the
+/// lifetime of the program. Tests may derive from it, or use <see cref="Testing.InMemoryBilling"/>.</summary>
 public class BillingAdminClient : IDisposable
 {
     /// <summary>The configuration section.</summary>
@@ -15,8 +15,8 @@ public class BillingAdminClient : IDisposable
     private readonly BillingAdminService.BillingAdminServiceClient? _admin;
 
     /// <summary>Creates a client; connections are opened by the first calls.</summary>
-    /// <param name="options">The admin addresses and how to call them; a caller with the scope <c>admin</c>. Read by the constructor only;
-    /// later changes have no effect.</param>
+    /// <param name="options">The admin addresses and how to call them; a caller with the scope <c>admin</c>.
+    /// Read by the constructor only; later changes have no effect.</param>
     /// <param name="time">The clock; the system clock if null.</param>
     /// <exception cref="ArgumentException">The options are invalid; the message names them.</exception>
     public BillingAdminClient(BillingClientOptions options, TimeProvider? time = null)
@@ -30,9 +30,9 @@ public class BillingAdminClient : IDisposable
     {
     }
 
-    /// <summary>Calls the admin addresses with this client's token, retries and circuits, for the class that protoc generates from
-    /// billing.proto: <c>new BillingAdminService.BillingAdminServiceClient(client.CallInvoker)</c>. Its calls throw
-    /// <see cref="RpcException"/>; see <see cref="BillingClient.Reason"/>.</summary>
+    /// <summary>Calls the admin addresses with this client's token, retries and circuits, for the class that protoc
+    /// generates from billing.proto: <c>new BillingAdminService.BillingAdminServiceClient(client.CallInvoker)</c>. Its
+    /// calls throw <see cref="RpcException"/>; see <see cref="BillingClient.Reason"/>.</summary>
     public virtual CallInvoker CallInvoker => Calls.Invoker;
 
     private ProxyCalls Calls => _calls ?? throw BillingClient.NotOverridden();

@@ -6,26 +6,30 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Client;
 
-/// <summary>Registers the clients, each as a singleton. Their options are validated when the application starts; their log is that of the
-/// container.</summary>
+/// <summary>Registers the clients, each as a singleton. Their options are validated when the application starts;
+/// their log is that of the container.</summary>
 public static class BillingClientServices
 {
     /// <summary>Adds a <see cref="BillingClient"/>.</summary>
     /// <param name="services">The container's services.</param>
     /// <param name="configure">Sets the options.</param>
-    public static IServiceCollection AddBillingClient(this IServiceCollection services, Action<BillingClientOptions> configure) =>
-        services.AddOptions(Options.DefaultName, BillingClientOptions.Section, configure).AddClient(null, Options.DefaultName, NewClient);
+    public static IServiceCollection AddBillingClient(
+        this IServiceCollection services, Action<BillingClientOptions> configure) =>
+        services.AddOptions(Options.DefaultName, BillingClientOptions.Section, configure)
+            .AddClient(null, Options.DefaultName, NewClient);
 
-    /// <summary>Adds a <see cref="BillingClient"/> with the options of a section, such as <see cref="BillingClientOptions.Section"/>.</summary>
+    /// <summary>Adds a <see cref="BillingClient"/> with the options of a section, such as
+    /// <see cref="BillingClientOptions.Section"/>.</summary>
     /// <param name="services">The container's services.</param>
     /// <param name="section">The section, whose values are read when the client is created.</param>
     /// <param name="configure">Sets what a section cannot, such as a provider of tokens; null for nothing.</param>
     public static IServiceCollection AddBillingClient(
-        this IServiceCollection services, IConfigurationSection section, Action<BillingClientOptions>? configure = null) =>
+        this IServiceCollection services, IConfigurationSection section,
+        Action<BillingClientOptions>? configure = null) =>
         services.AddOptions(Options.DefaultName, section, configure).AddClient(null, Options.DefaultName, NewClient);
 
-    /// <summary>Adds a <see cref="BillingClient"/> that is asked for by a key, <c>[FromKeyedServices(key)]</c>, for one of several platforms or
-    /// callers.</summary>
+    /// <summary>Adds a <see cref="BillingClient"/> that is asked for by a key, <c>[FromKeyedServices(key)]</c>,
+    /// for one of several platforms or callers.</summary>
     /// <param name="services">The container's services.</param>
     /// <param name="serviceKey">The key.</param>
     /// <param name="configure">Sets the options.</param>
@@ -52,16 +56,21 @@ public static class BillingClientServices
     /// <summary>Adds a <see cref="BillingAdminClient"/>.</summary>
     /// <param name="services">The container's services.</param>
     /// <param name="configure">Sets the options, those named <see cref="BillingAdminClient.Section"/>.</param>
-    public static IServiceCollection AddBillingAdminClient(this IServiceCollection services, Action<BillingClientOptions> configure) => services
-        .AddOptions(BillingAdminClient.Section, BillingAdminClient.Section, configure).AddClient(null, BillingAdminClient.Section, NewAdminClient);
+    public static IServiceCollection AddBillingAdminClient(
+        this IServiceCollection services, Action<BillingClientOptions> configure) => services
+        .AddOptions(BillingAdminClient.Section, BillingAdminClient.Section, configure)
+            .AddClient(null, BillingAdminClient.Section, NewAdminClient);
 
-    /// <summary>Adds a <see cref="BillingAdminClient"/> with the options of a section, such as <see cref="BillingAdminClient.Section"/>.</summary>
+    /// <summary>Adds a <see cref="BillingAdminClient"/> with the options of a section, such as
+    /// <see cref="BillingAdminClient.Section"/>.</summary>
     /// <param name="services">The container's services.</param>
     /// <param name="section">The section, whose values are read when the client is created.</param>
     /// <param name="configure">Sets what a section cannot, such as a provider of tokens; null for nothing.</param>
     public static IServiceCollection AddBillingAdminClient(
-        this IServiceCollection services, IConfigurationSection section, Action<BillingClientOptions>? configure = null) => services
-        .AddOptions(BillingAdminClient.Section, section, configure).AddClient(null, BillingAdminClient.Section, NewAdminClient);
+        this IServiceCollection services, IConfigurationSection section,
+        Action<BillingClientOptions>? configure = null) => services
+        .AddOptions(BillingAdminClient.Section, section, configure)
+            .AddClient(null, BillingAdminClient.Section, NewAdminClient);
 
     /// <summary>Adds a <see cref="BillingAdminClient"/> that is asked for by a key.</summary>
     /// <param name="services">The container's services.</param>
@@ -74,7 +83,8 @@ public static class BillingClientServices
         return services.AddOptions(name, name, configure).AddClient(serviceKey, name, NewAdminClient);
     }
 
-    /// <summary>Adds a <see cref="BillingAdminClient"/> with the options of a section that is asked for by a key.</summary>
+    /// <summary>Adds a <see cref="BillingAdminClient"/> with the options of a section that is
+    /// asked for by a key.</summary>
     /// <param name="services">The container's services.</param>
     /// <param name="serviceKey">The key.</param>
     /// <param name="section">The section, whose values are read when the client is created.</param>
@@ -92,10 +102,12 @@ public static class BillingClientServices
 
     private static BillingClient NewClient(BillingClientOptions options, TimeProvider time) => new(options, time);
 
-    private static BillingAdminClient NewAdminClient(BillingClientOptions options, TimeProvider time) => new(options, time);
+    private static BillingAdminClient NewAdminClient(BillingClientOptions options, TimeProvider time) =>
+        new(options, time);
 
     private static IServiceCollection AddOptions(
-        this IServiceCollection services, string name, IConfigurationSection section, Action<BillingClientOptions>? configure)
+        this IServiceCollection services, string name,
+        IConfigurationSection section, Action<BillingClientOptions>? configure)
     {
         ArgumentNullException.ThrowIfNull(section);
         return services.AddOptions(name, section.Path, options =>
@@ -113,7 +125,8 @@ public static class BillingClientServices
         ArgumentNullException.ThrowIfNull(name);
         ArgumentNullException.ThrowIfNull(configure);
         services.AddOptions<BillingClientOptions>(name).Configure(configure).Configure(options => options.Path = path)
-            .PostConfigure<IServiceProvider>((options, provider) => options.LoggerFactory ??= provider.GetService<ILoggerFactory>())
+            .PostConfigure<IServiceProvider>(
+                (options, provider) => options.LoggerFactory ??= provider.GetService<ILoggerFactory>())
             .ValidateOnStart();
         services.TryAddEnumerable(ServiceDescriptor.Singleton<IValidateOptions<BillingClientOptions>, Validation>());
         services.TryAddSingleton(TimeProvider.System);
@@ -125,7 +138,8 @@ public static class BillingClientServices
         where T : class
     {
         services.TryAddKeyedSingleton(key, (provider, _) => create(
-            provider.GetRequiredService<IOptionsMonitor<BillingClientOptions>>().Get(name), provider.GetRequiredService<TimeProvider>()));
+            provider.GetRequiredService<IOptionsMonitor<BillingClientOptions>>().Get(name),
+            provider.GetRequiredService<TimeProvider>()));
         return services;
     }
 

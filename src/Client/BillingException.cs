@@ -1,11 +1,12 @@
 namespace Billing.Client;
 
-/// <summary>The failure of a query or of a stream of payments. Requests that change something do not throw it: their failures are
-/// outcomes.</summary>
+/// <summary>The failure of a query or of a stream of payments. Requests that change something do not throw it:
+/// their failures are outcomes.</summary>
 public sealed class BillingException : Exception
 {
     /// <summary>Creates the failure of an invalid request, or of a caller without permission.</summary>
-    public BillingException(RejectionReason rejectionReason, string reason, string field, string message, Exception? innerException = null)
+    public BillingException(
+        RejectionReason rejectionReason, string reason, string field, string message, Exception? innerException = null)
         : base(message, innerException)
     {
         RejectionReason = rejectionReason;
@@ -49,7 +50,8 @@ public enum RejectionReason
     /// <summary>The id was already used for a different request.</summary>
     IdReused,
 
-    /// <summary>The account's currency differs from that of the new limit, or the payment's from that of the refund or capture.</summary>
+    /// <summary>The account's currency differs from that of the new limit, or the payment's from that of the
+    /// refund or capture.</summary>
     CurrencyMismatch,
 
     /// <summary>The account has not reached the requested version.</summary>
@@ -61,7 +63,8 @@ public enum RejectionReason
     /// <summary>The caller has no permission for this operation or this account.</summary>
     NotAllowed,
 
-    /// <summary>The account has no such payment. If the payment's outcome is unknown, it may still be recorded.</summary>
+    /// <summary>The account has no such payment. If the payment's outcome is unknown, it may still be
+    /// recorded.</summary>
     PaymentNotFound,
 
     /// <summary>The payment was declined, so that there is nothing to give back, to capture or to void.</summary>
@@ -70,7 +73,8 @@ public enum RejectionReason
     /// <summary>The amount is more than is left of the payment, or on hold of it.</summary>
     AmountTooLarge,
 
-    /// <summary>Nothing of the payment is on hold: it was not authorised, is captured whole or voided, or has expired.</summary>
+    /// <summary>Nothing of the payment is on hold: it was not authorised, is captured whole or
+    /// voided, or has expired.</summary>
     NotOnHold,
 
     /// <summary>The account cannot be closed: it owes something, or something is on hold.</summary>

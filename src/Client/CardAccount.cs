@@ -9,8 +9,8 @@ public sealed record CardAccount
     /// <summary>Creates the reference to an account.</summary>
     /// <param name="network">The card network it belongs to.</param>
     /// <param name="id">1 to 64 characters out of A-Z a-z 0-9 . _ -</param>
-    /// <exception cref="ArgumentException">There is no such network, or the id is not of that form; the message says which.
-    /// </exception>
+    /// <exception cref="ArgumentException">There is no such network, or the id is not of that form;
+    /// the message says which.</exception>
     public CardAccount(CardNetwork network, string id)
     {
         ArgumentNullException.ThrowIfNull(id);
@@ -18,7 +18,8 @@ public sealed record CardAccount
         Id = id;
         if (FieldRules.CheckAccount(Type, id) is { } violation)
         {
-            throw new ArgumentException(violation.ToString(), violation.Field == "account_id" ? nameof(id) : nameof(network));
+            throw new ArgumentException(
+                violation.ToString(), violation.Field == "account_id" ? nameof(id) : nameof(network));
         }
     }
 
@@ -59,7 +60,8 @@ public enum CardNetwork
 /// <param name="CreditLimit">The maximum balance.</param>
 /// <param name="Version">The version of the account that was read; 0 if the account has no events yet.</param>
 /// <param name="AsOf">The time of the reading.</param>
-public sealed record AccountBalance(Amount Balance, Amount Available, Amount CreditLimit, long Version, DateTimeOffset AsOf)
+public sealed record AccountBalance(
+    Amount Balance, Amount Available, Amount CreditLimit, long Version, DateTimeOffset AsOf)
 {
     /// <summary>What is on hold: authorised, and neither captured nor released.</summary>
     public Amount OnHold { get; init; } = Amount.Of(0, Balance.Currency);
@@ -76,10 +78,12 @@ public sealed record AccountBalance(Amount Balance, Amount Available, Amount Cre
     };
 }
 
-/// <summary>The balance, the available credit and the credit limit of an account as they were after one of its events, or before all of them.</summary>
+/// <summary>The balance, the available credit and the credit limit of an account as they were after one of its events,
+/// or before all of them.</summary>
 /// <param name="Balance">The amount owed.</param>
 /// <param name="Available">The available credit: the limit less the balance and what was on hold.</param>
-/// <param name="CreditLimit">The maximum balance; until it was first set, what the platform gives to accounts today.</param>
+/// <param name="CreditLimit">The maximum balance; until it was first set, what the platform gives
+/// to accounts today.</param>
 /// <param name="OnHold">What was on hold: authorised, and neither captured nor released.</param>
 /// <param name="Version">The version of that event; 0 before all events.</param>
 /// <param name="DecidedAt">When that event was decided; null before all events.</param>
@@ -90,8 +94,8 @@ public sealed record PastBalance(
     public AccountStatus Status { get; init; } = AccountStatus.Open;
 
     internal static PastBalance Of(GetBalanceAtResponse answer) => new(
-        Amount.Of(answer.Balance), Amount.Of(answer.Available), Amount.Of(answer.CreditLimit), Amount.Of(answer.OnHold), answer.Version,
-        answer.DecideTime?.ToDateTimeOffset())
+        Amount.Of(answer.Balance), Amount.Of(answer.Available), Amount.Of(answer.CreditLimit), Amount.Of(answer.OnHold),
+        answer.Version, answer.DecideTime?.ToDateTimeOffset())
     {
         Status = (AccountStatus)answer.AccountStatus,
     };

@@ -5,8 +5,8 @@ using static Billing.Client.RequestChecks;
 
 namespace Billing.Client;
 
-/// <summary>A payment that is authorised first: its amount is put on hold, to be captured or voided later. Its id makes it safe to retry, as
-/// with a payment, and is the payment's id for all that follows.</summary>
+/// <summary>A payment that is authorised first: its amount is put on hold, to be captured or voided later.
+/// Its id makes it safe to retry, as with a payment, and is the payment's id for all that follows.</summary>
 public sealed record Hold
 {
     /// <summary>Creates a new hold with a new id. Keep the hold, or its id.</summary>
@@ -20,17 +20,19 @@ public sealed record Hold
     /// <param name="id">The idempotency key; not empty.</param>
     /// <param name="account">The account.</param>
     /// <param name="amount">More than zero and at most 1,000,000,000.</param>
-    /// <param name="standsFor">How long the amount stays on hold: whole seconds, from one to 31 days; null for seven days, the platform's
-    /// default.</param>
+    /// <param name="standsFor">How long the amount stays on hold: whole seconds, from one to 31 days;
+    /// null for seven days, the platform's default.</param>
     /// <exception cref="ArgumentException">The id is empty, or the amount or the time is out of range.</exception>
     public Hold(Guid id, CardAccount account, Amount amount, TimeSpan? standsFor = null)
     {
         ArgumentNullException.ThrowIfNull(account);
         ArgumentNullException.ThrowIfNull(amount);
         if (standsFor is { } time
-            && (time < TimeSpan.FromSeconds(1) || time > TimeSpan.FromSeconds(FieldRules.HoldSecondsMax) || time.Ticks % TimeSpan.TicksPerSecond != 0))
+            && (time < TimeSpan.FromSeconds(1) || time > TimeSpan.FromSeconds(FieldRules.HoldSecondsMax)
+                || time.Ticks % TimeSpan.TicksPerSecond != 0))
         {
-            throw new ArgumentOutOfRangeException(nameof(standsFor), standsFor, "A hold stands for whole seconds, from one to 31 days.");
+            throw new ArgumentOutOfRangeException(
+                nameof(standsFor), standsFor, "A hold stands for whole seconds, from one to 31 days.");
         }
         (Id, Account, Amount, StandsFor) = (id, account, amount, standsFor);
         Message = new AuthorisePaymentRequest
@@ -43,7 +45,8 @@ public sealed record Hold
         };
         if (FieldRules.Check(Message) is { } violation)
         {
-            throw new ArgumentException(violation.ToString(), violation.Field == "transaction_id" ? nameof(id) : nameof(amount));
+            throw new ArgumentException(
+                violation.ToString(), violation.Field == "transaction_id" ? nameof(id) : nameof(amount));
         }
     }
 
@@ -61,15 +64,18 @@ public sealed record Hold
 
     internal TimeSpan Duration => StandsFor ?? TimeSpan.FromSeconds(FieldRules.HoldSecondsDefault);
 
-    /// <summary>What you keep with it, to match it with records of your own; part of what a retry has to repeat. Null for nothing.</summary>
-    /// <exception cref="ArgumentException">Something is too long, or has other characters than are allowed: see <see cref="Client.Notes"/>.</exception>
+    /// <summary>What you keep with it, to match it with records of your own; part of what a retry has to repeat.
+    /// Null for nothing.</summary>
+    /// <exception cref="ArgumentException">Something is too long, or has other characters than are allowed:
+    /// see <see cref="Client.Notes"/>.</exception>
     public Notes? Notes
     {
         get;
         init
         {
             field = value;
-            Message = Checked(new AuthorisePaymentRequest(Message) { Notes = value?.ToMessage() }, FieldRules.Check, nameof(value));
+            Message = Checked(
+                new AuthorisePaymentRequest(Message) { Notes = value?.ToMessage() }, FieldRules.Check, nameof(value));
         }
     }
 
@@ -83,8 +89,8 @@ public sealed record HoldAnswer : Answer
     public required DateTimeOffset ExpiresAt { get; init; }
 }
 
-/// <summary>The capture of a payment that was authorised, whole or in part. Its id makes it safe to retry: however often it is sent, it is
-/// charged once.</summary>
+/// <summary>The capture of a payment that was authorised, whole or in part. Its id makes it safe to retry:
+/// however often it is sent, it is charged once.</summary>
 public sealed record Capture
 {
     /// <summary>Creates a new capture with a new id. Keep the capture, or its id, until its outcome is known.</summary>
@@ -98,7 +104,8 @@ public sealed record Capture
     /// <param name="id">The idempotency key; not empty, and not that of the payment.</param>
     /// <param name="account">The payment's account.</param>
     /// <param name="paymentId">The id of the payment.</param>
-    /// <param name="amount">More than zero, in the payment's currency, and at most what is on hold of the payment.</param>
+    /// <param name="amount">More than zero, in the payment's currency, and at most what is on
+    /// hold of the payment.</param>
     /// <param name="isFinal">Whether it is the last capture: what is left on hold is released.</param>
     /// <exception cref="ArgumentException">An id is empty, or the amount is out of range.</exception>
     public Capture(Guid id, CardAccount account, Guid paymentId, Amount amount, bool isFinal = false)
@@ -141,15 +148,18 @@ public sealed record Capture
     /// <summary>Whether it is the last capture: what is left on hold is released.</summary>
     public bool IsFinal { get; }
 
-    /// <summary>What you keep with it, to match it with records of your own; part of what a retry has to repeat. Null for nothing.</summary>
-    /// <exception cref="ArgumentException">Something is too long, or has other characters than are allowed: see <see cref="Client.Notes"/>.</exception>
+    /// <summary>What you keep with it, to match it with records of your own; part of what a retry has to repeat.
+    /// Null for nothing.</summary>
+    /// <exception cref="ArgumentException">Something is too long, or has other characters than are allowed:
+    /// see <see cref="Client.Notes"/>.</exception>
     public Notes? Notes
     {
         get;
         init
         {
             field = value;
-            Message = Checked(new CapturePaymentRequest(Message) { Notes = value?.ToMessage() }, FieldRules.Check, nameof(value));
+            Message = Checked(
+                new CapturePaymentRequest(Message) { Notes = value?.ToMessage() }, FieldRules.Check, nameof(value));
         }
     }
 
@@ -157,8 +167,9 @@ public sealed record Capture
 }
 
 /// <summary>The answer to a capture: it is charged. It is rejected, besides the reasons of any request, for
-/// <see cref="RejectionReason.PaymentNotFound"/>, <see cref="RejectionReason.PaymentDeclined"/>, <see cref="RejectionReason.NotOnHold"/>,
-/// <see cref="RejectionReason.CurrencyMismatch"/> and <see cref="RejectionReason.AmountTooLarge"/>.</summary>
+/// <see cref="RejectionReason.PaymentNotFound"/>, <see cref="RejectionReason.PaymentDeclined"/>,
+/// <see cref="RejectionReason.NotOnHold"/>, <see cref="RejectionReason.CurrencyMismatch"/> and
+/// <see cref="RejectionReason.AmountTooLarge"/>.</summary>
 public sealed record CaptureAnswer : Answer, INeverDeclined
 {
     /// <summary>What has been charged for the payment, with this.</summary>
@@ -207,7 +218,8 @@ public sealed record HoldVoid
         };
         if (FieldRules.Check(Message) is { } violation)
         {
-            throw new ArgumentException(violation.ToString(), violation.Field == "transaction_id" ? nameof(id) : nameof(paymentId));
+            throw new ArgumentException(
+                violation.ToString(), violation.Field == "transaction_id" ? nameof(id) : nameof(paymentId));
         }
     }
 
@@ -223,9 +235,9 @@ public sealed record HoldVoid
     internal VoidPaymentRequest Message { get; }
 }
 
-/// <summary>The answer to a <see cref="HoldVoid"/>: nothing of the payment is on hold any more. It does not change the balance. It is rejected,
-/// besides the reasons of any request, for <see cref="RejectionReason.PaymentNotFound"/>, <see cref="RejectionReason.PaymentDeclined"/> and
-/// <see cref="RejectionReason.NotOnHold"/>.</summary>
+/// <summary>The answer to a <see cref="HoldVoid"/>: nothing of the payment is on hold any more. It does not change the
+/// balance. It is rejected, besides the reasons of any request, for <see cref="RejectionReason.PaymentNotFound"/>,
+/// <see cref="RejectionReason.PaymentDeclined"/> and <see cref="RejectionReason.NotOnHold"/>.</summary>
 public sealed record HoldVoidAnswer : Answer, INeverDeclined
 {
     /// <summary>What was on hold until then.</summary>

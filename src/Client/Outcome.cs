@@ -3,12 +3,15 @@ using System.Diagnostics.CodeAnalysis;
 namespace Billing.Client;
 
 /// <summary>What has become of a request: one of four cases, of which exactly one is not null. <see cref="Match"/> and
-/// <see cref="Switch"/> take what to do in each of them, so that the compiler refuses a program that forgets one.</summary>
+/// <see cref="Switch"/> take what to do in each of them, so that the compiler refuses a program
+/// that forgets one.</summary>
 /// <typeparam name="T">The answer to a request that was carried out.</typeparam>
 public sealed record Outcome<T>
     where T : Answer
 {
-    internal Outcome(Guid id, T? accepted = null, Decline? declined = null, Rejection? rejected = null, Uncertainty? unknown = null) =>
+    internal Outcome(
+        Guid id, T? accepted = null, Decline? declined = null,
+        Rejection? rejected = null, Uncertainty? unknown = null) =>
         (Id, Accepted, Declined, Rejected, Unknown) = (id, accepted, declined, rejected, unknown);
 
     /// <summary>The id of the request.</summary>
@@ -21,19 +24,21 @@ public sealed record Outcome<T>
         : Rejected is not null ? OutcomeStatus.Rejected
         : OutcomeStatus.Unknown;
 
-    /// <summary>Carried out and recorded: the platform's answer, which a retry gets too. Null in the other cases.</summary>
+    /// <summary>Carried out and recorded: the platform's answer, which a retry gets too.
+    /// Null in the other cases.</summary>
     public T? Accepted { get; }
 
-    /// <summary>Not charged or put on hold, because of the account. The decision is recorded: a retry gets the same; for another attempt make
-    /// another request, with an id of its own. Only of payments and holds; null in the other cases.</summary>
+    /// <summary>Not charged or put on hold, because of the account. The decision is recorded: a retry gets the
+    /// same; for another attempt make another request, with an id of its own. Only of payments and holds; null
+    /// in the other cases.</summary>
     public Decline? Declined { get; }
 
-    /// <summary>Not carried out by this call, and not recorded: a retry gets the same, unless the cause is mended. Null in the other cases.
-    /// </summary>
+    /// <summary>Not carried out by this call, and not recorded: a retry gets the same, unless the cause is mended.
+    /// Null in the other cases.</summary>
     public Rejection? Rejected { get; }
 
-    /// <summary>Carried out or not: send the same request again, with the same id, which is safe, until it is known. Null in the other cases.
-    /// </summary>
+    /// <summary>Carried out or not: send the same request again, with the same id, which is safe, until it is known.
+    /// Null in the other cases.</summary>
     public Uncertainty? Unknown { get; }
 
     /// <summary>Returns what the function for the case makes of it.</summary>
@@ -42,7 +47,8 @@ public sealed record Outcome<T>
     /// <param name="rejected">For <see cref="Rejected"/>.</param>
     /// <param name="unknown">For <see cref="Unknown"/>.</param>
     public TResult Match<TResult>(
-        Func<T, TResult> accepted, Func<Decline, TResult> declined, Func<Rejection, TResult> rejected, Func<Uncertainty, TResult> unknown)
+        Func<T, TResult> accepted, Func<Decline, TResult> declined,
+        Func<Rejection, TResult> rejected, Func<Uncertainty, TResult> unknown)
     {
         ArgumentNullException.ThrowIfNull(accepted);
         ArgumentNullException.ThrowIfNull(declined);
@@ -59,7 +65,8 @@ public sealed record Outcome<T>
     /// <param name="declined">For <see cref="Declined"/>.</param>
     /// <param name="rejected">For <see cref="Rejected"/>.</param>
     /// <param name="unknown">For <see cref="Unknown"/>.</param>
-    public void Switch(Action<T> accepted, Action<Decline> declined, Action<Rejection> rejected, Action<Uncertainty> unknown)
+    public void Switch(
+        Action<T> accepted, Action<Decline> declined, Action<Rejection> rejected, Action<Uncertainty> unknown)
     {
         ArgumentNullException.ThrowIfNull(accepted);
         ArgumentNullException.ThrowIfNull(declined);
@@ -105,7 +112,8 @@ public static class Outcome
     /// <param name="rejected">For <see cref="Outcome{T}.Rejected"/>.</param>
     /// <param name="unknown">For <see cref="Outcome{T}.Unknown"/>.</param>
     public static TResult Match<T, TResult>(
-        this Outcome<T> outcome, Func<T, TResult> accepted, Func<Rejection, TResult> rejected, Func<Uncertainty, TResult> unknown)
+        this Outcome<T> outcome, Func<T, TResult> accepted,
+        Func<Rejection, TResult> rejected, Func<Uncertainty, TResult> unknown)
         where T : Answer, INeverDeclined => NotNull(outcome).Match(accepted, Never<TResult>, rejected, unknown);
 
     /// <summary>Calls the action for the case.</summary>
@@ -113,10 +121,13 @@ public static class Outcome
     /// <param name="accepted">For <see cref="Outcome{T}.Accepted"/>.</param>
     /// <param name="rejected">For <see cref="Outcome{T}.Rejected"/>.</param>
     /// <param name="unknown">For <see cref="Outcome{T}.Unknown"/>.</param>
-    public static void Switch<T>(this Outcome<T> outcome, Action<T> accepted, Action<Rejection> rejected, Action<Uncertainty> unknown)
-        where T : Answer, INeverDeclined => NotNull(outcome).Switch(accepted, declined => Never<bool>(declined), rejected, unknown);
+    public static void Switch<T>(
+        this Outcome<T> outcome, Action<T> accepted, Action<Rejection> rejected, Action<Uncertainty> unknown)
+        where T : Answer, INeverDeclined =>
+            NotNull(outcome).Switch(accepted, declined => Never<bool>(declined), rejected, unknown);
 
-    private static TResult Never<TResult>(Decline decline) => throw new InvalidOperationException($"It is never declined, and was: {decline}");
+    private static TResult Never<TResult>(Decline decline) =>
+        throw new InvalidOperationException($"It is never declined, and was: {decline}");
 
     private static T NotNull<T>([NotNull] T? value)
         where T : class
@@ -158,11 +169,12 @@ public abstract record Answer
     /// <summary>The time of the decision.</summary>
     public DateTimeOffset DecidedAt { get; init; }
 
-    /// <summary>The version of the account that records it; pass it to <see cref="BillingClient.GetBalanceAsync"/> to read a balance that
-    /// includes it.</summary>
+    /// <summary>The version of the account that records it; pass it to <see cref="BillingClient.GetBalanceAsync"/> to
+    /// read a balance that includes it.</summary>
     public required long Version { get; init; }
 
-    /// <summary>Whether it had been recorded before this call: by an earlier one, or by an earlier attempt whose answer was lost.</summary>
+    /// <summary>Whether it had been recorded before this call: by an earlier one, or by an earlier attempt
+    /// whose answer was lost.</summary>
     public bool IsReplay { get; init; }
 }
 
@@ -204,7 +216,8 @@ public sealed record Rejection
     /// <summary>The reason.</summary>
     public required RejectionReason Reason { get; init; }
 
-    /// <summary>The invalid field as billing.proto names it, e.g. <c>amount.units</c>; empty if there is none.</summary>
+    /// <summary>The invalid field as billing.proto names it, e.g. <c>amount.units</c>;
+    /// empty if there is none.</summary>
     public string Field { get; init; } = "";
 
     /// <summary>The reason as text.</summary>
@@ -214,8 +227,8 @@ public sealed record Rejection
 /// <summary>Why it is not known what has become of a request.</summary>
 public sealed record Uncertainty
 {
-    /// <summary>The platform's reason code for the last failure, one of <see cref="Contracts.ErrorReasons"/>; empty if the failure is not the
-    /// platform's: a connection, a certificate, a deadline.</summary>
+    /// <summary>The platform's reason code for the last failure, one of <see cref="Contracts.ErrorReasons"/>;
+    /// empty if the failure is not the platform's: a connection, a certificate, a deadline.</summary>
     public string Reason { get; init; } = "";
 
     /// <summary>The last failure of an attempt as text; never empty.</summary>

@@ -7,16 +7,16 @@ namespace Billing.Client;
 /// <summary>A payment to make. Its id makes retries safe: however often it is sent, it is charged once.</summary>
 public sealed record Payment
 {
-    /// <summary>Creates a new payment with a new id, a UUID of version 7: such ids order by time, so that the platform stores those of
-    /// one time side by side. Keep the payment, or its id, until its outcome is known.</summary>
+    /// <summary>Creates a new payment with a new id, a UUID of version 7: such ids order by time, so that the platform
+    /// stores those of one time side by side. Keep the payment, or its id, until its outcome is known.</summary>
     /// <exception cref="ArgumentException">See the other constructor.</exception>
     public Payment(CardAccount account, Amount amount)
         : this(OrderedId.New(), account, amount)
     {
     }
 
-    /// <summary>Creates a payment with an existing id: to retry a payment whose outcome is unknown, or to use an id of your own,
-    /// for instance that of an order.</summary>
+    /// <summary>Creates a payment with an existing id: to retry a payment whose outcome is unknown, or to use an id of
+    /// your own, for instance that of an order.</summary>
     /// <param name="id">The idempotency key; not empty.</param>
     /// <param name="account">The account to charge.</param>
     /// <param name="amount">More than zero and at most 1,000,000,000.</param>
@@ -37,7 +37,8 @@ public sealed record Payment
         };
         if (FieldRules.Check(Message) is { } violation)
         {
-            throw new ArgumentException(violation.ToString(), violation.Field == "transaction_id" ? nameof(id) : nameof(amount));
+            throw new ArgumentException(
+                violation.ToString(), violation.Field == "transaction_id" ? nameof(id) : nameof(amount));
         }
     }
 
@@ -50,15 +51,18 @@ public sealed record Payment
     /// <summary>The amount to charge.</summary>
     public Amount Amount { get; }
 
-    /// <summary>What you keep with it, to match it with records of your own; part of what a retry has to repeat. Null for nothing.</summary>
-    /// <exception cref="ArgumentException">Something is too long, or has other characters than are allowed: see <see cref="Client.Notes"/>.</exception>
+    /// <summary>What you keep with it, to match it with records of your own; part of what a retry has to repeat.
+    /// Null for nothing.</summary>
+    /// <exception cref="ArgumentException">Something is too long, or has other characters than are allowed:
+    /// see <see cref="Client.Notes"/>.</exception>
     public Notes? Notes
     {
         get;
         init
         {
             field = value;
-            Message = Checked(new MakePaymentRequest(Message) { Notes = value?.ToMessage() }, FieldRules.Check, nameof(value));
+            Message = Checked(
+                new MakePaymentRequest(Message) { Notes = value?.ToMessage() }, FieldRules.Check, nameof(value));
         }
     }
 

@@ -4,7 +4,8 @@ using static Billing.Client.RequestChecks;
 
 namespace Billing.Client;
 
-/// <summary>A refund of a payment, whole or in part. Its id makes it safe to retry: however often it is sent, it is given back once.</summary>
+/// <summary>A refund of a payment, whole or in part. Its id makes it safe to retry: however often it is sent,
+/// it is given back once.</summary>
 public sealed record Refund
 {
     /// <summary>Creates a new refund with a new id. Keep the refund, or its id, until its outcome is known.</summary>
@@ -56,15 +57,18 @@ public sealed record Refund
     /// <summary>The amount to give back.</summary>
     public Amount Amount { get; }
 
-    /// <summary>What you keep with it, to match it with records of your own; part of what a retry has to repeat. Null for nothing.</summary>
-    /// <exception cref="ArgumentException">Something is too long, or has other characters than are allowed: see <see cref="Client.Notes"/>.</exception>
+    /// <summary>What you keep with it, to match it with records of your own; part of what a retry has to repeat.
+    /// Null for nothing.</summary>
+    /// <exception cref="ArgumentException">Something is too long, or has other characters than are allowed:
+    /// see <see cref="Client.Notes"/>.</exception>
     public Notes? Notes
     {
         get;
         init
         {
             field = value;
-            Message = Checked(new RefundPaymentRequest(Message) { Notes = value?.ToMessage() }, FieldRules.Check, nameof(value));
+            Message = Checked(
+                new RefundPaymentRequest(Message) { Notes = value?.ToMessage() }, FieldRules.Check, nameof(value));
         }
     }
 
@@ -72,8 +76,8 @@ public sealed record Refund
 }
 
 /// <summary>The answer to a refund: it is given back. It is rejected, besides the reasons of any request, for
-/// <see cref="RejectionReason.PaymentNotFound"/>, <see cref="RejectionReason.PaymentDeclined"/>, <see cref="RejectionReason.CurrencyMismatch"/>
-/// and <see cref="RejectionReason.AmountTooLarge"/>.</summary>
+/// <see cref="RejectionReason.PaymentNotFound"/>, <see cref="RejectionReason.PaymentDeclined"/>,
+/// <see cref="RejectionReason.CurrencyMismatch"/> and <see cref="RejectionReason.AmountTooLarge"/>.</summary>
 public sealed record RefundAnswer : Answer, INeverDeclined
 {
     /// <summary>What has been given back of the payment, with this.</summary>

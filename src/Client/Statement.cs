@@ -44,17 +44,19 @@ public sealed record StatementPage(IReadOnlyList<StatementLine> Lines, string? N
 /// <summary>One event of an account.</summary>
 /// <param name="Version">The version of the account after the event, from 1.</param>
 /// <param name="Type">The type of event.</param>
-/// <param name="Id">The id of the payment, refund, hold, capture, voiding or change. An expiry has an id of the platform.
-/// </param>
+/// <param name="Id">The id of the payment, refund, hold, capture, voiding or change.
+/// An expiry has an id of the platform.</param>
 /// <param name="DecidedAt">The time of the decision.</param>
-/// <param name="Amount">The amount that was paid, given back, put on hold, captured or released, or the new limit; zero for a change of the status.</param>
+/// <param name="Amount">The amount that was paid, given back, put on hold, captured or released, or the new limit;
+/// zero for a change of the status.</param>
 /// <param name="Balance">The account's balance after the event.</param>
 /// <param name="DeclineReason">Why the payment or hold was declined; null if it was not.</param>
 public sealed record StatementLine(
     long Version, StatementLineType Type, Guid Id, DateTimeOffset DecidedAt, Amount Amount, Amount Balance,
     DeclineReason? DeclineReason = null)
 {
-    /// <summary>The id of the payment that was refunded, captured, voided or has expired; null for other lines.</summary>
+    /// <summary>The id of the payment that was refunded, captured, voided or has expired;
+    /// null for other lines.</summary>
     public Guid? PaymentId { get; init; }
 
     /// <summary>What is on hold on the account after the event.</summary>
@@ -63,8 +65,8 @@ public sealed record StatementLine(
     /// <summary>The account's status after the event.</summary>
     public AccountStatus Status { get; init; } = AccountStatus.Open;
 
-    /// <summary>The subject of the token with which the request was sent. Null unless the client has the scope admin, and
-    /// callers were authenticated then.</summary>
+    /// <summary>The subject of the token with which the request was sent. Null unless the client has the scope admin,
+    /// and callers were authenticated then.</summary>
     public string? Subject { get; init; }
 
     /// <summary>The client id of that token; null if it had none.</summary>
@@ -75,7 +77,8 @@ public sealed record StatementLine(
 
     internal static StatementLine Of(StatementEntry entry) => new(
         entry.Version, (StatementLineType)entry.Type, Guid.Parse(entry.TransactionId),
-        Outcomes.TimeOf(entry.DecideTime), Amount.Of(entry.Amount), Amount.Of(entry.Balance), ReasonOf(entry.DeclineReason))
+        Outcomes.TimeOf(entry.DecideTime), Amount.Of(entry.Amount),
+        Amount.Of(entry.Balance), ReasonOf(entry.DeclineReason))
     {
         PaymentId = Guid.TryParse(entry.PaymentId, out var paymentId) ? paymentId : null,
         OnHold = entry.OnHold is { } held ? Amount.Of(held) : Amount.Of(0, entry.Balance?.CurrencyCode),
@@ -85,7 +88,8 @@ public sealed record StatementLine(
         Notes = Notes.Of(entry.Notes),
     };
 
-    internal static DeclineReason? ReasonOf(V1.DeclineReason reason) => reason == V1.DeclineReason.Unspecified ? null : (DeclineReason)reason;
+    internal static DeclineReason? ReasonOf(V1.DeclineReason reason) =>
+        reason == V1.DeclineReason.Unspecified ? null : (DeclineReason)reason;
 }
 
 /// <summary>What a line of a statement records. A newer platform may have further types.</summary>
@@ -127,8 +131,8 @@ public enum StatementLineType
 
 /// <summary>What is recorded of a request.</summary>
 /// <param name="Line">The line of the account's statement that records it.</param>
-/// <param name="Payment">The payment that was made, held, captured, refunded, voided or has expired, as it is now; null for a change of a limit or
-/// status.</param>
+/// <param name="Payment">The payment that was made, held, captured, refunded, voided or has expired, as it is now;
+/// null for a change of a limit or status.</param>
 public sealed record FoundTransaction(StatementLine Line, PaymentTotals? Payment)
 {
     internal static FoundTransaction Of(GetTransactionResponse found) =>
@@ -141,7 +145,8 @@ public sealed record FoundTransaction(StatementLine Line, PaymentTotals? Payment
 /// <param name="Refunded">What has been given back of it.</param>
 /// <param name="Held">What of it is on hold.</param>
 /// <param name="ExpiresAt">When the hold expires or expired; null if it was not authorised first.</param>
-public sealed record PaymentTotals(Guid PaymentId, Amount Charged, Amount Refunded, Amount Held, DateTimeOffset? ExpiresAt)
+public sealed record PaymentTotals(
+    Guid PaymentId, Amount Charged, Amount Refunded, Amount Held, DateTimeOffset? ExpiresAt)
 {
     internal static PaymentTotals Of(V1.PaymentTotals payment) => new(
         Guid.Parse(payment.PaymentId), Amount.Of(payment.Charged), Amount.Of(payment.Refunded), Amount.Of(payment.Held),

@@ -2,9 +2,9 @@ using System.Collections.Frozen;
 
 namespace Billing.Contracts;
 
-/// <summary>The currencies that an amount may be in, with their decimals: list one of ISO 4217 as SIX, its maintenance agency, published
-/// it on 2026-01-01. Codes of funds (CHE, CLF) and codes without a minor unit (metals, baskets, XTS for tests, XXX for none) are left
-/// out: nobody owes an amount in them.</summary>
+/// <summary>The currencies that an amount may be in, with their decimals: list one of ISO 4217 as SIX, its maintenance
+/// agency, published it on 2026-01-01. Codes of funds (CHE, CLF) and codes without a minor unit (metals, baskets, XTS
+/// for tests, XXX for none) are left out: nobody owes an amount in them.</summary>
 public static class Currencies
 {
     private static readonly FrozenDictionary<string, int> Decimals = new (int Decimals, string Codes)[]
@@ -24,11 +24,13 @@ public static class Currencies
         (3, "BHD IQD JOD KWD LYD OMR TND"),
         (4, "UYW"),
     }
-    .SelectMany(group => group.Codes.Split((char[])[' ', '\n'], StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries)
-        .Select(code => KeyValuePair.Create(code, group.Decimals)))
+    .SelectMany(group =>
+        group.Codes.Split((char[])[' ', '\n'], StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries)
+            .Select(code => KeyValuePair.Create(code, group.Decimals)))
     .ToFrozenDictionary(StringComparer.Ordinal);
 
-    /// <summary>How many decimals an amount in a currency may have: 2 for USD, 0 for JPY; null for a code that is no currency of the list.
-    /// </summary>
-    public static int? DecimalsOf(string currencyCode) => Decimals.TryGetValue(currencyCode, out var decimals) ? decimals : null;
+    /// <summary>How many decimals an amount in a currency may have: 2 for USD, 0 for JPY;
+    /// null for a code that is no currency of the list.</summary>
+    public static int? DecimalsOf(string currencyCode) =>
+        Decimals.TryGetValue(currencyCode, out var decimals) ? decimals : null;
 }

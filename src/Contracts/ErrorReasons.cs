@@ -12,21 +12,23 @@ public static class ErrorReasons
     /// <summary>INVALID_ARGUMENT: the request is larger than the proxy accepts.</summary>
     public const string RequestTooLarge = "REQUEST_TOO_LARGE";
 
-    /// <summary>INVALID_ARGUMENT, over gRPC: the bytes of the request cannot be parsed as the method's request message.</summary>
+    /// <summary>INVALID_ARGUMENT, over gRPC: the bytes of the request cannot be parsed as the
+    /// method's request message.</summary>
     public const string MalformedMessage = "MALFORMED_MESSAGE";
 
-    /// <summary>INTERNAL: an unexpected failure of the proxy; its log has the details. A payment may or may not be recorded;
-    /// retry with the same transaction id.</summary>
+    /// <summary>INTERNAL: an unexpected failure of the proxy; its log has the details. A payment may or may not be
+    /// recorded; retry with the same transaction id.</summary>
     public const string Unforeseen = "UNFORESEEN";
 
     /// <summary>INVALID_ARGUMENT, over REST: the body is not the expected JSON.</summary>
     public const string MalformedBody = "MALFORMED_BODY";
 
-    /// <summary>ALREADY_EXISTS: the transaction id was used before with other content, or for a payment whose status was answered as
-    /// FAILED. Nothing was charged; use another id.</summary>
+    /// <summary>ALREADY_EXISTS: the transaction id was used before with other content, or for a payment whose status
+    /// was answered as FAILED. Nothing was charged; use another id.</summary>
     public const string TransactionIdReused = "TRANSACTION_ID_REUSED";
 
-    /// <summary>FAILED_PRECONDITION: the account's currency differs from the new limit's, or the payment's from the refund's or the capture's.</summary>
+    /// <summary>FAILED_PRECONDITION: the account's currency differs from the new limit's, or the payment's from the
+    /// refund's or the capture's.</summary>
     public const string CurrencyMismatch = "CURRENCY_MISMATCH";
 
     /// <summary>NOT_FOUND: the account has no payment under that transaction id.</summary>
@@ -35,14 +37,16 @@ public static class ErrorReasons
     /// <summary>NOT_FOUND: the account has no record of a request under that transaction id.</summary>
     public const string TransactionNotFound = "TRANSACTION_NOT_FOUND";
 
-    /// <summary>FAILED_PRECONDITION: nothing of the payment is on hold: it was never authorised, is captured whole or voided, or has
-    /// expired.</summary>
+    /// <summary>FAILED_PRECONDITION: nothing of the payment is on hold: it was never authorised, is captured whole or
+    /// voided, or has expired.</summary>
     public const string NotOnHold = "NOT_ON_HOLD";
 
-    /// <summary>FAILED_PRECONDITION: the payment was declined, so that there is nothing to give back or to capture.</summary>
+    /// <summary>FAILED_PRECONDITION: the payment was declined, so that there is nothing to give
+    /// back or to capture.</summary>
     public const string PaymentDeclined = "PAYMENT_DECLINED";
 
-    /// <summary>FAILED_PRECONDITION: the account cannot be closed, since it owes something or something is on hold.</summary>
+    /// <summary>FAILED_PRECONDITION: the account cannot be closed, since it owes something or
+    /// something is on hold.</summary>
     public const string AccountNotEmpty = "ACCOUNT_NOT_EMPTY";
 
     /// <summary>FAILED_PRECONDITION: the amount is more than is left of the payment, or on hold of it.</summary>
@@ -69,11 +73,12 @@ public static class ErrorReasons
     /// <summary>UNIMPLEMENTED: the method is for operators and is served only at the proxy's admin address.</summary>
     public const string NotServedHere = "NOT_SERVED_HERE";
 
-    /// <summary>INVALID_ARGUMENT: the request is for a host name to which the proxy does not answer; its operator lists the names
-    /// in the setting <c>AllowedHosts</c>.</summary>
+    /// <summary>INVALID_ARGUMENT: the request is for a host name to which the proxy does not answer;
+    /// its operator lists the names in the setting <c>AllowedHosts</c>.</summary>
     public const string HostNotAllowed = "HOST_NOT_ALLOWED";
 
-    /// <summary>RESOURCE_EXHAUSTED: the caller makes more calls per second, or has more calls in flight, than one caller may.</summary>
+    /// <summary>RESOURCE_EXHAUSTED: the caller makes more calls per second, or has more calls in flight,
+    /// than one caller may.</summary>
     public const string CallerLimitReached = "CALLER_LIMIT_REACHED";
 
     /// <summary>RESOURCE_EXHAUSTED: the proxy has as many calls in flight as it may have.</summary>
@@ -98,8 +103,8 @@ public static class ErrorReasons
     /// <summary>UNAVAILABLE: the command could not be published.</summary>
     public const string BrokerUnavailable = "BROKER_UNAVAILABLE";
 
-    /// <summary>UNAVAILABLE: the backend that serves the account does not answer or is not ready. A payment may or may not be
-    /// recorded; retry with the same transaction id.</summary>
+    /// <summary>UNAVAILABLE: the backend that serves the account does not answer or is not ready.
+    /// A payment may or may not be recorded; retry with the same transaction id.</summary>
     public const string BackendUnavailable = "BACKEND_UNAVAILABLE";
 
     /// <summary>UNAVAILABLE: the event store could not be reached in time. A payment may or may not be recorded; retry

@@ -56,10 +56,12 @@ public static class FieldRules
     private static readonly SearchValues<char> UuidCharacters = SearchValues.Create("0123456789ABCDEFabcdef-");
 
     /// <summary>The first rule that a payment breaks, or null.</summary>
-    public static FieldViolation? Check(MakePaymentRequest request) => CheckCommand(request) ?? CheckCurrency(request.Amount, "amount");
+    public static FieldViolation? Check(MakePaymentRequest request) =>
+        CheckCommand(request) ?? CheckCurrency(request.Amount, "amount");
 
-    /// <summary>The first rule that a payment in a command breaks, or null. A command may be of a proxy of another release, with another
-    /// list of currencies or none, and what a proxy accepted has to be processed: its currency may be any three letters.</summary>
+    /// <summary>The first rule that a payment in a command breaks, or null. A command may be of a proxy of another
+    /// release, with another list of currencies or none, and what a proxy accepted has to be processed: its currency
+    /// may be any three letters.</summary>
     public static FieldViolation? CheckCommand(MakePaymentRequest request) =>
         CheckId(request.TransactionId, "transaction_id")
         ?? CheckAccount(request.PaymentType, request.AccountId)
@@ -67,7 +69,8 @@ public static class FieldRules
         ?? CheckNotes(request.Notes);
 
     /// <summary>The first rule that an authorisation breaks, or null.</summary>
-    public static FieldViolation? Check(AuthorisePaymentRequest request) => CheckCommand(request) ?? CheckCurrency(request.Amount, "amount");
+    public static FieldViolation? Check(AuthorisePaymentRequest request) =>
+        CheckCommand(request) ?? CheckCurrency(request.Amount, "amount");
 
     /// <summary>The first rule that an authorisation in a command breaks, or null; see the payment's.</summary>
     public static FieldViolation? CheckCommand(AuthorisePaymentRequest request) =>
@@ -78,7 +81,8 @@ public static class FieldRules
         ?? CheckNotes(request.Notes);
 
     /// <summary>The first rule that a capture breaks, or null.</summary>
-    public static FieldViolation? Check(CapturePaymentRequest request) => CheckCommand(request) ?? CheckCurrency(request.Amount, "amount");
+    public static FieldViolation? Check(CapturePaymentRequest request) =>
+        CheckCommand(request) ?? CheckCurrency(request.Amount, "amount");
 
     /// <summary>The first rule that a capture in a command breaks, or null; see the payment's.</summary>
     public static FieldViolation? CheckCommand(CapturePaymentRequest request) =>
@@ -95,7 +99,8 @@ public static class FieldRules
         ?? CheckId(request.PaymentId, "payment_id");
 
     /// <summary>The first rule that a refund breaks, or null.</summary>
-    public static FieldViolation? Check(RefundPaymentRequest request) => CheckCommand(request) ?? CheckCurrency(request.Amount, "amount");
+    public static FieldViolation? Check(RefundPaymentRequest request) =>
+        CheckCommand(request) ?? CheckCurrency(request.Amount, "amount");
 
     /// <summary>The first rule that a refund in a command breaks, or null; see the payment's.</summary>
     public static FieldViolation? CheckCommand(RefundPaymentRequest request) =>
@@ -106,9 +111,11 @@ public static class FieldRules
         ?? CheckNotes(request.Notes);
 
     /// <summary>The first rule that a change of a credit limit breaks, or null.</summary>
-    public static FieldViolation? Check(SetCreditLimitRequest request) => CheckCommand(request) ?? CheckCurrency(request.Limit, "limit");
+    public static FieldViolation? Check(SetCreditLimitRequest request) =>
+        CheckCommand(request) ?? CheckCurrency(request.Limit, "limit");
 
-    /// <summary>The first rule that a change of a credit limit in a command breaks, or null; see the payment's.</summary>
+    /// <summary>The first rule that a change of a credit limit in a command breaks, or null;
+    /// see the payment's.</summary>
     public static FieldViolation? CheckCommand(SetCreditLimitRequest request) =>
         CheckId(request.TransactionId, "transaction_id")
         ?? CheckAccount(request.PaymentType, request.AccountId)
@@ -121,8 +128,8 @@ public static class FieldRules
         ?? CheckAccountStatus(request.AccountStatus)
         ?? CheckNotes(request.Notes);
 
-    /// <summary>The first rule that a request for a statement breaks, or null; whether the token is of such a request, a proxy
-    /// sees.</summary>
+    /// <summary>The first rule that a request for a statement breaks, or null; whether the token is of such a
+    /// request, a proxy sees.</summary>
     public static FieldViolation? Check(ListStatementRequest request) =>
         CheckAccount(request.PaymentType, request.AccountId)
         ?? CheckRange(request.StartTime, request.EndTime)
@@ -190,10 +197,12 @@ public static class FieldRules
         }
         if (id.AsSpan().IndexOfAnyExcept(NameCharacters) >= 0)
         {
-            return new FieldViolation("account_id", $"may have only the characters A-Z a-z 0-9 . _ -; it is '{Shorten(id)}'");
+            return new FieldViolation(
+                "account_id", $"may have only the characters A-Z a-z 0-9 . _ -; it is '{Shorten(id)}'");
         }
         return id.Length > AccountIdLengthMax
-            ? new FieldViolation("account_id", Invariant($"must have at most {AccountIdLengthMax} characters; it has {id.Length}"))
+            ? new FieldViolation(
+                "account_id", Invariant($"must have at most {AccountIdLengthMax} characters; it has {id.Length}"))
             // A URL with one of these as a segment is another URL.
             : id is "." or ".." ? new FieldViolation("account_id", $"must not be '{id}'")
             : null;
@@ -212,14 +221,17 @@ public static class FieldRules
         }
         if (notes.Metadata.Count > MetadataPairsMax)
         {
-            return new FieldViolation("notes.metadata", Invariant($"must have at most {MetadataPairsMax} pairs; it has {notes.Metadata.Count}"));
+            return new FieldViolation(
+                "notes.metadata",
+                Invariant($"must have at most {MetadataPairsMax} pairs; it has {notes.Metadata.Count}"));
         }
         foreach (var (name, value) in notes.Metadata)
         {
             if (name.Length is 0 or > MetadataNameLengthMax || name.AsSpan().IndexOfAnyExcept(NameCharacters) >= 0)
             {
                 return new FieldViolation(
-                    "notes.metadata", Invariant($"must have names of 1 to {MetadataNameLengthMax} of the characters A-Z a-z 0-9 . _ -; one is '{Shorten(name)}'"));
+                    "notes.metadata", Invariant($"must have names of 1 to {MetadataNameLengthMax} of the characters ")
+                        + Invariant($"A-Z a-z 0-9 . _ -; one is '{Shorten(name)}'"));
             }
             if (CheckNote(value, $"notes.metadata[{name}]") is { } wrong)
             {
@@ -237,7 +249,8 @@ public static class FieldRules
 
     private static FieldViolation? CheckPaymentType(PaymentType type) =>
         PaymentTypes.IsKnown(type) ? null
-        : type == PaymentType.Unspecified ? new FieldViolation("payment_type", $"is missing; it must be {PaymentTypes.Listed}")
+        : type == PaymentType.Unspecified ? new FieldViolation(
+            "payment_type", $"is missing; it must be {PaymentTypes.Listed}")
         : new FieldViolation("payment_type", Invariant($"must be {PaymentTypes.Listed}; it is {(int)type}"));
 
     private static FieldViolation? CheckAmount(Money? amount) =>
@@ -284,20 +297,24 @@ public static class FieldRules
     {
         if (Currencies.DecimalsOf(money.CurrencyCode) is not { } decimals)
         {
-            return new FieldViolation(field + ".currency_code", $"must be a currency of ISO 4217 that is in use; it is '{money.CurrencyCode}'");
+            return new FieldViolation(
+                field + ".currency_code",
+                $"must be a currency of ISO 4217 that is in use; it is '{money.CurrencyCode}'");
         }
         var smallest = NanosOfDecimal[decimals];
         return money.Nanos % smallest == 0
             ? null
             : new FieldViolation(field + ".nanos",
-                Invariant($"must be a multiple of {smallest}, since {money.CurrencyCode} has {decimals} decimals; it is {money.Nanos}"));
+                Invariant($"must be a multiple of {smallest}, since {money.CurrencyCode} has {decimals} decimals; ")
+                    + Invariant($"it is {money.Nanos}"));
     }
 
     private static FieldViolation? CheckRange(Timestamp? from, Timestamp? before) =>
         CheckTime(from, "start_time")
         ?? CheckTime(before, "end_time")
         ?? (from is not null && before is not null && before <= from
-            ? new FieldViolation("end_time", Invariant($"must be later than start_time, {from.ToDateTimeOffset():O}; it is {before.ToDateTimeOffset():O}"))
+            ? new FieldViolation("end_time", Invariant($"must be later than start_time, {from.ToDateTimeOffset():O}; ")
+                + Invariant($"it is {before.ToDateTimeOffset():O}"))
             : null);
 
     private static FieldViolation? CheckTypes(IEnumerable<StatementEntryType> types)
@@ -323,15 +340,19 @@ public static class FieldRules
             ? null
             : new FieldViolation(
                 "hold_duration",
-                Invariant($"must be whole seconds, 1 to {HoldSecondsMax}; it has {duration.Seconds} seconds and {duration.Nanos} nanos"));
+                Invariant($"must be whole seconds, 1 to {HoldSecondsMax}; ")
+                    + Invariant($"it has {duration.Seconds} seconds and {duration.Nanos} nanos"));
 
     /// <summary>The rule that a time breaks, or null: it is of the years 1 to 9999, as protobuf defines it.</summary>
     /// <param name="time">The time; null for none, which is valid.</param>
     /// <param name="field">The path of its field.</param>
     public static FieldViolation? CheckTime(Timestamp? time, string field) =>
-        time is null || (time.Seconds is >= -62_135_596_800 and < 253_402_300_800 && time.Nanos is >= 0 and < MoneyExtensions.NanosPerUnit)
+        time is null
+        || (time.Seconds is >= -62_135_596_800 and < 253_402_300_800
+            && time.Nanos is >= 0 and < MoneyExtensions.NanosPerUnit)
             ? null
-            : new FieldViolation(field, Invariant($"must be a time of the years 1 to 9999; it has {time.Seconds} seconds and {time.Nanos} nanos"));
+            : new FieldViolation(field, "must be a time of the years 1 to 9999; "
+                + Invariant($"it has {time.Seconds} seconds and {time.Nanos} nanos"));
 
     /// <summary>The rule that a number breaks which must not be negative, or null.</summary>
     /// <param name="value">The number.</param>
@@ -341,10 +362,13 @@ public static class FieldRules
 
     // Never one half of a character that UTF-16 has as two.
     private static string Shorten(string text) =>
-        text.Length <= ShownMax ? text : string.Concat(text.AsSpan(0, char.IsHighSurrogate(text[ShownMax - 1]) ? ShownMax - 1 : ShownMax), "...");
+        text.Length <= ShownMax
+            ? text
+            : string.Concat(text.AsSpan(0, char.IsHighSurrogate(text[ShownMax - 1]) ? ShownMax - 1 : ShownMax), "...");
 
     // In characters of Unicode, of which UTF-16 has some as two.
-    private static int LengthOf(string text) => text.Length <= NoteLengthMax ? text.Length : text.EnumerateRunes().Count();
+    private static int LengthOf(string text) =>
+        text.Length <= NoteLengthMax ? text.Length : text.EnumerateRunes().Count();
 
     private static string Invariant(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
 }

@@ -2,8 +2,8 @@ using Billing.V1;
 
 namespace Billing.Contracts;
 
-/// <summary>The card networks, as billing.proto defines them. Stream ids, topics, rules and messages are derived from this
-/// list.</summary>
+/// <summary>The card networks, as billing.proto defines them. Stream ids, topics, rules and messages are
+/// derived from this list.</summary>
 public static class PaymentTypes
 {
     // Indexed by enum number; null where no type has that number.
@@ -11,9 +11,13 @@ public static class PaymentTypes
 
     /// <summary>The payment types that an account may have.</summary>
     public static IReadOnlyList<PaymentType> All { get; } =
-        [.. Enumerable.Range(0, Names.Length).Where(number => Names[number] is not null).Select(number => (PaymentType)number)];
+        [
+            .. Enumerable.Range(0, Names.Length).Where(number => Names[number] is not null)
+                .Select(number => (PaymentType)number),
+        ];
 
-    /// <summary>The names of all types, joined for use in a message: <c>VISA, MASTERCARD, DISCOVER or AMEX</c>.</summary>
+    /// <summary>The names of all types, joined for use in a message:
+    /// <c>VISA, MASTERCARD, DISCOVER or AMEX</c>.</summary>
     public static string Listed { get; } = ShortNames.In<PaymentType>().Listed;
 
     /// <summary>Whether billing.proto defines the type; false for unspecified.</summary>

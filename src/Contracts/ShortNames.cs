@@ -29,8 +29,10 @@ public sealed class ShortNames
     /// <summary>All names, joined for use in a message: <c>OPEN, FROZEN or CLOSED</c>.</summary>
     public string Listed => string.Join(", ", All.SkipLast(1)) + " or " + All[^1];
 
-    /// <summary>The names of the values of an enum, the value 0 of which has a name that ends in <c>UNSPECIFIED</c>.</summary>
-    public static ShortNames In(EnumDescriptor values) => Known.GetOrAdd(values, static values => new ShortNames(values));
+    /// <summary>The names of the values of an enum, the value 0 of which has a name that ends in
+    /// <c>UNSPECIFIED</c>.</summary>
+    public static ShortNames In(EnumDescriptor values) =>
+        Known.GetOrAdd(values, static values => new ShortNames(values));
 
     /// <summary>The names of the values of an enum of billing.proto.</summary>
     public static ShortNames In<T>()

@@ -1,13 +1,14 @@
 namespace Billing.Hosting;
 
-/// <summary>What other machines' clocks show, and the time that most clocks agree on: any one of three or more may be wrong by any time.
-/// A reading is a clock's time less the time that this process has counted, so that readings of different moments can be compared; it is
-/// known to lie within bounds, since a clock is read at some moment between a question and its answer. Thread-safe.</summary>
+/// <summary>What other machines' clocks show, and the time that most clocks agree on: any one of three or more may be
+/// wrong by any time. A reading is a clock's time less the time that this process has counted, so that readings of
+/// different moments can be compared; it is known to lie within bounds, since a clock is read at some moment between a
+/// question and its answer. Thread-safe.</summary>
 public sealed class ClockVote
 {
-    /// <summary>By how much a clock may differ before it is called wrong. Clocks that are kept by NTP differ by milliseconds, and the time
-    /// that an answer takes is allowed for. What is compared with times of other machines stands more: tokens 30 s
-    /// (<c>Billing:Auth:ClockSkew</c>), signatures of webhooks minutes.</summary>
+    /// <summary>By how much a clock may differ before it is called wrong. Clocks that are kept by NTP differ by
+    /// milliseconds, and the time that an answer takes is allowed for. What is compared with times of other machines
+    /// stands more: tokens 30 s (<c>Billing:Auth:ClockSkew</c>), signatures of webhooks minutes.</summary>
     public static readonly TimeSpan Tolerance = TimeSpan.FromSeconds(10);
 
     /// <summary>How often another machine is asked for its time.</summary>
@@ -49,15 +50,20 @@ public sealed class ClockVote
         lock (_gate)
         {
             // A machine that has not answered for long is no witness any more: the clocks have drifted since.
-            _others = [.. _others.Where(o => o.Clock != clock && answered - o.Heard <= HeardMax).Append(reading).OrderBy(o => o.Clock, StringComparer.Ordinal)];
+            _others =
+            [
+                .. _others.Where(o => o.Clock != clock && answered - o.Heard <= HeardMax).Append(reading)
+                    .OrderBy(o => o.Clock, StringComparer.Ordinal),
+            ];
         }
     }
 
     /// <summary>Whether enough clocks are known to outvote a wrong one.</summary>
     public bool IsDecided => _others.Length > 1;
 
-    /// <summary>The reading that most clocks agree on: the median, where another clock counts as close to this machine's as its bounds
-    /// allow. Of an even number it is what is nearest to the process's clock, which has been right if this machine's was set since.</summary>
+    /// <summary>The reading that most clocks agree on: the median, where another clock counts as close to this
+    /// machine's as its bounds allow. Of an even number it is what is nearest to the process's clock, which has been
+    /// right if this machine's was set since.</summary>
     /// <param name="own">The reading of this machine's clock.</param>
     /// <param name="process">The reading of the process's clock.</param>
     public long Agreed(long own, long process)
@@ -73,8 +79,8 @@ public sealed class ClockVote
         return Math.Clamp(process, readings[others.Length / 2], readings[readings.Length / 2]);
     }
 
-    /// <summary>Whether more than half of the clocks are within the tolerance of what is agreed on; or half, if the process's clock is with
-    /// the others against this machine's.</summary>
+    /// <summary>Whether more than half of the clocks are within the tolerance of what is agreed on;
+    /// or half, if the process's clock is with the others against this machine's.</summary>
     /// <param name="own">The reading of this machine's clock.</param>
     /// <param name="process">The reading of the process's clock.</param>
     public bool MostAgree(long own, long process)
@@ -86,7 +92,8 @@ public sealed class ClockVote
         bool IsNear(long reading) => Math.Abs(reading - agreed) <= Tolerance.Ticks;
     }
 
-    /// <summary>The other clocks that were heard of in the last hour, and by how much each is ahead of a reading, at least.</summary>
+    /// <summary>The other clocks that were heard of in the last hour, and by how much each is ahead of a
+    /// reading, at least.</summary>
     public IEnumerable<(string Clock, TimeSpan Ahead)> AheadOf(long reading) =>
         _others.Select(o => (o.Clock, new TimeSpan(o.NearestTo(reading) - reading)));
 

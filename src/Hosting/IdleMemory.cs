@@ -1,12 +1,13 @@
 namespace Billing.Hosting;
 
-/// <summary>Gives memory back to the machine after a burst. The garbage collector runs as objects are allocated, so a process that becomes
-/// idle would keep what its busiest moment needed.</summary>
+/// <summary>Gives memory back to the machine after a burst. The garbage collector runs as objects are allocated,
+/// so a process that becomes idle would keep what its busiest moment needed.</summary>
 public sealed class IdleMemory : Worker
 {
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(10);
 
-    // In an interval. An idle process needs less for its timers and metrics, one that serves some calls a second needs more.
+    // In an interval. An idle process needs less for its timers and metrics, one that serves some calls a
+    // second needs more.
     private const long IdleBytesMax = 4 << 20;
 
     private readonly TimeProvider _time;

@@ -11,11 +11,12 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Hosting;
 
-/// <summary>Runs a service's host as a program. Errors that the operator can fix are reported as one line on standard error.
-/// </summary>
+/// <summary>Runs a service's host as a program. Errors that the operator can fix are reported as one line
+/// on standard error.</summary>
 public static class Service
 {
-    /// <summary>The setting that names a folder with one file per setting, into which an orchestrator mounts secrets.</summary>
+    /// <summary>The setting that names a folder with one file per setting, into which an
+    /// orchestrator mounts secrets.</summary>
     public const string SecretsFolder = "Billing:SecretsFolder";
 
     /// <summary>Exit code for invalid settings.</summary>
@@ -24,9 +25,9 @@ public static class Service
     /// <summary>Exit code for a service that could not start or has failed.</summary>
     public const int Failed = 1;
 
-    /// <summary>Creates a web application with the logging of the services: one line per message, and from the libraries only
-    /// messages that an operator acts on. Settings come from appsettings.json, the environment and the command line; later
-    /// sources override earlier ones.</summary>
+    /// <summary>Creates a web application with the logging of the services: one line per message, and from the
+    /// libraries only messages that an operator acts on. Settings come from appsettings.json, the environment and the
+    /// command line; later sources override earlier ones.</summary>
     public static WebApplicationBuilder CreateBuilder(string[] arguments)
     {
         var builder = WebApplication.CreateSlimBuilder(arguments);
@@ -45,7 +46,8 @@ public static class Service
         // Marten logs the SQL of every table and function that it creates: 20,000 characters.
         builder.Logging.AddFilter("Marten", LogLevel.Warning);
         builder.Logging.AddFilter("Polly", LogLevel.Error);
-        // If this log is enabled, ASP.NET Core creates an activity for every call; with tracing it creates them in any case.
+        // If this log is enabled, ASP.NET Core creates an activity for every call;
+        // with tracing it creates them in any case.
         builder.Logging.AddFilter("Microsoft.AspNetCore.Hosting.Diagnostics", LogLevel.None);
         // RunAsync reports errors at start in one line; the host would log them with a stack trace.
         builder.Logging.AddFilter("Microsoft.Extensions.Hosting.Internal.Host", LogLevel.None);
@@ -58,7 +60,8 @@ public static class Service
 
     /// <summary>Builds a host and runs it until it is stopped.</summary>
     /// <param name="prepare">Returns a builder with the services.</param>
-    /// <param name="map">Maps the endpoints. What it fails with is reported like an error at start, and what it has created is disposed of.</param>
+    /// <param name="map">Maps the endpoints. What it fails with is reported like an error at start, and what it has
+    /// created is disposed of.</param>
     /// <returns>The process's exit code: 0, <see cref="Failed"/> or <see cref="BadSettings"/>.</returns>
     public static async Task<int> RunAsync(Func<WebApplicationBuilder> prepare, Action<WebApplication> map)
     {
@@ -99,11 +102,13 @@ public static class Service
         {
             return await ReportAsync("Urls: " + e.Message, Failed);
         }
-        catch (SocketException e) when (e.SocketErrorCode is SocketError.AddressNotAvailable or SocketError.AccessDenied)
+        catch (SocketException e)
+            when (e.SocketErrorCode is SocketError.AddressNotAvailable or SocketError.AccessDenied)
         {
             return await ReportAsync($"Urls ({urls}): {e.Message}", Failed);
         }
-        catch (Exception e) when (e is FormatException or InvalidOperationException && e.Source is { } source && source.StartsWith("Microsoft.Extensions.Configuration", StringComparison.Ordinal))
+        catch (Exception e) when (e is FormatException or InvalidOperationException && e.Source is { } source
+            && source.StartsWith("Microsoft.Extensions.Configuration", StringComparison.Ordinal))
         {
             return await ReportAsync(e.Message, BadSettings);
         }
@@ -127,7 +132,8 @@ public static class Service
     {
         using var never = new ManualResetEventSlim();
         never.Wait(StopTimes.Failing);
-        Console.Error.WriteLine($"The process did not stop within {StopTimes.Failing.TotalSeconds:0} s of a failure and is killed.");
+        Console.Error.WriteLine(
+            $"The process did not stop within {StopTimes.Failing.TotalSeconds:0} s of a failure and is killed.");
         Process.GetCurrentProcess().Kill();
     })
     { IsBackground = true }.Start();

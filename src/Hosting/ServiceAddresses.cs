@@ -6,16 +6,17 @@ using Microsoft.AspNetCore.Server.Kestrel.Core;
 
 namespace Billing.Hosting;
 
-/// <summary>The addresses of a service that listens at others in addition to those of <c>Urls</c>. Without TLS the protocol is
-/// not negotiated, so a port supports either HTTP/1.1 or HTTP/2.</summary>
+/// <summary>The addresses of a service that listens at others in addition to those of <c>Urls</c>.
+/// Without TLS the protocol is not negotiated, so a port supports either HTTP/1.1 or HTTP/2.</summary>
 public static class ServiceAddresses
 {
-    /// <summary>The setting that allows a service to listen at an address that other machines can reach although it does not
-    /// authenticate its callers.</summary>
+    /// <summary>The setting that allows a service to listen at an address that other machines can reach although it
+    /// does not authenticate its callers.</summary>
     public const string InsecureSetting = "Billing:Insecure";
 
-    // Kestrel's own: bytes per second that a request or an answer must make, and for how long it may be behind. On a machine with less
-    // processor than work either side may pause for longer than its 5 s, and every call of the connection would be lost.
+    // Kestrel's own: bytes per second that a request or an answer must make, and for how long it may be behind. On a
+    // machine with less processor than work either side may pause for longer than its 5 s, and every call of the
+    // connection would be lost.
     private static readonly MinDataRate SlowestRate = new(bytesPerSecond: 240, gracePeriod: TimeSpan.FromMinutes(1));
 
     private const string DefaultUrls = "http://localhost:5000";
@@ -28,11 +29,11 @@ public static class ServiceAddresses
             WebHostDefaults.ServerUrlsKey, (string.IsNullOrEmpty(urls) ? DefaultUrls : urls) + ";" + url);
     }
 
-    /// <summary>Sets the HTTP protocols at the addresses of <c>Urls</c> and at the further addresses, and configures every address with
-    /// <paramref name="each"/>.</summary>
+    /// <summary>Sets the HTTP protocols at the addresses of <c>Urls</c> and at the further addresses, and configures
+    /// every address with <paramref name="each"/>.</summary>
     public static void UseProtocols(
-        this KestrelServerOptions kestrel, HttpProtocols protocols, IEnumerable<(string Url, HttpProtocols Protocols)> further,
-        Action<ListenOptions>? each = null)
+        this KestrelServerOptions kestrel, HttpProtocols protocols,
+        IEnumerable<(string Url, HttpProtocols Protocols)> further, Action<ListenOptions>? each = null)
     {
         var ports = further.ToDictionary(f => BindingAddress.Parse(f.Url).Port, f => f.Protocols);
         kestrel.ConfigureEndpointDefaults(endpoint =>
@@ -70,8 +71,8 @@ public static class ServiceAddresses
     /// <summary>Whether an address uses TLS.</summary>
     public static bool HasTls(string url) => url.StartsWith("https:", StringComparison.OrdinalIgnoreCase);
 
-    /// <summary>Whether only programs on this machine can reach an address. Also true for a malformed address, which other code
-    /// refuses.</summary>
+    /// <summary>Whether only programs on this machine can reach an address. Also true for a malformed address,
+    /// which other code refuses.</summary>
     public static bool IsLoopback(string url) => Parse(url) is not { } address || address.IsUnixPipe
         || address.Host.Equals("localhost", StringComparison.OrdinalIgnoreCase)
         || (IPAddress.TryParse(address.Host, out var ip) && IPAddress.IsLoopback(ip));

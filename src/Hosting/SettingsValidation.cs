@@ -7,47 +7,52 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Hosting;
 
-/// <summary>Binds settings to options and validates them at start. A name that is not a setting is an error: a misspelt setting
-/// would otherwise be ignored, and the service would run with the default.</summary>
+/// <summary>Binds settings to options and validates them at start. A name that is not a setting is an error:
+/// a misspelt setting would otherwise be ignored, and the service would run with the default.</summary>
 public static class SettingsValidation
 {
     private const string Root = "Billing";
 
-    /// <summary>The sections and single settings below <c>Billing</c>, of all services: one environment may serve several.
-    /// </summary>
+    /// <summary>The sections and single settings below <c>Billing</c>, of all services:
+    /// one environment may serve several.</summary>
     public static IReadOnlyList<string> Sections { get; } =
     [
-        "Admin", "AdminClient", "Auth", "Backend", "Client", "Direct", "Embedded", "EventStore", "Insecure", "Jitter", "Kafka", "Limits", "Live",
+        "Admin", "AdminClient", "Auth", "Backend", "Client", "Direct", "Embedded", "EventStore",
+        "Insecure", "Jitter", "Kafka", "Limits", "Live",
         "Proxy", "Rest", "SecretsFolder", "Telemetry", "Tls", "Webhooks",
     ];
 
-    /// <summary>Binds a section, given by its path such as <c>Billing:Kafka</c>, to options. At start their values are validated by
-    /// attributes and by the rules of <see cref="IRelatedSettings"/>, the names in the section by the options'
-    /// properties, and the whole by
-    /// <paramref name="problems"/>: the errors, each as a sentence that names the setting; null if there are no
-    /// others.</summary>
-    /// <returns>The options as they are now, not validated, for what has to be known before the host is built.</returns>
+    /// <summary>Binds a section, given by its path such as <c>Billing:Kafka</c>, to options. At start their values are
+    /// validated by attributes and by the rules of <see cref="IRelatedSettings"/>, the names in the section by the
+    /// options' properties, and the whole by <paramref name="problems"/>: the errors, each as a sentence that names the
+    /// setting; null if there are no others.</summary>
+    /// <returns>The options as they are now, not validated, for what has to be known before
+    /// the host is built.</returns>
     public static T AddSettings<T>(
-        this IServiceCollection services, IConfiguration configuration, string section, Func<T, IEnumerable<string>>? problems = null)
+        this IServiceCollection services, IConfiguration configuration, string section,
+        Func<T, IEnumerable<string>>? problems = null)
         where T : class, new()
     {
         var values = configuration.GetSection(section);
         services.AddOptions<T>().Bind(values).ValidateOnStart();
         services.AddSingleton<IValidateOptions<T>>(new ProblemValidation<T>(options =>
-            Problems(options, section).Concat(UnknownNames(values, typeof(T))).Concat(problems?.Invoke(options) ?? [])));
+            Problems(options, section).Concat(UnknownNames(values, typeof(T)))
+                .Concat(problems?.Invoke(options) ?? [])));
         return values.Get<T>() ?? new T();
     }
 
-    /// <summary>The values that their attributes do not allow, each as a sentence that names the setting: "must be between", or the
-    /// attribute's <see cref="ValidationAttribute.ErrorMessage"/>, follows the name; then the rules between settings
-    /// that are broken.</summary>
+    /// <summary>The values that their attributes do not allow, each as a sentence that names the setting: "must be
+    /// between", or the attribute's <see cref="ValidationAttribute.ErrorMessage"/>, follows the name; then the rules
+    /// between settings that are broken.</summary>
     public static IEnumerable<string> Problems(object options, string section) => (
         from property in options.GetType().GetProperties()
         from attribute in property.GetCustomAttributes<ValidationAttribute>()
         let value = property.GetValue(options)
         where !attribute.IsValid(value)
         select $"{section}:{property.Name} {attribute.ErrorMessage ?? Bounds((RangeAttribute)attribute, value)}")
-        .Concat(options is IRelatedSettings related ? related.Rules().Where(rule => !rule.Holds).Select(rule => rule.ToString()) : []);
+        .Concat(options is IRelatedSettings related
+            ? related.Rules().Where(rule => !rule.Holds).Select(rule => rule.ToString())
+            : []);
 
     /// <summary>Refuses sections and settings below <c>Billing</c> that no service has.</summary>
     /// <exception cref="OptionsValidationException">There is one.</exception>
@@ -63,7 +68,8 @@ public static class SettingsValidation
     private static string Bounds(RangeAttribute range, object? value)
     {
         var (min, max) = (Limit(range.Minimum), Limit(range.Maximum));
-        return $"must be {(range.MinimumIsExclusive ? $"above {min} and at most" : $"between {min} and")} {max}; it is {Quantity.Text(value)}.";
+        return $"must be {(range.MinimumIsExclusive ? $"above {min} and at most" : $"between {min} and")} {max}; "
+            + $"it is {Quantity.Text(value)}.";
     }
 
     private static string Limit(object limit) =>
@@ -78,7 +84,8 @@ public static class SettingsValidation
     private static IEnumerable<string> UnknownNames(IConfigurationSection section, Type options) =>
         UnknownNames(section, NamesOf(options)).Concat(
             from property in options.GetProperties()
-            where property.PropertyType is { IsGenericType: true } type && type.GetGenericTypeDefinition() == typeof(Dictionary<,>)
+            where property.PropertyType is { IsGenericType: true } type
+                && type.GetGenericTypeDefinition() == typeof(Dictionary<,>)
             from named in section.GetSection(property.Name).GetChildren()
             from unknown in UnknownNames(named, NamesOf(property.PropertyType.GenericTypeArguments[1]))
             select unknown);
@@ -87,7 +94,8 @@ public static class SettingsValidation
     private static List<string> NamesOf(Type options) =>
     [
         .. options.GetProperties()
-            .Where(property => property.SetMethod is { IsPublic: true } || property.PropertyType == typeof(IDictionary<string, string>))
+            .Where(property => property.SetMethod is { IsPublic: true }
+                || property.PropertyType == typeof(IDictionary<string, string>))
             .Select(property => property.Name),
     ];
 }

@@ -4,11 +4,12 @@ using Microsoft.Extensions.Hosting;
 
 namespace Billing.Hosting;
 
-/// <summary>The clock of the services: it reads the machine's wall clock once, continues with the monotonic clock, and is
-/// adjusted towards the wall clock by at most 500 microseconds per second. So a step of the wall clock, by hand or by NTP,
-/// neither expires the commands in flight nor postpones their deadlines; slow drift is still followed. Where the clocks of other machines
-/// are heard of, the time that most of them agree on takes the place of the wall clock's, which may be wrong. It never goes backwards
-/// but by <see cref="Set"/>. Timers and timestamps are those of the inner clock. Thread-safe; reading takes no lock.</summary>
+/// <summary>The clock of the services: it reads the machine's wall clock once, continues with the monotonic clock, and
+/// is adjusted towards the wall clock by at most 500 microseconds per second. So a step of the wall clock, by hand or
+/// by NTP, neither expires the commands in flight nor postpones their deadlines; slow drift is still followed. Where
+/// the clocks of other machines are heard of, the time that most of them agree on takes the place of the wall clock's,
+/// which may be wrong. It never goes backwards but by <see cref="Set"/>. Timers and timestamps are those of the inner
+/// clock. Thread-safe; reading takes no lock.</summary>
 public sealed class SteadyTime : TimeProvider, IDisposable
 {
     private static readonly TimeSpan FollowInterval = TimeSpan.FromSeconds(1);
@@ -32,15 +33,16 @@ public sealed class SteadyTime : TimeProvider, IDisposable
         _follow = inner.CreateTimer(_ => Follow(), null, FollowInterval, FollowInterval);
     }
 
-    /// <summary>The machine's wall clock, which may step; used to compare with times that other programs have read from it.
-    /// </summary>
+    /// <summary>The machine's wall clock, which may step; used to compare with times that other programs
+    /// have read from it.</summary>
     public TimeProvider Wall => _inner;
 
-    /// <summary>The time that most clocks agree on, which may step; the wall clock's where fewer than two others are heard of. It is used to
-    /// compare with times of other machines.</summary>
+    /// <summary>The time that most clocks agree on, which may step; the wall clock's where fewer than two others are
+    /// heard of. It is used to compare with times of other machines.</summary>
     public TimeProvider Agreed { get; }
 
-    /// <summary>By how much the time that most clocks agree on is ahead of this clock; negative if it is behind.</summary>
+    /// <summary>By how much the time that most clocks agree on is ahead of this clock;
+    /// negative if it is behind.</summary>
     public TimeSpan Behind => new(Agreed.GetUtcNow().UtcTicks - Ticks());
 
     /// <summary>Whether enough clocks of other machines are heard of to outvote a wrong one.</summary>
@@ -50,7 +52,8 @@ public sealed class SteadyTime : TimeProvider, IDisposable
     public bool IsCertain => _vote.MostAgree(WallReading, Reading);
 
     /// <summary>The clocks of other machines, and by how much each is ahead of the time that most agree on.</summary>
-    public IReadOnlyList<(string Clock, TimeSpan Ahead)> Others => [.. _vote.AheadOf(_vote.Agreed(WallReading, Reading))];
+    public IReadOnlyList<(
+        string Clock, TimeSpan Ahead)> Others => [.. _vote.AheadOf(_vote.Agreed(WallReading, Reading))];
 
     /// <inheritdoc/>
     public override TimeZoneInfo LocalTimeZone => _inner.LocalTimeZone;
@@ -64,7 +67,8 @@ public sealed class SteadyTime : TimeProvider, IDisposable
     /// <inheritdoc/>
     public override DateTimeOffset GetUtcNow()
     {
-        // After the offset was reduced, the last time is returned until the clock has passed it, so that time never goes back.
+        // After the offset was reduced, the last time is returned until the clock has passed it, so that
+        // time never goes back.
         var now = Ticks();
         var last = Volatile.Read(ref _lastTicks);
         while (now > last)
@@ -92,8 +96,8 @@ public sealed class SteadyTime : TimeProvider, IDisposable
     public void Hear(string clock, DateTimeOffset shown, TimeSpan precision, long asked, long answered) =>
         _vote.Hear(clock, shown, precision, CountedAt(asked), CountedAt(answered));
 
-    /// <summary>Sets this clock to the time that most clocks agree on. Back only at the start of a process, before it works with the time.
-    /// </summary>
+    /// <summary>Sets this clock to the time that most clocks agree on. Back only at the start of a process,
+    /// before it works with the time.</summary>
     public void Set()
     {
         Interlocked.Add(ref _offsetTicks, Behind.Ticks);
@@ -128,7 +132,8 @@ public sealed class SteadyTime : TimeProvider, IDisposable
         public override DateTimeOffset GetUtcNow()
         {
             var counted = time.Counted;
-            return new DateTimeOffset(time._vote.Agreed(time._inner.GetUtcNow().UtcTicks - counted, time.Reading) + counted, TimeSpan.Zero);
+            return new DateTimeOffset(
+                time._vote.Agreed(time._inner.GetUtcNow().UtcTicks - counted, time.Reading) + counted, TimeSpan.Zero);
         }
 
         public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period) =>
@@ -139,19 +144,21 @@ public sealed class SteadyTime : TimeProvider, IDisposable
 /// <summary>Registers the services' clock.</summary>
 public static class ServiceTime
 {
-    /// <summary>Adds a <see cref="SteadyTime"/> as the <see cref="TimeProvider"/>, unless one is already registered, and what every service
-    /// does from time to time: <see cref="ClockWatch"/> and <see cref="IdleMemory"/>.</summary>
+    /// <summary>Adds a <see cref="SteadyTime"/> as the <see cref="TimeProvider"/>, unless one is already registered,
+    /// and what every service does from time to time: <see cref="ClockWatch"/> and <see cref="IdleMemory"/>.</summary>
     public static IServiceCollection AddServiceTime(this IServiceCollection services)
     {
         services.TryAddSingleton<TimeProvider>(_ => new SteadyTime(TimeProvider.System));
         services.TryAddSingleton<ClockWatch>();
-        services.TryAddEnumerable(ServiceDescriptor.Singleton<IHostedService, ClockWatch>(provider => provider.GetRequiredService<ClockWatch>()));
-        services.TryAddEnumerable(ServiceDescriptor.Singleton<IReadyPart, ClockWatch>(provider => provider.GetRequiredService<ClockWatch>()));
+        services.TryAddEnumerable(ServiceDescriptor.Singleton<IHostedService, ClockWatch>(
+            provider => provider.GetRequiredService<ClockWatch>()));
+        services.TryAddEnumerable(
+            ServiceDescriptor.Singleton<IReadyPart, ClockWatch>(provider => provider.GetRequiredService<ClockWatch>()));
         return services.AddHostedService<IdleMemory>();
     }
 
-    /// <summary>Returns the machine's wall clock behind the services' clock, to compare with times that other programs have read
-    /// from it.</summary>
+    /// <summary>Returns the machine's wall clock behind the services' clock, to compare with times that other programs
+    /// have read from it.</summary>
     public static TimeProvider WallClock(this TimeProvider time) => time is SteadyTime steady ? steady.Wall : time;
 
     /// <summary>Returns the time that most machines agree on, to compare with times of other machines.</summary>

@@ -3,8 +3,8 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.Hosting;
 
-/// <summary>Runs the essential loops of a process. If a loop throws, or ends without a stop request, the process can do only part
-/// of its work. So one error is logged, the process is not ready any more, stops, and exits with
+/// <summary>Runs the essential loops of a process. If a loop throws, or ends without a stop request, the process can do
+/// only part of its work. So one error is logged, the process is not ready any more, stops, and exits with
 /// <see cref="Service.Failed"/>, so that the orchestrator restarts it. Thread-safe.</summary>
 public sealed partial class Supervisor(IHostApplicationLifetime lifetime, ILogger<Supervisor> logger) : IDisposable
 {
@@ -15,14 +15,15 @@ public sealed partial class Supervisor(IHostApplicationLifetime lifetime, ILogge
     /// <summary>Whether no loop has failed.</summary>
     public bool IsHealthy => !_failed.IsCancellationRequested;
 
-    /// <summary>Which loop failed, for anybody who may ask: without the text of the exception, which is in the log; null if none
-    /// has failed.</summary>
+    /// <summary>Which loop failed, for anybody who may ask: without the text of the exception, which is in the log;
+    /// null if none has failed.</summary>
     public string? FailureReason => _whyFailed;
 
     /// <summary>Cancelled with the first failure, so that code which waits for a loop can stop waiting.</summary>
     public CancellationToken Failing => _failed.Token;
 
-    /// <summary>Runs a loop to its end. The task never fails: an exception of the loop is a failure of the process.</summary>
+    /// <summary>Runs a loop to its end. The task never fails: an exception of the loop is a
+    /// failure of the process.</summary>
     /// <param name="loop">The name of the loop in the log.</param>
     /// <param name="work">The loop.</param>
     /// <param name="stopping">Cancelled when the loop must end.</param>

@@ -2,7 +2,8 @@ using Microsoft.Extensions.Hosting;
 
 namespace Billing.Hosting;
 
-/// <summary>A hosted service that runs one loop under the <see cref="Supervisor"/> from the host's start to its stop.</summary>
+/// <summary>A hosted service that runs one loop under the <see cref="Supervisor"/> from the host's
+/// start to its stop.</summary>
 public abstract class Worker(Supervisor supervisor) : IHostedService, IDisposable
 {
     // Not disposed, which would fail a loop that still looks at it.
@@ -16,7 +17,8 @@ public abstract class Worker(Supervisor supervisor) : IHostedService, IDisposabl
     /// <summary>Starts the loop.</summary>
     public virtual Task StartAsync(CancellationToken cancellationToken)
     {
-        _running = Task.Run(() => supervisor.RunAsync(GetType().Name, RunAsync, _stopping.Token), CancellationToken.None);
+        _running = Task.Run(
+            () => supervisor.RunAsync(GetType().Name, RunAsync, _stopping.Token), CancellationToken.None);
         return Task.CompletedTask;
     }
 

@@ -3,9 +3,9 @@ using System.Threading.Channels;
 
 namespace Billing.Journals;
 
-/// <summary>A client's record of its payments and of the balances it received, written as the answers arrive, so that an
-/// interrupted run can be audited too. Each entry is a line with the fields of <see cref="JournalEntry"/> in their order, separated
-/// by commas.</summary>
+/// <summary>A client's record of its payments and of the balances it received, written as the answers arrive, so that
+/// an interrupted run can be audited too. Each entry is a line with the fields of <see cref="JournalEntry"/> in their
+/// order, separated by commas.</summary>
 public sealed class Journal : IAsyncDisposable
 {
     private const int BatchBytes = 64 * 1024;

@@ -25,16 +25,19 @@ public enum PaymentFate
 /// <summary>When a call began and ended, microseconds since the Unix epoch.</summary>
 public readonly record struct CallSpan(long BeganUnixUs, long EndedUnixUs);
 
-/// <summary>One line of a journal: the result of a payment as its client knows it, or a balance that a client received.</summary>
+/// <summary>One line of a journal: the result of a payment as its client knows it, or a balance that a client
+/// received.</summary>
 /// <param name="TransactionId">The idempotency key; empty for a balance, which has no amount and no outcome.</param>
 /// <param name="StreamId">The account's stream.</param>
 /// <param name="Currency">ISO 4217.</param>
 /// <param name="Amount">The amount.</param>
 /// <param name="Outcome">What the client knows of it.</param>
-/// <param name="Version">The version of the stream that records the payment, or as of which the balance is; 0 if there was no
-/// answer.</param>
-/// <param name="Balance">What the account owed afterwards, according to the answer; null if there was no answer.</param>
-/// <param name="Reason">Why the payment was declined, according to the answer; unspecified if it was not declined.</param>
+/// <param name="Version">The version of the stream that records the payment, or as of which the balance is;
+/// 0 if there was no answer.</param>
+/// <param name="Balance">What the account owed afterwards, according to the answer;
+/// null if there was no answer.</param>
+/// <param name="Reason">Why the payment was declined, according to the answer;
+/// unspecified if it was not declined.</param>
 /// <param name="Span">When the call began and ended, according to its client's clock.</param>
 /// <param name="MinVersion">The version that a balance had to include; 0 for any.</param>
 public readonly record struct JournalEntry(
@@ -62,7 +65,8 @@ public readonly record struct JournalEntry(
 
     /// <summary>The entry of a payment that failed.</summary>
     /// <param name="request">The request.</param>
-    /// <param name="isFinal">Whether the failure says that nothing was charged; otherwise the outcome is unknown.</param>
+    /// <param name="isFinal">Whether the failure says that nothing was charged;
+    /// otherwise the outcome is unknown.</param>
     /// <param name="span">When the first attempt began and the last one ended.</param>
     public static JournalEntry Failed(MakePaymentRequest request, bool isFinal, CallSpan span) =>
         OfPayment(request, isFinal ? PaymentFate.Failed : PaymentFate.Unknown, span);
@@ -99,10 +103,14 @@ public readonly record struct JournalEntry(
         // A character takes at most three bytes; the other fields are numbers and names.
         var line = lines.GetSpan(OtherFieldsBytesMax + (3 * (StreamId.Length + Currency.Length)));
         var reason = Reason == DeclineReason.Unspecified ? "" : Reason.ToString();
-        Utf8.TryWrite(line, Invariant, $"{TransactionId},{StreamId},{Currency},{Amount},{Outcome.ToString()},{Version},", out var begun);
+        Utf8.TryWrite(
+            line, Invariant,
+            $"{TransactionId},{StreamId},{Currency},{Amount},{Outcome.ToString()},{Version},", out var begun);
         var balanced = 0;
         Balance?.TryFormat(line[begun..], out balanced, default, Invariant);
-        Utf8.TryWrite(line[(begun + balanced)..], Invariant, $",{reason},{Span.BeganUnixUs},{Span.EndedUnixUs},{MinVersion}", out var ended);
+        Utf8.TryWrite(
+            line[(begun + balanced)..], Invariant,
+            $",{reason},{Span.BeganUnixUs},{Span.EndedUnixUs},{MinVersion}", out var ended);
         lines.Advance(begun + balanced + ended);
     }
 

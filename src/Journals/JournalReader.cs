@@ -5,8 +5,8 @@ using Billing.V1;
 
 namespace Billing.Journals;
 
-/// <summary>Reads a journal entry by entry, without allocating a string for each line: journals have millions of them. Not
-/// thread-safe.</summary>
+/// <summary>Reads a journal entry by entry, without allocating a string for each line: journals have millions of them.
+/// Not thread-safe.</summary>
 public sealed class JournalReader : IDisposable
 {
     private const int BufferBytes = 64 * 1024;
@@ -23,7 +23,8 @@ public sealed class JournalReader : IDisposable
 
     /// <summary>Opens a journal.</summary>
     /// <param name="path">The file.</param>
-    /// <param name="length">The most bytes to read, for a journal that may still grow; by default the whole file.</param>
+    /// <param name="length">The most bytes to read, for a journal that may still grow;
+    /// by default the whole file.</param>
     public JournalReader(string path, long length = long.MaxValue)
     {
         _path = path;
@@ -44,8 +45,8 @@ public sealed class JournalReader : IDisposable
     /// <summary>Number of bytes in the lines read so far.</summary>
     public long Position { get; private set; }
 
-    /// <summary>Reads the next entry. A last line without a line break is ignored: a client that was killed may have written part
-    /// of an entry, and that part may look complete.</summary>
+    /// <summary>Reads the next entry. A last line without a line break is ignored: a client that was killed may have
+    /// written part of an entry, and that part may look complete.</summary>
     /// <returns>Whether there was one.</returns>
     /// <exception cref="FormatException">It is not a line of a journal; the message names file and line.</exception>
     public bool TryRead(out JournalEntry entry)
@@ -66,7 +67,8 @@ public sealed class JournalReader : IDisposable
         entry = default;
         Span<Range> fields = stackalloc Range[FieldCount + 1];
         if (Split(line, fields) != FieldCount
-            || !Utf8Parser.TryParse(line[fields[0]], out Guid transactionId, out var read) || read != line[fields[0]].Length
+            || !Utf8Parser.TryParse(line[fields[0]], out Guid transactionId, out var read)
+            || read != line[fields[0]].Length
             || !TryReadDecimal(line[fields[3]], out var amount)
             || !TryReadOutcome(line[fields[4]], out var outcome)
             || !TryReadNumber(line[fields[5]], out var version)
@@ -181,7 +183,8 @@ public sealed class JournalReader : IDisposable
     private FormatException NoEntry(ReadOnlySpan<byte> line)
     {
         const int ShownMax = 120;
-        var shown = Encoding.UTF8.GetString(line[..Math.Min(line.Length, ShownMax)]) + (line.Length > ShownMax ? "..." : "");
+        var shown = Encoding.UTF8.GetString(line[..Math.Min(line.Length, ShownMax)])
+            + (line.Length > ShownMax ? "..." : "");
         return new FormatException(string.Create(CultureInfo.InvariantCulture,
             $"{_path}, line {_line}: '{shown}' is not a line of a journal."));
     }

@@ -4,8 +4,9 @@ using Billing.Wire.V1;
 
 namespace Billing.Messaging;
 
-/// <summary>Until when a command may be executed, by this process's clock. A proxy states it as a time of its own clock, which may be wrong,
-/// as may be the broker's. Each command shows both, so with this process's clock there are three, of which two are right.</summary>
+/// <summary>Until when a command may be executed, by this process's clock. A proxy states it as a time of its own
+/// clock, which may be wrong, as may be the broker's. Each command shows both, so with this process's clock there are
+/// three, of which two are right.</summary>
 internal static class CommandDeadline
 {
     /// <summary>How long a command may wait in its proxy for a broker that takes it; then it is given up.</summary>

@@ -9,8 +9,8 @@ public readonly record struct Answer(string ProxyTopic, Reply Reply);
 public interface IAnswerPublisher
 {
     /// <summary>Publishes replies, batched per proxy, and events, in order within each stream.</summary>
-    /// <returns>Completes when the broker has acknowledged all of them. A reply to a proxy whose topic does not exist any more
-    /// is dropped, because no call waits for it.</returns>
+    /// <returns>Completes when the broker has acknowledged all of them. A reply to a proxy whose topic does not exist
+    /// any more is dropped, because no call waits for it.</returns>
     Task PublishAsync(IReadOnlyList<Answer> answers, IReadOnlyList<Event> events, CancellationToken cancellationToken);
 
     /// <summary>Sends a command to the backend that owns its account. There is no reply.</summary>

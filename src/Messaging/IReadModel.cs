@@ -2,9 +2,9 @@ using Billing.Wire.V1;
 
 namespace Billing.Messaging;
 
-/// <summary>A read model that is kept up to date with events. A transport first resets it, then applies every event published since
-/// before the reset: at least once, and in order within each account except for repeated deliveries. Earlier events are in the event
-/// store.</summary>
+/// <summary>A read model that is kept up to date with events. A transport first resets it, then applies every event
+/// published since before the reset: at least once, and in order within each account except for repeated deliveries.
+/// Earlier events are in the event store.</summary>
 public interface IReadModel
 {
     /// <summary>Forgets everything: events that were published before may have been missed. Never blocks.</summary>

@@ -6,9 +6,10 @@ using Billing.Wire.V1;
 
 namespace Billing.Messaging;
 
-/// <summary>The calls of one proxy that wait for a reply, by correlation id. One timer serves all deadlines, so a waiting
-/// call costs only an entry and a <see cref="TaskCompletionSource{TResult}"/>. The time that a call may wait is fixed when it
-/// is registered and measured on the monotonic clock, so setting the wall clock does not change it.</summary>
+/// <summary>The calls of one proxy that wait for a reply, by correlation id. One timer serves all deadlines,
+/// so a waiting call costs only an entry and a <see cref="TaskCompletionSource{TResult}"/>. The time that a
+/// call may wait is fixed when it is registered and measured on the monotonic clock, so setting the wall clock
+/// does not change it.</summary>
 public sealed class PendingReplies : IDisposable
 {
     private static readonly TimeSpan SweepInterval = TimeSpan.FromMilliseconds(50);
@@ -20,8 +21,8 @@ public sealed class PendingReplies : IDisposable
     private readonly ITimer _sweep;
     private long _lastCorrelationId;
 
-    /// <summary>Creates an empty table. Correlation ids begin at a random number, so that a program which may write to the
-    /// reply topic but not read the commands cannot guess the ids of the waiting calls.</summary>
+    /// <summary>Creates an empty table. Correlation ids begin at a random number, so that a program which may write to
+    /// the reply topic but not read the commands cannot guess the ids of the waiting calls.</summary>
     public PendingReplies(TimeProvider time)
         : this(time, BitConverter.ToInt64(RandomNumberGenerator.GetBytes(sizeof(long))) & (long.MaxValue >> 1))
     {
@@ -38,10 +39,11 @@ public sealed class PendingReplies : IDisposable
     /// <summary>Number of waiting calls.</summary>
     public int Count => _waiters.Count;
 
-    /// <summary>Registers a call. Must be called before the command is sent, because the reply may arrive before the send
-    /// returns.</summary>
+    /// <summary>Registers a call. Must be called before the command is sent, because the reply may arrive before
+    /// the send returns.</summary>
     /// <param name="request">The request of the call; the wait ends at its deadline.</param>
-    /// <returns>The correlation id for the command, and the reply: that of a backend, or an error with DEADLINE_EXCEEDED.</returns>
+    /// <returns>The correlation id for the command, and the reply: that of a backend, or an error with
+    /// DEADLINE_EXCEEDED.</returns>
     public (ulong CorrelationId, Task<Reply> Reply) Register(Request request)
     {
         var id = (ulong)Interlocked.Increment(ref _lastCorrelationId);
@@ -50,8 +52,8 @@ public sealed class PendingReplies : IDisposable
         return (id, waiter.Task);
     }
 
-    /// <summary>Whether a reply may complete the call that it names: an error, or an answer of the call's kind and with its
-    /// ids. Also true if no call waits for the reply.</summary>
+    /// <summary>Whether a reply may complete the call that it names: an error, or an answer of the call's kind and with
+    /// its ids. Also true if no call waits for the reply.</summary>
     public bool MatchesCall(Reply reply) =>
         reply.ResultCase == Reply.ResultOneofCase.Error
         || !_waiters.TryGetValue(reply.CorrelationId, out var waiter)
@@ -59,7 +61,8 @@ public sealed class PendingReplies : IDisposable
 
     /// <summary>Completes the call that waits for a reply.</summary>
     /// <returns>False if the call does not wait any more.</returns>
-    public bool Complete(Reply reply) => _waiters.TryRemove(reply.CorrelationId, out var waiter) && waiter.TrySetResult(reply);
+    public bool Complete(Reply reply) =>
+        _waiters.TryRemove(reply.CorrelationId, out var waiter) && waiter.TrySetResult(reply);
 
     /// <inheritdoc/>
     public void Dispose() => _sweep.Dispose();

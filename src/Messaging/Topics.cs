@@ -15,7 +15,8 @@ public static class Topics
     /// <summary>The topic of the events of all accounts, keyed by stream id.</summary>
     public const string Events = "billing.events";
 
-    /// <summary>The topic of records that could not be read or processed, with their origin and the reason in headers.</summary>
+    /// <summary>The topic of records that could not be read or processed, with their origin and the
+    /// reason in headers.</summary>
     public const string DeadLetters = "billing.dead-letters";
 
     /// <summary>The topic of empty records, which services write to learn the brokers' time. Nobody reads it.</summary>
@@ -35,15 +36,18 @@ public static class Topics
 
     /// <summary>The topic of a payment type's payments, e.g. <c>billing.payments.visa</c>.</summary>
     /// <exception cref="ArgumentOutOfRangeException">The type has no topic.</exception>
-    public static string Payments(PaymentType type) => PaymentTopics.TryGetValue(type, out var topic) ? topic : throw NoTopic(type);
+    public static string Payments(PaymentType type) =>
+        PaymentTopics.TryGetValue(type, out var topic) ? topic : throw NoTopic(type);
 
     /// <summary>The topic of a payment type's balance checks, e.g. <c>billing.balances.visa</c>.</summary>
     /// <exception cref="ArgumentOutOfRangeException">The type has no topic.</exception>
-    public static string Balances(PaymentType type) => BalanceTopics.TryGetValue(type, out var topic) ? topic : throw NoTopic(type);
+    public static string Balances(PaymentType type) =>
+        BalanceTopics.TryGetValue(type, out var topic) ? topic : throw NoTopic(type);
 
     /// <summary>The topic of the commands of a route.</summary>
     /// <exception cref="ArgumentOutOfRangeException">The payment type has no topic.</exception>
-    public static string Of(CommandRoute route) => route.IsWrite ? Payments(route.PaymentType) : Balances(route.PaymentType);
+    public static string Of(CommandRoute route) =>
+        route.IsWrite ? Payments(route.PaymentType) : Balances(route.PaymentType);
 
     /// <summary>The reply topic of one proxy.</summary>
     public static string Replies(string proxyId) => ReplyPrefix + proxyId;
@@ -57,7 +61,8 @@ public static class Topics
     private static FrozenDictionary<PaymentType, string> OfEach(string prefix) =>
         PaymentTypes.All.ToFrozenDictionary(type => type, type => prefix + PaymentTypes.NameOf(type));
 
-    private static ArgumentOutOfRangeException NoTopic(PaymentType type) => new(nameof(type), type, "This payment type has no topic.");
+    private static ArgumentOutOfRangeException NoTopic(PaymentType type) =>
+        new(nameof(type), type, "This payment type has no topic.");
 
     private static readonly System.Buffers.SearchValues<char> ReplyIdCharacters =
         System.Buffers.SearchValues.Create("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");

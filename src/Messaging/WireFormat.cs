@@ -17,7 +17,8 @@ public static class WireFormat
     /// <summary>This contract's major version.</summary>
     public const int Version = 1;
 
-    /// <summary>The most characters of a principal's name: those of a subject in OpenID Connect Core 1.0, section 2.</summary>
+    /// <summary>The most characters of a principal's name: those of a subject in OpenID Connect Core 1.0,
+    /// section 2.</summary>
     public const int NameMax = 255;
 
     /// <summary>The header with the W3C trace context.</summary>
@@ -28,22 +29,24 @@ public static class WireFormat
     /// <summary>The version header's value.</summary>
     internal static ReadOnlyMemory<byte> VersionBytes { get; } = "1"u8.ToArray();
 
-    /// <summary>Parses and checks the value of a record. The command is also set if it was parsed and then refused, so that its sender
-    /// can be answered; the refusal says why the record goes to the dead letters.</summary>
+    /// <summary>Parses and checks the value of a record. The command is also set if it was parsed and then refused,
+    /// so that its sender can be answered; the refusal says why the record goes to the dead letters.</summary>
     internal static bool TryReadCommand(
-        ReadOnlySpan<byte> value, ReadOnlySpan<byte> version, out Command? command, [NotNullWhen(false)] out string? refusal)
+        ReadOnlySpan<byte> value, ReadOnlySpan<byte> version,
+        out Command? command, [NotNullWhen(false)] out string? refusal)
     {
         if (TryParse(Command.Parser, "a Command", value, version, out command, out refusal))
         {
-            refusal = Topics.IsReplyTopic(command.ProxyTopic) || (command.ProxyTopic.Length == 0 && RequestKinds.Of(command) is { IsAnswered: false })
+            refusal = Topics.IsReplyTopic(command.ProxyTopic)
+                || (command.ProxyTopic.Length == 0 && RequestKinds.Of(command) is { IsAnswered: false })
                 ? Refusal(command)
                 : $"proxy_topic does not name a reply topic ({Topics.ReplyPrefix}...)";
         }
         return refusal is null;
     }
 
-    /// <summary>Parses and checks the value of a record; the refusal says why it is skipped. The event lacks the members that this program
-    /// does not know (<see cref="IsWhole"/>).</summary>
+    /// <summary>Parses and checks the value of a record; the refusal says why it is skipped. The event lacks the
+    /// members that this program does not know (<see cref="IsWhole"/>).</summary>
     internal static bool TryReadEvent(
         ReadOnlySpan<byte> value, ReadOnlySpan<byte> version, [NotNullWhen(true)] out Event? recorded,
         [NotNullWhen(false)] out string? refusal)
@@ -60,12 +63,12 @@ public static class WireFormat
         return refusal is null;
     }
 
-    /// <summary>Whether an event has all that the value of its record says: a newer program may have written members that this one does not know.
-    /// </summary>
+    /// <summary>Whether an event has all that the value of its record says: a newer program may have written members
+    /// that this one does not know.</summary>
     internal static bool IsWhole(Event recorded, ReadOnlySpan<byte> value) => recorded.CalculateSize() == value.Length;
 
-    /// <summary>Whether a text can name the sender of a command: everything that is recorded or shown with it, and PostgreSQL's JSON, can hold it.
-    /// </summary>
+    /// <summary>Whether a text can name the sender of a command: everything that is recorded or shown with it,
+    /// and PostgreSQL's JSON, can hold it.</summary>
     public static bool IsName(string text) => text.Length is > 0 and <= NameMax && !text.Any(char.IsControl);
 
     /// <summary>Returns why a command must not be processed, on any transport; null if it is valid.</summary>
@@ -75,7 +78,8 @@ public static class WireFormat
         {
             return "transaction_id is not a UUID";
         }
-        if (command.Timing is { } timing && !(UnixTime.IsDate(timing.SentUnixUs) && UnixTime.IsDate(command.ReceivedUnixUs)))
+        if (command.Timing is { } timing
+            && !(UnixTime.IsDate(timing.SentUnixUs) && UnixTime.IsDate(command.ReceivedUnixUs)))
         {
             return "timing.sent_unix_us or received_unix_us is not a time";
         }
@@ -86,9 +90,9 @@ public static class WireFormat
         return RequestKinds.Of(command) is { } kind ? kind.Refusal(command) : "the command holds no request";
     }
 
-    /// <summary>Returns why a valid command must not be processed from the topic and under the key that it was read with; null if they
-    /// are correct. Its kind and payment type determine the topic, whose backends cannot process other kinds; the key keeps the
-    /// commands of an account in order on one partition.</summary>
+    /// <summary>Returns why a valid command must not be processed from the topic and under the key that it was read
+    /// with; null if they are correct. Its kind and payment type determine the topic, whose backends cannot process
+    /// other kinds; the key keeps the commands of an account in order on one partition.</summary>
     internal static string? RoutingError(Command command, string topic, ReadOnlySpan<byte> key)
     {
         var route = CommandRoute.Of(command);
@@ -96,7 +100,9 @@ public static class WireFormat
         {
             return $"the command belongs on {Topics.Of(route)}";
         }
-        return key.SequenceEqual(Encoding.UTF8.GetBytes(route.AccountId)) ? null : "the record's key is not the account_id";
+        return key.SequenceEqual(Encoding.UTF8.GetBytes(route.AccountId))
+            ? null
+            : "the record's key is not the account_id";
     }
 
     private static bool TryParse<T>(

@@ -17,39 +17,43 @@ public sealed class ProxyOptions : IRelatedSettings
     // The longest time of any setting: more than any use needs, and less than the longest time that a timer accepts.
     private const string Day = "1.00:00:00";
 
-    /// <summary>The most calls that may wait for an answer at the same time; further ones are refused with RESOURCE_EXHAUSTED.
-    /// The paper's largest burst puts 25,000 on each proxy.</summary>
+    /// <summary>The most calls that may wait for an answer at the same time; further ones are refused with
+    /// RESOURCE_EXHAUSTED. The paper's largest burst puts 25,000 on each proxy.</summary>
     [Range(1, 10_000_000)]
     public int InFlightMax { get; set; } = 50_000;
 
-    /// <summary>The target for the average latency of calls, from zero to one hour. The proxy admits as many concurrent calls as
-    /// meet it, up to <see cref="InFlightMax"/>, and refuses the rest at once. Zero: it admits InFlightMax calls, whatever their
-    /// latency. Set it above the latency of a call in an idle system, the card network's time included.</summary>
+    /// <summary>The target for the average latency of calls, from zero to one hour. The proxy admits as many
+    /// concurrent calls as meet it, up to <see cref="InFlightMax"/>, and refuses the rest at once. Zero: it admits
+    /// InFlightMax calls, whatever their latency. Set it above the latency of a call in an idle system, the card
+    /// network's time included.</summary>
     [TimeRange("00:00:00", "01:00:00")]
     public TimeSpan LatencyTarget { get; set; }
 
-    /// <summary>The most payments of one MakePayments stream in flight at the same time, each from when its request is read until
-    /// its answer is written. A stream counts as one call in flight for each of these payments, and as at least one.</summary>
+    /// <summary>The most payments of one MakePayments stream in flight at the same time, each from when its
+    /// request is read until its answer is written. A stream counts as one call in flight for each of these
+    /// payments, and as at least one.</summary>
     [Range(1, 100_000)]
     public int StreamWindow { get; set; } = 256;
 
-    /// <summary>The share of <see cref="InFlightMax"/>, in percent, that all streams of payments together may take, 1 to 100;
-    /// rounded down, but at least one place. The rest is left to single calls. The streams of one caller take no more of it than
-    /// all streams leave free: half of it if there is one caller, a third each if there are two.</summary>
+    /// <summary>The share of <see cref="InFlightMax"/>, in percent, that all streams of payments together may
+    /// take, 1 to 100; rounded down, but at least one place. The rest is left to single calls. The streams of
+    /// one caller take no more of it than all streams leave free: half of it if there is one caller, a third
+    /// each if there are two.</summary>
     [Range(1, 100)]
     public int StreamPercent { get; set; } = 50;
 
-    /// <summary>How long a stream may be open with no payment in flight before it is ended with UNAVAILABLE, STREAM_IDLE; above
-    /// zero, at most a day. A client opens another when it has something to send.</summary>
+    /// <summary>How long a stream may be open with no payment in flight before it is ended with UNAVAILABLE,
+    /// STREAM_IDLE; above zero, at most a day. A client opens another when it has something to send.</summary>
     [TimeRange("00:00:00", Day, MinimumIsExclusive = true)]
     public TimeSpan StreamIdleMax { get; set; } = TimeSpan.FromMinutes(10);
 
-    /// <summary>The most connections, of gRPC and REST together, 1 to 1,000,000; further ones are closed at once.</summary>
+    /// <summary>The most connections, of gRPC and REST together, 1 to 1,000,000;
+    /// further ones are closed at once.</summary>
     [Range(1, 1_000_000)]
     public int ConnectionsMax { get; set; } = 5_000;
 
-    /// <summary>The largest size of a request, in bytes. A payment has about 200; the largest request that the rules allow has less than 15,000 as JSON
-    /// in which every character is escaped.</summary>
+    /// <summary>The largest size of a request, in bytes. A payment has about 200; the largest request that the rules
+    /// allow has less than 15,000 as JSON in which every character is escaped.</summary>
     [Range(256, RequestBytesRead)]
     public int RequestBytesMax { get; set; } = 16_384;
 
@@ -66,8 +70,9 @@ public sealed class ProxyOptions : IRelatedSettings
     [TimeRange("00:00:00", Day)]
     public TimeSpan DrainTimeout { get; set; } = TimeSpan.FromSeconds(20);
 
-    /// <summary>The basis of the delay that a refused caller is told to wait before a retry: 0.5 to 1.5 times this, multiplied by
-    /// the recent ratio of calls made to calls admitted, which counts as at most 50; at most an hour.</summary>
+    /// <summary>The basis of the delay that a refused caller is told to wait before a retry: 0.5 to 1.5
+    /// times this, multiplied by the recent ratio of calls made to calls admitted, which counts as at most
+    /// 50; at most an hour.</summary>
     [TimeRange("00:00:00", "01:00:00")]
     public TimeSpan RetryAfter { get; set; } = TimeSpan.FromMilliseconds(200);
 

@@ -19,8 +19,8 @@ internal sealed partial class Deliveries : Worker, IReadyPart
     private volatile string? _reported;
 
     public Deliveries(
-        IPendingEvents store, IOptions<WebhookOptions> options, Func<ReceiverOptions, IReceiver> connect, TimeProvider time, Supervisor supervisor,
-        ILogger<Deliveries> logger)
+        IPendingEvents store, IOptions<WebhookOptions> options, Func<ReceiverOptions, IReceiver> connect,
+        TimeProvider time, Supervisor supervisor, ILogger<Deliveries> logger)
         : base(supervisor)
     {
         (_store, _time, _logger) = (store, time, logger);
@@ -38,7 +38,11 @@ internal sealed partial class Deliveries : Worker, IReadyPart
     public override async Task RunAsync(CancellationToken stopping)
     {
         WebhookMetrics.Begin(_receivers.Select(receiver => receiver.Name));
-        Task[] loops = [RepeatAsync(ReportAsync, stopping), .. _receivers.Select(receiver => RepeatAsync(receiver.RunTurnAsync, stopping))];
+        Task[] loops =
+        [
+            RepeatAsync(ReportAsync, stopping),
+            .. _receivers.Select(receiver => RepeatAsync(receiver.RunTurnAsync, stopping)),
+        ];
         // One that fails ends the process, whatever the others do.
         await await Task.WhenAny(loops);
         await Task.WhenAll(loops);
@@ -52,7 +56,8 @@ internal sealed partial class Deliveries : Worker, IReadyPart
         var states = await _store.StatesAsync(stopping);
         _notReady = _reported = null;
         var configured = _receivers.Select(receiver => receiver.Name).ToHashSet();
-        foreach (var state in states.Concat(configured.Except(states.Select(state => state.Receiver)).Select(name => new ReceiverState(name, 0, TimeSpan.Zero, 0))))
+        foreach (var state in states.Concat(configured.Except(states.Select(state => state.Receiver))
+            .Select(name => new ReceiverState(name, 0, TimeSpan.Zero, 0))))
         {
             WebhookMetrics.Waiting(state.Receiver, state.Pending, state.OldestAge, state.ParkedAccounts);
             if (!configured.Contains(state.Receiver))
@@ -84,7 +89,8 @@ internal sealed partial class Deliveries : Worker, IReadyPart
                     Unavailable(e.Message);
                 }
                 await Task.Delay(RetryInterval, _time, stopping)
-                    .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
+                    .ConfigureAwait(
+                        ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
             }
         }
     }
@@ -92,6 +98,9 @@ internal sealed partial class Deliveries : Worker, IReadyPart
     [LoggerMessage(401, LogLevel.Warning, "The database cannot be used, and is tried again: {Reason}")]
     private partial void Unavailable(string reason);
 
-    [LoggerMessage(402, LogLevel.Warning, "{Pending} events wait for the receiver '{Receiver}', which is not in the settings: drop them, or configure it again")]
+    [LoggerMessage(
+        402, LogLevel.Warning,
+        "{Pending} events wait for the receiver '{Receiver}', which is not in the settings: "
+            + "drop them, or configure it again")]
     private partial void Unknown(long pending, string receiver);
 }

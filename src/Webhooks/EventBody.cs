@@ -9,8 +9,8 @@ using Google.Protobuf.Reflection;
 
 namespace Billing.Webhooks;
 
-/// <summary>An event as receivers get it (docs/webhooks.md): JSON as in the REST API. The kind and what only some kinds have are those of the
-/// event's <c>fact</c> in wire.proto, so a new kind needs nothing here.</summary>
+/// <summary>An event as receivers get it (docs/webhooks.md): JSON as in the REST API. The kind and what only some kinds
+/// have are those of the event's <c>fact</c> in wire.proto, so a new kind needs nothing here.</summary>
 internal static class EventBody
 {
     private const string UnixTimeSuffix = "_unix_us";
@@ -27,11 +27,13 @@ internal static class EventBody
     /// <summary>The kind of an event; null if this version of the program does not know it.</summary>
     public static string? KindOf(Event recorded) => KindNames.GetValueOrDefault((int)recorded.FactCase);
 
-    /// <summary>Whether an event states an account, and times that are some. Whoever may write to the topic can forge one that does not, and it must
-    /// not hold up the others for ever.</summary>
+    /// <summary>Whether an event states an account, and times that are some. Whoever may write to the topic can forge
+    /// one that does not, and it must not hold up the others for ever.</summary>
     public static bool IsOfAccount(Event recorded) =>
         recorded.StreamId.Length <= StreamIdMax && recorded.StreamId.All(letter => letter is > ' ' and <= '~')
-        && UnixTime.IsDate(recorded.DecidedUnixUs) && Fact(recorded).All(field => field.Value is not long time || !IsTime(field.Field) || time == 0 || UnixTime.IsDate(time));
+        && UnixTime.IsDate(recorded.DecidedUnixUs)
+        && Fact(recorded)
+            .All(field => field.Value is not long time || !IsTime(field.Field) || time == 0 || UnixTime.IsDate(time));
 
     /// <summary>The payment type and the account of a stream, e.g. <c>VISA</c> and <c>acct-42</c>.</summary>
     public static (string PaymentType, string Account) Split(string streamId) =>
@@ -68,8 +70,10 @@ internal static class EventBody
     }
 
     private static IEnumerable<(FieldDescriptor Field, object? Value)> Fact(Event recorded) =>
-        Event.Descriptor.Oneofs.Single().Accessor.GetCaseFieldDescriptor(recorded) is { } kind && kind.Accessor.GetValue(recorded) is IMessage fact
-            ? fact.Descriptor.Fields.InDeclarationOrder().Select(field => (field, (object?)field.Accessor.GetValue(fact)))
+        Event.Descriptor.Oneofs.Single().Accessor.GetCaseFieldDescriptor(recorded) is { } kind
+        && kind.Accessor.GetValue(recorded) is IMessage fact
+            ? fact.Descriptor.Fields.InDeclarationOrder()
+                .Select(field => (field, (object?)field.Accessor.GetValue(fact)))
             : [];
 
     private static bool IsTime(FieldDescriptor field) => field.Name.EndsWith(UnixTimeSuffix, StringComparison.Ordinal);
@@ -118,7 +122,8 @@ internal static class EventBody
                 json.WriteString(field.Name, name);
                 break;
             case long time and not 0 when IsTime(field):
-                json.WriteString(field.Name[..^UnixTimeSuffix.Length] + "_time", UnixTime.FromMicroseconds(time).UtcDateTime);
+                json.WriteString(
+                    field.Name[..^UnixTimeSuffix.Length] + "_time", UnixTime.FromMicroseconds(time).UtcDateTime);
                 break;
             case long and not 0:
                 json.WriteNumber(field.Name, (long)value);

@@ -9,8 +9,8 @@ using Billing.Webhooks.Security;
 
 namespace Billing.Webhooks;
 
-/// <summary>Posts events to one receiver. It connects only to addresses that the rules allow, whatever the receiver's name resolves to by
-/// then, follows no redirects, and reads nothing of the answer but its head. Thread-safe.</summary>
+/// <summary>Posts events to one receiver. It connects only to addresses that the rules allow, whatever the receiver's
+/// name resolves to by then, follows no redirects, and reads nothing of the answer but its head. Thread-safe.</summary>
 internal sealed class ReceiverClient : IReceiver, IDisposable
 {
     private const int HeadKilobytesMax = 16;
@@ -31,7 +31,8 @@ internal sealed class ReceiverClient : IReceiver, IDisposable
     /// <param name="time">The clock.</param>
     /// <param name="resolve">Resolves names; the system's resolver if null.</param>
     public ReceiverClient(
-        ReceiverOptions receiver, WebhookOptions options, TimeProvider time, Func<string, CancellationToken, Task<IPAddress[]>>? resolve = null)
+        ReceiverOptions receiver, WebhookOptions options, TimeProvider time,
+        Func<string, CancellationToken, Task<IPAddress[]>>? resolve = null)
     {
         _url = new Uri(receiver.Url);
         _signature = new WebhookSignature(receiver.Secret);
@@ -82,7 +83,8 @@ internal sealed class ReceiverClient : IReceiver, IDisposable
         }
         catch (HttpRequestException e)
         {
-            return new DeliveryFailure(e.HttpRequestError == HttpRequestError.SecureConnectionError ? "tls" : "connection", e.Message);
+            return new DeliveryFailure(
+                e.HttpRequestError == HttpRequestError.SecureConnectionError ? "tls" : "connection", e.Message);
         }
         catch (IOException e)
         {
@@ -96,14 +98,16 @@ internal sealed class ReceiverClient : IReceiver, IDisposable
     private DeliveryFailure Refusal(HttpResponseMessage response)
     {
         var status = ((int)response.StatusCode).ToString("D3", CultureInfo.InvariantCulture);
-        TimeSpan? wait = response.StatusCode is HttpStatusCode.TooManyRequests or HttpStatusCode.ServiceUnavailable && response.Headers.RetryAfter is { } after
+        TimeSpan? wait = response.StatusCode is HttpStatusCode.TooManyRequests or HttpStatusCode.ServiceUnavailable
+            && response.Headers.RetryAfter is { } after
             ? after.Delta ?? after.Date - _time.AgreedClock().GetUtcNow()
             : null;
         return new DeliveryFailure(status, $"It answered {status}.", wait, response.StatusCode == HttpStatusCode.Gone);
     }
 
     // The address that was checked is the one that is connected to: the name is not resolved a second time.
-    private async ValueTask<Stream> ConnectAsync(SocketsHttpConnectionContext context, CancellationToken cancellationToken)
+    private async ValueTask<Stream> ConnectAsync(
+        SocketsHttpConnectionContext context, CancellationToken cancellationToken)
     {
         var name = context.DnsEndPoint.Host;
         var addresses = await _resolve(name, cancellationToken);
@@ -117,5 +121,6 @@ internal sealed class ReceiverClient : IReceiver, IDisposable
     }
 
     private sealed class AddressRefusedException(string name, IPAddress[] addresses) : IOException(
-        $"'{name}' is at {string.Join(", ", addresses.Select(address => address.ToString()))}, which is not public and not in Billing:Webhooks:AllowedNetworks.");
+        $"'{name}' is at {string.Join(", ", addresses.Select(address => address.ToString()))}, which is not public and "
+        + "not in Billing:Webhooks:AllowedNetworks.");
 }

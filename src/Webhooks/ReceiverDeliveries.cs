@@ -3,11 +3,13 @@ using Billing.Webhooks.Telemetry;
 
 namespace Billing.Webhooks;
 
-/// <summary>Delivers the events for one receiver. A turn records the deliveries that have ended and claims further accounts, as many as may be
-/// delivered to at a time; so the busier it is, the more of both go into one statement. While events of an account are sent, nobody
-/// else claims the account; the claim of a service that is lost ends with its lease.</summary>
+/// <summary>Delivers the events for one receiver. A turn records the deliveries that have ended and claims further
+/// accounts, as many as may be delivered to at a time; so the busier it is, the more of both go into one
+/// statement. While events of an account are sent, nobody else claims the account; the claim of a service that is
+/// lost ends with its lease.</summary>
 internal sealed partial class ReceiverDeliveries(
-    string name, IReceiver client, IPendingEvents store, WebhookOptions options, RetrySchedule schedule, TimeProvider time, ILogger logger)
+    string name, IReceiver client, IPendingEvents store, WebhookOptions options,
+    RetrySchedule schedule, TimeProvider time, ILogger logger)
 {
     // How long an account that is due may go unnoticed: retries, and events that other services have taken over.
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(500);
@@ -53,7 +55,8 @@ internal sealed partial class ReceiverDeliveries(
         }
     }
 
-    /// <summary>Waits for the deliveries that are running and settles them, so that the next service need not repeat them.</summary>
+    /// <summary>Waits for the deliveries that are running and settles them, so that the next service
+    /// need not repeat them.</summary>
     public async Task EndAsync()
     {
         _isEnding = true;
@@ -135,7 +138,8 @@ internal sealed partial class ReceiverDeliveries(
             }
         }
         var failures = delivered.Count > 0 ? 1 : account.Failures + 1;
-        _ended.Enqueue(new DeliveryOutcome(account.StreamId, delivered, failure, schedule.After(failures, failure?.RetryAfter)));
+        _ended.Enqueue(
+            new DeliveryOutcome(account.StreamId, delivered, failure, schedule.After(failures, failure?.RetryAfter)));
         Wake();
     }
 
@@ -152,21 +156,27 @@ internal sealed partial class ReceiverDeliveries(
         }
     }
 
-    [LoggerMessage(403, LogLevel.Warning, "{Receiver} does not take the next event of {StreamId}, which is tried again: {Reason}")]
+    [LoggerMessage(
+        403, LogLevel.Warning, "{Receiver} does not take the next event of {StreamId}, which is tried again: {Reason}")]
     private partial void Fails(string receiver, string streamId, string reason);
 
-    [LoggerMessage(409, LogLevel.Warning, "{Receiver} takes no events of any account: one at a time is sent until it does")]
+    [LoggerMessage(
+        409, LogLevel.Warning, "{Receiver} takes no events of any account: one at a time is sent until it does")]
     private partial void TakesNothing(string receiver);
 
     [LoggerMessage(407, LogLevel.Information, "{Receiver} takes events again")]
     private partial void TakesAgain(string receiver);
 
-    [LoggerMessage(404, LogLevel.Warning, "The events of {StreamId} for {Receiver} are parked; './billing webhooks replay' sends them again")]
+    [LoggerMessage(
+        404, LogLevel.Warning,
+        "The events of {StreamId} for {Receiver} are parked; './billing webhooks replay' sends them again")]
     private partial void Parked(string streamId, string receiver);
 
     [LoggerMessage(405, LogLevel.Error, "The event {Id} could not be sent to {Receiver}")]
     private partial void Unforeseen(Exception e, string id, string receiver);
 
-    [LoggerMessage(406, LogLevel.Warning, "{Count} deliveries to {Receiver} could not be recorded, and will be repeated: {Reason}")]
+    [LoggerMessage(
+        406, LogLevel.Warning,
+        "{Count} deliveries to {Receiver} could not be recorded, and will be repeated: {Reason}")]
     private partial void NotSettled(int count, string receiver, string reason);
 }

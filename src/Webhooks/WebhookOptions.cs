@@ -13,8 +13,9 @@ public sealed partial class WebhookOptions : IRelatedSettings
     /// <summary>The configuration section.</summary>
     public const string Section = "Billing:Webhooks";
 
-    /// <summary>The connection string of the PostgreSQL database that keeps what is not delivered yet, in Npgsql's format. It may be one of
-    /// the event store's; <c>Host=one,two</c> names several servers, of which the primary is used.</summary>
+    /// <summary>The connection string of the PostgreSQL database that keeps what is not delivered yet, in
+    /// Npgsql's format. It may be one of the event store's; <c>Host=one,two</c> names several servers, of which
+    /// the primary is used.</summary>
     public string ConnectionString { get; set; } = "";
 
     /// <summary>The schema that holds the tables.</summary>
@@ -24,7 +25,8 @@ public sealed partial class WebhookOptions : IRelatedSettings
     /// <summary>The receivers, by names that never change.</summary>
     public Dictionary<string, ReceiverOptions> Receivers { get; set; } = new(StringComparer.Ordinal);
 
-    /// <summary>Networks in which receivers may be although they are not public, e.g. <c>10.1.0.0/16, fd00:1::/64</c>.</summary>
+    /// <summary>Networks in which receivers may be although they are not public, e.g.
+    /// <c>10.1.0.0/16, fd00:1::/64</c>.</summary>
     public string AllowedNetworks { get; set; } = "";
 
     /// <summary>The most accounts whose events are sent to one receiver at a time.</summary>
@@ -35,7 +37,8 @@ public sealed partial class WebhookOptions : IRelatedSettings
     [TimeRange("00:00:00", "00:05:00", MinimumIsExclusive = true)]
     public TimeSpan Timeout { get; set; } = TimeSpan.FromSeconds(10);
 
-    /// <summary>The wait after the first failure of an account's event; each further one is twice as long, and up to half of it longer.</summary>
+    /// <summary>The wait after the first failure of an account's event; each further one is twice as long, and up to
+    /// half of it longer.</summary>
     [TimeRange("00:00:00", "1.00:00:00", MinimumIsExclusive = true)]
     public TimeSpan RetryDelay { get; set; } = TimeSpan.FromSeconds(5);
 
@@ -70,19 +73,22 @@ public sealed partial class WebhookOptions : IRelatedSettings
     {
         if (ConnectionString.Length == 0)
         {
-            yield return "Billing:Webhooks:ConnectionString is missing; set it to PostgreSQL's connection string, e.g. Host=localhost;Database=billing;Username=billing.";
+            yield return "Billing:Webhooks:ConnectionString is missing; set it to PostgreSQL's connection string, e.g. "
+                + "Host=localhost;Database=billing;Username=billing.";
         }
         else if (ConnectionProblem() is { } problem)
         {
             yield return $"Billing:Webhooks:ConnectionString is not a connection string: {problem}";
         }
-        foreach (var network in AddressRules.Listed(AllowedNetworks).Where(network => !System.Net.IPNetwork.TryParse(network, out _)))
+        foreach (var network in AddressRules.Listed(AllowedNetworks)
+            .Where(network => !System.Net.IPNetwork.TryParse(network, out _)))
         {
             yield return $"Billing:Webhooks:AllowedNetworks: '{network}' is not a network such as 10.1.0.0/16.";
         }
         if (Receivers.Count == 0)
         {
-            yield return "Billing:Webhooks:Receivers is missing; name a receiver, e.g. Billing:Webhooks:Receivers:shop:Url.";
+            yield return "Billing:Webhooks:Receivers is missing; name a receiver, e.g. "
+                + "Billing:Webhooks:Receivers:shop:Url.";
         }
         foreach (var error in Receivers.SelectMany(receiver => Problems(receiver.Key, receiver.Value)))
         {
@@ -112,13 +118,15 @@ public sealed partial class WebhookOptions : IRelatedSettings
         {
             yield return $"'{name}' must be a name of lower-case letters, digits, underscores and hyphens.";
         }
-        if (!Uri.TryCreate(receiver.Url, UriKind.Absolute, out var url) || url.Scheme is not ("https" or "http") || url.UserInfo.Length > 0)
+        if (!Uri.TryCreate(receiver.Url, UriKind.Absolute, out var url) || url.Scheme is not ("https" or "http")
+            || url.UserInfo.Length > 0)
         {
             yield return $"{name}:Url must be of the form https://host/path, without a user.";
         }
         else if (url.Scheme == "http" && !receiver.AllowHttp)
         {
-            yield return $"{name}:Url must begin with https, unless Billing:Webhooks:Receivers:{name}:AllowHttp is true.";
+            yield return $"{name}:Url must begin with https, unless "
+                + $"Billing:Webhooks:Receivers:{name}:AllowHttp is true.";
         }
         if (WebhookSignature.Problem(receiver.Secret) is { } problem)
         {
@@ -128,7 +136,8 @@ public sealed partial class WebhookOptions : IRelatedSettings
         {
             yield return $"{name}:Events: '{kind}' is not one of {string.Join(", ", EventBody.Kinds)}.";
         }
-        foreach (var type in AddressRules.Listed(receiver.PaymentTypes).Except(PaymentTypes.All.Select(type => PaymentTypes.NameOf(type).ToUpperInvariant())))
+        foreach (var type in AddressRules.Listed(receiver.PaymentTypes)
+            .Except(PaymentTypes.All.Select(type => PaymentTypes.NameOf(type).ToUpperInvariant())))
         {
             yield return $"{name}:PaymentTypes: '{type}' must be {PaymentTypes.Listed}.";
         }
@@ -141,11 +150,12 @@ public sealed class ReceiverOptions
     /// <summary>Where events are posted to.</summary>
     public string Url { get; set; } = "";
 
-    /// <summary>The secret that events are signed with: <c>whsec_</c> and the base64 of 24 to 64 random bytes. While it is replaced, two, separated
-    /// by a space: events then carry both signatures.</summary>
+    /// <summary>The secret that events are signed with: <c>whsec_</c> and the base64 of 24 to 64 random bytes.
+    /// While it is replaced, two, separated by a space: events then carry both signatures.</summary>
     public string Secret { get; set; } = "";
 
-    /// <summary>The kinds of events to send, separated by commas, e.g. <c>PAYMENT_ACCEPTED, PAYMENT_DECLINED</c>; all if empty.</summary>
+    /// <summary>The kinds of events to send, separated by commas, e.g.
+    /// <c>PAYMENT_ACCEPTED, PAYMENT_DECLINED</c>; all if empty.</summary>
     public string Events { get; set; } = "";
 
     /// <summary>The payment types whose events to send, separated by commas, e.g. <c>VISA</c>; all if empty.</summary>

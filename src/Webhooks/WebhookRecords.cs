@@ -5,7 +5,8 @@ using Billing.Wire.V1;
 namespace Billing.Webhooks;
 
 /// <summary>An event among those of its account that wait, in their order.</summary>
-/// <param name="Incarnation">The number under which the event store held the account: after a restore, versions are used again under a higher one.</param>
+/// <param name="Incarnation">The number under which the event store held the account:
+/// after a restore, versions are used again under a higher one.</param>
 /// <param name="Version">Its version under that number.</param>
 /// <param name="Id">Its own id.</param>
 internal readonly record struct PendingId(long Incarnation, long Version, Guid Id)
@@ -45,7 +46,8 @@ internal sealed record DeliveryFailure(string Reason, string Text, TimeSpan? Ret
 /// <param name="Delivered">The events that the receiver has taken.</param>
 /// <param name="Failure">Why it did not take the next one; null if it was not refused.</param>
 /// <param name="Retry">After a failure, how long to wait.</param>
-internal sealed record DeliveryOutcome(string StreamId, IReadOnlyList<PendingId> Delivered, DeliveryFailure? Failure, TimeSpan Retry);
+internal sealed record DeliveryOutcome(
+    string StreamId, IReadOnlyList<PendingId> Delivered, DeliveryFailure? Failure, TimeSpan Retry);
 
 /// <summary>What waits for a receiver.</summary>
 /// <param name="Receiver">The receiver's name.</param>
@@ -63,4 +65,5 @@ public sealed record ReceiverState(string Receiver, long Pending, TimeSpan Oldes
 /// <param name="NextIn">When it is tried again; null if the account's events are parked.</param>
 /// <param name="Failure">Why the receiver did not take it.</param>
 public sealed record FailingAccount(
-    string Receiver, string StreamId, long Pending, int Failures, TimeSpan FailingFor, TimeSpan? NextIn, string Failure);
+    string Receiver, string StreamId, long Pending, int Failures,
+    TimeSpan FailingFor, TimeSpan? NextIn, string Failure);

@@ -12,12 +12,14 @@ internal static class WebhookServices
     /// <summary>Adds the settings, the consumer of the events, and the deliveries.</summary>
     public static IServiceCollection AddWebhooks(this IServiceCollection services, IConfiguration configuration)
     {
-        services.AddSettings<WebhookOptions>(configuration, WebhookOptions.Section, options => options.ValidationErrors());
+        services.AddSettings<WebhookOptions>(
+            configuration, WebhookOptions.Section, options => options.ValidationErrors());
         services.AddOptions<HostOptions>().Configure<IOptions<WebhookOptions>>(
             (host, webhooks) => host.ShutdownTimeout = webhooks.Value.StopMax);
         services.AddSingleton<IPendingEvents, WebhookStore>();
         services.AddSingleton<Func<ReceiverOptions, IReceiver>>(provider => receiver => new ReceiverClient(
-            receiver, provider.GetRequiredService<IOptions<WebhookOptions>>().Value, provider.GetRequiredService<TimeProvider>()));
+            receiver, provider.GetRequiredService<IOptions<WebhookOptions>>().Value,
+            provider.GetRequiredService<TimeProvider>()));
         services.AddSingleton<Deliveries>();
         services.AddSingleton<IReadyPart>(provider => provider.GetRequiredService<Deliveries>());
         services.AddHostedService(provider => provider.GetRequiredService<Deliveries>());

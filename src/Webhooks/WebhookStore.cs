@@ -4,15 +4,18 @@ using NpgsqlTypes;
 
 namespace Billing.Webhooks;
 
-/// <summary>What is not delivered yet, in PostgreSQL. All times are the database's, so that the clocks of several services need not agree.
-/// Thread-safe.</summary>
+/// <summary>What is not delivered yet, in PostgreSQL. All times are the database's, so that the clocks of several
+/// services need not agree. Thread-safe.</summary>
 /// <param name="options">The database.</param>
 internal sealed class WebhookStore(IOptions<WebhookOptions> options) : IPendingEvents, IAsyncDisposable
 {
-    // A service that is lost must not keep its locks, and rows are looked up by their keys, also by plans made while the tables are empty.
+    // A service that is lost must not keep its locks, and rows are looked up by their keys, also by plans made while
+    // the tables are empty.
     private const string SessionSettings =
-        "-c lock_timeout=5s -c idle_in_transaction_session_timeout=10s -c tcp_keepalives_idle=4 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3 "
-        + "-c tcp_user_timeout=10s -c synchronous_commit=on -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off";
+        "-c lock_timeout=5s -c idle_in_transaction_session_timeout=10s -c tcp_keepalives_idle=4 -c "
+        + "tcp_keepalives_interval=2 -c tcp_keepalives_count=3 "
+        + "-c tcp_user_timeout=10s -c synchronous_commit=on -c enable_seqscan=off -c enable_hashjoin=off -c "
+        + "enable_mergejoin=off";
 
     // Of one account with many events, how many are read at once.
     private const int EventsMax = 20;
@@ -40,12 +43,13 @@ internal sealed class WebhookStore(IOptions<WebhookOptions> options) : IPendingE
     public async Task AddAsync(IReadOnlyList<PendingEvent> events, CancellationToken cancellationToken)
     {
         await EnsureAsync(cancellationToken);
-        // An account's row is updated even if nothing in it changes: this waits for a delivery that is about to delete it because nothing was
-        // pending. Sorted, so that two services that lock many rows do not wait for each other.
+        // An account's row is updated even if nothing in it changes: this waits for a delivery that is about to delete
+        // it because nothing was pending. Sorted, so that two services that lock many rows do not wait for each other.
         await using var command = _database.CreateCommand($"""
             with added as (
                 insert into {Pending} (receiver, stream_id, incarnation, version, id, body)
-                select * from unnest($1, $2, $3, $4, $5, $6) as e(receiver, stream_id, incarnation, version, id, body) order by 1, 2, 3, 4, 5
+                select * from unnest($1, $2, $3, $4, $5, $6) as e(receiver, stream_id, incarnation, version, id, body)
+                    order by 1, 2, 3, 4, 5
                 on conflict do nothing returning receiver, stream_id)
             insert into {Accounts} as a (receiver, stream_id, due_at)
             select distinct receiver, stream_id, now() from added order by 1, 2
@@ -61,19 +65,22 @@ internal sealed class WebhookStore(IOptions<WebhookOptions> options) : IPendingE
     }
 
     /// <inheritdoc/>
-    public async Task<List<ClaimedAccount>> ClaimAsync(string receiver, Guid claim, TimeSpan lease, int limit, CancellationToken cancellationToken)
+    public async Task<List<ClaimedAccount>> ClaimAsync(
+        string receiver, Guid claim, TimeSpan lease, int limit, CancellationToken cancellationToken)
     {
         await using var command = _database.CreateCommand($"""
             with overdue as (
                 update {Accounts} set due_at = now() where receiver = $1 and due_at > now() + $5),
             due as (
-                select stream_id from {Accounts} where receiver = $1 and due_at <= now() order by due_at limit $2 for update skip locked),
+                select stream_id from {Accounts} where receiver = $1 and due_at <= now() order by due_at limit $2
+                    for update skip locked),
             claimed as (
                 update {Accounts} a set claim = $3, due_at = now() + $4 from due
                 where a.receiver = $1 and a.stream_id = due.stream_id returning a.stream_id, a.failures)
             select c.stream_id, c.failures, p.incarnation, p.version, p.id, p.body
             from claimed c left join lateral (
-                select incarnation, version, id, body from {Pending} p where p.receiver = $1 and p.stream_id = c.stream_id
+                select incarnation, version, id, body from {Pending} p where p.receiver = $1
+                    and p.stream_id = c.stream_id
                 order by incarnation, version, id limit {EventsMax}) p on true
             order by c.stream_id, p.incarnation, p.version, p.id
             """);
@@ -95,24 +102,30 @@ internal sealed class WebhookStore(IOptions<WebhookOptions> options) : IPendingE
             }
             if (!rows.IsDBNull(2))
             {
-                claimed[^1].Events.Add((new PendingId(rows.GetInt64(2), rows.GetInt64(3), rows.GetGuid(4)), rows.GetString(5)));
+                claimed[^1].Events
+                    .Add((new PendingId(rows.GetInt64(2), rows.GetInt64(3), rows.GetGuid(4)), rows.GetString(5)));
             }
         }
         return claimed;
     }
 
     /// <inheritdoc/>
-    public async Task<List<string>> SettleAsync(string receiver, Guid claim, IReadOnlyList<DeliveryOutcome> outcomes, CancellationToken cancellationToken)
+    public async Task<List<string>> SettleAsync(
+        string receiver, Guid claim, IReadOnlyList<DeliveryOutcome> outcomes, CancellationToken cancellationToken)
     {
         await using var connection = await _database.OpenConnectionAsync(cancellationToken);
         await using var batch = new NpgsqlBatch(connection);
         var streams = outcomes.Select(outcome => outcome.StreamId).ToArray();
-        // Each statement sees what was committed before it: with the rows locked, no event can be added unseen before they are deleted.
-        AddStatement($"select from {Accounts} where receiver = $1 and claim = $2 and stream_id = any($3) order by stream_id for update", claim, streams);
+        // Each statement sees what was committed before it: with the rows locked, no event can be added unseen before
+        // they are deleted.
+        AddStatement(
+            $"select from {Accounts} where receiver = $1 and claim = $2 and stream_id = any($3) order by "
+                + "stream_id for update", claim, streams);
         AddStatement(
             $"""
             delete from {Pending} p using unnest($2, $3, $4, $5) as d(stream_id, incarnation, version, id)
-            where p.receiver = $1 and p.stream_id = d.stream_id and p.incarnation = d.incarnation and p.version = d.version and p.id = d.id
+            where p.receiver = $1 and p.stream_id = d.stream_id and p.incarnation = d.incarnation
+                and p.version = d.version and p.id = d.id
             """,
             outcomes.SelectMany(outcome => outcome.Delivered.Select(_ => outcome.StreamId)).ToArray(),
             outcomes.SelectMany(outcome => outcome.Delivered.Select(id => id.Incarnation)).ToArray(),
@@ -120,7 +133,8 @@ internal sealed class WebhookStore(IOptions<WebhookOptions> options) : IPendingE
             outcomes.SelectMany(outcome => outcome.Delivered.Select(id => id.Id)).ToArray());
         AddStatement(
             $"""
-            delete from {Accounts} a using unnest($3) as o(stream_id) where a.receiver = $1 and a.claim = $2 and a.stream_id = o.stream_id
+            delete from {Accounts} a using unnest($3) as o(stream_id) where a.receiver = $1 and a.claim = $2
+                and a.stream_id = o.stream_id
             and not exists (select from {Pending} p where p.receiver = $1 and p.stream_id = o.stream_id)
             """,
             claim, streams);
@@ -128,7 +142,8 @@ internal sealed class WebhookStore(IOptions<WebhookOptions> options) : IPendingE
             $"""
             update {Accounts} a set claim = null, failure = o.failure,
                 failures = case when o.failure is null then 0 when o.progress then 1 else a.failures + 1 end,
-                failing_since = case when o.failure is null then null when o.progress then now() else coalesce(a.failing_since, now()) end,
+                failing_since = case when o.failure is null then null when o.progress then now()
+                    else coalesce(a.failing_since, now()) end,
                 due_at = case when o.failure is null then now()
                     when o.gone or (not o.progress and now() - a.failing_since >= $8) then null
                     else now() + o.wait end
@@ -136,8 +151,10 @@ internal sealed class WebhookStore(IOptions<WebhookOptions> options) : IPendingE
             where a.receiver = $1 and a.claim = $2 and a.stream_id = o.stream_id
             returning case when a.due_at is null then a.stream_id end
             """,
-            claim, streams, outcomes.Select(outcome => outcome.Delivered.Count > 0).ToArray(), outcomes.Select(outcome => outcome.Failure?.Text).ToArray(),
-            outcomes.Select(outcome => outcome.Retry).ToArray(), outcomes.Select(outcome => outcome.Failure?.IsGone == true).ToArray(), options.Value.RetryFor);
+            claim, streams, outcomes.Select(outcome => outcome.Delivered.Count > 0).ToArray(),
+            outcomes.Select(outcome => outcome.Failure?.Text).ToArray(),
+            outcomes.Select(outcome => outcome.Retry).ToArray(),
+            outcomes.Select(outcome => outcome.Failure?.IsGone == true).ToArray(), options.Value.RetryFor);
         var parked = new List<string>();
         await using var rows = await batch.ExecuteReaderAsync(cancellationToken);
         do
@@ -167,8 +184,10 @@ internal sealed class WebhookStore(IOptions<WebhookOptions> options) : IPendingE
     {
         await EnsureAsync(cancellationToken);
         await using var command = _database.CreateCommand($"""
-            select p.receiver, p.pending, now() - p.oldest, (select count(*) from {Accounts} a where a.receiver = p.receiver and a.due_at is null)
-            from (select receiver, count(*) as pending, min(arrived_at) as oldest from {Pending} group by receiver) p order by 1
+            select p.receiver, p.pending, now() - p.oldest, (select count(*) from {Accounts} a
+                where a.receiver = p.receiver and a.due_at is null)
+            from (select receiver, count(*) as pending, min(arrived_at) as oldest from {Pending} group by receiver) p
+                order by 1
             """);
         var states = new List<ReceiverState>();
         await using var rows = await command.ExecuteReaderAsync(cancellationToken);
@@ -183,16 +202,19 @@ internal sealed class WebhookStore(IOptions<WebhookOptions> options) : IPendingE
     /// <param name="receiver">Of this receiver; of all if null.</param>
     /// <param name="limit">The most accounts.</param>
     /// <param name="cancellationToken">Ends it.</param>
-    public async Task<IReadOnlyList<FailingAccount>> FailingAsync(string? receiver, int limit, CancellationToken cancellationToken)
+    public async Task<IReadOnlyList<FailingAccount>> FailingAsync(
+        string? receiver, int limit, CancellationToken cancellationToken)
     {
         await EnsureAsync(cancellationToken);
         await using var command = _database.CreateCommand($"""
-            select a.receiver, a.stream_id, (select count(*) from {Pending} p where p.receiver = a.receiver and p.stream_id = a.stream_id),
+            select a.receiver, a.stream_id, (select count(*) from {Pending} p where p.receiver = a.receiver
+                and p.stream_id = a.stream_id),
                 a.failures, now() - a.failing_since, a.due_at - now(), a.failure
             from {Accounts} a where a.failure is not null and ($1 is null or a.receiver = $1)
             order by a.due_at is not null, a.failing_since limit $2
             """);
-        command.Parameters.Add(new NpgsqlParameter { Value = receiver ?? (object)DBNull.Value, NpgsqlDbType = NpgsqlDbType.Varchar });
+        command.Parameters.Add(
+            new NpgsqlParameter { Value = receiver ?? (object)DBNull.Value, NpgsqlDbType = NpgsqlDbType.Varchar });
         command.Parameters.AddWithValue(limit);
         var accounts = new List<FailingAccount>();
         await using var rows = await command.ExecuteReaderAsync(cancellationToken);
@@ -205,7 +227,8 @@ internal sealed class WebhookStore(IOptions<WebhookOptions> options) : IPendingE
         return accounts;
     }
 
-    /// <summary>Has the events of failing accounts sent again now, parked ones included, with all attempts before them.</summary>
+    /// <summary>Has the events of failing accounts sent again now, parked ones included, with all
+    /// attempts before them.</summary>
     /// <param name="receiver">The receiver.</param>
     /// <param name="streamId">The account's stream; all if null.</param>
     /// <param name="cancellationToken">Ends it.</param>
@@ -230,7 +253,8 @@ internal sealed class WebhookStore(IOptions<WebhookOptions> options) : IPendingE
         await EnsureAsync(cancellationToken);
         // An account's row is left to its next delivery, which finds nothing to send and deletes it.
         await using var command = Chosen($"""
-            with woken as (update {Accounts} set due_at = now(), failure = null, failing_since = null, failures = 0 where receiver = $1 and ($2 is null or stream_id = $2) and claim is null)
+            with woken as (update {Accounts} set due_at = now(), failure = null, failing_since = null, failures = 0
+                where receiver = $1 and ($2 is null or stream_id = $2) and claim is null)
             delete from {Pending} where receiver = $1 and ($2 is null or stream_id = $2)
             """, receiver, streamId);
         return await command.ExecuteNonQueryAsync(cancellationToken);
@@ -245,7 +269,8 @@ internal sealed class WebhookStore(IOptions<WebhookOptions> options) : IPendingE
         // As many rows as there are.
         command.CommandTimeout = 0;
         command.Parameters.AddWithValue(receiver);
-        command.Parameters.Add(new NpgsqlParameter { Value = streamId ?? (object)DBNull.Value, NpgsqlDbType = NpgsqlDbType.Varchar });
+        command.Parameters.Add(
+            new NpgsqlParameter { Value = streamId ?? (object)DBNull.Value, NpgsqlDbType = NpgsqlDbType.Varchar });
         return command;
     }
 

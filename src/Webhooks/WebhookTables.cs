@@ -1,8 +1,8 @@
 namespace Billing.Webhooks;
 
-/// <summary>The tables, and the statements that create them. <c>pending</c> holds the events that a receiver has not taken, and <c>accounts</c>
-/// one row for each receiver and account that has such events: a delivery claims this row, so that an account's events are sent by
-/// one service at a time, in order.</summary>
+/// <summary>The tables, and the statements that create them. <c>pending</c> holds the events that a receiver has not
+/// taken, and <c>accounts</c> one row for each receiver and account that has such events: a delivery claims this row,
+/// so that an account's events are sent by one service at a time, in order.</summary>
 internal static class WebhookTables
 {
     // Services that start together take turns; any constant will do.
@@ -12,8 +12,9 @@ internal static class WebhookTables
 
     public static string Accounts(string schema) => $"{schema}.accounts";
 
-    // Not "if not exists": that requires the right to create even if there is nothing to create, which a service's role need not have. Rows
-    // live briefly: dead ones are removed early, so that the next due account is found at once. What waits is counted in an index.
+    // Not "if not exists": that requires the right to create even if there is nothing to create, which a service's role
+    // need not have. Rows live briefly: dead ones are removed early, so that the next due account is found at once.
+    // What waits is counted in an index.
     public static string Sql(string schema) => $"""
         do $do$ begin
             perform pg_advisory_xact_lock({SchemaLock});

@@ -3,7 +3,8 @@ using Billing.Chaos;
 
 namespace Billing.ChaosTests;
 
-/// <summary>Payments that continue during a failure, with an audit at the end that each of them is recorded once.</summary>
+/// <summary>Payments that continue during a failure, with an audit at the end that each of them
+/// is recorded once.</summary>
 internal sealed class AuditedTraffic : IAsyncDisposable
 {
     private readonly StackFixture _stack;
@@ -29,7 +30,8 @@ internal sealed class AuditedTraffic : IAsyncDisposable
     }
 
     /// <summary>Waits until the given number of further payments is answered.</summary>
-    public Task WaitForMoreAsync(int count) => _traffic.WaitForMoreAsync(count, Conditions.Patience, CancellationToken.None);
+    public Task WaitForMoreAsync(int count) =>
+        _traffic.WaitForMoreAsync(count, Conditions.Patience, CancellationToken.None);
 
     /// <summary>Stops the payments and asserts that every payment is answered and recorded once.</summary>
     public async Task<TrafficResult> EndCleanAsync()

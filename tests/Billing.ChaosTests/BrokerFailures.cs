@@ -10,9 +10,9 @@ using Grpc.Core;
 
 namespace Billing.ChaosTests;
 
-/// <summary>The whole table of failures with three brokers. The integration tests (KafkaFailures) send garbage, other wire
-/// versions and forged reply topics one by one; here they are sent together, with the largest sizes, while payments continue.
-/// </summary>
+/// <summary>The whole table of failures with three brokers. The integration tests (KafkaFailures) send garbage, other
+/// wire versions and forged reply topics one by one; here they are sent together, with the largest sizes, while
+/// payments continue.</summary>
 [Collection(OverBrokers.Name)]
 public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
 {
@@ -74,7 +74,9 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
         try
         {
             var calls = Enumerable.Range(0, 120).Select(i => proxies[i % proxies.Count]
-                .MakePaymentAsync(StackFixture.Payment($"{prefix}-{i}", type: PaymentTypes.All[i % PaymentTypes.All.Count]), deadline: Conditions.In(deadline)).ResponseAsync);
+                .MakePaymentAsync(
+                    StackFixture.Payment($"{prefix}-{i}", type: PaymentTypes.All[i % PaymentTypes.All.Count]),
+                    deadline: Conditions.In(deadline)).ResponseAsync);
             await Task.WhenAll(calls);
         }
         finally
@@ -90,7 +92,8 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
     {
         await using var traffic = Pay();
         await traffic.WaitForMoreAsync(150);
-        var (frozen, other) = (Stack.Of(ServiceRole.PaymentBackend).First(), Stack.Of(ServiceRole.PaymentBackend).Last());
+        var (frozen, other) =
+            (Stack.Of(ServiceRole.PaymentBackend).First(), Stack.Of(ServiceRole.PaymentBackend).Last());
         var (frozenLog, otherLog) = (new LogTail(frozen.Process), new LogTail(other.Process));
 
         frozen.Process.Pause();
@@ -115,7 +118,8 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
             EnableAutoCommit = false,
         });
         var letters = new TopicPartition(Topics.DeadLetters, 0);
-        consumer.Assign(new TopicPartitionOffset(letters, consumer.QueryWatermarkOffsets(letters, Conditions.Patience).High));
+        consumer.Assign(
+            new TopicPartitionOffset(letters, consumer.QueryWatermarkOffsets(letters, Conditions.Patience).High));
 
         var sent = (await BadRecords.SendAsync(Stack.BootstrapServers!, CancellationToken.None)).Count;
         var found = new List<ConsumeResult<byte[], byte[]>>();
@@ -130,8 +134,10 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
             }
         }
 
-        Assert.All(found, letter => Assert.NotEmpty(letter.Message.Headers.GetLastBytes(DeadLetterPublisher.ReasonHeader)));
-        var oversized = found.Where(l => l.Message.Headers.TryGetLastBytes(DeadLetterPublisher.TruncatedHeader, out _)).ToList();
+        Assert.All(
+            found, letter => Assert.NotEmpty(letter.Message.Headers.GetLastBytes(DeadLetterPublisher.ReasonHeader)));
+        var oversized =
+            found.Where(l => l.Message.Headers.TryGetLastBytes(DeadLetterPublisher.TruncatedHeader, out _)).ToList();
         Assert.Equal(Topics.AllRequests.Count, oversized.Count);
         Assert.All(oversized, letter => Assert.True(letter.Message.Value.Length < BadRecords.Oversized().Length));
         Assert.Equal(0, await stack.CountEventsAsync("chaos"));
@@ -183,7 +189,8 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
     }
 
     private static string ReplyTopicOf(ServiceProcess proxy) => File.ReadLines(proxy.Process.LogFile)
-        .Select(line => line.Split(' ')[^1]).Last(word => word.StartsWith(Topics.ReplyPrefix, StringComparison.Ordinal));
+        .Select(line => line.Split(' ')[^1])
+        .Last(word => word.StartsWith(Topics.ReplyPrefix, StringComparison.Ordinal));
 
     private int LeaderOf(string topic)
     {

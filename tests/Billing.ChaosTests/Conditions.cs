@@ -8,8 +8,8 @@ namespace Billing.ChaosTests;
 /// <summary>Waits for conditions, with a time limit.</summary>
 internal static class Conditions
 {
-    /// <summary>The longest wait for something that must happen. Only a failing test waits so long: a machine may be many times slower
-    /// than the one that the test was written on.</summary>
+    /// <summary>The longest wait for something that must happen. Only a failing test waits so long:
+    /// a machine may be many times slower than the one that the test was written on.</summary>
     public static readonly TimeSpan Patience = TimeSpan.FromMinutes(5);
 
     /// <summary>Retries a payment until it is answered, as a caller that does not know the outcome.</summary>
@@ -33,7 +33,8 @@ internal static class Conditions
     }
 
     /// <summary>Makes a payment while the event store is unavailable.</summary>
-    public static async Task<RpcException> FailureWhileStoreIsUnavailableAsync(BillingService.BillingServiceClient proxy, MakePaymentRequest request) =>
+    public static async Task<RpcException> FailureWhileStoreIsUnavailableAsync(
+        BillingService.BillingServiceClient proxy, MakePaymentRequest request) =>
         await Assert.ThrowsAsync<RpcException>(
             () => proxy.MakePaymentAsync(request, deadline: In(TimeSpan.FromSeconds(60))).ResponseAsync);
 
@@ -60,7 +61,8 @@ internal sealed class LogTail(string file)
     {
         get
         {
-            using var log = new FileStream(file, FileMode.Open, FileAccess.Read, FileShare.ReadWrite | FileShare.Delete);
+            using var log = new FileStream(
+                file, FileMode.Open, FileAccess.Read, FileShare.ReadWrite | FileShare.Delete);
             log.Position = _start;
             using var reader = new StreamReader(log);
             return reader.ReadToEnd();

@@ -18,7 +18,8 @@ public sealed class DamagedStore(BrokerStack stack) : StackFailures(stack)
     public async Task A_damaged_page_delays_the_payments_of_its_account_and_no_others_and_never_changes_a_balance()
     {
         var (account, proxy) = (StackFixture.NewAccount(), Fixture.Proxy());
-        await Task.WhenAll(Enumerable.Range(0, Events).Select(_ => Conditions.RetryUntilAnsweredAsync(proxy, StackFixture.Payment(account, 0.01m))));
+        await Task.WhenAll(Enumerable.Range(0, Events)
+            .Select(_ => Conditions.RetryUntilAnsweredAsync(proxy, StackFixture.Payment(account, 0.01m))));
         var (file, page) = await PageOfAsync(account);
         await using var traffic = Pay();
         await traffic.WaitForMoreAsync(50);
@@ -49,7 +50,8 @@ public sealed class DamagedStore(BrokerStack stack) : StackFailures(stack)
     {
         await using var database = NpgsqlDataSource.Create(Fixture.ConnectionString);
         await using var command = database.CreateCommand("""
-            select current_setting('data_directory') || '/' || pg_relation_filepath('billing.mt_events'), (ctid::text::point)[0]::bigint as page
+            select current_setting('data_directory') || '/' || pg_relation_filepath('billing.mt_events'),
+                (ctid::text::point)[0]::bigint as page
             from billing.mt_events group by page having bool_and(stream_id = $1) order by max(version) desc limit 1
             """);
         command.Parameters.AddWithValue("visa/" + account);
@@ -58,7 +60,8 @@ public sealed class DamagedStore(BrokerStack stack) : StackFailures(stack)
         return (rows.GetString(0), rows.GetInt64(1));
     }
 
-    /// <summary>Flips a bit, and restarts PostgreSQL and the payment backends, which have the page in memory or its account.</summary>
+    /// <summary>Flips a bit, and restarts PostgreSQL and the payment backends, which have the page in
+    /// memory or its account.</summary>
     private async Task FlipBitAsync(string file, long page)
     {
         await Stack.Postgres!.StopAsync();

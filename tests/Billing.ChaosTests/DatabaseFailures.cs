@@ -38,7 +38,8 @@ public sealed class DatabaseFailures(TwoDatabaseStack stack) : StackFailures(sta
         await KillAsync(Stack.Of(ServiceRole.Embedded).Single());
         await Fixture.RestartEndedServicesAsync();
         var afterStart = await Conditions.RetryUntilAnsweredAsync(Fixture.Proxy(), StackFixture.Payment(first));
-        var balance = await Fixture.Proxy().CheckBalanceAsync(new CheckBalanceRequest { AccountId = first, PaymentType = PaymentType.Visa });
+        var balance = await Fixture.Proxy()
+            .CheckBalanceAsync(new CheckBalanceRequest { AccountId = first, PaymentType = PaymentType.Visa });
         await Second.StartAsync(Stop);
         var paid = await Conditions.RetryUntilAnsweredAsync(Fixture.Proxy(), request);
 

@@ -28,7 +28,8 @@ public sealed class ByDirectGrpc : ICollectionFixture<GrpcChaosStack>
     public const string Name = "By direct calls over gRPC";
 }
 
-/// <summary>By direct calls, with one protocol only: failures of the store, overload and copies do not depend on it.</summary>
+/// <summary>By direct calls, with one protocol only: failures of the store, overload and copies do
+/// not depend on it.</summary>
 [Collection(ByDirectGrpc.Name)]
 public sealed class DirectFailureTable(GrpcChaosStack stack) : FailureTable(stack)
 {
@@ -61,7 +62,8 @@ public abstract class DirectFailures(DirectChaosStack stack) : StackFailures(sta
             .OfType<RpcException>().ToList();
         var whileDead = await Fixture.CountEventsAsync(prefix + "-%");
         await Stack.AddAsync(dead.Role, dead.Number, CancellationToken.None);
-        var answers = await Task.WhenAll(requests.Select(request => Conditions.RetryUntilAnsweredAsync(Fixture.Proxy(1), request)));
+        var answers = await Task.WhenAll(
+            requests.Select(request => Conditions.RetryUntilAnsweredAsync(Fixture.Proxy(1), request)));
 
         Assert.InRange(failures.Count, 1, requests.Count - 1);
         Assert.All(failures, failure =>

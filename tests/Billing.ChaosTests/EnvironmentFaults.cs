@@ -83,7 +83,8 @@ public sealed class EnvironmentFaults(BrokerStack stack) : IAsyncLifetime
         await Poll.UntilAsync(async () =>
         {
             using var answer = await http.GetAsync(new Uri(service.Address + "/health/ready"));
-            return (answer.Headers.Date!.Value - TimeProvider.System.GetUtcNow() - by).Duration() < TimeSpan.FromMinutes(1);
+            return (answer.Headers.Date!.Value - TimeProvider.System.GetUtcNow() - by).Duration()
+                < TimeSpan.FromMinutes(1);
         });
     }
 }

@@ -6,8 +6,8 @@ using Grpc.Net.Client;
 
 namespace Billing.ChaosTests;
 
-/// <summary>The rows of the architecture's table of failures that apply to every transport. Each failure is caused with real
-/// processes while payments continue.</summary>
+/// <summary>The rows of the architecture's table of failures that apply to every transport.
+/// Each failure is caused with real processes while payments continue.</summary>
 public abstract class FailureTable(StackFixture fixture) : StackFailures(fixture)
 {
     /// <summary>The role that decides payments.</summary>
@@ -75,7 +75,8 @@ public abstract class FailureTable(StackFixture fixture) : StackFailures(fixture
             var request = StackFixture.Payment();
 
             var answers = await Task.WhenAll(
-                Fixture.Proxy(i).MakePaymentAsync(request).ResponseAsync, Fixture.Proxy(i + 1).MakePaymentAsync(request).ResponseAsync);
+                Fixture.Proxy(i).MakePaymentAsync(request).ResponseAsync,
+                Fixture.Proxy(i + 1).MakePaymentAsync(request).ResponseAsync);
 
             Assert.Equal(answers[0].AsReplay(), answers[1].AsReplay());
             Assert.InRange(answers.Count(answer => !answer.Replayed), 0, 1);
@@ -87,10 +88,12 @@ public abstract class FailureTable(StackFixture fixture) : StackFailures(fixture
     public async Task Ten_copies_of_a_thousand_payments_sent_at_once_get_ten_thousand_answers_and_a_thousand_events()
     {
         var prefix = StackFixture.NewAccount();
-        var requests = Enumerable.Range(0, 1000).Select(i => StackFixture.Payment($"{prefix}-{i % 50}", 0.01m)).ToList();
+        var requests = Enumerable.Range(0, 1000)
+            .Select(i => StackFixture.Payment($"{prefix}-{i % 50}", 0.01m)).ToList();
         var proxies = Enumerable.Range(0, 10).Select(Fixture.Proxy).ToList();
 
-        // A disk that stalls for longer than these stacks allow the store is answered UNAVAILABLE, and the caller retries.
+        // A disk that stalls for longer than these stacks allow the store is answered UNAVAILABLE,
+        // and the caller retries.
         var answers = await Task.WhenAll(proxies.SelectMany(proxy => requests.Select(request =>
             Conditions.RetryUntilAnsweredAsync(proxy, request, Conditions.Patience))));
 
@@ -119,7 +122,8 @@ public abstract class FailureTable(StackFixture fixture) : StackFailures(fixture
             using var channel = GrpcChannel.ForAddress(full.Address);
             var proxy = new BillingService.BillingServiceClient(channel);
             var prefix = StackFixture.NewAccount();
-            var requests = Enumerable.Range(0, 10 * capacity).Select(i => StackFixture.Payment($"{prefix}-{i}")).ToList();
+            var requests = Enumerable.Range(0, 10 * capacity)
+                .Select(i => StackFixture.Payment($"{prefix}-{i}")).ToList();
 
             var answers = await Task.WhenAll(requests.Select(request => FailureOfAsync(proxy, request)));
             var refused = answers.OfType<RpcException>().ToList();
@@ -130,7 +134,9 @@ public abstract class FailureTable(StackFixture fixture) : StackFailures(fixture
             {
                 Assert.Equal(StatusCode.ResourceExhausted, failure.StatusCode);
                 Assert.Equal(ErrorReasons.TooManyInFlight, failure.Reason());
-                Assert.InRange(int.Parse(failure.Trailers.GetValue(Trailers.RetryPushback)!, System.Globalization.CultureInfo.InvariantCulture), 100, 15_000);
+                Assert.InRange(int.Parse(
+                    failure.Trailers.GetValue(Trailers.RetryPushback)!,
+                    System.Globalization.CultureInfo.InvariantCulture), 100, 15_000);
             });
             Assert.Equal(requests.Count - refused.Count, await Fixture.CountEventsAsync(prefix + "-%"));
             var client = Fixture.Client();
@@ -142,7 +148,8 @@ public abstract class FailureTable(StackFixture fixture) : StackFailures(fixture
             await Stack.RemoveAsync(full);
             if (Front == Backend)
             {
-                // Two processes on one event store take it over from each other. Which of them has ended depends on which was used last.
+                // Two processes on one event store take it over from each other. Which of them has ended depends on
+                // which was used last.
                 await KillAsync(Stack.Of(Front).Single());
             }
             await Fixture.RestartEndedServicesAsync();

@@ -6,8 +6,8 @@ using Npgsql;
 
 namespace Billing.ChaosTests;
 
-/// <summary>The event store's disk is full: a small file system, mounted for the test, contains the tables to which payments are
-/// written, and a ballast file fills the rest of it.</summary>
+/// <summary>The event store's disk is full: a small file system, mounted for the test, contains the tables to which
+/// payments are written, and a ballast file fills the rest of it.</summary>
 [Collection(OverBrokers.Name)]
 public sealed class FullDisk(BrokerStack stack) : IAsyncLifetime
 {
@@ -24,7 +24,9 @@ public sealed class FullDisk(BrokerStack stack) : IAsyncLifetime
         try
         {
             var megabytes = 8 + (await SizeAsync() / 1_000_000 * 3);
-            await RunAsync("mount", "-t", "tmpfs", "-o", string.Create(CultureInfo.InvariantCulture, $"size={megabytes}m,mode=0755"), "billing-test", _disk);
+            await RunAsync(
+                "mount", "-t", "tmpfs", "-o",
+                string.Create(CultureInfo.InvariantCulture, $"size={megabytes}m,mode=0755"), "billing-test", _disk);
         }
         catch (StackException e)
         {
@@ -72,8 +74,8 @@ public sealed class FullDisk(BrokerStack stack) : IAsyncLifetime
         }
     }
 
-    /// <summary>Makes payments until one fails: on a full disk the first ones may fit into partly filled pages of the tables.
-    /// </summary>
+    /// <summary>Makes payments until one fails: on a full disk the first ones may fit into partly filled
+    /// pages of the tables.</summary>
     private async Task<(MakePaymentRequest Request, RpcException Failure)> PayUntilRefusedAsync()
     {
         (MakePaymentRequest, RpcException)? refused = null;
@@ -134,7 +136,8 @@ public sealed class FullDisk(BrokerStack stack) : IAsyncLifetime
     private async Task<long> SizeAsync()
     {
         await using var database = NpgsqlDataSource.Create(stack.ConnectionString);
-        await using var command = database.CreateCommand("select sum(pg_table_size(('billing.' || name)::regclass))::bigint from unnest($1) as name");
+        await using var command = database.CreateCommand(
+            "select sum(pg_table_size(('billing.' || name)::regclass))::bigint from unnest($1) as name");
         command.Parameters.AddWithValue(Tables);
         return (long)(await command.ExecuteScalarAsync())!;
     }
@@ -147,5 +150,6 @@ public sealed class FullDisk(BrokerStack stack) : IAsyncLifetime
     }
 
     private Task RunAsync(string program, params string[] arguments) => ChildProcess.RunAsync(
-        new ChildProcessStart(program, program, arguments, _folder.LogFile(program)), Conditions.Patience, CancellationToken.None);
+        new ChildProcessStart(program, program, arguments, _folder.LogFile(program)),
+        Conditions.Patience, CancellationToken.None);
 }

@@ -3,8 +3,8 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.ChaosTests;
 
-/// <summary>Proxies and clients that do nothing for a while, as on a machine that is too small for its load. They are silent, but the kernel
-/// still acknowledges what is sent to them.</summary>
+/// <summary>Proxies and clients that do nothing for a while, as on a machine that is too small for its load.
+/// They are silent, but the kernel still acknowledges what is sent to them.</summary>
 [Collection(InOnePatientProcess.Name)]
 public sealed class SilentPeers(PatientStack stack) : Bursts(stack)
 {
@@ -34,10 +34,13 @@ public sealed class SilentPeers(PatientStack stack) : Bursts(stack)
         await using var client = ChildProcess.Start(new ChildProcessStart(
             "client", DotnetProgram.Launcher,
             [
-                DotnetProgram.FileOf("Billing.Driver"), "--proxies", Proxy.Address, "--requests", "1000", "--rate", "200",
+                DotnetProgram.FileOf("Billing.Driver"), "--proxies",
+                Proxy.Address, "--requests", "1000", "--rate", "200",
             ],
             folder.LogFile("client")));
-        await client.WaitForOutputAsync(line => line.StartsWith("done ", StringComparison.Ordinal) && line != "done 0", Conditions.Patience, CancellationToken.None);
+        await client.WaitForOutputAsync(
+            line => line.StartsWith("done ", StringComparison.Ordinal) && line != "done 0",
+            Conditions.Patience, CancellationToken.None);
 
         await StopForAWhileAsync(client, () => Assert.False(client.HasExited));
 

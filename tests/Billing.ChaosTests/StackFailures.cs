@@ -19,7 +19,8 @@ public abstract class StackFailures
 
     private protected AuditedTraffic Pay(params IReadOnlyList<string> proxies) => new(Fixture, proxies);
 
-    private protected static async Task<RpcException?> FailureOfAsync(BillingService.BillingServiceClient proxy, MakePaymentRequest request)
+    private protected static async Task<RpcException?> FailureOfAsync(
+        BillingService.BillingServiceClient proxy, MakePaymentRequest request)
     {
         try
         {

@@ -14,13 +14,15 @@ namespace Billing.ChaosTests;
 /// <summary>Runs the collection that takes longest first.</summary>
 public sealed class BrokersFirst : ITestCollectionOrderer
 {
-    public IReadOnlyCollection<TTestCollection> OrderTestCollections<TTestCollection>(IReadOnlyCollection<TTestCollection> testCollections)
+    public IReadOnlyCollection<TTestCollection> OrderTestCollections<TTestCollection>(
+        IReadOnlyCollection<TTestCollection> testCollections)
         where TTestCollection : ITestCollection =>
         [.. testCollections.OrderByDescending(collection => collection.TestCollectionDisplayName == OverBrokers.Name)];
 }
 
-/// <summary>Three brokers, each with a relay for services with a slow network; three proxies, two payment backends, one balance
-/// backend; and a card network that delays its answers, so that payments are in flight during every failure.</summary>
+/// <summary>Three brokers, each with a relay for services with a slow network; three proxies, two payment
+/// backends, one balance backend; and a card network that delays its answers, so that payments are in flight
+/// during every failure.</summary>
 public sealed class BrokerStack : StackFixture
 {
     public const int Proxies = 3;
@@ -44,7 +46,8 @@ public sealed class BrokerStack : StackFixture
             : null;
     }
 
-    /// <summary>Returns the addresses through which a client reaches the brokers through relays with this behaviour.</summary>
+    /// <summary>Returns the addresses through which a client reaches the brokers through relays with this
+    /// behaviour.</summary>
     public string RelayedBrokers(RelayBehaviour behaviour)
     {
         var brokers = Stack.Kafka!.RelaysOf(0);
@@ -89,12 +92,14 @@ public sealed class PatientStack() : StackFixture(new StackOptions
 {
     Kafka = "embedded",
     Jitter = true,
-    Settings = new Dictionary<string, string>(ChaosSettings.All) { ["Billing__Backend__StoreUnavailableMax"] = "00:01:00" },
+    Settings =
+        new Dictionary<string, string>(ChaosSettings.All) { ["Billing__Backend__StoreUnavailableMax"] = "00:01:00" },
 });
 
 internal static class ChaosSettings
 {
-    public static IReadOnlyDictionary<string, string> All { get; } = new Dictionary<string, string>(ChaosOptions.ShortJitter)
+    public static IReadOnlyDictionary<string, string> All { get; } = new Dictionary<string, string>(
+        ChaosOptions.ShortJitter)
     {
         // Long enough for a restart of PostgreSQL, short enough for a test to wait for it.
         ["Billing__Backend__StoreUnavailableMax"] = "00:00:03",

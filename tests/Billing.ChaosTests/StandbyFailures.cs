@@ -97,7 +97,9 @@ public sealed class StandbyFailures(StandbyStack fixture) : StackFailures(fixtur
         var (primary, standby) = (await Servers.PrimaryAsync(Token), await Servers.StandbyAsync(Token));
         await using var servers = new StoreServers(Options.Create(new EventStoreOptions
         {
-            ConnectionString = new NpgsqlConnectionStringBuilder(Alone(primary)) { Host = $"127.0.0.1:{standby.Port},127.0.0.1:{primary.Port}" }.ConnectionString,
+            ConnectionString = new NpgsqlConnectionStringBuilder(Alone(
+                primary))
+            { Host = $"127.0.0.1:{standby.Port},127.0.0.1:{primary.Port}" }.ConnectionString,
         }));
         Task<object?> AskAsync() => servers.UseAsync(
             async (primary, token) =>
@@ -121,7 +123,8 @@ public sealed class StandbyFailures(StandbyStack fixture) : StackFailures(fixtur
         var (streamId, opened) = ("visa/" + StackFixture.NewAccount(), Account.Opened(100));
         var reader = new ShardedReader(new ShardMap([reading.Store], TimeProvider.System));
         var retry = new EventStoreRetry(TimeProvider.System).Limited((_, _) => { });
-        Task<Dictionary<string, Account>> ReadAsync() => retry.ExecuteAsync(token => reader.LoadAsync([streamId], opened, token), Token);
+        Task<Dictionary<string, Account>> ReadAsync() =>
+            retry.ExecuteAsync(token => reader.LoadAsync([streamId], opened, token), Token);
         await ReadAsync();
         var former = await Servers.PrimaryAsync(Token);
 
@@ -149,7 +152,8 @@ public sealed class StandbyFailures(StandbyStack fixture) : StackFailures(fixtur
         await using var write = new NpgsqlCommand("create table that_waits_on_a_former_primary ()", session);
         var waiting = write.ExecuteNonQueryAsync(Token);
         await Poll.UntilAsync(async () =>
-            (bool)(await AskAsync(former, $"select wait_event = 'SyncRep' from pg_stat_activity where pid = {session.ProcessID}"))!);
+            (bool)(await AskAsync(
+                former, $"select wait_event = 'SyncRep' from pg_stat_activity where pid = {session.ProcessID}"))!);
         former.Start();
 
         await Assert.ThrowsAnyAsync<NpgsqlException>(() => waiting);
@@ -166,7 +170,8 @@ public sealed class StandbyFailures(StandbyStack fixture) : StackFailures(fixtur
         primary.Start();
         await Servers.WaitUntilSafeAsync(Token);
 
-        Assert.Equal($"\"{standby.Name}\"", await AskAsync(await Servers.PrimaryAsync(Token), "show synchronous_standby_names"));
+        Assert.Equal(
+            $"\"{standby.Name}\"", await AskAsync(await Servers.PrimaryAsync(Token), "show synchronous_standby_names"));
     }
 
     [Fact]
@@ -185,7 +190,8 @@ public sealed class StandbyFailures(StandbyStack fixture) : StackFailures(fixtur
         var arguments = standby.Process!.Started.Arguments;
 
         await standby.KillAsync();
-        await Poll.UntilAsync(async () => !(await FailsafeMembersAsync(arguments[^1])).Contains(standby.Name, StringComparison.Ordinal));
+        await Poll.UntilAsync(
+            async () => !(await FailsafeMembersAsync(arguments[^1])).Contains(standby.Name, StringComparison.Ordinal));
         await primary.KillAsync();
         (await ExternalTool.RunAsync(FailoverPrograms.Python, [arguments[0], "--alone", arguments[^1]])).Succeeded();
         standby.Start();
@@ -215,7 +221,9 @@ public sealed class StandbyFailures(StandbyStack fixture) : StackFailures(fixtur
     {
         using var http = new HttpClient();
         var address = JsonNode.Parse(await File.ReadAllTextAsync(settings, Token))!["etcd3"]!["host"];
-        var answer = await http.PostAsJsonAsync($"http://{address}/v3/kv/range", new { key = Convert.ToBase64String("/service/billing/failsafe"u8) }, Token);
+        var answer = await http.PostAsJsonAsync(
+            $"http://{address}/v3/kv/range",
+            new { key = Convert.ToBase64String("/service/billing/failsafe"u8) }, Token);
         var found = JsonNode.Parse(await answer.Content.ReadAsStringAsync(Token));
         return Encoding.UTF8.GetString(Convert.FromBase64String((string)found!["kvs"]![0]!["value"]!));
     }

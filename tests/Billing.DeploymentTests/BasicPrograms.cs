@@ -8,7 +8,8 @@ public sealed class BasicPrograms : IDisposable
 {
     private static readonly HashSet<string> Excluded = new(StringComparer.Ordinal)
     {
-        "dotnet", "gcc", "cc", "make", "npm", "curl", "java", "xz", "sudo", "apt-get", "apt-cache", "dpkg-deb", "dnf", "pacman",
+        "dotnet", "gcc", "cc", "make", "npm", "curl", "java", "xz", "sudo",
+        "apt-get", "apt-cache", "dpkg-deb", "dnf", "pacman",
         "pg_config", "postgres", "initdb", "node", "prometheus", "promtool", "readelf", "chromium", "patroni", "etcd",
     };
 
@@ -16,7 +17,8 @@ public sealed class BasicPrograms : IDisposable
 
     public BasicPrograms()
     {
-        foreach (var program in Directory.EnumerateFiles("/usr/bin").Concat(Directory.EnumerateFiles("/bin")).DistinctBy(Path.GetFileName))
+        foreach (var program in Directory.EnumerateFiles("/usr/bin").Concat(Directory.EnumerateFiles("/bin"))
+            .DistinctBy(Path.GetFileName))
         {
             if (!Excluded.Contains(Path.GetFileName(program)))
             {

@@ -5,8 +5,8 @@ using Spectre.Console;
 
 namespace Billing.DeploymentTests;
 
-/// <summary>What <c>./billing</c> answers to a command line without a build, in a copy that only has its scripts, and how its program
-/// refuses a wrong one.</summary>
+/// <summary>What <c>./billing</c> answers to a command line without a build, in a copy that only has its scripts,
+/// and how its program refuses a wrong one.</summary>
 public sealed class CommandLines : IDisposable
 {
     // If this environment variable is set, eng/help.txt is written before it is compared.
@@ -29,7 +29,8 @@ public sealed class CommandLines : IDisposable
     [Theory]
     [InlineData("there is no command 'runn'; ./billing --help lists them", "runn")]
     [InlineData("a command is missing")]
-    public async Task A_command_that_does_not_exist_is_refused_and_nothing_is_created(string message, params string[] arguments)
+    public async Task A_command_that_does_not_exist_is_refused_and_nothing_is_created(
+        string message, params string[] arguments)
     {
         var result = await ExternalTool.RunAsync("/bin/bash", [Path.Combine(_copy.FullName, "billing"), .. arguments]);
 
@@ -57,7 +58,8 @@ public sealed class CommandLines : IDisposable
     [InlineData("--timestamper is for --sign", "package", "--timestamper", "http://timestamp.example")]
     [InlineData("--timestamper must be a URL; it is here", "package", "--sign", "a.pfx", "--timestamper", "here")]
     [InlineData("'--outptu'", "package", "--outptu", "here")]
-    public void An_invalid_command_line_is_refused_with_the_name_of_what_is_wrong(string message, params string[] arguments)
+    public void An_invalid_command_line_is_refused_with_the_name_of_what_is_wrong(
+        string message, params string[] arguments)
     {
         var console = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(TextWriter.Null) });
 
@@ -69,7 +71,8 @@ public sealed class CommandLines : IDisposable
     [Fact]
     public async Task The_list_of_commands_is_printed_and_nothing_is_created()
     {
-        var result = (await ExternalTool.RunAsync("/bin/bash", [Path.Combine(_copy.FullName, "billing"), "--help"])).Succeeded();
+        var result = (await ExternalTool.RunAsync("/bin/bash", [Path.Combine(_copy.FullName, "billing"), "--help"]))
+            .Succeeded();
 
         Assert.Contains("  rehearse ", result.Output, StringComparison.Ordinal);
         Assert.False(Directory.Exists(Path.Combine(_copy.FullName, ".billing")));
@@ -86,9 +89,12 @@ public sealed class CommandLines : IDisposable
         var file = Path.Combine(Repository.Root, "eng", "help.txt");
         if (Environment.GetEnvironmentVariable(WriteVariable) is { Length: > 0 })
         {
-            await File.WriteAllTextAsync(file, output.ToString().TrimEnd() + "\n", TestContext.Current.CancellationToken);
+            await File.WriteAllTextAsync(
+                file, output.ToString().TrimEnd() + "\n", TestContext.Current.CancellationToken);
         }
 
-        Assert.Equal(output.ToString().TrimEnd() + "\n", await File.ReadAllTextAsync(file, TestContext.Current.CancellationToken));
+        Assert.Equal(
+            output.ToString().TrimEnd() + "\n",
+            await File.ReadAllTextAsync(file, TestContext.Current.CancellationToken));
     }
 }

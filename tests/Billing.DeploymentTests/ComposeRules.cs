@@ -28,12 +28,18 @@ internal static class ComposeRules
         [
             .. services.SelectMany(service => Service(service.Name, service.Is)),
             .. services.SelectMany(service => Secrets(file, service.Name, service.Is)),
-            .. services.Where(service => Tier(service.Name) == "proxy").SelectMany(service => Proxy(service.Name, service.Is)),
+            .. services.Where(service => Tier(service.Name) == "proxy")
+                .SelectMany(service => Proxy(service.Name, service.Is)),
             .. file.Entries("networks").SelectMany(network => Network(
-                [.. services.Where(service => service.Is.Items("networks").Any(one => one!.ToString() == network.Key)).Select(service => service.Name)])),
-            .. file.Entries("networks").Where(network => network.Key is not ("callers" or "receivers") && network.Value.Text("internal") != "true")
+                [
+                    .. services.Where(service => service.Is.Items("networks")
+                        .Any(one => one!.ToString() == network.Key)).Select(service => service.Name),
+                ])),
+            .. file.Entries("networks").Where(
+                network => network.Key is not ("callers" or "receivers") && network.Value.Text("internal") != "true")
                 .Select(network => $"the network {network.Key} is not internal: others on this machine reach it"),
-            .. services.SelectMany(service => Published(service.Is)).GroupBy(port => port.Host).Where(port => port.Count() > 1)
+            .. services.SelectMany(service => Published(service.Is)).GroupBy(port => port.Host)
+                .Where(port => port.Count() > 1)
                 .Select(port => $"port {port.Key} of this machine is published twice"),
         ];
     }
@@ -66,17 +72,22 @@ internal static class ComposeRules
         {
             yield return $"{name}: it has more privileges than it needs (read_only, cap_drop)";
         }
-        foreach (var (variable, _) in service.Entries("environment").Where(variable => !ReleaseContract.IsSetting(variable.Key)))
+        foreach (var (variable, _) in service.Entries("environment")
+            .Where(variable => !ReleaseContract.IsSetting(variable.Key)))
         {
             yield return $"{name}: there is no setting {variable} in docs/operations/settings.md";
         }
         var drain = service.Text("environment.Billing__Proxy__DrainTimeout");
-        if (drain is not null && (TimeSpan.Parse(drain, CultureInfo.InvariantCulture) + StopTimes.Ending).TotalSeconds >= Seconds(service.Text("stop_grace_period")))
+        if (drain is not null
+            && (TimeSpan.Parse(drain, CultureInfo.InvariantCulture) + StopTimes.Ending).TotalSeconds
+                >= Seconds(service.Text("stop_grace_period")))
         {
             yield return $"{name}: stop_grace_period is not longer than stopping takes";
         }
-        var ports = Published(service).Select(port => port.Container).Concat(Urls(service).Where(url => url.Variable != Admin).Select(url => url.Address.Port));
-        foreach (var port in ports.Where(port => port != AdminPort(service) && !(ReleaseContract.Ports.GetValueOrDefault(Tier(name))?.Contains(port) ?? false)))
+        var ports = Published(service).Select(port => port.Container)
+            .Concat(Urls(service).Where(url => url.Variable != Admin).Select(url => url.Address.Port));
+        foreach (var port in ports.Where(port => port != AdminPort(service)
+            && !(ReleaseContract.Ports.GetValueOrDefault(Tier(name))?.Contains(port) ?? false)))
         {
             yield return $"{name}: port {port} is not one of its tier's";
         }
@@ -84,18 +95,23 @@ internal static class ComposeRules
 
     private static IEnumerable<string> Secrets(JsonNode file, string name, JsonNode service)
     {
-        var mounted = service.Items("secrets").Select(secret => (Name: secret.Text("source") ?? secret!.ToString(), Target: secret.Text("target") ?? secret!.ToString())).ToList();
-        foreach (var (secret, _) in mounted.Where(secret => file.At("secrets")?[secret.Name].Text("file")?.StartsWith("./credentials/", StringComparison.Ordinal) != true))
+        var mounted = service.Items("secrets").Select(secret =>
+            (Name: secret.Text("source") ?? secret!.ToString(), Target: secret.Text("target") ?? secret!.ToString()))
+            .ToList();
+        foreach (var (secret, _) in mounted.Where(secret => file.At("secrets")?[secret.Name].Text("file")
+            ?.StartsWith("./credentials/", StringComparison.Ordinal) != true))
         {
             yield return $"{name}: the secret {secret} is no file of ./credentials";
         }
-        foreach (var (variable, value) in service.Entries("environment").Select(variable => (variable.Key, variable.Value?.ToString() ?? "")))
+        foreach (var (variable, value) in service.Entries("environment")
+            .Select(variable => (variable.Key, variable.Value?.ToString() ?? "")))
         {
             if ((variable + value).Contains("password", StringComparison.OrdinalIgnoreCase))
             {
                 yield return $"{name}: {variable} holds a password";
             }
-            if (value.StartsWith(SecretsFolder, StringComparison.Ordinal) && mounted.TrueForAll(secret => SecretsFolder + secret.Target != value))
+            if (value.StartsWith(SecretsFolder, StringComparison.Ordinal)
+                && mounted.TrueForAll(secret => SecretsFolder + secret.Target != value))
             {
                 yield return $"{name}: {variable} is none of its secrets";
             }
@@ -124,24 +140,29 @@ internal static class ComposeRules
         {
             yield return $"{name}: the admin address is also one for callers";
         }
-        foreach (var port in Published(service).Where(port => port.Container == AdminPort(service) && port.Address != "127.0.0.1"))
+        foreach (var port in Published(service)
+            .Where(port => port.Container == AdminPort(service) && port.Address != "127.0.0.1"))
         {
-            yield return $"{name}: the admin address is published at {port.Address}:{port.Host}, for others than this machine";
+            yield return $"{name}: the admin address is published at {port.Address}:{port.Host}, for others "
+                + "than this machine";
         }
     }
 
     // kafka-2 belongs to the tier kafka. The topics are created from the monitoring machine.
-    private static string Tier(string name) => name == "topics" ? "monitoring" : name.TrimEnd('1', '2', '3').TrimEnd('-');
+    private static string Tier(string name) =>
+        name == "topics" ? "monitoring" : name.TrimEnd('1', '2', '3').TrimEnd('-');
 
     // Services that call the same third service may share its network.
     private static IEnumerable<string> Network(string[] members) =>
         from one in members
         from other in members
-        where string.CompareOrdinal(one, other) < 0 && !Calls(one, other) && !Array.Exists(members, third => Calls(one, third) && Calls(third, other))
+        where string.CompareOrdinal(one, other) < 0 && !Calls(one, other)
+            && !Array.Exists(members, third => Calls(one, third) && Calls(third, other))
         select $"{one} and {other} share a network, but deploy/README.md allows no connection between them";
 
     private static bool Calls(string one, string other) => Tier(one) == Tier(other)
-        || ReleaseContract.Arrows.Any(arrow => (arrow.From, arrow.To) == (Tier(one), Tier(other)) || (arrow.From, arrow.To) == (Tier(other), Tier(one)));
+        || ReleaseContract.Arrows.Any(arrow => (arrow.From, arrow.To) == (Tier(one), Tier(other))
+            || (arrow.From, arrow.To) == (Tier(other), Tier(one)));
 
     // [ADDRESS:]HOST:CONTAINER.
     private static IEnumerable<(string Address, int Host, int Container)> Published(JsonNode service) =>
@@ -150,10 +171,12 @@ internal static class ComposeRules
         select (parts.Length > 2 ? parts[0] : "0.0.0.0", Number(parts[^2]), Number(parts[^1]));
 
     private static IEnumerable<(string Variable, Uri Address)> Urls(JsonNode service) => service.Entries("environment")
-        .Where(variable => (variable.Key.EndsWith("Url", StringComparison.Ordinal) && !variable.Key.Contains("__Receivers__", StringComparison.Ordinal)) || variable.Key == "Urls")
+        .Where(variable => (variable.Key.EndsWith("Url", StringComparison.Ordinal)
+            && !variable.Key.Contains("__Receivers__", StringComparison.Ordinal)) || variable.Key == "Urls")
         .Select(variable => (variable.Key, new Uri(variable.Value!.ToString())));
 
-    private static int? AdminPort(JsonNode service) => service.Text($"environment.{Admin}") is { } url ? new Uri(url).Port : null;
+    private static int? AdminPort(JsonNode service) =>
+        service.Text($"environment.{Admin}") is { } url ? new Uri(url).Port : null;
 
     private static int Number(string text) => int.Parse(text, CultureInfo.InvariantCulture);
 

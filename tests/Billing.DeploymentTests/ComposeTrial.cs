@@ -11,8 +11,8 @@ using Billing.Operator.Credentials;
 
 namespace Billing.DeploymentTests;
 
-/// <summary>The deployment with Compose, started with Podman from the images that deploy/containers/build.sh has built, with ports, credentials
-/// and volumes of the test's own.</summary>
+/// <summary>The deployment with Compose, started with Podman from the images that deploy/containers/build.sh has built,
+/// with ports, credentials and volumes of the test's own.</summary>
 public sealed partial class ComposeTrial : IAsyncDisposable
 {
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(5);
@@ -29,7 +29,8 @@ public sealed partial class ComposeTrial : IAsyncDisposable
         if (_ports.Count > 0)
         {
             (await ComposeAsync("down", "-v", "-t", "0")).Succeeded();
-            (await ExternalTool.RunAsync("bash", ["-c", $"podman network rm $(podman network ls -q --filter name={Project})"])).Succeeded();
+            (await ExternalTool.RunAsync(
+                "bash", ["-c", $"podman network rm $(podman network ls -q --filter name={Project})"])).Succeeded();
         }
         Directory.Delete(_folder, recursive: true);
     }
@@ -71,20 +72,32 @@ public sealed partial class ComposeTrial : IAsyncDisposable
     {
         _ = ExternalTool.Need("podman");
         _ = ExternalTool.Need("podman-compose");
-        foreach (var image in (string[])["billing-proxy", "billing-backend", "billing-webhooks", "billing-operator", "billing-servers"])
+        foreach (var image in (string[])
+        [
+            "billing-proxy", "billing-backend", "billing-webhooks", "billing-operator", "billing-servers",
+        ])
         {
-            var exists = await ExternalTool.RunAsync("podman", ["image", "exists", $"{image}:{ReleaseContract.Version}"]);
-            Assert.SkipUnless(exists.ExitCode == 0, $"podman has no image {image}:{ReleaseContract.Version}; deploy/containers/build.sh builds it");
+            var exists = await ExternalTool.RunAsync(
+                "podman", ["image", "exists", $"{image}:{ReleaseContract.Version}"]);
+            Assert.SkipUnless(
+                exists.ExitCode == 0,
+                $"podman has no image {image}:{ReleaseContract.Version}; deploy/containers/build.sh builds it");
         }
-        var runs = await ExternalTool.RunAsync("podman", ["run", "--rm", "--pull", "never", "--entrypoint", "true", $"billing-proxy:{ReleaseContract.Version}"]);
+        var runs = await ExternalTool.RunAsync(
+            "podman",
+            ["run", "--rm", "--pull", "never", "--entrypoint", "true", $"billing-proxy:{ReleaseContract.Version}"]);
         Assert.SkipUnless(runs.ExitCode == 0, $"podman runs no containers here: {runs.Errors}");
 
-        DeploymentCredentials.CreateIn(Path.Combine(_folder, "credentials"), [], TimeSpan.FromDays(1), TimeProvider.System);
+        DeploymentCredentials.CreateIn(
+            Path.Combine(_folder, "credentials"), [], TimeSpan.FromDays(1), TimeProvider.System);
         var text = await File.ReadAllTextAsync(Path.Combine(Repository.Root, "deploy/containers/compose.yaml"), Token);
-        text = text.Replace("../bootstrap", Path.Combine(Repository.Root, "deploy/bootstrap"), StringComparison.Ordinal);
-        text = Published().Replace(text, port => $"\"127.0.0.1:{Free(port.Groups["host"].Value)}:{port.Groups["container"].Value}\"");
+        text = text.Replace(
+            "../bootstrap", Path.Combine(Repository.Root, "deploy/bootstrap"), StringComparison.Ordinal);
+        text = Published()
+            .Replace(text, port => $"\"127.0.0.1:{Free(port.Groups["host"].Value)}:{port.Groups["container"].Value}\"");
         await File.WriteAllTextAsync(Path.Combine(_folder, "compose.yaml"), text, Token);
-        File.Copy(Path.Combine(Repository.Root, "deploy/containers/webhooks.yaml"), Path.Combine(_folder, "webhooks.yaml"));
+        File.Copy(
+            Path.Combine(Repository.Root, "deploy/containers/webhooks.yaml"), Path.Combine(_folder, "webhooks.yaml"));
         _free.Dispose();
         _http = new HttpClient(Credentials.Handler());
         (await ComposeAsync("run", "--rm", "topics")).Succeeded();
@@ -115,23 +128,35 @@ public sealed partial class ComposeTrial : IAsyncDisposable
         do
         {
             listed = await ExternalTool.RunAsync(
-                "bash", ["-c", $"podman run --rm --pull never --network {Project}_postgres billing-operator:{ReleaseContract.Version} webhooks list --postgres \"$(<credentials/postgres)\""], _folder);
+                "bash",
+                [
+                    "-c",
+                    $"podman run --rm --pull never --network {Project}_postgres "
+                        + $"billing-operator:{ReleaseContract.Version} webhooks list --postgres "
+                        + "\"$(<credentials/postgres)\"",
+                ],
+                _folder);
         }
-        while (!listed.Output.Contains($"shop: {events} events wait", StringComparison.Ordinal) && TimeProvider.System.GetElapsedTime(started) < Patience);
+        while (!listed.Output.Contains($"shop: {events} events wait", StringComparison.Ordinal)
+            && TimeProvider.System.GetElapsedTime(started) < Patience);
         Assert.Contains($"shop: {events} events wait", listed.Output, StringComparison.Ordinal);
     }
 
-    private Task<HttpStatusCode> GetBalanceAsync(int port, string? token) => RequestAsync(HttpMethod.Get, port, "balance", null, token);
+    private Task<HttpStatusCode> GetBalanceAsync(int port, string? token) =>
+        RequestAsync(HttpMethod.Get, port, "balance", null, token);
 
-    private Task<HttpStatusCode> SetLimitAsync(int port, string? token) => RequestAsync(HttpMethod.Put, port, "credit-limit", new JsonObject
-    {
-        ["transaction_id"] = Guid.NewGuid().ToString(),
-        ["limit"] = new JsonObject { ["currency_code"] = "USD", ["units"] = "900" },
-    }, token);
+    private Task<HttpStatusCode> SetLimitAsync(int port, string? token) =>
+        RequestAsync(HttpMethod.Put, port, "credit-limit", new JsonObject
+        {
+            ["transaction_id"] = Guid.NewGuid().ToString(),
+            ["limit"] = new JsonObject { ["currency_code"] = "USD", ["units"] = "900" },
+        }, token);
 
-    private async Task<HttpStatusCode> RequestAsync(HttpMethod method, int port, string what, JsonObject? body, string? token)
+    private async Task<HttpStatusCode> RequestAsync(
+        HttpMethod method, int port, string what, JsonObject? body, string? token)
     {
-        using var request = new HttpRequestMessage(method, $"https://localhost:{_ports[port]}/v1/accounts/VISA/acct-42/{what}")
+        using var request = new HttpRequestMessage(
+            method, $"https://localhost:{_ports[port]}/v1/accounts/VISA/acct-42/{what}")
         {
             Content = body is null ? null : JsonContent.Create(body),
         };
@@ -140,7 +165,8 @@ public sealed partial class ComposeTrial : IAsyncDisposable
         return response.StatusCode;
     }
 
-    private string Issue(params string[] scopes) => Credentials.Token("trial", scopes, ["*/*"], TimeSpan.FromHours(1), TimeProvider.System);
+    private string Issue(params string[] scopes) =>
+        Credentials.Token("trial", scopes, ["*/*"], TimeSpan.FromHours(1), TimeProvider.System);
 
     private int Free(string port) => _ports[int.Parse(port, CultureInfo.InvariantCulture)] = _free.Take();
 
@@ -148,7 +174,10 @@ public sealed partial class ComposeTrial : IAsyncDisposable
     private string Project => Path.GetFileName(_folder).ToLowerInvariant();
 
     private Task<ToolResult> ComposeAsync(params string[] arguments) =>
-        ExternalTool.RunAsync("podman-compose", ["-f", Path.Combine(_folder, "compose.yaml"), "-f", Path.Combine(_folder, "webhooks.yaml"), .. arguments], _folder);
+        ExternalTool.RunAsync(
+            "podman-compose",
+            ["-f", Path.Combine(_folder, "compose.yaml"), "-f", Path.Combine(_folder, "webhooks.yaml"), .. arguments],
+            _folder);
 
     [GeneratedRegex("\"(127\\.0\\.0\\.1:)?(?<host>\\d+):(?<container>\\d+)\"")]
     private static partial Regex Published();

@@ -22,7 +22,9 @@ public sealed class DeployedTimes
     private static readonly (string Name, string File, string Pattern, TimeSpan Unit)[] Stated =
     [
         .. new[] { "proxy", "backend", "webhooks" }.Select(
-            service => ($"stop of {service}", $"bootstrap/units/billing-{service}.service", "TimeoutStopSec=(\\d+)", Seconds(1))),
+            service =>
+                ($"stop of {service}", $"bootstrap/units/billing-{service}.service",
+                    "TimeoutStopSec=(\\d+)", Seconds(1))),
         ("container stop", Compose, @"stop_grace_period: (\d+)s", Seconds(1)),
         ("container stop of webhooks", "containers/webhooks.yaml", @"stop_grace_period: (\d+)s", Seconds(1)),
         ("deregistration", Balancer, @"deregistration_delay = (\d+)", Seconds(1)),
@@ -55,7 +57,9 @@ public sealed class DeployedTimes
 
         List<Rule> RulesWith(string number) => Rules(file => file == changed ? With(number) : Read(file));
 
-        string With(string number) => Regex.Replace(Read(changed), pattern, match => match.Value.Replace(match.Groups[1].Value, number, StringComparison.Ordinal));
+        string With(string number) => Regex.Replace(
+            Read(changed), pattern,
+            match => match.Value.Replace(match.Groups[1].Value, number, StringComparison.Ordinal));
     }
 
     private static List<Rule> Rules(Func<string, string> read)
@@ -67,7 +71,8 @@ public sealed class DeployedTimes
         var webhooksStop = Quantity.Of("the stop of webhooks", webhooks.StopMax);
         const string NotKilled = "a service that stops is not killed before it has ended";
         const string Healthy = "the load balancer sends no connections to a proxy that has ended";
-        var storeAway = Quantity.Of("the default of Billing:Backend:StoreUnavailableMax", new BackendOptions().StoreUnavailableMax);
+        var storeAway = Quantity.Of(
+            "the default of Billing:Backend:StoreUnavailableMax", new BackendOptions().StoreUnavailableMax);
         return
         [
             Rule.Less(proxyStop, Of("stop of proxy"), NotKilled),
@@ -80,11 +85,12 @@ public sealed class DeployedTimes
                 Quantity.Of("the default of Billing:Proxy:DrainTimeout", proxy.DrainTimeout), Of("deregistration"),
                 "calls that a proxy still answers reach it"),
             Rule.AtMost(
-                Of("balancer's interval", 2), Quantity.Of("the default of Billing:Proxy:DrainTimeout", proxy.DrainTimeout),
-                Healthy),
+                Of("balancer's interval", 2),
+                Quantity.Of("the default of Billing:Proxy:DrainTimeout", proxy.DrainTimeout), Healthy),
             Rule.Less(Of("balancer's timeout"), Of("balancer's interval"), "a check ends before the next one"),
             Rule.AtMost(
-                Of("shortest session"), Quantity.Of("the default of Billing:Kafka:SessionTimeout", new KafkaOptions().SessionTimeout),
+                Of("shortest session"),
+                Quantity.Of("the default of Billing:Kafka:SessionTimeout", new KafkaOptions().SessionTimeout),
                 "brokers refuse members with shorter ones"),
             Rule.AtMost(
                 Of("broker's heartbeat", 3), Of("broker's session"),
@@ -123,7 +129,8 @@ public sealed class DeployedTimes
             var (_, file, pattern, unit) = Stated.Single(stated => stated.Name == name);
             var found = Assert.Single(Regex.Matches(read(file), pattern));
             var time = unit * times * int.Parse(found.Groups[1].ValueSpan, CultureInfo.InvariantCulture);
-            return Quantity.Of(times == 1 ? $"{file}: {found.Value.Trim()}" : $"{file}: {times} times {found.Value.Trim()}", time);
+            return Quantity.Of(
+                times == 1 ? $"{file}: {found.Value.Trim()}" : $"{file}: {times} times {found.Value.Trim()}", time);
         }
     }
 
@@ -135,5 +142,6 @@ public sealed class DeployedTimes
 /// <summary>Sums of times.</summary>
 internal static class Sums
 {
-    public static Quantity Plus(this Quantity one, Quantity other) => one with { Name = $"{one.Name} + {other.Name}", Value = one.Value + other.Value };
+    public static Quantity Plus(this Quantity one, Quantity other) =>
+        one with { Name = $"{one.Name} + {other.Name}", Value = one.Value + other.Value };
 }

@@ -2,7 +2,8 @@ using System.Runtime.Versioning;
 
 namespace Billing.DeploymentTests;
 
-/// <summary>The script <c>./billing</c>: what it does without an SDK, when it builds again, and what it asks the package registry.</summary>
+/// <summary>The script <c>./billing</c>: what it does without an SDK, when it builds again, and what it asks the
+/// package registry.</summary>
 [UnsupportedOSPlatform("windows")]
 public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicPrograms>, IDisposable
 {
@@ -18,7 +19,9 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
         var result = await _machine.BillingAsync("up");
 
         Assert.Equal(1, result.ExitCode);
-        Assert.Contains("./billing needs the .NET SDK 10: https://learn.microsoft.com", Assert.Single(result.Errors.TrimEnd().Split('\n')), StringComparison.Ordinal);
+        Assert.Contains(
+            "./billing needs the .NET SDK 10: https://learn.microsoft.com",
+            Assert.Single(result.Errors.TrimEnd().Split('\n')), StringComparison.Ordinal);
     }
 
     [Fact]
@@ -34,7 +37,9 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
 
         (await _machine.BillingAsync("status")).Succeeded();
 
-        Assert.Equal(["update -q", "install -q -y --no-install-recommends dotnet-sdk-10.0"], File.ReadAllLines(_machine.At("apt.log")));
+        Assert.Equal(
+            ["update -q", "install -q -y --no-install-recommends dotnet-sdk-10.0"],
+            File.ReadAllLines(_machine.At("apt.log")));
     }
 
     [Fact]
@@ -57,7 +62,9 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
     {
         for (var round = 0; round < 3; round++)
         {
-            _machine.Write("clone/Directory.Packages.props", $"<!-- {round} -->" + File.ReadAllText(_machine.At("clone/Directory.Packages.props")));
+            _machine.Write(
+                "clone/Directory.Packages.props",
+                $"<!-- {round} -->" + File.ReadAllText(_machine.At("clone/Directory.Packages.props")));
 
             (await _machine.BillingAsync("status", times: 12)).Succeeded();
         }
@@ -88,7 +95,8 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
         await _machine.BillingAsync("test --fast");
 
         var builds = _machine.Builds.Where(line => line.StartsWith("build ", StringComparison.Ordinal)).ToList();
-        Assert.Equal([true, false], builds.Select(line => line.Contains("-p:RunAnalyzers=false", StringComparison.Ordinal)));
+        Assert.Equal(
+            [true, false], builds.Select(line => line.Contains("-p:RunAnalyzers=false", StringComparison.Ordinal)));
     }
 
     [Fact]
@@ -107,7 +115,9 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
         var third = (await _machine.BillingAsync("status", environment)).Succeeded();
 
         Assert.Equal(["60", "60"], File.ReadAllLines(_machine.At("limits.log")));
-        Assert.Contains("the package registry does not answer (no answer in time): building with packages that NuGet has kept", first.Errors, StringComparison.Ordinal);
+        Assert.Contains(
+            "the package registry does not answer (no answer in time): building with packages that NuGet has kept",
+            first.Errors, StringComparison.Ordinal);
         Assert.Contains(".unanswered to query it again", second.Errors, StringComparison.Ordinal);
         Assert.StartsWith(third.Errors, first.Errors, StringComparison.Ordinal);
     }
@@ -132,7 +142,10 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
     [Fact]
     public async Task An_http_proxy_is_not_used_for_loopback_addresses()
     {
-        (await _machine.BillingAsync("status", new Dictionary<string, string> { ["HTTP_PROXY"] = "http://proxy:3128", ["NO_PROXY"] = "intranet" })).Succeeded();
+        (await _machine.BillingAsync(
+            "status",
+            new Dictionary<string, string> { ["HTTP_PROXY"] = "http://proxy:3128", ["NO_PROXY"] = "intranet" }))
+            .Succeeded();
 
         Assert.Contains("no_proxy=intranet,127.0.0.1,localhost NO_PROXY=intranet,127.0.0.1,localhost", _machine.Builds);
     }

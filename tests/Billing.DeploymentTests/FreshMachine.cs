@@ -2,8 +2,8 @@ using System.Runtime.Versioning;
 
 namespace Billing.DeploymentTests;
 
-/// <summary>A copy of <c>./billing</c> that only has its scripts, on a simulated machine with the basic programs, a fake SDK, and
-/// the programs that a test adds: with its own PATH and its own folder for the system's files.</summary>
+/// <summary>A copy of <c>./billing</c> that only has its scripts, on a simulated machine with the basic programs, a
+/// fake SDK, and the programs that a test adds: with its own PATH and its own folder for the system's files.</summary>
 [UnsupportedOSPlatform("windows")]
 public sealed class FreshMachine : IDisposable
 {
@@ -23,7 +23,11 @@ public sealed class FreshMachine : IDisposable
         {
             File.Copy(System.IO.Path.Combine(Repository.Root, file), At("clone/" + file));
         }
-        foreach (var folder in new[] { "clone/src", "clone/load", "clone/polyfills", "clone/tests", "clone/examples", "clone/deploy", "home", "system", "bin", "working" })
+        foreach (var folder in new[]
+        {
+            "clone/src", "clone/load", "clone/polyfills", "clone/tests", "clone/examples",
+            "clone/deploy", "home", "system", "bin", "working",
+        })
         {
             Directory.CreateDirectory(At(folder));
         }
@@ -54,8 +58,8 @@ public sealed class FreshMachine : IDisposable
         File.WriteAllText(At(path), content);
     }
 
-    /// <summary>Adds a shell script, to the PATH if the name has no folder; the variable MACHINE has the machine's folder.
-    /// </summary>
+    /// <summary>Adds a shell script, to the PATH if the name has no folder; the variable MACHINE has the
+    /// machine's folder.</summary>
     public void AddProgram(string name, string script)
     {
         var path = name.Contains('/', StringComparison.Ordinal) ? name : "bin/" + name;
@@ -84,7 +88,9 @@ public sealed class FreshMachine : IDisposable
             (await ExternalTool.RunAsync("chmod", ["-R", "a+rwX", _folder.FullName])).Succeeded();
         }
         // A user without rights.
-        string[] user = Environment.IsPrivilegedProcess ? ["setpriv", "--reuid", Ordinary, "--regid", Ordinary, "--clear-groups"] : [];
+        string[] user = Environment.IsPrivilegedProcess
+            ? ["setpriv", "--reuid", Ordinary, "--regid", Ordinary, "--clear-groups"]
+            : [];
         var variables = new Dictionary<string, string>(environment ?? new Dictionary<string, string>())
         {
             ["PATH"] = Path,

@@ -23,7 +23,8 @@ public sealed class MissingPrograms(BasicPrograms basic) : IClassFixture<BasicPr
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task A_user_without_rights_gets_one_message_with_all_missing_programs_and_on_Debian_the_command(bool isDebian)
+    public async Task A_user_without_rights_gets_one_message_with_all_missing_programs_and_on_Debian_the_command(
+        bool isDebian)
     {
         if (isDebian)
         {
@@ -35,10 +36,13 @@ public sealed class MissingPrograms(BasicPrograms basic) : IClassFixture<BasicPr
         var refused = await Assert.ThrowsAsync<StackException>(() => PrepareAsync(Run));
 
         Assert.Equal(
-            "./billing run needs programs that this machine lacks:\n  to store events; no system server is created: PostgreSQL 14 or newer\n" +
+            "./billing run needs programs that this machine lacks:\n  to store events; no system server is created: "
+                + "PostgreSQL 14 or newer\n" +
             "  to unpack Kafka: xz\n  to run Kafka: Java 17 or newer" + (isDebian
-                ? $"\nplease run: sudo sh -c 'mkdir -p {ClusterSetting}; echo create_main_cluster=false >{ClusterSetting}/billing.conf; apt-get update; "
-                    + $"apt-get install -y --no-install-recommends postgresql xz-utils default-jre-headless; rm {ClusterSetting}/billing.conf'"
+                ? $"\nplease run: sudo sh -c 'mkdir -p {ClusterSetting}; "
+                    + $"echo create_main_cluster=false >{ClusterSetting}/billing.conf; apt-get update; "
+                    + "apt-get install -y --no-install-recommends postgresql xz-utils default-jre-headless; "
+                    + $"rm {ClusterSetting}/billing.conf'"
                 : ""),
             refused.Message);
     }
@@ -51,8 +55,12 @@ public sealed class MissingPrograms(BasicPrograms basic) : IClassFixture<BasicPr
 
         var refused = await Assert.ThrowsAsync<StackException>(() => PrepareAsync(Run with { Failover = true }));
 
-        Assert.Contains("to let a standby take over from a lost PostgreSQL server: patroni\n", refused.Message, StringComparison.Ordinal);
-        Assert.Contains("to agree on the primary of several PostgreSQL servers (https://etcd.io; set BILLING_ETCD_BIN", refused.Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "to let a standby take over from a lost PostgreSQL server: patroni\n",
+            refused.Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "to agree on the primary of several PostgreSQL servers (https://etcd.io; set BILLING_ETCD_BIN",
+            refused.Message, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -62,7 +70,9 @@ public sealed class MissingPrograms(BasicPrograms basic) : IClassFixture<BasicPr
 
         var variables = await PrepareAsync(Run with { Kafka = false, KafkaFiles = false });
 
-        Assert.Equal((PostgresPrograms.FolderVariable, _machine.At("system/usr/lib/postgresql/17/bin")), (Assert.Single(variables).Key, variables.Values.Single()));
+        Assert.Equal(
+            (PostgresPrograms.FolderVariable, _machine.At("system/usr/lib/postgresql/17/bin")),
+            (Assert.Single(variables).Key, variables.Values.Single()));
     }
 
     [Fact]
@@ -70,7 +80,8 @@ public sealed class MissingPrograms(BasicPrograms basic) : IClassFixture<BasicPr
     {
         _machine.AddPostgres("bin", 13);
 
-        var refused = await Assert.ThrowsAsync<StackException>(() => PrepareAsync(Run with { Kafka = false, KafkaFiles = false }));
+        var refused = await Assert.ThrowsAsync<StackException>(
+            () => PrepareAsync(Run with { Kafka = false, KafkaFiles = false }));
 
         Assert.EndsWith("PostgreSQL 14 or newer", refused.Message, StringComparison.Ordinal);
     }
@@ -78,7 +89,8 @@ public sealed class MissingPrograms(BasicPrograms basic) : IClassFixture<BasicPr
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task Root_and_sudo_without_password_install_everything_at_once_and_create_no_system_database(bool asRoot)
+    public async Task Root_and_sudo_without_password_install_everything_at_once_and_create_no_system_database(
+        bool asRoot)
     {
         AddKafka();
         _machine.Remove("java");
@@ -95,7 +107,8 @@ public sealed class MissingPrograms(BasicPrograms basic) : IClassFixture<BasicPr
         var variables = await PrepareAsync(Run, asRoot);
 
         var install = Assert.Single(await File.ReadAllLinesAsync(_machine.At("apt.log"), Token));
-        Assert.EndsWith(" postgresql default-jre-headless with create_main_cluster = false", install, StringComparison.Ordinal);
+        Assert.EndsWith(
+            " postgresql default-jre-headless with create_main_cluster = false", install, StringComparison.Ordinal);
         Assert.False(Directory.Exists(_machine.At("system" + ClusterSetting)));
         Assert.Equal(_machine.At("kafka"), variables[KafkaPrograms.HomeVariable]);
         Assert.Equal(_machine.At("system/usr/lib/postgresql/15/bin"), variables[PostgresPrograms.FolderVariable]);
@@ -105,10 +118,12 @@ public sealed class MissingPrograms(BasicPrograms basic) : IClassFixture<BasicPr
     public async Task An_archive_of_Kafka_is_unpacked_once()
     {
         AddKafka();
-        (await ExternalTool.RunAsync("tar", ["-C", _machine.At("kafka"), "-czf", _machine.At("kafka.tgz"), "libs"])).Succeeded();
+        (await ExternalTool.RunAsync("tar", ["-C", _machine.At("kafka"), "-czf", _machine.At("kafka.tgz"), "libs"]))
+            .Succeeded();
         _variables.Clear();
         _variables["BILLING_KAFKA_ARCHIVE"] = _machine.At("kafka.tgz");
-        var files = new CommandSetup.ServerNeeds("package", Postgres: false, Kafka: false, KafkaFiles: true, Prometheus: false);
+        var files = new CommandSetup.ServerNeeds(
+            "package", Postgres: false, Kafka: false, KafkaFiles: true, Prometheus: false);
 
         var first = await PrepareAsync(files);
         _variables["BILLING_KAFKA_ARCHIVE"] = _machine.At("nothing.tgz");
@@ -121,10 +136,12 @@ public sealed class MissingPrograms(BasicPrograms basic) : IClassFixture<BasicPr
     [Fact]
     public async Task An_archive_that_is_not_there_or_holds_something_else_is_an_error_that_names_it()
     {
-        var files = new CommandSetup.ServerNeeds("package", Postgres: false, Kafka: false, KafkaFiles: true, Prometheus: false);
+        var files = new CommandSetup.ServerNeeds(
+            "package", Postgres: false, Kafka: false, KafkaFiles: true, Prometheus: false);
         _variables["BILLING_KAFKA_ARCHIVE"] = _machine.At("nothing.tgz");
         var absent = await Assert.ThrowsAsync<StackException>(() => PrepareAsync(files));
-        (await ExternalTool.RunAsync("tar", ["-C", _machine.At("home"), "-czf", _machine.At("nothing.tgz"), "."])).Succeeded();
+        (await ExternalTool.RunAsync("tar", ["-C", _machine.At("home"), "-czf", _machine.At("nothing.tgz"), "."]))
+            .Succeeded();
 
         var other = await Assert.ThrowsAsync<StackException>(() => PrepareAsync(files));
 
@@ -138,27 +155,35 @@ public sealed class MissingPrograms(BasicPrograms basic) : IClassFixture<BasicPr
     [InlineData(true, null, true)]
     [InlineData(false, "y", true)]
     [InlineData(false, "", false)]
-    public async Task A_browser_is_installed_on_request_or_after_a_question(bool install, string? answer, bool installed)
+    public async Task A_browser_is_installed_on_request_or_after_a_question(
+        bool install, string? answer, bool installed)
     {
         _machine.AddProgram("sudo", "[[ $1 == -n ]] && shift && exec \"$@\"");
         _machine.Write("apt.log", "");
         _machine.AddProgram("apt-get", $"""echo "$@" >>"{_machine.At("apt.log")}" """);
         var questions = new List<string>();
         var clone = new Workspace(_machine.At("clone"), _machine.At("working"), _machine.At("home"), "");
-        var programs = new TestPrograms(clone, new Installer(NewMachine(asRoot: false), clone.State), install, answer is null ? null : question =>
-        {
-            questions.Add(question);
-            return answer;
-        });
+        var programs = new TestPrograms(
+            clone, new Installer(NewMachine(asRoot: false), clone.State), install, answer is null ? null : question =>
+            {
+                questions.Add(question);
+                return answer;
+            });
 
         await programs.BrowserAsync(Token);
 
-        Assert.Equal(installed, (await File.ReadAllLinesAsync(_machine.At("apt.log"), Token)).Any(line => line.EndsWith(" chromium nodejs npm", StringComparison.Ordinal)));
+        Assert.Equal(installed, (await File.ReadAllLinesAsync(_machine.At("apt.log"), Token))
+            .Any(line => line.EndsWith(" chromium nodejs npm", StringComparison.Ordinal)));
         Assert.Equal(
-            answer is null ? [] : ["billing: install chromium nodejs npm to test the live page in a browser? It takes about 500 MB [y/N] "], questions);
+            answer is null ? [] :
+            [
+                "billing: install chromium nodejs npm to test the live page in a browser? It takes about 500 MB [y/N] ",
+            ],
+            questions);
     }
 
-    private static CommandSetup.ServerNeeds Run { get; } = new("run", Postgres: true, Kafka: true, KafkaFiles: true, Prometheus: false);
+    private static CommandSetup.ServerNeeds Run { get; } = new(
+        "run", Postgres: true, Kafka: true, KafkaFiles: true, Prometheus: false);
 
     private Task<Dictionary<string, string?>> PrepareAsync(CommandSetup.ServerNeeds servers, bool asRoot = false) =>
         new CommandSetup(NewMachine(asRoot), _machine.At("working"), _machine.At("home")).PrepareAsync(servers, Token);

@@ -15,7 +15,8 @@ public sealed partial class ReleaseContainerfile
 
     [Fact]
     public void The_servers_have_the_Kafka_of_the_release() =>
-        Assert.Contains($"ADD kafka-{KafkaPrograms.Version}.tar.gz", Read("Containerfile.servers"), StringComparison.Ordinal);
+        Assert.Contains(
+            $"ADD kafka-{KafkaPrograms.Version}.tar.gz", Read("Containerfile.servers"), StringComparison.Ordinal);
 
     [Theory]
     [InlineData("debian:bookworm-slim", "debian:latest", "its base is not pinned")]
@@ -25,15 +26,19 @@ public sealed partial class ReleaseContainerfile
     [InlineData("ENTRYPOINT [", "USER 0\nENTRYPOINT [", "no user by number")]
     [InlineData("${VERSION}-${RUNTIME}", "${VERSON}-${RUNTIME}", "no ARG VERSON")]
     [InlineData("ARG RUNTIME=linux-x64", "ARG RUNTIME=linux-x64\nARG FURTHER", "build.sh does not pass FURTHER")]
-    [InlineData("ENTRYPOINT [\"/usr/local/bin/billing\"]", "ENTRYPOINT /usr/local/bin/billing", "a shell starts the program")]
+    [InlineData(
+        "ENTRYPOINT [\"/usr/local/bin/billing\"]", "ENTRYPOINT /usr/local/bin/billing", "a shell starts the program")]
     public void The_rules_find_a_planted_mistake(string there, string planted, string found)
     {
         Assert.Contains(there, Text, StringComparison.Ordinal);
 
-        Assert.Contains(Problems(Text.Replace(there, planted, StringComparison.Ordinal)), problem => problem.Contains(found, StringComparison.Ordinal));
+        Assert.Contains(
+            Problems(Text.Replace(there, planted, StringComparison.Ordinal)),
+            problem => problem.Contains(found, StringComparison.Ordinal));
     }
 
-    private static string Read(string file) => File.ReadAllText(Path.Combine(Repository.Root, "deploy/containers", file));
+    private static string Read(string file) =>
+        File.ReadAllText(Path.Combine(Repository.Root, "deploy/containers", file));
 
     private static IEnumerable<string> Problems(string text)
     {
@@ -52,7 +57,8 @@ public sealed partial class ReleaseContainerfile
         {
             yield return "a shell starts the program";
         }
-        foreach (var name in Used().Matches(text).Select(match => match.Groups[1].Value).Where(name => name != "Status" && !arguments.Contains(name)).Distinct())
+        foreach (var name in Used().Matches(text).Select(match => match.Groups[1].Value)
+            .Where(name => name != "Status" && !arguments.Contains(name)).Distinct())
         {
             yield return $"no ARG {name}";
         }

@@ -3,15 +3,16 @@ using System.Text.RegularExpressions;
 
 namespace Billing.DeploymentTests;
 
-/// <summary>The documented contract of deployments: tiers, ports and connections of deploy/README.md, and the settings of
-/// docs/operations/settings.md.</summary>
+/// <summary>The documented contract of deployments: tiers, ports and connections of deploy/README.md, and the settings
+/// of docs/operations/settings.md.</summary>
 internal static partial class ReleaseContract
 {
     /// <summary>The product's version.</summary>
     public static string Version { get; } = VersionElement().Match(Read("Directory.Build.props")).Groups[1].Value;
 
     /// <summary>The ports that each tier listens on for others.</summary>
-    public static IReadOnlyDictionary<string, IReadOnlySet<int>> Ports { get; } = Rows("deploy/README.md", "| tier | machines | listens at |")
+    public static IReadOnlyDictionary<string, IReadOnlySet<int>> Ports { get; } = Rows(
+        "deploy/README.md", "| tier | machines | listens at |")
         .ToDictionary(row => row[0], row => (IReadOnlySet<int>)Numbers(row[2]));
 
     /// <summary>The allowed connections.</summary>
@@ -26,7 +27,8 @@ internal static partial class ReleaseContract
     public static bool IsSetting(string variable)
     {
         var key = Receiver().Replace(variable.Replace("__", ":", StringComparison.Ordinal), ":Receivers:NAME:");
-        return Settings.Contains(key) || Machine.Contains(variable) || key.StartsWith("Billing:Kafka:Properties:", StringComparison.Ordinal);
+        return Settings.Contains(key) || Machine.Contains(variable)
+            || key.StartsWith("Billing:Kafka:Properties:", StringComparison.Ordinal);
     }
 
     private static HashSet<string> Machine { get; } =

@@ -34,7 +34,8 @@ public sealed class ReleaseDeployment : IDisposable
     {
         string[] own =
         [
-            "containers/credentials/kafka-admin", "containers/.env", "monitoring/.password", "terraform/terraform.tfvars",
+            "containers/credentials/kafka-admin", "containers/.env",
+            "monitoring/.password", "terraform/terraform.tfvars",
             "terraform/terraform.tfstate", "terraform/plan.tfplan", "terraform/.terraform/modules/other.tf",
         ];
         foreach (var file in own.Append("README.md").Append("containers/compose.yaml").Append("terraform/main.tf"))

@@ -8,8 +8,8 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.DeploymentTests;
 
-/// <summary>The steps of <c>./billing package</c>, on small folders. <c>./billing package --check</c> tests the whole command.
-/// </summary>
+/// <summary>The steps of <c>./billing package</c>, on small folders.
+/// <c>./billing package --check</c> tests the whole command.</summary>
 [UnsupportedOSPlatform("windows")]
 public sealed class ReleasePackaging : IDisposable
 {
@@ -31,7 +31,8 @@ public sealed class ReleasePackaging : IDisposable
     {
         var folder = output == "deploy" ? Path.Combine(Repository.Root, output) : output;
 
-        var e = Assert.Throws<StackException>(() => ReleaseOptions.Read(Repository.Root, version, architectures, folder));
+        var e = Assert.Throws<StackException>(
+            () => ReleaseOptions.Read(Repository.Root, version, architectures, folder));
 
         Assert.Contains(message, e.Message, StringComparison.Ordinal);
     }
@@ -81,13 +82,16 @@ public sealed class ReleasePackaging : IDisposable
             Directory.CreateDirectory(PathOf("staging")).FullName, release, TestContext.Current.CancellationToken);
 
         var unpacked = Directory.CreateDirectory(PathOf("unpacked")).FullName;
-        (await ExternalTool.RunAsync("tar", ["-xzf", "billing-bootstrap-1.2.3.tar.gz", "-C", unpacked], release)).Succeeded();
+        (await ExternalTool.RunAsync("tar", ["-xzf", "billing-bootstrap-1.2.3.tar.gz", "-C", unpacked], release))
+            .Succeeded();
         Assert.True(File.Exists(Path.Combine(unpacked, "install.sh")));
         Assert.True(File.Exists(Path.Combine(unpacked, "monitoring/rules/alerts.yml")));
-        (await ExternalTool.RunAsync("sha256sum", ["--check", "--strict", Path.Combine(unpacked, "SHA256SUMS")], release)).Succeeded();
+        (await ExternalTool.RunAsync(
+            "sha256sum", ["--check", "--strict", Path.Combine(unpacked, "SHA256SUMS")], release)).Succeeded();
         var variables = JsonNode.Parse(File.ReadAllText(Path.Combine(release, "release.auto.tfvars.json")))!;
         Assert.Equal("1.2.3", variables.Text("release_version"));
-        Assert.Equal(Checksums.Of(Path.Combine(release, "billing-bootstrap-1.2.3.tar.gz")), variables.Text("bootstrap_sha256"));
+        Assert.Equal(
+            Checksums.Of(Path.Combine(release, "billing-bootstrap-1.2.3.tar.gz")), variables.Text("bootstrap_sha256"));
     }
 
     [Fact]
@@ -108,12 +112,17 @@ public sealed class ReleasePackaging : IDisposable
             """);
         Write("published/Some.Program.dll", "");
         Write("published/Stand.In.dll", "");
-        Write("packages/some.library/4.5.6/some.library.nuspec", "<metadata><license type=\"expression\">MIT</license></metadata>");
+        Write(
+            "packages/some.library/4.5.6/some.library.nuspec",
+            "<metadata><license type=\"expression\">MIT</license></metadata>");
         Write("packages/some.library/4.5.6/some.library.4.5.6.nupkg.sha512", "AAEC");
-        Write("packages/some.runtime/10.0.1/some.runtime.nuspec", "<metadata><license type=\"file\">LICENSE</license></metadata>");
+        Write(
+            "packages/some.runtime/10.0.1/some.runtime.nuspec",
+            "<metadata><license type=\"file\">LICENSE</license></metadata>");
         Write("packages/some.runtime/10.0.1/some.runtime.10.0.1.nupkg.sha512", "AAEC");
 
-        var bill = JsonNode.Parse(BillOfMaterials.Of(PathOf("published"), "Some.Program", "1.2.3", "linux-x64", PathOf("packages"), Time))!;
+        var bill = JsonNode.Parse(
+            BillOfMaterials.Of(PathOf("published"), "Some.Program", "1.2.3", "linux-x64", PathOf("packages"), Time))!;
 
         Assert.Equal("CycloneDX", bill.Text("bomFormat"));
         Assert.Equal("2023-11-14T22:13:20Z", bill.Text("metadata.timestamp"));
@@ -142,7 +151,8 @@ public sealed class ReleasePackaging : IDisposable
             """);
 
         var e = Assert.Throws<StackException>(
-            () => BillOfMaterials.Of(PathOf("published"), "Some.Program", "1.2.3", "linux-x64", PathOf("packages"), Time));
+            () => BillOfMaterials.Of(
+                PathOf("published"), "Some.Program", "1.2.3", "linux-x64", PathOf("packages"), Time));
 
         Assert.Contains("packages/some.library/4.5.6", e.Message, StringComparison.Ordinal);
     }
@@ -188,7 +198,8 @@ public sealed class ReleasePackaging : IDisposable
 
     /// <summary>The names are those of librdkafka.redist 2.15.1, for x64 and for arm64.</summary>
     [Theory]
-    [InlineData("alpine-librdkafka.so;centos8-librdkafka.so;librdkafka.so;libother.so", "centos8-librdkafka.so;libother.so")]
+    [InlineData(
+        "alpine-librdkafka.so;centos8-librdkafka.so;librdkafka.so;libother.so", "centos8-librdkafka.so;libother.so")]
     [InlineData("alpine-librdkafka.so;librdkafka.so", "librdkafka.so")]
     public async Task A_release_contains_only_the_librdkafka_that_Debian_loads(string builds, string packed)
     {
@@ -202,9 +213,14 @@ public sealed class ReleasePackaging : IDisposable
             """);
 
         var result = (await ExternalTool.RunAsync(
-            "dotnet", ["msbuild", Path.Combine(_folder, "release.proj"), "-t:ResolvePackageAssets", "-getItem:NativeCopyLocalItems"])).Succeeded();
+            "dotnet",
+            [
+                "msbuild", Path.Combine(_folder, "release.proj"),
+                "-t:ResolvePackageAssets", "-getItem:NativeCopyLocalItems",
+            ])).Succeeded();
 
-        var items = JsonNode.Parse(result.Output)!.Items("Items.NativeCopyLocalItems").Select(item => item.Text("Identity"));
+        var items = JsonNode.Parse(result.Output)!.Items("Items.NativeCopyLocalItems")
+            .Select(item => item.Text("Identity"));
         Assert.Equal(packed.Split(';'), items);
     }
 
@@ -258,9 +274,11 @@ public sealed class ReleasePackaging : IDisposable
         var (found, open) = (new HashSet<string>(StringComparer.Ordinal) { project }, new Queue<string>([project]));
         while (open.TryDequeue(out var next))
         {
-            foreach (var reference in XDocument.Load(Path.Combine(Repository.Root, next)).Descendants("ProjectReference"))
+            foreach (var reference in XDocument.Load(Path.Combine(Repository.Root, next))
+                .Descendants("ProjectReference"))
             {
-                var path = Path.Combine(Repository.Root, Path.GetDirectoryName(next)!, reference.Attribute("Include")!.Value);
+                var path = Path.Combine(
+                    Repository.Root, Path.GetDirectoryName(next)!, reference.Attribute("Include")!.Value);
                 var referenced = Path.GetRelativePath(Repository.Root, Path.GetFullPath(path));
                 if (found.Add(referenced))
                 {

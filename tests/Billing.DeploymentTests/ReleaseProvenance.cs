@@ -55,7 +55,9 @@ public sealed class ReleaseProvenance : IDisposable
 
         Assert.Equal("https://slsa.dev/provenance/v1", provenance.Text("predicateType"));
         var build = provenance.At("predicate.buildDefinition");
-        Assert.Contains(Repository.Lines("docs/operations/upgrade.md"), line => line.Contains($"`{build.Text("buildType")}`", StringComparison.Ordinal));
+        Assert.Contains(
+            Repository.Lines("docs/operations/upgrade.md"),
+            line => line.Contains($"`{build.Text("buildType")}`", StringComparison.Ordinal));
         Assert.Equal(
             """{"version":"1.2.3","architectures":["linux-x64"],"SOURCE_DATE_EPOCH":"1700000000"}""",
             build.At("externalParameters")!.ToJsonString());
@@ -63,7 +65,8 @@ public sealed class ReleaseProvenance : IDisposable
         Assert.Null(build.At("resolvedDependencies.0.annotations"));
         Assert.Equal("pkg:generic/dotnet-sdk@10.0.100", build.Text("resolvedDependencies.1.uri"));
         // The command of in-toto's definition.
-        const string command = "find . -type f | cut -c3- | LC_ALL=C sort | xargs -r sha256sum | sha256sum | cut -f1 -d' '";
+        const string command =
+            "find . -type f | cut -c3- | LC_ALL=C sort | xargs -r sha256sum | sha256sum | cut -f1 -d' '";
         var jars = await ExternalTool.RunAsync("bash", ["-c", command], Path.Combine(_kafka.FullName, "libs"));
         Assert.Equal(jars.Succeeded().Output.Trim(), build.Text("resolvedDependencies.2.digest.dirHash"));
         Assert.NotNull(provenance.Text("predicate.runDetails.builder.id"));

@@ -37,7 +37,8 @@ public sealed class ReleaseSigning : IDisposable
         Assert.Equal([.. before, Signature], Entries(package));
         Assert.Equal(before, Entries(symbols));
         // Its exit code is not 0: nobody trusts a certificate of a test. Everything else about the signature is right.
-        var verification = await ExternalTool.RunAsync("dotnet", ["nuget", "verify", package, "--force-english-output"]);
+        var verification = await ExternalTool.RunAsync(
+            "dotnet", ["nuget", "verify", package, "--force-english-output"]);
         Assert.Contains($"hash: {thumbprint}", verification.Output, StringComparison.Ordinal);
         Assert.Equal(
             ["error: NU3018: The author primary signature's signing certificate is not trusted by the trust provider."],
@@ -62,7 +63,8 @@ public sealed class ReleaseSigning : IDisposable
         var sources = new Sources(DateTimeOffset.UnixEpoch, Commit: null, Changes: "");
 
         await new ReleaseBuild(new Workspace(Repository.Root, _folder, _folder, ""), options, sources)
-            .SignAsync(PackageSignature.Read(file, password: null, timestamper: null), TestContext.Current.CancellationToken);
+            .SignAsync(
+                PackageSignature.Read(file, password: null, timestamper: null), TestContext.Current.CancellationToken);
 
         Assert.NotEqual(unsigned, Checksums.Of(package));
         (await ExternalTool.RunAsync("sha256sum", ["--check", "--strict", Checksums.FileName], release)).Succeeded();
@@ -118,14 +120,17 @@ public sealed class ReleaseSigning : IDisposable
     private (string File, string Thumbprint) Certificate(string usage, string password, bool hasKey = true)
     {
         using var key = RSA.Create(2048);
-        var request = new CertificateRequest("CN=Billing test", key, HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1);
+        var request = new CertificateRequest(
+            "CN=Billing test", key, HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1);
         request.CertificateExtensions.Add(new X509EnhancedKeyUsageExtension([new Oid(usage)], critical: true));
-        request.CertificateExtensions.Add(new X509KeyUsageExtension(X509KeyUsageFlags.DigitalSignature, critical: true));
+        request.CertificateExtensions.Add(
+            new X509KeyUsageExtension(X509KeyUsageFlags.DigitalSignature, critical: true));
         var now = TimeProvider.System.GetUtcNow();
         using var certificate = request.CreateSelfSigned(now.AddDays(-1), now.AddDays(1));
         using var alone = X509CertificateLoader.LoadCertificate(certificate.RawData);
         var file = PathOf("certificate.pfx");
-        File.WriteAllBytes(file, (hasKey ? certificate : alone).ExportPkcs12(Pkcs12ExportPbeParameters.Default, password));
+        File.WriteAllBytes(
+            file, (hasKey ? certificate : alone).ExportPkcs12(Pkcs12ExportPbeParameters.Default, password));
         return (file, certificate.GetCertHashString(HashAlgorithmName.SHA256));
     }
 

@@ -20,12 +20,14 @@ internal static class ReleaseYaml
     }
 
     /// <summary>Returns the node at a path of names and numbers separated by dots; null if there is none.</summary>
-    public static JsonNode? At(this JsonNode? node, string path) => path.Split('.').Aggregate(node, (at, name) => at switch
-    {
-        JsonObject map => map[name],
-        JsonArray list when int.TryParse(name, CultureInfo.InvariantCulture, out var index) && index < list.Count => list[index],
-        _ => null,
-    });
+    public static JsonNode? At(this JsonNode? node, string path) =>
+        path.Split('.').Aggregate(node, (at, name) => at switch
+        {
+            JsonObject map => map[name],
+            JsonArray list when int.TryParse(name, CultureInfo.InvariantCulture, out var index) && index < list.Count =>
+                list[index],
+            _ => null,
+        });
 
     /// <summary>Returns the text at a path, with or without quotes in the file; null if there is none.</summary>
     public static string? Text(this JsonNode? node, string path) => node.At(path)?.ToString();
@@ -75,8 +77,10 @@ internal static class ReleaseYaml
         null or "" or "~" or "null" => null,
         "true" => JsonValue.Create(true),
         "false" => JsonValue.Create(false),
-        _ when long.TryParse(value, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out var number) => JsonValue.Create(number),
-        _ when decimal.TryParse(value, NumberStyles.Float, CultureInfo.InvariantCulture, out var number) => JsonValue.Create(number),
+        _ when long.TryParse(value, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out var number) =>
+            JsonValue.Create(number),
+        _ when decimal.TryParse(value, NumberStyles.Float, CultureInfo.InvariantCulture, out var number) =>
+            JsonValue.Create(number),
         _ => JsonValue.Create(value),
     };
 }

@@ -4,10 +4,10 @@ using Billing.Messaging.Requests;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 
-/// <summary>Injects an exception into a service of the platform without changing the service. The runtime calls this class
-/// before the program's entry point if <c>DOTNET_STARTUP_HOOKS</c> names this assembly, and every host announces through a
-/// diagnostic event that it is being built. The command handler then throws for commands of accounts whose ids begin with
-/// <see cref="PoisonAccounts"/>, in the consumer's loop, where no exception is expected.</summary>
+/// <summary>Injects an exception into a service of the platform without changing the service. The runtime calls this
+/// class before the program's entry point if <c>DOTNET_STARTUP_HOOKS</c> names this assembly, and every host announces
+/// through a diagnostic event that it is being built. The command handler then throws for commands of accounts whose
+/// ids begin with <see cref="PoisonAccounts"/>, in the consumer's loop, where no exception is expected.</summary>
 #pragma warning disable CA1050 // The runtime looks for this type without a namespace.
 internal static class StartupHook
 #pragma warning restore CA1050
@@ -67,7 +67,8 @@ internal static class StartupHook
 
         public void Accept(IReadOnlyList<Delivery> deliveries)
         {
-            if (deliveries.Any(delivery => CommandRoute.Of(delivery.Command).AccountId.StartsWith(PoisonAccounts, StringComparison.Ordinal)))
+            if (deliveries.Any(delivery =>
+                CommandRoute.Of(delivery.Command).AccountId.StartsWith(PoisonAccounts, StringComparison.Ordinal)))
             {
                 throw new InvalidCastException("planted");
             }

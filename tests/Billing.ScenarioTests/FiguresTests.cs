@@ -5,7 +5,8 @@ namespace Billing.ScenarioTests;
 
 public sealed class FiguresTests
 {
-    private static readonly MeasurementStats None = new() { Request = new RequestStats(), Latency = new LatencyStats(), StatusCodes = [] };
+    private static readonly MeasurementStats None =
+        new() { Request = new RequestStats(), Latency = new LatencyStats(), StatusCodes = [] };
 
     [Fact]
     public void Rates_are_calculated_over_the_time_that_the_calls_took()
@@ -41,7 +42,8 @@ public sealed class FiguresTests
         Assert.Equal((0, 0), (result.Calls.Count, result.Calls.OkPerS));
     }
 
-    private static ScenarioStats Stats(MeasurementStats ok, StepStats[] steps) => new() { ScenarioName = "some", Ok = ok, Fail = None, StepStats = steps };
+    private static ScenarioStats Stats(MeasurementStats ok, StepStats[] steps) =>
+        new() { ScenarioName = "some", Ok = ok, Fail = None, StepStats = steps };
 
     private static MeasurementStats Measured(int count, string status) => new()
     {

@@ -8,7 +8,10 @@ public sealed class ScenarioFilesTests
     private static readonly TimeSpan During = TimeSpan.FromSeconds(90);
 
     private static readonly LoadShape[] Shapes =
-        [new LoadShape.Open(5, During), new LoadShape.Closed(6, During), new LoadShape.Ramp(7, 8, During), new LoadShape.Burst(9)];
+        [
+            new LoadShape.Open(5, During), new LoadShape.Closed(6, During),
+            new LoadShape.Ramp(7, 8, During), new LoadShape.Burst(9),
+        ];
 
     [Fact]
     public void A_specification_is_unchanged_after_serialization() => Assert.All(Shapes, shape =>
@@ -28,7 +31,8 @@ public sealed class ScenarioFilesTests
         };
 
         var read = JsonSerializer.Deserialize(
-            JsonSerializer.SerializeToUtf8Bytes(spec, ScenarioJson.Default.ScenarioSpec), ScenarioJson.Default.ScenarioSpec)!;
+            JsonSerializer.SerializeToUtf8Bytes(spec, ScenarioJson.Default.ScenarioSpec),
+            ScenarioJson.Default.ScenarioSpec)!;
 
         Assert.Equal(spec.Proxies, read.Proxies);
         Assert.Equal(spec, read with { Proxies = spec.Proxies });

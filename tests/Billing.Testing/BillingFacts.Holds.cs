@@ -25,11 +25,13 @@ public abstract partial class BillingFacts
         Assert.Equal((0m, 10m, 9_990m), ValuesOf(before));
         Assert.Equal((Dollars(4), Dollars(6), Dollars(4), 2L), (first.Total, first.Held, first.Balance, first.Version));
         Assert.Equal((4m, 6m, 9_990m), ValuesOf(between));
-        Assert.Equal((Dollars(9), Dollars(0), Dollars(9), 3L), (second.Total, second.Held, second.Balance, second.Version));
+        Assert.Equal(
+            (Dollars(9), Dollars(0), Dollars(9), 3L), (second.Total, second.Held, second.Balance, second.Version));
         Assert.Equal((9m, 0m, 9_991m), ValuesOf(after));
         Assert.Equal(
             [
-                (StatementLineType.PaymentAuthorised, hold.Id, null, 10m, 0m, 10m), (StatementLineType.PaymentCaptured, part.Id, hold.Id, 4m, 4m, 6m),
+                (StatementLineType.PaymentAuthorised, hold.Id, null, 10m, 0m, 10m),
+                (StatementLineType.PaymentCaptured, part.Id, hold.Id, 4m, 4m, 6m),
                 (StatementLineType.PaymentCaptured, last.Id, hold.Id, 5m, 9m, 0m),
             ],
             lines.Select(line => (
@@ -50,14 +52,24 @@ public abstract partial class BillingFacts
         var found = await Billing.FindTransactionAsync(account, hold.Id, cancellationToken: Token);
         var lines = await LinesAsync(account);
 
-        Assert.Equal((RejectionReason.AmountTooLarge, "amount must be at most 0: no more is left of the payment."), (tooEarly.Reason, tooEarly.Message));
-        Assert.Equal((RejectionReason.AmountTooLarge, "amount must be at most 6: no more is left of the payment."), (tooMuch.Reason, tooMuch.Message));
+        Assert.Equal(
+            (RejectionReason.AmountTooLarge, "amount must be at most 0: no more is left of the payment."),
+            (tooEarly.Reason, tooEarly.Message));
+        Assert.Equal(
+            (RejectionReason.AmountTooLarge, "amount must be at most 6: no more is left of the payment."),
+            (tooMuch.Reason, tooMuch.Message));
         Assert.Equal((Dollars(5), Dollars(1)), (refunded.Total, refunded.Balance));
-        Assert.Equal((hold.Id, StatementLineType.PaymentAuthorised, Dollars(10), 1L), (found!.Line.Id, found.Line.Type, found.Line.Amount, found.Line.Version));
-        Assert.Equal((Dollars(6), Dollars(5), Dollars(4)), (found.Payment!.Charged, found.Payment!.Refunded, found.Payment!.Held));
+        Assert.Equal(
+            (hold.Id, StatementLineType.PaymentAuthorised, Dollars(10), 1L),
+            (found!.Line.Id, found.Line.Type, found.Line.Amount, found.Line.Version));
+        Assert.Equal(
+            (Dollars(6), Dollars(5), Dollars(4)),
+            (found.Payment!.Charged, found.Payment!.Refunded, found.Payment!.Held));
         Assert.Equal(authorised.ExpiresAt, found.Payment!.ExpiresAt);
         Assert.Equal(lines[0].DecidedAt.AddDays(7), authorised.ExpiresAt, TimeSpan.FromMicroseconds(1));
-        Assert.Equal(authorised with { IsReplay = true }, await AcceptedAsync(new Hold(hold.Id, account, Dollars(10), TimeSpan.FromDays(7))));
+        Assert.Equal(
+            authorised with { IsReplay = true },
+            await AcceptedAsync(new Hold(hold.Id, account, Dollars(10), TimeSpan.FromDays(7))));
         Assert.Equal([10m, 4m, 4m], lines.Select(line => line.OnHold.Value));
     }
 
@@ -72,8 +84,10 @@ public abstract partial class BillingFacts
         var found = await Billing.FindTransactionAsync(account, payment.Id, cancellationToken: Token);
         var nothing = await Billing.FindTransactionAsync(account, declined.Id, cancellationToken: Token);
 
-        Assert.Equal((10m, 0m, null), (found!.Payment!.Charged.Value, found.Payment!.Held.Value, found.Payment!.ExpiresAt));
-        Assert.Equal((0m, 0m, null), (nothing!.Payment!.Charged.Value, nothing.Payment!.Held.Value, nothing.Payment!.ExpiresAt));
+        Assert.Equal(
+            (10m, 0m, null), (found!.Payment!.Charged.Value, found.Payment!.Held.Value, found.Payment!.ExpiresAt));
+        Assert.Equal(
+            (0m, 0m, null), (nothing!.Payment!.Charged.Value, nothing.Payment!.Held.Value, nothing.Payment!.ExpiresAt));
     }
 
     [Fact]
@@ -93,7 +107,9 @@ public abstract partial class BillingFacts
         Assert.Equal((Dollars(6), Dollars(4), 3L), (voided.Released, voided.Balance, voided.Version));
         Assert.Equal((4m, 0m, 9_996m), ValuesOf(balance));
         Assert.Equal((Dollars(4), Dollars(0)), (found!.Payment!.Charged, found.Payment!.Held));
-        Assert.Equal((StatementLineType.AuthorisationVoided, release.Id, hold.Id, Dollars(6)), (line.Type, line.Id, line.PaymentId, line.Amount));
+        Assert.Equal(
+            (StatementLineType.AuthorisationVoided, release.Id, hold.Id, Dollars(6)),
+            (line.Type, line.Id, line.PaymentId, line.Amount));
     }
 
     [Fact]
@@ -113,10 +129,15 @@ public abstract partial class BillingFacts
 
         Assert.Equal(DeclineReason.CreditLimitExceeded, payment.Reason);
         Assert.Equal(
-            (DeclineReason.CreditLimitExceeded, "The amount is more than the account may still spend.", Dollars(5_000), 4L),
+            (DeclineReason.CreditLimitExceeded,
+                "The amount is more than the account may still spend.", Dollars(5_000), 4L),
             (declined.Reason, declined.Message, declined.Balance, declined.Version));
-        Assert.Equal((DeclineReason.CurrencyMismatch, "The account is kept in another currency."), (inEuros.Reason, inEuros.Message));
-        Assert.Equal((StatementLineType.AuthorisationDeclined, 0m, 0m, null), (found!.Line.Type, found.Payment!.Charged.Value, found.Payment.Held.Value, found.Payment.ExpiresAt));
+        Assert.Equal(
+            (DeclineReason.CurrencyMismatch, "The account is kept in another currency."),
+            (inEuros.Reason, inEuros.Message));
+        Assert.Equal(
+            (StatementLineType.AuthorisationDeclined, 0m, 0m, null),
+            (found!.Line.Type, found.Payment!.Charged.Value, found.Payment.Held.Value, found.Payment.ExpiresAt));
         Assert.Equal(
             (StatementLineType.AuthorisationDeclined, tooMuch.Id, DeclineReason.CreditLimitExceeded, 4_000m),
             (line.Type, line.Id, line.DeclineReason, line.OnHold.Value));
@@ -154,7 +175,8 @@ public abstract partial class BillingFacts
     public async Task A_capture_that_does_not_fit_its_payment_is_rejected_and_its_id_can_be_used_again()
     {
         var account = NewAccount();
-        var (payment, hold, declined) = (new Payment(account, Dollars(1)), new Hold(account, Dollars(10)), new Hold(account, Dollars(10_000)));
+        var (payment, hold, declined) =
+            (new Payment(account, Dollars(1)), new Hold(account, Dollars(10)), new Hold(account, Dollars(10_000)));
         await AcceptedAsync(payment);
         await AcceptedAsync(hold);
         await DeclinedAsync(declined);
@@ -170,10 +192,13 @@ public abstract partial class BillingFacts
 
         Assert.Equal(
             [
-                (RejectionReason.PaymentNotFound, "payment_id"), (RejectionReason.PaymentDeclined, "payment_id"), (RejectionReason.NotOnHold, "payment_id"),
-                (RejectionReason.CurrencyMismatch, "amount.currency_code"), (RejectionReason.AmountTooLarge, "amount"), (RejectionReason.NotOnHold, "payment_id"),
+                (RejectionReason.PaymentNotFound, "payment_id"), (RejectionReason.PaymentDeclined, "payment_id"),
+                (RejectionReason.NotOnHold, "payment_id"),
+                (RejectionReason.CurrencyMismatch, "amount.currency_code"), (RejectionReason.AmountTooLarge, "amount"),
+                (RejectionReason.NotOnHold, "payment_id"),
             ],
-            new[] { ofNothing, ofDeclined, ofPayment, inEuros, tooMuch, captured }.Select(rejected => (rejected.Reason, rejected.Field)));
+            new[] { ofNothing, ofDeclined, ofPayment, inEuros, tooMuch, captured }.Select(
+                rejected => (rejected.Reason, rejected.Field)));
         Assert.Equal("amount must be at most 10: no more is on hold of the payment.", tooMuch.Message);
         Assert.Equal(NotOnHold, captured.Message);
     }
@@ -182,7 +207,8 @@ public abstract partial class BillingFacts
     public async Task A_voiding_that_does_not_fit_its_payment_is_rejected_and_its_id_can_be_used_again()
     {
         var account = NewAccount();
-        var (payment, hold, declined) = (new Payment(account, Dollars(1)), new Hold(account, Dollars(10)), new Hold(account, Dollars(10_000)));
+        var (payment, hold, declined) =
+            (new Payment(account, Dollars(1)), new Hold(account, Dollars(10)), new Hold(account, Dollars(10_000)));
         await AcceptedAsync(payment);
         await AcceptedAsync(hold);
         await DeclinedAsync(declined);
@@ -196,13 +222,17 @@ public abstract partial class BillingFacts
         var captured = await RejectedAsync(new Capture(account, hold.Id, Dollars(1)));
 
         Assert.Equal(
-            [RejectionReason.PaymentNotFound, RejectionReason.PaymentDeclined, RejectionReason.NotOnHold, RejectionReason.NotOnHold],
+            [
+                RejectionReason.PaymentNotFound, RejectionReason.PaymentDeclined,
+                RejectionReason.NotOnHold, RejectionReason.NotOnHold,
+            ],
             new[] { ofNothing, ofDeclined, ofPayment, voided }.Select(rejected => rejected.Reason));
         Assert.Equal(("payment_id", NotOnHold), (voided.Field, voided.Message));
         Assert.Equal((RejectionReason.NotOnHold, "payment_id"), (captured.Reason, captured.Field));
     }
 
-    private const string NotOnHold = "Nothing of the payment is on hold: it was not authorised, is captured whole or voided, or has expired.";
+    private const string NotOnHold =
+        "Nothing of the payment is on hold: it was not authorised, is captured whole or voided, or has expired.";
 
     private static Amount Dollars(decimal value) => new(value, "USD");
 

@@ -6,7 +6,9 @@ namespace Billing.Testing;
 public abstract partial class BillingFacts
 {
     private static Notes NewNotes(string reference) =>
-        new(reference, new Dictionary<string, string> { ["shop"] = "Z\u00FCrich \"1\" \U0001F4B3", ["order.line-1"] = "" });
+        new(
+            reference,
+            new Dictionary<string, string> { ["shop"] = "Z\u00FCrich \"1\" \U0001F4B3", ["order.line-1"] = "" });
 
     [Fact]
     public async Task What_is_kept_with_a_payment_hold_capture_or_refund_is_in_the_statement()
@@ -15,7 +17,8 @@ public abstract partial class BillingFacts
         var declined = new Payment(account, new Amount(1_000_000, "USD")) { Notes = NewNotes("declined") };
         var payment = new Payment(account, new Amount(10, "USD")) { Notes = NewNotes("payment") };
         var hold = new Hold(account, new Amount(10, "USD")) { Notes = new Notes("hold") };
-        var capture = new Capture(account, hold.Id, new Amount(3, "USD")) { Notes = new Notes(Metadata: NewNotes("").Metadata) };
+        var capture =
+            new Capture(account, hold.Id, new Amount(3, "USD")) { Notes = new Notes(Metadata: NewNotes("").Metadata) };
         await DeclinedAsync(declined);
         await AcceptedAsync(payment);
         await Billing.AuthoriseAsync(hold, cancellationToken: Token);
@@ -25,9 +28,14 @@ public abstract partial class BillingFacts
 
         var lines = await Billing.ReadStatementAsync(account, cancellationToken: Token).ToListAsync(Token);
 
-        Assert.Equal([declined.Notes, payment.Notes, hold.Notes, capture.Notes, NewNotes("refund"), null], lines.Select(line => line.Notes));
-        Assert.Equal(payment.Notes, (await Billing.FindTransactionAsync(account, payment.Id, cancellationToken: Token))!.Line.Notes);
-        Assert.Equal(hold.Notes, (await Billing.FindTransactionAsync(account, hold.Id, cancellationToken: Token))!.Line.Notes);
+        Assert.Equal(
+            [declined.Notes, payment.Notes, hold.Notes, capture.Notes, NewNotes("refund"), null],
+            lines.Select(line => line.Notes));
+        Assert.Equal(
+            payment.Notes,
+            (await Billing.FindTransactionAsync(account, payment.Id, cancellationToken: Token))!.Line.Notes);
+        Assert.Equal(
+            hold.Notes, (await Billing.FindTransactionAsync(account, hold.Id, cancellationToken: Token))!.Line.Notes);
     }
 
     [Fact]
@@ -45,12 +53,16 @@ public abstract partial class BillingFacts
         var other = new Notes("one", new Dictionary<string, string> { ["shop"] = "Bern", ["order.line-1"] = "" });
 
         Assert.Equal(first with { IsReplay = true }, await AcceptedAsync(payment with { Notes = NewNotes("one") }));
-        Assert.Equal(held.Accepted! with { IsReplay = true }, (await Billing.AuthoriseAsync(hold with { Notes = NewNotes("one") }, cancellationToken: Token)).Accepted);
+        Assert.Equal(
+            held.Accepted! with { IsReplay = true },
+            (await Billing.AuthoriseAsync(hold with { Notes = NewNotes("one") }, cancellationToken: Token)).Accepted);
         foreach (var notes in (Notes?[])[null, NewNotes("two"), new Notes("one"), other])
         {
             Assert.Equal(RejectionReason.IdReused, (await RejectedAsync(payment with { Notes = notes })).Reason);
-            Assert.Equal(RejectionReason.IdReused, Expect.Rejected(await Billing.AuthoriseAsync(hold with { Notes = notes }, cancellationToken: Token)).Reason);
-            Assert.Equal(RejectionReason.IdReused, Expect.Rejected(await Billing.CaptureAsync(capture with { Notes = notes }, cancellationToken: Token)).Reason);
+            Assert.Equal(RejectionReason.IdReused, Expect.Rejected(await Billing.AuthoriseAsync(
+                hold with { Notes = notes }, cancellationToken: Token)).Reason);
+            Assert.Equal(RejectionReason.IdReused, Expect.Rejected(await Billing.CaptureAsync(
+                capture with { Notes = notes }, cancellationToken: Token)).Reason);
             Assert.Equal(RejectionReason.IdReused, (await RejectedAsync(refund with { Notes = notes })).Reason);
         }
     }

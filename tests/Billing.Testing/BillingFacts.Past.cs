@@ -17,9 +17,14 @@ public abstract partial class BillingFacts
         }
 
         Assert.Equal(
-            [(0, 0m, 0m, 10_000m, 10_000m), (1, 15m, 0m, 9_985m, 10_000m), (2, 15m, 0m, 5m, 20m), (3, 15m, 0m, 5m, 20m), (4, 15m, 4m, 1m, 20m), (5, 18m, 0m, 2m, 20m), (6, 8m, 0m, 12m, 20m)],
+            [
+                (0, 0m, 0m, 10_000m, 10_000m), (1, 15m, 0m, 9_985m, 10_000m), (2, 15m, 0m, 5m, 20m),
+                (3, 15m, 0m, 5m, 20m), (4, 15m, 4m, 1m, 20m), (5, 18m, 0m, 2m, 20m), (6, 8m, 0m, 12m, 20m),
+            ],
             past.Select(p => (p.Version, p.Balance.Value, p.OnHold.Value, p.Available.Value, p.CreditLimit.Value)));
-        Assert.Equal([null, .. (await LinesAsync(account)).Select(line => (DateTimeOffset?)line.DecidedAt)], past.Select(p => p.DecidedAt));
+        Assert.Equal(
+            [null, .. (await LinesAsync(account)).Select(line => (DateTimeOffset?)line.DecidedAt)],
+            past.Select(p => p.DecidedAt));
         Assert.Equal(["", "USD"], past.Take(2).Select(p => p.Balance.Currency));
     }
 
@@ -30,7 +35,8 @@ public abstract partial class BillingFacts
         await FillAsync(account);
         var lines = await LinesAsync(account);
 
-        foreach (var time in lines.SelectMany(line => (DateTimeOffset[])[line.DecidedAt.AddTicks(-1), line.DecidedAt, line.DecidedAt.AddTicks(1)])
+        foreach (var time in lines.SelectMany(
+            line => (DateTimeOffset[])[line.DecidedAt.AddTicks(-1), line.DecidedAt, line.DecidedAt.AddTicks(1)])
             .Append(DateTimeOffset.MinValue).Append(DateTimeOffset.MaxValue))
         {
             var found = await Billing.GetBalanceAtAsync(account, time, cancellationToken: Token);
@@ -46,12 +52,19 @@ public abstract partial class BillingFacts
         var account = NewAccount();
         await AcceptedAsync(new Payment(account, new Amount(1, "USD")));
 
-        var ahead = await Assert.ThrowsAsync<BillingException>(() => Billing.GetBalanceAtAsync(account, 2, cancellationToken: Token));
-        var none = await Assert.ThrowsAsync<BillingException>(() => Billing.GetBalanceAtAsync(NewAccount(), 1, cancellationToken: Token));
-        var opening = await Billing.GetBalanceAtAsync(NewAccount(), TimeProvider.System.GetUtcNow(), cancellationToken: Token);
+        var ahead = await Assert.ThrowsAsync<BillingException>(
+            () => Billing.GetBalanceAtAsync(account, 2, cancellationToken: Token));
+        var none = await Assert.ThrowsAsync<BillingException>(
+            () => Billing.GetBalanceAtAsync(NewAccount(), 1, cancellationToken: Token));
+        var opening = await Billing.GetBalanceAtAsync(
+            NewAccount(), TimeProvider.System.GetUtcNow(), cancellationToken: Token);
 
-        Assert.Equal((RejectionReason.VersionNotReached, "version", "version is 2; the account is at version 1."), (ahead.RejectionReason, ahead.Field, ahead.Message));
-        Assert.Equal((RejectionReason.VersionNotReached, "version is 1; the account is at version 0."), (none.RejectionReason, none.Message));
+        Assert.Equal(
+            (RejectionReason.VersionNotReached, "version", "version is 2; the account is at version 1."),
+            (ahead.RejectionReason, ahead.Field, ahead.Message));
+        Assert.Equal(
+            (RejectionReason.VersionNotReached, "version is 1; the account is at version 0."),
+            (none.RejectionReason, none.Message));
         Assert.Equal((0L, 0m, null), (opening.Version, opening.Balance.Value, opening.DecidedAt));
     }
 
@@ -63,14 +76,23 @@ public abstract partial class BillingFacts
         var lines = await LinesAsync(account);
 
         foreach (var (from, before) in ((DateTimeOffset?, DateTimeOffset?)[])
-            [(null, null), (lines[1].DecidedAt, null), (null, lines[4].DecidedAt), (lines[1].DecidedAt, lines[4].DecidedAt), (lines[5].DecidedAt.AddTicks(1), null)])
+            [
+                (null, null), (lines[1].DecidedAt, null), (null, lines[4].DecidedAt),
+                (lines[1].DecidedAt, lines[4].DecidedAt), (lines[5].DecidedAt.AddTicks(1), null),
+            ])
         {
-            foreach (var types in (StatementLineType[][])[[], [StatementLineType.PaymentAccepted], [StatementLineType.PaymentRefunded, StatementLineType.CreditLimitChanged]])
+            foreach (var types in (StatementLineType[][])
+            [
+                [], [StatementLineType.PaymentAccepted],
+                [StatementLineType.PaymentRefunded, StatementLineType.CreditLimitChanged],
+            ])
             {
                 var filter = new StatementFilter(from, before) { Types = types };
 
                 Assert.Equal(
-                    lines.Where(line => (from is null || line.DecidedAt >= from) && (before is null || line.DecidedAt < before) && (types.Length == 0 || types.Contains(line.Type))),
+                    lines.Where(line => (from is null || line.DecidedAt >= from)
+                        && (before is null || line.DecidedAt < before)
+                        && (types.Length == 0 || types.Contains(line.Type))),
                     await Billing.ReadStatementAsync(account, filter, Token).ToListAsync(Token));
             }
         }
@@ -81,13 +103,21 @@ public abstract partial class BillingFacts
     {
         var account = NewAccount();
         await FillAsync(account);
-        var filter = new StatementFilter { Types = [StatementLineType.PaymentAccepted, StatementLineType.PaymentDeclined, StatementLineType.PaymentRefunded] };
+        var filter = new StatementFilter
+        {
+            Types =
+            [
+                StatementLineType.PaymentAccepted, StatementLineType.PaymentDeclined, StatementLineType.PaymentRefunded,
+            ],
+        };
 
         var first = await Billing.GetStatementPageAsync(account, filter, 2, cancellationToken: Token);
-        var second = await Billing.GetStatementPageAsync(account, filter, 1000, first.NextPageToken, cancellationToken: Token);
+        var second = await Billing.GetStatementPageAsync(
+            account, filter, 1000, first.NextPageToken, cancellationToken: Token);
         var all = await Billing.GetStatementPageAsync(account, cancellationToken: Token);
         var pages = new List<StatementLine>();
-        for (var page = await Billing.GetStatementPageAsync(account, null, 1, cancellationToken: Token); ; page = await Billing.GetStatementPageAsync(account, null, 1, page.NextPageToken, cancellationToken: Token))
+        for (var page = await Billing.GetStatementPageAsync(account, null, 1, cancellationToken: Token); ; page =
+            await Billing.GetStatementPageAsync(account, null, 1, page.NextPageToken, cancellationToken: Token))
         {
             pages.Add(Assert.Single(page.Lines));
             if (page.NextPageToken is null)
@@ -102,7 +132,9 @@ public abstract partial class BillingFacts
         Assert.Null(all.NextPageToken);
         Assert.Equal(await LinesAsync(account), all.Lines);
         Assert.Equal(all.Lines, pages);
-        Assert.Equal(new StatementPage([], null).Lines, (await Billing.GetStatementPageAsync(NewAccount(), filter, cancellationToken: Token)).Lines);
+        Assert.Equal(
+            new StatementPage([], null).Lines,
+            (await Billing.GetStatementPageAsync(NewAccount(), filter, cancellationToken: Token)).Lines);
     }
 
     [Fact]
@@ -110,24 +142,32 @@ public abstract partial class BillingFacts
     {
         var account = NewAccount();
         await FillAsync(account);
-        var filter = new StatementFilter { Types = [StatementLineType.PaymentAccepted, StatementLineType.PaymentDeclined] };
+        var filter =
+            new StatementFilter { Types = [StatementLineType.PaymentAccepted, StatementLineType.PaymentDeclined] };
         var token = (await Billing.GetStatementPageAsync(account, filter, 1, cancellationToken: Token)).NextPageToken;
         Assert.NotNull(token);
 
         foreach (var (asked, other) in ((CardAccount, StatementFilter)[])
-            [(NewAccount(), filter), (new CardAccount(CardNetwork.Visa, account.Id), filter), (account, new StatementFilter()), (account, filter with { From = DateTimeOffset.UnixEpoch })])
+            [
+                (NewAccount(), filter), (new CardAccount(CardNetwork.Visa, account.Id), filter),
+                (account, new StatementFilter()), (account, filter with { From = DateTimeOffset.UnixEpoch }),
+            ])
         {
-            var refused = await Assert.ThrowsAsync<BillingException>(() => Billing.GetStatementPageAsync(asked, other, 1, token, cancellationToken: Token));
+            var refused = await Assert.ThrowsAsync<BillingException>(
+                () => Billing.GetStatementPageAsync(asked, other, 1, token, cancellationToken: Token));
             Assert.Equal((RejectionReason.InvalidField, "page_token"), (refused.RejectionReason, refused.Field));
         }
-        var altered = await Assert.ThrowsAsync<BillingException>(() => Billing.GetStatementPageAsync(account, filter, 1, "x" + token, cancellationToken: Token));
+        var altered = await Assert.ThrowsAsync<BillingException>(
+            () => Billing.GetStatementPageAsync(account, filter, 1, "x" + token, cancellationToken: Token));
         Assert.Equal("page_token", altered.Field);
         var reversed = await Assert.ThrowsAsync<BillingException>(() => Billing.GetStatementPageAsync(
-            account, new StatementFilter(DateTimeOffset.UnixEpoch, DateTimeOffset.UnixEpoch), cancellationToken: Token));
+            account, new StatementFilter(DateTimeOffset.UnixEpoch, DateTimeOffset.UnixEpoch),
+            cancellationToken: Token));
         Assert.Equal((RejectionReason.InvalidField, "end_time"), (reversed.RejectionReason, reversed.Field));
     }
 
-    // Versions 1 to 6: a payment of 15, a limit of 20, a payment that is declined, a hold of 4 of which 3 are charged, and 10 given back.
+    // Versions 1 to 6: a payment of 15, a limit of 20, a payment that is declined, a hold of 4 of which 3 are charged,
+    // and 10 given back.
     private async Task FillAsync(CardAccount account)
     {
         var payment = new Payment(account, Dollars(15));

@@ -16,8 +16,10 @@ public abstract partial class BillingFacts
 
         var frozen = await AcceptedAsync(freeze);
         var declined = await DeclinedAsync(new Payment(account, new Amount(1, "USD")));
-        var held = Expect.Declined(await Billing.AuthoriseAsync(new Hold(account, new Amount(1, "USD")), cancellationToken: Token));
-        Expect.Accepted(await Billing.CaptureAsync(new Capture(account, hold.Id, new Amount(2, "USD")), cancellationToken: Token));
+        var held = Expect.Declined(
+            await Billing.AuthoriseAsync(new Hold(account, new Amount(1, "USD")), cancellationToken: Token));
+        Expect.Accepted(
+            await Billing.CaptureAsync(new Capture(account, hold.Id, new Amount(2, "USD")), cancellationToken: Token));
         var refunded = await AcceptedAsync(new Refund(account, payment.Id, new Amount(4, "USD")));
         var balance = await Billing.GetBalanceAsync(account, refunded.Version, cancellationToken: Token);
         var again = await AcceptedAsync(freeze);
@@ -26,19 +28,29 @@ public abstract partial class BillingFacts
         var past = await Billing.GetBalanceAtAsync(account, frozen.Version, cancellationToken: Token);
         var lines = await Billing.ReadStatementAsync(account, cancellationToken: Token).ToListAsync(Token);
 
-        Assert.Equal((AccountStatus.Frozen, new Amount(10, "USD"), new Amount(5, "USD"), 3L), (frozen.Status, frozen.Balance, frozen.OnHold, frozen.Version));
+        Assert.Equal(
+            (AccountStatus.Frozen, new Amount(10, "USD"), new Amount(5, "USD"), 3L),
+            (frozen.Status, frozen.Balance, frozen.OnHold, frozen.Version));
         Assert.Equal(frozen with { IsReplay = true }, again);
-        Assert.Equal((DeclineReason.AccountFrozen, "The account is frozen.", DeclineReason.AccountFrozen), (declined.Reason, declined.Message, held.Reason));
-        Assert.Equal((AccountStatus.Frozen, new Amount(8, "USD"), new Amount(3, "USD")), (balance.Status, balance.Balance, balance.OnHold));
+        Assert.Equal(
+            (DeclineReason.AccountFrozen, "The account is frozen.", DeclineReason.AccountFrozen),
+            (declined.Reason, declined.Message, held.Reason));
+        Assert.Equal(
+            (AccountStatus.Frozen, new Amount(8, "USD"), new Amount(3, "USD")),
+            (balance.Status, balance.Balance, balance.OnHold));
         Assert.Equal((AccountStatus.Frozen, AccountStatus.Open), (past.Status, opened.Status));
         Assert.Equal(
             [
-                AccountStatus.Open, AccountStatus.Open, AccountStatus.Frozen, AccountStatus.Frozen, AccountStatus.Frozen, AccountStatus.Frozen, AccountStatus.Frozen,
+                AccountStatus.Open, AccountStatus.Open, AccountStatus.Frozen, AccountStatus.Frozen,
+                AccountStatus.Frozen, AccountStatus.Frozen, AccountStatus.Frozen,
                 AccountStatus.Open, AccountStatus.Open,
             ],
             lines.Select(line => line.Status));
-        Assert.Equal((StatementLineType.AccountStatusChanged, freeze.Id, freeze.Notes, 0m), (lines[2].Type, lines[2].Id, lines[2].Notes, lines[2].Amount.Value));
-        Assert.Equal(lines[2], (await Billing.FindTransactionAsync(account, freeze.Id, cancellationToken: Token))!.Line);
+        Assert.Equal(
+            (StatementLineType.AccountStatusChanged, freeze.Id, freeze.Notes, 0m),
+            (lines[2].Type, lines[2].Id, lines[2].Notes, lines[2].Amount.Value));
+        Assert.Equal(
+            lines[2], (await Billing.FindTransactionAsync(account, freeze.Id, cancellationToken: Token))!.Line);
     }
 
     [Fact]
@@ -63,7 +75,9 @@ public abstract partial class BillingFacts
         Assert.Equal("The account cannot be closed: it owes 0 USD, and 5.5 USD is on hold.", stillHeld.Message);
         Assert.Equal((AccountStatus.Closed, 5L), (closed.Status, closed.Version));
         Assert.Equal((DeclineReason.AccountClosed, "The account is closed."), (declined.Reason, declined.Message));
-        Assert.Equal([StatementLineType.AccountStatusChanged, StatementLineType.PaymentDeclined], lines.TakeLast(2).Select(line => line.Type));
+        Assert.Equal(
+            [StatementLineType.AccountStatusChanged, StatementLineType.PaymentDeclined],
+            lines.TakeLast(2).Select(line => line.Type));
         Assert.Equal(AccountStatus.Closed, lines[^1].Status);
     }
 
@@ -81,6 +95,7 @@ public abstract partial class BillingFacts
 
         Assert.Equal((1L, 0m, ""), (closed.Version, closed.Balance.Value, closed.Balance.Currency));
         Assert.Equal((RejectionReason.IdReused, RejectionReason.IdReused), (reused.Reason, renoted.Reason));
-        Assert.Equal((2L, DeclineReason.AccountClosed, "EUR"), (limit.Version, declined.Reason, declined.Balance.Currency));
+        Assert.Equal(
+            (2L, DeclineReason.AccountClosed, "EUR"), (limit.Version, declined.Reason, declined.Balance.Currency));
     }
 }

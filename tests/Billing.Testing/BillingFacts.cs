@@ -35,7 +35,8 @@ public abstract partial class BillingFacts
         var declined = await DeclinedAsync(new Payment(account, new Amount(10.01m, "USD")));
 
         Assert.Equal(
-            (DeclineReason.CreditLimitExceeded, "The amount is more than the account may still spend.", new Amount(9_990, "USD"), 2L),
+            (DeclineReason.CreditLimitExceeded,
+                "The amount is more than the account may still spend.", new Amount(9_990, "USD"), 2L),
             (declined.Reason, declined.Message, declined.Balance, declined.Version));
     }
 
@@ -56,7 +57,9 @@ public abstract partial class BillingFacts
             (found.Line.Id, found.Line.Type, found.Line.DeclineReason, found.Line.Amount, found.Line.Version));
         Assert.Null(await Billing.FindTransactionAsync(NewAccount(), payment.Id, cancellationToken: Token));
         var changed = await Billing.FindTransactionAsync(account, limit.Id, cancellationToken: Token);
-        Assert.Equal((limit.Id, StatementLineType.CreditLimitChanged, null), (changed!.Line.Id, changed.Line.Type, changed.Payment));
+        Assert.Equal(
+            (limit.Id, StatementLineType.CreditLimitChanged, null),
+            (changed!.Line.Id, changed.Line.Type, changed.Payment));
         Assert.Null(await Billing.FindTransactionAsync(account, Guid.NewGuid(), cancellationToken: Token));
     }
 
@@ -76,15 +79,20 @@ public abstract partial class BillingFacts
         var ofRefund = await Billing.FindTransactionAsync(account, refund.Id, cancellationToken: Token);
         var lines = await Billing.ReadStatementAsync(account, cancellationToken: Token).ToListAsync(Token);
 
-        Assert.Equal((refund.Id, StatementLineType.PaymentRefunded, found!.Payment), (ofRefund!.Line.Id, ofRefund.Line.Type, ofRefund.Payment));
+        Assert.Equal(
+            (refund.Id, StatementLineType.PaymentRefunded, found!.Payment),
+            (ofRefund!.Line.Id, ofRefund.Line.Type, ofRefund.Payment));
         Assert.Equal(part with { IsReplay = true }, again);
         Assert.Equal((new Amount(4, "USD"), new Amount(6, "USD"), 2L), (part.Total, part.Balance, part.Version));
         Assert.Equal((new Amount(10, "USD"), new Amount(0, "USD"), 3L), (rest.Total, rest.Balance, rest.Version));
         Assert.Equal((RejectionReason.AmountTooLarge, "amount"), (tooMuch.Reason, tooMuch.Field));
         Assert.Equal("amount must be at most 6: no more is left of the payment.", tooMuch.Message);
-        Assert.Equal((StatementLineType.PaymentAccepted, new Amount(10, "USD")), (found!.Line.Type, found.Payment!.Refunded));
+        Assert.Equal(
+            (StatementLineType.PaymentAccepted, new Amount(10, "USD")), (found!.Line.Type, found.Payment!.Refunded));
         Assert.Equal([null, payment.Id, payment.Id], lines.Select(line => line.PaymentId));
-        Assert.Equal((StatementLineType.PaymentRefunded, refund.Id, refund.Amount), (lines[1].Type, lines[1].Id, lines[1].Amount));
+        Assert.Equal(
+            (StatementLineType.PaymentRefunded, refund.Id, refund.Amount),
+            (lines[1].Type, lines[1].Id, lines[1].Amount));
     }
 
     [Fact]
@@ -186,7 +194,9 @@ public abstract partial class BillingFacts
     {
         var balance = await Billing.GetBalanceAsync(NewAccount(), cancellationToken: Token);
 
-        Assert.Equal((0m, 10_000m, 0L, ""), (balance.Balance.Value, balance.Available.Value, balance.Version, balance.Balance.Currency));
+        Assert.Equal(
+            (0m, 10_000m, 0L, ""),
+            (balance.Balance.Value, balance.Available.Value, balance.Version, balance.Balance.Currency));
     }
 
     [Fact]
@@ -196,7 +206,8 @@ public abstract partial class BillingFacts
             () => Billing.GetBalanceAsync(NewAccount(), 7, TimeSpan.FromSeconds(10), Token));
 
         Assert.Equal(
-            (RejectionReason.VersionNotReached, ErrorReasons.VersionNotReached, false, "min_version"), (e.RejectionReason, e.Reason, e.IsTransient, e.Field));
+            (RejectionReason.VersionNotReached, ErrorReasons.VersionNotReached, false, "min_version"),
+            (e.RejectionReason, e.Reason, e.IsTransient, e.Field));
     }
 
     [Fact]
@@ -234,9 +245,11 @@ public abstract partial class BillingFacts
         var reused = new Payment(payments[0].Id, account, new Amount(2, "USD"));
 
         var results = await Billing.PayAllAsync(payments.ToAsyncEnumerable(), Token).ToListAsync(Token);
-        var last = await Billing.PayAllAsync(Enumerable.Repeat(reused, 1).ToAsyncEnumerable(), Token).SingleAsync(Token);
+        var last = await Billing.PayAllAsync(Enumerable.Repeat(reused, 1).ToAsyncEnumerable(), Token)
+            .SingleAsync(Token);
 
-        Assert.Equal(payments.Select(p => p.Id).Order(), results.Where(r => r.Accepted is not null).Select(r => r.Id).Order());
+        Assert.Equal(
+            payments.Select(p => p.Id).Order(), results.Where(r => r.Accepted is not null).Select(r => r.Id).Order());
         Assert.Equal(RejectionReason.IdReused, Expect.Rejected(last).Reason);
     }
 
@@ -247,42 +260,59 @@ public abstract partial class BillingFacts
         await cancelled.CancelAsync();
 
         await Assert.ThrowsAnyAsync<OperationCanceledException>(
-            () => Billing.PayAsync(new Payment(NewAccount(), new Amount(1, "USD")), cancellationToken: cancelled.Token));
+            () =>
+                Billing.PayAsync(new Payment(NewAccount(), new Amount(1, "USD")), cancellationToken: cancelled.Token));
     }
 
     private static CancellationToken Token => TestContext.Current.CancellationToken;
 
     private static CardAccount NewAccount() => new(CardNetwork.Discover, $"facts-{Guid.NewGuid():N}");
 
-    private async Task<PaymentAnswer> AcceptedAsync(Payment payment) => Expect.Accepted(await Billing.PayAsync(payment, cancellationToken: Token));
+    private async Task<PaymentAnswer> AcceptedAsync(Payment payment) =>
+        Expect.Accepted(await Billing.PayAsync(payment, cancellationToken: Token));
 
-    private async Task<HoldAnswer> AcceptedAsync(Hold hold) => Expect.Accepted(await Billing.AuthoriseAsync(hold, cancellationToken: Token));
+    private async Task<HoldAnswer> AcceptedAsync(Hold hold) =>
+        Expect.Accepted(await Billing.AuthoriseAsync(hold, cancellationToken: Token));
 
-    private async Task<CaptureAnswer> AcceptedAsync(Capture capture) => Expect.Accepted(await Billing.CaptureAsync(capture, cancellationToken: Token));
+    private async Task<CaptureAnswer> AcceptedAsync(Capture capture) =>
+        Expect.Accepted(await Billing.CaptureAsync(capture, cancellationToken: Token));
 
-    private async Task<HoldVoidAnswer> AcceptedAsync(HoldVoid request) => Expect.Accepted(await Billing.VoidAsync(request, cancellationToken: Token));
+    private async Task<HoldVoidAnswer> AcceptedAsync(HoldVoid request) =>
+        Expect.Accepted(await Billing.VoidAsync(request, cancellationToken: Token));
 
-    private async Task<RefundAnswer> AcceptedAsync(Refund refund) => Expect.Accepted(await Billing.RefundAsync(refund, cancellationToken: Token));
+    private async Task<RefundAnswer> AcceptedAsync(Refund refund) =>
+        Expect.Accepted(await Billing.RefundAsync(refund, cancellationToken: Token));
 
-    private async Task<CreditLimitAnswer> AcceptedAsync(CreditLimitChange limit) => Expect.Accepted(await Admin.SetCreditLimitAsync(limit, cancellationToken: Token));
+    private async Task<CreditLimitAnswer> AcceptedAsync(CreditLimitChange limit) =>
+        Expect.Accepted(await Admin.SetCreditLimitAsync(limit, cancellationToken: Token));
 
-    private async Task<AccountStatusAnswer> AcceptedAsync(AccountStatusChange change) => Expect.Accepted(await Admin.SetAccountStatusAsync(change, cancellationToken: Token));
+    private async Task<AccountStatusAnswer> AcceptedAsync(AccountStatusChange change) =>
+        Expect.Accepted(await Admin.SetAccountStatusAsync(change, cancellationToken: Token));
 
-    private async Task<Decline> DeclinedAsync(Payment payment) => Expect.Declined(await Billing.PayAsync(payment, cancellationToken: Token));
+    private async Task<Decline> DeclinedAsync(Payment payment) =>
+        Expect.Declined(await Billing.PayAsync(payment, cancellationToken: Token));
 
-    private async Task<Decline> DeclinedAsync(Hold hold) => Expect.Declined(await Billing.AuthoriseAsync(hold, cancellationToken: Token));
+    private async Task<Decline> DeclinedAsync(Hold hold) =>
+        Expect.Declined(await Billing.AuthoriseAsync(hold, cancellationToken: Token));
 
-    private async Task<Rejection> RejectedAsync(Payment payment) => Expect.Rejected(await Billing.PayAsync(payment, cancellationToken: Token));
+    private async Task<Rejection> RejectedAsync(Payment payment) =>
+        Expect.Rejected(await Billing.PayAsync(payment, cancellationToken: Token));
 
-    private async Task<Rejection> RejectedAsync(Hold hold) => Expect.Rejected(await Billing.AuthoriseAsync(hold, cancellationToken: Token));
+    private async Task<Rejection> RejectedAsync(Hold hold) =>
+        Expect.Rejected(await Billing.AuthoriseAsync(hold, cancellationToken: Token));
 
-    private async Task<Rejection> RejectedAsync(Capture capture) => Expect.Rejected(await Billing.CaptureAsync(capture, cancellationToken: Token));
+    private async Task<Rejection> RejectedAsync(Capture capture) =>
+        Expect.Rejected(await Billing.CaptureAsync(capture, cancellationToken: Token));
 
-    private async Task<Rejection> RejectedAsync(HoldVoid request) => Expect.Rejected(await Billing.VoidAsync(request, cancellationToken: Token));
+    private async Task<Rejection> RejectedAsync(HoldVoid request) =>
+        Expect.Rejected(await Billing.VoidAsync(request, cancellationToken: Token));
 
-    private async Task<Rejection> RejectedAsync(Refund refund) => Expect.Rejected(await Billing.RefundAsync(refund, cancellationToken: Token));
+    private async Task<Rejection> RejectedAsync(Refund refund) =>
+        Expect.Rejected(await Billing.RefundAsync(refund, cancellationToken: Token));
 
-    private async Task<Rejection> RejectedAsync(CreditLimitChange limit) => Expect.Rejected(await Admin.SetCreditLimitAsync(limit, cancellationToken: Token));
+    private async Task<Rejection> RejectedAsync(CreditLimitChange limit) =>
+        Expect.Rejected(await Admin.SetCreditLimitAsync(limit, cancellationToken: Token));
 
-    private async Task<Rejection> RejectedAsync(AccountStatusChange change) => Expect.Rejected(await Admin.SetAccountStatusAsync(change, cancellationToken: Token));
+    private async Task<Rejection> RejectedAsync(AccountStatusChange change) =>
+        Expect.Rejected(await Admin.SetAccountStatusAsync(change, cancellationToken: Token));
 }

@@ -8,7 +8,10 @@ namespace Billing.Testing;
 public static partial class DeclaredRules
 {
     private static readonly Assembly[] Assemblies =
-        [.. new[] { "Hosting", "Messaging", "Proxy", "Backends", "Webhooks", "Rpc" }.Select(name => Assembly.Load("Billing." + name))];
+        [
+            .. new[] { "Hosting", "Messaging", "Proxy", "Backends", "Webhooks", "Rpc" }.Select(
+                name => Assembly.Load("Billing." + name)),
+        ];
 
     /// <summary>The types of settings, each with its section.</summary>
     public static IReadOnlyList<(Type Type, string Section)> Settings { get; } =

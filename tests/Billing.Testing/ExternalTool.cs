@@ -24,9 +24,14 @@ public static class ExternalTool
 
     /// <summary>Runs a program until it ends.</summary>
     public static async Task<ToolResult> RunAsync(
-        string program, IEnumerable<string> arguments, string? folder = null, IReadOnlyDictionary<string, string>? environment = null)
+        string program, IEnumerable<string> arguments, string? folder = null,
+        IReadOnlyDictionary<string, string>? environment = null)
     {
-        var tool = new Tool(program) { Folder = folder ?? Repository.Root, Environment = environment ?? new Dictionary<string, string>() };
+        var tool = new Tool(program)
+        {
+            Folder = folder ?? Repository.Root,
+            Environment = environment ?? new Dictionary<string, string>(),
+        };
         var (exitCode, output, errors) = await tool.TryAsync(arguments, TestContext.Current.CancellationToken);
         return new ToolResult(exitCode, output, errors);
     }

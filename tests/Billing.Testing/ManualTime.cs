@@ -1,7 +1,7 @@
 namespace Billing.Testing;
 
-/// <summary>A clock that advances only when a test calls <see cref="Advance"/>, which also fires the timers in the order in which
-/// they are due. The wall clock can be set, which affects neither timers nor timestamps.</summary>
+/// <summary>A clock that advances only when a test calls <see cref="Advance"/>, which also fires the timers in the
+/// order in which they are due. The wall clock can be set, which affects neither timers nor timestamps.</summary>
 public sealed class ManualTime : TimeProvider
 {
     private readonly Lock _gate = new();
@@ -78,8 +78,8 @@ public sealed class ManualTime : TimeProvider
         }
     }
 
-    /// <summary>Advances the clock in steps of one second until the work is done. Between two steps there is time for what does not
-    /// follow this clock, such as a network.</summary>
+    /// <summary>Advances the clock in steps of one second until the work is done. Between two steps there is time for
+    /// what does not follow this clock, such as a network.</summary>
     /// <exception cref="TimeoutException">After six hours on this clock it was not.</exception>
     public Task RunToEndAsync(Task work) => RunToEndAsync(work, TimeSpan.FromSeconds(1));
 

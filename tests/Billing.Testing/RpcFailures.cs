@@ -4,7 +4,8 @@ using Grpc.Core;
 
 namespace Billing.Testing;
 
-/// <summary>What a failed gRPC call tells programs, in the details of google.rpc.Status; read without the SDK.</summary>
+/// <summary>What a failed gRPC call tells programs, in the details of google.rpc.Status;
+/// read without the SDK.</summary>
 public static class RpcFailures
 {
     /// <summary>The reason; null if there is none of the platform's.</summary>

@@ -39,7 +39,8 @@ public abstract class StackFixture(StackOptions options, Func<Task<ITelemetryRec
         {
             Watch = watch is null ? null : await watch();
             var settings = options.Settings.Concat(Watch?.Settings ?? new Dictionary<string, string>()).ToDictionary();
-            _stack = await BillingStack.StartAsync(options with { Settings = settings }, new Progress<string>(), CancellationToken.None);
+            _stack = await BillingStack.StartAsync(
+                options with { Settings = settings }, new Progress<string>(), CancellationToken.None);
         }
     }
 
@@ -65,7 +66,8 @@ public abstract class StackFixture(StackOptions options, Func<Task<ITelemetryRec
     }
 
     /// <summary>Creates the SDK's client with all proxies.</summary>
-    public BillingClient Client(TimeSpan? deadline = null) => Keep(new BillingClient(ClientOptions(deadline), TimeProvider.System));
+    public BillingClient Client(TimeSpan? deadline = null) =>
+        Keep(new BillingClient(ClientOptions(deadline), TimeProvider.System));
 
     /// <summary>Creates the SDK's client for operators, with all proxies.</summary>
     public BillingAdminClient Admin() => Keep(new BillingAdminClient(ClientOptions(), TimeProvider.System));
@@ -102,7 +104,9 @@ public abstract class StackFixture(StackOptions options, Func<Task<ITelemetryRec
 
     /// <summary>Counts those of some accounts that have stored events, for any payment type.</summary>
     public Task<long> CountStoredAsync(IReadOnlyCollection<string> accounts) =>
-        CountAsync("count(distinct split_part(stream_id, '/', 2))", "split_part(stream_id, '/', 2) = any($1)", accounts.ToArray());
+        CountAsync(
+            "count(distinct split_part(stream_id, '/', 2))",
+            "split_part(stream_id, '/', 2) = any($1)", accounts.ToArray());
 
     private async Task<long> CountAsync(string counted, string condition, object value)
     {
@@ -114,7 +118,8 @@ public abstract class StackFixture(StackOptions options, Func<Task<ITelemetryRec
 
     /// <summary>Creates a payment, by default to an account that no other test uses.</summary>
     public static MakePaymentRequest Payment(
-        string? account = null, decimal amount = 10, string currency = "USD", PaymentType type = PaymentType.Visa) => new()
+        string? account = null, decimal amount = 10, string currency = "USD",
+        PaymentType type = PaymentType.Visa) => new()
         {
             TransactionId = Guid.NewGuid().ToString(),
             AccountId = account ?? NewAccount(),

@@ -2,7 +2,8 @@ using System.Globalization;
 using Billing.Client;
 
 // Pays once: Billing.Examples.Console http://localhost:5000 acct-42 12.34
-if (args is not [var proxies, var accountId, var value] || !decimal.TryParse(value, CultureInfo.InvariantCulture, out var amount))
+if (args is not [var proxies, var accountId, var value]
+    || !decimal.TryParse(value, CultureInfo.InvariantCulture, out var amount))
 {
     Console.Error.WriteLine("Usage: Billing.Examples.Console PROXY[,PROXY...] ACCOUNT AMOUNT");
     return 2;

@@ -10,7 +10,8 @@ app.MapPut("/orders/{id:guid}/payment", async (Guid id, Order order, BillingClie
     Payment payment;
     try
     {
-        payment = new Payment(id, new CardAccount(CardNetwork.Visa, order.Account), new Amount(order.Amount, order.Currency));
+        payment = new Payment(
+            id, new CardAccount(CardNetwork.Visa, order.Account), new Amount(order.Amount, order.Currency));
     }
     catch (ArgumentException e)
     {
@@ -26,12 +27,14 @@ app.MapPut("/orders/{id:guid}/payment", async (Guid id, Order order, BillingClie
         unknown: unknown =>
         {
             http.Response.Headers.RetryAfter = "1";
-            return Results.Problem($"{unknown.Message} Send the same order again.", statusCode: StatusCodes.Status503ServiceUnavailable);
+            return Results.Problem(
+                $"{unknown.Message} Send the same order again.", statusCode: StatusCodes.Status503ServiceUnavailable);
         });
 });
 app.MapGet("/accounts/{id}/balance", async (string id, BillingClient billing, CancellationToken cancellationToken) =>
 {
-    var balance = await billing.GetBalanceAsync(new CardAccount(CardNetwork.Visa, id), cancellationToken: cancellationToken);
+    var balance = await billing.GetBalanceAsync(
+        new CardAccount(CardNetwork.Visa, id), cancellationToken: cancellationToken);
     return new Receipt("owes", balance.Balance.Value, balance.Balance.Currency);
 });
 

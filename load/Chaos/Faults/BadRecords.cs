@@ -11,9 +11,10 @@ using WireFormat = Billing.Messaging.WireFormat;
 
 namespace Billing.Chaos.Faults;
 
-/// <summary>Records that no service of the platform would send, one of each kind on each topic. On the request topics these are
-/// garbage, invalid commands, valid commands of other topics, and records of other kinds: all of them must be sent to the dead
-/// letters. On the other topics these are <see cref="StrayRecords"/>. None may stop a service or affect an account.</summary>
+/// <summary>Records that no service of the platform would send, one of each kind on each topic. On the request topics
+/// these are garbage, invalid commands, valid commands of other topics, and records of other kinds: all of them must be
+/// sent to the dead letters. On the other topics these are <see cref="StrayRecords"/>. None may stop a service or
+/// affect an account.</summary>
 public static class BadRecords
 {
     private const string Account = "chaos";
@@ -71,7 +72,8 @@ public static class BadRecords
     /// <summary>Returns commands of a topic in which a field is missing, invalid or out of range.</summary>
     public static IEnumerable<Message<string, byte[]>> Spoiled(string topic)
     {
-        var valid = PaymentTypes.All.SelectMany(Commands).Where(command => Topics.Of(CommandRoute.Of(command)) == topic).ToList();
+        var valid = PaymentTypes.All.SelectMany(Commands)
+            .Where(command => Topics.Of(CommandRoute.Of(command)) == topic).ToList();
         Action<Command>[] spoils =
         [
             command => command.TransactionId = "",

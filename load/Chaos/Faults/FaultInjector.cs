@@ -13,8 +13,8 @@ namespace Billing.Chaos.Faults;
 /// <param name="Recovered">The timestamp at which it was repaired.</param>
 public sealed record InjectedFault(Fault Fault, long Injected, long Recovered);
 
-/// <summary>Injects faults and repairs them. The target of a fault gets no other fault before it is repaired. At most one proxy
-/// and one broker are down at a time, whatever the schedule contains.</summary>
+/// <summary>Injects faults and repairs them. The target of a fault gets no other fault before it is repaired.
+/// At most one proxy and one broker are down at a time, whatever the schedule contains.</summary>
 /// <param name="network">The networks that can be cut; null if none can.</param>
 /// <param name="otherPrograms">The folder of the programs of another release; null if there is none.</param>
 /// <param name="time">The clock.</param>
@@ -98,7 +98,9 @@ public sealed class FaultInjector(
                     if (stack.Services.Contains(service))
                     {
                         Interlocked.Increment(ref _endedThemselves);
-                        say($"{service.Process.Name} ended by itself with exit code {service.Process.ExitCode}: {string.Concat(service.Process.LastLogLines(1))}");
+                        say(
+                            $"{service.Process.Name} ended by itself with exit code {service.Process.ExitCode}: "
+                            + $"{string.Concat(service.Process.LastLogLines(1))}");
                         await _restarts.StartAsync(service.Role, service.Number, cancellationToken);
                     }
                 }
@@ -173,7 +175,8 @@ public sealed class FaultInjector(
             case FaultKind.CutBroker or FaultKind.CutBrokerAnswers:
                 var (between, cut) = (network!.Brokers, fault.Kind == FaultKind.CutBroker ? Cut.Both : Cut.Answers);
                 await FreezeAsync(
-                    () => between.CutOff(fault.Target, cut), () => between.CutOff(fault.Target, Cut.None), fault, cancellationToken);
+                    () => between.CutOff(fault.Target, cut),
+                    () => between.CutOff(fault.Target, Cut.None), fault, cancellationToken);
                 break;
             case var kind when FaultProfile.IsOfNetwork(kind):
                 await CutAsync(fault, cancellationToken);
@@ -184,7 +187,9 @@ public sealed class FaultInjector(
                 await Database(fault).StartAsync(cancellationToken);
                 break;
             case FaultKind.SlowPostgres:
-                await FreezeAsync(() => stack.PostgresDisk!.Set(SlowSyncMs), () => stack.PostgresDisk!.Set(0), fault, cancellationToken);
+                await FreezeAsync(
+                    () => stack.PostgresDisk!.Set(SlowSyncMs),
+                    () => stack.PostgresDisk!.Set(0), fault, cancellationToken);
                 break;
             case FaultKind.KillSlowPostgres:
                 await KillSlowPostgresAsync(fault, cancellationToken);
@@ -236,7 +241,8 @@ public sealed class FaultInjector(
     private Task LoseReadersAsync(CancellationToken cancellationToken) => HoldingAsync(
         PaymentGates, () => RestartReadersAsync(() => Task.CompletedTask, cancellationToken), cancellationToken);
 
-    private LocalPostgres Database(Fault fault) => fault.Target == 1 ? stack.Postgres! : stack.MoreDatabases[fault.Target - 2];
+    private LocalPostgres Database(Fault fault) =>
+        fault.Target == 1 ? stack.Postgres! : stack.MoreDatabases[fault.Target - 2];
 
     // It is a fault of the brokers' pool, and takes PostgreSQL as well.
     private Task LosePowerAsync(Fault fault, CancellationToken cancellationToken) => HoldingAsync(
@@ -249,8 +255,9 @@ public sealed class FaultInjector(
         },
         cancellationToken);
 
-    // A stored event is published again by its command, so it would never be published if a backend had ended before that, and the
-    // command were deleted: nothing may be left from an earlier fault, and nothing ends until what is in flight is published.
+    // A stored event is published again by its command, so it would never be published if a backend had ended before
+    // that, and the command were deleted: nothing may be left from an earlier fault, and nothing ends until what is in
+    // flight is published.
     private Task MakeTopicAgainAsync(Fault fault, CancellationToken cancellationToken) => HoldingAsync(
         [Gate(FaultPool.None, 0), .. PaymentGates, Gate(FaultPool.Postgres, 0)],
         async () =>
@@ -355,7 +362,8 @@ public sealed class FaultInjector(
     private Task FreezeAsync(Action pause, Action resume, Fault fault, CancellationToken cancellationToken) =>
         FreezeAsync(pause, resume, () => WaitAsync(fault, cancellationToken));
 
-    private Task WaitAsync(Fault fault, CancellationToken cancellationToken) => Task.Delay(fault.Lasts, time, cancellationToken);
+    private Task WaitAsync(Fault fault, CancellationToken cancellationToken) =>
+        Task.Delay(fault.Lasts, time, cancellationToken);
 
     private ServiceProcess Service(Fault fault)
     {

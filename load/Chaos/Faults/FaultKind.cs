@@ -12,8 +12,8 @@ public enum FaultKind
     /// <summary>kill -9.</summary>
     KillProxy,
 
-    /// <summary>SIGSTOP for longer than its session timeout: its partitions are reassigned, and it resumes as a stale owner.
-    /// </summary>
+    /// <summary>SIGSTOP for longer than its session timeout: its partitions are reassigned, and it resumes
+    /// as a stale owner.</summary>
     FreezePaymentBackend,
 
     /// <summary>A short SIGSTOP.</summary>
@@ -55,25 +55,26 @@ public enum FaultKind
     /// <summary>kill -9 of PostgreSQL while its sessions wait for a disk that does not answer.</summary>
     KillSlowPostgres,
 
-    /// <summary>SIGSTOP of a broker for longer than its session with the controllers: others lead its partitions, and it resumes as a stale
-    /// leader.</summary>
+    /// <summary>SIGSTOP of a broker for longer than its session with the controllers: others lead its partitions,
+    /// and it resumes as a stale leader.</summary>
     FreezeBroker,
 
-    /// <summary>All brokers and PostgreSQL lose their power at once, and what they have not synced to their disks.</summary>
+    /// <summary>All brokers and PostgreSQL lose their power at once, and what they have not
+    /// synced to their disks.</summary>
     LosePower,
 
     /// <summary>Garbage, oversized, wrong-version and forged records on the request topics.</summary>
     BadRecords,
 
-    /// <summary>The primary of several PostgreSQL servers ends at once, and its data is deleted: the standby takes over, and an empty
-    /// server joins it.</summary>
+    /// <summary>The primary of several PostgreSQL servers ends at once, and its data is deleted:
+    /// the standby takes over, and an empty server joins it.</summary>
     BurnPrimary,
 
     /// <summary>The standby ends at once, and its data is deleted.</summary>
     BurnStandby,
 
-    /// <summary>SIGSTOP of the primary, its sessions and its Patroni for longer than its lock: the standby takes over, and the primary
-    /// resumes as a stale one.</summary>
+    /// <summary>SIGSTOP of the primary, its sessions and its Patroni for longer than its lock: the standby takes over,
+    /// and the primary resumes as a stale one.</summary>
     FreezePrimary,
 
     /// <summary>kill -9 of the primary's Patroni: nobody stops the primary when it has lost its lock.</summary>
@@ -120,7 +121,8 @@ public enum FaultKind
     /// <summary>What the brokers answer the first balance backend does not arrive; what it sends does.</summary>
     CutBalanceBackendFromAnswers,
 
-    /// <summary>The other brokers cannot reach one: they do not replicate what it leads, and clients still reach it.</summary>
+    /// <summary>The other brokers cannot reach one: they do not replicate what it leads,
+    /// and clients still reach it.</summary>
     CutBroker,
 
     /// <summary>What a broker answers the other brokers does not arrive; what they send does.</summary>
@@ -145,8 +147,8 @@ public enum FaultKind
 /// <param name="Pool">The pool from which the target is chosen.</param>
 /// <param name="ShortestMs">Its minimum duration in milliseconds; for a kill, the time until the restart.</param>
 /// <param name="LongestMs">Its maximum duration in milliseconds.</param>
-/// <param name="TargetSeconds">The maximum service interruption that it should cause, in seconds; null if there is no target.
-/// </param>
+/// <param name="TargetSeconds">The maximum service interruption that it should cause, in seconds;
+/// null if there is no target.</param>
 public sealed record FaultProfile(string Name, FaultPool Pool, int ShortestMs, int LongestMs, int? TargetSeconds)
 {
     /// <summary>How many times it may occur in a soak.</summary>
@@ -188,10 +190,14 @@ public sealed record FaultProfile(string Name, FaultPool Pool, int ShortestMs, i
         FaultKind.KillBroker => new("kill -9 broker", FaultPool.Brokers, 4000, 8000, 10),
         FaultKind.CrashPostgres => new("crash PostgreSQL", FaultPool.Postgres, 500, 4000, null),
         FaultKind.FreezePostgres => new("freeze PostgreSQL", FaultPool.Postgres, 1000, 4000, null),
-        FaultKind.CutFromBrokers => new("payment backend cut off from brokers", FaultPool.PaymentBackends, 3000, 12_000, null),
-        FaultKind.CutFromAnswers => new("payment backend cut off from brokers' answers", FaultPool.PaymentBackends, 3000, 12_000, null),
-        FaultKind.FlappingNetwork => new("payment backend's network flapping", FaultPool.PaymentBackends, 4000, 10_000, null),
-        FaultKind.CutFromPostgres => new("payment backend cut off from PostgreSQL", FaultPool.PaymentBackends, 3000, 12_000, null),
+        FaultKind.CutFromBrokers =>
+            new("payment backend cut off from brokers", FaultPool.PaymentBackends, 3000, 12_000, null),
+        FaultKind.CutFromAnswers =>
+            new("payment backend cut off from brokers' answers", FaultPool.PaymentBackends, 3000, 12_000, null),
+        FaultKind.FlappingNetwork =>
+            new("payment backend's network flapping", FaultPool.PaymentBackends, 4000, 10_000, null),
+        FaultKind.CutFromPostgres =>
+            new("payment backend cut off from PostgreSQL", FaultPool.PaymentBackends, 3000, 12_000, null),
         FaultKind.SlowPostgres => new("slow disk of PostgreSQL", FaultPool.Postgres, 3000, 8000, null),
         FaultKind.KillSlowPostgres => new("kill -9 PostgreSQL on a slow disk", FaultPool.Postgres, 2000, 8000, null),
         FaultKind.FreezeBroker => new("freeze broker", FaultPool.Brokers, 3000, 6000, null),
@@ -218,11 +224,13 @@ public sealed record FaultProfile(string Name, FaultPool Pool, int ShortestMs, i
         FaultKind.CutBalanceBackendFromAnswers =>
             new("balance backend cut off from brokers' answers", FaultPool.BalanceBackends, 3000, 12_000, null),
         FaultKind.CutBroker => new("broker cut off from the others", FaultPool.Brokers, 3000, 8000, null),
-        FaultKind.CutBrokerAnswers => new("broker's answers to the others cut off", FaultPool.Brokers, 3000, 8000, null),
+        FaultKind.CutBrokerAnswers =>
+            new("broker's answers to the others cut off", FaultPool.Brokers, 3000, 8000, null),
         FaultKind.SlowBroker => new("slow disk of broker", FaultPool.Brokers, 3000, 8000, null),
         FaultKind.BurnBroker => new("burn broker with its disk", FaultPool.Brokers, 4000, 8000, 10),
         FaultKind.RotBroker => new("rotten disk of broker", FaultPool.Brokers, 7000, 10_000, null),
-        FaultKind.CutStandby => new("primary and standby cut off from each other", FaultPool.Postgres, 3000, 14_000, null),
+        FaultKind.CutStandby =>
+            new("primary and standby cut off from each other", FaultPool.Postgres, 3000, 14_000, null),
         _ => throw new ArgumentOutOfRangeException(nameof(kind), kind, "There is no such fault."),
     };
 }

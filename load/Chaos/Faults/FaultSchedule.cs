@@ -29,7 +29,9 @@ public sealed record Fault(TimeSpan At, FaultKind Kind, int Target, TimeSpan Las
             var target = hasNone ? ""
                 : profile.Pool == FaultPool.Topics ? " " + Topics.AllPayments[Target - 1]
                 : string.Create(CultureInfo.InvariantCulture, $" {Target}");
-            var back = Lasts == TimeSpan.Zero ? "" : string.Create(CultureInfo.InvariantCulture, $", back after {Lasts.TotalSeconds:0.0} s");
+            var back = Lasts == TimeSpan.Zero
+                ? ""
+                : string.Create(CultureInfo.InvariantCulture, $", back after {Lasts.TotalSeconds:0.0} s");
             var off = ClockOff == TimeSpan.Zero ? ""
                 : string.Create(CultureInfo.InvariantCulture, $", off by {ClockOff.TotalHours:+0;-0} h");
             return profile.Name + target + back + off;
@@ -42,13 +44,14 @@ public sealed record Fault(TimeSpan At, FaultKind Kind, int Target, TimeSpan Las
 /// <param name="Brokers">Number of brokers; they get no faults if there are fewer than three.</param>
 /// <param name="Power">Whether the servers can lose their power.</param>
 /// <param name="SlowDisk">Whether the disks of servers can be made slow.</param>
-/// <param name="Network">Whether the first service of each pool can be cut off, and the servers of a cluster from each other.</param>
+/// <param name="Network">Whether the first service of each pool can be cut off, and the servers of a
+/// cluster from each other.</param>
 /// <param name="Replicas">Whether there are several PostgreSQL servers.</param>
 /// <param name="Clocks">Whether the clock of a service can be set wrong.</param>
 /// <param name="Databases">Number of databases of the event store, each with a server of its own.</param>
 public sealed record FaultTargets(
-    int Proxies, int PaymentBackends, int BalanceBackends, int Brokers, bool Power = false, bool SlowDisk = false, bool Network = false,
-    bool Replicas = false, bool Clocks = false, int Databases = 1)
+    int Proxies, int PaymentBackends, int BalanceBackends, int Brokers, bool Power = false, bool SlowDisk = false,
+    bool Network = false, bool Replicas = false, bool Clocks = false, int Databases = 1)
 {
     /// <summary>Whether there are targets for a kind of fault.</summary>
     public bool Allow(FaultKind kind) => In(FaultProfile.Of(kind).Pool) > 0 && kind switch
@@ -78,10 +81,10 @@ public sealed record FaultTargets(
     };
 }
 
-/// <summary>Computes the faults of a soak before it begins, from its seed only, so that a soak that found an error can be
-/// repeated. The kinds occur in rounds, each kind once per round in random order, as often as it may occur at all. Half
-/// of the faults meet another one, of another pool; all others end before the next one begins, but a killed process may
-/// still be starting.</summary>
+/// <summary>Computes the faults of a soak before it begins, from its seed only, so that a soak that found an error can
+/// be repeated. The kinds occur in rounds, each kind once per round in random order, as often as it may occur at all.
+/// Half of the faults meet another one, of another pool; all others end before the next one begins, but a killed
+/// process may still be starting.</summary>
 public static class FaultSchedule
 {
     private static readonly TimeSpan First = TimeSpan.FromSeconds(2);
@@ -113,7 +116,9 @@ public static class FaultSchedule
             var end = EndOf(fault);
             if (random.Next(2) == 0)
             {
-                var meeting = Draw(round, kinds, [.. faults, fault], at + (fault.Lasts * random.NextDouble()), targets, random, FaultProfile.Of(fault.Kind).Pool);
+                var meeting = Draw(
+                    round, kinds, [.. faults, fault], at + (fault.Lasts * random.NextDouble()), targets,
+                    random, FaultProfile.Of(fault.Kind).Pool);
                 faults.Add(meeting);
                 end = EndOf(meeting) > end ? EndOf(meeting) : end;
             }
@@ -131,7 +136,8 @@ public static class FaultSchedule
     }
 
     private static Fault Draw(
-        List<FaultKind> round, FaultKind[] kinds, List<Fault> before, TimeSpan at, FaultTargets targets, Random random, FaultPool? except = null)
+        List<FaultKind> round, FaultKind[] kinds, List<Fault> before, TimeSpan at,
+        FaultTargets targets, Random random, FaultPool? except = null)
     {
         var kind = Draw(round, kinds, before, at, random, except);
         var profile = FaultProfile.Of(kind);

@@ -3,8 +3,8 @@ using Billing.LocalStack.Postgres;
 
 namespace Billing.Chaos.Faults;
 
-/// <summary>The faults of several PostgreSQL servers. Each ends when all servers run again and a standby has every commit: what two lost
-/// disks at once would lose is gone.</summary>
+/// <summary>The faults of several PostgreSQL servers. Each ends when all servers run again and a standby has every
+/// commit: what two lost disks at once would lose is gone.</summary>
 /// <param name="postgres">The servers.</param>
 /// <param name="between">The network between them; null if it cannot be cut.</param>
 internal sealed class ReplicaFaults(ReplicatedPostgres postgres, PeerNetwork? between)

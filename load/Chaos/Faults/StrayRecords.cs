@@ -11,10 +11,10 @@ using Grpc.Core;
 
 namespace Billing.Chaos.Faults;
 
-/// <summary>Valid and invalid records of every kind, for topics where they do not belong: for the event topic, records that are
-/// not events, and events that do not fit their account; for the reply topic of a proxy, records that are not replies, and
-/// replies to no call; for the dead letters, records that were not sent there by a backend. None may stop a service, change a
-/// balance or answer a call.</summary>
+/// <summary>Valid and invalid records of every kind, for topics where they do not belong: for the event topic, records
+/// that are not events, and events that do not fit their account; for the reply topic of a proxy, records that are not
+/// replies, and replies to no call; for the dead letters, records that were not sent there by a backend. None may stop
+/// a service, change a balance or answer a call.</summary>
 public static class StrayRecords
 {
     /// <summary>Returns the records for the event topic.</summary>
@@ -30,7 +30,8 @@ public static class StrayRecords
         Versioned(Event(fact => fact.PaymentAccepted.Amount = null)),
         Versioned(Event(fact => fact.Balance = null)),
         Versioned(Event(fact => fact.Balance = (-1m).ToMoney("USD"))),
-        Versioned(Event(fact => fact.Balance = new Money { CurrencyCode = "USD", Units = long.MaxValue, Nanos = 999_999_999 })),
+        Versioned(Event(
+            fact => fact.Balance = new Money { CurrencyCode = "USD", Units = long.MaxValue, Nanos = 999_999_999 })),
         Versioned(Event(fact => fact.TransactionId = "no id")),
         Versioned(Event(fact => fact.DecidedUnixUs = long.MaxValue)),
         BadRecords.Record("2", Event().ToByteArray()),
@@ -38,10 +39,16 @@ public static class StrayRecords
     ];
 
     /// <summary>Returns the records for a reply topic.</summary>
-    public static IEnumerable<Message<string, byte[]>> ForReplies() => [.. Garbage(), .. Commands(), .. Events(), .. Replies(), DeadLetter()];
+    public static IEnumerable<Message<string, byte[]>> ForReplies() =>
+    [
+        .. Garbage(), .. Commands(), .. Events(), .. Replies(), DeadLetter(),
+    ];
 
     /// <summary>Returns the records for the dead letters.</summary>
-    public static IEnumerable<Message<string, byte[]>> ForDeadLetters() => [.. Garbage(), .. Commands(), .. Events(), .. Replies()];
+    public static IEnumerable<Message<string, byte[]>> ForDeadLetters() =>
+    [
+        .. Garbage(), .. Commands(), .. Events(), .. Replies(),
+    ];
 
     /// <summary>Returns the records for a request topic, in addition to commands.</summary>
     public static IEnumerable<Message<string, byte[]>> ForRequests() => [.. Events(), .. Replies(), DeadLetter()];

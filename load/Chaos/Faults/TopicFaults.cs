@@ -39,7 +39,8 @@ internal sealed class TopicFaults(string bootstrapServers, TimeProvider time)
         return new DeletedLog(unread);
     }
 
-    /// <summary>Waits until every broker has what it replicates: until then, the next one that is lost may be the last that has it.</summary>
+    /// <summary>Waits until every broker has what it replicates: until then, the next one that is lost may be the
+    /// last that has it.</summary>
     public Task WaitUntilReplicatedAsync(CancellationToken cancellationToken) => UntilAsync(
         admin => Task.FromResult(admin.GetMetadata(RequestTimeout).Topics.SelectMany(topic => topic.Partitions)
             .All(partition => partition.InSyncReplicas.Length == partition.Replicas.Length)),

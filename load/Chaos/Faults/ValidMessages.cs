@@ -9,8 +9,8 @@ using Google.Protobuf.WellKnownTypes;
 
 namespace Billing.Chaos.Faults;
 
-/// <summary>Makes valid requests, answers and events by the names and types of their fields, so that a kind that the contract
-/// gains has one. About every second part that may be absent is absent.</summary>
+/// <summary>Makes valid requests, answers and events by the names and types of their fields, so that a kind that the
+/// contract gains has one. About every second part that may be absent is absent.</summary>
 /// <param name="random">Chooses the values.</param>
 /// <param name="accountId">The account of all requests.</param>
 /// <param name="paymentType">Its payment type.</param>
@@ -91,7 +91,10 @@ public sealed class ValidMessages(Random random, string accountId, PaymentType p
     // Of two times of a message, that of the higher number is later.
     private object MessageOf(FieldDescriptor field) =>
         field.MessageType == Money.Descriptor ? (random.Next(1, 1_000_000) / 100m).ToMoney("USD")
-        : field.MessageType == Timestamp.Descriptor ? new Timestamp { Seconds = 1_769_860_800 + (1_000 * field.FieldNumber) }
+        : field.MessageType == Timestamp.Descriptor ? new Timestamp
+        {
+            Seconds = 1_769_860_800 + (1_000 * field.FieldNumber),
+        }
         : field.MessageType == Duration.Descriptor ? new Duration { Seconds = random.Next(FieldRules.HoldSecondsMax) }
         : Of(field.MessageType);
 

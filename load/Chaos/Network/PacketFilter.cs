@@ -14,7 +14,8 @@ public static class PacketFilter
     // A struct sock_filter: BPF_RET | BPF_K, and the number of bytes that pass, none.
     private const ulong ReturnNone = 0x06;
 
-    /// <summary>Drops every packet for a socket before its connection sees it; for a listener also every attempt to connect.</summary>
+    /// <summary>Drops every packet for a socket before its connection sees it; for a listener also every
+    /// attempt to connect.</summary>
     public static void DropAll(Socket socket)
     {
         var instruction = GCHandle.Alloc(ReturnNone, GCHandleType.Pinned);

@@ -3,8 +3,8 @@ using Billing.LocalStack;
 
 namespace Billing.Chaos.Network;
 
-/// <summary>The networks of a stack that can be cut: those of its first proxy, payment backend and balance backend, and those between several
-/// brokers and between several PostgreSQL servers.</summary>
+/// <summary>The networks of a stack that can be cut: those of its first proxy, payment backend and balance backend,
+/// and those between several brokers and between several PostgreSQL servers.</summary>
 public sealed class StackNetwork : IAsyncDisposable
 {
     private readonly List<ServiceNetwork> _services;
@@ -39,7 +39,9 @@ public sealed class StackNetwork : IAsyncDisposable
         SettingsOf = (running, role, number) =>
         {
             var index = number == 1 ? _services.FindIndex(network => network.Role == role) : -1;
-            return index < 0 ? FrozenDictionary<string, string>.Empty : _services[index].Lead(running, running.Kafka!.RelaysOf(index));
+            return index < 0
+                ? FrozenDictionary<string, string>.Empty
+                : _services[index].Lead(running, running.Kafka!.RelaysOf(index));
         },
         BetweenBrokers = stack.Brokers > 1 ? Brokers.Relays : null,
         BetweenDatabases = stack.PostgresReplicas > 1 ? Databases.Relays : null,

@@ -4,8 +4,8 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Chaos.Network;
 
-/// <summary>The behaviour of a relay. TCP retransmits lost packets, so the programs at both ends see packet loss as an occasional
-/// stall and, rarely, as a broken connection. The relay simulates these effects.</summary>
+/// <summary>The behaviour of a relay. TCP retransmits lost packets, so the programs at both ends see packet loss as an
+/// occasional stall and, rarely, as a broken connection. The relay simulates these effects.</summary>
 /// <param name="Delay">The delay of all data in one direction.</param>
 /// <param name="StallPercent">Share of reads that are stalled as by a retransmission, in percent.</param>
 /// <param name="Stall">The additional delay of a stalled read.</param>
@@ -13,7 +13,8 @@ namespace Billing.Chaos.Network;
 public sealed record RelayBehaviour(TimeSpan Delay, int StallPercent, TimeSpan Stall, int ResetPerThousand)
 {
     /// <summary>100 ms in each direction, with packet loss.</summary>
-    public static RelayBehaviour Slow { get; } = new(TimeSpan.FromMilliseconds(100), 2, TimeSpan.FromMilliseconds(300), 2);
+    public static RelayBehaviour Slow { get; } = new(
+        TimeSpan.FromMilliseconds(100), 2, TimeSpan.FromMilliseconds(300), 2);
 
     /// <summary>Only relays.</summary>
     public static RelayBehaviour None { get; } = new(TimeSpan.Zero, 0, TimeSpan.Zero, 0);
@@ -36,8 +37,8 @@ public enum Cut
     Both = Requests | Answers,
 }
 
-/// <summary>A TCP relay on the loopback interface that delays, stalls and resets connections, can be cut for a while, and can vanish. It
-/// preserves the order of the data.</summary>
+/// <summary>A TCP relay on the loopback interface that delays, stalls and resets connections, can be cut for a while,
+/// and can vanish. It preserves the order of the data.</summary>
 public sealed class TcpRelay : IAsyncDisposable
 {
     private readonly Socket _listener = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
@@ -78,12 +79,12 @@ public sealed class TcpRelay : IAsyncDisposable
         }
     }
 
-    /// <summary>Cuts it, or ends that with <see cref="Cut.None"/>: what did not arrive meanwhile arrives then, as what the kernels repeat
-    /// after a cut of the network.</summary>
+    /// <summary>Cuts it, or ends that with <see cref="Cut.None"/>: what did not arrive meanwhile arrives then,
+    /// as what the kernels repeat after a cut of the network.</summary>
     public void CutOff(Cut directions) => _cut = directions;
 
-    /// <summary>Makes it a host that has lost its network: nothing that is sent to it arrives, also at its kernel, so that nothing is
-    /// acknowledged or refused; and nothing comes from it any more.</summary>
+    /// <summary>Makes it a host that has lost its network: nothing that is sent to it arrives, also at its kernel,
+    /// so that nothing is acknowledged or refused; and nothing comes from it any more.</summary>
     public void Vanish()
     {
         lock (_clients)
@@ -141,7 +142,9 @@ public sealed class TcpRelay : IAsyncDisposable
                 client.NoDelay = server.NoDelay = true;
                 await server.ConnectAsync(new IPEndPoint(IPAddress.Loopback, _target), _stopping.Token);
                 using var both = CancellationTokenSource.CreateLinkedTokenSource(_stopping.Token);
-                await Task.WhenAny(PumpAsync(client, server, Cut.Requests, both.Token), PumpAsync(server, client, Cut.Answers, both.Token));
+                await Task.WhenAny(
+                    PumpAsync(client, server, Cut.Requests, both.Token),
+                    PumpAsync(server, client, Cut.Answers, both.Token));
                 await both.CancelAsync();
             }
             catch (Exception e) when (e is SocketException or OperationCanceledException)
@@ -176,7 +179,8 @@ public sealed class TcpRelay : IAsyncDisposable
                     return;
                 }
                 var delay = _behaviour.Delay + (Draw(100) < _behaviour.StallPercent ? _behaviour.Stall : TimeSpan.Zero);
-                due = Math.Max(due, TimeProvider.System.GetTimestamp() + (long)(delay.TotalSeconds * TimeProvider.System.TimestampFrequency));
+                due = Math.Max(due, TimeProvider.System.GetTimestamp()
+                    + (long)(delay.TotalSeconds * TimeProvider.System.TimestampFrequency));
                 await underWay.Writer.WriteAsync((due, buffer[..read]), cancellationToken);
             }
             underWay.Writer.Complete();
@@ -189,7 +193,8 @@ public sealed class TcpRelay : IAsyncDisposable
     }
 
     private async Task DeliverAsync(
-        System.Threading.Channels.ChannelReader<(long Due, byte[] Bytes)> underWay, Socket to, Cut direction, CancellationToken cancellationToken)
+        System.Threading.Channels.ChannelReader<(long Due, byte[] Bytes)> underWay, Socket to,
+        Cut direction, CancellationToken cancellationToken)
     {
         try
         {
@@ -200,7 +205,9 @@ public sealed class TcpRelay : IAsyncDisposable
                 {
                     await Task.Delay(wait, TimeProvider.System, cancellationToken);
                 }
-                await Poll.LastAsync(() => Task.FromResult(_cut & direction), cut => cut == Cut.None, TimeSpan.MaxValue, cancellationToken);
+                await Poll.LastAsync(
+                    () => Task.FromResult(_cut & direction),
+                    cut => cut == Cut.None, TimeSpan.MaxValue, cancellationToken);
                 if (!Volatile.Read(ref _vanished))
                 {
                     await to.SendAsync(bytes, cancellationToken);

@@ -14,21 +14,25 @@ internal static class DurationFlag
     public static Option<TimeSpan> WarmUp(string description, TimeSpan fallback) =>
         Create("--warm-up", description + "; 0 for none", fallback, TimeSpan.Zero);
 
-    private static Option<TimeSpan> Create(string name, string description, TimeSpan fallback, TimeSpan min) => new(name)
-    {
-        Description = description,
-        DefaultValueFactory = _ => fallback,
-        HelpName = "30s|5m|1h",
-        CustomParser = result =>
+    private static Option<TimeSpan> Create(
+        string name, string description, TimeSpan fallback, TimeSpan min) => new(name)
         {
-            var text = result.Tokens[0].Value;
-            if (!TryParse(text, out var time) || time < min)
+            Description = description,
+            DefaultValueFactory = _ => fallback,
+            HelpName = "30s|5m|1h",
+            CustomParser = result =>
             {
-                result.AddError($"{name} must be a time such as 30s, 5m or 1h, from {min.TotalSeconds:0}s to {Max.TotalHours:0}h; it is '{text}'.");
-            }
-            return time;
-        },
-    };
+                var text = result.Tokens[0].Value;
+                if (!TryParse(text, out var time) || time < min)
+                {
+                    result.AddError(
+                        $"{name} must be a time such as 30s, 5m or 1h, from {min.TotalSeconds:0}s to "
+                            + $"{Max.TotalHours:0}h; "
+                        + $"it is '{text}'.");
+                }
+                return time;
+            },
+        };
 
     private static bool TryParse(string text, out TimeSpan time)
     {
@@ -41,7 +45,8 @@ internal static class DurationFlag
             "h" => 3600,
             _ => 0,
         };
-        var isTime = double.TryParse(number, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out var value)
+        var isTime = double.TryParse(
+            number, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out var value)
             && seconds > 0 && value * seconds <= Max.TotalSeconds;
         time = isTime ? TimeSpan.FromSeconds(value * seconds) : TimeSpan.Zero;
         return isTime;

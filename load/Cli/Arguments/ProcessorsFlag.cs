@@ -4,7 +4,8 @@ using Billing.Operator.Arguments;
 
 namespace Billing.Cli.Arguments;
 
-/// <summary>The option <c>--cpus</c>: a command and everything that it starts get the processor time of a smaller machine.</summary>
+/// <summary>The option <c>--cpus</c>: a command and everything that it starts get the processor time of
+/// a smaller machine.</summary>
 internal static class ProcessorsFlag
 {
     private const string Group = "billing-cpus";
@@ -13,7 +14,8 @@ internal static class ProcessorsFlag
     /// <summary>The option, the same for every command that has it.</summary>
     public static Option<double?> Option { get; } = Flags.Decimal(
         "--cpus",
-        "Processors that the command and all that it starts may use together, as on a smaller machine, such as 0.5; as root; all by default",
+        "Processors that the command and all that it starts may use together, as on a smaller machine, such as 0.5; "
+            + "as root; all by default",
         Min, Environment.ProcessorCount);
 
     /// <summary>Limits this process and what it starts from now on, if the command line says so.</summary>

@@ -20,13 +20,18 @@ internal sealed class BackgroundStack(IAnsiConsole console)
             console.WriteLine("A stack is already running; `./billing status` shows it, `./billing down` stops it.");
             return 1;
         }
-        await using var stack = await Starting.StackAsync(options with { Detached = true, CredentialsFolder = StackInBackground.Credentials }, console, cancellationToken);
+        await using var stack = await Starting.StackAsync(
+            options with { Detached = true, CredentialsFolder = StackInBackground.Credentials },
+            console, cancellationToken);
         var state = StackState.Of(stack);
         await state.WriteAsync();
-        // The keeper reads the state that was just written. It must be stopped first, because it would restart the other
-        // processes.
+        // The keeper reads the state that was just written. It must be stopped first, because it would restart
+        // the other processes.
         var keeper = Keeper.Start(stack.Folder);
-        state = state with { Processes = [new StackProcess(keeper.Name, keeper.Identity, Signal.Terminate, null), .. state.Processes] };
+        state = state with
+        {
+            Processes = [new StackProcess(keeper.Name, keeper.Identity, Signal.Terminate, null), .. state.Processes],
+        };
         await state.WriteAsync();
         if (withMonitoring)
         {
@@ -72,15 +77,24 @@ internal sealed class BackgroundStack(IAnsiConsole console)
         return 0;
     }
 
-    /// <summary>Starts Prometheus; if it fails to start, the stack keeps running, and the error message says so.</summary>
+    /// <summary>Starts Prometheus; if it fails to start, the stack keeps running, and the
+    /// error message says so.</summary>
     private static async Task<StackState> WatchAsync(BillingStack stack, CancellationToken cancellationToken)
     {
         try
         {
             var (prometheus, address) = await LocalPrometheus.StartAsync(stack, cancellationToken);
             // Read again, because the keeper may have changed the state.
-            var state = await StackState.ReadAsync() ?? throw new StackException("The stack was stopped in the meantime.");
-            state = state with { Processes = [.. state.Processes, new StackProcess(prometheus.Name, prometheus.Identity, Signal.Terminate, address)] };
+            var state = await StackState.ReadAsync()
+                ?? throw new StackException("The stack was stopped in the meantime.");
+            state = state with
+            {
+                Processes =
+                [
+                    .. state.Processes,
+                    new StackProcess(prometheus.Name, prometheus.Identity, Signal.Terminate, address),
+                ],
+            };
             await state.WriteAsync();
             return state;
         }
@@ -108,13 +122,16 @@ internal sealed class BackgroundStack(IAnsiConsole console)
                 process.Identity.IsRunning ? "running" : "[red]stopped[/]", process.Address ?? "");
         }
         console.Write(table);
-        console.WriteLine($"Transport  {state.Transport}{(state.Protocol is { } protocol ? " over " + protocol : "")}{(state.BootstrapServers is { } brokers ? ", brokers " + brokers : "")}");
+        console.WriteLine(
+            $"Transport  {state.Transport}{(state.Protocol is { } protocol ? " over " + protocol : "")}"
+            + $"{(state.BootstrapServers is { } brokers ? ", brokers " + brokers : "")}");
         console.WriteLine($"Proxies    {string.Join(',', state.Proxies)}");
         console.WriteLine($"REST       {string.Join(',', state.Rest)} (a live page at /, documentation at /docs)");
         if (state.Admin.Count > 0)
         {
             console.WriteLine($"Operators  {string.Join(',', state.Admin)}");
-            console.WriteLine($"CA file    {Path.Combine(StackInBackground.Credentials, "ca.pem")} (./billing token --help)");
+            console.WriteLine(
+                $"CA file    {Path.Combine(StackInBackground.Credentials, "ca.pem")} (./billing token --help)");
         }
         foreach (var (name, connection) in state.Databases)
         {

@@ -5,8 +5,8 @@ using Spectre.Console;
 namespace Billing.Cli.Background;
 
 /// <summary>Restarts services of the stack in the background when they end, as systemd would: a service that cannot
-/// continue logs the reason, ends, and relies on the restart. A service that ends repeatedly is restarted with a growing
-/// back-off.</summary>
+/// continue logs the reason, ends, and relies on the restart. A service that ends repeatedly is restarted with a
+/// growing back-off.</summary>
 internal sealed class Keeper(IAnsiConsole console, TimeProvider time)
 {
     private const string Name = "keeper";
@@ -22,9 +22,11 @@ internal sealed class Keeper(IAnsiConsole console, TimeProvider time)
 
     /// <summary>Starts a keeper process for the stack in the state file.</summary>
     public static ChildProcess Start(StackFolder folder) => ChildProcess.Start(
-        new ChildProcessStart(Name, DotnetProgram.Launcher, [DotnetProgram.FileOf("Billing.Cli"), "keep"], folder.LogFile(Name))
+        new ChildProcessStart(
+            Name, DotnetProgram.Launcher, [DotnetProgram.FileOf("Billing.Cli"), "keep"], folder.LogFile(Name))
         {
-            Environment = new Dictionary<string, string?> { ["BILLING_STATE"] = Path.GetDirectoryName(StackInBackground.File) },
+            Environment =
+                new Dictionary<string, string?> { ["BILLING_STATE"] = Path.GetDirectoryName(StackInBackground.File) },
             Detached = true,
         });
 

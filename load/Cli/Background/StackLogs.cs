@@ -5,9 +5,10 @@ namespace Billing.Cli.Background;
 /// <summary>The logs of the stack in the background, which the program tail prints: <c>logs</c>.</summary>
 internal static class StackLogs
 {
-    /// <summary>Prints the stack's logs, and with <paramref name="follow"/> new lines too, until it is cancelled or the stack is
-    /// stopped.</summary>
-    public static async Task<int> PrintAsync(IReadOnlyCollection<string> names, bool follow, CancellationToken cancellationToken)
+    /// <summary>Prints the stack's logs, and with <paramref name="follow"/> new lines too, until it is cancelled or the
+    /// stack is stopped.</summary>
+    public static async Task<int> PrintAsync(
+        IReadOnlyCollection<string> names, bool follow, CancellationToken cancellationToken)
     {
         if (await StackState.ReadAsync() is not { } state)
         {
@@ -28,7 +29,9 @@ internal static class StackLogs
             ? Directory.EnumerateFiles(folder, "*.log").ToDictionary(file => Path.GetFileNameWithoutExtension(file))
             : throw new StackException($"The folder of the stack's logs, {folder}, does not exist.");
         return names.FirstOrDefault(name => !all.ContainsKey(name)) is { } unknown
-            ? throw new StackException($"There is no log of '{unknown}'; there are {string.Join(", ", all.Keys.Order(StringComparer.Ordinal))}.")
+            ? throw new StackException(
+                $"There is no log of '{unknown}'; there are "
+                + $"{string.Join(", ", all.Keys.Order(StringComparer.Ordinal))}.")
             : [.. (names.Count > 0 ? names : [.. all.Keys.Order(StringComparer.Ordinal)]).Select(name => all[name])];
     }
 }

@@ -11,10 +11,12 @@ namespace Billing.Cli.Background;
 /// <param name="Databases">The connection string of each database of the event store, by its name.</param>
 /// <param name="Processes">The processes, in the order in which they must be stopped.</param>
 internal sealed record StackState(
-    string Folder, string Transport, string? Protocol, string? BootstrapServers, IReadOnlyDictionary<string, string> Databases, IReadOnlyList<string> Proxies,
-    IReadOnlyList<string> Rest, IReadOnlyList<string> Admin, IReadOnlyList<StackProcess> Processes)
+    string Folder, string Transport, string? Protocol, string? BootstrapServers,
+    IReadOnlyDictionary<string, string> Databases, IReadOnlyList<string> Proxies, IReadOnlyList<string> Rest,
+    IReadOnlyList<string> Admin, IReadOnlyList<StackProcess> Processes)
 {
-    /// <summary>The connection string of the first database, for programs that read the state file and know of one only.</summary>
+    /// <summary>The connection string of the first database, for programs that read the state file and
+    /// know of one only.</summary>
     public string ConnectionString => Databases.Values.First();
 
     [JsonIgnore]
@@ -37,12 +39,17 @@ internal sealed record StackState(
         stack.Folder.FullName, stack.Transport, stack.Protocol, stack.BootstrapServers, stack.Databases,
         stack.ProxyAddresses, stack.RestAddresses, stack.AdminAddresses,
         [
-            .. stack.Services.Select(s => new StackProcess(s.Process.Name, s.Process.Identity, Signal.Terminate, s.Address, s.Process.Started)),
+            .. stack.Services.Select(s =>
+                new StackProcess(s.Process.Name, s.Process.Identity, Signal.Terminate, s.Address, s.Process.Started)),
             .. (stack.Kafka?.Processes ?? []).Select(p => new StackProcess(p.Name, p.Identity, Signal.Terminate, null)),
-            .. stack.Postgres?.Process is { } p ? [new StackProcess(p.Name, p.Identity, Signal.Interrupt, null)] : Array.Empty<StackProcess>(),
-            .. stack.MoreDatabases.Select(d => d.Process).OfType<ChildProcess>().Select(p => new StackProcess(p.Name, p.Identity, Signal.Interrupt, null)),
+            .. stack.Postgres?.Process is { } p
+                ? [new StackProcess(p.Name, p.Identity, Signal.Interrupt, null)]
+                : Array.Empty<StackProcess>(),
+            .. stack.MoreDatabases.Select(d => d.Process).OfType<ChildProcess>()
+                .Select(p => new StackProcess(p.Name, p.Identity, Signal.Interrupt, null)),
             // As on a machine, something must start them again when they end: they are what repairs the servers.
-            .. (stack.Replicas?.Processes ?? []).Select(p => new StackProcess(p.Name, p.Identity, Signal.Terminate, null, p.Started)),
+            .. (stack.Replicas?.Processes
+                ?? []).Select(p => new StackProcess(p.Name, p.Identity, Signal.Terminate, null, p.Started)),
         ]);
 
     /// <summary>Reads the state file; null if there is no stack in the background.</summary>

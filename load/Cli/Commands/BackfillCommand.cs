@@ -13,8 +13,8 @@ using Spectre.Console;
 
 namespace Billing.Cli.Commands;
 
-/// <summary>Stores payments of the past, as years of use would have left them, so that what depends on the history can be measured:
-/// with the appends of a payment backend, but without waiting for the disk, on all processors.</summary>
+/// <summary>Stores payments of the past, as years of use would have left them, so that what depends on the history can
+/// be measured: with the appends of a payment backend, but without waiting for the disk, on all processors.</summary>
 internal static class BackfillCommand
 {
     private const string Currency = "USD";
@@ -28,15 +28,22 @@ internal static class BackfillCommand
     public static Command Create(IAnsiConsole console)
     {
         var events = Flags.Number("--events", "Payments to store", 1_000_000, 1, 2_000_000_000);
-        var accounts = Flags.Number("--accounts", "Accounts to store them for, evenly, of all payment types: those that the load of the measurements uses", 100_000, 1, 100_000_000);
+        var accounts = Flags.Number(
+            "--accounts",
+            "Accounts to store them for, evenly, of all payment types: those that the load of the measurements uses",
+            100_000, 1, 100_000_000);
         var postgres = Flags.EventStore();
-        var command = new Command("backfill", "Fills a store without events with payments of the past, as years of use would have, to measure what depends on the history.")
+        var command = new Command(
+            "backfill",
+            "Fills a store without events with payments of the past, as years of use would have, to measure what "
+                + "depends on the history.")
         {
             events, accounts, postgres,
         };
         return command.Does(async (parsed, cancellationToken) =>
         {
-            var databases = (await StackInBackground.DatabasesAsync(parsed.GetValue(postgres))).ToDictionary(database => database.Key, database => Hasty(database.Value));
+            var databases = (await StackInBackground.DatabasesAsync(parsed.GetValue(postgres)))
+                .ToDictionary(database => database.Key, database => Hasty(database.Value));
             await RequireNoEventsAsync(databases, cancellationToken);
             await using var services = StoreServices.Of(databases);
             await services.EnsureEventStoreAsync(cancellationToken);
@@ -55,7 +62,9 @@ internal static class BackfillCommand
                 await vacuum.ExecuteNonQueryAsync(cancellationToken);
             }
             var seconds = TimeProvider.System.GetElapsedTime(start).TotalSeconds;
-            console.WriteLine($"{count:N0} payments of {Math.Min(count, over):N0} accounts in {seconds:0} s, {count / seconds:N0} a second.");
+            console.WriteLine(
+                $"{count:N0} payments of {Math.Min(count, over):N0} accounts in {seconds:0} s, "
+                + $"{count / seconds:N0} a second.");
             return 0;
         });
     }
@@ -76,7 +85,8 @@ internal static class BackfillCommand
             if (await events.ExecuteScalarAsync(cancellationToken) is true)
             {
                 throw new CommandException(
-                    $"--postgres: the database {name} has events: backfill makes payments up, for an empty store only.");
+                    $"--postgres: the database {name} has events: backfill makes payments up, for an "
+                    + "empty store only.");
             }
         }
     }
@@ -88,7 +98,8 @@ internal static class BackfillCommand
         return connection.ConnectionString;
     }
 
-    // Every account gets its next payment before any gets the one after it: as in years of use, an account's events lie far apart.
+    // Every account gets its next payment before any gets the one after it: as in years of use, an account's
+    // events lie far apart.
     private static async Task StoreAsync(
         ServiceProvider services, int events, int accounts, Action<double> stored, CancellationToken cancellationToken)
     {
@@ -101,7 +112,8 @@ internal static class BackfillCommand
                 Enumerable.Range(0, round).Chunk(BatchMax), cancellationToken,
                 async (chunk, token) =>
                 {
-                    foreach (var batch in chunk.Select(account => Payment(account, before, ref heads[account])).GroupBy(added => services.DatabaseOf(added.Recorded.StreamId)))
+                    foreach (var batch in chunk.Select(account => Payment(account, before, ref heads[account]))
+                        .GroupBy(added => services.DatabaseOf(added.Recorded.StreamId)))
                     {
                         await batch.Key.AppendAsync([.. batch], [], token);
                     }
@@ -113,7 +125,8 @@ internal static class BackfillCommand
     private static NewEvent Payment(int account, long before, ref string? head)
     {
         var (number, type) = Math.DivRem(account, PaymentTypes.All.Count);
-        var streamId = StreamId.For(PaymentTypes.All[type], RandomRequests.DefaultPrefix + number.ToString(CultureInfo.InvariantCulture));
+        var streamId = StreamId.For(
+            PaymentTypes.All[type], RandomRequests.DefaultPrefix + number.ToString(CultureInfo.InvariantCulture));
         var known = new Account(before, before * Amount, DefaultLimit, before == 0 ? null : Currency) { Head = head };
         var fact = new Payment(Guid.CreateVersion7(), Amount, Currency).Decide(known, TimeProvider.System.GetUtcNow());
         var added = NewEvent.Of(streamId, fact, known);

@@ -13,18 +13,23 @@ internal static class MutantsCommand
 {
     public static Command Create(IAnsiConsole console)
     {
-        var schedules = Flags.Number("--schedules", "Maximum number of schedules to simulate for each bug", 20_000, 1, int.MaxValue);
+        var schedules = Flags.Number(
+            "--schedules", "Maximum number of schedules to simulate for each bug", 20_000, 1, int.MaxValue);
         var seed = Flags.Number("--seed", "The first schedule's seed", 1, 0, int.MaxValue);
         var only = Flags.Text("--only", "Only bugs whose name contains this text", "TEXT");
         var report = Flags.Text("--report", "File for the page of the bugs, as Markdown", "FILE");
-        var command = new Command("mutants", "Inserts known bugs into a copy of the sources, one by one, and checks whether the simulation or a test finds them.")
+        var command = new Command(
+            "mutants",
+            "Inserts known bugs into a copy of the sources, one by one, and checks whether the simulation or a "
+                + "test finds them.")
         {
             schedules, seed, only, report,
         };
         return command.Does(async (parsed, cancellationToken) =>
         {
             var mutants = Mutant.ReadAll(SourceCopy.Root).Where(
-                m => parsed.GetValue(only) is not { } text || m.Name.Contains(text, StringComparison.OrdinalIgnoreCase)).ToList();
+                m => parsed.GetValue(only) is not { } text
+                    || m.Name.Contains(text, StringComparison.OrdinalIgnoreCase)).ToList();
             if (mutants.Count == 0)
             {
                 throw new StackException($"--only: no mutant's name contains '{parsed.GetValue(only)}'.");

@@ -5,8 +5,8 @@ using Spectre.Console;
 
 namespace Billing.Cli.Commands;
 
-/// <summary>Runs the platform's own code on models of Kafka and the event store, in simulated time, schedule after schedule,
-/// until one fails or the time is up.</summary>
+/// <summary>Runs the platform's own code on models of Kafka and the event store, in simulated time, schedule after
+/// schedule, until one fails or the time is up.</summary>
 internal static class SimulateCommand
 {
     private const double ProgressSeconds = 10;
@@ -16,11 +16,16 @@ internal static class SimulateCommand
 
     public static Command Create(IAnsiConsole console)
     {
-        var seed = new Option<int?>("--seed") { Description = "The first schedule's seed; from the clock by default", HelpName = "N" };
+        var seed = new Option<int?>(
+            "--seed")
+        { Description = "The first schedule's seed; from the clock by default", HelpName = "N" };
         var minutes = Flags.Number("--minutes", "Duration, in minutes", 1, 1, 1440);
         var schedules = Flags.Number("--schedules", "Maximum number of schedules; 0 for no limit", 0, 0, int.MaxValue);
         var trace = Flags.Text("--trace", "File for the trace of the failing schedule", "FILE");
-        var command = new Command("simulate", "Simulates the platform on models of Kafka and the event store, with crashes at any step, and checks every answer.")
+        var command = new Command(
+            "simulate",
+            "Simulates the platform on models of Kafka and the event store, with crashes at any step, "
+                + "and checks every answer.")
         {
             seed, minutes, schedules, trace,
         };
@@ -80,6 +85,8 @@ internal static class SimulateCommand
     private static string Line(SimulationSummary summary)
     {
         var minutes = Math.Max(summary.Took.TotalMinutes, 1e-9);
-        return $"{summary.Schedules:N0} schedules, {summary.Simulated.TotalHours:N1} simulated hours, {summary.Steps:N0} steps in {summary.Took.TotalSeconds:0} s: {summary.Schedules / minutes:N0} schedules and {summary.Simulated.TotalHours / minutes:N0} simulated hours per minute.";
+        return $"{summary.Schedules:N0} schedules, {summary.Simulated.TotalHours:N1} simulated hours, "
+            + $"{summary.Steps:N0} steps in {summary.Took.TotalSeconds:0} s: {summary.Schedules / minutes:N0} "
+            + $"schedules and {summary.Simulated.TotalHours / minutes:N0} simulated hours per minute.";
     }
 }

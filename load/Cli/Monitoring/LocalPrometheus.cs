@@ -14,15 +14,18 @@ internal static class LocalPrometheus
     public const string Name = "prometheus";
 
     /// <summary>Starts Prometheus and returns when it is ready.</summary>
-    public static async Task<(ChildProcess Process, string Address)> StartAsync(BillingStack stack, CancellationToken cancellationToken)
+    public static async Task<(ChildProcess Process, string Address)> StartAsync(
+        BillingStack stack, CancellationToken cancellationToken)
     {
         var program = Program();
         var folder = stack.Folder.CreateSubfolder("monitoring");
-        await new Tool("cp").RunAsync(["-r", "--", Path.Combine(AppContext.BaseDirectory, "monitoring") + "/.", folder], cancellationToken);
+        await new Tool("cp").RunAsync(
+            ["-r", "--", Path.Combine(AppContext.BaseDirectory, "monitoring") + "/.", folder], cancellationToken);
         if (stack.Credentials is { } credentials)
         {
             await File.AppendAllTextAsync(
-                Path.Combine(folder, "prometheus.yml"), $"    tls_config:\n      ca_file: {credentials.CaFile}\n", cancellationToken);
+                Path.Combine(folder, "prometheus.yml"),
+                $"    tls_config:\n      ca_file: {credentials.CaFile}\n", cancellationToken);
         }
         var targets = Directory.CreateDirectory(Path.Combine(folder, "targets"));
         await File.WriteAllTextAsync(Path.Combine(targets.FullName, "stack.json"), Targets(stack), cancellationToken);
@@ -34,7 +37,8 @@ internal static class LocalPrometheus
         var process = ChildProcess.Start(new ChildProcessStart(
             Name, program,
             [
-                "--config.file=" + Path.Combine(folder, "prometheus.yml"), "--storage.tsdb.path=" + Path.Combine(folder, "data"),
+                "--config.file=" + Path.Combine(folder, "prometheus.yml"),
+                "--storage.tsdb.path=" + Path.Combine(folder, "data"),
                 "--web.listen-address=" + listen, "--log.level=warn",
             ],
             stack.Folder.LogFile(Name))
@@ -55,10 +59,15 @@ internal static class LocalPrometheus
     public static string Targets(BillingStack stack) => JsonSerializer.Serialize(stack.Services.Select(service => new
     {
         targets = new[] { AddressOf(service).Authority },
-        labels = new Dictionary<string, string> { ["tier"] = service.Process.Name.Split('-')[0], ["__scheme__"] = AddressOf(service).Scheme },
+        labels = new Dictionary<string, string>
+        {
+            ["tier"] = service.Process.Name.Split('-')[0],
+            ["__scheme__"] = AddressOf(service).Scheme,
+        },
     }));
 
-    private static Uri AddressOf(ServiceProcess service) => new(service.AdminAddress ?? service.RestAddress ?? service.Address);
+    private static Uri AddressOf(ServiceProcess service) =>
+        new(service.AdminAddress ?? service.RestAddress ?? service.Address);
 
     private static string Program()
     {
@@ -66,6 +75,7 @@ internal static class LocalPrometheus
         var program = Path.Combine(folder, Name);
         return File.Exists(program)
             ? program
-            : throw new StackException($"Prometheus is not at {program}: set {FolderVariable} to the folder of its programs");
+            : throw new StackException(
+                $"Prometheus is not at {program}: set {FolderVariable} to the folder of its programs");
     }
 }

@@ -14,25 +14,30 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
     {
         foreach (var program in mutants.Select(mutant => mutant.Program).Distinct())
         {
-            await BuildAsync(program, program == Mutant.Simulation ? "load/Cli" : "tests/" + program, cancellationToken);
+            await BuildAsync(
+                program, program == Mutant.Simulation ? "load/Cli" : "tests/" + program, cancellationToken);
         }
     }
 
-    /// <summary>Plants a bug, and looks for it. Only the assembly with the bug is compiled, and takes the place of the right one in the program that
-    /// looks for it.</summary>
+    /// <summary>Plants a bug, and looks for it. Only the assembly with the bug is compiled, and takes the place of the
+    /// right one in the program that looks for it.</summary>
     public async Task<MutantResult> HuntAsync(Mutant mutant, CancellationToken cancellationToken)
     {
         var project = copy.ProjectOf(mutant);
         var name = Path.GetFileNameWithoutExtension(project);
         var built = Path.Combine(Output(name), name + ".dll");
         // Tests start programs from folders of their own.
-        var places = Directory.GetFiles(Path.Combine(copy.Folder, "artifacts", "bin"), name + ".dll", SearchOption.AllDirectories);
+        var places = Directory.GetFiles(
+            Path.Combine(copy.Folder, "artifacts", "bin"), name + ".dll", SearchOption.AllDirectories);
         var (source, right) = (copy.Plant(mutant), await File.ReadAllBytesAsync(built, cancellationToken));
         try
         {
-            await BuildAsync(mutant.Name, project, cancellationToken, "--no-restore", "-p:BuildProjectReferences=false");
+            await BuildAsync(
+                mutant.Name, project, cancellationToken, "--no-restore", "-p:BuildProjectReferences=false");
             CopyTo(places, await File.ReadAllBytesAsync(built, cancellationToken));
-            return mutant.Test is null ? await SimulateAsync(mutant, cancellationToken) : await TestAsync(mutant, cancellationToken);
+            return mutant.Test is null
+                ? await SimulateAsync(mutant, cancellationToken)
+                : await TestAsync(mutant, cancellationToken);
         }
         finally
         {
@@ -41,10 +46,12 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
         }
     }
 
-    private static void CopyTo(string[] places, byte[] assembly) => Array.ForEach(places, place => File.WriteAllBytes(place, assembly));
+    private static void CopyTo(string[] places, byte[] assembly) =>
+        Array.ForEach(places, place => File.WriteAllBytes(place, assembly));
 
     // Warnings and analyzers are off, because code that a bug makes unused or unreachable must not fail the build.
-    private async Task BuildAsync(string what, string project, CancellationToken cancellationToken, params string[] options)
+    private async Task BuildAsync(
+        string what, string project, CancellationToken cancellationToken, params string[] options)
     {
         var (built, output) = await RunAsync(cancellationToken, [
             "build", project, "-c", "Release", "--nologo", "-v", "quiet",
@@ -58,13 +65,16 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
     private async Task<MutantResult> SimulateAsync(Mutant mutant, CancellationToken cancellationToken)
     {
         var (exitCode, output) = await RunAsync(
-            cancellationToken, Program(mutant), "simulate", "--seed", $"{seed}", "--schedules", $"{schedules}", "--minutes", $"{Bound.TotalMinutes}");
+            cancellationToken, Program(mutant), "simulate", "--seed", $"{seed}", "--schedules",
+            $"{schedules}", "--minutes", $"{Bound.TotalMinutes}");
         if (exitCode == 0)
         {
             return new MutantResult(mutant, false, $"{schedules} schedules", schedules);
         }
         return Failure().Match(output) is { Success: true } failure
-            ? new MutantResult(mutant, true, "simulation: " + Shortened(failure.Groups[2].Value), int.Parse(failure.Groups[1].Value) - seed + 1)
+            ? new MutantResult(
+                mutant, true, "simulation: " + Shortened(failure.Groups[2].Value),
+                int.Parse(failure.Groups[1].Value) - seed + 1)
             : new MutantResult(mutant, true, $"simulation: exit code {exitCode}", 0);
     }
 
@@ -80,15 +90,18 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
     }
 
     private bool IsClass(Mutant mutant) => Directory.EnumerateFiles(
-        Path.Combine(copy.Folder, "tests", mutant.Program), mutant.Test!.Split('.')[^1] + ".cs", SearchOption.AllDirectories).Any();
+        Path.Combine(copy.Folder, "tests", mutant.Program),
+        mutant.Test!.Split('.')[^1] + ".cs", SearchOption.AllDirectories).Any();
 
-    private async Task<(int ExitCode, string Output)> RunAsync(CancellationToken cancellationToken, params string[] arguments)
+    private async Task<(int ExitCode, string Output)> RunAsync(
+        CancellationToken cancellationToken, params string[] arguments)
     {
         using var bound = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         bound.CancelAfter(Bound);
         try
         {
-            var (exitCode, output, errors) = await new Tool(DotnetProgram.Launcher) { Folder = copy.Folder }.TryAsync(arguments, bound.Token);
+            var (exitCode, output, errors) = await new Tool(DotnetProgram.Launcher) { Folder = copy.Folder }.TryAsync(
+                arguments, bound.Token);
             return (exitCode, output + errors);
         }
         catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
@@ -101,7 +114,9 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
     {
         var program = Path.Combine(Output(mutant.Program), mutant.Program + ".dll");
         // Otherwise the exit code of the launcher would be taken for a bug that was found.
-        return File.Exists(program) ? program : throw new StackException($"The build of the copy has left no {program}.");
+        return File.Exists(program)
+            ? program
+            : throw new StackException($"The build of the copy has left no {program}.");
     }
 
     private string Output(string assembly) => Path.Combine(copy.Folder, "artifacts", "bin", assembly, "release");

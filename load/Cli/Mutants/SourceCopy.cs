@@ -19,7 +19,8 @@ internal sealed class SourceCopy : IDisposable
                     return at.FullName;
                 }
             }
-            throw new StackException("The sources were not found: this command must run from a clone of the repository.");
+            throw new StackException(
+                "The sources were not found: this command must run from a clone of the repository.");
         }
     }
 
@@ -28,8 +29,10 @@ internal sealed class SourceCopy : IDisposable
     public static async Task<SourceCopy> CreateAsync(CancellationToken cancellationToken)
     {
         var copy = new SourceCopy(Directory.CreateTempSubdirectory("billing-mutants-").FullName);
-        var tracked = await new Tool("git").RunAsync(["-C", Root, "ls-files", "--cached", "--others", "--exclude-standard"], cancellationToken);
-        foreach (var file in tracked.Split('\n', StringSplitOptions.RemoveEmptyEntries).Where(file => File.Exists(Path.Combine(Root, file))))
+        var tracked = await new Tool("git").RunAsync(
+            ["-C", Root, "ls-files", "--cached", "--others", "--exclude-standard"], cancellationToken);
+        foreach (var file in tracked.Split('\n', StringSplitOptions.RemoveEmptyEntries)
+            .Where(file => File.Exists(Path.Combine(Root, file))))
         {
             var target = Path.Combine(copy.Folder, file);
             Directory.CreateDirectory(Path.GetDirectoryName(target)!);
@@ -40,14 +43,16 @@ internal sealed class SourceCopy : IDisposable
 
     /// <summary>Inserts a bug into a file of the copy.</summary>
     /// <returns>The text of the file without the bug.</returns>
-    /// <exception cref="StackException">The text does not occur exactly once in the file: the list is out of date.</exception>
+    /// <exception cref="StackException">The text does not occur exactly once in the file:
+    /// the list is out of date.</exception>
     public string Plant(Mutant mutant)
     {
         var file = Path.Combine(Folder, mutant.File);
         var original = File.ReadAllText(file);
         if (original.Split(mutant.Find).Length != 2)
         {
-            throw new StackException($"eng/mutants.json: '{mutant.Name}': the text to replace must occur exactly once in {mutant.File}.");
+            throw new StackException(
+                $"eng/mutants.json: '{mutant.Name}': the text to replace must occur exactly once in {mutant.File}.");
         }
         File.WriteAllText(file, original.Replace(mutant.Find, mutant.Replace, StringComparison.Ordinal));
         return original;
@@ -56,7 +61,8 @@ internal sealed class SourceCopy : IDisposable
     /// <summary>The file of the project that a bug is in.</summary>
     public string ProjectOf(Mutant mutant)
     {
-        for (var folder = Path.GetDirectoryName(Path.Combine(Folder, mutant.File))!; folder.Length > Folder.Length; folder = Path.GetDirectoryName(folder)!)
+        for (var folder = Path.GetDirectoryName(
+            Path.Combine(Folder, mutant.File))!; folder.Length > Folder.Length; folder = Path.GetDirectoryName(folder)!)
         {
             if (Directory.EnumerateFiles(folder, "*.csproj").SingleOrDefault() is { } project)
             {
@@ -66,7 +72,8 @@ internal sealed class SourceCopy : IDisposable
         throw new StackException($"eng/mutants.json: '{mutant.Name}': {mutant.File} is in no project.");
     }
 
-    public void Restore(Mutant mutant, string original) => File.WriteAllText(Path.Combine(Folder, mutant.File), original);
+    public void Restore(Mutant mutant, string original) =>
+        File.WriteAllText(Path.Combine(Folder, mutant.File), original);
 
     public void Dispose() => Directory.Delete(Folder, recursive: true);
 }

@@ -6,8 +6,8 @@ using Billing.LocalStack.Processes;
 namespace Billing.Cli.Release;
 
 /// <summary>Signs NuGet packages.</summary>
-/// <param name="timestamper">The server that confirms when they were signed, so that signatures outlive the certificate;
-/// none if null.</param>
+/// <param name="timestamper">The server that confirms when they were signed, so that signatures outlive the
+/// certificate; none if null.</param>
 internal sealed class PackageSignature(X509Certificate2 certificate, string? timestamper)
 {
     /// <summary>The environment variable with the password of the certificate's file.</summary>
@@ -37,7 +37,8 @@ internal sealed class PackageSignature(X509Certificate2 certificate, string? tim
         await using var temporary = TemporaryFolder.In(Path.GetTempPath());
         var signed = Directory.CreateDirectory(temporary.File("signed")).FullName;
         // Every user can see a program's arguments: this password is of no use for anything else.
-        var (file, password) = (temporary.File("certificate.pfx"), Convert.ToHexString(RandomNumberGenerator.GetBytes(32)));
+        var (file, password) =
+            (temporary.File("certificate.pfx"), Convert.ToHexString(RandomNumberGenerator.GetBytes(32)));
         var copy = certificate.ExportPkcs12(Pkcs12ExportPbeParameters.Pbes2Aes256Sha256, password);
         await File.WriteAllBytesAsync(file, copy, cancellationToken);
         var (exitCode, output, errors) = await new Tool(DotnetProgram.Launcher, "nuget", "sign").TryAsync(

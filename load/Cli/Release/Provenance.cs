@@ -7,8 +7,8 @@ using Billing.LocalStack.Kafka;
 namespace Billing.Cli.Release;
 
 /// <summary>How a release was made, and of what, beside the hash of each of its files: SLSA's provenance in a statement
-/// of in-toto (https://slsa.dev/provenance/v1). It says nothing about the machine or the moment, so that whoever repeats
-/// it gets the same bytes.</summary>
+/// of in-toto (https://slsa.dev/provenance/v1). It says nothing about the machine or the moment, so that whoever
+/// repeats it gets the same bytes.</summary>
 /// <param name="sdk">The version of the .NET SDK.</param>
 /// <param name="kafka">The folder of the Kafka installation that is repackaged.</param>
 internal sealed class Provenance(ReleaseOptions options, Sources sources, string sdk, string kafka)
@@ -18,7 +18,8 @@ internal sealed class Provenance(ReleaseOptions options, Sources sources, string
 
     private readonly string _name = $"billing-{options.Version}.provenance.json";
 
-    /// <summary>Writes it into a release. All files but it and the checksums, which cover it, have to be there.</summary>
+    /// <summary>Writes it into a release. All files but it and the checksums, which cover it,
+    /// have to be there.</summary>
     public async Task WriteAsync(string release, CancellationToken cancellationToken)
     {
         var files = Directory.EnumerateFiles(release).Select(file => Path.GetFileName(file))

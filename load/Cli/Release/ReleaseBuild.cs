@@ -6,13 +6,14 @@ using Billing.Operator.Files;
 
 namespace Billing.Cli.Release;
 
-/// <summary>Builds a release: an archive of each program for each architecture, those of the brokers, the bootstrap and the
-/// deployment, the SDK's packages, the contracts; with bills of materials, provenance and checksums. The same commit gives
-/// the same bytes in any folder.</summary>
+/// <summary>Builds a release: an archive of each program for each architecture, those of the brokers, the bootstrap and
+/// the deployment, the SDK's packages, the contracts; with bills of materials, provenance and checksums. The same
+/// commit gives the same bytes in any folder.</summary>
 internal sealed class ReleaseBuild(Workspace workspace, ReleaseOptions options, Sources sources)
 {
     /// <summary>Records what this needs of the machine.</summary>
-    public static void Require(Needs needs) => needs.Program("readelf", "binutils", "to find out which libraries a program needs");
+    public static void Require(Needs needs) =>
+        needs.Program("readelf", "binutils", "to find out which libraries a program needs");
 
     /// <summary>Builds the release, and puts it in the place of an earlier one.</summary>
     public async Task RunAsync(CancellationToken cancellationToken)
@@ -26,13 +27,16 @@ internal sealed class ReleaseBuild(Workspace workspace, ReleaseOptions options, 
         Messages.Say("packing Kafka ...");
         await new KafkaArchive(workspace.Root, kafka, sources.Time).PackAsync(staging.Path, folder, cancellationToken);
         await PackProtosAsync(staging.Path, folder, cancellationToken);
-        await new BootstrapArchive(workspace.Root, options.Version, sources.Time).PackAsync(staging.Path, folder, cancellationToken);
+        await new BootstrapArchive(workspace.Root, options.Version, sources.Time).PackAsync(
+            staging.Path, folder, cancellationToken);
         await new DeploymentArchive(workspace.Root, options.Version, sources.Time)
             .PackAsync(staging.Path, folder, cancellationToken);
         var sdk = new SdkPackages(workspace, options.Version, sources);
         await sdk.PackAsync(folder, cancellationToken);
         await sdk.TryAsync(folder, cancellationToken);
-        File.Copy(Path.Combine(workspace.Root, "docs/openapi.json"), Path.Combine(folder, $"billing-{options.Version}.openapi.json"));
+        File.Copy(
+            Path.Combine(workspace.Root, "docs/openapi.json"),
+            Path.Combine(folder, $"billing-{options.Version}.openapi.json"));
         await CertifyAsync(folder, cancellationToken);
         Replace(folder);
         Messages.Say($"the release is in {options.Output}");
@@ -52,13 +56,15 @@ internal sealed class ReleaseBuild(Workspace workspace, ReleaseOptions options, 
 
     private async Task CertifyAsync(string folder, CancellationToken cancellationToken)
     {
-        var sdk = await new Tool(DotnetProgram.Launcher) { Folder = workspace.Root }.RunAsync(["--version"], cancellationToken);
+        var sdk = await new Tool(DotnetProgram.Launcher) { Folder = workspace.Root }.RunAsync(
+            ["--version"], cancellationToken);
         await new Provenance(options, sources, sdk.Trim(), KafkaHome()).WriteAsync(folder, cancellationToken);
         await Checksums.WriteAsync(folder, cancellationToken);
     }
 
     private static string KafkaHome() => KafkaPrograms.FindHome()
-        ?? throw new StackException("a release contains Kafka, and none was found (KAFKA_HOME, BILLING_KAFKA_ARCHIVE, download)");
+        ?? throw new StackException(
+            "a release contains Kafka, and none was found (KAFKA_HOME, BILLING_KAFKA_ARCHIVE, download)");
 
     private async Task PackProgramsAsync(string staging, string folder, CancellationToken cancellationToken)
     {
@@ -66,7 +72,8 @@ internal sealed class ReleaseBuild(Workspace workspace, ReleaseOptions options, 
         foreach (var architecture in options.Architectures)
         {
             var published = await new Publishing(workspace, options.Version).RunAsync(architecture, cancellationToken);
-            if (!await Publishing.HasLibrdkafkaAsync(published(ReleasedProgram.All[0]), architecture, cancellationToken))
+            if (!await Publishing.HasLibrdkafkaAsync(
+                published(ReleasedProgram.All[0]), architecture, cancellationToken))
             {
                 LeaveOut(architecture, "the package librdkafka.redist has no library for it");
                 continue;
@@ -90,9 +97,13 @@ internal sealed class ReleaseBuild(Workspace workspace, ReleaseOptions options, 
         var top = Directory.CreateDirectory(Path.Combine(staging, "protos")).FullName;
         foreach (var project in (string[])["Contracts", "Messaging"])
         {
-            await new Tool("cp").RunAsync(["-r", "--", Path.Combine(workspace.Root, "src", project, "Protos", "billing"), top + "/"], cancellationToken);
+            await new Tool("cp").RunAsync(
+                ["-r", "--", Path.Combine(workspace.Root, "src", project, "Protos", "billing"), top + "/"],
+                cancellationToken);
         }
-        await Archive.PackAsync(top, "billing", Path.Combine(folder, $"billing-protos-{options.Version}.tar.gz"), sources.Time, cancellationToken);
+        await Archive.PackAsync(
+            top, "billing", Path.Combine(folder, $"billing-protos-{options.Version}.tar.gz"),
+            sources.Time, cancellationToken);
     }
 
     private void LeaveOut(string architecture, string why)

@@ -4,8 +4,8 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Cli.Release;
 
-/// <summary>The check that a release can be reproduced: it is packaged again, from a clone in another folder, and the bytes are compared.
-/// </summary>
+/// <summary>The check that a release can be reproduced: it is packaged again, from a clone in another folder,
+/// and the bytes are compared.</summary>
 internal sealed class ReleaseCheck(string root, ReleaseOptions options, Sources sources)
 {
     /// <summary>Checks that all sources are committed, since a clone has only those.</summary>
@@ -17,7 +17,8 @@ internal sealed class ReleaseCheck(string root, ReleaseOptions options, Sources 
         }
         if (sources.Changes.Length > 0)
         {
-            throw new StackException($"--check packages a clone of the committed sources; these are not committed: {sources.Changes}");
+            throw new StackException(
+                $"--check packages a clone of the committed sources; these are not committed: {sources.Changes}");
         }
     }
 
@@ -61,8 +62,10 @@ internal sealed class ReleaseCheck(string root, ReleaseOptions options, Sources 
     /// <summary>Compares two releases.</summary>
     public static void Compare(string release, string again)
     {
-        var names = Directory.EnumerateFiles(release).Concat(Directory.EnumerateFiles(again)).Select(file => Path.GetFileName(file)).Distinct();
-        var different = names.Where(name => !IsSame(Path.Combine(release, name), Path.Combine(again, name))).Order(StringComparer.Ordinal).ToList();
+        var names = Directory.EnumerateFiles(release).Concat(Directory.EnumerateFiles(again))
+            .Select(file => Path.GetFileName(file)).Distinct();
+        var different = names.Where(name => !IsSame(Path.Combine(release, name), Path.Combine(again, name)))
+            .Order(StringComparer.Ordinal).ToList();
         foreach (var name in different)
         {
             Messages.Say($"{Path.Combine(release, name)} and {Path.Combine(again, name)} differ");

@@ -29,7 +29,8 @@ internal sealed partial record ReleaseOptions
         version ??= VersionOf(root);
         if (!SemVer().IsMatch(version))
         {
-            throw new StackException($"--version: '{version}' is not a SemVer version without build metadata, such as 1.2.3 or 1.2.3-rc.1");
+            throw new StackException(
+                $"--version: '{version}' is not a SemVer version without build metadata, such as 1.2.3 or 1.2.3-rc.1");
         }
         return new ReleaseOptions
         {
@@ -45,7 +46,8 @@ internal sealed partial record ReleaseOptions
 
     private static string[] Chosen(string list)
     {
-        var names = list.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries).Distinct().Order(StringComparer.Ordinal).ToArray();
+        var names = list.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries).Distinct()
+            .Order(StringComparer.Ordinal).ToArray();
         var all = string.Join(", ", AllArchitectures);
         if (names.Length == 0)
         {
@@ -67,9 +69,11 @@ internal sealed partial record ReleaseOptions
         {
             throw new StackException($"--output: cannot write to {folder}");
         }
-        return File.Exists(Path.Combine(folder, Checksums.FileName)) || !Directory.EnumerateFileSystemEntries(folder).Any()
+        return File.Exists(Path.Combine(folder, Checksums.FileName))
+            || !Directory.EnumerateFileSystemEntries(folder).Any()
             ? folder
-            : throw new StackException($"--output: {folder} is not empty and is not a release: it has no {Checksums.FileName}");
+            : throw new StackException(
+                $"--output: {folder} is not empty and is not a release: it has no {Checksums.FileName}");
     }
 
     private static bool CanWriteTo(string folder)
@@ -78,7 +82,8 @@ internal sealed partial record ReleaseOptions
         {
             Directory.CreateDirectory(folder);
             using var file = new FileStream(
-                Path.Combine(folder, "." + Path.GetRandomFileName()), FileMode.CreateNew, FileAccess.Write, FileShare.None, 1, FileOptions.DeleteOnClose);
+                Path.Combine(folder, "." + Path.GetRandomFileName()), FileMode.CreateNew, FileAccess.Write,
+                FileShare.None, 1, FileOptions.DeleteOnClose);
             return true;
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)

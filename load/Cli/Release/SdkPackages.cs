@@ -41,7 +41,8 @@ internal sealed class SdkPackages(Workspace workspace, string version, Sources s
             await Progress.RunAsync(
                 $"packing Billing.{project}", _log, dotnet,
                 [
-                    "pack", $"src/{project}/Billing.{project}.csproj", "-c", "Release", "--nologo", "-v", "quiet", "--disable-build-servers",
+                    "pack", $"src/{project}/Billing.{project}.csproj", "-c", "Release", "--nologo",
+                    "-v", "quiet", "--disable-build-servers",
                     "-o", release, "-p:PackageAnswer=" + workspace.PackageAnswer, "-p:ReleaseVersion=" + version,
                     "-p:ContinuousIntegrationBuild=true", "-p:ArtifactsPath=" + _artifacts, "-p:EveryFramework=true",
                 ],
@@ -49,7 +50,8 @@ internal sealed class SdkPackages(Workspace workspace, string version, Sources s
         }
     }
 
-    /// <summary>Checks that a program needs only the client's package and the packages that restore kept for it.</summary>
+    /// <summary>Checks that a program needs only the client's package and the packages that
+    /// restore kept for it.</summary>
     public async Task TryAsync(string release, CancellationToken cancellationToken)
     {
         foreach (var framework in Frameworks)
@@ -66,7 +68,8 @@ internal sealed class SdkPackages(Workspace workspace, string version, Sources s
         {
             await File.WriteAllTextAsync(folder.File(file), "<Project />\n", cancellationToken);
         }
-        await File.WriteAllTextAsync(folder.File("try.csproj"), Project(release, framework, folder.File("packages")), cancellationToken);
+        await File.WriteAllTextAsync(
+            folder.File("try.csproj"), Project(release, framework, folder.File("packages")), cancellationToken);
         await File.WriteAllTextAsync(folder.File("Program.cs"), Program, cancellationToken);
         var dotnet = new Tool(DotnetProgram.Launcher) { Folder = folder.Path };
         await Progress.RunAsync(
@@ -75,10 +78,12 @@ internal sealed class SdkPackages(Workspace workspace, string version, Sources s
                 "build", "try.csproj", "-o", folder.File("out"), "--nologo", "-v", "quiet", "--disable-build-servers",
                 "-p:PackageAnswer=" + workspace.PackageAnswer,
             ],
-            $"a program for {framework} cannot be built with only Billing.Client; the output is in {_log}", cancellationToken);
+            $"a program for {framework} cannot be built with only Billing.Client; the output is in {_log}",
+            cancellationToken);
         if ((await dotnet.RunAsync([folder.File("out/try.dll")], cancellationToken)).TrimEnd() != Printed)
         {
-            throw new StackException($"a program for {framework} that uses only Billing.Client did not print the expected results");
+            throw new StackException(
+                $"a program for {framework} that uses only Billing.Client did not print the expected results");
         }
     }
 

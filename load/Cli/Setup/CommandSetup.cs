@@ -6,8 +6,8 @@ using Billing.LocalStack.Postgres;
 
 namespace Billing.Cli.Setup;
 
-/// <summary>What a command needs on this machine, installed or fetched before it begins: the servers that it starts, unless the user
-/// names running ones.</summary>
+/// <summary>What a command needs on this machine, installed or fetched before it begins: the servers that it starts,
+/// unless the user names running ones.</summary>
 internal sealed class CommandSetup
 {
     private static readonly string[] WithStack = ["run", "up", "chaos", "load", "trace", "sweep", "compare"];
@@ -41,7 +41,8 @@ internal sealed class CommandSetup
 
     /// <summary>Installs and fetches what servers need.</summary>
     /// <returns>The environment variables by which a stack finds it.</returns>
-    public async Task<Dictionary<string, string?>> PrepareAsync(ServerNeeds servers, CancellationToken cancellationToken)
+    public async Task<Dictionary<string, string?>> PrepareAsync(
+        ServerNeeds servers, CancellationToken cancellationToken)
     {
         var postgres = servers.Postgres ? FindPostgres() : null;
         await InstallAsync(servers, servers.Postgres && postgres is null, cancellationToken);
@@ -70,14 +71,17 @@ internal sealed class CommandSetup
         return variables;
     }
 
-    private string? FindPostgres() => PostgresPrograms.TryFindFolder(_installer.Machine.Variable, _installer.Machine.Root);
+    private string? FindPostgres() =>
+        PostgresPrograms.TryFindFolder(_installer.Machine.Variable, _installer.Machine.Root);
 
     private async Task InstallAsync(ServerNeeds servers, bool lacksPostgres, CancellationToken cancellationToken)
     {
         var needs = new Needs(_installer);
         if (lacksPostgres)
         {
-            needs.Add($"PostgreSQL {PostgresPrograms.OldestVersion} or newer", "postgresql", "to store events; no system server is created");
+            needs.Add(
+                $"PostgreSQL {PostgresPrograms.OldestVersion} or newer", "postgresql",
+                "to store events; no system server is created");
         }
         if (servers.KafkaFiles && await _kafka.NeedAsync(needs, cancellationToken) && servers.Kafka)
         {
@@ -99,7 +103,8 @@ internal sealed class CommandSetup
     /// <param name="Kafka">Whether it starts brokers.</param>
     /// <param name="KafkaFiles">Whether it uses Kafka's files.</param>
     /// <param name="Failover">Whether it starts several PostgreSQL servers.</param>
-    internal sealed record ServerNeeds(string Command, bool Postgres, bool Kafka, bool KafkaFiles, bool Prometheus, bool Failover = false)
+    internal sealed record ServerNeeds(
+        string Command, bool Postgres, bool Kafka, bool KafkaFiles, bool Prometheus, bool Failover = false)
     {
         public static ServerNeeds Of(ParseResult parsed)
         {
@@ -118,7 +123,8 @@ internal sealed class CommandSetup
                 return new ServerNeeds(command, postgres, kafka, kafka, IsGiven(parsed, "--monitoring"), failover);
             }
             var isTest = command == "test" && !IsGiven(parsed, "--fast");
-            return new ServerNeeds(command, command is "bench" or "test", isTest, isTest || command is "package" or "rehearse", false);
+            return new ServerNeeds(
+                command, command is "bench" or "test", isTest, isTest || command is "package" or "rehearse", false);
         }
 
         private static bool IsGiven(ParseResult parsed, string option) =>

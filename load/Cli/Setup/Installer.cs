@@ -2,7 +2,8 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Cli.Setup;
 
-/// <summary>Installs packages with Debian's package tools, where that asks for no password, and else says how to.</summary>
+/// <summary>Installs packages with Debian's package tools, where that asks for no password,
+/// and else says how to.</summary>
 internal sealed class Installer(SystemPrograms machine, string state)
 {
     private const string ClusterSettings = "/etc/postgresql-common/createcluster.d";
@@ -22,9 +23,11 @@ internal sealed class Installer(SystemPrograms machine, string state)
     /// <summary>Whether packages can be installed without a password.</summary>
     public async Task<bool> CanInstallAsync(CancellationToken cancellationToken) => _canInstall ??=
         machine.Find("apt-get") is not null
-        && (machine.IsRoot || (machine.Find("sudo") is not null && await AsRoot.LogAsync(["true"], Log, cancellationToken) == 0));
+        && (machine.IsRoot
+            || (machine.Find("sudo") is not null && await AsRoot.LogAsync(["true"], Log, cancellationToken) == 0));
 
-    public async Task InstallAsync(string why, IReadOnlyCollection<string> packages, CancellationToken cancellationToken)
+    public async Task InstallAsync(
+        string why, IReadOnlyCollection<string> packages, CancellationToken cancellationToken)
     {
         var names = string.Join(' ', packages);
         Messages.Say($"installing {names} ({why})");
@@ -34,7 +37,10 @@ internal sealed class Installer(SystemPrograms machine, string state)
         {
             await Progress.RunAsync(
                 "installing", Log, AsRoot,
-                ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-q", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300", .. packages],
+                [
+                    "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-q", "-y",
+                    "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300", .. packages,
+                ],
                 $"could not install {names}", cancellationToken);
         }
         finally
@@ -42,14 +48,17 @@ internal sealed class Installer(SystemPrograms machine, string state)
             if (setting is not null)
             {
                 await AsRoot.LogAsync(["rm", "-f", setting], Log, CancellationToken.None);
-                await AsRoot.LogAsync(["rmdir", "--ignore-fail-on-non-empty", Path.GetDirectoryName(setting)!], Log, CancellationToken.None);
+                await AsRoot.LogAsync(
+                    ["rmdir", "--ignore-fail-on-non-empty", Path.GetDirectoryName(setting)!],
+                    Log, CancellationToken.None);
             }
         }
     }
 
     /// <summary>Installs packages that a command can do without.</summary>
     /// <returns>False, with a message, if that requires a password or failed.</returns>
-    public async Task<bool> TryInstallAsync(string why, IReadOnlyCollection<string> packages, CancellationToken cancellationToken)
+    public async Task<bool> TryInstallAsync(
+        string why, IReadOnlyCollection<string> packages, CancellationToken cancellationToken)
     {
         try
         {
@@ -84,7 +93,8 @@ internal sealed class Installer(SystemPrograms machine, string state)
         });
     }
 
-    /// <summary>The command that installs packages, for a person; null if the system's installer is not Debian's.</summary>
+    /// <summary>The command that installs packages, for a person; null if the system's installer is not
+    /// Debian's.</summary>
     public string? CommandFor(IEnumerable<string> packages)
     {
         var names = packages.Distinct().ToList();

@@ -17,7 +17,10 @@ internal sealed partial class KafkaFiles(SystemPrograms machine, string cache)
     private static readonly TimeSpan SilenceBound = TimeSpan.FromSeconds(20);
 
     private static readonly string[] Sites =
-        [$"https://downloads.apache.org/kafka/{KafkaPrograms.Version}", $"https://archive.apache.org/dist/kafka/{KafkaPrograms.Version}"];
+        [
+            $"https://downloads.apache.org/kafka/{KafkaPrograms.Version}",
+            $"https://archive.apache.org/dist/kafka/{KafkaPrograms.Version}",
+        ];
 
     // An archive on this machine, or the address of a site that has it with the hash that it has published.
     private string? _source;
@@ -93,11 +96,14 @@ internal sealed partial class KafkaFiles(SystemPrograms machine, string cache)
         }
         if (Home is null)
         {
-            Messages.Say("no Kafka found (KAFKA_HOME, BILLING_KAFKA_ARCHIVE, download): using the embedded transport, in one process");
+            Messages.Say(
+                "no Kafka found (KAFKA_HOME, BILLING_KAFKA_ARCHIVE, download): "
+                + "using the embedded transport, in one process");
         }
     }
 
-    /// <summary>Prepares brokers' quick start, once for each Java. An installation that the user named is left as it is.</summary>
+    /// <summary>Prepares brokers' quick start, once for each Java. An installation that the user named
+    /// is left as it is.</summary>
     public async Task PrepareAsync(CancellationToken cancellationToken)
     {
         if (Home != Cached || KafkaClassData.FileOf(KafkaInstallation.Find()) is not { Exists: false } data)
@@ -108,7 +114,8 @@ internal sealed partial class KafkaFiles(SystemPrograms machine, string cache)
         if (!File.Exists(data.FullName))
         {
             await Progress.WithClockAsync(
-                "preparing Kafka for quick starts, once for this machine", () => KafkaClassData.WriteAsync(data.FullName, cancellationToken));
+                "preparing Kafka for quick starts, once for this machine",
+                () => KafkaClassData.WriteAsync(data.FullName, cancellationToken));
         }
     }
 
@@ -119,15 +126,18 @@ internal sealed partial class KafkaFiles(SystemPrograms machine, string cache)
         if (archive != source)
         {
             await Progress.WithClockAsync(
-                $"downloading Kafka {KafkaPrograms.Version}, once for this machine", () => DownloadAsync(source, archive, cancellationToken));
+                $"downloading Kafka {KafkaPrograms.Version}, once for this machine",
+                () => DownloadAsync(source, archive, cancellationToken));
         }
         var unpacked = Directory.CreateDirectory(folder.File("unpacked")).FullName;
         await Progress.RunAsync(
-            $"unpacking Kafka {KafkaPrograms.Version}", folder.File("tar.log"), new Tool("tar"), ["-xf", archive, "-C", unpacked, "--no-same-owner"],
-            $"{archive} cannot be unpacked", cancellationToken);
+            $"unpacking Kafka {KafkaPrograms.Version}", folder.File("tar.log"), new Tool("tar"),
+            ["-xf", archive, "-C", unpacked, "--no-same-owner"], $"{archive} cannot be unpacked", cancellationToken);
         // The official layout is one folder that holds libs; an archive of the jars has libs at the top.
-        var home = new[] { unpacked }.Concat(Directory.EnumerateDirectories(unpacked)).FirstOrDefault(KafkaPrograms.IsHome)
-            ?? throw new StackException($"{archive} has no libs/kafka-server-*.jar, neither at the top level nor one folder below");
+        var home = new[] { unpacked }.Concat(Directory.EnumerateDirectories(unpacked))
+            .FirstOrDefault(KafkaPrograms.IsHome)
+            ?? throw new StackException(
+                $"{archive} has no libs/kafka-server-*.jar, neither at the top level nor one folder below");
         if (Directory.Exists(Cached))
         {
             Directory.Delete(Cached, recursive: true);
@@ -145,7 +155,8 @@ internal sealed partial class KafkaFiles(SystemPrograms machine, string cache)
             var text = await http.GetStringAsync(new Uri($"{site}/{Archive}.sha512"), cancellationToken);
             return string.Concat(text[(text.IndexOf(':', StringComparison.Ordinal) + 1)..].Where(char.IsAsciiHexDigit));
         }
-        catch (Exception e) when (e is HttpRequestException or TaskCanceledException && !cancellationToken.IsCancellationRequested)
+        catch (Exception e) when (e is HttpRequestException or TaskCanceledException
+            && !cancellationToken.IsCancellationRequested)
         {
             return null;
         }
@@ -194,7 +205,8 @@ internal sealed partial class KafkaFiles(SystemPrograms machine, string cache)
         }
         catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
         {
-            throw new StackException($"the download of {Archive} has stopped: nothing arrived for {SilenceBound.TotalSeconds} s");
+            throw new StackException(
+                $"the download of {Archive} has stopped: nothing arrived for {SilenceBound.TotalSeconds} s");
         }
     }
 
@@ -204,7 +216,8 @@ internal sealed partial class KafkaFiles(SystemPrograms machine, string cache)
     {
         // Java prints its version on standard error.
         var (_, output, errors) = await new Tool(java).TryAsync(["-XX:-UsePerfData", "-version"], cancellationToken);
-        return JavaVersion().Match(errors + output) is { Success: true } match && int.TryParse(match.Groups[1].Value, out var version) ? version : 0;
+        return JavaVersion().Match(errors + output) is { Success: true } match
+            && int.TryParse(match.Groups[1].Value, out var version) ? version : 0;
     }
 
     [GeneratedRegex("version \"([0-9]{1,4})")]

@@ -3,8 +3,9 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Cli.Setup;
 
-/// <summary>Programs that this machine lacks. Everything that a command needs is recorded first and then installed at once, if no
-/// password is required; otherwise one message lists what is missing, with one command that installs it.</summary>
+/// <summary>Programs that this machine lacks. Everything that a command needs is recorded first and then
+/// installed at once, if no password is required; otherwise one message lists what is missing, with one command
+/// that installs it.</summary>
 internal sealed class Needs(Installer installer)
 {
     private readonly List<(string What, string Package, string Why)> _missing = [];
@@ -35,7 +36,8 @@ internal sealed class Needs(Installer installer)
             throw new StackException(Refusal(command));
         }
         await installer.InstallAsync(
-            string.Join(", ", _missing.Select(need => need.Why).Distinct()), [.. _missing.Select(need => need.Package).Distinct()], cancellationToken);
+            string.Join(", ", _missing.Select(need => need.Why).Distinct()),
+            [.. _missing.Select(need => need.Package).Distinct()], cancellationToken);
         _missing.Clear();
     }
 
@@ -46,7 +48,8 @@ internal sealed class Needs(Installer installer)
         {
             text.Append($"\n  {purpose.Key}: {string.Join(", ", purpose.Select(need => need.What))}");
         }
-        if (installer.CommandFor(_missing.Select(need => need.Package).Where(package => package.Length > 0)) is { } install)
+        if (installer.CommandFor(
+            _missing.Select(need => need.Package).Where(package => package.Length > 0)) is { } install)
         {
             text.Append("\nplease run: " + install);
         }

@@ -11,7 +11,8 @@ internal static class Progress
     /// <summary>Runs a program with its output at the end of a log.</summary>
     /// <param name="failure">The message if it fails, after the last lines of the log.</param>
     public static Task RunAsync(
-        string label, string log, Tool program, IEnumerable<string> arguments, string failure, CancellationToken cancellationToken) =>
+        string label, string log, Tool program, IEnumerable<string> arguments,
+        string failure, CancellationToken cancellationToken) =>
         ShowAsync(label, log, async () =>
         {
             if (await program.LogAsync(arguments, log, cancellationToken) != 0)
@@ -20,7 +21,8 @@ internal static class Progress
             }
         });
 
-    /// <summary>Shows, on a terminal, how long a step has taken while it runs, and the end of its log if it fails.</summary>
+    /// <summary>Shows, on a terminal, how long a step has taken while it runs, and the end of
+    /// its log if it fails.</summary>
     public static async Task ShowAsync(string label, string log, Func<Task> step)
     {
         try

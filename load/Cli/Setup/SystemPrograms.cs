@@ -6,7 +6,8 @@ namespace Billing.Cli.Setup;
 /// <param name="root">The folder with the system's files; empty for this machine's.</param>
 internal sealed class SystemPrograms(Func<string, string?> variable, string root, bool isRoot)
 {
-    public static SystemPrograms Current { get; } = new(Environment.GetEnvironmentVariable, "", Environment.IsPrivilegedProcess);
+    public static SystemPrograms Current { get; } = new(
+        Environment.GetEnvironmentVariable, "", Environment.IsPrivilegedProcess);
 
     public string Root => root;
     public string Path => variable("PATH") ?? "";

@@ -5,7 +5,8 @@ using Billing.Operator.Files;
 
 namespace Billing.Cli.Setup;
 
-/// <summary>A package of Debian's, unpacked into the cache: installing it would create a system service and start it.</summary>
+/// <summary>A package of Debian's, unpacked into the cache: installing it would create a system
+/// service and start it.</summary>
 /// <param name="package">Its name.</param>
 /// <param name="programs">The programs that are needed from it.</param>
 /// <param name="variable">The environment variable that names a folder of these programs.</param>
@@ -21,12 +22,14 @@ internal sealed class UnpackedPackage(
     /// <summary>Prometheus, for <c>up --monitoring</c>.</summary>
     public static UnpackedPackage Prometheus(Installer installer, string cache) => new(
         installer, cache, "prometheus", ["prometheus", "promtool"], LocalPrometheus.FolderVariable,
-        $"to monitor the stack (https://prometheus.io/download; set {LocalPrometheus.FolderVariable} to the folder of its programs)");
+        $"to monitor the stack (https://prometheus.io/download; set {LocalPrometheus.FolderVariable} to the folder of "
+            + "its programs)");
 
     /// <summary>etcd, for several PostgreSQL servers.</summary>
     public static UnpackedPackage Etcd(Installer installer, string cache) => new(
         installer, cache, "etcd-server", ["etcd"], FailoverPrograms.EtcdVariable,
-        $"to agree on the primary of several PostgreSQL servers (https://etcd.io; set {FailoverPrograms.EtcdVariable} to the folder of its program)");
+        "to agree on the primary of several PostgreSQL servers (https://etcd.io; "
+            + $"set {FailoverPrograms.EtcdVariable} to the folder of its program)");
 
     /// <summary>Records it if it can't be fetched: on systems other than Debian it must already be installed.</summary>
     public void Need(Needs needs)
@@ -37,8 +40,8 @@ internal sealed class UnpackedPackage(
         }
     }
 
-    /// <summary>The folder of the programs: the one that is set, the installed one, or the one in the cache; null if there is none.
-    /// </summary>
+    /// <summary>The folder of the programs: the one that is set, the installed one, or the one in the cache;
+    /// null if there is none.</summary>
     public string? Find()
     {
         if (installer.Machine.Variable(variable) is { } named)
@@ -47,7 +50,8 @@ internal sealed class UnpackedPackage(
                 ? named
                 : throw new StackException($"{variable} is {named}: no {string.Join(" and ", programs)} there");
         }
-        return new[] { installer.Machine.Root + "/usr/bin", Path.Combine(Unpacked, "usr", "bin") }.FirstOrDefault(IsComplete);
+        return new[] { installer.Machine.Root + "/usr/bin", Path.Combine(Unpacked, "usr", "bin") }.FirstOrDefault(
+            IsComplete);
     }
 
     /// <summary>Finds it or fetches it.</summary>
@@ -62,7 +66,8 @@ internal sealed class UnpackedPackage(
                 await FetchAsync(cancellationToken);
             }
         }
-        return Find() ?? throw new StackException($"the package {package} does not contain {string.Join(" and ", programs)}");
+        return Find()
+            ?? throw new StackException($"the package {package} does not contain {string.Join(" and ", programs)}");
     }
 
     private async Task FetchAsync(CancellationToken cancellationToken)
@@ -75,7 +80,8 @@ internal sealed class UnpackedPackage(
             {
                 if (!await installer.CanInstallAsync(cancellationToken))
                 {
-                    throw new StackException($"could not download the package {package}: its lists are out of date (sudo apt-get update)");
+                    throw new StackException(
+                        $"could not download the package {package}: its lists are out of date (sudo apt-get update)");
                 }
                 await installer.UpdateListsAsync(cancellationToken);
                 await apt.RunAsync(["download", "-q", package], cancellationToken);

@@ -8,7 +8,10 @@ namespace Billing.Cli.Setup;
 /// <param name="PackageAnswer">The properties for builds that say which packages the registry has.</param>
 internal sealed record Workspace(string Root, string State, string Cache, string PackageAnswer)
 {
-    private static readonly string[] Variables = ["BILLING_ROOT", "BILLING_STATE", "BILLING_CACHE", "BILLING_PACKAGE_ANSWER"];
+    private static readonly string[] Variables =
+    [
+        "BILLING_ROOT", "BILLING_STATE", "BILLING_CACHE", "BILLING_PACKAGE_ANSWER",
+    ];
 
     /// <summary>Reads the environment variables that the script <c>./billing</c> sets.</summary>
     public static Workspace FromEnvironment() =>
@@ -19,5 +22,6 @@ internal sealed record Workspace(string Root, string State, string Cache, string
 
     private static string Variable(string name) => Environment.GetEnvironmentVariable(name) is { Length: > 0 } value
         ? value
-        : throw new StackException($"{name} is not set: this command needs a clone of the repository and its script ./billing");
+        : throw new StackException(
+            $"{name} is not set: this command needs a clone of the repository and its script ./billing");
 }

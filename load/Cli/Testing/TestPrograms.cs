@@ -5,16 +5,19 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Cli.Testing;
 
-/// <summary>The small programs that some tests need. They are installed if that requires no password; the tests whose programs are missing
-/// are skipped and say why.</summary>
+/// <summary>The small programs that some tests need. They are installed if that requires no password;
+/// the tests whose programs are missing are skipped and say why.</summary>
 /// <param name="installsBrowser">Whether a browser may be installed without a question.</param>
 /// <param name="ask">Asks a person a question; null if there is no terminal.</param>
-internal sealed class TestPrograms(Workspace workspace, Installer installer, bool installsBrowser, Func<string, string?>? ask)
+internal sealed class TestPrograms(
+    Workspace workspace, Installer installer, bool installsBrowser, Func<string, string?>? ask)
 {
     private static readonly (string Jar, string Package)[] JavaLibraries =
     [
-        ("grpc-netty", "libgrpc-java"), ("protobuf-util", "libprotobuf-java"), ("proto-google-common-protos", "libgoogle-common-protos-java"),
-        ("netty-codec-http2", "libnetty-java"), ("guava", "libguava-java"), ("perfmark-api", "libperfmark-java"), ("geronimo-annotation-1.3-spec", "libgeronimo-annotation-1.3-spec-java"),
+        ("grpc-netty", "libgrpc-java"), ("protobuf-util", "libprotobuf-java"),
+        ("proto-google-common-protos", "libgoogle-common-protos-java"),
+        ("netty-codec-http2", "libnetty-java"), ("guava", "libguava-java"), ("perfmark-api", "libperfmark-java"),
+        ("geronimo-annotation-1.3-spec", "libgeronimo-annotation-1.3-spec-java"),
     ];
 
     private SystemPrograms Machine => installer.Machine;
@@ -35,24 +38,35 @@ internal sealed class TestPrograms(Workspace workspace, Installer installer, boo
         if (names.Contains("Billing.ChaosTests"))
         {
             var lacksCompiler = !File.Exists("/usr/bin/cc") || !File.Exists("/usr/include/stdlib.h");
-            await TryAsync("a C compiler", "to test clocks that step", cancellationToken, (lacksCompiler, "gcc"), (lacksCompiler, "libc6-dev"));
+            await TryAsync(
+                "a C compiler", "to test clocks that step", cancellationToken,
+                (lacksCompiler, "gcc"), (lacksCompiler, "libc6-dev"));
         }
         if (names.Contains("Billing.ChaosTests"))
         {
-            await TryAsync("Patroni", "to test servers that take over from each other", cancellationToken, (Lacks("patroni"), "patroni"));
-            await UnpackAsync(FailoverPrograms.EtcdVariable, UnpackedPackage.Etcd(installer, workspace.Cache), cancellationToken);
+            await TryAsync(
+                "Patroni", "to test servers that take over from each other",
+                cancellationToken, (Lacks("patroni"), "patroni"));
+            await UnpackAsync(
+                FailoverPrograms.EtcdVariable, UnpackedPackage.Etcd(installer, workspace.Cache), cancellationToken);
         }
         if (names.Contains("Billing.DeploymentTests"))
         {
-            await TryAsync("pgBackRest", "to test backups of the database", cancellationToken, (Machine.IsRoot && Lacks("pgbackrest"), "pgbackrest"));
-            await TryAsync("shellcheck", "to check shell scripts", cancellationToken, (Lacks("shellcheck"), "shellcheck"));
+            await TryAsync(
+                "pgBackRest", "to test backups of the database", cancellationToken,
+                (Machine.IsRoot && Lacks("pgbackrest"), "pgbackrest"));
+            await TryAsync(
+                "shellcheck", "to check shell scripts", cancellationToken, (Lacks("shellcheck"), "shellcheck"));
             // The tests of the rehearsal's network run as root only.
             await TryAsync("the network's programs", "to test the rehearsal's network", cancellationToken,
-                (Machine.IsRoot && Lacks("nft"), "nftables"), (Machine.IsRoot && Lacks("ip"), "iproute2"), (Machine.IsRoot && Lacks("sysctl"), "procps"));
+                (Machine.IsRoot && Lacks("nft"), "nftables"), (Machine.IsRoot && Lacks("ip"), "iproute2"),
+                (Machine.IsRoot && Lacks("sysctl"), "procps"));
         }
         if (names.Contains("Billing.DeploymentTests") || names.Contains("Billing.IntegrationTests"))
         {
-            await UnpackAsync(LocalPrometheus.FolderVariable, UnpackedPackage.Prometheus(installer, workspace.Cache), cancellationToken);
+            await UnpackAsync(
+                LocalPrometheus.FolderVariable,
+                UnpackedPackage.Prometheus(installer, workspace.Cache), cancellationToken);
         }
     }
 
@@ -64,7 +78,8 @@ internal sealed class TestPrograms(Workspace workspace, Installer installer, boo
             await TryAsync("a client in Java", "to test a client in Java", cancellationToken,
                 [
                     (Lacks("grpc_java_plugin"), "protobuf-compiler-grpc-java-plugin"),
-                    .. JavaLibraries.Select(library => (!File.Exists($"/usr/share/java/{library.Jar}.jar"), library.Package)),
+                    .. JavaLibraries.Select(
+                        library => (!File.Exists($"/usr/share/java/{library.Jar}.jar"), library.Package)),
                 ]);
         }
     }
@@ -84,7 +99,10 @@ internal sealed class TestPrograms(Workspace workspace, Installer installer, boo
 
     internal async Task BrowserAsync(CancellationToken cancellationToken)
     {
-        string[] missing = [.. Lacks("chromium") ? ["chromium"] : (string[])[], .. Lacks("npm") ? ["nodejs", "npm"] : (string[])[]];
+        string[] missing =
+        [
+            .. Lacks("chromium") ? ["chromium"] : (string[])[], .. Lacks("npm") ? ["nodejs", "npm"] : (string[])[],
+        ];
         if (missing.Length > 0 && !(await WantsBrowserAsync(missing, cancellationToken)
             && await installer.TryInstallAsync("to test the live page in a browser", missing, cancellationToken)))
         {
@@ -98,7 +116,9 @@ internal sealed class TestPrograms(Workspace workspace, Installer installer, boo
     {
         var folder = Path.Combine(workspace.Root, "tests", "Billing.IntegrationTests", "browser");
         var installed = Path.Combine(folder, "node_modules", ".package-lock.json");
-        if (Lacks("npm") || File.GetLastWriteTimeUtc(installed) > File.GetLastWriteTimeUtc(Path.Combine(folder, "package-lock.json")))
+        if (Lacks("npm")
+            || File.GetLastWriteTimeUtc(
+                installed) > File.GetLastWriteTimeUtc(Path.Combine(folder, "package-lock.json")))
         {
             return;
         }
@@ -125,13 +145,18 @@ internal sealed class TestPrograms(Workspace workspace, Installer installer, boo
         var names = string.Join(' ', packages);
         if (ask is null)
         {
-            Messages.Say($"missing: {names} (to test the live page in a browser; ./billing test --install installs them, about 500 MB)");
+            Messages.Say(
+                $"missing: {names} (to test the live page in a browser; "
+                + "./billing test --install installs them, about 500 MB)");
             return false;
         }
-        return ask($"billing: install {names} to test the live page in a browser? It takes about 500 MB [y/N] ") is ['y' or 'Y', ..];
+        return ask($"billing: install {names} to test the live page in a browser? It takes about 500 MB [y/N] ") is ['y'
+            or 'Y', ..];
     }
 
-    private async Task TryAsync(string what, string why, CancellationToken cancellationToken, params (bool IsMissing, string Package)[] packages)
+    private async Task TryAsync(
+        string what, string why, CancellationToken cancellationToken,
+        params (bool IsMissing, string Package)[] packages)
     {
         var missing = packages.Where(package => package.IsMissing).Select(package => package.Package).ToList();
         if (missing.Count > 0 && !await installer.TryInstallAsync(why, missing, cancellationToken))

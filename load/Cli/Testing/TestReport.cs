@@ -6,13 +6,17 @@ namespace Billing.Cli.Testing;
 
 /// <summary>What a test program did.</summary>
 /// <param name="Failed">Number of tests that failed, and of errors outside of tests.</param>
-/// <param name="Classes">The seconds of each test class: the sum of its tests, without what they share (fixtures).</param>
-/// <param name="Notes">What to print even if all is well: why tests were skipped, and what was simulated and fuzzed.</param>
+/// <param name="Classes">The seconds of each test class: the sum of its tests, without what they share
+/// (fixtures).</param>
+/// <param name="Notes">What to print even if all is well: why tests were skipped, and what was
+/// simulated and fuzzed.</param>
 /// <param name="Failures">Each failed test with its message.</param>
 internal sealed partial record TestReport(
-    int Passed, int Failed, int Skipped, IReadOnlyDictionary<string, double> Classes, IReadOnlyList<string> Notes, IReadOnlyList<string> Failures)
+    int Passed, int Failed, int Skipped, IReadOnlyDictionary<string, double> Classes,
+    IReadOnlyList<string> Notes, IReadOnlyList<string> Failures)
 {
-    /// <summary>Reads a program's report. A program that ends badly without a failed test, or without a report, is one failure.</summary>
+    /// <summary>Reads a program's report. A program that ends badly without a failed test, or without a
+    /// report, is one failure.</summary>
     public static TestReport Read(string file, int exitCode)
     {
         XElement[] assemblies;
@@ -27,9 +31,11 @@ internal sealed partial record TestReport(
         var failed = Sum(assemblies, "failed") + Sum(assemblies, "errors");
         var tests = assemblies.SelectMany(assembly => assembly.Descendants("test")).ToList();
         return new TestReport(
-            Sum(assemblies, "passed"), failed == 0 && (exitCode != 0 || assemblies.Length == 0) ? 1 : failed, Sum(assemblies, "skipped"),
+            Sum(assemblies, "passed"), failed == 0 && (exitCode != 0 || assemblies.Length == 0) ? 1 : failed,
+            Sum(assemblies, "skipped"),
             tests.GroupBy(test => (string?)test.Attribute("type") ?? "").ToDictionary(
-                tests => tests.Key, tests => tests.Sum(test => (double?)test.Attribute("time") ?? 0), StringComparer.Ordinal),
+                tests => tests.Key, tests => tests.Sum(test => (double?)test.Attribute("time") ?? 0),
+                StringComparer.Ordinal),
             [.. tests.SelectMany(NotesOf)],
             [
                 .. assemblies.Descendants("failure").Select(failure =>

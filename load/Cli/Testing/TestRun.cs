@@ -9,7 +9,8 @@ namespace Billing.Cli.Testing;
 /// <param name="filter">The arguments that choose tests of the programs; all without any.</param>
 internal sealed class TestRun(params string[] filter)
 {
-    // Two programs that keep all cores busy by themselves; beside other tests they would take longer than one after the other.
+    // Two programs that keep all cores busy by themselves; beside other tests they would take longer than
+    // one after the other.
     private const string Alone = "Billing.IntegrationTests";
     private const string Second = "Billing.ChaosTests";
 
@@ -18,7 +19,8 @@ internal sealed class TestRun(params string[] filter)
     private const int SlowestShown = 10;
     private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(50);
 
-    // No test takes nearly so long, however slow the machine; fuzzers and the like have a filter, and as much time as they are given.
+    // No test takes nearly so long, however slow the machine; fuzzers and the like have a filter, and as much time
+    // as they are given.
     private static readonly TimeSpan HungAfter = TimeSpan.FromMinutes(20);
     private const string Hung = "[Long Running Test]";
 
@@ -26,7 +28,8 @@ internal sealed class TestRun(params string[] filter)
 
     public static IReadOnlyList<string> ProgramsOf(string root) =>
     [
-        .. Directory.EnumerateDirectories(Path.Combine(root, "tests"), "*Tests").Select(folder => Path.GetFileName(folder)).Order(StringComparer.Ordinal),
+        .. Directory.EnumerateDirectories(Path.Combine(root, "tests"), "*Tests")
+            .Select(folder => Path.GetFileName(folder)).Order(StringComparer.Ordinal),
     ];
 
     /// <summary>Runs test programs. The last line says how many tests passed, failed and were skipped.</summary>
@@ -34,11 +37,19 @@ internal sealed class TestRun(params string[] filter)
     {
         await using (var folder = TemporaryFolder.In(Path.GetTempPath()))
         {
-            var waiting = new Queue<string>(programs.OrderBy(name => name switch { Beside => 0, Alone => 1, Second => 2, _ => 3 }));
+            var waiting = new Queue<string>(programs.OrderBy(name => name switch
+            {
+                Beside =>
+                0,
+                Alone => 1,
+                Second => 2,
+                _ => 3
+            }));
             var running = new Dictionary<Task, string>();
             while (waiting.Count + running.Count > 0)
             {
-                while (waiting.Count > 0 && running.Values.Count(name => name != Beside) < Environment.ProcessorCount && !running.ContainsValue(Alone))
+                while (waiting.Count > 0 && running.Values.Count(name => name != Beside) < Environment.ProcessorCount
+                    && !running.ContainsValue(Alone))
                 {
                     var name = waiting.Dequeue();
                     running.Add(RunAsync(name, folder.Path, cancellationToken), name);
@@ -56,7 +67,9 @@ internal sealed class TestRun(params string[] filter)
             Console.WriteLine(failure);
         }
         var failed = _reports.Sum(report => report.Failed);
-        Console.WriteLine($"{_reports.Sum(report => report.Passed)} passed, {failed} failed, {_reports.Sum(report => report.Skipped)} skipped");
+        Console.WriteLine(
+            $"{_reports.Sum(report => report.Passed)} passed, {failed} failed, "
+            + $"{_reports.Sum(report => report.Skipped)} skipped");
         return failed == 0 ? 0 : 1;
     }
 
@@ -66,7 +79,12 @@ internal sealed class TestRun(params string[] filter)
         var log = Path.Combine(folder, name + ".log");
         var report = Path.Combine(folder, name + ".xml");
         await using var program = ChildProcess.Start(new ChildProcessStart(
-            name, "nice", ["-n", name == Beside ? "10" : "0", Path.ChangeExtension(DotnetProgram.FileOf(name), null), "-noLogo", "-noColor", "-xml", report, .. Watched, .. filter], log)
+            name, "nice",
+            [
+                "-n", name == Beside ? "10" : "0", Path.ChangeExtension(DotnetProgram.FileOf(name), null), "-noLogo",
+                "-noColor", "-xml", report, .. Watched, .. filter,
+            ],
+            log)
         {
             StopSignal = Signal.Interrupt,
             OrphanSignal = Signal.Interrupt,
@@ -91,11 +109,13 @@ internal sealed class TestRun(params string[] filter)
             Console.WriteLine(note);
         }
         Console.WriteLine(
-            $"{name}: {read.Passed} passed, {read.Failed} failed, {read.Skipped} skipped in {(int)Stopwatch.GetElapsedTime(started).TotalSeconds} s");
+            $"{name}: {read.Passed} passed, {read.Failed} failed, {read.Skipped} skipped in "
+            + $"{(int)Stopwatch.GetElapsedTime(started).TotalSeconds} s");
         _reports.Add(read);
     }
 
-    private IEnumerable<string> Watched => filter.Length > 0 ? [] : ["-longRunning", HungAfter.TotalSeconds.ToString(CultureInfo.InvariantCulture)];
+    private IEnumerable<string> Watched =>
+        filter.Length > 0 ? [] : ["-longRunning", HungAfter.TotalSeconds.ToString(CultureInfo.InvariantCulture)];
 
     // A program with a test that hangs would never end. What it prints says which one.
     private static async Task ExitAsync(ChildProcess program, CancellationToken cancellationToken)
@@ -114,7 +134,8 @@ internal sealed class TestRun(params string[] filter)
     private void PrintSlowest()
     {
         Messages.Say("the slowest test classes, in seconds:");
-        foreach (var (name, seconds) in _reports.SelectMany(report => report.Classes).OrderByDescending(test => test.Value).Take(SlowestShown))
+        foreach (var (name, seconds) in _reports.SelectMany(report => report.Classes)
+            .OrderByDescending(test => test.Value).Take(SlowestShown))
         {
             Console.Error.WriteLine($"  {seconds,7:F1}  {name}");
         }

@@ -9,7 +9,8 @@ using Grpc.Core;
 
 namespace Billing.Driver.Channels;
 
-/// <summary>The calls of the SDK with the messages of billing.proto: with its retries and circuits, and gRPC's own failures.</summary>
+/// <summary>The calls of the SDK with the messages of billing.proto: with its retries and circuits,
+/// and gRPC's own failures.</summary>
 public static class BillingMessages
 {
     /// <summary>Charges an account.</summary>
@@ -18,13 +19,15 @@ public static class BillingMessages
         this BillingClient client, MakePaymentRequest request, CancellationToken cancellationToken = default) =>
         Of(client).MakePaymentAsync(request, cancellationToken: cancellationToken).ResponseAsync;
 
-    /// <summary>Charges an account, and returns the time of each processing step. If the call was retried, it was sent when the first attempt was,
-    /// and the other times are those of the attempt that was answered.</summary>
+    /// <summary>Charges an account, and returns the time of each processing step. If the call was retried, it was sent
+    /// when the first attempt was, and the other times are those of the attempt that was answered.</summary>
     /// <exception cref="RpcException">The call failed.</exception>
-    public static async Task<TimedPayment> MakeTimedPaymentAsync(this BillingClient client, MakePaymentRequest request, TimeProvider? time = null)
+    public static async Task<TimedPayment> MakeTimedPaymentAsync(
+        this BillingClient client, MakePaymentRequest request, TimeProvider? time = null)
     {
         time ??= TimeProvider.System;
-        var headers = new Metadata { { RequestHeaders.SentAt, time.Microseconds().ToString(CultureInfo.InvariantCulture) } };
+        var headers =
+            new Metadata { { RequestHeaders.SentAt, time.Microseconds().ToString(CultureInfo.InvariantCulture) } };
         using var call = Of(client).MakePaymentAsync(request, headers);
         var answer = await call;
         var returned = time.GetUtcNow();
@@ -33,11 +36,13 @@ public static class BillingMessages
             : throw new InvalidDataException($"An answer has no times in its trailer {Trailers.Times}.");
     }
 
-    /// <summary>Charges many accounts over one stream at a time. At most <see cref="BillingClientOptions.StreamWindow"/> payments are in flight, and
-    /// as many wait for their turn.</summary>
+    /// <summary>Charges many accounts over one stream at a time. At most
+    /// <see cref="BillingClientOptions.StreamWindow"/> payments are in flight, and as many
+    /// wait for their turn.</summary>
     /// <exception cref="RpcException">No proxy accepts the stream.</exception>
     public static async IAsyncEnumerable<MakePaymentsResponse> MakePaymentsAsync(
-        this BillingClient client, IAsyncEnumerable<MakePaymentRequest> requests, [EnumeratorCancellation] CancellationToken cancellationToken = default)
+        this BillingClient client, IAsyncEnumerable<MakePaymentRequest> requests,
+        [EnumeratorCancellation] CancellationToken cancellationToken = default)
     {
         using var ended = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         using var call = Of(client).MakePayments(cancellationToken: cancellationToken);
@@ -122,7 +127,8 @@ public static class BillingMessages
     /// <summary>Reads a statement, page after page.</summary>
     /// <exception cref="RpcException">The call failed.</exception>
     public static async IAsyncEnumerable<ListStatementResponse> StreamStatementAsync(
-        this BillingClient client, ListStatementRequest request, [EnumeratorCancellation] CancellationToken cancellationToken = default)
+        this BillingClient client, ListStatementRequest request,
+        [EnumeratorCancellation] CancellationToken cancellationToken = default)
     {
         using var call = Of(client).StreamStatement(request, cancellationToken: cancellationToken);
         await foreach (var page in call.ResponseStream.ReadAllAsync(cancellationToken))
@@ -146,7 +152,8 @@ public static class BillingMessages
     /// <summary>Sets the status of an account.</summary>
     /// <exception cref="RpcException">The call failed.</exception>
     public static Task<SetAccountStatusResponse> SetAccountStatusAsync(
-        this BillingAdminClient client, SetAccountStatusRequest request, CancellationToken cancellationToken = default) =>
+        this BillingAdminClient client, SetAccountStatusRequest request,
+        CancellationToken cancellationToken = default) =>
         Of(client).SetAccountStatusAsync(request, cancellationToken: cancellationToken).ResponseAsync;
 
     /// <summary>Whether an answer to a change says that it had been recorded before.</summary>
@@ -165,7 +172,8 @@ public static class BillingMessages
 
     private static BillingService.BillingServiceClient Of(BillingClient client) => new(client.CallInvoker);
 
-    private static BillingAdminService.BillingAdminServiceClient Of(BillingAdminClient client) => new(client.CallInvoker);
+    private static BillingAdminService.BillingAdminServiceClient Of(BillingAdminClient client) =>
+        new(client.CallInvoker);
 }
 
 /// <summary>The answer to a timed payment.</summary>

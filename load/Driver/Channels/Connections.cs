@@ -39,5 +39,9 @@ internal static class Connections
 
     // One HTTP/2 connection.
     private static GrpcChannel OpenGrpc(string address) => GrpcChannel.ForAddress(
-        address, new GrpcChannelOptions { HttpHandler = new SocketsHttpHandler { EnableMultipleHttp2Connections = false }, DisposeHttpClient = true });
+        address, new GrpcChannelOptions
+        {
+            HttpHandler = new SocketsHttpHandler { EnableMultipleHttp2Connections = false },
+            DisposeHttpClient = true,
+        });
 }

@@ -19,7 +19,8 @@ internal readonly record struct HttpAnswer(int Status, byte[] Body, string Error
     /// <param name="buffer">The received bytes; on success it begins after the response.</param>
     /// <param name="answer">The response.</param>
     /// <returns>False while the response is incomplete.</returns>
-    /// <exception cref="InvalidDataException">The bytes are not an HTTP/1.1 response with a body of stated length.</exception>
+    /// <exception cref="InvalidDataException">The bytes are not an HTTP/1.1 response with a body
+    /// of stated length.</exception>
     public static bool TryRead(ref ReadOnlySequence<byte> buffer, out HttpAnswer answer)
     {
         answer = default;
@@ -39,7 +40,8 @@ internal readonly record struct HttpAnswer(int Status, byte[] Body, string Error
         return true;
     }
 
-    private static bool TryReadBody(ref SequenceReader<byte> reader, ReadOnlySpan<byte> head, int status, out ReadOnlySequence<byte> body)
+    private static bool TryReadBody(
+        ref SequenceReader<byte> reader, ReadOnlySpan<byte> head, int status, out ReadOnlySequence<byte> body)
     {
         body = default;
         if (status is 204 or 304)
@@ -95,7 +97,8 @@ internal readonly record struct HttpAnswer(int Status, byte[] Body, string Error
         for (var end = head.IndexOf(EndOfLine); end >= 0; end = head.IndexOf(EndOfLine))
         {
             head = head[(end + EndOfLine.Length)..];
-            if (head.Length > name.Length && head[name.Length] == ':' && Ascii.EqualsIgnoreCase(head[..name.Length], name))
+            if (head.Length > name.Length && head[name.Length] == ':'
+                && Ascii.EqualsIgnoreCase(head[..name.Length], name))
             {
                 var value = head[(name.Length + 1)..];
                 var valueEnd = value.IndexOf(EndOfLine);

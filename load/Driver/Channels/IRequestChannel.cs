@@ -7,7 +7,8 @@ namespace Billing.Driver.Channels;
 /// <summary>The outcome of a call.</summary>
 /// <param name="Message">The answer; null if the call failed. A declined payment is an answer.</param>
 /// <param name="Error">The status of a failure; empty if the call was answered.</param>
-/// <param name="IsFinal">Whether a failure says that nothing was charged, now or later; otherwise the outcome is unknown.</param>
+/// <param name="IsFinal">Whether a failure says that nothing was charged, now or later;
+/// otherwise the outcome is unknown.</param>
 public readonly record struct Answer<T>(T? Message, string Error = "", bool IsFinal = false)
     where T : class
 {
@@ -28,8 +29,10 @@ public interface IRequestChannel : IAsyncDisposable
     Task<Answer<CheckBalanceResponse>> CheckAsync(CheckBalanceRequest request);
 
     /// <summary>Sends another request and waits for the outcome.</summary>
-    /// <param name="isRepeatable">Whether the same request always has the same answer, as those with an id of their own do.</param>
+    /// <param name="isRepeatable">Whether the same request always has the same answer, as those with an
+    /// id of their own do.</param>
     /// <exception cref="NotSupportedException">The channel does not go through the SDK.</exception>
     Task<Answer<T>> AskAsync<T>(Func<BillingClient, CancellationToken, Task<T>> send, bool isRepeatable)
-        where T : class => throw new NotSupportedException("Only payments and balance checks are sent without the SDK.");
+        where T : class =>
+            throw new NotSupportedException("Only payments and balance checks are sent without the SDK.");
 }

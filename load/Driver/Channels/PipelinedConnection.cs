@@ -4,12 +4,13 @@ using System.Threading.Channels;
 
 namespace Billing.Driver.Channels;
 
-/// <summary>One HTTP/1.1 connection with its requests in flight, oldest first: a request is sent before the previous ones are answered,
-/// and responses arrive in the order of the requests (RFC 9112, section 9.3.2).</summary>
+/// <summary>One HTTP/1.1 connection with its requests in flight, oldest first: a request is sent before the previous
+/// ones are answered, and responses arrive in the order of the requests (RFC 9112, section 9.3.2).</summary>
 internal sealed class PipelinedConnection : IAsyncDisposable
 {
     private readonly Socket _socket = new(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
-    private readonly Channel<byte[]> _outgoing = Channel.CreateUnbounded<byte[]>(new UnboundedChannelOptions { SingleReader = true });
+    private readonly Channel<byte[]> _outgoing = Channel.CreateUnbounded<byte[]>(
+        new UnboundedChannelOptions { SingleReader = true });
     private readonly Queue<TaskCompletionSource<HttpAnswer>> _waiting = new();
     private readonly Task _running;
     private bool _ended;
@@ -116,7 +117,9 @@ internal sealed class PipelinedConnection : IAsyncDisposable
     {
         lock (_waiting)
         {
-            (_waiting.TryDequeue(out var waiting) ? waiting : throw new InvalidDataException("response without a request")).TrySetResult(answer);
+            (_waiting.TryDequeue(out var waiting)
+                ? waiting
+                : throw new InvalidDataException("response without a request")).TrySetResult(answer);
         }
     }
 }

@@ -6,8 +6,8 @@ using Billing.V1;
 
 namespace Billing.Driver.Channels;
 
-/// <summary>Sends HTTP/1.1 requests in JSON, pipelined on one connection. When the connection breaks, the requests in flight fail, and the
-/// next request opens a new connection.</summary>
+/// <summary>Sends HTTP/1.1 requests in JSON, pipelined on one connection. When the connection breaks, the requests in
+/// flight fail, and the next request opens a new connection.</summary>
 internal sealed class RestChannel(string address) : IRequestChannel
 {
     private readonly Uri _server = new(address);
@@ -18,10 +18,13 @@ internal sealed class RestChannel(string address) : IRequestChannel
     {
         var amount = request.Amount;
         var body = string.Create(CultureInfo.InvariantCulture,
-            $$$"""{"account_id":"{{{request.AccountId}}}","payment_type":"{{{request.PaymentType}}}","amount":{"currency_code":"{{{amount.CurrencyCode}}}","units":{{{amount.Units}}},"nanos":{{{amount.Nanos}}}}}""");
+            $$$"""{"account_id":"{{{request.AccountId}}}","payment_type":"{{{request.PaymentType}}}","amount":"""
+                + $$$"""{"currency_code":"{{{amount.CurrencyCode}}}","units":{{{amount.Units}}},"nanos":"""
+                + $$$"""{{{amount.Nanos}}}}}""");
         return AnswerAsync(
             string.Create(CultureInfo.InvariantCulture,
-                $"PUT /v1/payments/{request.TransactionId} HTTP/1.1\r\nHost: {_server.Authority}\r\nContent-Type: application/json\r\nContent-Length: {body.Length}\r\n\r\n{body}"),
+                $"PUT /v1/payments/{request.TransactionId} HTTP/1.1\r\nHost: {_server.Authority}\r\nContent-Type: "
+                    + $"application/json\r\nContent-Length: {body.Length}\r\n\r\n{body}"),
             answer => new MakePaymentResponse
             {
                 TransactionId = request.TransactionId,
@@ -32,7 +35,8 @@ internal sealed class RestChannel(string address) : IRequestChannel
     }
 
     public Task<Answer<CheckBalanceResponse>> CheckAsync(CheckBalanceRequest request) => AnswerAsync(
-        $"GET /v1/accounts/{request.PaymentType}/{request.AccountId}/balance HTTP/1.1\r\nHost: {_server.Authority}\r\n\r\n",
+        $"GET /v1/accounts/{request.PaymentType}/{request.AccountId}/balance HTTP/1.1\r\nHost: "
+            + $"{_server.Authority}\r\n\r\n",
         answer => new CheckBalanceResponse { Balance = answer.Balance?.ToMoney(), Version = answer.Version });
 
     public async ValueTask DisposeAsync()
@@ -51,7 +55,9 @@ internal sealed class RestChannel(string address) : IRequestChannel
             ? new Answer<T>(null, answer.Error)
             : answer.Status is >= 200 and < 300
             ? new Answer<T>(read(JsonSerializer.Deserialize(answer.Body, RestAnswers.Default.RestAnswer)))
-            : new Answer<T>(null, answer.Status.ToString(CultureInfo.InvariantCulture), IsFinal: answer.Status is 400 or 401 or 403 or 404);
+            : new Answer<T>(
+                null, answer.Status.ToString(CultureInfo.InvariantCulture),
+                IsFinal: answer.Status is 400 or 401 or 403 or 404);
     }
 
     private Task<HttpAnswer> SendAsync(byte[] request)
@@ -77,6 +83,8 @@ internal sealed record RestMoney(string CurrencyCode, long Units, int Nanos)
 }
 
 // The proxy writes 64-bit numbers as strings, as the JSON form of protobuf does.
-[JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, NumberHandling = JsonNumberHandling.AllowReadingFromString)]
+[JsonSourceGenerationOptions(
+    PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower,
+    NumberHandling = JsonNumberHandling.AllowReadingFromString)]
 [JsonSerializable(typeof(RestAnswer))]
 internal sealed partial class RestAnswers : JsonSerializerContext;

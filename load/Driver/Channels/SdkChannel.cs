@@ -35,7 +35,8 @@ internal sealed class SdkChannel(BillingClient client, bool isTimed, TimeProvide
     private async Task<Answer<T>> AnswerAsync<T>(Func<Task<Answer<T>>> call)
         where T : class
     {
-        // Of all calls of the client: the SDK does not count those of one call. What is wrong is that a failure is taken for unknown.
+        // Of all calls of the client: the SDK does not count those of one call. What is wrong is that a failure is
+        // taken for unknown.
         var retried = client.Retried;
         try
         {
@@ -43,7 +44,9 @@ internal sealed class SdkChannel(BillingClient client, bool isTimed, TimeProvide
         }
         catch (RpcException e)
         {
-            return new Answer<T>(null, e.Status.Detail.Length > 0 ? $"{e.StatusCode}: {e.Status.Detail}" : $"{e.StatusCode}", PaymentFailure.IsFinal(e, wasRetried: client.Retried != retried));
+            return new Answer<T>(
+                null, e.Status.Detail.Length > 0 ? $"{e.StatusCode}: {e.Status.Detail}" : $"{e.StatusCode}",
+                PaymentFailure.IsFinal(e, wasRetried: client.Retried != retried));
         }
     }
 }

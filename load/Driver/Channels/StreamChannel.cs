@@ -10,7 +10,8 @@ namespace Billing.Driver.Channels;
 internal sealed class StreamChannel : IRequestChannel
 {
     private readonly BillingClient _client;
-    private readonly ConcurrentDictionary<string, TaskCompletionSource<Answer<MakePaymentResponse>>> _waiting = new(StringComparer.Ordinal);
+    private readonly ConcurrentDictionary<string, TaskCompletionSource<Answer<MakePaymentResponse>>> _waiting = new(
+        StringComparer.Ordinal);
     private readonly Channel<MakePaymentRequest> _outgoing =
         Channel.CreateUnbounded<MakePaymentRequest>(new UnboundedChannelOptions { SingleReader = true });
 
@@ -27,11 +28,14 @@ internal sealed class StreamChannel : IRequestChannel
 
     public Task<Answer<MakePaymentResponse>> PayAsync(MakePaymentRequest request)
     {
-        var waiting = new TaskCompletionSource<Answer<MakePaymentResponse>>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var waiting = new TaskCompletionSource<Answer<MakePaymentResponse>>(
+            TaskCreationOptions.RunContinuationsAsynchronously);
         _waiting[request.TransactionId] = waiting;
         if (!_outgoing.Writer.TryWrite(request))
         {
-            Complete(request.TransactionId, new Answer<MakePaymentResponse>(null, nameof(StatusCode.Cancelled), IsFinal: true));
+            Complete(
+                request.TransactionId,
+                new Answer<MakePaymentResponse>(null, nameof(StatusCode.Cancelled), IsFinal: true));
         }
         return waiting.Task;
     }
@@ -55,14 +59,16 @@ internal sealed class StreamChannel : IRequestChannel
         {
             try
             {
-                await foreach (var answer in _client.MakePaymentsAsync(_outgoing.Reader.ReadAllAsync(_closed.Token), _closed.Token))
+                await foreach (var answer in _client.MakePaymentsAsync(
+                    _outgoing.Reader.ReadAllAsync(_closed.Token), _closed.Token))
                 {
                     Complete(answer.TransactionId, AnswerOf(answer));
                 }
             }
             catch (RpcException e)
             {
-                // No proxy accepted the stream. What the SDK had taken and not sent, it drops; payments to come may find a proxy.
+                // No proxy accepted the stream. What the SDK had taken and not sent, it drops;
+                // payments to come may find a proxy.
                 Fail(e.StatusCode);
             }
             catch (OperationCanceledException)
@@ -90,6 +96,8 @@ internal sealed class StreamChannel : IRequestChannel
     }
 
     private static Answer<MakePaymentResponse> AnswerOf(MakePaymentsResponse answer) => answer.Error is { } error
-        ? new(null, $"{(StatusCode)error.StatusCode} {error.Reason}".TrimEnd(), PaymentFailure.IsFinal((StatusCode)error.StatusCode, error.Reason, wasRetried: true))
+        ? new(
+            null, $"{(StatusCode)error.StatusCode} {error.Reason}".TrimEnd(),
+            PaymentFailure.IsFinal((StatusCode)error.StatusCode, error.Reason, wasRetried: true))
         : new(answer.Payment);
 }

@@ -40,16 +40,17 @@ public static class FollowUps
     };
 
     /// <summary>Charges an amount of a payment on hold.</summary>
-    public static CapturePaymentRequest Capture(this MakePaymentRequest payment, Money amount, bool isFinal = false) => new()
-    {
-        TransactionId = Guid.CreateVersion7().ToString(),
-        AccountId = payment.AccountId,
-        PaymentType = payment.PaymentType,
-        PaymentId = payment.TransactionId,
-        Amount = amount,
-        IsFinal = isFinal,
-        Notes = payment.Notes,
-    };
+    public static CapturePaymentRequest Capture(
+        this MakePaymentRequest payment, Money amount, bool isFinal = false) => new()
+        {
+            TransactionId = Guid.CreateVersion7().ToString(),
+            AccountId = payment.AccountId,
+            PaymentType = payment.PaymentType,
+            PaymentId = payment.TransactionId,
+            Amount = amount,
+            IsFinal = isFinal,
+            Notes = payment.Notes,
+        };
 
     /// <summary>Releases what of a payment is on hold.</summary>
     public static VoidPaymentRequest Voiding(this MakePaymentRequest payment) => new()
@@ -73,29 +74,39 @@ public static class FollowUps
 
     /// <summary>Asks what has become of a payment.</summary>
     public static GetTransactionRequest LookUp(this MakePaymentRequest payment) =>
-        new() { TransactionId = payment.TransactionId, AccountId = payment.AccountId, PaymentType = payment.PaymentType };
+        new()
+        {
+            TransactionId = payment.TransactionId,
+            AccountId = payment.AccountId,
+            PaymentType = payment.PaymentType,
+        };
 
     /// <summary>Sends an authorisation.</summary>
     /// <exception cref="RpcException">It has no answer.</exception>
-    public static Task<FollowUpAnswer> SendAsync(this BillingClient client, AuthorisePaymentRequest request, CancellationToken cancellationToken) => AnswerAsync(
+    public static Task<FollowUpAnswer> SendAsync(
+        this BillingClient client, AuthorisePaymentRequest request, CancellationToken cancellationToken) => AnswerAsync(
         client.AuthorisePaymentAsync(request, cancellationToken),
-        answer => new FollowUpAnswer(answer, 0, answer.Balance, answer.Version, answer.Outcome == PaymentOutcome.Declined));
+        answer =>
+            new FollowUpAnswer(answer, 0, answer.Balance, answer.Version, answer.Outcome == PaymentOutcome.Declined));
 
     /// <summary>Sends a capture.</summary>
     /// <exception cref="RpcException">It has no answer.</exception>
-    public static Task<FollowUpAnswer> SendAsync(this BillingClient client, CapturePaymentRequest request, CancellationToken cancellationToken) => AnswerAsync(
+    public static Task<FollowUpAnswer> SendAsync(
+        this BillingClient client, CapturePaymentRequest request, CancellationToken cancellationToken) => AnswerAsync(
         client.CapturePaymentAsync(request, cancellationToken),
         answer => new FollowUpAnswer(answer, WireAmount.Of(answer.Amount) ?? 0, answer.Balance, answer.Version));
 
     /// <summary>Sends a void.</summary>
     /// <exception cref="RpcException">It has no answer.</exception>
-    public static Task<FollowUpAnswer> SendAsync(this BillingClient client, VoidPaymentRequest request, CancellationToken cancellationToken) => AnswerAsync(
+    public static Task<FollowUpAnswer> SendAsync(
+        this BillingClient client, VoidPaymentRequest request, CancellationToken cancellationToken) => AnswerAsync(
         client.VoidPaymentAsync(request, cancellationToken),
         answer => new FollowUpAnswer(answer, 0, answer.Balance, answer.Version));
 
     /// <summary>Sends a refund.</summary>
     /// <exception cref="RpcException">It has no answer.</exception>
-    public static Task<FollowUpAnswer> SendAsync(this BillingClient client, RefundPaymentRequest request, CancellationToken cancellationToken) => AnswerAsync(
+    public static Task<FollowUpAnswer> SendAsync(
+        this BillingClient client, RefundPaymentRequest request, CancellationToken cancellationToken) => AnswerAsync(
         client.RefundPaymentAsync(request, cancellationToken),
         answer => new FollowUpAnswer(answer, WireAmount.Of(answer.Amount) ?? 0, answer.Balance, answer.Version));
 

@@ -2,8 +2,8 @@ using HdrHistogram;
 
 namespace Billing.Driver.Metering;
 
-/// <summary>A histogram of latencies from a microsecond to an hour, to three significant digits, in bounded memory. Longer latencies
-/// count as an hour. Any thread may record at any time.</summary>
+/// <summary>A histogram of latencies from a microsecond to an hour, to three significant digits, in bounded memory.
+/// Longer latencies count as an hour. Any thread may record at any time.</summary>
 public sealed class LatencyHistogram
 {
     private const long Longest = 3_600_000_000;
@@ -37,12 +37,17 @@ public sealed class LatencyHistogram
         }
     }
 
-    /// <summary>Returns the counts, shortest latency first, so that another process can add them to its own histogram.</summary>
+    /// <summary>Returns the counts, shortest latency first, so that another process can add them to its own
+    /// histogram.</summary>
     public IReadOnlyList<LatencyCount> Counts()
     {
         lock (_gate)
         {
-            return [.. _microseconds.RecordedValues().Select(v => new LatencyCount(v.ValueIteratedTo, v.CountAddedInThisIterationStep))];
+            return
+            [
+                .. _microseconds.RecordedValues()
+                    .Select(v => new LatencyCount(v.ValueIteratedTo, v.CountAddedInThisIterationStep)),
+            ];
         }
     }
 
@@ -53,7 +58,9 @@ public sealed class LatencyHistogram
         {
             return _microseconds.TotalCount == 0
                 ? new LatencyFigures(0, 0, 0, 0, 0, 0, 0, 0, 0)
-                : new LatencyFigures(At(0), Milliseconds(_microseconds.GetMean()), At(50), At(75), At(90), At(95), At(99), At(99.9), At(100));
+                : new LatencyFigures(
+                    At(0), Milliseconds(_microseconds.GetMean()), At(50), At(75),
+                    At(90), At(95), At(99), At(99.9), At(100));
         }
 
         double At(double percentile) => Milliseconds(_microseconds.GetValueAtPercentile(percentile));
@@ -84,4 +91,5 @@ public readonly record struct LatencyCount(long Microseconds, long Requests);
 /// <param name="P999Ms">The 99.9th percentile.</param>
 /// <param name="MaxMs">The longest latency.</param>
 public sealed record LatencyFigures(
-    double MinMs, double MeanMs, double P50Ms, double P75Ms, double P90Ms, double P95Ms, double P99Ms, double P999Ms, double MaxMs);
+    double MinMs, double MeanMs, double P50Ms, double P75Ms, double P90Ms,
+    double P95Ms, double P99Ms, double P999Ms, double MaxMs);

@@ -3,7 +3,8 @@ using Billing.Driver.Lives;
 
 namespace Billing.Driver.Metering;
 
-/// <summary>Counts the outcomes of a load's requests. Thread-safe; its memory does not grow with their number.</summary>
+/// <summary>Counts the outcomes of a load's requests. Thread-safe; its memory does not grow
+/// with their number.</summary>
 /// <param name="startUnixUs">The start of the load.</param>
 /// <param name="phases">The names of its phases, at least one.</param>
 /// <param name="isBurst">Whether all requests are due at the start.</param>
@@ -26,27 +27,33 @@ internal sealed class Meter(long startUnixUs, IReadOnlyList<string> phases, bool
     /// <param name="phase">The index of its phase.</param>
     /// <param name="countsFrom">The moment from which its latency counts, in microseconds since the Unix epoch.</param>
     /// <param name="ended">The moment of its outcome.</param>
-    public void Payment(int phase, in Outcome outcome, long countsFrom, long ended) => Count(_payments[phase], outcome, countsFrom, ended);
+    public void Payment(int phase, in Outcome outcome, long countsFrom, long ended) =>
+        Count(_payments[phase], outcome, countsFrom, ended);
 
     /// <summary>Counts a balance check.</summary>
-    public void Balance(int phase, in Outcome outcome, long countsFrom, long ended) => Count(_balances[phase], outcome, countsFrom, ended);
+    public void Balance(int phase, in Outcome outcome, long countsFrom, long ended) =>
+        Count(_balances[phase], outcome, countsFrom, ended);
 
     /// <summary>Counts what else is done with a payment.</summary>
     public void FollowUp(string kind, int phase, in Outcome outcome, long countsFrom, long ended) =>
-        Count(_followUps.GetOrAdd((phase, kind), _ => new KindMeter()), outcome, countsFrom, ended, isFirst: kind == FollowUps.Authorisations);
+        Count(
+            _followUps.GetOrAdd((phase, kind), _ => new KindMeter()), outcome, countsFrom,
+            ended, isFirst: kind == FollowUps.Authorisations);
 
     public LoadResult Result() => new()
     {
         StartedUnixUs = startUnixUs,
         EndedUnixUs = Math.Max(startUnixUs, Interlocked.Read(ref _last)),
         Retried = 0,
-        Phases = [.. phases.Select((name, i) => new PhaseResult(name, _payments[i].Figures(), _balances[i].Figures()) { FollowUps = FollowUpFigures(i) })],
+        Phases = [.. phases.Select((name, i) =>
+            new PhaseResult(name, _payments[i].Figures(), _balances[i].Figures()) { FollowUps = FollowUpFigures(i) })],
         PaymentsAnswered = 0,
         BalancesAnswered = 0,
     };
 
     private Dictionary<string, RequestFigures> FollowUpFigures(int phase) => FollowUps.All
-        .Where(kind => _followUps.ContainsKey((phase, kind))).ToDictionary(kind => kind, kind => _followUps[(phase, kind)].Figures());
+        .Where(kind => _followUps.ContainsKey((phase, kind)))
+            .ToDictionary(kind => kind, kind => _followUps[(phase, kind)].Figures());
 
     private void Count(KindMeter kind, in Outcome outcome, long countsFrom, long ended, bool isFirst = true)
     {

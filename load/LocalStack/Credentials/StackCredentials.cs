@@ -6,8 +6,8 @@ using Billing.Operator.Files;
 
 namespace Billing.LocalStack.Credentials;
 
-/// <summary>The credentials of a stack on this machine and of its callers: files in a folder that only its owner may read.
-/// </summary>
+/// <summary>The credentials of a stack on this machine and of its callers: files in a folder that only
+/// its owner may read.</summary>
 public sealed class StackCredentials : DeploymentCredentials
 {
     private const string Broker = "kafka.pem";
@@ -41,11 +41,12 @@ public sealed class StackCredentials : DeploymentCredentials
     /// <summary>The certificate of the database server.</summary>
     public ServerCertificate Postgres => new(File.ReadAllText(Path.Combine(Folder, Database)), CaFile);
 
-    /// <summary>Returns the secrets folder (<c>Billing:SecretsFolder</c>) of a program that connects to the brokers as one of
-    /// their users.</summary>
+    /// <summary>Returns the secrets folder (<c>Billing:SecretsFolder</c>) of a program that connects to the brokers as
+    /// one of their users.</summary>
     public string SecretsOf(string user) => Path.Combine(Folder, "secrets", user);
 
-    /// <summary>Creates credentials in a folder, replacing those that it contains. Creates the folder if it is missing.</summary>
+    /// <summary>Creates credentials in a folder, replacing those that it contains.
+    /// Creates the folder if it is missing.</summary>
     public static StackCredentials CreateIn(string folder, TimeProvider time)
     {
         PrivateFolder.Create(folder);
@@ -54,7 +55,8 @@ public sealed class StackCredentials : DeploymentCredentials
         foreach (var (name, text) in (ReadOnlySpan<(string, string)>)
             [
                 (Ca, authority.Pem), (Server, authority.Server("billing-proxy")), (Broker, authority.Server("kafka")),
-                (Database, authority.Server("postgres")), (Client, authority.Client("billing-client")), (Jwks, tokens.Jwks), (TokenKey, tokens.Pem),
+                (Database, authority.Server("postgres")), (Client, authority.Client("billing-client")),
+                (Jwks, tokens.Jwks), (TokenKey, tokens.Pem),
             ])
         {
             File.WriteAllText(Path.Combine(folder, name), text);
@@ -82,7 +84,8 @@ public sealed class StackCredentials : DeploymentCredentials
         CustomTrustStore = { X509CertificateLoader.LoadCertificateFromFile(caFile) },
     };
 
-    // As files, because librdkafka's names contain dots, and a shell does not pass on variables with dots in their names.
+    // As files, because librdkafka's names contain dots, and a shell does not pass on variables with
+    // dots in their names.
     private void WriteSecrets()
     {
         const string Property = "Billing__Kafka__Properties__";
@@ -91,7 +94,10 @@ public sealed class StackCredentials : DeploymentCredentials
             var folder = SecretsOf(user);
             Directory.CreateDirectory(folder);
             foreach (var (name, value) in (ReadOnlySpan<(string, string)>)
-                [("security.protocol", "SASL_SSL"), ("ssl.ca.location", CaFile), ("sasl.mechanism", "PLAIN"), ("sasl.username", user), ("sasl.password", password)])
+                [
+                    ("security.protocol", "SASL_SSL"), ("ssl.ca.location", CaFile), ("sasl.mechanism", "PLAIN"),
+                    ("sasl.username", user), ("sasl.password", password),
+                ])
             {
                 File.WriteAllText(Path.Combine(folder, Property + name), value);
             }

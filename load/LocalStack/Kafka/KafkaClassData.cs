@@ -2,27 +2,30 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.LocalStack.Kafka;
 
-/// <summary>What Java keeps of the classes that a broker loads (JEP 350, dynamic archives for class-data sharing). With it a broker starts with
-/// half of the processor time, and needs 50 MB less.</summary>
+/// <summary>What Java keeps of the classes that a broker loads (JEP 350, dynamic archives for class-data sharing).
+/// With it a broker starts with half of the processor time, and needs 50 MB less.</summary>
 public static class KafkaClassData
 {
     private const string Write = "-XX:ArchiveClassesAtExit=";
     private static readonly TimeSpan StopBound = TimeSpan.FromMinutes(1);
 
-    /// <summary>The file beside Kafka's <c>libs</c>. Its name tells one version of Java from another, which would not use it. An empty one
-    /// belongs to a Java that writes none.</summary>
+    /// <summary>The file beside Kafka's <c>libs</c>. Its name tells one version of Java from another, which would not
+    /// use it. An empty one belongs to a Java that writes none.</summary>
     public static FileInfo FileOf(KafkaInstallation installation)
     {
         var java = new FileInfo(installation.Java);
         var program = (java.ResolveLinkTarget(returnFinalTarget: true) ?? java).FullName;
         var modules = new FileInfo(Path.Combine(Path.GetDirectoryName(program)!, "..", "lib", "modules"));
         return new FileInfo(Path.Combine(
-            installation.Home, $"classes-{(modules.Exists ? modules.Length : 0)}-{modules.LastWriteTimeUtc:yyyyMMddHHmmss}.jsa"));
+            installation.Home,
+            $"classes-{(modules.Exists ? modules.Length : 0)}-{modules.LastWriteTimeUtc:yyyyMMddHHmmss}.jsa"));
     }
 
-    /// <summary>Adds to Java's options that it uses the file, if there is one. Java does not read one while it writes one.</summary>
+    /// <summary>Adds to Java's options that it uses the file, if there is one. Java does not read one
+    /// while it writes one.</summary>
     internal static IEnumerable<string> Use(KafkaInstallation installation, IReadOnlyList<string> options) =>
-        FileOf(installation) is { Exists: true, Length: > 0 } file && !options.Any(option => option.StartsWith(Write, StringComparison.Ordinal))
+        FileOf(installation) is { Exists: true, Length: > 0 } file
+        && !options.Any(option => option.StartsWith(Write, StringComparison.Ordinal))
             ? ["-XX:SharedArchiveFile=" + file.FullName, .. options]
             : options;
 

@@ -9,7 +9,8 @@ public sealed record BrokerRelay(int RelayPort, int BrokerPort);
 
 /// <summary>The certificate and the users of a listener with TLS.</summary>
 /// <param name="CertificateFile">The file of the broker's certificate and key, in PEM.</param>
-/// <param name="Passwords">The password of each user (SASL PLAIN). With SCRAM-SHA-512 there are none until an administrator adds them.</param>
+/// <param name="Passwords">The password of each user (SASL PLAIN). With SCRAM-SHA-512 there are none until an
+/// administrator adds them.</param>
 public sealed record BrokerSecurity(string CertificateFile, IReadOnlyDictionary<string, string> Passwords);
 
 /// <summary>One node of a <see cref="LocalKafka"/>.</summary>
@@ -60,7 +61,8 @@ internal sealed class KafkaNode : IAsyncDisposable
     private string LoggingFile => Path.Combine(_folder, "log4j2.properties");
 
     /// <summary>Writes its settings, which it needs before it starts.</summary>
-    public async Task WriteSettingsAsync(string clusterId, IReadOnlyCollection<KafkaNode> cluster, CancellationToken cancellationToken)
+    public async Task WriteSettingsAsync(
+        string clusterId, IReadOnlyCollection<KafkaNode> cluster, CancellationToken cancellationToken)
     {
         _clusterId = clusterId;
         await File.WriteAllTextAsync(SettingsFile, KafkaSettings.Server(this, cluster), cancellationToken);
@@ -76,7 +78,8 @@ internal sealed class KafkaNode : IAsyncDisposable
         await ForgetProcessAsync();
         if (!File.Exists(Path.Combine(DataFolder, "meta.properties")))
         {
-            var format = Java([], "kafka.tools.StorageTool", "format", "--cluster-id", _clusterId, "--config", SettingsFile);
+            var format = Java(
+                [], "kafka.tools.StorageTool", "format", "--cluster-id", _clusterId, "--config", SettingsFile);
             await ChildProcess.RunAsync(format with { Detached = false }, ChildProcess.Patience, cancellationToken);
         }
         Process = ChildProcess.Start(Java(_javaOptions, "kafka.Kafka", SettingsFile));
@@ -85,11 +88,14 @@ internal sealed class KafkaNode : IAsyncDisposable
     }
 
     /// <summary>Waits until this broker knows brokers, so that a topic can be created on them through it.</summary>
-    public Task WaitForAllAsync(IReadOnlyCollection<KafkaNode> cluster, CancellationToken cancellationToken) => Process!.WaitUntilAsync(
-        async token => !cluster.Select(node => node.Id).Except(await KafkaProbe.ServingBrokersAsync(Address, token)).Any(),
-        ChildProcess.Patience, cancellationToken);
+    public Task WaitForAllAsync(IReadOnlyCollection<KafkaNode> cluster, CancellationToken cancellationToken) =>
+        Process!.WaitUntilAsync(
+            async token =>
+                !cluster.Select(node => node.Id).Except(await KafkaProbe.ServingBrokersAsync(Address, token)).Any(),
+            ChildProcess.Patience, cancellationToken);
 
-    /// <summary>Kills it, and deletes its data, or only the log of a partition, such as <c>billing.events-0</c>.</summary>
+    /// <summary>Kills it, and deletes its data, or only the log of a partition, such as
+    /// <c>billing.events-0</c>.</summary>
     public async Task BurnAsync(string log = "")
     {
         Process?.Kill();
@@ -119,8 +125,9 @@ internal sealed class KafkaNode : IAsyncDisposable
     private ChildProcessStart Java(IReadOnlyList<string> options, string mainClass, params string[] arguments) =>
         new($"Kafka broker {Id}", _installation.Java, [
             "-Xmx256m",
-            // The C1 compiler only: a broker that runs for minutes does not recover the cost of C2. Except in the background, for as long as
-            // somebody likes, and with TLS, because only C2 uses the processor's AES instructions.
+            // The C1 compiler only: a broker that runs for minutes does not recover the cost of C2. Except in
+            // the background, for as long as somebody likes, and with TLS, because only C2 uses the processor's
+            // AES instructions.
             .. Security is null && !_detached ? (string[])["-XX:TieredStopAtLevel=1"] : [],
             // The cheapest collector for a small heap on few cores.
             "-XX:+UseSerialGC",

@@ -5,7 +5,8 @@ namespace Billing.LocalStack.Kafka;
 /// <summary>Finds an installed Apache Kafka and an installed Java to run it.</summary>
 public static class KafkaPrograms
 {
-    /// <summary>The environment variable in which <c>./billing</c> passes the folder that contains Kafka's <c>libs</c>.</summary>
+    /// <summary>The environment variable in which <c>./billing</c> passes the folder that contains Kafka's
+    /// <c>libs</c>.</summary>
     public const string HomeVariable = "BILLING_KAFKA_HOME";
 
     /// <summary>The version that <c>./billing</c> fetches.</summary>
@@ -14,9 +15,8 @@ public static class KafkaPrograms
     private const string UsualHomeVariable = "KAFKA_HOME";
 
     /// <summary>
-    /// Finds the folder that contains Kafka's jars in <c>libs</c>: the one in <see cref="HomeVariable"/>, the one in KAFKA_HOME,
-    /// or the one in the cache of <c>./billing</c>.
-    /// </summary>
+    /// Finds the folder that contains Kafka's jars in <c>libs</c>: the one in <see cref="HomeVariable"/>, the one in
+    /// KAFKA_HOME, or the one in the cache of <c>./billing</c>.</summary>
     /// <param name="variable">Reads an environment variable; null for those of this process.</param>
     /// <returns>The folder, or null if there is none.</returns>
     public static string? FindHome(Func<string, string?>? variable = null) =>
@@ -25,7 +25,9 @@ public static class KafkaPrograms
     /// <summary>Finds the Java to use: the one in JAVA_HOME, else the one on the PATH.</summary>
     /// <returns>Its path, or null if there is none.</returns>
     public static string? FindJava() =>
-        (Environment.GetEnvironmentVariable("JAVA_HOME") is { Length: > 0 } home ? Tool.Find("java", Path.Combine(home, "bin")) : null)
+        (Environment.GetEnvironmentVariable("JAVA_HOME") is { Length: > 0 } home
+            ? Tool.Find("java", Path.Combine(home, "bin"))
+            : null)
         ?? Tool.Find("java");
 
     /// <summary>Fails if Kafka or Java is not installed on this machine.</summary>
@@ -36,7 +38,9 @@ public static class KafkaPrograms
         if (FindHome() is null || FindJava() is null)
         {
             throw new StackException(
-                what + ", but Kafka or Java is not installed: set KAFKA_HOME to Kafka's folder or BILLING_KAFKA_ARCHIVE to its archive, and start with ./billing");
+                what
+                + ", but Kafka or Java is not installed: set KAFKA_HOME to Kafka's folder or BILLING_KAFKA_ARCHIVE to "
+                + "its archive, and start with ./billing");
         }
     }
 

@@ -77,7 +77,8 @@ internal static class KafkaSettings
     private static string Accounts(BrokerSecurity security) =>
         string.Join(' ', security.Passwords.Select(user => $"user_{user.Key}=\"{user.Value}\""));
 
-    // Clients of the other listeners, which have neither TLS nor passwords, are anonymous and get the rights of an administrator.
+    // Clients of the other listeners, which have neither TLS nor passwords, are anonymous and get the rights of
+    // an administrator.
     private static string Security(BrokerSecurity? security) => security is null ? "" : $"""
 
         listener.name.secured.ssl.keystore.type=PEM

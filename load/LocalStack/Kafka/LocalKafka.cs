@@ -4,9 +4,8 @@ using Billing.LocalStack.Processes;
 namespace Billing.LocalStack.Kafka;
 
 /// <summary>
-/// A Kafka cluster that belongs to the stack, in KRaft mode on the loopback interface: one node, or three that tolerate the
-/// loss of one. Topics are never created automatically.
-/// </summary>
+/// A Kafka cluster that belongs to the stack, in KRaft mode on the loopback interface: one node, or three that tolerate
+/// the loss of one. Topics are never created automatically.</summary>
 public sealed class LocalKafka : IAsyncDisposable
 {
     private readonly IReadOnlyList<KafkaNode> _nodes;
@@ -18,7 +17,8 @@ public sealed class LocalKafka : IAsyncDisposable
 
     /// <summary>The addresses of the brokers' listeners with TLS and passwords; empty if there are none.</summary>
     public string SecuredServers => string.Join(
-        ',', _nodes.Where(static node => node.SecuredPort is not null).Select(static node => $"127.0.0.1:{node.SecuredPort}"));
+        ',', _nodes.Where(static node => node.SecuredPort is not null)
+            .Select(static node => $"127.0.0.1:{node.SecuredPort}"));
 
     /// <summary>The ports of the brokers to which a set of relays connects, from 0.</summary>
     public IReadOnlyList<int> RelaysOf(int set) => [.. _nodes.Select(node => node.Relays[set].BrokerPort)];
@@ -30,8 +30,8 @@ public sealed class LocalKafka : IAsyncDisposable
     /// <param name="detached">Whether the brokers keep running when this process ends.</param>
     /// <param name="relayPorts">Sets of relays, each with the port of the relay to each broker, through which clients
     /// that bootstrap there reach it (see <see cref="RelaysOf"/>); no relays if absent.</param>
-    /// <param name="security">Certificate and users of a further listener with TLS, whose users are restricted by an access
-    /// list; clients of the other listeners may do everything. No such listener if absent.</param>
+    /// <param name="security">Certificate and users of a further listener with TLS, whose users are restricted by an
+    /// access list; clients of the other listeners may do everything. No such listener if absent.</param>
     /// <param name="javaOptions">Further options of Java; none if absent.</param>
     /// <param name="between">The network between the brokers; they reach each other directly if absent.</param>
     /// <param name="mayBeSlow">Whether the disk of each broker can be made slow (<see cref="DiskOf"/>).</param>
@@ -65,9 +65,11 @@ public sealed class LocalKafka : IAsyncDisposable
         between?.Lead([.. nodes.Select(node => node.Between!.BrokerPort)]);
         foreach (var node in mayBeSlow ? nodes : [])
         {
-            node.Disk = await PreloadedLibrary.CompileAsync(folder, "slow_disk.c", "SLOW_DISK", cancellationToken, $"slow_disk_{node.Id}");
+            node.Disk = await PreloadedLibrary.CompileAsync(
+                folder, "slow_disk.c", "SLOW_DISK", cancellationToken, $"slow_disk_{node.Id}");
         }
-        var clusterId = Convert.ToBase64String(RandomNumberGenerator.GetBytes(16)).TrimEnd('=').Replace('+', 'A').Replace('/', 'B');
+        var clusterId = Convert.ToBase64String(RandomNumberGenerator.GetBytes(16)).TrimEnd('=').Replace('+', 'A')
+            .Replace('/', 'B');
         var cluster = new LocalKafka(nodes);
         try
         {
@@ -97,8 +99,8 @@ public sealed class LocalKafka : IAsyncDisposable
     /// <summary>The folder of a broker's logs.</summary>
     public string DataOf(int number) => Node(number).DataFolder;
 
-    /// <summary>Starts a broker that was killed or stopped, with its previous data, or an empty disk if it has burnt; returns when it serves again.
-    /// </summary>
+    /// <summary>Starts a broker that was killed or stopped, with its previous data, or an empty disk if it has burnt;
+    /// returns when it serves again.</summary>
     /// <exception cref="StackException">It does not start, or takes more than 90 seconds.</exception>
     public Task StartBrokerAsync(int number, CancellationToken cancellationToken = default) =>
         Node(number).StartAsync(cancellationToken);
@@ -109,8 +111,10 @@ public sealed class LocalKafka : IAsyncDisposable
     /// <summary>Kills a broker, and deletes its data: the end of a machine with its disk.</summary>
     public Task BurnBrokerAsync(int number) => Node(number).BurnAsync();
 
-    /// <summary>Kills a broker, and deletes the log of a partition that it has. Started again, it begins with an empty one.</summary>
-    public Task LoseLogAsync(int number, string topic, int partition) => Node(number).BurnAsync(FormattableString.Invariant($"{topic}-{partition}"));
+    /// <summary>Kills a broker, and deletes the log of a partition that it has.
+    /// Started again, it begins with an empty one.</summary>
+    public Task LoseLogAsync(int number, string topic, int partition) =>
+        Node(number).BurnAsync(FormattableString.Invariant($"{topic}-{partition}"));
 
     /// <summary>Kills all brokers, unless they are detached.</summary>
     public async ValueTask DisposeAsync()

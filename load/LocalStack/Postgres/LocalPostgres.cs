@@ -5,9 +5,9 @@ using Npgsql;
 namespace Billing.LocalStack.Postgres;
 
 /// <summary>
-/// A PostgreSQL server that belongs to the stack, with its own data folder, port on the loopback interface and password. The
-/// system's server is never used. Everything it acknowledges is on disk (fsync and synchronous_commit are on).
-/// </summary>
+/// A PostgreSQL server that belongs to the stack, with its own data folder, port on the loopback interface and
+/// password. The system's server is never used. Everything it acknowledges is on disk (fsync and
+/// synchronous_commit are on).</summary>
 public sealed class LocalPostgres : IAsyncDisposable
 {
     private const string ServerName = "postgres";
@@ -28,8 +28,8 @@ public sealed class LocalPostgres : IAsyncDisposable
     private readonly NpgsqlConnectionStringBuilder _connection;
 
     private LocalPostgres(
-        string name, StackFolder folder, FreePorts ports, bool detached, ServerCertificate? certificate, IReadOnlyDictionary<string, string> settings,
-        IReadOnlyDictionary<string, string> environment)
+        string name, StackFolder folder, FreePorts ports, bool detached, ServerCertificate? certificate,
+        IReadOnlyDictionary<string, string> settings, IReadOnlyDictionary<string, string> environment)
     {
         (_name, _settings, _environment) = (name, settings, environment);
         _certificate = certificate;
@@ -43,7 +43,8 @@ public sealed class LocalPostgres : IAsyncDisposable
         (_connection.Host, _connection.Port) = ("127.0.0.1", ports.Take());
     }
 
-    /// <summary>The connection string of the database <c>billing</c> in Npgsql's format, including the password.</summary>
+    /// <summary>The connection string of the database <c>billing</c> in Npgsql's format, including the
+    /// password.</summary>
     public string ConnectionString => _connection.ConnectionString;
 
     /// <summary>The TCP port on 127.0.0.1.</summary>
@@ -54,8 +55,8 @@ public sealed class LocalPostgres : IAsyncDisposable
 
     /// <summary>Creates a new cluster with an empty database <c>billing</c>, and starts it.</summary>
     /// <param name="detached">Whether the server keeps running when this process ends.</param>
-    /// <param name="certificate">The server's certificate, with which it only accepts connections with TLS; no TLS if absent.
-    /// </param>
+    /// <param name="certificate">The server's certificate, with which it only accepts connections with TLS;
+    /// no TLS if absent.</param>
     /// <param name="settings">Further settings, by the names of postgresql.conf; none if absent.</param>
     /// <param name="environment">Environment variables of the server; none if absent.</param>
     /// <param name="name">The name of its process, folder and log.</param>
@@ -73,7 +74,8 @@ public sealed class LocalPostgres : IAsyncDisposable
     {
         progress?.Report("Starting PostgreSQL");
         var none = FrozenDictionary<string, string>.Empty;
-        var postgres = new LocalPostgres(name, folder, ports, detached, certificate, settings ?? none, environment ?? none);
+        var postgres = new LocalPostgres(
+            name, folder, ports, detached, certificate, settings ?? none, environment ?? none);
         try
         {
             await postgres.CreateClusterAsync(cancellationToken);
@@ -89,8 +91,8 @@ public sealed class LocalPostgres : IAsyncDisposable
         }
     }
 
-    /// <summary>Starts the server after <see cref="StopAsync"/> or <see cref="Kill"/>; returns when it accepts connections.
-    /// </summary>
+    /// <summary>Starts the server after <see cref="StopAsync"/> or <see cref="Kill"/>;
+    /// returns when it accepts connections.</summary>
     /// <exception cref="StackException">It does not start, or takes more than a minute.</exception>
     public async Task StartAsync(CancellationToken cancellationToken = default)
     {
@@ -114,7 +116,8 @@ public sealed class LocalPostgres : IAsyncDisposable
             }
             catch (StackException) when (!bound.IsCancellationRequested && OldSessionsRemain())
             {
-                // After a kill -9 the sessions of the dead server take a moment to end, and until then it refuses to start.
+                // After a kill -9 the sessions of the dead server take a moment to end, and until then it
+                // refuses to start.
                 await retry.WaitForNextTickAsync(cancellationToken);
             }
         }
@@ -134,8 +137,8 @@ public sealed class LocalPostgres : IAsyncDisposable
     /// <summary>Kills the server, as <c>kill -9</c> does. It recovers at the next start.</summary>
     public void Kill() => Process?.Kill();
 
-    /// <summary>Ends the server and all its sessions without a checkpoint (shutdown mode "immediate"); returns when they have
-    /// ended. It recovers at the next start.</summary>
+    /// <summary>Ends the server and all its sessions without a checkpoint (shutdown mode "immediate");
+    /// returns when they have ended. It recovers at the next start.</summary>
     public async Task CrashAsync()
     {
         if (Process is not null)
@@ -197,7 +200,8 @@ public sealed class LocalPostgres : IAsyncDisposable
             Path.Combine(_programs, "initdb"),
             [
                 "--pgdata=" + _cluster, "--username=" + PostgresSettings.UserName, "--pwfile=" + passwordFile,
-                "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--data-checksums", "--no-sync", "--no-instructions",
+                "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C",
+                "--data-checksums", "--no-sync", "--no-instructions",
             ],
             _logFile)
         {
@@ -211,7 +215,8 @@ public sealed class LocalPostgres : IAsyncDisposable
         if (_certificate is not null)
         {
             await File.WriteAllTextAsync(
-                Path.Combine(_cluster, "pg_hba.conf"), "hostssl all all 127.0.0.1/32 scram-sha-256\n", cancellationToken);
+                Path.Combine(_cluster, "pg_hba.conf"),
+                "hostssl all all 127.0.0.1/32 scram-sha-256\n", cancellationToken);
         }
     }
 
@@ -229,7 +234,8 @@ public sealed class LocalPostgres : IAsyncDisposable
     private string Settings(IReadOnlyDictionary<string, string> withTls) => string.Concat(
         PostgresSettings.Common().Concat(
         [
-            new("listen_addresses", "127.0.0.1"), new("port", Port.ToString()), new("wal_level", "minimal"), new("max_wal_senders", "0"),
+            new("listen_addresses", "127.0.0.1"), new("port", Port.ToString()),
+            new("wal_level", "minimal"), new("max_wal_senders", "0"),
             .. _settings, .. withTls,
         ]).Select(s => $"{s.Key} = '{s.Value}'\n"));
 }

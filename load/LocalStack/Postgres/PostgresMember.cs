@@ -4,8 +4,8 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.LocalStack.Postgres;
 
-/// <summary>One of several PostgreSQL servers that replicate, and the Patroni beside it, which starts it, promotes it, or makes it follow
-/// another one. An empty data folder is filled from the primary.</summary>
+/// <summary>One of several PostgreSQL servers that replicate, and the Patroni beside it, which starts it, promotes it,
+/// or makes it follow another one. An empty data folder is filled from the primary.</summary>
 public sealed class PostgresMember : IAsyncDisposable
 {
     private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(20);
@@ -39,7 +39,8 @@ public sealed class PostgresMember : IAsyncDisposable
             // It stops its server before it ends.
             OrphanSignal = Signal.Terminate,
             Detached = detached,
-            // Clients of PostgreSQL look for certificates in the home folder, which must be one that the account may read.
+            // Clients of PostgreSQL look for certificates in the home folder, which must be one that the
+            // account may read.
             Environment = new Dictionary<string, string?>(PostgresSettings.WithoutUsers) { ["HOME"] = _home },
         };
     }
@@ -62,7 +63,8 @@ public sealed class PostgresMember : IAsyncDisposable
     public Task<bool> IsPrimaryAsync(CancellationToken cancellationToken) => AnswersAsync("primary", cancellationToken);
 
     /// <summary>Whether commits wait for its disk.</summary>
-    public Task<bool> IsSynchronousAsync(CancellationToken cancellationToken) => AnswersAsync("synchronous", cancellationToken);
+    public Task<bool> IsSynchronousAsync(CancellationToken cancellationToken) =>
+        AnswersAsync("synchronous", cancellationToken);
 
     /// <summary>Whether its server runs.</summary>
     public Task<bool> IsRunningAsync(CancellationToken cancellationToken) => AnswersAsync("health", cancellationToken);
@@ -70,7 +72,8 @@ public sealed class PostgresMember : IAsyncDisposable
     /// <summary>Starts it; it may not be ready yet.</summary>
     public void Start() => Process = ChildProcess.Start(_start);
 
-    /// <summary>Ends Patroni, the server and its sessions at once, and deletes their data: the end of a machine with its disk.</summary>
+    /// <summary>Ends Patroni, the server and its sessions at once, and deletes their data:
+    /// the end of a machine with its disk.</summary>
     public async Task BurnAsync()
     {
         await KillAsync();
@@ -131,10 +134,12 @@ public sealed class PostgresMember : IAsyncDisposable
     internal async Task WriteSettingsAsync(JsonObject settings, CancellationToken cancellationToken)
     {
         settings["name"] = Name;
-        settings["restapi"] = new JsonObject { ["listen"] = Address(_restPort), ["connect_address"] = Address(_restPort) };
+        settings["restapi"] =
+            new JsonObject { ["listen"] = Address(_restPort), ["connect_address"] = Address(_restPort) };
         var server = settings["postgresql"]!.AsObject();
         (server["listen"], server["connect_address"]) = (Address(Port), Address(_peersPort));
-        (server["data_dir"], server["bin_dir"], server["pgpass"]) = (Data, PostgresPrograms.FindFolder(), Path.Combine(_home, "pgpass"));
+        (server["data_dir"], server["bin_dir"], server["pgpass"]) =
+            (Data, PostgresPrograms.FindFolder(), Path.Combine(_home, "pgpass"));
         server["parameters"] = PostgresSettings.ToJson(
             await PostgresSettings.OfCertificateAsync(_certificate, _home, _account, cancellationToken));
         // JSON is YAML, too.
@@ -169,10 +174,12 @@ public sealed class PostgresMember : IAsyncDisposable
     {
         try
         {
-            using var answer = await Http.GetAsync(new Uri($"http://{Address(_restPort)}/{question}"), cancellationToken);
+            using var answer = await Http.GetAsync(
+                new Uri($"http://{Address(_restPort)}/{question}"), cancellationToken);
             return answer.StatusCode == HttpStatusCode.OK;
         }
-        catch (Exception e) when (e is HttpRequestException || (e is OperationCanceledException && !cancellationToken.IsCancellationRequested))
+        catch (Exception e) when (e is HttpRequestException
+            || (e is OperationCanceledException && !cancellationToken.IsCancellationRequested))
         {
             return false;
         }

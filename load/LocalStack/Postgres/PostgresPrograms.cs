@@ -4,7 +4,8 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.LocalStack.Postgres;
 
-/// <summary>Finds the programs of an installed PostgreSQL server. No system server is used: a stack creates its own cluster.</summary>
+/// <summary>Finds the programs of an installed PostgreSQL server. No system server is used:
+/// a stack creates its own cluster.</summary>
 public static partial class PostgresPrograms
 {
     /// <summary>The environment variable with the folder of <c>initdb</c> and <c>postgres</c>.</summary>
@@ -16,12 +17,14 @@ public static partial class PostgresPrograms
     /// <summary>Finds the folder that contains <c>initdb</c> and <c>postgres</c>.</summary>
     /// <exception cref="StackException">There is none, or one of the programs is missing in it.</exception>
     public static string FindFolder() => TryFindFolder() ?? throw new StackException(
-        $"PostgreSQL {OldestVersion} or newer is not installed: start with ./billing, which installs it or explains how, " +
+        $"PostgreSQL {OldestVersion} or newer is not installed: start with ./billing, which installs it "
+            + "or explains how, " +
         $"or set {FolderVariable} to the folder of its programs, or use a running server with --postgres");
 
-    /// <summary>Finds the folder that contains <c>initdb</c> and <c>postgres</c>: the one in <see cref="FolderVariable"/>, else that
-    /// of the newest version in the folders of Debian's packages or of PostgreSQL's own packages for Fedora, else the one that
-    /// <c>pg_config</c> prints, else one on the PATH, as on Fedora and Arch.</summary>
+    /// <summary>Finds the folder that contains <c>initdb</c> and <c>postgres</c>: the one in
+    /// <see cref="FolderVariable"/>, else that of the newest version in the folders of Debian's packages or of
+    /// PostgreSQL's own packages for Fedora, else the one that <c>pg_config</c> prints, else one on the PATH, as
+    /// on Fedora and Arch.</summary>
     /// <param name="variable">Reads an environment variable; null for those of this process.</param>
     /// <param name="root">The folder with the system's files; empty for this machine's.</param>
     /// <returns>The folder, or null if there is none.</returns>
@@ -33,7 +36,8 @@ public static partial class PostgresPrograms
         {
             return IsUsable(named)
                 ? named
-                : throw new StackException($"{FolderVariable} is {named}: no PostgreSQL {OldestVersion} or newer there");
+                : throw new StackException(
+                    $"{FolderVariable} is {named}: no PostgreSQL {OldestVersion} or newer there");
         }
         return Installed(root, variable("PATH") ?? "").FirstOrDefault(IsUsable);
     }
@@ -41,7 +45,8 @@ public static partial class PostgresPrograms
     private static IEnumerable<string> Installed(string root, string path)
     {
         var versioned = Subfolders(root + "/usr/lib/postgresql", "*").Concat(Subfolders(root + "/usr", "pgsql-*"))
-            .OrderByDescending(folder => int.TryParse(Path.GetFileName(folder).Split('-')[^1], out var version) ? version : 0);
+            .OrderByDescending(
+                folder => int.TryParse(Path.GetFileName(folder).Split('-')[^1], out var version) ? version : 0);
         foreach (var folder in versioned)
         {
             yield return Path.Combine(folder, "bin");
@@ -57,7 +62,8 @@ public static partial class PostgresPrograms
         }
     }
 
-    private static string[] Subfolders(string folder, string pattern) => Directory.Exists(folder) ? Directory.GetDirectories(folder, pattern) : [];
+    private static string[] Subfolders(string folder, string pattern) =>
+        Directory.Exists(folder) ? Directory.GetDirectories(folder, pattern) : [];
 
     private static bool IsUsable(string folder) =>
         File.Exists(Path.Combine(folder, "initdb")) && File.Exists(Path.Combine(folder, "postgres")) &&

@@ -17,15 +17,17 @@ internal static class PostgresSettings
     public const string UserName = "billing";
     private const string Database = "billing";
 
-    /// <summary>The variables by which clients of PostgreSQL find servers and passwords: those of the user's shell are for other servers.
-    /// </summary>
+    /// <summary>The variables by which clients of PostgreSQL find servers and passwords:
+    /// those of the user's shell are for other servers.</summary>
     public static IReadOnlyDictionary<string, string?> WithoutUsers { get; } = new[]
     {
-        "PGHOST", "PGHOSTADDR", "PGPORT", "PGUSER", "PGPASSWORD", "PGPASSFILE", "PGDATABASE", "PGSERVICE", "PGOPTIONS", "PGSSLMODE",
+        "PGHOST", "PGHOSTADDR", "PGPORT", "PGUSER", "PGPASSWORD", "PGPASSFILE",
+        "PGDATABASE", "PGSERVICE", "PGOPTIONS", "PGSSLMODE",
         "PGSSLROOTCERT", "PGTARGETSESSIONATTRS", "PGDATA",
     }.ToDictionary(name => name, string? (_) => null);
 
-    /// <summary>The settings of every server, by the names of postgresql.conf. Everything it acknowledges is on its disk.</summary>
+    /// <summary>The settings of every server, by the names of postgresql.conf.
+    /// Everything it acknowledges is on its disk.</summary>
     public static Dictionary<string, string> Common() => new()
     {
         ["unix_socket_directories"] = "",
@@ -42,7 +44,8 @@ internal static class PostgresSettings
         // In the data folder, so that a killed server leaves nothing in /dev/shm.
         ["dynamic_shared_memory_type"] = "mmap",
         ["jit"] = "off",
-        // The usual value for SSDs. With the default, plans that were prepared for empty tables keep scanning whole tables.
+        // The usual value for SSDs. With the default, plans that were prepared for empty tables keep
+        // scanning whole tables.
         ["random_page_cost"] = "1.1",
         ["log_checkpoints"] = "off",
         ["log_lock_waits"] = "on",
@@ -50,8 +53,8 @@ internal static class PostgresSettings
         ["logging_collector"] = "off",
     };
 
-    /// <summary>The connection string's parts for the database <c>billing</c>, with a new password and without the server's address.
-    /// </summary>
+    /// <summary>The connection string's parts for the database <c>billing</c>, with a new password and without the
+    /// server's address.</summary>
     public static NpgsqlConnectionStringBuilder NewConnection(ServerCertificate? certificate) => new()
     {
         Username = UserName,
@@ -69,9 +72,11 @@ internal static class PostgresSettings
     /// <param name="connectionString">That of the database.</param>
     /// <param name="server">The server's process, whose log a failure quotes.</param>
     /// <exception cref="StackException">It could not be created.</exception>
-    public static async Task CreateDatabaseAsync(string connectionString, ChildProcess server, CancellationToken cancellationToken)
+    public static async Task CreateDatabaseAsync(
+        string connectionString, ChildProcess server, CancellationToken cancellationToken)
     {
-        var administration = new NpgsqlConnectionStringBuilder(connectionString) { Database = "postgres", Pooling = false };
+        var administration =
+            new NpgsqlConnectionStringBuilder(connectionString) { Database = "postgres", Pooling = false };
         try
         {
             await using var source = NpgsqlDataSource.Create(administration);
@@ -80,12 +85,14 @@ internal static class PostgresSettings
         }
         catch (NpgsqlException exception)
         {
-            throw new StackException(server.Failure($"could not create a database: {exception.Message}").Message, exception);
+            throw new StackException(
+                server.Failure($"could not create a database: {exception.Message}").Message, exception);
         }
     }
 
     /// <summary>The settings by which a server accepts connections with TLS; none without a certificate.</summary>
-    /// <param name="folder">The server's folder, which gets a copy, because the server rejects a key file that other users may read.</param>
+    /// <param name="folder">The server's folder, which gets a copy, because the server rejects a key file that
+    /// other users may read.</param>
     /// <param name="account">The server's account; this process's if null.</param>
     public static async Task<IReadOnlyDictionary<string, string>> OfCertificateAsync(
         ServerCertificate? certificate, string folder, ServiceAccount? account, CancellationToken cancellationToken)
@@ -105,7 +112,8 @@ internal static class PostgresSettings
 
     /// <summary>Writes a file that only the server may read.</summary>
     /// <param name="account">The server's account; this process's if null.</param>
-    public static async Task WriteOwnedAsync(string file, string text, ServiceAccount? account, CancellationToken cancellationToken)
+    public static async Task WriteOwnedAsync(
+        string file, string text, ServiceAccount? account, CancellationToken cancellationToken)
     {
         File.Delete(file);
         await File.WriteAllTextAsync(file, text, cancellationToken);

@@ -5,17 +5,19 @@ using Npgsql;
 
 namespace Billing.LocalStack.Postgres;
 
-/// <summary>Several PostgreSQL servers: a primary, a standby whose disk has every commit before it is acknowledged, and a failover that
-/// Patroni and etcd decide. They belong to the stack, with their own data folders and ports on the loopback interface.</summary>
+/// <summary>Several PostgreSQL servers: a primary, a standby whose disk has every commit before it is acknowledged, and
+/// a failover that Patroni and etcd decide. They belong to the stack, with their own data folders and ports on the
+/// loopback interface.</summary>
 public sealed class ReplicatedPostgres : IAsyncDisposable
 {
-    // A leader that has not renewed its lock for this long has lost it. It tries every LoopSeconds, and for RetrySeconds each time; the
-    // first must be at least the second and twice the third.
+    // A leader that has not renewed its lock for this long has lost it. It tries every LoopSeconds, and for
+    // RetrySeconds each time; the first must be at least the second and twice the third.
     private const int LockSeconds = 9;
     private const int LoopSeconds = 2;
     private const int RetrySeconds = 3;
 
-    // A server that ended alone, such as one that ran out of memory, has this long to recover before another one takes over.
+    // A server that ended alone, such as one that ran out of memory, has this long to recover before
+    // another one takes over.
     private const int RecoverySeconds = 10;
 
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(250);
@@ -27,42 +29,51 @@ public sealed class ReplicatedPostgres : IAsyncDisposable
     private ChildProcess? _etcd;
 
     private ReplicatedPostgres(
-        StackFolder folder, FreePorts ports, int servers, bool detached, ServerCertificate? certificate, PeerRelays? relays)
+        StackFolder folder, FreePorts ports, int servers, bool detached,
+        ServerCertificate? certificate, PeerRelays? relays)
     {
         var (clients, peers) = ($"http://127.0.0.1:{ports.Take()}", $"http://127.0.0.1:{ports.Take()}");
         _etcdAddress = clients;
         _etcdStart = new ChildProcessStart(
             "etcd", FailoverPrograms.Etcd,
             [
-                "--name=etcd", "--data-dir=" + folder.CreateDataFolder("etcd"), "--listen-client-urls=" + clients, "--advertise-client-urls=" + clients,
-                "--listen-peer-urls=" + peers, "--initial-advertise-peer-urls=" + peers, "--initial-cluster=etcd=" + peers, "--log-level=warn",
+                "--name=etcd", "--data-dir=" + folder.CreateDataFolder("etcd"),
+                "--listen-client-urls=" + clients, "--advertise-client-urls=" + clients,
+                "--listen-peer-urls=" + peers, "--initial-advertise-peer-urls=" + peers,
+                "--initial-cluster=etcd=" + peers, "--log-level=warn",
             ],
             folder.LogFile("etcd"))
         {
             Detached = detached,
         };
-        Members = [.. Enumerable.Range(1, servers).Select(number => new PostgresMember(number, folder, ports, detached, certificate, relays?.Ports[number - 1]))];
+        Members =
+        [
+            .. Enumerable.Range(1, servers).Select(
+                number => new PostgresMember(number, folder, ports, detached, certificate, relays?.Ports[number - 1])),
+        ];
         relays?.Lead([.. Members.Select(member => member.Port)]);
         _connection = PostgresSettings.NewConnection(certificate);
         _connection.Host = string.Join(',', Members.Select(member => $"127.0.0.1:{member.Port}"));
         _connection.TargetSessionAttributes = "primary";
     }
 
-    /// <summary>The connection string of the database <c>billing</c> in Npgsql's format, including the password: all servers, and that
-    /// the primary is wanted.</summary>
+    /// <summary>The connection string of the database <c>billing</c> in Npgsql's format, including the password:
+    /// all servers, and that the primary is wanted.</summary>
     public string ConnectionString => _connection.ConnectionString;
 
     /// <summary>The servers.</summary>
     public IReadOnlyList<PostgresMember> Members { get; }
 
     /// <summary>The processes that run, in the order in which they must be stopped.</summary>
-    public IEnumerable<ChildProcess> Processes => Members.Select(member => member.Process).Append(_etcd).OfType<ChildProcess>();
+    public IEnumerable<ChildProcess> Processes =>
+        Members.Select(member => member.Process).Append(_etcd).OfType<ChildProcess>();
 
-    /// <summary>Starts etcd and new servers with an empty database <c>billing</c>; returns when one is the primary and another one's disk
-    /// has what it commits.</summary>
+    /// <summary>Starts etcd and new servers with an empty database <c>billing</c>; returns when one is the primary and
+    /// another one's disk has what it commits.</summary>
     /// <param name="servers">Number of servers, at least 2.</param>
     /// <param name="detached">Whether they keep running when this process ends.</param>
-    /// <param name="certificate">The servers' certificate, with which they only accept connections with TLS; no TLS if absent.</param>
+    /// <param name="certificate">The servers' certificate, with which they only accept connections with TLS;
+    /// no TLS if absent.</param>
     /// <param name="relays">The network between the servers; they reach each other directly if absent.</param>
     /// <exception cref="StackException">PostgreSQL, Patroni or etcd is missing, or does not start.</exception>
     public static async Task<ReplicatedPostgres> StartNewAsync(
@@ -86,7 +97,8 @@ public sealed class ReplicatedPostgres : IAsyncDisposable
                 member.Start();
             }
             await postgres.WaitUntilSafeAsync(cancellationToken);
-            await PostgresSettings.CreateDatabaseAsync(postgres.ConnectionString, postgres.Members[0].Process!, cancellationToken);
+            await PostgresSettings.CreateDatabaseAsync(
+                postgres.ConnectionString, postgres.Members[0].Process!, cancellationToken);
             return postgres;
         }
         catch
@@ -112,7 +124,8 @@ public sealed class ReplicatedPostgres : IAsyncDisposable
     public Task<PostgresMember> StandbyAsync(CancellationToken cancellationToken) => WaitAsync(
         token => FindAsync((member, t) => member.IsSynchronousAsync(t), token), cancellationToken);
 
-    /// <summary>Waits until all servers run, one as the primary and another one with every commit on its disk.</summary>
+    /// <summary>Waits until all servers run, one as the primary and another one with every
+    /// commit on its disk.</summary>
     /// <exception cref="StackException">They do not after <see cref="ChildProcess.Patience"/>.</exception>
     public async Task WaitUntilSafeAsync(CancellationToken cancellationToken)
     {
@@ -191,7 +204,8 @@ public sealed class ReplicatedPostgres : IAsyncDisposable
         }
         catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
         {
-            throw Members[0].Process?.Failure("and the other PostgreSQL servers have no primary and synchronous standby")
+            throw Members[0].Process
+                ?.Failure("and the other PostgreSQL servers have no primary and synchronous standby")
                 ?? new StackException("The PostgreSQL servers have no primary and synchronous standby.");
         }
     }
@@ -207,31 +221,39 @@ public sealed class ReplicatedPostgres : IAsyncDisposable
             {
                 ["dcs"] = Agreed(),
                 ["initdb"] = new JsonArray(
-                    new JsonObject { ["encoding"] = "UTF8" }, new JsonObject { ["locale"] = "C" }, "data-checksums", "no-sync"),
+                    new JsonObject { ["encoding"] = "UTF8" },
+                    new JsonObject { ["locale"] = "C" }, "data-checksums", "no-sync"),
             },
             ["postgresql"] = new JsonObject
             {
                 ["pg_hba"] = new JsonArray(
-                    $"{access} replication replicator 127.0.0.1/32 scram-sha-256", $"{access} all {PostgresSettings.UserName} 127.0.0.1/32 scram-sha-256"),
+                    $"{access} replication replicator 127.0.0.1/32 scram-sha-256",
+                    $"{access} all {PostgresSettings.UserName} 127.0.0.1/32 scram-sha-256"),
                 // A new standby does not wait for the primary's next checkpoint.
                 ["basebackup"] = new JsonArray(new JsonObject { ["checkpoint"] = "fast" }),
                 ["authentication"] = new JsonObject
                 {
-                    ["superuser"] = new JsonObject { ["username"] = PostgresSettings.UserName, ["password"] = _connection.Password },
-                    ["replication"] = new JsonObject { ["username"] = "replicator", ["password"] = _replicationPassword },
+                    ["superuser"] = new JsonObject
+                    {
+                        ["username"] = PostgresSettings.UserName,
+                        ["password"] = _connection.Password,
+                    },
+                    ["replication"] =
+                        new JsonObject { ["username"] = "replicator", ["password"] = _replicationPassword },
                 },
             },
         };
     }
 
-    // What holds for all servers. A commit waits for two disks while there are two servers; with one server left it goes on, and what
-    // was committed since is on one disk only.
+    // What holds for all servers. A commit waits for two disks while there are two servers;
+    // with one server left it goes on, and what was committed since is on one disk only.
     private static JsonObject Agreed()
     {
         var parameters = PostgresSettings.ToJson(PostgresSettings.Common());
         // A standby, or a primary, that does not answer is noticed as quickly as a lost lock.
         (parameters["wal_sender_timeout"], parameters["wal_receiver_timeout"]) = ("5s", "5s");
-        // A former primary begins where the last checkpoint did that both had. There is no archive that has what the new one has no more.
+        // A former primary begins where the last checkpoint did that both had. There is no archive that has what the
+        // new one has no more.
         parameters["wal_keep_size"] = (string?)parameters["max_wal_size"];
         return new JsonObject
         {

@@ -5,28 +5,28 @@ using System.Diagnostics;
 namespace Billing.LocalStack.Processes;
 
 /// <summary>
-/// A program of the stack, started by this process. It has its own log file and no terminal. Unless it is detached, it is
-/// killed on disposal and when this process ends.
-/// </summary>
+/// A program of the stack, started by this process. It has its own log file and no terminal.
+/// Unless it is detached, it is killed on disposal and when this process ends.</summary>
 public sealed class ChildProcess : IAsyncDisposable
 {
-    /// <summary>The longest wait for a program to be ready, or to do a small task. Only for a program that hangs is it that long: a
-    /// machine may be slow.</summary>
+    /// <summary>The longest wait for a program to be ready, or to do a small task. Only for a program that hangs is it
+    /// that long: a machine may be slow.</summary>
     public static readonly TimeSpan Patience = TimeSpan.FromMinutes(5);
 
     private const int LinesInMessages = 15;
     private const int LongestTail = 64 * 1024;
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(50);
 
-    // The outer shell opens the log while it still runs as this process's user. Because of setsid, Ctrl-C in the terminal only
-    // reaches this process, which stops its children in order. The kernel's parent-death signal covers every end of this
-    // process, including kill -9. It is set after any change of user, which would clear it; the inner shell detects an end of
-    // this process before that. All of them exec, so that the program has the process id that Process knows.
+    // The outer shell opens the log while it still runs as this process's user. Because of setsid, Ctrl-C in the
+    // terminal only reaches this process, which stops its children in order. The kernel's parent-death signal covers
+    // every end of this process, including kill -9. It is set after any change of user, which would clear it; the
+    // inner shell detects an end of this process before that. All of them exec, so that the program has the process id
+    // that Process knows.
     private const string OpenLog = "exec >>\"$0\" 2>&1 </dev/null && exec \"$@\"";
     private const string CheckParent = "[ \"$PPID\" = \"$0\" ] && exec \"$@\"";
 
-    // The parent-death signal is sent at the end of the *thread* that started the child. Pool threads can end at any time, so
-    // all children are started by one thread that lives as long as the process.
+    // The parent-death signal is sent at the end of the *thread* that started the child. Pool threads can end at any
+    // time, so all children are started by one thread that lives as long as the process.
     private static readonly BlockingCollection<Task> Launches = StartLaunchThread();
 
     private readonly ChildProcessStart _start;
@@ -203,8 +203,8 @@ public sealed class ChildProcess : IAsyncDisposable
     /// <summary>Kills the program, as <c>kill -9</c> does.</summary>
     public void Kill() => Send(Signal.Kill);
 
-    /// <summary>Kills the program and every process that it started, as the end of its machine does. Without their postmaster, sessions
-    /// of PostgreSQL end only when they next wait for it.</summary>
+    /// <summary>Kills the program and every process that it started, as the end of its machine does.
+    /// Without their postmaster, sessions of PostgreSQL end only when they next wait for it.</summary>
     public void KillAll() => _process.Kill(entireProcessTree: true);
 
     /// <summary>Pauses the program: its connections stay open, but nothing is answered.</summary>
@@ -243,11 +243,14 @@ public sealed class ChildProcess : IAsyncDisposable
     public StackException Failure(string cause)
     {
         var lines = LastLogLines(LinesInMessages);
-        var log = lines.Count == 0 ? $"Its log {LogFile} is empty." : $"The end of {LogFile}:\n  {string.Join("\n  ", lines)}";
+        var log = lines.Count == 0
+            ? $"Its log {LogFile} is empty."
+            : $"The end of {LogFile}:\n  {string.Join("\n  ", lines)}";
         return new StackException($"{Name} {cause}. {log}");
     }
 
-    /// <summary>Starts a program from the thread whose end sends the parent-death signal to this process's children.</summary>
+    /// <summary>Starts a program from the thread whose end sends the parent-death signal to this process's
+    /// children.</summary>
     /// <param name="information">The program to start; the caller disposes of the process.</param>
     /// <exception cref="StackException">It could not be started.</exception>
     public static Process Launch(ProcessStartInfo information)
@@ -277,7 +280,11 @@ public sealed class ChildProcess : IAsyncDisposable
         }
         if (!start.Detached)
         {
-            line.AddRange(["--pdeathsig=" + ShellName(start.OrphanSignal), "/bin/sh", "-c", CheckParent, Environment.ProcessId.ToString()]);
+            line.AddRange(
+                [
+                    "--pdeathsig=" + ShellName(start.OrphanSignal), "/bin/sh", "-c",
+                    CheckParent, Environment.ProcessId.ToString(),
+                ]);
         }
         return [.. line, start.Program, .. start.Arguments];
     }
@@ -313,7 +320,8 @@ public sealed class ChildProcess : IAsyncDisposable
         {
             await action(bound.Token);
         }
-        catch (OperationCanceledException) when (bound.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
+        catch (OperationCanceledException) when (bound.IsCancellationRequested
+            && !cancellationToken.IsCancellationRequested)
         {
             throw Failure($"{cause} within {timeout.TotalSeconds} s");
         }

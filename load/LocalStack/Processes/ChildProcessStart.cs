@@ -34,9 +34,8 @@ public sealed record ChildProcessStart(
 public sealed record ServiceAccount(string Name, uint UserId, uint GroupId)
 {
     /// <summary>
-    /// Returns the account to run PostgreSQL under: null for an ordinary user, who can run it directly; for root, "postgres"
-    /// if it exists, else "nobody".
-    /// </summary>
+    /// Returns the account to run PostgreSQL under: null for an ordinary user, who can run it directly;
+    /// for root, "postgres" if it exists, else "nobody".</summary>
     /// <exception cref="StackException">This process runs as root, and the machine has neither account.</exception>
     public static ServiceAccount? ForPostgres() => !Environment.IsPrivilegedProcess
         ? null

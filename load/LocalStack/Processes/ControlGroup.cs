@@ -2,8 +2,8 @@ using System.Diagnostics;
 
 namespace Billing.LocalStack.Processes;
 
-/// <summary>A control group, which limits the processor time of its processes, and as a machine their memory too, in the available
-/// hierarchies of version 1 or 2.</summary>
+/// <summary>A control group, which limits the processor time of its processes, and as a machine their memory too,
+/// in the available hierarchies of version 1 or 2.</summary>
 public sealed class ControlGroup
 {
     private const long PeriodUs = 100_000;
@@ -20,7 +20,8 @@ public sealed class ControlGroup
     /// <summary>The files to which a process writes its id to join the group.</summary>
     public IEnumerable<string> Members => _folders.Select(folder => Path.Combine(folder, ProcessesFile));
 
-    /// <summary>The group's peak memory use including the page cache, in bytes; 0 if the kernel does not report it.</summary>
+    /// <summary>The group's peak memory use including the page cache, in bytes; 0 if the kernel
+    /// does not report it.</summary>
     public long PeakBytes => Number("memory.max_usage_in_bytes") ?? Number("memory.peak") ?? 0;
 
     /// <summary>Number of the group's processes that the kernel killed because it was out of memory.</summary>
@@ -42,8 +43,11 @@ public sealed class ControlGroup
     {
         try
         {
-            var group = new ControlGroup(Hierarchies(controllers).Select(hierarchy => Make(hierarchy, parent, name)).ToList());
-            return limit(group) ? group : throw new StackException("Control groups here cannot limit memory or processor time.");
+            var group = new ControlGroup(
+                Hierarchies(controllers).Select(hierarchy => Make(hierarchy, parent, name)).ToList());
+            return limit(group)
+                ? group
+                : throw new StackException("Control groups here cannot limit memory or processor time.");
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
@@ -51,7 +55,8 @@ public sealed class ControlGroup
         }
     }
 
-    private bool LimitMemory(long bytes) => Write("memory.limit_in_bytes", $"{bytes}") | Write("memory.max", $"{bytes}");
+    private bool LimitMemory(long bytes) =>
+        Write("memory.limit_in_bytes", $"{bytes}") | Write("memory.max", $"{bytes}");
 
     /// <summary>Changes how much processor time its processes get.</summary>
     /// <returns>False if the kernel cannot limit it.</returns>
@@ -82,21 +87,23 @@ public sealed class ControlGroup
     /// <summary>Removes the groups below another one in which no process is left.</summary>
     public static void RemoveEmpty(string parent)
     {
-        foreach (var above in Hierarchies(Machine).Select(hierarchy => Path.Combine(hierarchy, parent)).Where(Directory.Exists))
+        foreach (var above in Hierarchies(Machine).Select(hierarchy => Path.Combine(hierarchy, parent))
+            .Where(Directory.Exists))
         {
             Directory.GetDirectories(above).ToList().ForEach(RemoveIfEmpty);
             RemoveIfEmpty(above);
         }
     }
 
-    /// <summary>Kills the processes in the groups of a rehearsal and removes the groups. A container outlives the process that
-    /// started it.</summary>
+    /// <summary>Kills the processes in the groups of a rehearsal and removes the groups. A container outlives the
+    /// process that started it.</summary>
     public static async Task RemoveAsync(string parent)
     {
         await Poll.LastAsync(
             () =>
             {
-                var folders = Hierarchies(Machine).Select(hierarchy => Path.Combine(hierarchy, parent)).Where(Directory.Exists).ToList();
+                var folders = Hierarchies(Machine).Select(hierarchy => Path.Combine(hierarchy, parent))
+                    .Where(Directory.Exists).ToList();
                 folders.ForEach(RemoveTree);
                 return Task.FromResult(folders.Count);
             },
@@ -105,7 +112,10 @@ public sealed class ControlGroup
 
     /// <summary>Returns the names of groups that rehearsals left behind, which begin with a prefix.</summary>
     public static IReadOnlyList<string> Left(string prefix) =>
-        [.. Hierarchies(Machine).SelectMany(hierarchy => Directory.EnumerateDirectories(hierarchy, prefix + "*")).Select(path => Path.GetFileName(path)).Distinct()];
+        [
+            .. Hierarchies(Machine).SelectMany(hierarchy => Directory.EnumerateDirectories(hierarchy, prefix + "*"))
+                .Select(path => Path.GetFileName(path)).Distinct(),
+        ];
 
     /// <summary>Returns the mount points of the required hierarchies, from <c>/proc/self/mounts</c>.</summary>
     private static IEnumerable<string> Hierarchies(string[] controllers) =>
@@ -134,7 +144,8 @@ public sealed class ControlGroup
         {
             return;
         }
-        var controllers = File.ReadAllText(there).Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries).Intersect(["cpu", "memory"]);
+        var controllers = File.ReadAllText(there).Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries)
+            .Intersect(["cpu", "memory"]);
         foreach (var controller in controllers)
         {
             File.WriteAllText(Path.Combine(folder, "cgroup.subtree_control"), "+" + controller);
@@ -204,5 +215,7 @@ public sealed class ControlGroup
             : null;
 
     private string? Text(string file) =>
-        _folders.Select(folder => Path.Combine(folder, file)).FirstOrDefault(File.Exists) is { } path ? File.ReadAllText(path).Trim() : null;
+        _folders.Select(folder => Path.Combine(folder, file)).FirstOrDefault(File.Exists) is { } path
+            ? File.ReadAllText(path).Trim()
+            : null;
 }

@@ -5,13 +5,12 @@ namespace Billing.LocalStack.Processes;
 
 /// <summary>
 /// Reserves free TCP ports of the loopback interface for servers that are about to start. A port stays reserved until
-/// disposal: no other stack and no outgoing connection gets it, whether its server is running or not. Safe for concurrent
-/// use.
-/// </summary>
+/// disposal: no other stack and no outgoing connection gets it, whether its server is running or not.
+/// Safe for concurrent use.</summary>
 /// <remarks>
-/// Each reservation is a socket that is bound and never listens. Linux lets a server bind to such a port and listen on it if
-/// both sockets set SO_REUSEADDR (PostgreSQL, Java and .NET do), but never assigns it as an ephemeral port.
-/// </remarks>
+/// Each reservation is a socket that is bound and never listens. Linux lets a server bind to such a port
+/// and listen on it if both sockets set SO_REUSEADDR (PostgreSQL, Java and .NET do), but never assigns it
+/// as an ephemeral port.</remarks>
 public sealed class FreePorts : IDisposable
 {
     private readonly Lock _gate = new();
@@ -31,7 +30,8 @@ public sealed class FreePorts : IDisposable
         e => $"No free port on 127.0.0.1: {e.Message}");
 
     /// <summary>Reserves the given ports.</summary>
-    /// <exception cref="StackException">Another program listens on one of them, or it may not be used, or is already reserved.</exception>
+    /// <exception cref="StackException">Another program listens on one of them, or it may not be used, or is
+    /// already reserved.</exception>
     public void Take(params IEnumerable<int> ports)
     {
         foreach (var port in ports)

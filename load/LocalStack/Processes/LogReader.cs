@@ -8,7 +8,9 @@ namespace Billing.LocalStack.Processes;
 public sealed class LogReader(string path, long start = 0) : IDisposable
 {
     private readonly StreamReader _reader = new(
-        new FileStream(path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.ReadWrite | FileShare.Delete) { Position = start });
+        new FileStream(path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.ReadWrite
+            | FileShare.Delete)
+        { Position = start });
 
     private readonly StringBuilder _line = new();
 

@@ -1,10 +1,11 @@
 namespace Billing.LocalStack.Processes;
 
-/// <summary>A file system in a file, which can lose its power at any moment: what was not synced to it is gone, and its journal is
-/// replayed when the power is back. Only root may mount it.</summary>
+/// <summary>A file system in a file, which can lose its power at any moment: what was not synced to it is gone,
+/// and its journal is replayed when the power is back. Only root may mount it.</summary>
 public sealed class LossyDisk : IAsyncDisposable
 {
-    /// <summary>The name of the folder within the stack's where it is mounted; the guard of the folder unmounts it.</summary>
+    /// <summary>The name of the folder within the stack's where it is mounted; the guard of the
+    /// folder unmounts it.</summary>
     internal const string Name = "disk";
 
     // Sparse: it takes as much space as is used.
@@ -60,7 +61,8 @@ public sealed class LossyDisk : IAsyncDisposable
     /// <summary>Unmounts it; its contents are deleted with the stack's folder.</summary>
     public async ValueTask DisposeAsync() => await UnmountAsync(CancellationToken.None);
 
-    private Task MountAsync(CancellationToken cancellationToken) => RunAsync("mount", ["-o", "loop", _image, FullName], cancellationToken);
+    private Task MountAsync(CancellationToken cancellationToken) =>
+        RunAsync("mount", ["-o", "loop", _image, FullName], cancellationToken);
 
     private async Task UnmountAsync(CancellationToken cancellationToken)
     {
@@ -81,6 +83,8 @@ public sealed class LossyDisk : IAsyncDisposable
         }
     }
 
-    private Task RunAsync(string program, string[] arguments, CancellationToken cancellationToken) => ChildProcess.RunAsync(
-        new ChildProcessStart(program, program, arguments, _folder.LogFile("disk")), ChildProcess.Patience, cancellationToken);
+    private Task RunAsync(string program, string[] arguments, CancellationToken cancellationToken) =>
+        ChildProcess.RunAsync(
+            new ChildProcessStart(program, program, arguments, _folder.LogFile("disk")),
+            ChildProcess.Patience, cancellationToken);
 }

@@ -29,7 +29,8 @@ internal static class NativeMethods
 {
     private const int NoSuchProcess = 3;
 
-    // EXT4_IOC_SHUTDOWN with EXT4_GOING_FLAGS_NOLOGFLUSH (include/uapi/linux/ext4.h): neither data nor journal is written any more.
+    // EXT4_IOC_SHUTDOWN with EXT4_GOING_FLAGS_NOLOGFLUSH (include/uapi/linux/ext4.h):
+    // neither data nor journal is written any more.
     private const ulong ShutDown = 0x8004587D;
     private const uint WithoutFlush = 2;
 
@@ -46,8 +47,8 @@ internal static class NativeMethods
         }
     }
 
-    /// <summary>Starts programs that SIGINT ends, although this one may ignore it and they would inherit that: a shell has its jobs in
-    /// the background ignore it.</summary>
+    /// <summary>Starts programs that SIGINT ends, although this one may ignore it and they would inherit that:
+    /// a shell has its jobs in the background ignore it.</summary>
     public static void WithInterrupt(Action start)
     {
         var (before, standard) = (new byte[ActionBytes], new byte[ActionBytes]);

@@ -5,8 +5,8 @@ namespace Billing.LocalStack.Processes;
 /// <summary>Waits for what comes about by itself, in the laboratory and in the tests.</summary>
 public static class Poll
 {
-    /// <summary>The longest wait for something that must happen. Only a failing test waits so long: a machine may be many times slower than the
-    /// one that the test was written on.</summary>
+    /// <summary>The longest wait for something that must happen. Only a failing test waits so long:
+    /// a machine may be many times slower than the one that the test was written on.</summary>
     public static readonly TimeSpan Patience = TimeSpan.FromMinutes(10);
 
     private static readonly TimeSpan Interval = TimeSpan.FromMilliseconds(20);
@@ -14,13 +14,15 @@ public static class Poll
     /// <summary>Waits until a condition holds.</summary>
     /// <exception cref="TimeoutException">It does not hold within <see cref="Patience"/>.</exception>
     public static Task UntilAsync(
-        Func<bool> holds, CancellationToken cancellationToken = default, [CallerArgumentExpression(nameof(holds))] string what = "") =>
+        Func<bool> holds, CancellationToken cancellationToken = default,
+        [CallerArgumentExpression(nameof(holds))] string what = "") =>
         UntilAsync(() => Task.FromResult(holds()), cancellationToken, what);
 
     /// <summary>Waits until a condition holds.</summary>
     /// <exception cref="TimeoutException">It does not hold within <see cref="Patience"/>.</exception>
     public static Task UntilAsync(
-        Func<Task<bool>> holds, CancellationToken cancellationToken = default, [CallerArgumentExpression(nameof(holds))] string what = "") =>
+        Func<Task<bool>> holds, CancellationToken cancellationToken = default,
+        [CallerArgumentExpression(nameof(holds))] string what = "") =>
         UntilAsync(holds, static isSo => isSo, cancellationToken, what);
 
     /// <summary>Reads a state until it is as it should be.</summary>
@@ -42,7 +44,8 @@ public static class Poll
 
     /// <summary>Does the same with another interval between readings.</summary>
     public static async Task<T> LastAsync<T>(
-        Func<Task<T>> read, Func<T, bool> isDone, TimeSpan bound, TimeSpan interval, CancellationToken cancellationToken = default)
+        Func<Task<T>> read, Func<T, bool> isDone, TimeSpan bound, TimeSpan interval,
+        CancellationToken cancellationToken = default)
     {
         var start = TimeProvider.System.GetTimestamp();
         while (true)

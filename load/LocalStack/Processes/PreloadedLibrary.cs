@@ -2,8 +2,8 @@ using System.Buffers.Binary;
 
 namespace Billing.LocalStack.Processes;
 
-/// <summary>A library in C that programs load before all others, to change what the system does to them, and a number that it reads, which
-/// can be changed while they run.</summary>
+/// <summary>A library in C that programs load before all others, to change what the system does to them, and a number
+/// that it reads, which can be changed while they run.</summary>
 public sealed class PreloadedLibrary
 {
     private const string Compiler = "/usr/bin/cc";
@@ -42,7 +42,9 @@ public sealed class PreloadedLibrary
         var name = Path.Combine(folder.FullName, ownName ?? Path.GetFileNameWithoutExtension(source));
         await ChildProcess.RunAsync(
             new ChildProcessStart(
-                "cc", Compiler, ["-shared", "-fPIC", "-O2", "-o", name + ".so", Path.Combine(AppContext.BaseDirectory, source)], folder.LogFile("cc")),
+                "cc", Compiler,
+                ["-shared", "-fPIC", "-O2", "-o", name + ".so", Path.Combine(AppContext.BaseDirectory, source)],
+                folder.LogFile("cc")),
             ChildProcess.Patience, cancellationToken);
         await File.WriteAllBytesAsync(name, new byte[sizeof(long)], cancellationToken);
         foreach (var file in (string[])[name + ".so", name])

@@ -2,9 +2,8 @@
 namespace Billing.LocalStack.Processes;
 
 /// <summary>
-/// Identifies a process of this machine, also after its process id was reused. Consists of two numbers, which can be saved
-/// and used by another process.
-/// </summary>
+/// Identifies a process of this machine, also after its process id was reused. Consists of two numbers, which can be
+/// saved and used by another process.</summary>
 /// <param name="StartTicks">Its start time in clock ticks since boot; 0 if it had already ended.</param>
 public sealed record ProcessIdentity(int Id, long StartTicks)
 {
@@ -59,7 +58,8 @@ public sealed record ProcessIdentity(int Id, long StartTicks)
     private static long ReadStartTicks(int processId) =>
         ReadStat(processId) is [not ("Z" or "X"), ..] and var fields ? long.Parse(fields[19]) : 0;
 
-    // The second field, the program's name, may contain any character. Returns the fields from the third: state, parent, ...
+    // The second field, the program's name, may contain any character. Returns the fields from the third:
+    // state, parent, ...
     private static string[] ReadStat(int processId)
     {
         try

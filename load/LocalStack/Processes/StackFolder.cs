@@ -9,8 +9,8 @@ namespace Billing.LocalStack.Processes;
 /// </summary>
 public sealed class StackFolder : IAsyncDisposable
 {
-    // The guard waits for the end of its standard input, which the kernel closes when this process ends in whatever way.
-    // Servers that are shutting down may still write while it deletes, so it retries for a while.
+    // The guard waits for the end of its standard input, which the kernel closes when this process ends in whatever
+    // way. Servers that are shutting down may still write while it deletes, so it retries for a while.
     private const string GuardScript =
         """
         cd /; read -r line; tries=0
@@ -75,7 +75,8 @@ public sealed class StackFolder : IAsyncDisposable
 
     /// <summary>Gives the servers that are started from now on a disk of their own for their data.</summary>
     /// <exception cref="StackException">It cannot be mounted.</exception>
-    public async Task AddDiskAsync(CancellationToken cancellationToken) => Disk = await LossyDisk.CreateAsync(this, cancellationToken);
+    public async Task AddDiskAsync(CancellationToken cancellationToken) =>
+        Disk = await LossyDisk.CreateAsync(this, cancellationToken);
 
     /// <summary>Creates a subfolder that only this process's user may access.</summary>
     /// <returns>Its absolute path.</returns>

@@ -16,13 +16,16 @@ public sealed class Tool(string name, params string[] before)
 
     /// <summary>Returns the path of a program that is installed on this machine, or null.</summary>
     /// <param name="path">The folders to search, separated by colons; null for this process's PATH.</param>
-    public static string? Find(string program, string? path = null) => (path ?? System.Environment.GetEnvironmentVariable("PATH") ?? string.Empty)
-        .Split(Path.PathSeparator).Where(Path.IsPathRooted).Select(folder => Path.Combine(folder, program)).FirstOrDefault(File.Exists);
+    public static string? Find(string program, string? path = null) =>
+        (path ?? System.Environment.GetEnvironmentVariable("PATH") ?? string.Empty)
+            .Split(Path.PathSeparator).Where(Path.IsPathRooted).Select(folder => Path.Combine(folder, program))
+            .FirstOrDefault(File.Exists);
 
     /// <summary>Runs the program.</summary>
     /// <returns>Its standard output.</returns>
     /// <exception cref="StackException">It failed; the message contains the last lines of its output.</exception>
-    public async Task<string> RunAsync(IEnumerable<string> arguments, CancellationToken cancellationToken, string? input = null)
+    public async Task<string> RunAsync(
+        IEnumerable<string> arguments, CancellationToken cancellationToken, string? input = null)
     {
         var (exitCode, output, errors) = await TryAsync(arguments, cancellationToken, input);
         if (exitCode == 0)
@@ -30,7 +33,9 @@ public sealed class Tool(string name, params string[] before)
             return output;
         }
         var last = (errors.Length > 0 ? errors : output).TrimEnd().Split('\n').TakeLast(LinesInMessages);
-        throw new StackException($"{name} {string.Join(' ', before.Concat(arguments))} failed with exit code {exitCode}: {string.Join('\n', last)}");
+        throw new StackException(
+            $"{name} {string.Join(' ', before.Concat(arguments))} failed with exit code {exitCode}: "
+            + $"{string.Join('\n', last)}");
     }
 
     /// <summary>Runs the program and returns its exit code and output.</summary>
@@ -59,24 +64,30 @@ public sealed class Tool(string name, params string[] before)
         }
     }
 
-    /// <summary>Runs the program with the input and output of this process. If this process ends in whatever way, the program is killed.
-    /// </summary>
+    /// <summary>Runs the program with the input and output of this process. If this process ends in whatever way,
+    /// the program is killed.</summary>
     /// <param name="cancellationToken">Asks it to end (SIGTERM), and waits until it has.</param>
     /// <returns>Its exit code.</returns>
     public async Task<int> PassThroughAsync(IEnumerable<string> arguments, CancellationToken cancellationToken)
     {
-        var guarded = new Tool("setpriv", ["--pdeathsig=KILL", name, .. before]) { Folder = Folder, Environment = Environment };
+        var guarded =
+            new Tool("setpriv", ["--pdeathsig=KILL", name, .. before]) { Folder = Folder, Environment = Environment };
         using var process = ChildProcess.Launch(guarded.StartInfo(arguments));
         using var stop = cancellationToken.Register(() => NativeMethods.Send(process.Id, Signal.Terminate));
         await process.WaitForExitAsync(CancellationToken.None);
         return process.ExitCode;
     }
 
-    /// <summary>Runs the program with its output at the end of a file, which works even if it leaves processes behind.</summary>
+    /// <summary>Runs the program with its output at the end of a file, which works even if it leaves
+    /// processes behind.</summary>
     /// <returns>Its exit code.</returns>
     public async Task<int> LogAsync(IEnumerable<string> arguments, string log, CancellationToken cancellationToken)
     {
-        var shell = new Tool("sh", ["-c", "exec \"$@\" >>\"$0\" 2>&1", log, name, .. before]) { Folder = Folder, Environment = Environment };
+        var shell = new Tool("sh", ["-c", "exec \"$@\" >>\"$0\" 2>&1", log, name, .. before])
+        {
+            Folder = Folder,
+            Environment = Environment,
+        };
         return (await shell.TryAsync(arguments, cancellationToken)).ExitCode;
     }
 

@@ -8,16 +8,18 @@ using Spectre.Console;
 
 namespace Billing.Measuring.Bursts;
 
-/// <summary>The billing prototype's experiment: every client sends all its requests at once and measures the latency of each.
-/// Afterwards an audit compares the answers to the clients with the event store.</summary>
+/// <summary>The billing prototype's experiment: every client sends all its requests at once and measures the latency of
+/// each. Afterwards an audit compares the answers to the clients with the event store.</summary>
 internal sealed class BurstRun(RunOptions options, IAnsiConsole console, TimeProvider time)
 {
     private const int OtherCurrencyPercent = 1;
     private const int DeadlineS = 120;
     private static readonly TimeSpan ProgressInterval = TimeSpan.FromMilliseconds(100);
 
-    /// <summary>Starts a stack, runs the experiment and removes the stack; or runs it on proxies that run already.</summary>
-    /// <returns>The process's exit code: 0 only if every request was answered and the audit, where it could be made, is clean.</returns>
+    /// <summary>Starts a stack, runs the experiment and removes the stack; or runs it on proxies
+    /// that run already.</summary>
+    /// <returns>The process's exit code: 0 only if every request was answered and the audit, where it could be made,
+    /// is clean.</returns>
     public async Task<int> RunAsync(CancellationToken cancellationToken)
     {
         var run = new RunInfo(options.System.CommandLine, time.GetUtcNow(), Complete: true, Machine.This());
@@ -43,17 +45,22 @@ internal sealed class BurstRun(RunOptions options, IAnsiConsole console, TimePro
             Transport = stack.Transport,
             Protocol = stack.Protocol,
             Proxies = stack.ProxyAddresses.Count,
-            Backends = new BackendCounts(wanted.PaymentBackends, stack.Protocol is null ? wanted.BalanceBackends : wanted.PaymentBackends),
+            Backends = new BackendCounts(
+                wanted.PaymentBackends, stack.Protocol is null ? wanted.BalanceBackends : wanted.PaymentBackends),
             Jitter = wanted.Jitter,
         };
         Print(result, figures);
-        return await ConcludeAsync(result with { Audit = await StoreAudit.AuditAsync(stack, [fleet], console, cancellationToken) });
+        return await ConcludeAsync(
+            result with { Audit = await StoreAudit.AuditAsync(stack, [fleet], console, cancellationToken) });
     }
 
     private async Task<int> RunTargetsAsync(RunInfo run, CancellationToken cancellationToken)
     {
         var system = options.System;
-        console.WriteLine($"{Numbers.Counted(options.Clients, "client")} {(options.ClientHosts.Count == 0 ? "on this machine" : "on " + string.Join(", ", options.ClientHosts))}, proxies {string.Join(", ", system.Targets)}.");
+        console.WriteLine(
+            $"{Numbers.Counted(options.Clients, "client")} "
+            + $"{(options.ClientHosts.Count == 0 ? "on this machine" : "on " + string.Join(", ", options.ClientHosts))}"
+            + $", proxies {string.Join(", ", system.Targets)}.");
         var fleet = new Fleet(system.Out, "client") { Hosts = options.ClientHosts };
         var figures = await SendAsync(fleet, system.Targets, setsLimits: false, cancellationToken);
         var result = Report(run, figures) with { Transport = "targets", Proxies = system.Targets.Count };
@@ -61,20 +68,29 @@ internal sealed class BurstRun(RunOptions options, IAnsiConsole console, TimePro
         console.WriteLine($"Journals: {string.Join(", ", fleet.Journals)}");
         if (system.Stack.Postgres == "auto")
         {
-            console.WriteLine("Not audited: --postgres names the event store of the proxies; or run ./billing audit with these journals.");
+            console.WriteLine(
+                "Not audited: --postgres names the event store of the proxies; "
+                + "or run ./billing audit with these journals.");
             return await ConcludeAsync(result);
         }
-        return await ConcludeAsync(result with { Audit = await StoreAudit.AuditAsync([system.Stack.Postgres], isOwn: false, [fleet], console, cancellationToken) });
+        return await ConcludeAsync(result with
+        {
+            Audit = await StoreAudit.AuditAsync(
+                [system.Stack.Postgres], isOwn: false, [fleet], console, cancellationToken),
+        });
     }
 
-    private async Task<LoadFigures> SendAsync(Fleet fleet, IReadOnlyList<string> proxies, bool setsLimits, CancellationToken cancellationToken)
+    private async Task<LoadFigures> SendAsync(
+        Fleet fleet, IReadOnlyList<string> proxies, bool setsLimits, CancellationToken cancellationToken)
     {
         var spec = Spec(proxies);
         await using var clients = await fleet.StartAsync(spec, options.Clients, cancellationToken);
         // Limits are set during the warm-up; the measurement begins when both are done.
         await console.Status().StartAsync(
             setsLimits ? "Setting limits and warming up" : "Warming up",
-            _ => Task.WhenAll(setsLimits ? SetLimitsAsync(spec, cancellationToken) : Task.CompletedTask, clients.WaitUntilReadyAsync(cancellationToken)));
+            _ => Task.WhenAll(
+                setsLimits ? SetLimitsAsync(spec, cancellationToken) : Task.CompletedTask,
+                clients.WaitUntilReadyAsync(cancellationToken)));
         return await ShowingProgressAsync(clients, cancellationToken);
     }
 
@@ -120,10 +136,12 @@ internal sealed class BurstRun(RunOptions options, IAnsiConsole console, TimePro
 
     private Task<LoadFigures> ShowingProgressAsync(RunningLoad clients, CancellationToken cancellationToken) =>
         console.Progress()
-            .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new ElapsedTimeColumn())
+            .Columns(
+                new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new ElapsedTimeColumn())
             .StartAsync(async progress =>
             {
-                var bar = progress.AddTask("Requests", maxValue: Math.Max(1, options.Clients * (options.Requests + options.Balances)));
+                var bar = progress.AddTask(
+                    "Requests", maxValue: Math.Max(1, options.Clients * (options.Requests + options.Balances)));
                 var running = clients.RunAsync([], CancellationToken.None).WaitAsync(cancellationToken);
                 while (await Task.WhenAny(running, Task.Delay(ProgressInterval, cancellationToken)) != running)
                 {
@@ -143,7 +161,9 @@ internal sealed class BurstRun(RunOptions options, IAnsiConsole console, TimePro
             Clients = options.Clients,
             Payments = KindReport.Of(all.Payments),
             Balances = KindReport.Of(all.Balances),
-            FollowUps = all.FollowUps.Count == 0 ? null : all.FollowUps.ToDictionary(kind => kind.Key, kind => KindReport.Of(kind.Value)),
+            FollowUps = all.FollowUps.Count == 0
+                ? null
+                : all.FollowUps.ToDictionary(kind => kind.Key, kind => KindReport.Of(kind.Value)),
             TotalS = figures.DurationS,
             RequestsPerS = figures.DurationS > 0 ? figures.All.Sent / figures.DurationS : 0,
             Retried = figures.Retried,

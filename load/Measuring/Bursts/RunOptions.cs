@@ -16,7 +16,8 @@ internal sealed record RunOptions
     /// <summary>Number of payments that each client sends at once.</summary>
     public int Requests { get; init; } = 5000;
 
-    /// <summary>Percentage of the payments that are also authorised, captured, voided, given back and looked up.</summary>
+    /// <summary>Percentage of the payments that are also authorised, captured, voided,
+    /// given back and looked up.</summary>
     public int Mix { get; init; }
 
     /// <summary>Number of balance checks that each client sends at the same time.</summary>

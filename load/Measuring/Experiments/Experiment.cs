@@ -4,7 +4,8 @@ using Billing.Reporting;
 
 namespace Billing.Measuring.Experiments;
 
-/// <summary>An experiment: what is measured, under which loads, in how many rounds, and how its figures are shown.</summary>
+/// <summary>An experiment: what is measured, under which loads, in how many rounds, and how its
+/// figures are shown.</summary>
 internal sealed record Experiment
 {
     /// <summary>The kind of its results, e.g. <c>compare-scale</c>.</summary>
@@ -69,7 +70,8 @@ internal enum ChartKind
 /// <param name="Rounds">Number of measured rounds; one more runs before them and is dropped.</param>
 internal sealed record Part(IReadOnlyList<SidePlan> Sides, IReadOnlyList<Case> Cases, int Rounds)
 {
-    /// <summary>Whether each measurement has a side of its own, started just before it: nothing is warm, and no round is dropped.</summary>
+    /// <summary>Whether each measurement has a side of its own, started just before it:
+    /// nothing is warm, and no round is dropped.</summary>
     public bool IsCold { get; init; }
 }
 
@@ -93,5 +95,6 @@ internal sealed record Case(string Section, string Name, Func<Side, Cancellation
 
     /// <summary>A case in which a side gets a load from one driver, with the addresses of the side.</summary>
     public static Case Of(string section, string name, LoadSpec load, int drivers = 1) => new(
-        section, name, async (side, cancellationToken) => Measured.Of(await side.LoadAsync(load, drivers, cancellationToken)));
+        section, name,
+        async (side, cancellationToken) => Measured.Of(await side.LoadAsync(load, drivers, cancellationToken)));
 }

@@ -5,8 +5,8 @@ using Billing.Reporting;
 
 namespace Billing.Measuring.Experiments;
 
-/// <summary>The results of an experiment as JSON; the names are part of the interface. They hold all that their page shows, so that
-/// they can be opened when the experiment has changed.</summary>
+/// <summary>The results of an experiment as JSON; the names are part of the interface. They hold all that their page
+/// shows, so that they can be opened when the experiment has changed.</summary>
 internal sealed record ExperimentResult : IResults
 {
     /// <summary>The version of the format.</summary>
@@ -24,8 +24,8 @@ internal sealed record ExperimentResult : IResults
 
     public required IReadOnlyList<ResultSection> Sections { get; init; }
 
-    /// <summary>The configurations of a sweep's search by protocol, for programs that read them; null for other kinds of
-    /// results.</summary>
+    /// <summary>The configurations of a sweep's search by protocol, for programs that read them;
+    /// null for other kinds of results.</summary>
     public IReadOnlyList<SweptProtocol>? Protocols { get; init; }
 
     /// <summary>The audit of each stack that was measured.</summary>
@@ -84,7 +84,8 @@ internal sealed record ResultRow(string Case, string Side, IReadOnlyList<Measure
     public bool IsBest { get; init; }
 
     /// <summary>The values of a figure in all rounds that have it.</summary>
-    public IEnumerable<double> Values(Figure figure) => Rounds.Where(m => m.Figures.ContainsKey(figure.Id)).Select(m => m.Figures[figure.Id]);
+    public IEnumerable<double> Values(Figure figure) =>
+        Rounds.Where(m => m.Figures.ContainsKey(figure.Id)).Select(m => m.Figures[figure.Id]);
 
     /// <summary>Median and range of a figure; null if no round has it.</summary>
     public Spread? Of(Figure figure) => Values(figure).Any() ? Spread.Of(Values(figure)) : null;
@@ -95,9 +96,11 @@ internal sealed record SweptProtocol(string Protocol, IReadOnlyList<SweptCell> C
 
 /// <summary>One configuration of a sweep's search.</summary>
 internal sealed record SweptCell(
-    int Connections, int InFlight, double DurationS, long Answers, double PerSecond, LatencyFigures Latency, IReadOnlyDictionary<string, long> Errors);
+    int Connections, int InFlight, double DurationS, long Answers, double PerSecond,
+    LatencyFigures Latency, IReadOnlyDictionary<string, long> Errors);
 
 [JsonSourceGenerationOptions(
-    PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true, DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+    PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true,
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
 [JsonSerializable(typeof(ExperimentResult))]
 internal sealed partial class ExperimentJson : JsonSerializerContext;

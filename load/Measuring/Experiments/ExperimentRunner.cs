@@ -5,9 +5,9 @@ using Spectre.Console;
 
 namespace Billing.Measuring.Experiments;
 
-/// <summary>Runs experiments: all sides of a part take turns in one session of several rounds, of which the first is dropped. The order
-/// is reversed in every other round, so that a machine that becomes slower or faster favours no side. At the end every store is
-/// audited.</summary>
+/// <summary>Runs experiments: all sides of a part take turns in one session of several rounds, of which the first is
+/// dropped. The order is reversed in every other round, so that a machine that becomes slower or faster favours no
+/// side. At the end every store is audited.</summary>
 internal sealed class ExperimentRunner(Experiment experiment, Measurement measurement, IAnsiConsole console)
 {
     // In the order of their first measurements.
@@ -16,7 +16,8 @@ internal sealed class ExperimentRunner(Experiment experiment, Measurement measur
     private bool _failed;
     private bool _hasStore;
 
-    public static ResultFormat<ExperimentResult> FormatOf(string kind) => new(kind, ExperimentJson.Default.ExperimentResult, ExperimentPage.Of);
+    public static ResultFormat<ExperimentResult> FormatOf(string kind) =>
+        new(kind, ExperimentJson.Default.ExperimentResult, ExperimentPage.Of);
 
     /// <summary>Measures, prints the figures and writes the results.</summary>
     /// <returns>0 if no request failed that must not and every audit is clean; 130 if it was stopped.</returns>
@@ -109,8 +110,11 @@ internal sealed class ExperimentRunner(Experiment experiment, Measurement measur
         };
         _rows[key] = row with { Rounds = [.. row.Rounds, figures] };
         var shown = experiment.Sections.First(s => s.Title == section).Columns
-            .Where(f => figures.Figures.ContainsKey(f.Id)).Take(4).Select(f => $"{f.Name} {ExperimentPage.Text(f, figures.Figures[f.Id])} {f.Unit}".TrimEnd());
-        console.WriteLine($"{name}, {side}: {string.Join(", ", shown)}, failed {figures.Failed.ToString(CultureInfo.InvariantCulture)}");
+            .Where(f => figures.Figures.ContainsKey(f.Id)).Take(4)
+            .Select(f => $"{f.Name} {ExperimentPage.Text(f, figures.Figures[f.Id])} {f.Unit}".TrimEnd());
+        console.WriteLine(
+            $"{name}, {side}: {string.Join(", ", shown)}, failed "
+            + $"{figures.Failed.ToString(CultureInfo.InvariantCulture)}");
     }
 
     private async Task AuditAsync(Side side, CancellationToken cancellationToken)
@@ -149,12 +153,15 @@ internal sealed class ExperimentRunner(Experiment experiment, Measurement measur
         Rows =
         [
             .. _rows.Where(row => row.Key.Section == plan.Title)
-                .OrderBy(row => PlaceOf(row.Key.Section, row.Key.Case)).ThenBy(row => PlaceOf(row.Key.Side)).Select(row => row.Value),
+                .OrderBy(row => PlaceOf(row.Key.Section, row.Key.Case)).ThenBy(row => PlaceOf(row.Key.Side))
+                .Select(row => row.Value),
         ],
     };
 
     private int PlaceOf(string section, string name) =>
-        experiment.Parts.SelectMany(part => part.Cases).Where(c => c.Section == section).Select(c => c.Name).ToList().IndexOf(name);
+        experiment.Parts.SelectMany(part => part.Cases).Where(c => c.Section == section).Select(c => c.Name).ToList()
+            .IndexOf(name);
 
-    private int PlaceOf(string side) => experiment.Parts.SelectMany(part => part.Sides).Select(plan => plan.Name).Distinct().ToList().IndexOf(side);
+    private int PlaceOf(string side) =>
+        experiment.Parts.SelectMany(part => part.Sides).Select(plan => plan.Name).Distinct().ToList().IndexOf(side);
 }

@@ -29,7 +29,8 @@ internal sealed record Figure(string Id, string Name, string Unit = "", int? Dec
     public static Figure FailedPercent { get; } = new("failed_percent", "Failed", "%");
     public static Figure CpuUs { get; } = new("cpu_us", "CPU without the load tool", "µs each", 0);
 
-    public static Figure PerCoreS { get; } = new("per_core_second", "Calls of a core, the load tool's included", "/s", 0);
+    public static Figure PerCoreS { get; } = new(
+        "per_core_second", "Calls of a core, the load tool's included", "/s", 0);
 
     /// <summary>The processor microseconds of one role's programs for each request sent.</summary>
     public static Figure CpuOf(string role) => new("cpu_us_" + role, role, "µs", 0);

@@ -19,7 +19,8 @@ internal abstract class Side(string name) : IAsyncDisposable
     public abstract Task<LoadFigures> LoadAsync(LoadSpec load, int drivers, CancellationToken cancellationToken);
 
     /// <summary>Audits what it has stored; null if it stores nothing.</summary>
-    public virtual Task<AuditCounts?> AuditAsync(IAnsiConsole console, CancellationToken cancellationToken) => Task.FromResult<AuditCounts?>(null);
+    public virtual Task<AuditCounts?> AuditAsync(IAnsiConsole console, CancellationToken cancellationToken) =>
+        Task.FromResult<AuditCounts?>(null);
 
     public abstract ValueTask DisposeAsync();
 }
@@ -33,7 +34,8 @@ internal sealed class StackSide(string name, BillingStack stack) : Side(name)
     public Fleet Fleet { get; } = new(stack.Folder.FullName);
 
     public static SidePlan Plan(string name, StackOptions options, IAnsiConsole console) => new(
-        name, async cancellationToken => new StackSide(name, await Starting.StackAsync(options, console, cancellationToken)));
+        name,
+        async cancellationToken => new StackSide(name, await Starting.StackAsync(options, console, cancellationToken)));
 
     public override Task<LoadFigures> LoadAsync(LoadSpec load, int drivers, CancellationToken cancellationToken) =>
         Fleet.RunAsync(Complete(load), drivers, Programs.Of(stack), cancellationToken);
@@ -50,7 +52,8 @@ internal sealed class StackSide(string name, BillingStack stack) : Side(name)
     public override ValueTask DisposeAsync() => stack.DisposeAsync();
 }
 
-/// <summary>Plain gRPC servers that answer payments at once, configured like the proxies: what calls cost without the platform.</summary>
+/// <summary>Plain gRPC servers that answer payments at once, configured like the proxies:
+/// what calls cost without the platform.</summary>
 internal sealed class EchoSide : Side
 {
     private readonly StackFolder _folder = StackFolder.Create();
@@ -69,7 +72,8 @@ internal sealed class EchoSide : Side
         {
             for (var n = 0; n < servers; n++)
             {
-                side._servers.Add(await EchoProcess.StartAsync(Protocols.Grpc, side._ports.Take(), side._folder.Logs, [], cancellationToken));
+                side._servers.Add(await EchoProcess.StartAsync(
+                    Protocols.Grpc, side._ports.Take(), side._folder.Logs, [], cancellationToken));
             }
             return side;
         }
@@ -80,8 +84,10 @@ internal sealed class EchoSide : Side
         }
     });
 
-    public override Task<LoadFigures> LoadAsync(LoadSpec load, int drivers, CancellationToken cancellationToken) => _fleet.RunAsync(
-        load with { Addresses = [.. _servers.Select(s => s.Address)] }, drivers, [.. _servers.Select(s => ("echo", s.Id))], cancellationToken);
+    public override Task<LoadFigures> LoadAsync(LoadSpec load, int drivers, CancellationToken cancellationToken) =>
+        _fleet.RunAsync(
+            load with { Addresses = [.. _servers.Select(s => s.Address)] }, drivers,
+            [.. _servers.Select(s => ("echo", s.Id))], cancellationToken);
 
     public override async ValueTask DisposeAsync()
     {

@@ -2,8 +2,8 @@ using Billing.Driver;
 
 namespace Billing.Measuring.Loads;
 
-/// <summary>The load drivers of one system: in each load, a number of processes warm up independently, begin at the same time, and
-/// journal every answer, for the audit at the end.</summary>
+/// <summary>The load drivers of one system: in each load, a number of processes warm up independently, begin at the
+/// same time, and journal every answer, for the audit at the end.</summary>
 /// <param name="folder">The folder for their files.</param>
 /// <param name="name">A name that distinguishes several fleets in one folder.</param>
 internal sealed class Fleet(string folder, string name = "load")
@@ -29,7 +29,8 @@ internal sealed class Fleet(string folder, string name = "load")
     /// <exception cref="OperationCanceledException">Cancelled before the measurement began.</exception>
     /// <exception cref="LocalStack.Processes.StackException">A driver failed.</exception>
     public async Task<LoadFigures> RunAsync(
-        LoadSpec spec, int drivers, IReadOnlyCollection<(string Name, int ProcessId)> programs, CancellationToken cancellationToken)
+        LoadSpec spec, int drivers, IReadOnlyCollection<(string Name, int ProcessId)> programs,
+        CancellationToken cancellationToken)
     {
         await using var load = await StartAsync(spec, drivers, cancellationToken);
         await load.WaitUntilReadyAsync(cancellationToken);

@@ -38,7 +38,8 @@ internal sealed record LoadFigures(
                 KindFigures.Of(kinds.Select(k => (k.Late, k.Phases[i].Balances))),
                 FollowUps.All.Where(kind => kinds.Any(k => k.Phases[i].FollowUps.ContainsKey(kind))).ToDictionary(
                     kind => kind,
-                    kind => KindFigures.Of(kinds.Where(k => k.Phases[i].FollowUps.ContainsKey(kind)).Select(k => (k.Late, k.Phases[i].FollowUps[kind])))),
+                    kind => KindFigures.Of(kinds.Where(k => k.Phases[i].FollowUps.ContainsKey(kind))
+                        .Select(k => (k.Late, k.Phases[i].FollowUps[kind])))),
                 KindFigures.Of(kinds.SelectMany(k => AllOf(k.Late, k.Phases[i])))))],
             cpuS,
             results.Sum(r => r.Retried))
@@ -54,14 +55,16 @@ internal sealed record LoadFigures(
 
 /// <summary>The figures of one phase of a load.</summary>
 internal sealed record PhaseFigures(
-    string Name, KindFigures Payments, KindFigures Balances, IReadOnlyDictionary<string, KindFigures> FollowUps, KindFigures All);
+    string Name, KindFigures Payments, KindFigures Balances,
+    IReadOnlyDictionary<string, KindFigures> FollowUps, KindFigures All);
 
 /// <summary>The figures of one kind of request, or of all.</summary>
 /// <param name="Ok">Number of answers that decline nothing.</param>
 /// <param name="Declined">Number of declined payments and the like.</param>
 /// <param name="Errors">Number of failed requests by status.</param>
 /// <param name="Latency">Latencies of the answers.</param>
-/// <param name="SinceStart">Latencies of the answers to a burst since the start of the first driver; zero for other loads.</param>
+/// <param name="SinceStart">Latencies of the answers to a burst since the start of the first driver;
+/// zero for other loads.</param>
 internal sealed record KindFigures(
     long Ok, long Declined, IReadOnlyDictionary<string, long> Errors, LatencyFigures Latency, LatencyFigures SinceStart)
 {
@@ -81,8 +84,11 @@ internal sealed record KindFigures(
         return new KindFigures(
             all.Sum(d => d.Figures.Ok), all.Sum(d => d.Figures.Declined),
             new SortedDictionary<string, long>(
-                all.SelectMany(d => d.Figures.Errors).GroupBy(e => e.Key, e => e.Value).ToDictionary(e => e.Key, e => e.Sum()), StringComparer.Ordinal),
+                all.SelectMany(d => d.Figures.Errors).GroupBy(e => e.Key, e => e.Value)
+                    .ToDictionary(e => e.Key, e => e.Sum()),
+                StringComparer.Ordinal),
             LatencyHistogram.FiguresOf(all.Select(d => d.Figures.Latencies)),
-            LatencyHistogram.FiguresOf(all.Select(d => d.Figures.SinceStart.Select(c => c with { Microseconds = c.Microseconds + d.LateUs }).ToList())));
+            LatencyHistogram.FiguresOf(all.Select(
+                d => d.Figures.SinceStart.Select(c => c with { Microseconds = c.Microseconds + d.LateUs }).ToList())));
     }
 }

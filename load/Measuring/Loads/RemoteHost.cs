@@ -4,8 +4,8 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Measuring.Loads;
 
-/// <summary>Runs a load driver on another machine, over SSH and without a question: the machine has the released client in
-/// <see cref="Program"/>, and lets this user log in with a key.</summary>
+/// <summary>Runs a load driver on another machine, over SSH and without a question: the machine has the released client
+/// in <see cref="Program"/>, and lets this user log in with a key.</summary>
 internal static class RemoteHost
 {
     /// <summary>The client's program on the machine, where the deployment installs it.</summary>
@@ -21,13 +21,15 @@ internal static class RemoteHost
         var folder = (await RunAsync(host, "mktemp -d /tmp/billing-load-XXXXXXXX", cancellationToken)).Trim();
         var bytes = Convert.ToBase64String(WorkerProcess.BytesOf(spec with { Journal = folder + "/journal.csv" }));
         await RunAsync(host, $"echo {bytes} | base64 -d > {folder}/spec.json", cancellationToken);
-        var start = new ProcessStartInfo("ssh", [.. Options, host, $"{Program} {WorkerProcess.Command} {folder}/spec.json {folder}/result.json"]);
+        var start = new ProcessStartInfo(
+            "ssh", [.. Options, host, $"{Program} {WorkerProcess.Command} {folder}/spec.json {folder}/result.json"]);
         return WorkerProcess.Start(
             start,
             async () =>
             {
                 await FetchAsync(host, folder + "/journal.csv", spec.Journal!);
-                return Convert.FromBase64String(await RunAsync(host, $"base64 {folder}/result.json", CancellationToken.None));
+                return Convert.FromBase64String(
+                    await RunAsync(host, $"base64 {folder}/result.json", CancellationToken.None));
             },
             // A machine that is gone keeps it.
             () => new Tool("ssh").TryAsync([.. Options, host, "rm -rf " + folder], CancellationToken.None));
@@ -42,7 +44,8 @@ internal static class RemoteHost
     private static async Task FetchAsync(string host, string file, string to)
     {
         var (exitCode, _, errors) = await new Tool("sh").TryAsync(
-            ["-c", "to=$1; shift; exec ssh \"$@\" > \"$to\"", "sh", to, .. Options, host, "cat " + file], CancellationToken.None);
+            ["-c", "to=$1; shift; exec ssh \"$@\" > \"$to\"", "sh", to, .. Options, host, "cat " + file],
+            CancellationToken.None);
         if (exitCode != 0)
         {
             throw new StackException($"--client-hosts: {host}: the journal {file} cannot be read: {errors.Trim()}");

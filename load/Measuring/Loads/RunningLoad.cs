@@ -13,7 +13,8 @@ internal sealed class RunningLoad(IReadOnlyList<WorkerProcess> workers) : IAsync
     public long Done => workers.Sum(worker => worker.Done);
 
     /// <summary>The drivers as programs of the role <see cref="LoadFigures.Client"/>.</summary>
-    public IReadOnlyCollection<(string Name, int ProcessId)> Programs => [.. workers.Select(worker => (LoadFigures.Client, worker.Id))];
+    public IReadOnlyCollection<(
+        string Name, int ProcessId)> Programs => [.. workers.Select(worker => (LoadFigures.Client, worker.Id))];
 
     /// <summary>Waits until all drivers have warmed up.</summary>
     /// <exception cref="LocalStack.Processes.StackException">A driver failed.</exception>
@@ -24,7 +25,8 @@ internal sealed class RunningLoad(IReadOnlyList<WorkerProcess> workers) : IAsync
     /// <param name="programs">Programs whose processor time is measured meanwhile.</param>
     /// <param name="enough">Ends the sending early.</param>
     /// <exception cref="LocalStack.Processes.StackException">A driver failed.</exception>
-    public async Task<LoadFigures> RunAsync(IReadOnlyCollection<(string Name, int ProcessId)> programs, CancellationToken enough)
+    public async Task<LoadFigures> RunAsync(
+        IReadOnlyCollection<(string Name, int ProcessId)> programs, CancellationToken enough)
     {
         var cpu = new CpuMeter([.. programs, .. Programs]);
         var results = await Task.WhenAll(workers.Select(worker => worker.RunAsync(enough)));

@@ -6,7 +6,8 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Measuring.Loads;
 
-/// <summary>A load driver as a process of its own, controlled over its standard streams (see the program's command <c>work</c>).</summary>
+/// <summary>A load driver as a process of its own, controlled over its standard streams (see the program's
+/// command <c>work</c>).</summary>
 internal sealed class WorkerProcess : IAsyncDisposable
 {
     private readonly Process _process;
@@ -24,7 +25,8 @@ internal sealed class WorkerProcess : IAsyncDisposable
         _ = ReadAsync();
     }
 
-    /// <summary>The process's id. It runs until this object is disposed of, so that its processor time can be read.</summary>
+    /// <summary>The process's id. It runs until this object is disposed of, so that its processor
+    /// time can be read.</summary>
     public int Id => _process.Id;
 
     /// <summary>Number of requests answered or failed so far.</summary>
@@ -34,7 +36,8 @@ internal sealed class WorkerProcess : IAsyncDisposable
     public const string Command = "work";
 
     /// <summary>Starts a driver.</summary>
-    /// <param name="start">Its program with <see cref="Command"/>, the file of its load and that of its results.</param>
+    /// <param name="start">Its program with <see cref="Command"/>, the file of its load and
+    /// that of its results.</param>
     /// <param name="readResult">Reads the file of its results, when it has finished.</param>
     /// <param name="ended">Called at the end, however the driver has ended; null for nothing.</param>
     public static WorkerProcess Start(ProcessStartInfo start, Func<Task<byte[]>> readResult, Func<Task>? ended = null)
@@ -51,7 +54,9 @@ internal sealed class WorkerProcess : IAsyncDisposable
     {
         var (specFile, resultFile) = (Path.Combine(folder, "spec.json"), Path.Combine(folder, "result.json"));
         await File.WriteAllBytesAsync(specFile, BytesOf(spec));
-        return Start(DotnetProgram.StartInfo("Billing.Driver", [Command, specFile, resultFile]), () => File.ReadAllBytesAsync(resultFile));
+        return Start(
+            DotnetProgram.StartInfo("Billing.Driver", [Command, specFile, resultFile]),
+            () => File.ReadAllBytesAsync(resultFile));
     }
 
     /// <summary>The content of the file of a load.</summary>

@@ -2,15 +2,16 @@ using System.Globalization;
 
 namespace Billing.Measuring.Processes;
 
-/// <summary>Measures the processor time that programs and their child processes use from this object's creation on, to the nanosecond but
-/// for children that have ended. Child processes are included because PostgreSQL starts one process per connection.</summary>
+/// <summary>Measures the processor time that programs and their child processes use from this object's creation on,
+/// to the nanosecond but for children that have ended. Child processes are included because PostgreSQL starts one
+/// process per connection.</summary>
 /// <param name="programs">Names and process ids; the times of programs with the same name are added up.</param>
 public sealed class CpuMeter(IReadOnlyCollection<(string Name, int ProcessId)> programs)
 {
     private readonly Dictionary<int, double> _before = Read(programs);
 
-    /// <summary>Returns the seconds of processor time by name. Processes that have ended in the meantime are left out, because
-    /// their time is not known; a name is missing if all its processes have ended.</summary>
+    /// <summary>Returns the seconds of processor time by name. Processes that have ended in the meantime are left out,
+    /// because their time is not known; a name is missing if all its processes have ended.</summary>
     public IReadOnlyDictionary<string, double> Elapsed()
     {
         var now = Read(programs);
@@ -31,7 +32,9 @@ public sealed class CpuMeter(IReadOnlyCollection<(string Name, int ProcessId)> p
         var children = processes.ToLookup(p => p.Value.ParentId, p => p.Key);
         IEnumerable<int> Tree(int id) => children[id].SelectMany(Tree).Prepend(id);
         return programs.Select(program => program.ProcessId).Distinct().Where(processes.ContainsKey)
-            .ToDictionary(id => id, id => Tree(id).Sum(member => Own(member, processes[member]) + processes[member].EndedChildrenS));
+            .ToDictionary(
+                id => id,
+                id => Tree(id).Sum(member => Own(member, processes[member]) + processes[member].EndedChildrenS));
     }
 
     // /proc counts in hundredths of a second, too coarse for short measurements and idle programs.
@@ -61,7 +64,8 @@ public static class CpuClock
         var processes = new Dictionary<int, ProcessCpu>();
         foreach (var folder in Directory.EnumerateDirectories("/proc"))
         {
-            if (int.TryParse(Path.GetFileName(folder.AsSpan()), NumberStyles.None, CultureInfo.InvariantCulture, out var id))
+            if (int.TryParse(
+                Path.GetFileName(folder.AsSpan()), NumberStyles.None, CultureInfo.InvariantCulture, out var id))
             {
                 try
                 {
@@ -76,14 +80,15 @@ public static class CpuClock
         return processes;
     }
 
-    /// <summary>Parses ppid, utime, stime, cutime and cstime, fields 4 and 14 to 17 of the stat file of a process (proc(5)); its name, the
-    /// second field, may contain any characters.</summary>
+    /// <summary>Parses ppid, utime, stime, cutime and cstime, fields 4 and 14 to 17 of the stat file of a process
+    /// (proc(5)); its name, the second field, may contain any characters.</summary>
     public static ProcessCpu Parse(string stat)
     {
         ArgumentNullException.ThrowIfNull(stat);
         var fields = stat[(stat.LastIndexOf(')') + 2)..].Split(' ');
         return new ProcessCpu(
-            int.Parse(fields[1], CultureInfo.InvariantCulture), Seconds(fields[11]) + Seconds(fields[12]), Seconds(fields[13]) + Seconds(fields[14]));
+            int.Parse(fields[1], CultureInfo.InvariantCulture),
+            Seconds(fields[11]) + Seconds(fields[12]), Seconds(fields[13]) + Seconds(fields[14]));
     }
 
     private static double Seconds(string ticks) => long.Parse(ticks, CultureInfo.InvariantCulture) / TicksPerSecond;

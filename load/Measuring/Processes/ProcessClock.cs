@@ -4,8 +4,8 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Measuring.Processes;
 
-/// <summary>Reads the processor time of one process to the nanosecond, including threads that have ended. The times in /proc have
-/// a resolution of a hundredth of a second, which is too coarse for short measurements.</summary>
+/// <summary>Reads the processor time of one process to the nanosecond, including threads that have ended. The times in
+/// /proc have a resolution of a hundredth of a second, which is too coarse for short measurements.</summary>
 /// <param name="processId">The process; its child processes are not included.</param>
 internal sealed class ProcessClock(int processId)
 {

@@ -12,5 +12,7 @@ internal static class Programs
 
     /// <summary>Returns the role of a program from its name in the stack.</summary>
     public static string Role(string name) =>
-        name.StartsWith("Kafka", StringComparison.Ordinal) ? "kafka" : name.LastIndexOf('-') is var dash and > 0 ? name[..dash] : name;
+        name.StartsWith("Kafka", StringComparison.Ordinal) ? "kafka"
+            : name.LastIndexOf('-') is var dash and > 0 ? name[..dash]
+            : name;
 }

@@ -6,15 +6,15 @@ using Spectre.Console;
 
 namespace Billing.Measuring.Scenarios;
 
-/// <summary>Loads a stack of its own, or proxies that are already running, writes the reports and compares the figures with the
-/// thresholds. A stack of its own is audited afterwards.</summary>
+/// <summary>Loads a stack of its own, or proxies that are already running, writes the reports and compares the figures
+/// with the thresholds. A stack of its own is audited afterwards.</summary>
 internal sealed class LoadRun(LoadPlan plan, IAnsiConsole console)
 {
     private const int Interrupted = 130;
 
     /// <summary>Runs the scenario and reports the results.</summary>
-    /// <returns>The process's exit code: 0 if calls were answered, every threshold is met and the audit is clean; 130 if it was
-    /// interrupted, in which case the reports cover the time until then.</returns>
+    /// <returns>The process's exit code: 0 if calls were answered, every threshold is met and the audit is clean;
+    /// 130 if it was interrupted, in which case the reports cover the time until then.</returns>
     public async Task<int> RunAsync(CancellationToken cancellationToken)
     {
         // Checked first, so that a missing program is reported before a stack is started.
@@ -22,7 +22,9 @@ internal sealed class LoadRun(LoadPlan plan, IAnsiConsole console)
         Directory.CreateDirectory(plan.Subject.Out);
         if (plan.Subject.Targets.Count > 0)
         {
-            return await ConcludeAsync(await MeasureAsync(plan.Subject.Targets, transport: null, journal: null, cancellationToken), audit: null);
+            return await ConcludeAsync(
+                await MeasureAsync(plan.Subject.Targets, transport: null, journal: null, cancellationToken),
+                audit: null);
         }
         await using var stack = await Starting.StackAsync(plan.Subject.Stack, console, cancellationToken);
         var journal = Path.Combine(stack.Folder.FullName, "load.csv");
@@ -65,7 +67,8 @@ internal sealed class LoadRun(LoadPlan plan, IAnsiConsole console)
     {
         console.WriteLine(plan.Shape is LoadShape.Burst
             ? "Latencies count from the start of the burst, at which all calls were due."
-            : "Latencies are NBomber's: they count from the sending of each call, not from the time at which it was due.");
+            : "Latencies are NBomber's: they count from the sending of each call, not from the time at "
+                + "which it was due.");
         if (calls.Failed > 0)
         {
             console.WriteLine(FailedRequests.Sentence(calls.Failed));

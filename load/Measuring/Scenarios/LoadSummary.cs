@@ -20,8 +20,9 @@ internal sealed record LoadSummary
     public required int Proxies { get; init; }
     public required double DurationS { get; init; }
     public required bool Interrupted { get; init; }
-    /// <summary>The moment from which latencies count: <c>sent</c>, as NBomber measures them, so that delays before sending are
-    /// not included; or, for a burst, <c>burst</c>, the moment at which all of its calls were due.</summary>
+    /// <summary>The moment from which latencies count: <c>sent</c>, as NBomber measures them, so that
+    /// delays before sending are not included; or, for a burst, <c>burst</c>, the moment at which all of
+    /// its calls were due.</summary>
     public required string LatencyFrom { get; init; }
 
     public required CallFigures Calls { get; init; }
@@ -32,28 +33,29 @@ internal sealed record LoadSummary
     public AuditCounts? Audit { get; init; }
     public required Machine Machine { get; init; }
 
-    public static LoadSummary Of(LoadPlan plan, ScenarioResult result, string? transport, int proxies, bool interrupted) => new()
-    {
-        Scenario = plan.Scenario,
-        Model = plan.Shape is LoadShape.Closed or LoadShape.Burst ? "closed" : "open",
-        Rate = (plan.Shape as LoadShape.Open)?.Rate,
-        Copies = (plan.Shape as LoadShape.Closed)?.Copies,
-        From = (plan.Shape as LoadShape.Ramp)?.From,
-        To = (plan.Shape as LoadShape.Ramp)?.To,
-        AtOnce = (plan.Shape as LoadShape.Burst)?.Calls,
-        PaymentPercent = plan.PaymentPercent,
-        Transport = transport,
-        Proxies = proxies,
-        DurationS = result.DurationS,
-        Interrupted = interrupted,
-        LatencyFrom = plan.Shape is LoadShape.Burst ? "burst" : "sent",
-        Calls = result.Calls,
-        Steps = result.Steps,
-        Statuses = result.Statuses,
-        Retried = result.Retried,
-        Thresholds = [.. plan.Thresholds.Select(t => t.Check(result.Calls))],
-        Machine = Machine.This(),
-    };
+    public static LoadSummary Of(
+        LoadPlan plan, ScenarioResult result, string? transport, int proxies, bool interrupted) => new()
+        {
+            Scenario = plan.Scenario,
+            Model = plan.Shape is LoadShape.Closed or LoadShape.Burst ? "closed" : "open",
+            Rate = (plan.Shape as LoadShape.Open)?.Rate,
+            Copies = (plan.Shape as LoadShape.Closed)?.Copies,
+            From = (plan.Shape as LoadShape.Ramp)?.From,
+            To = (plan.Shape as LoadShape.Ramp)?.To,
+            AtOnce = (plan.Shape as LoadShape.Burst)?.Calls,
+            PaymentPercent = plan.PaymentPercent,
+            Transport = transport,
+            Proxies = proxies,
+            DurationS = result.DurationS,
+            Interrupted = interrupted,
+            LatencyFrom = plan.Shape is LoadShape.Burst ? "burst" : "sent",
+            Calls = result.Calls,
+            Steps = result.Steps,
+            Statuses = result.Statuses,
+            Retried = result.Retried,
+            Thresholds = [.. plan.Thresholds.Select(t => t.Check(result.Calls))],
+            Machine = Machine.This(),
+        };
 
     public async Task WriteAsync(string path)
     {
@@ -63,6 +65,7 @@ internal sealed record LoadSummary
 }
 
 [JsonSourceGenerationOptions(
-    PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true, DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+    PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true,
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
 [JsonSerializable(typeof(LoadSummary))]
 internal sealed partial class LoadJson : JsonSerializerContext;

@@ -5,8 +5,8 @@ using Billing.ScenarioFiles;
 
 namespace Billing.Measuring.Scenarios;
 
-/// <summary>Runs the program of load/Scenarios, which uses NBomber, as a separate process. It shares this process's output, and
-/// ends early at the end of its standard input.</summary>
+/// <summary>Runs the program of load/Scenarios, which uses NBomber, as a separate process. It shares this process's
+/// output, and ends early at the end of its standard input.</summary>
 internal static class ScenarioProcess
 {
     private const string Program = "Billing.Scenarios";
@@ -21,7 +21,9 @@ internal static class ScenarioProcess
         var file = DotnetProgram.FileOf(Program);
         if (!File.Exists(file))
         {
-            throw new StackException($"The program of the scenarios is not built: {file} does not exist. Build it with `dotnet build load/Scenarios -c Release`, and with the package set of the other programs if you chose one.");
+            throw new StackException(
+                $"The program of the scenarios is not built: {file} does not exist. Build it with `dotnet build "
+                + "load/Scenarios -c Release`, and with the package set of the other programs if you chose one.");
         }
     }
 
@@ -41,13 +43,17 @@ internal static class ScenarioProcess
             var reports = Path.Combine(folder, "reports");
             var (spec, result) = (Path.Combine(folder, "spec.json"), Path.Combine(folder, "result.json"));
             await File.WriteAllBytesAsync(
-                spec, JsonSerializer.SerializeToUtf8Bytes(Spec(plan, proxies, journal, reports), ScenarioJson.Default.ScenarioSpec), CancellationToken.None);
+                spec,
+                JsonSerializer.SerializeToUtf8Bytes(
+                    Spec(plan, proxies, journal, reports), ScenarioJson.Default.ScenarioSpec),
+                CancellationToken.None);
             await RunAsync([spec, result], cancellationToken);
             foreach (var report in Directory.EnumerateFiles(reports, plan.Scenario + ".*"))
             {
                 File.Move(report, Path.Combine(plan.Subject.Out, Path.GetFileName(report)), overwrite: true);
             }
-            return JsonSerializer.Deserialize(await File.ReadAllBytesAsync(result, CancellationToken.None), ScenarioJson.Default.ScenarioResult)!;
+            return JsonSerializer.Deserialize(
+                await File.ReadAllBytesAsync(result, CancellationToken.None), ScenarioJson.Default.ScenarioResult)!;
         }
         finally
         {
@@ -55,19 +61,20 @@ internal static class ScenarioProcess
         }
     }
 
-    private static ScenarioSpec Spec(LoadPlan plan, IReadOnlyList<string> proxies, string? journal, string reports) => new()
-    {
-        Scenario = plan.Scenario,
-        Shape = plan.Shape,
-        PaymentPercent = plan.PaymentPercent,
-        Following = plan.Following,
-        Clients = plan.Clients,
-        WarmUp = plan.WarmUp,
-        Accounts = plan.Accounts,
-        Proxies = proxies,
-        Journal = journal,
-        ReportFolder = reports,
-    };
+    private static ScenarioSpec Spec(
+        LoadPlan plan, IReadOnlyList<string> proxies, string? journal, string reports) => new()
+        {
+            Scenario = plan.Scenario,
+            Shape = plan.Shape,
+            PaymentPercent = plan.PaymentPercent,
+            Following = plan.Following,
+            Clients = plan.Clients,
+            WarmUp = plan.WarmUp,
+            Accounts = plan.Accounts,
+            Proxies = proxies,
+            Journal = journal,
+            ReportFolder = reports,
+        };
 
     private static async Task RunAsync(string[] arguments, CancellationToken cancellationToken)
     {
@@ -78,7 +85,8 @@ internal static class ScenarioProcess
             var ended = process.WaitForExitAsync(CancellationToken.None);
             if (await Task.WhenAny(ended, UntilOverdueAsync(cancellationToken)) != ended)
             {
-                throw new StackException($"The scenario did not end within {StopTimeout.TotalSeconds:0} s of the interrupt.");
+                throw new StackException(
+                    $"The scenario did not end within {StopTimeout.TotalSeconds:0} s of the interrupt.");
             }
         }
         finally
@@ -96,7 +104,8 @@ internal static class ScenarioProcess
 
     private static async Task UntilOverdueAsync(CancellationToken cancellationToken)
     {
-        await Task.Delay(Timeout.InfiniteTimeSpan, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        await Task.Delay(Timeout.InfiniteTimeSpan, cancellationToken)
+            .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         await Task.Delay(StopTimeout, CancellationToken.None);
     }
 

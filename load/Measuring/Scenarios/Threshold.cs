@@ -13,11 +13,12 @@ internal sealed record Threshold(string Option, double Limit)
     public const string MaxP99Ms = "--max-p99-ms";
     public const string MinRps = "--min-rps";
 
-    /// <summary>The threshold of a run without thresholds: figures of a run with many failed calls are misleading.</summary>
+    /// <summary>The threshold of a run without thresholds: figures of a run with many failed calls are
+    /// misleading.</summary>
     public static Threshold ByDefault { get; } = new(MaxErrorPercent, 1);
 
-    /// <summary>Compares a run's figure with the limit. Latencies and rates are those of answered calls; if no call was answered,
-    /// there is no latency, and a threshold for it is missed.</summary>
+    /// <summary>Compares a run's figure with the limit. Latencies and rates are those of answered calls;
+    /// if no call was answered, there is no latency, and a threshold for it is missed.</summary>
     public ThresholdFigures Check(CallFigures calls)
     {
         double? value = Option switch
@@ -28,7 +29,8 @@ internal sealed record Threshold(string Option, double Limit)
             MinRps => calls.OkPerS,
             _ => throw new InvalidOperationException($"Unknown threshold {Option}."),
         };
-        return new ThresholdFigures(Option, Limit, value, Option == MinRps ? value < Limit : value is null || value > Limit);
+        return new ThresholdFigures(
+            Option, Limit, value, Option == MinRps ? value < Limit : value is null || value > Limit);
     }
 
     /// <summary>Returns the percentage of failed calls; 100 if there were no calls.</summary>

@@ -5,8 +5,8 @@ using Billing.Reporting.Charts;
 
 namespace Billing.Measuring.Soaks;
 
-/// <summary>The report of a soak test, for the page and the console: the longest wait of a caller for each kind of fault, and the
-/// results of the callers.</summary>
+/// <summary>The report of a soak test, for the page and the console: the longest wait of a caller for each kind of
+/// fault, and the results of the callers.</summary>
 internal static class ChaosPage
 {
     private const int NamedMax = 10;
@@ -18,8 +18,15 @@ internal static class ChaosPage
         Facts =
         [
             .. Facts.Of(result.Run), StoreAudit.Fact([result.Audit]),
-            new Fact("Setup", $"{result.Brokers} brokers, {result.Proxies} proxies, {result.Backends.Payments} payment backends, {result.Backends.Balances} balance backends, jitter {(result.Jitter ? "on" : "off")}, at most {result.Rate} payments/s"),
-            new Fact("Faults", $"{Numbers.Counted(result.Faults.Count, "fault")} in {Numbers.Whole(result.DurationS)} s, seed {result.Seed}"),
+            new Fact(
+                "Setup",
+                $"{result.Brokers} brokers, {result.Proxies} proxies, {result.Backends.Payments} payment backends, "
+                    + $"{result.Backends.Balances} balance backends, jitter {(result.Jitter ? "on" : "off")}, "
+                    + $"at most {result.Rate} payments/s"),
+            new Fact(
+                "Faults",
+                $"{Numbers.Counted(result.Faults.Count, "fault")} in {Numbers.Whole(result.DurationS)} s, "
+                    + $"seed {result.Seed}"),
         ],
         Sections =
         [
@@ -36,7 +43,11 @@ internal static class ChaosPage
     private static Table Waits(ChaosResult result) => new()
     {
         Title = "Longest wait for an answer, retries included, in seconds",
-        Columns = [new Column("Fault", Align.Left), new Column("Count"), new Column("Longest"), new Column("Target"), new Column("", Align.Left)],
+        Columns =
+        [
+            new Column("Fault", Align.Left), new Column("Count"), new Column("Longest"),
+            new Column("Target"), new Column("", Align.Left),
+        ],
         Rows = [.. result.Kinds.Select(kind => new Row(
             kind.Kind, Numbers.Whole(kind.Times), Numbers.Fixed(kind.LongestCallS, 2),
             kind.TargetS is { } target ? $"< {target}" : "", new Cell(kind.Missed ? "MISSED" : "", kind.Missed)))],
@@ -61,17 +72,27 @@ internal static class ChaosPage
             ("of these, not in the event store", result.Forgotten.Count),
             ("events stored but not published", result.Unpublished.Count),
             ("invalid records sent", result.BadRecords), ("of these, in the dead letters", result.PutAside),
-            ("processes that ended unexpectedly", result.EndedThemselves), ("inconsistent answers", result.Traffic.Violations.Count),
+            ("processes that ended unexpectedly", result.EndedThemselves),
+            ("inconsistent answers", result.Traffic.Violations.Count),
         ]) with
     {
         Note = string.Join(' ', result.Wrong.Take(NamedMax).Append(result.Wrong.Count > NamedMax
-            ? string.Create(CultureInfo.InvariantCulture, $"... and {result.Wrong.Count - NamedMax} more") : "")).Trim(),
+            ? string.Create(CultureInfo.InvariantCulture, $"... and {result.Wrong.Count - NamedMax} more")
+            : "")).Trim(),
     };
 
     private static Table Faults(ChaosResult result) => new()
     {
-        Columns = [new Column("Fault", Align.Left), new Column("Start", Unit: "s"), new Column("Duration", Unit: "s"), new Column("Longest call", Unit: "s")],
-        Rows = [.. result.Faults.Select(f => new Row(f.What, Numbers.Fixed(f.StruckS, 1), Numbers.Fixed(f.LastsS, 1), Numbers.Fixed(f.LongestCallS, 2)))],
+        Columns =
+        [
+            new Column("Fault", Align.Left), new Column("Start", Unit: "s"),
+            new Column("Duration", Unit: "s"), new Column("Longest call", Unit: "s"),
+        ],
+        Rows =
+        [
+            .. result.Faults.Select(f => new Row(
+                f.What, Numbers.Fixed(f.StruckS, 1), Numbers.Fixed(f.LastsS, 1), Numbers.Fixed(f.LongestCallS, 2))),
+        ],
     };
 
     private static Table Counts(IEnumerable<(string Name, long Count)> counts) => new()

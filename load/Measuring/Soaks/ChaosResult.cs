@@ -45,7 +45,8 @@ internal sealed record ChaosResult : IResults
 
     public static ChaosResult Of(ChaosOptions options, RunInfo run, SoakResult result)
     {
-        var faults = result.Faults.Select((fault, i) => FaultReport.Of(fault, result.Offsets[i], result.LongestCalls[i])).ToList();
+        var faults = result.Faults.Select((fault, i) =>
+            FaultReport.Of(fault, result.Offsets[i], result.LongestCalls[i])).ToList();
         return new ChaosResult
         {
             Run = run,
@@ -57,9 +58,16 @@ internal sealed record ChaosResult : IResults
             Jitter = options.Stack.Jitter,
             Rate = options.Rate,
             Faults = faults,
-            Kinds = [.. result.Faults.Zip(faults).GroupBy(f => f.First.Fault.Kind).OrderBy(g => g.Key).Select(KindOfFaultReport.Of)],
+            Kinds =
+            [
+                .. result.Faults.Zip(faults).GroupBy(f => f.First.Fault.Kind).OrderBy(g => g.Key)
+                    .Select(KindOfFaultReport.Of),
+            ],
             Traffic = result.Traffic,
-            Slowest = [.. result.Slowest.Select(c => new SlowCallReport(c.Began.TotalSeconds, c.Took.TotalSeconds, c.What))],
+            Slowest =
+            [
+                .. result.Slowest.Select(c => new SlowCallReport(c.Began.TotalSeconds, c.Took.TotalSeconds, c.What)),
+            ],
             Direct = result.Direct,
             Forgotten = result.Forgotten,
             Unpublished = result.Unpublished,
@@ -76,7 +84,8 @@ internal sealed record ChaosResult : IResults
 internal sealed record FaultReport(string What, double PlannedS, double StruckS, double LastsS, double LongestCallS)
 {
     public static FaultReport Of(InjectedFault fault, TimeSpan struck, TimeSpan longest) => new(
-        fault.Fault.What, fault.Fault.At.TotalSeconds, struck.TotalSeconds, fault.Fault.Lasts.TotalSeconds, longest.TotalSeconds);
+        fault.Fault.What, fault.Fault.At.TotalSeconds, struck.TotalSeconds,
+        fault.Fault.Lasts.TotalSeconds, longest.TotalSeconds);
 }
 
 internal sealed record SlowCallReport(double BeganS, double TookS, string What);
@@ -88,7 +97,8 @@ internal sealed record KindOfFaultReport(string Kind, int Times, double LongestC
     public static KindOfFaultReport Of(IGrouping<FaultKind, (InjectedFault First, FaultReport Second)> faults)
     {
         var profile = FaultProfile.Of(faults.Key);
-        return new KindOfFaultReport(profile.Name, faults.Count(), faults.Max(f => f.Second.LongestCallS), profile.TargetSeconds);
+        return new KindOfFaultReport(
+            profile.Name, faults.Count(), faults.Max(f => f.Second.LongestCallS), profile.TargetSeconds);
     }
 }
 

@@ -11,8 +11,8 @@ using Spectre.Console;
 
 namespace Billing.Measuring.Soaks;
 
-/// <summary>Runs a soak test: starts a stack, injects faults while it is under load, prints the results and the audit, and
-/// removes the stack.</summary>
+/// <summary>Runs a soak test: starts a stack, injects faults while it is under load, prints the results and the audit,
+/// and removes the stack.</summary>
 /// <param name="from">The folder of a release that the services change over to and back; null for none.</param>
 /// <param name="output">Where the results go.</param>
 /// <param name="console">Gets what happens.</param>
@@ -22,13 +22,14 @@ internal sealed class ChaosRun(
 {
     /// <summary>Runs the soak test.</summary>
     /// <returns>The process's exit code: 0 only if the event store and the answers are correct.</returns>
-    /// <exception cref="StackException">There is no Kafka, or the options name existing brokers or an existing PostgreSQL, which
-    /// it must not disturb; or there is no release in the folder.</exception>
+    /// <exception cref="StackException">There is no Kafka, or the options name existing brokers or an existing
+    /// PostgreSQL, which it must not disturb; or there is no release in the folder.</exception>
     public async Task<int> RunAsync(CancellationToken cancellationToken)
     {
         if (asked.Stack.Kafka != "auto" || asked.Stack.Postgres != "auto")
         {
-            throw new StackException("chaos injects faults into brokers and a PostgreSQL of its own: leave --kafka and --postgres out.");
+            throw new StackException(
+                "chaos injects faults into brokers and a PostgreSQL of its own: leave --kafka and --postgres out.");
         }
         var other = ReadRelease();
         KafkaPrograms.Require("chaos injects faults into brokers of its own");
@@ -51,14 +52,19 @@ internal sealed class ChaosRun(
         Print(options, schedule);
         await using var stack = await Starting.StackAsync(options.Stack, console, cancellationToken);
         console.WriteLine(string.Create(CultureInfo.InvariantCulture,
-            $"{options.Stack.Brokers} brokers, {options.Stack.Proxies} proxies, {options.Stack.PaymentBackends} payment backends, {options.Stack.BalanceBackends} balance backends, jitter {(options.Stack.Jitter ? "on" : "off")}, {options.Workers} workers, at most {options.Rate} payments/s"));
+            $"{options.Stack.Brokers} brokers, {options.Stack.Proxies} proxies, {options.Stack.PaymentBackends} "
+                + $"payment backends, {options.Stack.BalanceBackends} balance backends, jitter "
+                + $"{(options.Stack.Jitter ? "on" : "off")}, {options.Workers} workers, at most "
+                + $"{options.Rate} payments/s"));
         options = options with { OtherPrograms = await UnpackAsync(other, stack, cancellationToken) };
         var journal = Path.Combine(stack.Folder.FullName, "chaos.csv");
         try
         {
             var startedAt = time.GetUtcNow();
-            var result = await new Soak(stack, options, time, console.WriteLine).RunAsync(schedule, journal, cancellationToken);
-            var report = ChaosResult.Of(options, new RunInfo(output.CommandLine, startedAt, Complete: true, Machine.This()), result);
+            var result = await new Soak(stack, options, time, console.WriteLine).RunAsync(
+                schedule, journal, cancellationToken);
+            var report = ChaosResult.Of(
+                options, new RunInfo(output.CommandLine, startedAt, Complete: true, Machine.This()), result);
             ConsoleReport.Print(console, ChaosResult.Format.Page(report));
             AuditTable.Print(console, result.Audit);
             if (output.Report is { } path)
@@ -109,7 +115,8 @@ internal sealed class ChaosRun(
             $"Seed {options.Seed}, {options.Duration.TotalMinutes:0.##} min, {schedule.Count} faults:"));
         foreach (var fault in schedule)
         {
-            console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{fault.At.TotalSeconds,7:0.0} s  {fault.What}"));
+            console.WriteLine(
+                string.Create(CultureInfo.InvariantCulture, $"{fault.At.TotalSeconds,7:0.0} s  {fault.What}"));
         }
     }
 
@@ -120,7 +127,8 @@ internal sealed class ChaosRun(
             return;
         }
         Directory.CreateDirectory(folder);
-        foreach (var file in Directory.EnumerateFiles(stack.Folder.Logs).Concat(Directory.EnumerateFiles(stack.Folder.FullName, "chaos*.csv")))
+        foreach (var file in Directory.EnumerateFiles(stack.Folder.Logs)
+            .Concat(Directory.EnumerateFiles(stack.Folder.FullName, "chaos*.csv")))
         {
             File.Copy(file, Path.Combine(folder, Path.GetFileName(file)), overwrite: true);
         }

@@ -33,10 +33,11 @@ public sealed record Leg(string Name, Moment From, Moment To)
     };
 
     /// <summary>Returns the leg from the first step of payments to the last.</summary>
-    public static Leg Whole(IReadOnlyCollection<TracedPayment> payments) => new(TotalName, StartOf(payments), Moment.Returned);
+    public static Leg Whole(IReadOnlyCollection<TracedPayment> payments) =>
+        new(TotalName, StartOf(payments), Moment.Returned);
 
-    /// <summary>Returns the milestones: legs that all begin at the first step and therefore overlap. One of them ends at the
-    /// event store's own timestamp.</summary>
+    /// <summary>Returns the milestones: legs that all begin at the first step and therefore overlap.
+    /// One of them ends at the event store's own timestamp.</summary>
     public static IReadOnlyList<Leg> Milestones(IReadOnlyCollection<TracedPayment> payments)
     {
         var start = StartOf(payments);
@@ -46,20 +47,23 @@ public sealed record Leg(string Name, Moment From, Moment To)
     /// <summary>Whether a leg of that name is a milestone.</summary>
     public static bool IsMilestone(string name) => Array.Exists(MilestoneMoments, milestone => milestone.Name == name);
 
-    /// <summary>Returns the first step of payments: the moment at which they were due, because a delay before sending is part of
-    /// the caller's wait; or the sending, if they had no due time, as in a closed loop.</summary>
+    /// <summary>Returns the first step of payments: the moment at which they were due, because a delay before sending
+    /// is part of the caller's wait; or the sending, if they had no due time, as in a closed loop.</summary>
     public static Moment StartOf(IReadOnlyCollection<TracedPayment> payments) =>
         payments.Count(p => p.Has(Moment.Planned)) * 2 > payments.Count ? Moment.Planned : Moment.Sent;
 
-    /// <summary>Returns the consecutive legs of payments, between the steps that most of the answered payments have.</summary>
+    /// <summary>Returns the consecutive legs of payments, between the steps that most of the
+    /// answered payments have.</summary>
     public static IReadOnlyList<Leg> Of(IReadOnlyCollection<TracedPayment> payments)
     {
         var answered = payments.Where(p => p.IsAnswered).ToList();
-        var steps = Names.Keys.Prepend(Moment.Planned).Where(s => answered.Count(p => p.Has(s)) * 2 > answered.Count).ToList();
+        var steps = Names.Keys.Prepend(Moment.Planned)
+            .Where(s => answered.Count(p => p.Has(s)) * 2 > answered.Count).ToList();
         return
         [
             .. steps.Zip(steps.Skip(1)).Select(pair => new Leg(
-                pair is (Moment.Received, Moment.Consumed) ? "proxy → backend" : Names[pair.Second], pair.First, pair.Second)),
+                pair is (Moment.Received, Moment.Consumed) ? "proxy → backend" : Names[pair.Second],
+                pair.First, pair.Second)),
         ];
     }
 }
@@ -70,7 +74,8 @@ public sealed record LegTimes(Leg Leg, IReadOnlyList<double> Sorted)
 {
     /// <summary>Returns the durations of a leg.</summary>
     public static LegTimes Of(Leg leg, IEnumerable<TracedPayment> payments) => new(
-        leg, [.. payments.Where(p => p.IsAnswered).Select(p => p.Milliseconds(leg.From, leg.To)).OfType<double>().Order()]);
+        leg,
+        [.. payments.Where(p => p.IsAnswered).Select(p => p.Milliseconds(leg.From, leg.To)).OfType<double>().Order()]);
 
     /// <summary>The mean; zero if there are no durations.</summary>
     public double Mean => Sorted.Count == 0 ? 0 : Sorted.Average();

@@ -16,26 +16,29 @@ internal sealed class PaymentTracer : IAsyncDisposable
     private readonly LoadDriver _driver;
     private readonly ConcurrentQueue<TracedPayment> _payments = new();
 
-    public PaymentTracer(TraceOptions options, IReadOnlyList<string> proxies, TimeProvider time) => _driver = new LoadDriver(
-        new LoadSpec
+    public PaymentTracer(TraceOptions options, IReadOnlyList<string> proxies, TimeProvider time) =>
+        _driver = new LoadDriver(
+            new LoadSpec
+            {
+                Addresses = proxies,
+                Connections = options.Connections,
+                Shape = LoadShape.Open.At(options.Rate, options.Requests / (double)options.Rate),
+                WarmUp =
+                    options.WarmUp == 0 ? null : new LoadShape.Closed(WarmUpCallers, 3600) { Amount = options.WarmUp },
+                Accounts = options.Accounts,
+                Seed = options.Seed,
+                IsTimed = true,
+            },
+            time)
         {
-            Addresses = proxies,
-            Connections = options.Connections,
-            Shape = LoadShape.Open.At(options.Rate, options.Requests / (double)options.Rate),
-            WarmUp = options.WarmUp == 0 ? null : new LoadShape.Closed(WarmUpCallers, 3600) { Amount = options.WarmUp },
-            Accounts = options.Accounts,
-            Seed = options.Seed,
-            IsTimed = true,
-        },
-        time)
-    {
-        Observe = (request, answer, span) => _payments.Enqueue(Traced(request, answer, span)),
-    };
+            Observe = (request, answer, span) => _payments.Enqueue(Traced(request, answer, span)),
+        };
 
     /// <summary>Number of payments answered or failed so far.</summary>
     public int Done => (int)_driver.Done;
 
-    /// <summary>The payments that have been answered or have failed so far, in the order in which they were due.</summary>
+    /// <summary>The payments that have been answered or have failed so far, in the order in
+    /// which they were due.</summary>
     public IReadOnlyList<TracedPayment> Payments => [.. _payments.OrderBy(payment => payment[Moment.Planned])];
 
     /// <summary>Sends the payments of the warm-up, which are not traced.</summary>
@@ -51,7 +54,8 @@ internal sealed class PaymentTracer : IAsyncDisposable
     {
         var stream = StreamId.For(request.PaymentType, request.AccountId);
         var payment = new TracedPayment(
-            Guid.Parse(request.TransactionId), stream, answer.Message?.Version ?? 0, answer.Message?.Outcome.ToString() ?? answer.Error.Split(' ', ':')[0]);
+            Guid.Parse(request.TransactionId), stream, answer.Message?.Version ?? 0,
+            answer.Message?.Outcome.ToString() ?? answer.Error.Split(' ', ':')[0]);
         payment.SetTimes(answer.Times ?? new StepTimes(Returned: UnixTime.FromMicroseconds(span.EndedUnixUs)));
         payment[Moment.Planned] = span.BeganUnixUs;
         return payment;

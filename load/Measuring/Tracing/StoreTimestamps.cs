@@ -10,8 +10,8 @@ internal static class StoreTimestamps
 {
     private const int PageSize = 5000;
 
-    /// <summary>Looks up the event of every answered payment by the stream and version in its answer, and stores the event's
-    /// timestamp in the payment if the transaction id is the same.</summary>
+    /// <summary>Looks up the event of every answered payment by the stream and version in its answer, and stores the
+    /// event's timestamp in the payment if the transaction id is the same.</summary>
     public static async Task JoinAsync(
         string connectionString, IReadOnlyList<TracedPayment> payments, CancellationToken cancellationToken)
     {
@@ -22,14 +22,16 @@ internal static class StoreTimestamps
         }
     }
 
-    private static async Task JoinPageAsync(NpgsqlDataSource database, TracedPayment[] page, CancellationToken cancellationToken)
+    private static async Task JoinPageAsync(
+        NpgsqlDataSource database, TracedPayment[] page, CancellationToken cancellationToken)
     {
         var byId = page.ToDictionary(p => p.TransactionId);
         // By stream and version, which are indexed, not by transaction id, which is not.
         await using var command = database.CreateCommand($"""
             select e.data ->> 'TransactionId', e.timestamp
             from unnest($1, $2) as wanted (stream_id, version)
-            join {new EventStoreOptions().Schema}.mt_events e on e.stream_id = wanted.stream_id and e.version = wanted.version
+            join {new EventStoreOptions().Schema}.mt_events e on e.stream_id = wanted.stream_id
+                and e.version = wanted.version
             """);
         command.Parameters.Add(new NpgsqlParameter
         {

@@ -3,12 +3,16 @@ using System.Globalization;
 namespace Billing.Measuring.Tracing;
 
 /// <summary>A trace as a file of comma-separated values, one payment per line: <c>transaction_id</c>, <c>stream_id</c>,
-/// <c>version</c>, <c>outcome</c>, and a column for each moment, such as <c>sent_unix_us</c>, in microseconds since the Unix
-/// epoch and empty if unknown. Columns are found by name: they may be in any order, and other columns are ignored.</summary>
+/// <c>version</c>, <c>outcome</c>, and a column for each moment, such as <c>sent_unix_us</c>, in microseconds
+/// since the Unix epoch and empty if unknown. Columns are found by name: they may be in any order, and other
+/// columns are ignored.</summary>
 public static class TraceFile
 {
     private static readonly Moment[] Steps = Enum.GetValues<Moment>();
-    private static readonly string[] Required = ["transaction_id", "stream_id", "version", "outcome", Column(Moment.Sent)];
+    private static readonly string[] Required =
+    [
+        "transaction_id", "stream_id", "version", "outcome", Column(Moment.Sent),
+    ];
 
     /// <summary>Writes a trace, ordered by the times at which the payments were due.</summary>
     public static async Task WriteAsync(string path, IEnumerable<TracedPayment> payments)
@@ -20,7 +24,8 @@ public static class TraceFile
             var moments = Steps.Select(s => payment.Has(s) ? payment[s].ToString(CultureInfo.InvariantCulture) : "");
             await file.WriteLineAsync(string.Create(
                 CultureInfo.InvariantCulture,
-                $"{payment.TransactionId},{payment.StreamId},{payment.Version},{payment.Outcome},{string.Join(',', moments)}"));
+                $"{payment.TransactionId},{payment.StreamId},{payment.Version},{payment.Outcome},"
+                    + $"{string.Join(',', moments)}"));
         }
     }
 
@@ -53,7 +58,8 @@ public static class TraceFile
         {
             if (fields.Length != headers.Length)
             {
-                throw new FormatException($"{path}:{number}: has {fields.Length} fields; the header line names {headers.Length} columns.");
+                throw new FormatException(
+                    $"{path}:{number}: has {fields.Length} fields; the header line names {headers.Length} columns.");
             }
             var payment = new TracedPayment(
                 Guid.TryParse(Field("transaction_id"), out var id) ? id : throw Bad("transaction_id"),

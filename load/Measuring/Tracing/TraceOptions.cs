@@ -24,6 +24,8 @@ internal sealed record TraceOptions
     /// <summary>Seed of the random accounts and amounts.</summary>
     public int Seed { get; init; } = 1;
 
-    /// <summary>Npgsql connection string of the event store behind the target proxies; null if it was not given.</summary>
-    public string? EventStore => Subject.Targets.Count > 0 && Subject.Stack.Postgres != "auto" ? Subject.Stack.Postgres : null;
+    /// <summary>Npgsql connection string of the event store behind the target proxies;
+    /// null if it was not given.</summary>
+    public string? EventStore =>
+        Subject.Targets.Count > 0 && Subject.Stack.Postgres != "auto" ? Subject.Stack.Postgres : null;
 }

@@ -40,10 +40,13 @@ internal static class TracePage
         Title = "Time of a payment, step by step",
         Subtitle = counts.Sent == 0
             ? "No payment was sent."
-            : $"{Numbers.Whole(counts.Accepted + counts.Declined)} of {Numbers.Whole(counts.Sent)} payments answered, {Numbers.Whole(counts.PerS)} per second; median latency {Numbers.Significant(medianMs)} ms.",
+            : $"{Numbers.Whole(counts.Accepted + counts.Declined)} of {Numbers.Whole(counts.Sent)} payments answered, "
+                + $"{Numbers.Whole(counts.PerS)} per second; median latency {Numbers.Significant(medianMs)} ms.",
         Facts = result is null ? [] :
         [
-            .. Facts.Of(result.Run), new("Transport", result.Transport.Length > 0 ? result.Transport : "unknown: the proxies were already running"),
+            .. Facts.Of(result.Run), new(
+                "Transport",
+                result.Transport.Length > 0 ? result.Transport : "unknown: the proxies were already running"),
         ],
     }, result is null ? counts.Failed : 0);
 
@@ -52,21 +55,32 @@ internal static class TracePage
         new KeyFigure(Numbers.Significant(whole.Percentile(0.5)), "ms", "median latency of the answered payments"),
         new KeyFigure(Numbers.Significant(whole.Percentile(0.99)), "ms", "99th percentile"),
         new KeyFigure(Numbers.Significant(whole.Max), "ms", "longest latency"),
-        new KeyFigure(Numbers.Whole(counts.Failed), "", counts.Failed == 1 ? "failed" : "failed, of " + Numbers.Whole(counts.Sent)));
+        new KeyFigure(
+            Numbers.Whole(counts.Failed), "",
+            counts.Failed == 1 ? "failed" : "failed, of " + Numbers.Whole(counts.Sent)));
 
-    /// <summary>Shows the legs' shares among payments of similar latency, because percentiles of legs do not add up.</summary>
+    /// <summary>Shows the legs' shares among payments of similar latency, because percentiles of
+    /// legs do not add up.</summary>
     private static StackedBars Path(IReadOnlyList<TracedPayment> payments)
     {
         var legs = Leg.Of(payments);
         var complete = payments.Where(p => p.IsAnswered && legs.All(l => p.Has(l.From) && p.Has(l.To)))
             .OrderBy(p => p.Milliseconds(Leg.StartOf(payments), Moment.Returned)).ToList();
         (string Label, double From, double To)[] bands =
-            [("typical (p45–p55)", 0.45, 0.55), ("slow (p89–p91)", 0.89, 0.91), ("slower (p98.5–p99.5)", 0.985, 0.995), ("slowest 0.5 %", 0.995, 1)];
+            [
+                ("typical (p45–p55)", 0.45, 0.55), ("slow (p89–p91)", 0.89, 0.91),
+                ("slower (p98.5–p99.5)", 0.985, 0.995), ("slowest 0.5 %", 0.995, 1),
+            ];
         return new StackedBars(
             "Delay per step, in milliseconds", Delay, [.. legs.Select(l => l.Name)],
-            [.. bands.Select(band => Band(band.Label, complete[Index(band.From)..Math.Max(Index(band.To), Index(band.From))], legs))])
+            [
+                .. bands.Select(band =>
+                    Band(band.Label, complete[Index(band.From)..Math.Max(Index(band.To), Index(band.From))], legs)),
+            ])
         {
-            Note = "The mean of each step among payments of similar total latency, which is given after each bar. Kafka's timestamps are in whole milliseconds.",
+            Note =
+                "The mean of each step among payments of similar total latency, which is given after each bar. "
+                + "Kafka's timestamps are in whole milliseconds.",
         };
 
         int Index(double share) => (int)Math.Round(share * complete.Count);
@@ -80,9 +94,13 @@ internal static class TracePage
         var decimals = steps.Any(s => s.P90Ms >= 100) ? 1 : 2;
         yield return Percentiles("Duration of each step", steps.Where(s => !Leg.IsMilestone(s.Name)), decimals) with
         {
-            Note = $"The percentiles of the steps do not add up to those of the {Leg.TotalName}: the slowest payments of one step are not the slowest of every other.",
+            Note =
+                $"The percentiles of the steps do not add up to those of the {Leg.TotalName}: "
+                + "the slowest payments of one step are not the slowest of every other.",
         };
-        yield return Percentiles(FromStart("Time since the payment", steps.FirstOrDefault(s => s.Name == Leg.TotalName)?.From), steps.Where(s => Leg.IsMilestone(s.Name)), decimals);
+        yield return Percentiles(
+            FromStart("Time since the payment", steps.FirstOrDefault(s => s.Name == Leg.TotalName)?.From),
+            steps.Where(s => Leg.IsMilestone(s.Name)), decimals);
     }
 
     private static Table Percentiles(string title, IEnumerable<LegSummary> steps, int decimals)
@@ -98,24 +116,30 @@ internal static class TracePage
             ],
             Rows =
             [
-                .. steps.Select(s => new Row(s.Name, Ms(s.P50Ms), Ms(s.P90Ms), Ms(s.P99Ms), Ms(s.P999Ms), Ms(s.MaxMs), Ms(s.MeanMs))
-                {
-                    IsHighlighted = s.Name == Leg.TotalName,
-                }),
+                .. steps.Select(
+                    s => new Row(s.Name, Ms(s.P50Ms), Ms(s.P90Ms), Ms(s.P99Ms), Ms(s.P999Ms), Ms(s.MaxMs), Ms(s.MeanMs))
+                    {
+                        IsHighlighted = s.Name == Leg.TotalName,
+                    }),
             ],
         };
     }
 
     private static string FromStart(string text, string? start) =>
-        text + (string.Equals(start, nameof(Moment.Planned), StringComparison.OrdinalIgnoreCase) ? " was due" : " was sent");
+        text
+        + (string.Equals(start, nameof(Moment.Planned), StringComparison.OrdinalIgnoreCase) ? " was due" : " was sent");
 
     private static string StoreAndSending(TraceCounts counts, IReadOnlyList<TracedPayment> payments)
     {
-        var late = NearestRank.Percentile([.. payments.Select(p => p.Milliseconds(Moment.Planned, Moment.Sent)).OfType<double>().Order()], 0.99);
+        var late = NearestRank.Percentile(
+            [.. payments.Select(p => p.Milliseconds(Moment.Planned, Moment.Sent)).OfType<double>().Order()], 0.99);
         var answered = counts.Accepted + counts.Declined;
         var store = counts.InStore == 0
             ? "The event store was not queried for the payments."
-            : $"Of {Numbers.Whole(answered)} answered payments, {Numbers.Whole(counts.InStore)} were found in the event store under the version in their answers. The event store's timestamp is the time at which the transaction that stored the event began, so it precedes the commit.";
-        return $"{store}\n\nPayments were sent at a constant rate, independent of the answers. 99 % were sent within {Numbers.Significant(late)} ms of the time at which they were due.";
+            : $"Of {Numbers.Whole(answered)} answered payments, {Numbers.Whole(counts.InStore)} were found in the "
+                + "event store under the version in their answers. The event store's timestamp is the time at which "
+                + "the transaction that stored the event began, so it precedes the commit.";
+        return $"{store}\n\nPayments were sent at a constant rate, independent of the answers. "
+            + $"99 % were sent within {Numbers.Significant(late)} ms of the time at which they were due.";
     }
 }

@@ -22,8 +22,8 @@ internal sealed record TraceResult : IResults
 
     public required TraceCounts Requests { get; init; }
 
-    /// <summary>The legs in order, then the milestones, then the leg from the first step to the last. In an open loop they begin
-    /// when a payment was due, <c>planned</c>, and the first leg is its wait to be sent.</summary>
+    /// <summary>The legs in order, then the milestones, then the leg from the first step to the last. In an open loop
+    /// they begin when a payment was due, <c>planned</c>, and the first leg is its wait to be sent.</summary>
     public required IReadOnlyList<LegSummary> Steps { get; init; }
 
     /// <summary>Whether the event store could be queried; null if it is not known.</summary>
@@ -33,21 +33,25 @@ internal sealed record TraceResult : IResults
 
     bool IResults.HasFigures => Requests.Sent > 0;
 
-    bool IResults.IsGood => Requests.Failed == 0 && (IsJoined is null || (IsJoined.Value && Requests.InStore == Requests.Sent));
+    bool IResults.IsGood =>
+        Requests.Failed == 0 && (IsJoined is null || (IsJoined.Value && Requests.InStore == Requests.Sent));
 
     /// <summary>Returns the format with another page.</summary>
-    public static ResultFormat<TraceResult> FormatOf(Func<TraceResult, Report> page) => new("trace", TraceJson.Default.TraceResult, page);
+    public static ResultFormat<TraceResult> FormatOf(Func<TraceResult, Report> page) =>
+        new("trace", TraceJson.Default.TraceResult, page);
 
-    public static TraceResult Of(RunInfo run, TraceOptions options, string transport, IReadOnlyList<TracedPayment> payments, bool? isJoined) => new()
-    {
-        Run = run,
-        Transport = transport,
-        Rate = options.Rate,
-        Connections = options.Connections,
-        Requests = TraceCounts.Of(payments),
-        Steps = [.. LegSummary.Of(payments)],
-        IsJoined = isJoined,
-    };
+    public static TraceResult Of(
+        RunInfo run, TraceOptions options, string transport,
+        IReadOnlyList<TracedPayment> payments, bool? isJoined) => new()
+        {
+            Run = run,
+            Transport = transport,
+            Rate = options.Rate,
+            Connections = options.Connections,
+            Requests = TraceCounts.Of(payments),
+            Steps = [.. LegSummary.Of(payments)],
+            IsJoined = isJoined,
+        };
 }
 
 /// <summary>The numbers of payments by outcome.</summary>
@@ -56,7 +60,8 @@ internal sealed record TraceResult : IResults
 /// <param name="Declined">Declined payments.</param>
 /// <param name="Failed">Payments without an answer.</param>
 /// <param name="InStore">Payments whose event was found in the event store; 0 if it was not queried.</param>
-/// <param name="PerS">Answers per second, from the moment at which the first payment was due to the last answer.</param>
+/// <param name="PerS">Answers per second, from the moment at which the first payment was due
+/// to the last answer.</param>
 internal sealed record TraceCounts(int Sent, int Accepted, int Declined, int Failed, int InStore, double PerS)
 {
     public static TraceCounts Of(IReadOnlyList<TracedPayment> payments)

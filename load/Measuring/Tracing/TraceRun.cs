@@ -3,8 +3,8 @@ using Spectre.Console;
 
 namespace Billing.Measuring.Tracing;
 
-/// <summary>Sends timed payments and writes the times of their steps. If it is interrupted or fails, the payments traced so far
-/// are written.</summary>
+/// <summary>Sends timed payments and writes the times of their steps. If it is interrupted or fails, the payments
+/// traced so far are written.</summary>
 internal sealed class TraceRun(TraceOptions options, IAnsiConsole console, TimeProvider time)
 {
     private static readonly TimeSpan ProgressInterval = TimeSpan.FromMilliseconds(100);
@@ -17,17 +17,20 @@ internal sealed class TraceRun(TraceOptions options, IAnsiConsole console, TimeP
     private string _transport = "";
     private bool? _isJoined;
 
-    /// <returns>The process's exit code: 0 only if every payment was answered and, if the event store is known, found in it; 130
-    /// if it was interrupted.</returns>
-    /// <exception cref="Exception">The error that ended the sending early, thrown after the payments traced so far are written.
-    /// </exception>
-    public Task<int> RunAsync(CancellationToken cancellationToken) => Measurement.Of(options.Subject, console, time).RunAsync(
-        TraceResult.FormatOf(result => TracePage.Of(result, _payments)), MeasureAsync,
-        run => TraceResult.Of(run, options, _transport, _payments, _isJoined), cancellationToken);
+    /// <returns>The process's exit code: 0 only if every payment was answered and, if the event store is known,
+    /// found in it; 130 if it was interrupted.</returns>
+    /// <exception cref="Exception">The error that ended the sending early, thrown after the payments traced
+    /// so far are written.</exception>
+    public Task<int> RunAsync(CancellationToken cancellationToken) =>
+        Measurement.Of(options.Subject, console, time).RunAsync(
+            TraceResult.FormatOf(result => TracePage.Of(result, _payments)), MeasureAsync,
+            run => TraceResult.Of(run, options, _transport, _payments, _isJoined), cancellationToken);
 
     private async Task MeasureAsync(CancellationToken cancellationToken)
     {
-        await using var stack = options.Subject.Targets.Count == 0 ? await Starting.StackAsync(options.Subject.Stack, console, cancellationToken) : null;
+        await using var stack = options.Subject.Targets.Count == 0
+            ? await Starting.StackAsync(options.Subject.Stack, console, cancellationToken)
+            : null;
         _transport = stack?.Transport ?? "";
         await using var tracer = new PaymentTracer(options, stack?.ProxyAddresses ?? options.Subject.Targets, time);
         try
@@ -48,12 +51,14 @@ internal sealed class TraceRun(TraceOptions options, IAnsiConsole console, TimeP
         await console.Status().StartAsync("Warming up", _ => tracer.WarmUpAsync(cancellationToken));
         var running = tracer.RunAsync(cancellationToken);
         await console.Progress()
-            .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new ElapsedTimeColumn())
+            .Columns(
+                new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new ElapsedTimeColumn())
             .StartAsync(async progress =>
             {
                 var bar = progress.AddTask("Payments", maxValue: options.Requests);
                 while (!cancellationToken.IsCancellationRequested
-                    && await Task.WhenAny(running, Task.Delay(ProgressInterval, time, CancellationToken.None)) != running)
+                    && await Task.WhenAny(
+                        running, Task.Delay(ProgressInterval, time, CancellationToken.None)) != running)
                 {
                     bar.Value = tracer.Done;
                 }

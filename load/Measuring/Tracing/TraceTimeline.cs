@@ -15,7 +15,8 @@ internal static class TraceTimeline
         var (start, width) = Slots(payments);
         List<Series> lines =
         [
-            PerSecond("sent", payments.Select(p => p[Moment.Sent])), PerSecond("answered", payments.Where(p => p.IsAnswered).Select(p => p[Moment.Returned])),
+            PerSecond("sent", payments.Select(p => p[Moment.Sent])),
+            PerSecond("answered", payments.Where(p => p.IsAnswered).Select(p => p[Moment.Returned])),
         ];
         if (failed.Count > 0)
         {
@@ -28,7 +29,9 @@ internal static class TraceTimeline
             var counts = moments.CountBy(at => (at - start) / width).ToDictionary();
             // The last slot is incomplete.
             var slots = counts.Count == 0 ? 0 : counts.Keys.Max();
-            return new Series(name, [.. Range(slots).Select(slot => (slot * width / 1e6, counts.GetValueOrDefault(slot) * 1e6 / width))]);
+            return new Series(
+                name,
+                [.. Range(slots).Select(slot => (slot * width / 1e6, counts.GetValueOrDefault(slot) * 1e6 / width))]);
         }
     }
 
@@ -36,13 +39,19 @@ internal static class TraceTimeline
     {
         var first = Leg.StartOf(payments);
         var (start, width) = Slots(payments);
-        var bySlot = payments.Where(p => p.IsAnswered && p.Has(first)).GroupBy(p => (p[first] - start) / width).OrderBy(g => g.Key)
-            .Select(g => (At: g.Key * width / 1e6, Sorted: g.Select(p => p.Milliseconds(first, Moment.Returned)).OfType<double>().Order().ToList()))
+        var bySlot = payments.Where(p => p.IsAnswered && p.Has(first)).GroupBy(p => (p[first] - start) / width)
+            .OrderBy(g => g.Key)
+            .Select(g => (
+                At: g.Key * width / 1e6,
+                Sorted: g.Select(p => p.Milliseconds(first, Moment.Returned)).OfType<double>().Order().ToList()))
             .ToList();
         Series Line(string name, double share) =>
             new(name, [.. bySlot.Select(slot => (slot.At, NearestRank.Percentile(slot.Sorted, share)))]);
         return new LineChart(
-            first == Moment.Planned ? "Latency of the payments due in each second" : "Latency of the payments sent in each second", Time, new Axis("Latency", "ms", IsLogarithmic: true),
+            first == Moment.Planned
+                ? "Latency of the payments due in each second"
+                : "Latency of the payments sent in each second",
+            Time, new Axis("Latency", "ms", IsLogarithmic: true),
             Line("p50", 0.5), Line("p99", 0.99), Line("longest", 1));
     }
 

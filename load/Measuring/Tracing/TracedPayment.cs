@@ -35,8 +35,8 @@ public enum Moment
     /// <inheritdoc cref="StepTimes.Returned"/>
     Returned,
 
-    /// <summary>The event store's own timestamp of the event: the time at which the transaction that stored it began. It is not
-    /// in the order of the others.</summary>
+    /// <summary>The event store's own timestamp of the event: the time at which the transaction that stored it began.
+    /// It is not in the order of the others.</summary>
     Recorded,
 }
 
@@ -71,13 +71,14 @@ public sealed record TracedPayment(Guid TransactionId, string StreamId, long Ver
         }
     }
 
-    /// <summary>Returns the milliseconds from one step to another. The broker's timestamp is in whole milliseconds, so it is
-    /// limited to the interval between the step before and the step after.</summary>
+    /// <summary>Returns the milliseconds from one step to another. The broker's timestamp is in whole milliseconds,
+    /// so it is limited to the interval between the step before and the step after.</summary>
     /// <returns>Null if one of the moments is unknown.</returns>
     public double? Milliseconds(Moment from, Moment to) =>
         Has(from) && Has(to) ? (Exact(to) - Exact(from)) / 1000.0 : null;
 
-    private long Exact(Moment step) => step == Moment.Appended && Has(Moment.Received) && this[Moment.Consumed] >= this[Moment.Received]
-        ? Math.Clamp(this[Moment.Appended], this[Moment.Received], this[Moment.Consumed])
-        : this[step];
+    private long Exact(Moment step) =>
+        step == Moment.Appended && Has(Moment.Received) && this[Moment.Consumed] >= this[Moment.Received]
+            ? Math.Clamp(this[Moment.Appended], this[Moment.Received], this[Moment.Consumed])
+            : this[step];
 }

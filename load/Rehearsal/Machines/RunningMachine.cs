@@ -4,12 +4,13 @@ using Billing.Rehearsal.Network;
 
 namespace Billing.Rehearsal.Machines;
 
-/// <summary>A machine as a booting container: with its own file system over the image, network, processes and systemd, and with
-/// the memory and processor of its instance type.</summary>
+/// <summary>A machine as a booting container: with its own file system over the image, network, processes and systemd,
+/// and with the memory and processor of its instance type.</summary>
 internal sealed class RunningMachine : IAsyncDisposable
 {
-    /// <summary>A t2.micro: 1 GiB, and one virtual processor while it has credits, of which it has half an hour at its start. Its baseline
-    /// without credits is a tenth of that. https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/burstable-credits-baseline-concepts.html</summary>
+    /// <summary>A t2.micro: 1 GiB, and one virtual processor while it has credits, of which it has half an hour at its
+    /// start. Its baseline without credits is a tenth of that.
+    /// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/burstable-credits-baseline-concepts.html</summary>
     private const long MemoryBytes = 1L << 30;
 
     private const double Processors = 1;
@@ -45,14 +46,17 @@ internal sealed class RunningMachine : IAsyncDisposable
         var root = await site.MountAsync(machine.Name, cancellationToken);
         string[] nspawn =
         [
-            "systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--boot", "--directory=" + root, "--machine=" + machine.Name,
-            "--network-namespace-path=" + MachineNetwork.NamespacePath(machine.Name), "--console=read-only", "--link-journal=no",
+            "systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--boot",
+            "--directory=" + root, "--machine=" + machine.Name,
+            "--network-namespace-path=" + MachineNetwork.NamespacePath(machine.Name),
+            "--console=read-only", "--link-journal=no",
             "--resolv-conf=off", "--timezone=off", "--bind-ro=" + site.Releases + ":/srv/billing/releases",
             "--bind-ro=" + site.Packages + ":/srv/billing/packages", "--bind=" + site.Shared + ":/srv/billing/shared",
             "--bind-ro=" + site.Secrets + ":/etc/billing/secrets",
         ];
         var container = ChildProcess.Start(
-            new ChildProcessStart(machine.Name, "sh", Joining(group, nspawn), Path.Combine(site.Logs, machine.Name + ".boot.log"))
+            new ChildProcessStart(
+                machine.Name, "sh", Joining(group, nspawn), Path.Combine(site.Logs, machine.Name + ".boot.log"))
             {
                 // The settings of its own network.
                 Environment = new Dictionary<string, string?> { ["SYSTEMD_NSPAWN_API_VFS_WRITABLE"] = "network" },
@@ -87,8 +91,8 @@ internal sealed class RunningMachine : IAsyncDisposable
     /// <summary>Returns how to start a program on it from outside.</summary>
     public ProcessStartInfo Starting(params string[] program) => new("sh", Joining(_group, Entering(program)));
 
-    /// <summary>Returns the memory of a service, in bytes: the peak resident memory of its main process or, if larger, the
-    /// current memory of all its processes, with shared pages counted once.</summary>
+    /// <summary>Returns the memory of a service, in bytes: the peak resident memory of its main process or, if larger,
+    /// the current memory of all its processes, with shared pages counted once.</summary>
     public async Task<long> ResidentAsync(string unit, CancellationToken cancellationToken)
     {
         var output = await RunAsync(
@@ -108,21 +112,27 @@ internal sealed class RunningMachine : IAsyncDisposable
 
     public async Task<string> JournalAsync(int lines, CancellationToken cancellationToken)
     {
-        var (_, output, errors) = await Shell().TryAsync([$"journalctl --no-pager -o short-iso -n {lines}"], cancellationToken);
+        var (_, output, errors) = await Shell()
+            .TryAsync([$"journalctl --no-pager -o short-iso -n {lines}"], cancellationToken);
         return output + errors;
     }
 
     /// <summary>Kills the machine. Its remaining processes end with its control group.</summary>
     public ValueTask DisposeAsync() => _container.DisposeAsync();
 
-    // Arguments of a shell that joins the group and then executes the program, so that all its child processes are in the group too.
+    // Arguments of a shell that joins the group and then executes the program, so that all its child processes are
+    // in the group too.
     private static string[] Joining(ControlGroup group, IReadOnlyList<string> program) =>
-        ["-c", $"{string.Join("; ", group.Members.Select(file => $"echo $$ > '{file}'"))}; exec \"$@\"", "sh", .. program];
+        [
+            "-c", $"{string.Join("; ", group.Members.Select(file => $"echo $$ > '{file}'"))}; exec \"$@\"",
+            "sh", .. program,
+        ];
 
     private string[] Entering(params string[] program) =>
     [
         "nsenter", "--target", $"{_firstProcess}", "--mount", "--uts", "--ipc", "--net", "--pid", "--root",
-        "env", "--chdir=/", "-i", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8", .. program,
+        "env", "--chdir=/", "-i", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+        "HOME=/root", "LANG=C.UTF-8", .. program,
     ];
 
     private async Task<bool> HasBootedAsync(CancellationToken cancellationToken)

@@ -3,14 +3,15 @@ using Billing.Rehearsal.Network;
 
 namespace Billing.Rehearsal.Machines;
 
-/// <summary>The resources that the machines of a rehearsal share: the image, the releases, secrets, a folder for files, and the
-/// network.</summary>
+/// <summary>The resources that the machines of a rehearsal share: the image, the releases, secrets, a folder for
+/// files, and the network.</summary>
 internal sealed class Site(string folder, string image, string packages, MachineNetwork network, string groupName)
 {
     private const UnixFileMode Open = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute
         | UnixFileMode.GroupRead | UnixFileMode.GroupExecute | UnixFileMode.OtherRead | UnixFileMode.OtherExecute;
 
-    private const UnixFileMode OpenToWriters = Open | UnixFileMode.GroupWrite | UnixFileMode.OtherWrite | UnixFileMode.StickyBit;
+    private const UnixFileMode OpenToWriters = Open | UnixFileMode.GroupWrite | UnixFileMode.OtherWrite
+        | UnixFileMode.StickyBit;
     private const UnixFileMode Private = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute;
 
     public string Logs { get; } = Make(Path.Combine(folder, "logs"), Open);
@@ -30,15 +31,17 @@ internal sealed class Site(string folder, string image, string packages, Machine
 
     public string PathOf(string name) => Path.Combine(folder, name);
 
-    /// <summary>Mounts a machine's file system: the image with a writable layer over it. The mount ends with the mount namespace
-    /// of this process.</summary>
+    /// <summary>Mounts a machine's file system: the image with a writable layer over it.
+    /// The mount ends with the mount namespace of this process.</summary>
     /// <returns>The mount point.</returns>
     public async Task<string> MountAsync(string machine, CancellationToken cancellationToken)
     {
         var own = Make(PathOf("machine-" + machine), Open);
-        var (upper, work, root) = (Make(Path.Combine(own, "upper"), Open), Make(Path.Combine(own, "work"), Open), Make(Path.Combine(own, "root"), Open));
+        var (upper, work, root) = (Make(Path.Combine(own, "upper"), Open), Make(Path.Combine(own, "work"), Open), Make(
+            Path.Combine(own, "root"), Open));
         await new Tool("mount").RunAsync(
-            ["-t", "overlay", "overlay", "-o", $"lowerdir={image},upperdir={upper},workdir={work}", root], cancellationToken);
+            ["-t", "overlay", "overlay", "-o", $"lowerdir={image},upperdir={upper},workdir={work}", root],
+            cancellationToken);
         return root;
     }
 

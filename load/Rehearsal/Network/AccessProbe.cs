@@ -5,8 +5,9 @@ using Billing.Rehearsal.Machines;
 
 namespace Billing.Rehearsal.Network;
 
-/// <summary>Tries connections from each machine to each other one, at every port in use and at some ports that must be closed.
-/// Allowed connections must succeed; all others must time out: even a refused connection would be a finding.</summary>
+/// <summary>Tries connections from each machine to each other one, at every port in use and at some ports
+/// that must be closed. Allowed connections must succeed; all others must time out: even a refused connection
+/// would be a finding.</summary>
 internal static class AccessProbe
 {
     // Far above the round-trip time, even on a busy machine.
@@ -27,20 +28,24 @@ internal static class AccessProbe
             select new Way(machine, other, port)).ToList();
         var amiss = new ConcurrentBag<string>();
         await Parallel.ForEachAsync(
-            ways.GroupBy(way => way.From), new ParallelOptions { MaxDegreeOfParallelism = 4, CancellationToken = cancellationToken },
+            ways.GroupBy(way => way.From),
+            new ParallelOptions { MaxDegreeOfParallelism = 4, CancellationToken = cancellationToken },
             async (own, token) =>
             {
-                var answers = await Task.WhenAll(own.Select(way => IsAnsweredAsync(MachineNetwork.NamespacePath(own.Key.Name), way, token)));
+                var answers = await Task.WhenAll(
+                    own.Select(way => IsAnsweredAsync(MachineNetwork.NamespacePath(own.Key.Name), way, token)));
                 foreach (var (way, isAnswered) in own.Zip(answers))
                 {
                     Judge(way, isAnswered, IsAllowed(topology, way), listening, amiss);
                 }
             });
-        return new AccessFindings(ways.Count, ways.Count(way => IsAllowed(topology, way)), [.. amiss.Order(StringComparer.Ordinal)]);
+        return new AccessFindings(
+            ways.Count, ways.Count(way => IsAllowed(topology, way)), [.. amiss.Order(StringComparer.Ordinal)]);
     }
 
     private static void Judge(
-        Way way, bool isAnswered, bool isAllowed, IReadOnlyList<(string Tier, int Port)> listening, ConcurrentBag<string> amiss)
+        Way way, bool isAnswered, bool isAllowed,
+        IReadOnlyList<(string Tier, int Port)> listening, ConcurrentBag<string> amiss)
     {
         var what = $"{way.From.Name} to {way.To.Name} at {way.Port}";
         if (isAnswered && !isAllowed)

@@ -2,8 +2,8 @@ using System.Diagnostics;
 
 namespace Billing.Rehearsal.Network;
 
-/// <summary>Delays packets between zones: a TUN interface that returns packets after a delay, in order. netem would do the same,
-/// but unlike TUN it is not in every kernel.</summary>
+/// <summary>Delays packets between zones: a TUN interface that returns packets after a delay, in order.
+/// netem would do the same, but unlike TUN it is not in every kernel.</summary>
 internal sealed class DelayLine : IDisposable
 {
     public const string Interface = "zones0";

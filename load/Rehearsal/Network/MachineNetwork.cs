@@ -4,14 +4,15 @@ using Billing.Rehearsal.Machines;
 
 namespace Billing.Rehearsal.Network;
 
-/// <summary>The network of the machines, like that of a cloud: each machine has one link to a router, which only forwards packets
-/// that the security groups allow, also within a zone. Packets between zones are delayed. All of it is in network namespaces of
-/// this mount namespace, and ends with it.</summary>
+/// <summary>The network of the machines, like that of a cloud: each machine has one link to a router, which only
+/// forwards packets that the security groups allow, also within a zone. Packets between zones are delayed. All of it is
+/// in network namespaces of this mount namespace, and ends with it.</summary>
 internal sealed class MachineNetwork : IDisposable
 {
     private const string Router = "router";
 
-    // Any address, as it only exists in the router's namespace. Each machine reaches all others through it, as in a VPC.
+    // Any address, as it only exists in the router's namespace. Each machine reaches all others through it,
+    // as in a VPC.
     private const string Gateway = "169.254.1.1";
 
     // Machines on EC2 have jumbo frames within a VPC.
@@ -23,14 +24,19 @@ internal sealed class MachineNetwork : IDisposable
 
     /// <summary>Builds the network.</summary>
     /// <param name="zoneDelay">Latency of a packet from one zone to another; zero for no delay.</param>
-    public static async Task<MachineNetwork> BuildAsync(Topology topology, TimeSpan zoneDelay, CancellationToken cancellationToken)
+    public static async Task<MachineNetwork> BuildAsync(
+        Topology topology, TimeSpan zoneDelay, CancellationToken cancellationToken)
     {
         var network = new MachineNetwork();
         try
         {
             await network._ip.RunAsync(["netns", "add", Router], cancellationToken);
             await new Tool("ip", "netns", "exec", Router).RunAsync(
-                ["sysctl", "-qw", "net.ipv4.ip_forward=1", "net.ipv4.conf.all.rp_filter=0", "net.ipv4.conf.default.rp_filter=0"], cancellationToken);
+                [
+                    "sysctl", "-qw", "net.ipv4.ip_forward=1",
+                    "net.ipv4.conf.all.rp_filter=0", "net.ipv4.conf.default.rp_filter=0",
+                ],
+                cancellationToken);
             await InRouterAsync(cancellationToken, "link set lo up");
             if (zoneDelay > TimeSpan.Zero)
             {
@@ -76,7 +82,8 @@ internal sealed class MachineNetwork : IDisposable
     internal static string Firewall(Topology topology)
     {
         var text = new StringBuilder("table ip billing {\n  set cut { type ipv4_addr; }\n");
-        foreach (var tier in topology.Rules.SelectMany(rule => (string[])[rule.From, rule.To]).Concat(topology.Machines.Select(m => m.Tier)).Distinct())
+        foreach (var tier in topology.Rules.SelectMany(rule => (string[])[rule.From, rule.To])
+            .Concat(topology.Machines.Select(m => m.Tier)).Distinct())
         {
             text.Append($"  set {Set(tier)} {{ type ipv4_addr; }}\n");
         }
@@ -103,7 +110,9 @@ internal sealed class MachineNetwork : IDisposable
         foreach (var zone in topology.Machines.GroupBy(machine => machine.Zone))
         {
             text.Append($"add set ip billing zone_{zone.Key} {{ type ipv4_addr; }}\n");
-            text.Append($"add rule ip billing between ip saddr @zone_{zone.Key} ip daddr != @zone_{zone.Key} meta mark set 1\n");
+            text.Append(
+                $"add rule ip billing between ip saddr @zone_{zone.Key} ip daddr != @zone_{zone.Key} "
+                + "meta mark set 1\n");
         }
         foreach (var machine in topology.Machines)
         {
@@ -113,7 +122,8 @@ internal sealed class MachineNetwork : IDisposable
     }
 
     private static string Membership(Machine machine) =>
-        $"add element ip billing {Set(machine.Tier)} {{ {machine.Address} }}\nadd element ip billing zone_{machine.Zone} {{ {machine.Address} }}\n";
+        $"add element ip billing {Set(machine.Tier)} {{ {machine.Address} }}\nadd element ip billing "
+        + $"zone_{machine.Zone} {{ {machine.Address} }}\n";
 
     private static string Elements(string what, IEnumerable<Machine> machines) =>
         $"{what} element ip billing cut {{ {string.Join(", ", machines.Select(machine => machine.Address))} }}\n";
@@ -129,8 +139,8 @@ internal sealed class MachineNetwork : IDisposable
             cancellationToken, $"link add {link} mtu {FrameBytes} type veth peer name eth0 netns {machine.Name}",
             $"addr add {Gateway}/32 dev {link}", $"link set {link} up", $"route add {machine.Address}/32 dev {link}");
         await new Tool("ip", "-n", machine.Name, "-batch", "-").RunAsync([], cancellationToken, string.Join('\n',
-            $"link set eth0 mtu {FrameBytes}", $"addr add {machine.Address}/32 dev eth0", "link set lo up", "link set eth0 up",
-            $"route add {Gateway}/32 dev eth0", $"route add default via {Gateway} dev eth0", ""));
+            $"link set eth0 mtu {FrameBytes}", $"addr add {machine.Address}/32 dev eth0", "link set lo up",
+            "link set eth0 up", $"route add {Gateway}/32 dev eth0", $"route add default via {Gateway} dev eth0", ""));
     }
 
     private static Task<string> InRouterAsync(CancellationToken cancellationToken, params string[] commands) =>

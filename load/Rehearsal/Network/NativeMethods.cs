@@ -32,8 +32,8 @@ internal static partial class NativeMethods
         }
     }
 
-    /// <summary>Creates a TUN interface in the thread's network namespace: packets that are routed to it are read from the
-    /// descriptor, and packets that are written to the descriptor are received by it.</summary>
+    /// <summary>Creates a TUN interface in the thread's network namespace: packets that are routed to it are read from
+    /// the descriptor, and packets that are written to the descriptor are received by it.</summary>
     public static int OpenTun(string name)
     {
         var descriptor = Open("/dev/net/tun", ReadWriteNonBlocking);
@@ -58,7 +58,11 @@ internal static partial class NativeMethods
     public static void WaitReadable(int descriptor, TimeSpan atMost)
     {
         var poll = new PollDescriptor { Descriptor = descriptor, Events = Readable };
-        var time = new TimeSpec { Seconds = atMost.Ticks / TimeSpan.TicksPerSecond, Nanoseconds = atMost.Ticks % TimeSpan.TicksPerSecond * 100 };
+        var time = new TimeSpec
+        {
+            Seconds = atMost.Ticks / TimeSpan.TicksPerSecond,
+            Nanoseconds = atMost.Ticks % TimeSpan.TicksPerSecond * 100,
+        };
         _ = Poll(ref poll, 1, in time, 0);
     }
 

@@ -5,8 +5,8 @@ using Billing.Operator.Files;
 
 namespace Billing.Rehearsal.Preparation;
 
-/// <summary>The initial file system of the machines, Debian 12 as in a cloud image, and the only package archive that they can install
-/// from.</summary>
+/// <summary>The initial file system of the machines, Debian 12 as in a cloud image, and the only package archive that
+/// they can install from.</summary>
 internal sealed class MachineImage(Workspace workspace)
 {
     private const string Prefix = "rehearsal-image-";
@@ -23,7 +23,11 @@ internal sealed class MachineImage(Workspace workspace)
         "libc6", "libgcc-s1", "libstdc++6", "libssl3", "zlib1g", "libzstd1", "liblz4-1",
     ];
 
-    private static readonly string[] LaterPackages = ["openjdk-17-jre-headless", "etcd-server", "patroni", "pgbackrest", "postgresql-15", "postgresql-client", "prometheus"];
+    private static readonly string[] LaterPackages =
+    [
+        "openjdk-17-jre-headless", "etcd-server", "patroni", "pgbackrest",
+        "postgresql-15", "postgresql-client", "prometheus",
+    ];
 
     /// <summary>Builds the image, unless this computer has it.</summary>
     /// <returns>Its folder: <c>root</c> is the file system, <c>packages</c> the archive.</returns>
@@ -35,7 +39,8 @@ internal sealed class MachineImage(Workspace workspace)
         var image = Path.Combine(workspace.Cache, Prefix + Convert.ToHexStringLower(SHA256.HashData(source))[..16]);
         if (!Directory.Exists(image))
         {
-            using var only = await FileLock.AcquireAsync(Path.Combine(workspace.Cache, "rehearsal-image.lock"), cancellationToken);
+            using var only = await FileLock.AcquireAsync(
+                Path.Combine(workspace.Cache, "rehearsal-image.lock"), cancellationToken);
             if (!Directory.Exists(image))
             {
                 await BuildAsync(image, cancellationToken);
@@ -77,7 +82,8 @@ internal sealed class MachineImage(Workspace workspace)
         var policy = Path.Combine(root, "usr/sbin/policy-rc.d");
         await File.WriteAllTextAsync(policy, "#!/bin/sh\nexit 101\n", cancellationToken);
         File.SetUnixFileMode(policy, Executable);
-        await File.WriteAllTextAsync(Path.Combine(root, "etc/dpkg/dpkg.cfg.d/unsafe-io"), "force-unsafe-io\n", cancellationToken);
+        await File.WriteAllTextAsync(
+            Path.Combine(root, "etc/dpkg/dpkg.cfg.d/unsafe-io"), "force-unsafe-io\n", cancellationToken);
         var apt = new Tool("chroot", root, "apt-get", "-q")
         {
             Environment = new Dictionary<string, string> { ["DEBIAN_FRONTEND"] = "noninteractive", ["LC_ALL"] = "C" },
@@ -115,10 +121,13 @@ internal sealed class MachineImage(Workspace workspace)
         ];
         string[] files = ["usr/sbin/policy-rc.d", "etc/hostname", "etc/machine-id", "var/lib/dbus/machine-id"];
         await RemoveAsync(
-            contents.Select(folder => Path.Combine(root, folder)).Where(Directory.Exists).SelectMany(Directory.EnumerateFileSystemEntries)
+            contents.Select(folder => Path.Combine(root, folder)).Where(Directory.Exists)
+                .SelectMany(Directory.EnumerateFileSystemEntries)
                 .Concat(files.Select(file => Path.Combine(root, file))),
             cancellationToken);
-        await File.WriteAllTextAsync(Path.Combine(root, "etc/apt/sources.list"), "deb [trusted=yes] file:/srv/billing/packages ./\n", cancellationToken);
+        await File.WriteAllTextAsync(
+            Path.Combine(root, "etc/apt/sources.list"),
+            "deb [trusted=yes] file:/srv/billing/packages ./\n", cancellationToken);
         await File.WriteAllTextAsync(Path.Combine(root, "etc/machine-id"), "", cancellationToken);
         await File.WriteAllTextAsync(Path.Combine(root, "etc/resolv.conf"), "", cancellationToken);
     }

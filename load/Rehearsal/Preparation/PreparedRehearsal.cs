@@ -6,7 +6,8 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Rehearsal.Preparation;
 
-/// <summary>Prepares what a rehearsal needs, a machine image and two releases, and runs it in a process of its own.</summary>
+/// <summary>Prepares what a rehearsal needs, a machine image and two releases, and runs it in a
+/// process of its own.</summary>
 internal sealed class PreparedRehearsal(Workspace workspace)
 {
     private const UnixFileMode Open = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute
@@ -16,29 +17,35 @@ internal sealed class PreparedRehearsal(Workspace workspace)
     private const string OwnNetworks = "mkdir -p /run/netns && mount -t tmpfs tmpfs /run/netns && exec \"$@\"";
 
     /// <param name="arguments">The command line, to which the paths of what was prepared are added.</param>
-    /// <param name="former">The folder of a release that is installed first; null for one of the present sources.</param>
+    /// <param name="former">The folder of a release that is installed first; null for one of
+    /// the present sources.</param>
     /// <param name="isShort">Whether nothing is upgraded, so that one release will do.</param>
-    public async Task<int> RunAsync(IEnumerable<string> arguments, string? former, bool isShort, CancellationToken cancellationToken)
+    public async Task<int> RunAsync(
+        IEnumerable<string> arguments, string? former, bool isShort, CancellationToken cancellationToken)
     {
         if (!Environment.IsPrivilegedProcess)
         {
-            throw new StackException("rehearse needs root: it creates network namespaces, control groups and containers");
+            throw new StackException(
+                "rehearse needs root: it creates network namespaces, control groups and containers");
         }
         var installed = former is null ? null : Release.Read(former);
         await SettleNeedsAsync(cancellationToken);
         var image = await new MachineImage(workspace).EnsureAsync(cancellationToken);
         var release = installed ?? Release.Read((await BuildReleaseAsync(version: null, cancellationToken)).Output);
-        var next = isShort ? release.Folder : (await BuildReleaseAsync(NextVersion(release.Version), cancellationToken)).Output;
+        var next = isShort
+            ? release.Folder
+            : (await BuildReleaseAsync(NextVersion(release.Version), cancellationToken)).Output;
 
         await using var folder = TemporaryFolder.In(Path.GetTempPath());
         File.SetUnixFileMode(folder.Path, Open);
         using var limit = WatchLimit.Raise();
-        return await new Tool("unshare", "--mount", "--propagation", "private", "sh", "-euc", OwnNetworks, "sh").PassThroughAsync(
-            [
-                DotnetProgram.Launcher, DotnetProgram.FileOf("Billing.Rehearsal"), .. arguments,
-                "--folder", folder.Path, "--image", image, "--release", release.Folder, "--next-release", next,
-            ],
-            cancellationToken);
+        return await new Tool("unshare", "--mount", "--propagation", "private", "sh", "-euc", OwnNetworks, "sh")
+            .PassThroughAsync(
+                [
+                    DotnetProgram.Launcher, DotnetProgram.FileOf("Billing.Rehearsal"), .. arguments,
+                    "--folder", folder.Path, "--image", image, "--release", release.Folder, "--next-release", next,
+                ],
+                cancellationToken);
     }
 
     /// <summary>Returns the version after one: the next patch, without a label.</summary>
@@ -62,12 +69,14 @@ internal sealed class PreparedRehearsal(Workspace workspace)
         await needs.SettleAsync("rehearse", cancellationToken);
         if (Environment.GetEnvironmentVariable("BILLING_TOOLS") is { Length: > 0 } tools)
         {
-            Environment.SetEnvironmentVariable("PATH", tools + Path.PathSeparator + Environment.GetEnvironmentVariable("PATH"));
+            Environment.SetEnvironmentVariable(
+                "PATH", tools + Path.PathSeparator + Environment.GetEnvironmentVariable("PATH"));
         }
         if (Tool.Find("terraform") is null)
         {
             throw new StackException(
-                "terraform 1.5 or newer is missing: https://developer.hashicorp.com/terraform/install (or set BILLING_TOOLS to its folder)");
+                "terraform 1.5 or newer is missing: https://developer.hashicorp.com/terraform/install (or set "
+                + "BILLING_TOOLS to its folder)");
         }
     }
 
@@ -80,7 +89,8 @@ internal sealed class PreparedRehearsal(Workspace workspace)
             var other => throw new StackException($"there is no release for {other}"),
         };
         var options = ReleaseOptions.Read(workspace.Root, version, architecture, output: null);
-        await new ReleaseBuild(workspace, options, await Sources.ReadAsync(workspace.Root, cancellationToken)).RunAsync(cancellationToken);
+        await new ReleaseBuild(workspace, options, await Sources.ReadAsync(workspace.Root, cancellationToken)).RunAsync(
+            cancellationToken);
         return options;
     }
 }

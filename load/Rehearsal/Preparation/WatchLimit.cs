@@ -2,8 +2,8 @@ using Billing.Cli.Setup;
 
 namespace Billing.Rehearsal.Preparation;
 
-/// <summary>The kernel's limit of inotify instances per user. The systemd of each machine uses a few; together they exceed the default.
-/// </summary>
+/// <summary>The kernel's limit of inotify instances per user. The systemd of each machine uses a few;
+/// together they exceed the default.</summary>
 internal sealed class WatchLimit : IDisposable
 {
     private const string Setting = "/proc/sys/fs/inotify/max_user_instances";

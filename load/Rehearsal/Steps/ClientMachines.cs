@@ -11,9 +11,10 @@ internal static class ClientMachines
     /// <param name="site">The site, which has the folder for their journals and results.</param>
     /// <param name="machines">The client machines.</param>
     /// <param name="name">The name of the run and its files.</param>
-    /// <param name="load">The load of each client; its addresses and files are set here, and its seed together with the machine's number.
-    /// </param>
-    public static async Task<RunningLoad> StartAsync(Site site, IReadOnlyList<RunningMachine> machines, string name, LoadSpec load)
+    /// <param name="load">The load of each client; its addresses and files are set here, and its seed together with the
+    /// machine's number.</param>
+    public static async Task<RunningLoad> StartAsync(
+        Site site, IReadOnlyList<RunningMachine> machines, string name, LoadSpec load)
     {
         var workers = new List<WorkerProcess>();
         foreach (var (machine, number) in machines.Select((machine, index) => (machine, index + 1)))
@@ -35,7 +36,8 @@ internal static class ClientMachines
             }));
         var start = machine.Starting(
             "setpriv", "--reuid=billing", "--regid=billing", "--clear-groups",
-            "/opt/billing/client/Billing.Driver", WorkerProcess.Command, $"{Shared}/{name}.load.json", $"{Shared}/{name}.json");
+            "/opt/billing/client/Billing.Driver", WorkerProcess.Command,
+            $"{Shared}/{name}.load.json", $"{Shared}/{name}.json");
         return WorkerProcess.Start(start, () => File.ReadAllBytesAsync(Path.Combine(site.Shared, name + ".json")));
     }
 }

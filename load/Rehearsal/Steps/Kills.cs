@@ -9,7 +9,8 @@ internal static class Kills
         ("proxy-3", "billing-proxy", "curl -fsS -o /dev/null http://$BILLING_ADDRESS:5080/health/ready"),
         ("payment-backend-1", "billing-backend", "curl -fsS -o /dev/null http://$BILLING_ADDRESS:5001/health/ready"),
         ("balance-backend-3", "billing-backend", "curl -fsS -o /dev/null http://$BILLING_ADDRESS:5001/health/ready"),
-        // Kafka's own tools take longer to start than the broker does where there is little processor time, and take that from it.
+        // Kafka's own tools take longer to start than the broker does where there is little processor time,
+        // and take that from it.
         ("kafka-2", "billing-kafka", "(exec 3<>/dev/tcp/$BILLING_ADDRESS/9092)"),
     ];
 
@@ -31,18 +32,19 @@ internal static class Kills
     /// <param name="main">A command that prints the id of the service's main process.</param>
     /// <param name="ready">A command that succeeds when the service is ready.</param>
     private static async Task KillAsync(
-        Machines.RunningMachine machine, string main, string ready, CancellationToken cancellationToken) => await machine.RunAsync(
-        $$"""
-        . /etc/billing/host.env
-        main() { {{main}} || echo 0; }
-        before=$(main)
-        kill -9 "$before"
-        for second in $(seq 60); do
-          sleep 1
-          if [ "$(main)" != "$before" ] && [ "$(main)" != 0 ] && {{ready}} 2>/dev/null; then exit 0; fi
-        done
-        echo "{{main}}: not ready again within a minute" >&2
-        exit 1
-        """,
-        cancellationToken);
+        Machines.RunningMachine machine, string main, string ready, CancellationToken cancellationToken) =>
+            await machine.RunAsync(
+            $$"""
+            . /etc/billing/host.env
+            main() { {{main}} || echo 0; }
+            before=$(main)
+            kill -9 "$before"
+            for second in $(seq 60); do
+              sleep 1
+              if [ "$(main)" != "$before" ] && [ "$(main)" != 0 ] && {{ready}} 2>/dev/null; then exit 0; fi
+            done
+            echo "{{main}}: not ready again within a minute" >&2
+            exit 1
+            """,
+            cancellationToken);
 }

@@ -1,8 +1,8 @@
 namespace Billing.Rehearsal.Steps;
 
 /// <summary>The memory use of a service.</summary>
-/// <param name="ResidentPeakBytes">The peak resident memory of its main process or, if larger, the current memory of all its
-/// processes. </param>
+/// <param name="ResidentPeakBytes">The peak resident memory of its main process or, if larger, the current memory of
+/// all its processes.</param>
 /// <param name="MachinePeakBytes">The peak memory use of the whole machine, including the page cache.</param>
 internal sealed record MemoryUse(string Machine, string Service, long ResidentPeakBytes, long MachinePeakBytes)
 {
@@ -10,7 +10,8 @@ internal sealed record MemoryUse(string Machine, string Service, long ResidentPe
     public const long BoundBytes = 400_000_000;
 
     /// <summary>Reads the memory use of all running services.</summary>
-    public static async Task<IReadOnlyList<MemoryUse>> OfAllAsync(Platform platform, CancellationToken cancellationToken)
+    public static async Task<IReadOnlyList<MemoryUse>> OfAllAsync(
+        Platform platform, CancellationToken cancellationToken)
     {
         var uses = new List<MemoryUse>();
         foreach (var machine in platform.Machines)
@@ -26,7 +27,9 @@ internal sealed record MemoryUse(string Machine, string Service, long ResidentPe
             };
             if (unit is not null)
             {
-                uses.Add(new MemoryUse(machine.Machine.Name, unit, await machine.ResidentAsync(unit, cancellationToken), machine.PeakBytes));
+                uses.Add(new MemoryUse(
+                    machine.Machine.Name, unit,
+                    await machine.ResidentAsync(unit, cancellationToken), machine.PeakBytes));
             }
         }
         return uses;

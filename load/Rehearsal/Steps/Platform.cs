@@ -17,8 +17,10 @@ internal sealed class Platform : IAsyncDisposable
 
     private static readonly string[] SecretNames =
     [
-        "postgres/owner", "postgres/backend", "postgres/webhooks", "postgres/audit", "postgres/patroni", "postgres/replication",
-        "kafka/admin", "kafka/proxy", "kafka/payment-backend", "kafka/balance-backend", "kafka/webhooks", "kafka/operator",
+        "postgres/owner", "postgres/backend", "postgres/webhooks",
+        "postgres/audit", "postgres/patroni", "postgres/replication",
+        "kafka/admin", "kafka/proxy", "kafka/payment-backend",
+        "kafka/balance-backend", "kafka/webhooks", "kafka/operator",
     ];
 
     private readonly RehearsalOptions _options;
@@ -42,23 +44,29 @@ internal sealed class Platform : IAsyncDisposable
     public IEnumerable<RunningMachine> Machines =>
         from machine in Topology.Machines where _machines.ContainsKey(machine.Name) select _machines[machine.Name];
 
-    public IReadOnlyList<RunningMachine> Tier(string tier) => [.. Topology.Tier(tier).Select(machine => _machines[machine.Name])];
+    public IReadOnlyList<RunningMachine> Tier(
+        string tier) => [.. Topology.Tier(tier).Select(machine => _machines[machine.Name])];
 
     /// <summary>Boots all machines, with nothing installed yet.</summary>
-    public static async Task<Platform> BootAsync(RehearsalOptions options, Release release, CancellationToken cancellationToken)
+    public static async Task<Platform> BootAsync(
+        RehearsalOptions options, Release release, CancellationToken cancellationToken)
     {
         var group = $"{GroupPrefix}{Environment.ProcessId}";
         var topology = await PlanAsync(options, Path.Combine(options.Folder, "plan-0"), release, [], cancellationToken);
         var network = await MachineNetwork.BuildAsync(topology, options.ZoneDelay, cancellationToken);
-        var site = new Site(options.Folder, Path.Combine(options.Image, "root"), Path.Combine(options.Image, "packages"), network, group);
+        var site = new Site(
+            options.Folder, Path.Combine(options.Image, "root"),
+            Path.Combine(options.Image, "packages"), network, group);
         var platform = new Platform(options, topology, site);
         try
         {
             platform.RenewSecrets();
             await platform.OfferAsync(release, cancellationToken);
             await Parallel.ForEachAsync(
-                topology.Machines, new ParallelOptions { MaxDegreeOfParallelism = BootsAtATime, CancellationToken = cancellationToken },
-                async (machine, token) => platform._machines[machine.Name] = await RunningMachine.BootAsync(machine, site, token));
+                topology.Machines,
+                new ParallelOptions { MaxDegreeOfParallelism = BootsAtATime, CancellationToken = cancellationToken },
+                async (machine, token) =>
+                    platform._machines[machine.Name] = await RunningMachine.BootAsync(machine, site, token));
             return platform;
         }
         catch
@@ -73,7 +81,8 @@ internal sealed class Platform : IAsyncDisposable
 
     /// <summary>Makes a release available to the machines.</summary>
     public Task OfferAsync(Release release, CancellationToken cancellationToken) =>
-        new Tool("cp").RunAsync(["-r", "--reflink=auto", release.Folder, Path.Combine(Site.Releases, release.Version)], cancellationToken);
+        new Tool("cp").RunAsync(
+            ["-r", "--reflink=auto", release.Folder, Path.Combine(Site.Releases, release.Version)], cancellationToken);
 
     /// <summary>Gives every secret a new value; the former one stays after it.</summary>
     public void RenewSecrets()
@@ -87,27 +96,37 @@ internal sealed class Platform : IAsyncDisposable
         }
     }
 
-    /// <summary>Plans the topology with other variables or for another release; this does not change the machines.</summary>
-    public Task<Topology> PlanAsync(Release release, Dictionary<string, object> variables, CancellationToken cancellationToken) =>
+    /// <summary>Plans the topology with other variables or for another release;
+    /// this does not change the machines.</summary>
+    public Task<Topology> PlanAsync(
+        Release release, Dictionary<string, object> variables, CancellationToken cancellationToken) =>
         PlanAsync(_options, Site.PathOf($"plan-{++_plans}"), release, variables, cancellationToken);
 
-    /// <summary>Runs the user data of machines, as a cloud does at the first start: of all at once, since they wait for each other; the
-    /// failure of one cancels the others.</summary>
-    /// <exception cref="StackException">It failed; the message contains the last lines of the machine's journal.</exception>
-    public Task InstallAsync(IReadOnlyCollection<Machine> machines, CancellationToken cancellationToken) => Parallel.ForEachAsync(
-        machines, new ParallelOptions { MaxDegreeOfParallelism = Math.Max(1, machines.Count), CancellationToken = cancellationToken },
-        async (machine, token) => await InstallAsync(machine.Name, token));
+    /// <summary>Runs the user data of machines, as a cloud does at the first start: of all at once, since they wait for
+    /// each other; the failure of one cancels the others.</summary>
+    /// <exception cref="StackException">It failed; the message contains the last lines of the
+    /// machine's journal.</exception>
+    public Task InstallAsync(IReadOnlyCollection<Machine> machines, CancellationToken cancellationToken) =>
+        Parallel.ForEachAsync(
+            machines, new ParallelOptions
+            {
+                MaxDegreeOfParallelism = Math.Max(1, machines.Count),
+                CancellationToken = cancellationToken,
+            },
+            async (machine, token) => await InstallAsync(machine.Name, token));
 
     private async Task InstallAsync(string name, CancellationToken cancellationToken)
     {
         var machine = _machines[name];
         var log = Path.Combine(Site.Logs, name + ".install.log");
-        var (exitCode, output, errors) = await machine.Shell().TryAsync(["bash -s"], cancellationToken, Topology.UserData[name]);
+        var (exitCode, output, errors) = await machine.Shell()
+            .TryAsync(["bash -s"], cancellationToken, Topology.UserData[name]);
         var journal = await machine.JournalAsync(200, cancellationToken);
         await File.AppendAllTextAsync(log, output + errors + journal, cancellationToken);
         if (exitCode != 0)
         {
-            throw new StackException($"{name} could not be installed:\n{string.Join('\n', journal.TrimEnd().Split('\n').TakeLast(25))}");
+            throw new StackException(
+                $"{name} could not be installed:\n{string.Join('\n', journal.TrimEnd().Split('\n').TakeLast(25))}");
         }
         if (_options.Micro)
         {
@@ -121,7 +140,8 @@ internal sealed class Platform : IAsyncDisposable
         foreach (var machine in Machines.Where(machine => machine.IsRunning))
         {
             await File.WriteAllTextAsync(
-                Path.Combine(Site.Logs, machine.Machine.Name + ".journal.log"), await machine.JournalAsync(JournalLines, CancellationToken.None));
+                Path.Combine(Site.Logs, machine.Machine.Name + ".journal.log"),
+                await machine.JournalAsync(JournalLines, CancellationToken.None));
         }
     }
 
@@ -138,7 +158,8 @@ internal sealed class Platform : IAsyncDisposable
         await InstallAsync(added, cancellationToken);
     }
 
-    /// <summary>Ends a machine at once, without a word to those that are connected to it, and deletes its disk.</summary>
+    /// <summary>Ends a machine at once, without a word to those that are connected to it,
+    /// and deletes its disk.</summary>
     public async Task BurnAsync(RunningMachine burnt, CancellationToken cancellationToken)
     {
         await Site.Network.CutOffAsync([burnt.Machine], cancellationToken);
@@ -166,7 +187,8 @@ internal sealed class Platform : IAsyncDisposable
     }
 
     private static Task<Topology> PlanAsync(
-        RehearsalOptions options, string folder, Release release, Dictionary<string, object> variables, CancellationToken cancellationToken) =>
+        RehearsalOptions options, string folder, Release release,
+        Dictionary<string, object> variables, CancellationToken cancellationToken) =>
         Topology.PlanAsync(
             Path.Combine(options.Repository, "deploy/terraform/modules/topology"), folder,
             new Dictionary<string, object>(variables)

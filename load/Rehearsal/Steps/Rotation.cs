@@ -8,11 +8,17 @@ internal static class Rotation
 {
     private const string Install = "bash /opt/billing/bootstrap/install.sh";
 
-    /// <summary>What a broker waits for after a change, before the next one: that all replicas are in sync again.</summary>
-    public const string InSync = "for _ in {1..120}; do [[ -n $(billing-kafka topics --describe --under-replicated-partitions) ]] || exit 0; sleep 1; done; exit 1";
+    /// <summary>What a broker waits for after a change, before the next one: that all replicas
+    /// are in sync again.</summary>
+    public const string InSync =
+        "for _ in {1..120}; do [[ -n $(billing-kafka topics --describe --under-replicated-partitions) ]] || exit 0; "
+        + "sleep 1; done; exit 1";
 
-    // As when the network between the tiers fails for a moment: whoever had a session has to open another one, with the password of now.
-    private const string EndSessions = "runuser -u postgres -- psql -qAtd billing -c \"select count(pg_terminate_backend(pid)) from pg_stat_activity where usename = 'billing_backend'\"";
+    // As when the network between the tiers fails for a moment: whoever had a session has to open another one,
+    // with the password of now.
+    private const string EndSessions =
+        "runuser -u postgres -- psql -qAtd billing -c \"select count(pg_terminate_backend(pid)) from pg_stat_activity "
+        + "where usename = 'billing_backend'\"";
 
     /// <summary>Replaces the secrets, and installs every machine that reads one again.</summary>
     /// <exception cref="StackException">An old password is still valid.</exception>
@@ -20,7 +26,8 @@ internal static class Rotation
     {
         var old = await File.ReadAllTextAsync(Path.Combine(platform.Site.Secrets, "postgres/audit"), cancellationToken);
         platform.RenewSecrets();
-        await InstallAsync([.. platform.Tier("balance-backend"), .. platform.Tier("payment-backend"), .. platform.Tier("proxy")]);
+        await InstallAsync(
+            [.. platform.Tier("balance-backend"), .. platform.Tier("payment-backend"), .. platform.Tier("proxy")]);
         var brokers = platform.Tier("kafka");
         await BrokersAsync("brokers accept both passwords");
         await BrokersAsync("brokers use the new one");
@@ -34,7 +41,8 @@ internal static class Rotation
         }
         await InstallAsync(platform.Tier("monitoring"));
         await BrokersAsync("brokers accept only the new one");
-        var (exitCode, _, _) = await primaries[0].Shell().TryAsync([$"PGPASSWORD={old} psql -h 127.0.0.1 -U billing_audit -d billing -c 'select 1'"], cancellationToken);
+        var (exitCode, _, _) = await primaries[0].Shell().TryAsync(
+            [$"PGPASSWORD={old} psql -h 127.0.0.1 -U billing_audit -d billing -c 'select 1'"], cancellationToken);
         if (exitCode == 0)
         {
             throw new StackException("The database accepts the password of before.");

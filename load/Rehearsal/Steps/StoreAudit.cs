@@ -10,13 +10,13 @@ internal static class StoreAudit
 
     /// <summary>Compares all answers to the clients with the event store and with the proxies' answers.</summary>
     /// <returns>Whether the audit is clean, and its output.</returns>
-    public static Task<(bool IsClean, string Printed)> AuditAsync(Platform platform, CancellationToken cancellationToken)
+    public static Task<(bool IsClean, string Printed)> AuditAsync(
+        Platform platform, CancellationToken cancellationToken)
     {
         var machine = platform.Tier("monitoring")[0];
         return AuditAsync(
-            machine, platform.Topology[machine.Machine.Name].Environment["BILLING_POSTGRES"], "/srv/billing/shared/*.csv",
-            "--proxies " + machine.Machine.Proxies,
-            cancellationToken);
+            machine, platform.Topology[machine.Machine.Name].Environment["BILLING_POSTGRES"],
+            "/srv/billing/shared/*.csv", "--proxies " + machine.Machine.Proxies, cancellationToken);
     }
 
     /// <summary>Compares journals with databases.</summary>
@@ -25,7 +25,10 @@ internal static class StoreAudit
         RunningMachine machine, string databases, string journals, string flags, CancellationToken cancellationToken)
     {
         var (exitCode, output, errors) = await machine.Shell().TryAsync(
-            [$"/opt/billing/operator/Billing.Operator audit {DatabaseMachines.Options(databases, "audit")} {Journals} {flags} {journals}"],
+            [
+                $"/opt/billing/operator/Billing.Operator audit {DatabaseMachines.Options(databases, "audit")} "
+                    + $"{Journals} {flags} {journals}",
+            ],
             cancellationToken);
         return (exitCode == 0, (output + errors).TrimEnd());
     }

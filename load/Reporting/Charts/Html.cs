@@ -25,17 +25,21 @@ internal static class Html
 
     public static XAttribute Style(string style) => new("style", style);
 
-    /// <summary>Creates the names of the series in the order of their colours, and of the measured quantity; a single series needs no name.</summary>
-    public static IEnumerable<XElement> Legend(IReadOnlyList<string> names, string quantity) => names.Count < 2 && quantity.Length == 0 ? [] :
-    [
-        Element("div", "legend",
-            names.Select((name, i) => names.Count < 2 ? null : Element("span", null, Element("i", "key " + Color(i)), name)),
-            quantity.Length > 0 ? Element("span", null, quantity) : null),
-    ];
+    /// <summary>Creates the names of the series in the order of their colours, and of the measured quantity;
+    /// a single series needs no name.</summary>
+    public static IEnumerable<XElement> Legend(IReadOnlyList<string> names, string quantity) =>
+        names.Count < 2 && quantity.Length == 0 ? [] :
+        [
+            Element("div", "legend",
+                names.Select(
+                    (name, i) => names.Count < 2 ? null : Element("span", null, Element("i", "key " + Color(i)), name)),
+                quantity.Length > 0 ? Element("span", null, quantity) : null),
+        ];
 
     /// <summary>Creates the lines of bars of a category.</summary>
     public static XElement Bars(string category, IEnumerable<IReadOnlyList<XElement>> lines) => Element("div", "bars",
-        Element("div", "category", category), Element("div", "rows", lines.Select(line => Element("div", "bar", line))));
+        Element("div", "category", category),
+        Element("div", "rows", lines.Select(line => Element("div", "bar", line))));
 
     /// <summary>Creates a bar.</summary>
     /// <param name="series">The number of its colour, from 0.</param>
@@ -44,7 +48,8 @@ internal static class Html
     /// <param name="label">The text in it.</param>
     public static XElement Bar(int series, double share, string title, string label) => Element(
         "i", "fill " + Color(series), new XAttribute("title", Clean(title)),
-        Style(string.Create(CultureInfo.InvariantCulture, $"width:{Math.Max(0, share) * LongestBarPercent:0.##}%")), label);
+        Style(string.Create(CultureInfo.InvariantCulture, $"width:{Math.Max(0, share) * LongestBarPercent:0.##}%")),
+        label);
 
     /// <summary>Replaces the characters of a text that are invalid in XML.</summary>
     public static string Clean(string text)
@@ -52,7 +57,8 @@ internal static class Html
         var clean = new StringBuilder(text.Length);
         foreach (var rune in text.EnumerateRunes())
         {
-            clean.Append(rune.Value > char.MaxValue || XmlConvert.IsXmlChar((char)rune.Value) ? rune.ToString() : "\uFFFD");
+            clean.Append(
+                rune.Value > char.MaxValue || XmlConvert.IsXmlChar((char)rune.Value) ? rune.ToString() : "\uFFFD");
         }
         return clean.ToString();
     }

@@ -37,10 +37,13 @@ public sealed record LineChart(string Title, Axis X, Axis Y, params IReadOnlyLis
         [
             .. Html.Legend([.. Lines.Select(l => l.Name)], ""),
             Html.Element("div", "scroll", Element("svg", "chart",
-                new XAttribute("viewBox", $"0 0 {Width} {Height}"), new XAttribute("role", "img"), new XAttribute("aria-label", Html.Clean(Title)),
-                Text(0, 12, Y.Title, "start"), Text((Left + Width) / 2, Height - 6, X.Title, "middle"),
-                y.Select(tick => (XElement[])[Line(Left, AtY(tick.Value), Width - 20, AtY(tick.Value)), Text(Left - 8, AtY(tick.Value) + 4, tick.Label, "end")]),
-                x.Select(tick => (XElement[])[Line(AtX(tick.Value), Bottom, AtX(tick.Value), Bottom + 5), Text(AtX(tick.Value), Bottom + 20, tick.Label, "middle")]),
+                new XAttribute("viewBox", $"0 0 {Width} {Height}"), new XAttribute("role", "img"),
+                new XAttribute("aria-label", Html.Clean(Title)), Text(0, 12, Y.Title, "start"),
+                Text((Left + Width) / 2, Height - 6, X.Title, "middle"),
+                y.Select(tick => (XElement[])[Line(Left, AtY(tick.Value), Width - 20, AtY(tick.Value)), Text(
+                    Left - 8, AtY(tick.Value) + 4, tick.Label, "end")]),
+                x.Select(tick => (XElement[])[Line(AtX(tick.Value), Bottom, AtX(tick.Value), Bottom + 5), Text(
+                    AtX(tick.Value), Bottom + 20, tick.Label, "middle")]),
                 Lines.Select((line, i) => Drawn(line, i, AtX, AtY)))),
         ];
     }
@@ -49,7 +52,8 @@ public sealed record LineChart(string Title, Axis X, Axis Y, params IReadOnlyLis
     {
         var shown = Shown(line).ToList();
         return Element("g", Html.Color(index),
-            Element("polyline", "line", new XAttribute("points", string.Join(' ', shown.Select(p => $"{Number(atX(p.X))},{Number(atY(p.Y))}")))),
+            Element("polyline", "line", new XAttribute(
+                "points", string.Join(' ', shown.Select(p => $"{Number(atX(p.X))},{Number(atY(p.Y))}")))),
             shown.Take(shown.Count <= MarksMax ? MarksMax : 0).Select(p => Element("circle", "mark",
                 At("cx", atX(p.X)), At("cy", atY(p.Y)), At("r", 2.5),
                 Element("title", null, Html.Clean($"{line.Name}: {Y.Value(p.Y)} at {X.Value(p.X)}")))));
@@ -58,7 +62,8 @@ public sealed record LineChart(string Title, Axis X, Axis Y, params IReadOnlyLis
     private IEnumerable<(double X, double Y)> Shown(Series line) =>
         line.Points.Where(p => Ticks.Shows(X, p.X) && Ticks.Shows(Y, p.Y));
 
-    private static XElement Line(double x1, double y1, double x2, double y2) => Element("line", "grid", At("x1", x1), At("y1", y1), At("x2", x2), At("y2", y2));
+    private static XElement Line(double x1, double y1, double x2, double y2) =>
+        Element("line", "grid", At("x1", x1), At("y1", y1), At("x2", x2), At("y2", y2));
 
     private static XElement Text(double x, double y, string text, string anchor) =>
         Element("text", null, At("x", x), At("y", y), new XAttribute("text-anchor", anchor), Html.Clean(text));

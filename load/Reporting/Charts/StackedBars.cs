@@ -6,8 +6,9 @@ namespace Billing.Reporting.Charts;
 /// <param name="Values">One value for each part, zero or above.</param>
 public sealed record Stack(string Label, params IReadOnlyList<double> Values);
 
-/// <summary>A chart of horizontal bars, each of which consists of the same parts in the same order, e.g. the steps of a request. Every bar has the
-/// full length, so that shares can be compared although the sums differ widely; the numbers in and after the bars are the values.</summary>
+/// <summary>A chart of horizontal bars, each of which consists of the same parts in the same order, e.g. the steps of a
+/// request. Every bar has the full length, so that shares can be compared although the sums differ widely; the numbers
+/// in and after the bars are the values.</summary>
 /// <param name="Axis">The measured quantity.</param>
 /// <param name="Parts">The names of the parts, from the left.</param>
 /// <param name="Bars">The bars, from the top.</param>
@@ -31,7 +32,8 @@ public sealed record StackedBars(string Title, Axis Axis, IReadOnlyList<string> 
             {
                 var share = Counted(part.Second) / total;
                 var label = Numbers.Fixed(part.Second, Numbers.Decimals([total]));
-                return Html.Bar(i, share, $"{part.First}: {Axis.Value(part.Second)}", share < LabelledShare ? "" : label);
+                return Html.Bar(
+                    i, share, $"{part.First}: {Axis.Value(part.Second)}", share < LabelledShare ? "" : label);
             }),
             Html.Element("span", "value", Axis.Value(Total(bar))),
         ];

@@ -22,7 +22,9 @@ internal static class Ticks
         {
             (min, max) = (Math.Min(min, value), Math.Max(max, value));
         }
-        return axis.IsLogarithmic ? Logarithmic(min, max) : Linear(fromZero ? Math.Min(0, min) : min, fromZero ? Math.Max(0, max) : max, wanted);
+        return axis.IsLogarithmic
+            ? Logarithmic(min, max)
+            : Linear(fromZero ? Math.Min(0, min) : min, fromZero ? Math.Max(0, max) : max, wanted);
     }
 
     /// <summary>Returns the position of a value on an axis: 0 at its first tick, 1 at its last.</summary>
@@ -59,7 +61,8 @@ internal static class Ticks
             .Select(value => new Tick(value, Numbers.OnAxis(value, step)))];
     }
 
-    /// <summary>Returns powers of ten that cover the range, or 1, 2 and 5 times powers of ten if these would be few.</summary>
+    /// <summary>Returns powers of ten that cover the range, or 1, 2 and 5 times powers of ten if
+    /// these would be few.</summary>
     /// <param name="min">The lowest value; above zero.</param>
     /// <param name="max">The highest value.</param>
     public static IReadOnlyList<Tick> Logarithmic(double min, double max)
@@ -86,6 +89,7 @@ internal static class Ticks
         return Mantissas.First(m => m * power >= value * (1 - 1e-9)) * power;
     }
 
-    /// <summary>Returns the nearest whole number if the difference is only a rounding error, otherwise the value.</summary>
+    /// <summary>Returns the nearest whole number if the difference is only a rounding error,
+    /// otherwise the value.</summary>
     private static double Near(double value) => Math.Abs(value - Math.Round(value)) < 1e-6 ? Math.Round(value) : value;
 }

@@ -4,8 +4,8 @@ using static Billing.Reporting.Charts.Html;
 
 namespace Billing.Reporting.Pages;
 
-/// <summary>Renders a report as a self-contained HTML page without scripts, fonts or network access. It is also well-formed XML.
-/// </summary>
+/// <summary>Renders a report as a self-contained HTML page without scripts, fonts or network access.
+/// It is also well-formed XML.</summary>
 internal static class HtmlPage
 {
     // Longer facts get a separate line.
@@ -30,9 +30,11 @@ internal static class HtmlPage
     }
 
     private static XElement Fact(Fact fact) => Element("div", fact.Value.Length > LongFact ? "long" : null,
-        Element("dt", null, fact.Name), Element("dd", null, fact.IsCode ? Element("code", null, Words(fact.Value.Split(' '))) : fact.Value));
+        Element("dt", null, fact.Name),
+        Element("dd", null, fact.IsCode ? Element("code", null, Words(fact.Value.Split(' '))) : fact.Value));
 
-    /// <summary>Allows line breaks only between the parts, not at the hyphens of a command's options or within a range.</summary>
+    /// <summary>Allows line breaks only between the parts, not at the hyphens of a command's options
+    /// or within a range.</summary>
     private static IEnumerable<object> Words(IEnumerable<string> parts) => parts.SelectMany((word, i) => new object[]
     {
         i == 0 ? "" : " ", word.Length <= LongFact ? Element("span", "word", word) : Clean(word),
@@ -43,8 +45,9 @@ internal static class HtmlPage
 
     private static object Show(Block block) => block switch
     {
-        Prose prose => prose.Content.Split("\n\n", StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries)
-            .Select(paragraph => Element("p", null, paragraph)),
+        Prose prose =>
+            prose.Content.Split("\n\n", StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries)
+                .Select(paragraph => Element("p", null, paragraph)),
         KeyFigures figures => Element("div", "figures", figures.Items.Select(Show)),
         Table table => Show(table),
         Chart chart => Show(chart),
@@ -52,7 +55,9 @@ internal static class HtmlPage
     };
 
     private static XElement Show(KeyFigure figure) => Element("div", "figure",
-        Element("div", "number", figure.Value, figure.Unit.Length > 0 ? Element("span", "unit", "\u202F" + figure.Unit) : null),
+        Element(
+            "div", "number", figure.Value,
+            figure.Unit.Length > 0 ? Element("span", "unit", "\u202F" + figure.Unit) : null),
         Element("div", "what", figure.Label));
 
     private static XElement Show(Chart chart) => Element("figure", null,
@@ -72,14 +77,18 @@ internal static class HtmlPage
     private static XElement Head(Column column) => Element("th", Classes(column, false), new XAttribute("scope", "col"),
         column.Name, column.Unit.Length > 0 ? Element("span", "unit", column.Unit) : null);
 
-    private static XElement Show(Row row, IReadOnlyList<Column> columns) => Element("tr", row.IsHighlighted ? "first" : null,
-        columns.Select((column, i) => i < row.Cells.Count
-            ? Element("td", Classes(column, row.Cells[i].IsHighlighted), column.Align == Align.Right ? Words(NumberAndRange(row.Cells[i].Text)) : row.Cells[i].Text)
-            : Element("td", Classes(column, false))));
+    private static XElement Show(Row row, IReadOnlyList<Column> columns) =>
+        Element("tr", row.IsHighlighted ? "first" : null,
+            columns.Select((column, i) => i < row.Cells.Count
+                ? Element(
+                    "td", Classes(column, row.Cells[i].IsHighlighted),
+                    column.Align == Align.Right ? Words(NumberAndRange(row.Cells[i].Text)) : row.Cells[i].Text)
+                : Element("td", Classes(column, false))));
 
-    private static string[] NumberAndRange(string text) => text.IndexOf(" (", StringComparison.Ordinal) is > 0 and var at
-        ? [text[..at], text[(at + 1)..]]
-        : [text];
+    private static string[] NumberAndRange(string text) =>
+        text.IndexOf(" (", StringComparison.Ordinal) is > 0 and var at
+            ? [text[..at], text[(at + 1)..]]
+            : [text];
 
     private static string Classes(Column column, bool isHighlighted) => string.Join(' ', new[]
     {

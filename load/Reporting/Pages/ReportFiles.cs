@@ -8,7 +8,8 @@ public static class ReportFiles
     /// <c>report.html</c>. An existing file is overwritten.</param>
     /// <returns>The path of the HTML file.</returns>
     /// <exception cref="IOException">The file cannot be written.</exception>
-    public static async Task<string> WriteAsync(this Report report, string folderOrFile, CancellationToken cancellationToken = default)
+    public static async Task<string> WriteAsync(
+        this Report report, string folderOrFile, CancellationToken cancellationToken = default)
     {
         var isFile = folderOrFile.EndsWith(".html", StringComparison.OrdinalIgnoreCase);
         var page = Path.GetFullPath(isFile ? folderOrFile : Path.Combine(folderOrFile, "report.html"));

@@ -10,10 +10,11 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Rpc.Backends;
 
-/// <summary>Executes commands for every protocol of the direct transport: checks a command, has it processed in this process,
-/// and returns the answer. Until the processors have started, it answers UNAVAILABLE.</summary>
+/// <summary>Executes commands for every protocol of the direct transport: checks a command, has it processed in this
+/// process, and returns the answer. Until the processors have started, it answers UNAVAILABLE.</summary>
 public sealed partial class CommandExecutor(
-    EmbeddedTransport processors, IOptions<BackendOptions> options, Supervisor supervisor, ILogger<CommandExecutor> logger)
+    EmbeddedTransport processors, IOptions<BackendOptions> options,
+    Supervisor supervisor, ILogger<CommandExecutor> logger)
     : Worker(supervisor), IReadyPart
 {
     private readonly int _inFlightMax = options.Value.InFlightMax;
@@ -23,8 +24,8 @@ public sealed partial class CommandExecutor(
     /// <inheritdoc/>
     public string? NotReadyReason => _ready ? null : "the backend is starting or stopping";
 
-    /// <summary>Processes a command, whether or not its sender still waits. The command's deadline ends the wait for the
-    /// answer.</summary>
+    /// <summary>Processes a command, whether or not its sender still waits. The command's deadline ends the
+    /// wait for the answer.</summary>
     /// <returns>The answer, or an error.</returns>
     public async Task<Reply> ExecuteAsync(Command command)
     {
@@ -45,7 +46,8 @@ public sealed partial class CommandExecutor(
             Interlocked.Decrement(ref _inFlight);
             return Replies.Error(
                 0, StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight,
-                $"The backend that serves this account has {_inFlightMax} commands in flight (Billing:Backend:InFlightMax).");
+                $"The backend that serves this account has {_inFlightMax} commands in flight "
+                    + "(Billing:Backend:InFlightMax).");
         }
         try
         {

@@ -6,8 +6,9 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Rpc.Backends;
 
-/// <summary>A backend that the proxies call directly, without Kafka: it serves payments and balances for its share of the
-/// accounts in one process. It listens for commands at a separate address; <c>Urls</c> is for health checks only.</summary>
+/// <summary>A backend that the proxies call directly, without Kafka: it serves payments and balances for its
+/// share of the accounts in one process. It listens for commands at a separate address; <c>Urls</c> is for
+/// health checks only.</summary>
 public static class DirectBackend
 {
     /// <summary>Adds the backend.</summary>
@@ -45,22 +46,26 @@ public static class DirectBackend
 
     // Whoever can connect to it can charge any account.
     private static IEnumerable<string> ExposureProblems(string listen, IConfiguration configuration) =>
-        listen.Length == 0 || ServiceAddresses.IsLoopback("http://" + listen) || configuration.GetValue<bool>(ServiceAddresses.InsecureSetting) ? [] :
+        listen.Length == 0 || ServiceAddresses.IsLoopback("http://" + listen)
+        || configuration.GetValue<bool>(ServiceAddresses.InsecureSetting) ? [] :
         [
-            $"Billing:Direct:Listen: '{listen}' may be reached from other machines, and a backend executes every command without authentication. "
-            + $"Listen on a loopback address, or, on a network where everybody is trusted, set {ServiceAddresses.InsecureSetting}=true.",
+            $"Billing:Direct:Listen: '{listen}' may be reached from other machines, and a backend executes every "
+                + "command without authentication. "
+            + "Listen on a loopback address, or, on a network where everybody is trusted, set "
+            + $"{ServiceAddresses.InsecureSetting}=true.",
         ];
 
     // Registered after the executor, so that it stops before it: commands already taken are still answered.
-    private static void AddRpcxCommands(this IServiceCollection services) => services.AddServiceTime().AddHostedService(provider =>
-    {
-        var server = new RpcxServer(
-            provider.GetRequiredService<IOptions<DirectOptions>>().Value.ListenEndPoint()!,
-            provider.GetRequiredService<TimeProvider>(), provider.GetRequiredService<ILogger<RpcxServer>>(),
-            provider.GetRequiredService<Supervisor>());
-        server.Publish<IBackendService>(new RpcxBackendService(provider.GetRequiredService<CommandExecutor>()));
-        return server;
-    });
+    private static void AddRpcxCommands(this IServiceCollection services) =>
+        services.AddServiceTime().AddHostedService(provider =>
+        {
+            var server = new RpcxServer(
+                provider.GetRequiredService<IOptions<DirectOptions>>().Value.ListenEndPoint()!,
+                provider.GetRequiredService<TimeProvider>(), provider.GetRequiredService<ILogger<RpcxServer>>(),
+                provider.GetRequiredService<Supervisor>());
+            server.Publish<IBackendService>(new RpcxBackendService(provider.GetRequiredService<CommandExecutor>()));
+            return server;
+        });
 
     private sealed class CommandServer(IOptions<DirectOptions> options) : IConfigureOptions<KestrelServerOptions>
     {
@@ -69,7 +74,9 @@ public static class DirectBackend
             kestrel.ServeManyCalls(options.Value.StreamsPerConnection);
             kestrel.UseProtocols(
                 HttpProtocols.Http1,
-                options.Value.KnownProtocol == DirectProtocol.Grpc ? [("http://" + options.Value.Listen, HttpProtocols.Http2)] : []);
+                options.Value.KnownProtocol == DirectProtocol.Grpc
+                    ? [("http://" + options.Value.Listen, HttpProtocols.Http2)]
+                    : []);
         }
     }
 }

@@ -2,10 +2,10 @@ using System.Text;
 
 namespace Billing.Rpc.Proxies;
 
-/// <summary>Assigns accounts to backends by rendezvous hashing: an account is served by the backend whose address has the
-/// highest score together with the account's stream id. The scores are the same in every process and on every machine,
-/// independent of the order of the addresses. A backend that is added receives accounts evenly from all others; when one is
-/// removed, only its accounts move.</summary>
+/// <summary>Assigns accounts to backends by rendezvous hashing: an account is served by the backend whose address has
+/// the highest score together with the account's stream id. The scores are the same in every process and on every
+/// machine, independent of the order of the addresses. A backend that is added receives accounts evenly from all
+/// others; when one is removed, only its accounts move.</summary>
 public sealed class BackendAssignment
 {
     private const ulong FnvOffset = 14695981039346656037;
@@ -55,8 +55,8 @@ public sealed class BackendAssignment
         return hash;
     }
 
-    /// <summary>Mixes a hash so that each of its bits influences every bit of the score: the hashes of consecutively numbered
-    /// accounts differ only in the last bits.</summary>
+    /// <summary>Mixes a hash so that each of its bits influences every bit of the score: the hashes of consecutively
+    /// numbered accounts differ only in the last bits.</summary>
     internal static ulong Mix(ulong hash)
     {
         unchecked

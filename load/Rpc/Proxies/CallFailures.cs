@@ -5,8 +5,8 @@ using Grpc.Core;
 
 namespace Billing.Rpc.Proxies;
 
-/// <summary>The replies to callers when calls to one backend fail. The backend's address and the cause are only logged, for the
-/// operators, with at most one line per second.</summary>
+/// <summary>The replies to callers when calls to one backend fail. The backend's address and the cause are only logged,
+/// for the operators, with at most one line per second.</summary>
 internal sealed partial class CallFailures(string address, TimeProvider time, ILogger logger)
 {
     private static readonly TimeSpan LogInterval = TimeSpan.FromSeconds(1);
@@ -18,7 +18,8 @@ internal sealed partial class CallFailures(string address, TimeProvider time, IL
     {
         Log(reason);
         return Replies.Error(
-            0, StatusCode.Unavailable, ErrorReasons.BackendUnavailable, "The backend that serves this account is unavailable.");
+            0, StatusCode.Unavailable, ErrorReasons.BackendUnavailable,
+            "The backend that serves this account is unavailable.");
     }
 
     /// <summary>Returns the reply for a backend that answered with an error or an invalid reply.</summary>

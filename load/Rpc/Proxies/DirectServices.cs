@@ -9,7 +9,8 @@ namespace Billing.Rpc.Proxies;
 public static class DirectServices
 {
     /// <summary>Adds the proxy's side of the transport.</summary>
-    public static IServiceCollection AddDirectRequestTransport(this IServiceCollection services, IConfiguration configuration)
+    public static IServiceCollection AddDirectRequestTransport(
+        this IServiceCollection services, IConfiguration configuration)
     {
         services.AddSettings<DirectOptions>(configuration, DirectOptions.Section, options => options.ProxyProblems());
         services.AddServiceTime();

@@ -5,8 +5,8 @@ using Billing.Wire.V1;
 
 namespace Billing.Rpc.Proxies;
 
-/// <summary>The proxy's side of the direct transport: calls the one backend that serves the command's account. While that
-/// backend is unavailable, commands for its accounts fail with UNAVAILABLE: there is no failover.</summary>
+/// <summary>The proxy's side of the direct transport: calls the one backend that serves the command's account. While
+/// that backend is unavailable, commands for its accounts fail with UNAVAILABLE: there is no failover.</summary>
 public sealed class DirectTransport : IRequestTransport, IAsyncDisposable
 {
     private static readonly TimeSpan TimeoutMax = TimeSpan.FromDays(1);
@@ -23,7 +23,8 @@ public sealed class DirectTransport : IRequestTransport, IAsyncDisposable
         _time = time;
         Description = new TransportDescription(
             "direct",
-            "Proxies call the backend that serves the account directly; there are no topics, consumer groups or dead letters. The backends: "
+            "Proxies call the backend that serves the account directly; "
+                + "there are no topics, consumer groups or dead letters. The backends: "
                 + string.Join(", ", addresses) + ".",
             StoresCommands: false, TimesSteps: false);
     }

@@ -20,7 +20,8 @@ internal sealed class RpcxBackendChannel : IBackendChannel
     {
         _failures = new CallFailures(address, time, logger);
         _time = time;
-        _client = new RpcxClient(new RpcxClientOptions(address) { ConnectTimeout = options.ConnectTimeout }, time, logger);
+        _client = new RpcxClient(
+            new RpcxClientOptions(address) { ConnectTimeout = options.ConnectTimeout }, time, logger);
         _backend = _client.Proxy<IBackendService>();
     }
 
@@ -38,7 +39,9 @@ internal sealed class RpcxBackendChannel : IBackendChannel
         }
         catch (RpcxException e)
         {
-            return e.StatusCode == StatusCode.Unavailable ? _failures.Unavailable(e.Message) : _failures.InvalidReply(e.StatusCode, e.Message);
+            return e.StatusCode == StatusCode.Unavailable
+                ? _failures.Unavailable(e.Message)
+                : _failures.InvalidReply(e.StatusCode, e.Message);
         }
         finally
         {

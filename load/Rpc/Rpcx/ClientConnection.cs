@@ -18,7 +18,8 @@ internal sealed class ClientConnection(Socket socket, string address) : IDisposa
     /// <summary>Whether further calls may be sent.</summary>
     public bool IsOpen => !_closed;
 
-    /// <summary>Completes when the server has read so much that further calls may be sent, or when the connection is closed.</summary>
+    /// <summary>Completes when the server has read so much that further calls may be sent, or when the
+    /// connection is closed.</summary>
     public Task WaitForCapacityAsync() => _output.WaitForCapacityAsync();
 
     /// <summary>Sends a call.</summary>
@@ -30,7 +31,8 @@ internal sealed class ClientConnection(Socket socket, string address) : IDisposa
         if (length > FrameHeader.PayloadMax)
         {
             throw new RpcxException(
-                StatusCode.ResourceExhausted, $"A request of {length} bytes to {call.Method.Name} is longer than {FrameHeader.PayloadMax}.");
+                StatusCode.ResourceExhausted,
+                $"A request of {length} bytes to {call.Method.Name} is longer than {FrameHeader.PayloadMax}.");
         }
         if (_closed || !_output.HasCapacity)
         {
@@ -40,8 +42,10 @@ internal sealed class ClientConnection(Socket socket, string address) : IDisposa
         _calls[id] = call;
         try
         {
-            // What RunAsync has removed, it has also failed. Otherwise the connection was closed before the call was added.
-            return _output.Write(new FrameHeader(FrameKind.Request, id, call.Method.Number, length), call.Request) || !_calls.TryRemove(id, out _);
+            // What RunAsync has removed, it has also failed. Otherwise the connection was closed before
+            // the call was added.
+            return _output.Write(new FrameHeader(FrameKind.Request, id, call.Method.Number, length), call.Request)
+                || !_calls.TryRemove(id, out _);
         }
         catch
         {
@@ -103,7 +107,10 @@ internal sealed class ClientConnection(Socket socket, string address) : IDisposa
         {
             var error = FrameReader.Parse(Error.Parser, payload);
             return new RpcxException(
-                error.StatusCode is > 0 and <= (int)StatusCode.Unauthenticated ? (StatusCode)error.StatusCode : StatusCode.Unknown, error.Message);
+                error.StatusCode is > 0 and <= (int)StatusCode.Unauthenticated
+                    ? (StatusCode)error.StatusCode
+                    : StatusCode.Unknown,
+                error.Message);
         }
         catch (InvalidProtocolBufferException e)
         {

@@ -3,9 +3,10 @@ using Grpc.Core;
 
 namespace Billing.Rpc.Rpcx;
 
-/// <summary>One of a client's connections. It is opened when a call needs it, and again after it is lost; after a failed attempt, only when the
-/// back-off has passed.</summary>
-internal sealed partial class ConnectionSlot(RpcxClientOptions options, TimeProvider time, ILogger logger, CancellationToken disposed)
+/// <summary>One of a client's connections. It is opened when a call needs it, and again after it is lost;
+/// after a failed attempt, only when the back-off has passed.</summary>
+internal sealed partial class ConnectionSlot(
+    RpcxClientOptions options, TimeProvider time, ILogger logger, CancellationToken disposed)
 {
     private readonly Uri _address = new("rpcx://" + options.Address);
     private readonly Lock _gate = new();
@@ -14,7 +15,8 @@ internal sealed partial class ConnectionSlot(RpcxClientOptions options, TimeProv
     private long _failed;
 
     /// <summary>The connection, if it is open for calls; otherwise null.</summary>
-    public ClientConnection? Open => _latest is { IsCompletedSuccessfully: true, Result: { IsOpen: true } open } ? open : null;
+    public ClientConnection? Open =>
+        _latest is { IsCompletedSuccessfully: true, Result: { IsOpen: true } open } ? open : null;
 
     /// <summary>Returns the connection; opens it if necessary.</summary>
     /// <exception cref="RpcxException">It cannot be opened now; UNAVAILABLE.</exception>
@@ -23,7 +25,8 @@ internal sealed partial class ConnectionSlot(RpcxClientOptions options, TimeProv
         lock (_gate)
         {
             var isCurrent = Open is not null || _latest is { IsCompleted: false }
-                || (_latest is { IsFaulted: true } && time.GetElapsedTime(Volatile.Read(ref _failed)) < options.Backoff);
+                || (_latest is { IsFaulted: true }
+                    && time.GetElapsedTime(Volatile.Read(ref _failed)) < options.Backoff);
             if (!isCurrent)
             {
                 // A connection serves many callers, so it must not inherit the first caller's execution context.
@@ -58,7 +61,9 @@ internal sealed partial class ConnectionSlot(RpcxClientOptions options, TimeProv
         {
             socket.Dispose();
             Volatile.Write(ref _failed, time.GetTimestamp());
-            var why = e is SocketException ? e.Message : disposed.IsCancellationRequested ? "the client is disposed" : $"no answer within {options.ConnectTimeout}";
+            var why = e is SocketException ? e.Message
+                : disposed.IsCancellationRequested ? "the client is disposed"
+                : $"no answer within {options.ConnectTimeout}";
             ConnectFailed(options.Address, why);
             throw new RpcxException(StatusCode.Unavailable, $"Cannot connect to {options.Address}: {why}.", e);
         }

@@ -25,8 +25,8 @@ internal enum FrameKind : byte
 /// <summary>The other end violated the protocol; its connection is closed.</summary>
 internal sealed class ProtocolException(string message) : Exception(message);
 
-/// <summary>The 20 bytes in front of every payload, little-endian: length of the payload (u32), kind (u8), version of the protocol (u8), zero
-/// (u16), method number (u32, of requests), call id (u64).</summary>
+/// <summary>The 20 bytes in front of every payload, little-endian: length of the payload (u32), kind (u8),
+/// version of the protocol (u8), zero (u16), method number (u32, of requests), call id (u64).</summary>
 internal readonly record struct FrameHeader(FrameKind Kind, ulong CallId, uint Method = 0, int Length = 0)
 {
     public const int Bytes = 20;
@@ -49,10 +49,13 @@ internal readonly record struct FrameHeader(FrameKind Kind, ulong CallId, uint M
     {
         var kind = BinaryPrimitives.ReadUInt32LittleEndian(from[4..]) ^ (Version << 8);
         var length = BinaryPrimitives.ReadUInt32LittleEndian(from);
-        return kind is 0 or > (uint)FrameKind.Error ? throw new ProtocolException($"{Convert.ToHexString(from[4..8])} is no kind of frame of version {Version}")
-            : length > PayloadMax ? throw new ProtocolException($"a frame of {length} bytes is longer than {PayloadMax}")
+        return kind is 0 or > (uint)FrameKind.Error
+            ? throw new ProtocolException($"{Convert.ToHexString(from[4..8])} is no kind of frame of version {Version}")
+            : length > PayloadMax ? throw new ProtocolException(
+                $"a frame of {length} bytes is longer than {PayloadMax}")
             : new FrameHeader(
-                (FrameKind)kind, BinaryPrimitives.ReadUInt64LittleEndian(from[12..]), BinaryPrimitives.ReadUInt32LittleEndian(from[8..]), (int)length);
+                (FrameKind)kind, BinaryPrimitives.ReadUInt64LittleEndian(from[12..]),
+                BinaryPrimitives.ReadUInt32LittleEndian(from[8..]), (int)length);
     }
 }
 
@@ -67,7 +70,8 @@ internal static class FrameReader
     /// <param name="pause">Is called before each wait for more bytes.</param>
     /// <exception cref="ProtocolException">The other end violated the protocol.</exception>
     /// <exception cref="IOException">The connection is lost.</exception>
-    public static async Task ReadAllAsync(Socket socket, Func<FrameHeader, ReadOnlySequence<byte>, ValueTask> take, Action pause)
+    public static async Task ReadAllAsync(
+        Socket socket, Func<FrameHeader, ReadOnlySequence<byte>, ValueTask> take, Action pause)
     {
         var input = PipeReader.Create(new NetworkStream(socket), new StreamPipeReaderOptions(bufferSize: SegmentBytes));
         try
@@ -94,10 +98,11 @@ internal static class FrameReader
         }
     }
 
-    /// <summary>Reads the first frame if it has been received completely, and advances the input past it; the payload is a part of the input.
-    /// </summary>
+    /// <summary>Reads the first frame if it has been received completely, and advances the input past it;
+    /// the payload is a part of the input.</summary>
     /// <exception cref="ProtocolException">The input does not begin with a valid header.</exception>
-    public static bool TryRead(ref ReadOnlySequence<byte> input, out FrameHeader header, out ReadOnlySequence<byte> payload)
+    public static bool TryRead(
+        ref ReadOnlySequence<byte> input, out FrameHeader header, out ReadOnlySequence<byte> payload)
     {
         (header, payload) = (default, default);
         if (input.Length < FrameHeader.Bytes)

@@ -4,9 +4,9 @@ using Google.Protobuf;
 
 namespace Billing.Rpc.Rpcx;
 
-/// <summary>The output queue of one connection. Any thread may write frames, directly into the pipe's buffers; one loop sends
-/// them. Frames written during a send are sent together next, so that a busier connection sends more frames per system call.
-/// </summary>
+/// <summary>The output queue of one connection. Any thread may write frames, directly into the pipe's buffers; one
+/// loop sends them. Frames written during a send are sent together next, so that a busier connection sends more
+/// frames per system call.</summary>
 /// <param name="socket">The connection.</param>
 internal sealed class FrameOutput(Socket socket)
 {
@@ -16,7 +16,8 @@ internal sealed class FrameOutput(Socket socket)
 
     private readonly Lock _gate = new();
 
-    // The pipe itself never blocks writers: answers are always accepted, and writers of new requests check HasCapacity first.
+    // The pipe itself never blocks writers: answers are always accepted, and writers of new requests check
+    // HasCapacity first.
     private readonly Pipe _pipe = new(new PipeOptions(
         readerScheduler: PipeScheduler.ThreadPool,
         pauseWriterThreshold: 0,
@@ -27,7 +28,8 @@ internal sealed class FrameOutput(Socket socket)
     private long _unsent;
     private bool _completed;
 
-    /// <summary>Sends small frames without delay, and lets the system find out within a minute that the other end is gone.</summary>
+    /// <summary>Sends small frames without delay, and lets the system find out within a minute that the
+    /// other end is gone.</summary>
     public static void Prepare(Socket socket)
     {
         socket.NoDelay = true;
@@ -111,8 +113,8 @@ internal sealed class FrameOutput(Socket socket)
         roomMade?.TrySetResult();
     }
 
-    /// <summary>Sends until the output is completed and everything is sent, and then shuts down the sending side of the socket.
-    /// If the connection is lost, closes the socket, which also ends its reader.</summary>
+    /// <summary>Sends until the output is completed and everything is sent, and then shuts down the sending side of the
+    /// socket. If the connection is lost, closes the socket, which also ends its reader.</summary>
     public async Task SendAsync()
     {
         try

@@ -29,7 +29,8 @@ internal abstract class RemoteMethod
 
     /// <param name="client">Sends the calls.</param>
     public static RemoteMethod Of(RpcxClient client, MethodContract contract) =>
-        (RemoteMethod)Activator.CreateInstance(typeof(RemoteMethod<>).MakeGenericType(contract.Reply), client, contract)!;
+        (RemoteMethod)Activator.CreateInstance(
+            typeof(RemoteMethod<>).MakeGenericType(contract.Reply), client, contract)!;
 }
 
 internal sealed class RemoteMethod<TReply>(RpcxClient client, MethodContract contract) : RemoteMethod
@@ -45,7 +46,8 @@ internal sealed class RemoteMethod<TReply>(RpcxClient client, MethodContract con
         return call.Task;
     }
 
-    // The caller's code continues on another thread than the loop that reads replies, so that a caller that blocks does not delay others.
+    // The caller's code continues on another thread than the loop that reads replies, so that a caller that blocks does
+    // not delay others.
     private sealed class PendingCall(MethodContract method, IMessage request)
         : TaskCompletionSource<TReply>(TaskCreationOptions.RunContinuationsAsynchronously), IPendingCall
     {
@@ -82,5 +84,6 @@ internal class ServiceProxy : DispatchProxy
         return proxy;
     }
 
-    protected override object? Invoke(MethodInfo? targetMethod, object?[]? args) => _methods[targetMethod!].Call((IMessage)args![0]!);
+    protected override object? Invoke(MethodInfo? targetMethod, object?[]? args) =>
+        _methods[targetMethod!].Call((IMessage)args![0]!);
 }

@@ -1,7 +1,7 @@
 namespace Billing.Rpc.Rpcx;
 
-/// <summary>Marks an interface as a service that can be called over RPCX. Both sides use the same interface, or two with the same public names.
-/// </summary>
+/// <summary>Marks an interface as a service that can be called over RPCX. Both sides use the same interface, or two
+/// with the same public names.</summary>
 /// <param name="name">The public name.</param>
 [AttributeUsage(AttributeTargets.Interface, Inherited = false)]
 public sealed class RpcxServiceAttribute(string name) : Attribute
@@ -10,8 +10,8 @@ public sealed class RpcxServiceAttribute(string name) : Attribute
     public string Name { get; } = name;
 }
 
-/// <summary>Gives a method of a service its public name. The method must be of the form <c>Task&lt;TReply&gt; Name(TRequest request)</c> with
-/// Google.Protobuf messages.</summary>
+/// <summary>Gives a method of a service its public name. The method must be of the form <c>Task&lt;TReply&gt;
+/// Name(TRequest request)</c> with Google.Protobuf messages.</summary>
 /// <param name="name">The public name, unique within the service.</param>
 [AttributeUsage(AttributeTargets.Method, Inherited = false)]
 public sealed class RpcxMethodAttribute(string name) : Attribute

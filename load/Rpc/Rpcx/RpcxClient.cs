@@ -16,9 +16,10 @@ public sealed record RpcxClientOptions(string Address)
     public TimeSpan Backoff { get; init; } = TimeSpan.FromMilliseconds(250);
 }
 
-/// <summary>Calls the services of one server. Each connection can have many calls in flight at the same time, and replies arrive in any order.
-/// Connections are opened by the first call that needs them. When a connection is lost, its calls fail at once, and the next call reconnects. A
-/// call ends with its reply or with an <see cref="RpcxException"/>; a caller limits its own wait. Thread-safe.</summary>
+/// <summary>Calls the services of one server. Each connection can have many calls in flight at the same time, and
+/// replies arrive in any order. Connections are opened by the first call that needs them. When a connection is lost,
+/// its calls fail at once, and the next call reconnects. A call ends with its reply or with an
+/// <see cref="RpcxException"/>; a caller limits its own wait. Thread-safe.</summary>
 public sealed class RpcxClient : IAsyncDisposable
 {
     private const int AttemptsMax = 3;
@@ -31,16 +32,22 @@ public sealed class RpcxClient : IAsyncDisposable
     public RpcxClient(RpcxClientOptions options, TimeProvider time, ILogger<RpcxClient> logger)
     {
         ArgumentNullException.ThrowIfNull(options);
-        _slots = [.. Enumerable.Range(0, options.Connections).Select(_ => new ConnectionSlot(options, time, logger, _disposed.Token))];
+        _slots =
+        [
+            .. Enumerable.Range(0, options.Connections)
+                .Select(_ => new ConnectionSlot(options, time, logger, _disposed.Token)),
+        ];
     }
 
-    /// <summary>Creates a proxy: a local object with the methods of the remote service. Create it once and keep it: reflection is used here, not
-    /// in the calls.</summary>
+    /// <summary>Creates a proxy: a local object with the methods of the remote service. Create it once and keep it:
+    /// reflection is used here, not in the calls.</summary>
     /// <typeparam name="TService">An interface with <see cref="RpcxServiceAttribute"/>.</typeparam>
-    /// <exception cref="ArgumentException">The interface is not a valid service; the message names the problem.</exception>
+    /// <exception cref="ArgumentException">The interface is not a valid service;
+    /// the message names the problem.</exception>
     public TService Proxy<TService>()
         where TService : class => ServiceProxy.Create<TService>(
-            ServiceContract.Read(typeof(TService)).ToDictionary(method => method.Method, method => RemoteMethod.Of(this, method)));
+            ServiceContract.Read(typeof(TService))
+                .ToDictionary(method => method.Method, method => RemoteMethod.Of(this, method)));
 
     /// <summary>Closes the connections. Calls in flight fail with UNAVAILABLE.</summary>
     public async ValueTask DisposeAsync()

@@ -5,13 +5,14 @@ using Billing.Hosting;
 
 namespace Billing.Rpc.Rpcx;
 
-/// <summary>Serves the services that are published on it before it is started. There is no encryption and no authentication: listen only where
-/// no other than the platform's processes can connect.</summary>
+/// <summary>Serves the services that are published on it before it is started. There is no encryption and no
+/// authentication: listen only where no other than the platform's processes can connect.</summary>
 /// <param name="listen">The address to listen on; port 0 means any free port.</param>
 /// <param name="time">The clock.</param>
 /// <param name="logger">The log.</param>
 /// <param name="supervisor">Watches the loop that accepts connections; null for none.</param>
-public sealed partial class RpcxServer(IPEndPoint listen, TimeProvider time, ILogger<RpcxServer> logger, Supervisor? supervisor = null)
+public sealed partial class RpcxServer(
+    IPEndPoint listen, TimeProvider time, ILogger<RpcxServer> logger, Supervisor? supervisor = null)
     : IHostedService, IAsyncDisposable
 {
     private const int AcceptQueue = 512;
@@ -25,7 +26,8 @@ public sealed partial class RpcxServer(IPEndPoint listen, TimeProvider time, ILo
     private Socket? _listener;
     private Task _accepting = Task.CompletedTask;
 
-    /// <summary>Maximum number of calls in flight of a connection: nothing more is read from it until one has ended.</summary>
+    /// <summary>Maximum number of calls in flight of a connection: nothing more is read from it
+    /// until one has ended.</summary>
     public int InFlightMax { get; init; } = 10_000;
 
     /// <summary>The address on which it listens.</summary>
@@ -35,8 +37,8 @@ public sealed partial class RpcxServer(IPEndPoint listen, TimeProvider time, ILo
     /// <typeparam name="TService">An interface with <see cref="RpcxServiceAttribute"/>.</typeparam>
     /// <param name="implementation">The implementation; it is called from many threads at the same time.</param>
     /// <param name="dispatch">Where the implementation runs.</param>
-    /// <exception cref="ArgumentException">The interface is not a valid service, or two methods have the same public name, or names of the same
-    /// number.</exception>
+    /// <exception cref="ArgumentException">The interface is not a valid service, or two methods have the same public
+    /// name, or names of the same number.</exception>
     public void Publish<TService>(TService implementation, RpcxDispatch dispatch = RpcxDispatch.Inline)
         where TService : class
     {
@@ -65,13 +67,15 @@ public sealed partial class RpcxServer(IPEndPoint listen, TimeProvider time, ILo
         using (ExecutionContext.SuppressFlow())
         {
             _accepting = Task.Run(
-                () => supervisor?.RunAsync(nameof(RpcxServer), _ => AcceptAsync(_listener), _stopping.Token) ?? AcceptAsync(_listener),
+                () => supervisor?.RunAsync(nameof(RpcxServer), _ => AcceptAsync(_listener), _stopping.Token)
+                    ?? AcceptAsync(_listener),
                 CancellationToken.None);
         }
         return Task.CompletedTask;
     }
 
-    /// <summary>Stops accepting connections and calls, waits for the calls in flight, for at most 20 seconds, and closes all connections.</summary>
+    /// <summary>Stops accepting connections and calls, waits for the calls in flight, for at most 20 seconds,
+    /// and closes all connections.</summary>
     public async Task StopAsync(CancellationToken cancellationToken)
     {
         await StopAcceptingAsync();
@@ -81,7 +85,8 @@ public sealed partial class RpcxServer(IPEndPoint listen, TimeProvider time, ILo
         {
             await open.Key.StopAsync(stop.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
             // The client closes the connection when it has read the last answer.
-            await open.Value.WaitAsync(LeaveTimeout, time, stop.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            await open.Value.WaitAsync(LeaveTimeout, time, stop.Token)
+                .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }));
         await DisposeAsync();
     }
@@ -121,7 +126,8 @@ public sealed partial class RpcxServer(IPEndPoint listen, TimeProvider time, ILo
             {
                 // For example, no file descriptor is free: closing connections release some.
                 AcceptFailed(e.Message);
-                await Task.Delay(AcceptRetry, time, _stopping.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+                await Task.Delay(AcceptRetry, time, _stopping.Token)
+                    .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
             }
         }
     }

@@ -6,8 +6,8 @@ using Grpc.Core;
 
 namespace Billing.Rpc.Rpcx;
 
-/// <summary>The connection of one client: reads calls, starts them, and sends each answer as soon as it is available. Every call gets one answer.
-/// </summary>
+/// <summary>The connection of one client: reads calls, starts them, and sends each answer as soon as it is available.
+/// Every call gets one answer.</summary>
 internal sealed partial class ServerConnection(
     Socket socket, IReadOnlyDictionary<uint, ServerMethod> methods, int inFlightMax, ILogger logger) : IDisposable
 {
@@ -44,7 +44,8 @@ internal sealed partial class ServerConnection(
         await sending;
     }
 
-    /// <summary>Refuses further calls, waits until those in flight have been answered, and tells the client that no more will come.</summary>
+    /// <summary>Refuses further calls, waits until those in flight have been answered, and tells the client that
+    /// no more will come.</summary>
     public async Task StopAsync(CancellationToken cancellationToken)
     {
         _stopping = true;
@@ -74,9 +75,12 @@ internal sealed partial class ServerConnection(
             var length = reply.CalculateSize();
             if (length > FrameHeader.PayloadMax)
             {
-                throw new RpcxException(StatusCode.ResourceExhausted, $"The reply of {length} bytes is longer than {FrameHeader.PayloadMax}.");
+                throw new RpcxException(
+                    StatusCode.ResourceExhausted,
+                    $"The reply of {length} bytes is longer than {FrameHeader.PayloadMax}.");
             }
-            _output.Write(new FrameHeader(FrameKind.Reply, id, 0, length), reply, flush: !isHeld || ++_answersHeld % AnswersHeldMax == 0);
+            _output.Write(new FrameHeader(FrameKind.Reply, id, 0, length), reply, flush: !isHeld
+                || ++_answersHeld % AnswersHeldMax == 0);
         }
         catch (Exception e)
         {

@@ -43,7 +43,9 @@ internal sealed class PublishedMethod<TRequest, TReply> : ServerMethod
         }
         catch (InvalidProtocolBufferException)
         {
-            connection.Fail(id, Name, new RpcxException(StatusCode.InvalidArgument, $"The request is not a valid message for {Name}."));
+            connection.Fail(
+                id, Name,
+                new RpcxException(StatusCode.InvalidArgument, $"The request is not a valid message for {Name}."));
             return;
         }
         if (_dispatch == RpcxDispatch.Inline)

@@ -11,15 +11,22 @@ namespace Billing.Simulation.Books;
 /// <param name="Currency">Its currency; empty if there is none.</param>
 /// <param name="Notes">What its caller keeps with it.</param>
 /// <param name="PaymentId">The payment that it follows; empty if it follows none.</param>
-internal sealed record Contents(string Kind, decimal Amount = 0, string Currency = "", Notes? Notes = null, Guid PaymentId = default)
+internal sealed record Contents(
+    string Kind, decimal Amount = 0, string Currency = "", Notes? Notes = null, Guid PaymentId = default)
 {
     /// <summary>What a request of a client asks for.</summary>
     public static Contents Of(IMessage request) => request switch
     {
-        MakePaymentRequest r => new("payment", ReferenceModel.Decimal(r.Amount), r.Amount.CurrencyCode, Notes.Of(r.Notes)),
-        AuthorisePaymentRequest r => new("authorisation", ReferenceModel.Decimal(r.Amount), r.Amount.CurrencyCode, Notes.Of(r.Notes)),
-        CapturePaymentRequest r => new("capture", ReferenceModel.Decimal(r.Amount), r.Amount.CurrencyCode, Notes.Of(r.Notes), Guid.Parse(r.PaymentId)),
-        RefundPaymentRequest r => new("refund", ReferenceModel.Decimal(r.Amount), r.Amount.CurrencyCode, Notes.Of(r.Notes), Guid.Parse(r.PaymentId)),
+        MakePaymentRequest r =>
+            new("payment", ReferenceModel.Decimal(r.Amount), r.Amount.CurrencyCode, Notes.Of(r.Notes)),
+        AuthorisePaymentRequest r =>
+            new("authorisation", ReferenceModel.Decimal(r.Amount), r.Amount.CurrencyCode, Notes.Of(r.Notes)),
+        CapturePaymentRequest r => new(
+            "capture", ReferenceModel.Decimal(r.Amount), r.Amount.CurrencyCode,
+            Notes.Of(r.Notes), Guid.Parse(r.PaymentId)),
+        RefundPaymentRequest r => new(
+            "refund", ReferenceModel.Decimal(r.Amount), r.Amount.CurrencyCode,
+            Notes.Of(r.Notes), Guid.Parse(r.PaymentId)),
         VoidPaymentRequest r => new("void", PaymentId: Guid.Parse(r.PaymentId)),
         SetCreditLimitRequest r => new("limit", ReferenceModel.Decimal(r.Limit), r.Limit.CurrencyCode),
         SetAccountStatusRequest r => new("status", (int)r.AccountStatus, Notes: Notes.Of(r.Notes)),

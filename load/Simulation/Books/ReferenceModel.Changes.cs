@@ -10,7 +10,8 @@ internal sealed partial class ReferenceModel
     /// far.</summary>
     public HashSet<decimal> DefaultLimits { get; } = [Settings.DefaultCreditLimit];
 
-    private bool IsLimit(State state, decimal limit) => state.Limit is { } own ? limit == own : DefaultLimits.Contains(limit);
+    private bool IsLimit(State state, decimal limit) =>
+        state.Limit is { } own ? limit == own : DefaultLimits.Contains(limit);
 
     /// <summary>The event store was restored to an earlier time: what came after it has never been, and what was
     /// closed since is not. What is still on the topics may be executed now, whatever its caller was told.</summary>

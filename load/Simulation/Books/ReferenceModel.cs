@@ -10,9 +10,9 @@ using Google.Protobuf.WellKnownTypes;
 
 namespace Billing.Simulation.Books;
 
-/// <summary>An independent record that checks the platform: the requests, the answers, and the state that each account must have
-/// after each of its events, by a second implementation of the rules. Throws a <see cref="SimulationException"/> at the first
-/// wrong answer or event.</summary>
+/// <summary>An independent record that checks the platform: the requests, the answers, and the state that each account
+/// must have after each of its events, by a second implementation of the rules. Throws a
+/// <see cref="SimulationException"/> at the first wrong answer or event.</summary>
 internal sealed partial class ReferenceModel(StoreHistory store, Func<long> now)
 {
     private readonly Func<long> _now = now;
@@ -31,7 +31,8 @@ internal sealed partial class ReferenceModel(StoreHistory store, Func<long> now)
         Require(
             answer.Outcome == (state.Declined is null ? PaymentOutcome.Accepted : PaymentOutcome.Declined)
             && (state.Declined is null || state.Declined == answer.DeclineReason),
-            $"a payment was answered with {answer.Outcome} {answer.DeclineReason}; stored is {state.Declined?.ToString() ?? "accepted"}");
+            $"a payment was answered with {answer.Outcome} {answer.DeclineReason}; "
+                + $"stored is {state.Declined?.ToString() ?? "accepted"}");
         RequireAnswer(id, state, answer);
     }
 
@@ -40,7 +41,8 @@ internal sealed partial class ReferenceModel(StoreHistory store, Func<long> now)
     {
         var state = StateOf(id, contents, answer.Version);
         Require(
-            answer.PaymentId == payment.TransactionId.ToString() && Decimal(answer.Refunded) <= _payments[payment].Refunded,
+            answer.PaymentId == payment.TransactionId.ToString()
+                && Decimal(answer.Refunded) <= _payments[payment].Refunded,
             $"a refund was answered with {answer}; it is {state}, {_payments[payment]}");
         RequireAnswer(id, state, answer);
     }
@@ -77,7 +79,8 @@ internal sealed partial class ReferenceModel(StoreHistory store, Func<long> now)
         RequireAnswer(id, state, answer);
     }
 
-    /// <summary>Checks that a capture or a release was rightly refused. What is on hold only becomes less, so it will never be recorded.</summary>
+    /// <summary>Checks that a capture or a release was rightly refused. What is on hold only becomes less, so it will
+    /// never be recorded.</summary>
     public void HoldRefused(CommandId id, Contents contents, CommandId payment, decimal amount, string? reason)
     {
         States(id.StreamId);
@@ -94,17 +97,22 @@ internal sealed partial class ReferenceModel(StoreHistory store, Func<long> now)
         _refused.Add((id, contents));
     }
 
-    /// <summary>Checks that a refund was rightly refused. What is left of a payment only becomes less, so it will never be recorded.</summary>
+    /// <summary>Checks that a refund was rightly refused. What is left of a payment only becomes less, so it will
+    /// never be recorded.</summary>
     public void RefundRefused(CommandId id, Contents contents, CommandId payment, decimal amount, string? reason)
     {
         States(id.StreamId);
         if (!_payments.TryGetValue(payment, out var paid))
         {
-            Require(reason == ErrorReasons.PaymentNotFound, $"a refund of a payment that is not recorded was refused with {reason}");
+            Require(
+                reason == ErrorReasons.PaymentNotFound,
+                $"a refund of a payment that is not recorded was refused with {reason}");
             return;
         }
         Require(
-            paid.IsDeclined ? reason == ErrorReasons.PaymentDeclined : reason == ErrorReasons.AmountTooLarge && amount > paid.Charged - paid.Refunded,
+            paid.IsDeclined
+                ? reason == ErrorReasons.PaymentDeclined
+                : reason == ErrorReasons.AmountTooLarge && amount > paid.Charged - paid.Refunded,
             $"a refund of {amount} was refused with {reason}; {paid}");
         _refused.Add((id, contents));
     }
@@ -121,7 +129,9 @@ internal sealed partial class ReferenceModel(StoreHistory store, Func<long> now)
     public void LimitRefused(string streamId, string currency)
     {
         var now = States(streamId)[^1].Currency;
-        Require(now is not null && now != currency, $"a limit in {currency} was refused for an account in {now ?? "no currency"}");
+        Require(
+            now is not null && now != currency,
+            $"a limit in {currency} was refused for an account in {now ?? "no currency"}");
     }
 
     /// <summary>Checks the answer to a change of a status.</summary>
@@ -137,9 +147,11 @@ internal sealed partial class ReferenceModel(StoreHistory store, Func<long> now)
     /// <summary>Number of events of an account.</summary>
     public int VersionOf(string streamId) => States(streamId).Count - 1;
 
-    /// <summary>Checks that an account was rightly not closed: it was not empty at some moment after the request.</summary>
+    /// <summary>Checks that an account was rightly not closed: it was not empty at some moment
+    /// after the request.</summary>
     public void StatusRefused(string streamId, AccountStatus status, int since) => Require(
-        status == AccountStatus.Closed && States(streamId).Skip(since).Any(state => state.Balance != 0 || state.OnHold != 0),
+        status == AccountStatus.Closed
+            && States(streamId).Skip(since).Any(state => state.Balance != 0 || state.OnHold != 0),
         $"a change to {status} was refused, and {streamId} was empty");
 
     /// <summary>Checks the state of an account in a view.</summary>
@@ -147,7 +159,8 @@ internal sealed partial class ReferenceModel(StoreHistory store, Func<long> now)
     {
         var last = States(streamId)[^1];
         Require(
-            account.Version == last.Version && account.Balance == last.Balance && account.CreditLimit == (last.Limit ?? defaultLimit)
+            account.Version == last.Version && account.Balance == last.Balance
+                && account.CreditLimit == (last.Limit ?? defaultLimit)
             && account.Currency == last.Currency && account.OnHold == last.OnHold && account.Status == last.Status,
             $"a view has {streamId} as {account}; it is {last}");
     }
@@ -168,7 +181,8 @@ internal sealed partial class ReferenceModel(StoreHistory store, Func<long> now)
         Require(
             store.Events.Select(Id).Distinct().Count() == store.Events.Count, "a transaction is recorded twice");
         Require(
-            !store.Events.Any(stored => Contents.Of(stored.Fact) is { } contents && _refused.Contains((Id(stored), contents))),
+            !store.Events.Any(
+                stored => Contents.Of(stored.Fact) is { } contents && _refused.Contains((Id(stored), contents))),
             "a request that was called failed is recorded");
     }
 
@@ -190,9 +204,12 @@ internal sealed partial class ReferenceModel(StoreHistory store, Func<long> now)
     {
         var (transactionId, streamId) = id;
         var states = States(streamId);
-        Require(version > 0 && version < states.Count, string.Create(CultureInfo.InvariantCulture, $"version {version} of {streamId} was answered and is not stored"));
+        Require(version > 0 && version < states.Count, string.Create(
+            CultureInfo.InvariantCulture, $"version {version} of {streamId} was answered and is not stored"));
         var state = states[(int)version];
-        Require(state.TransactionId == transactionId, $"version {version} of {streamId} was answered for another transaction");
+        Require(
+            state.TransactionId == transactionId,
+            $"version {version} of {streamId} was answered for another transaction");
         Require(RecordedOf(id) == contents, $"{contents} was answered with what is recorded for {RecordedOf(id)}");
         return state;
     }
@@ -234,7 +251,8 @@ internal sealed partial class ReferenceModel(StoreHistory store, Func<long> now)
         DeclineReason? reason = before.Status == AccountStatus.Frozen ? DeclineReason.AccountFrozen
             : before.Status == AccountStatus.Closed ? DeclineReason.AccountClosed
             : !fits ? DeclineReason.CurrencyMismatch
-            : before.Balance + before.OnHold + amount > (before.Limit ?? stored.DefaultLimit) ? DeclineReason.CreditLimitExceeded
+            : before.Balance + before.OnHold + amount > (before.Limit
+                ?? stored.DefaultLimit) ? DeclineReason.CreditLimitExceeded
             : null;
         var released = stored.Fact switch
         {
@@ -250,7 +268,12 @@ internal sealed partial class ReferenceModel(StoreHistory store, Func<long> now)
             PaymentDeclined declined => before with { Declined = declined.Reason },
             AuthorisationDeclined declined => before with { Declined = declined.Reason },
             PaymentRefunded => before with { Balance = before.Balance - amount, Declined = null },
-            PaymentFollowUp => before with { Balance = before.Balance + amount, OnHold = before.OnHold - amount - released, Declined = null },
+            PaymentFollowUp => before with
+            {
+                Balance = before.Balance + amount,
+                OnHold = before.OnHold - amount - released,
+                Declined = null,
+            },
             AccountStatusChanged => before with { Status = (AccountStatus)(int)amount, Declined = null },
             _ => before with { Limit = amount, Currency = currency, Declined = null },
         };
@@ -258,15 +281,21 @@ internal sealed partial class ReferenceModel(StoreHistory store, Func<long> now)
         {
             CreditLimitChanged => fits,
             AccountStatusChanged => after.Status != AccountStatus.Closed || (before.Balance == 0 && before.OnHold == 0),
-            PaymentFollowUp fact => fits && Follow(new CommandId(fact.PaymentId, stored.StreamId), fact, amount, released),
+            PaymentFollowUp fact =>
+                fits && Follow(new CommandId(fact.PaymentId, stored.StreamId), fact, amount, released),
             _ => after.Declined == reason && Begin(Id(stored), stored.Fact, amount),
         };
-        Require(isRight, $"{stored.Fact} is stored at version {stored.Version} of {stored.StreamId}, which was {before}");
         Require(
-            stored.Fact.Balance == after.Balance && (stored.Fact.OnHold ?? 0) == after.OnHold && (stored.Fact.Status ?? AccountStatus.Open) == after.Status
+            isRight, $"{stored.Fact} is stored at version {stored.Version} of {stored.StreamId}, which was {before}");
+        Require(
+            stored.Fact.Balance == after.Balance && (stored.Fact.OnHold ?? 0) == after.OnHold
+                && (stored.Fact.Status ?? AccountStatus.Open) == after.Status
             && stored.Recorded.Version == stored.Version && Decimal(stored.Recorded.Balance) == after.Balance,
-            $"the event at version {stored.Version} of {stored.StreamId} says version {stored.Recorded.Version}, balance {stored.Recorded.Balance}, on hold {stored.Fact.OnHold}, status {stored.Fact.Status}");
-        Require(stored.Fact.Notes == Notes.Of(stored.Recorded.Notes), $"the event at version {stored.Version} of {stored.StreamId} has other notes than are published");
+            $"the event at version {stored.Version} of {stored.StreamId} says version {stored.Recorded.Version}, "
+                + $"balance {stored.Recorded.Balance}, on hold {stored.Fact.OnHold}, status {stored.Fact.Status}");
+        Require(
+            stored.Fact.Notes == Notes.Of(stored.Recorded.Notes),
+            $"the event at version {stored.Version} of {stored.StreamId} has other notes than are published");
         return after with { Version = stored.Version, TransactionId = stored.Fact.TransactionId };
     }
 
@@ -294,23 +323,29 @@ internal sealed partial class ReferenceModel(StoreHistory store, Func<long> now)
             payment.Charged += amount;
             payment.Held -= amount + released;
         }
-        var isSomething = fact is not (AuthorisationVoided or AuthorisationExpired) || (released > 0 && payment.Held == 0);
+        var isSomething = fact is not (AuthorisationVoided or AuthorisationExpired)
+            || (released > 0 && payment.Held == 0);
         return isSomething && payment.Held >= 0 && payment.Refunded <= payment.Charged
             && (fact.Charged, fact.Refunded, fact.Held) == (payment.Charged, payment.Refunded, payment.Held);
     }
 
-    // What the answers to all kinds of changes have: the account after the event, and when it was decided. Copies of a request get the same answer, but one
-    // of them at most is told that the event was recorded for it.
+    // What the answers to all kinds of changes have: the account after the event, and when it was decided. Copies of a
+    // request get the same answer, but one of them at most is told that the event was recorded for it.
     private void RequireAnswer(CommandId id, State state, IMessage answer)
     {
         Require(
-            Decimal((Money)Value(answer, "balance")) == state.Balance && Decimal((Money)Value(answer, "on_hold")) == state.OnHold,
+            Decimal((Money)Value(answer, "balance")) == state.Balance
+                && Decimal((Money)Value(answer, "on_hold")) == state.OnHold,
             $"{id} was answered with {answer}; the account is {state}");
         RequireTime(FactOf(id.StreamId, state.Version), (Timestamp)Value(answer, "decide_time"));
-        Require((bool)Value(answer, "replayed") || _recordedFor.Add(id), $"two copies of {id} were told that it was recorded for them");
+        Require(
+            (bool)Value(answer, "replayed") || _recordedFor.Add(id),
+            $"two copies of {id} were told that it was recorded for them");
         var same = answer.Descriptor.Parser.ParseFrom(answer.ToByteArray());
         same.Descriptor.FindFieldByName("replayed").Accessor.Clear(same);
-        Require(_answers.TryAdd(id, same) || _answers[id].Equals(same), $"two answers to {id} differ: {_answers[id]}, {same}");
+        Require(
+            _answers.TryAdd(id, same) || _answers[id].Equals(same),
+            $"two answers to {id} differ: {_answers[id]}, {same}");
     }
 
     private sealed record PaymentRecord
@@ -323,6 +358,6 @@ internal sealed partial class ReferenceModel(StoreHistory store, Func<long> now)
     }
 
     private sealed record State(
-        long Version, decimal Balance, decimal OnHold, decimal? Limit, string? Currency, AccountStatus Status, Guid TransactionId,
-        DeclineReason? Declined);
+        long Version, decimal Balance, decimal OnHold, decimal? Limit, string? Currency, AccountStatus Status,
+        Guid TransactionId, DeclineReason? Declined);
 }

@@ -9,7 +9,8 @@ using Grpc.Core;
 
 namespace Billing.Simulation.Callers;
 
-/// <content>How clients call: by one door or the other, in letters of their own, at one proxy after the other.</content>
+/// <content>How clients call: by one door or the other, in letters of their own, at one
+/// proxy after the other.</content>
 internal sealed partial class Clients
 {
     private static readonly Door[] Doors = Enum.GetValues<Door>();
@@ -24,14 +25,18 @@ internal sealed partial class Clients
     /// <param name="isFinal">Whether a refusal is an answer, too.</param>
     /// <returns>The answer, with ids in small letters; null if the request was refused for good.</returns>
     private Task<TAnswer?> CallAsync<TRequest, TAnswer>(
-        Operation operation, int copy, Ask<TRequest, TAnswer> ask, TRequest request, Func<Failure, bool>? isFinal = null)
+        Operation operation, int copy, Ask<TRequest, TAnswer> ask,
+        TRequest request, Func<Failure, bool>? isFinal = null)
         where TRequest : class, IMessage<TRequest>, new()
         where TAnswer : class, IMessage<TAnswer>, new() =>
-        RetryAsync(operation, copy, (dice, proxy, deadline) => TryAsync(operation, dice, proxy, deadline, ask, request, isFinal));
+        RetryAsync(
+            operation, copy,
+            (dice, proxy, deadline) => TryAsync(operation, dice, proxy, deadline, ask, request, isFinal));
 
     /// <summary>Makes a call once.</summary>
     private async Task<Tried<TAnswer>> TryAsync<TRequest, TAnswer>(
-        Operation operation, Dice dice, ProxyNode proxy, TimeSpan deadline, Ask<TRequest, TAnswer> ask, TRequest request, Func<Failure, bool>? isFinal)
+        Operation operation, Dice dice, ProxyNode proxy, TimeSpan deadline, Ask<TRequest, TAnswer> ask,
+        TRequest request, Func<Failure, bool>? isFinal)
         where TRequest : class, IMessage<TRequest>, new()
         where TAnswer : class, IMessage<TAnswer>, new()
     {
@@ -41,15 +46,19 @@ internal sealed partial class Clients
         var door = dice.Pick(operation.Kind == OperationKind.PayInTurn ? OneProxyDoors : Doors);
         var tried = await TryAsync(
             operation, proxy, deadline, attempt,
-            () => door == Door.Sdk ? Sdk.CallAsync(ask, sent, deadline) : proxy.CallAsync(ask, door, sent, dice.Pick(AllLetters), deadline), isFinal);
+            () => door == Door.Sdk
+                ? Sdk.CallAsync(ask, sent, deadline)
+                : proxy.CallAsync(ask, door, sent, dice.Pick(AllLetters), deadline),
+            isFinal);
         ReferenceModel.Require(
-            tried.Answer is null || tried.Answer.Repeats(sent), $"ids were sent as in {sent} and came back as in {tried.Answer}");
+            tried.Answer is null || tried.Answer.Repeats(sent),
+            $"ids were sent as in {sent} and came back as in {tried.Answer}");
         return tried.Answer is null ? tried : tried with { Answer = Letters.Small.Write(tried.Answer) };
     }
 
     private async Task<Tried<TAnswer>> TryAsync<TAnswer>(
-        Operation operation, ProxyNode proxy, TimeSpan deadline, Attempt? attempt, Func<Task<TAnswer>> call, Func<Failure, bool>? isFinal,
-        TimeSpan sentWithin = default)
+        Operation operation, ProxyNode proxy, TimeSpan deadline, Attempt? attempt, Func<Task<TAnswer>> call,
+        Func<Failure, bool>? isFinal, TimeSpan sentWithin = default)
         where TAnswer : class
     {
         var began = scheduler.Now;
@@ -63,18 +72,21 @@ internal sealed partial class Clients
         catch (FailureException e)
         {
             CheckWait(began, deadline + sentWithin);
-            return new Tried<TAnswer>(null, IsOver: Check(operation, proxy, began, deadline, attempt, e.Failure, isFinal));
+            return new Tried<TAnswer>(
+                null, IsOver: Check(operation, proxy, began, deadline, attempt, e.Failure, isFinal));
         }
     }
 
     // Returns whether the refusal is the answer.
     private bool Check(
-        Operation operation, ProxyNode proxy, long began, TimeSpan deadline, Attempt? attempt, Failure failure, Func<Failure, bool>? isFinal)
+        Operation operation, ProxyNode proxy, long began, TimeSpan deadline, Attempt? attempt,
+        Failure failure, Func<Failure, bool>? isFinal)
     {
         trace.Write(proxy.Node.Name, failure.Status.ToString(), operation.TransactionId);
         if (failure.Status == StatusCode.AlreadyExists && attempt is not null)
         {
-            ReferenceModel.Require(failure.Reason == ErrorReasons.TransactionIdReused, $"{operation} ended with {failure}");
+            ReferenceModel.Require(
+                failure.Reason == ErrorReasons.TransactionIdReused, $"{operation} ended with {failure}");
             model.Taken(attempt);
             return true;
         }
@@ -82,7 +94,8 @@ internal sealed partial class Clients
         {
             if (attempt is not null)
             {
-                attempt.WasRefusedForNow = failure.Reason is ErrorReasons.AccountNotEmpty or ErrorReasons.PaymentNotFound;
+                attempt.WasRefusedForNow = failure.Reason is ErrorReasons.AccountNotEmpty
+                    or ErrorReasons.PaymentNotFound;
                 model.NothingChanged(attempt);
             }
             return true;
@@ -102,14 +115,16 @@ internal sealed partial class Clients
     }
 
     // One proxy after the other, and each time with more patience.
-    private async Task<TAnswer?> RetryAsync<TAnswer>(Operation operation, int copy, Func<Dice, ProxyNode, TimeSpan, Task<Tried<TAnswer>>> call)
+    private async Task<TAnswer?> RetryAsync<TAnswer>(
+        Operation operation, int copy, Func<Dice, ProxyNode, TimeSpan, Task<Tried<TAnswer>>> call)
         where TAnswer : class
     {
         var dice = new Dice(operation.Seed + copy);
         for (var tries = 0; ; tries++)
         {
             // The card network alone may take a second.
-            var deadline = TimeSpan.FromMilliseconds(Math.Min(operation.DeadlineMs << Math.Min(tries, 10), DeadlineMaxMs));
+            var deadline = TimeSpan.FromMilliseconds(
+                Math.Min(operation.DeadlineMs << Math.Min(tries, 10), DeadlineMaxMs));
             var tried = await call(dice, Next(), deadline);
             if (tried.IsOver)
             {
@@ -121,7 +136,8 @@ internal sealed partial class Clients
 
     private ProxyNode Next() => proxies()[_turn++ % proxies().Count];
 
-    private Task PauseAsync(Dice dice) => Task.Delay(dice.Between(TimeSpan.FromMilliseconds(20), TimeSpan.FromMilliseconds(400)), node.Time);
+    private Task PauseAsync(Dice dice) =>
+        Task.Delay(dice.Between(TimeSpan.FromMilliseconds(20), TimeSpan.FromMilliseconds(400)), node.Time);
 
     private void CheckWait(long began, TimeSpan deadline)
     {

@@ -12,17 +12,21 @@ namespace Billing.Simulation.Callers;
 /// <content>What clients do with payments after they are made.</content>
 internal sealed partial class Clients
 {
-    // An account is frozen or closed by two at the same time, and reopened. What others do with it meanwhile is declined, or makes that it is not closed.
+    // An account is frozen or closed by two at the same time, and reopened. What others do with it meanwhile is
+    // declined, or makes that it is not closed.
     private async Task FreezeAsync(Operation operation, MakePaymentRequest payment)
     {
         var dice = new Dice(operation.Seed + 61);
         var (change, reopening, both) = (dice.Id(), dice.Id(), dice.Chance(0.5));
         var status = dice.Pick([AccountStatus.Frozen, AccountStatus.Closed]);
-        await Task.WhenAll(SetStatusAsync(operation, payment, change, status, 40), both ? SetStatusAsync(operation, payment, change, status, 41) : Task.CompletedTask);
+        await Task.WhenAll(
+            SetStatusAsync(operation, payment, change, status, 40),
+            both ? SetStatusAsync(operation, payment, change, status, 41) : Task.CompletedTask);
         await SetStatusAsync(operation, payment, reopening, AccountStatus.Open, 42);
     }
 
-    private async Task SetStatusAsync(Operation operation, MakePaymentRequest payment, Guid transactionId, AccountStatus status, int copy)
+    private async Task SetStatusAsync(
+        Operation operation, MakePaymentRequest payment, Guid transactionId, AccountStatus status, int copy)
     {
         var request = new SetAccountStatusRequest
         {
@@ -34,7 +38,9 @@ internal sealed partial class Clients
         };
         var id = new CommandId(transactionId, StreamId.For(payment.PaymentType, payment.AccountId));
         var since = model.VersionOf(id.StreamId);
-        if (await CallAsync(operation, copy, Asks.AccountStatus, request, refusal => refusal.Status == StatusCode.FailedPrecondition) is { } answer)
+        if (await CallAsync(
+            operation, copy, Asks.AccountStatus, request,
+            refusal => refusal.Status == StatusCode.FailedPrecondition) is { } answer)
         {
             model.StatusSet(id, Contents.Of(request), answer);
             Know(id.StreamId, answer.Version);
@@ -66,7 +72,8 @@ internal sealed partial class Clients
         var work = new List<Task> { MayLookUpAsync(operation, request) };
         for (var captures = dice.Next(4); captures > 0; captures--)
         {
-            work.Add(CaptureAsync(operation, request, dice.Id(), 1 + dice.Next(cents), dice.Chance(0.3), 20 + captures));
+            work.Add(
+                CaptureAsync(operation, request, dice.Id(), 1 + dice.Next(cents), dice.Chance(0.3), 20 + captures));
         }
         if (dice.Chance(0.3))
         {
@@ -75,7 +82,8 @@ internal sealed partial class Clients
         await Task.WhenAll(work);
     }
 
-    private async Task CaptureAsync(Operation operation, AuthorisePaymentRequest hold, Guid transactionId, int cents, bool isFinal, int copy)
+    private async Task CaptureAsync(
+        Operation operation, AuthorisePaymentRequest hold, Guid transactionId, int cents, bool isFinal, int copy)
     {
         var request = new CapturePaymentRequest
         {
@@ -88,7 +96,9 @@ internal sealed partial class Clients
             Notes = NotesOf(transactionId.ToString()),
         };
         var (id, payment) = Ids(hold, transactionId);
-        if (await CallAsync(operation, copy, Asks.Capture, request, refusal => IsRefused(refusal, id, Contents.Of(request), payment, cents / 100m)) is { } answer)
+        if (await CallAsync(
+            operation, copy, Asks.Capture, request,
+            refusal => IsRefused(refusal, id, Contents.Of(request), payment, cents / 100m)) is { } answer)
         {
             model.Captured(id, Contents.Of(request), payment, answer);
             await MayLookUpAsync(operation, request);
@@ -105,7 +115,9 @@ internal sealed partial class Clients
             PaymentId = hold.TransactionId,
         };
         var (id, payment) = Ids(hold, transactionId);
-        if (await CallAsync(operation, 30, Asks.Void, request, refusal => IsRefused(refusal, id, Contents.Of(request), payment, 0)) is { } answer)
+        if (await CallAsync(
+            operation, 30, Asks.Void, request,
+            refusal => IsRefused(refusal, id, Contents.Of(request), payment, 0)) is { } answer)
         {
             model.Voided(id, Contents.Of(request), payment, answer);
             await MayLookUpAsync(operation, request);
@@ -134,10 +146,12 @@ internal sealed partial class Clients
         var dice = new Dice(operation.Seed + 17);
         var cents = (int)(ReferenceModel.Decimal(payment.Amount) * 100);
         var refunds = Enumerable.Range(0, 3).Select(_ => (Id: dice.Id(), Cents: 1 + dice.Next(cents))).ToList();
-        await Task.WhenAll(refunds.Append(refunds[0]).Select((refund, copy) => RefundAsync(operation, payment, refund.Id, refund.Cents, copy)));
+        await Task.WhenAll(refunds.Append(refunds[0])
+            .Select((refund, copy) => RefundAsync(operation, payment, refund.Id, refund.Cents, copy)));
     }
 
-    private async Task RefundAsync(Operation operation, MakePaymentRequest payment, Guid transactionId, int cents, int copy)
+    private async Task RefundAsync(
+        Operation operation, MakePaymentRequest payment, Guid transactionId, int cents, int copy)
     {
         var request = new RefundPaymentRequest
         {
@@ -150,7 +164,8 @@ internal sealed partial class Clients
         };
         var id = new CommandId(transactionId, StreamId.For(payment.PaymentType, payment.AccountId));
         var paid = id with { TransactionId = operation.TransactionId };
-        var answer = await CallAsync(operation, 5 + copy, Asks.Refund, request, refusal => IsRefundRefused(refusal, request, id));
+        var answer = await CallAsync(
+            operation, 5 + copy, Asks.Refund, request, refusal => IsRefundRefused(refusal, request, id));
         if (answer is not null)
         {
             model.Refunded(id, Contents.Of(request), paid, answer);

@@ -9,7 +9,8 @@ using Grpc.Core;
 
 namespace Billing.Simulation.Callers;
 
-/// <content>Payments whose callers do not wait: they follow the Location of the answer 202, as it is, until the status is final.</content>
+/// <content>Payments whose callers do not wait: they follow the Location of the answer 202, as it is,
+/// until the status is final.</content>
 internal sealed partial class Clients
 {
     // How long the status route waits if its caller does not say.
@@ -25,7 +26,8 @@ internal sealed partial class Clients
             await PayAsync(operation, operation.Account, 0);
             return;
         }
-        // Some send it once more without waiting, some ask twice at the same time, some make it as well and wait for the answer.
+        // Some send it once more without waiting, some ask twice at the same time, some make it as well and
+        // wait for the answer.
         var shape = operation.Seed % 4;
         var links = new List<QueuedPayment> { taken };
         if ((shape == 1 ? await TakeAsync(operation, request, dice, wait) : shape == 2 ? taken : null) is { } another)
@@ -60,7 +62,8 @@ internal sealed partial class Clients
     }
 
     // Asks once what has become of a payment.
-    private async Task<Tried<PaymentFate>> AskAsync(Operation operation, Dice dice, ProxyNode proxy, QueuedPayment payment)
+    private async Task<Tried<PaymentFate>> AskAsync(
+        Operation operation, Dice dice, ProxyNode proxy, QueuedPayment payment)
     {
         var wait = dice.Chance(0.5) ? TimeSpan.Zero : TimeSpan.FromMilliseconds(dice.Between(100, DeadlineMaxMs));
         var (ask, asked) = (new RestAsk("GET", payment.Link, TimeoutMs: (int)wait.TotalMilliseconds), scheduler.Now);
@@ -93,7 +96,8 @@ internal sealed partial class Clients
     }
 
     // Sends a payment without waiting for its answer.
-    private async Task<QueuedPayment?> TakeAsync(Operation operation, MakePaymentRequest payment, Dice dice, TimeSpan deadline)
+    private async Task<QueuedPayment?> TakeAsync(
+        Operation operation, MakePaymentRequest payment, Dice dice, TimeSpan deadline)
     {
         var (proxy, sent) = (Next(), dice.Pick(AllLetters).Write(payment));
         var ask = Asks.QueuedPayment(sent, dice.Pick(AllLetters)) with { TimeoutMs = (int)deadline.TotalMilliseconds };
@@ -106,7 +110,8 @@ internal sealed partial class Clients
         using var body = JsonDocument.Parse(answer.Body);
         ReferenceModel.Require(
             answer.Status == 202 && RestJson.Text(body.RootElement, "transaction_id") == sent.TransactionId
-            && RestJson.Text(body.RootElement, "status") == "PENDING" && RestJson.Text(body.RootElement, "status_url") == answer.Location,
+            && RestJson.Text(body.RootElement, "status") == "PENDING"
+            && RestJson.Text(body.RootElement, "status_url") == answer.Location,
             $"{sent} was sent not to be waited for, and answered with {answer}");
         return new QueuedPayment(attempt, sent.TransactionId, answer.Location);
     }
@@ -123,7 +128,8 @@ internal sealed partial class Clients
         using var body = JsonDocument.Parse(json);
         var status = RestJson.Text(body.RootElement, "status");
         ReferenceModel.Require(
-            RestJson.Text(body.RootElement, "transaction_id") == transactionId, $"the status of {transactionId} was answered as {json}");
+            RestJson.Text(body.RootElement, "transaction_id") == transactionId,
+            $"the status of {transactionId} was answered as {json}");
         if (status is "PENDING")
         {
             return null;
@@ -132,7 +138,8 @@ internal sealed partial class Clients
         {
             return new PaymentFate(null, RestJson.Text(body.RootElement, "reason"));
         }
-        var payment = RestJson.Read<MakePaymentResponse>(json.Replace("\"status\":", "\"outcome\":", StringComparison.Ordinal));
+        var payment = RestJson.Read<MakePaymentResponse>(
+            json.Replace("\"status\":", "\"outcome\":", StringComparison.Ordinal));
         // A status is that of a payment that was recorded before.
         payment.Replayed = true;
         return new PaymentFate(Letters.Small.Write(payment), "");

@@ -9,16 +9,18 @@ using Billing.V1;
 
 namespace Billing.Simulation.Callers;
 
-/// <summary>The clients of a run: each retries its request, with the same transaction id, at one proxy after the other until it
-/// has an answer. The reference model checks every answer as it arrives.</summary>
-internal sealed partial class Clients(Node node, Scheduler scheduler, ReferenceModel model, Func<IReadOnlyList<ProxyNode>> proxies, Trace trace)
+/// <summary>The clients of a run: each retries its request, with the same transaction id, at one proxy after the other
+/// until it has an answer. The reference model checks every answer as it arrives.</summary>
+internal sealed partial class Clients(
+    Node node, Scheduler scheduler, ReferenceModel model, Func<IReadOnlyList<ProxyNode>> proxies, Trace trace)
 {
     // Calls may end this much after their deadline: PendingReplies checks for overdue calls twenty times per second.
     private static readonly TimeSpan Late = TimeSpan.FromMilliseconds(60);
 
     private const int DeadlineMaxMs = 5000;
 
-    /// <summary>What a call may end before its deadline because the wire format has deadlines in whole microseconds.</summary>
+    /// <summary>What a call may end before its deadline because the wire format has deadlines in whole
+    /// microseconds.</summary>
     public static readonly TimeSpan Rounding = TimeSpan.FromMicroseconds(1);
 
     private readonly Dictionary<string, long> _known = new(StringComparer.Ordinal);
@@ -52,12 +54,16 @@ internal sealed partial class Clients(Node node, Scheduler scheduler, ReferenceM
     public void Add(Operation operation)
     {
         _open.Add(operation);
-        scheduler.After(TimeSpan.FromMilliseconds(operation.AtMs), node, () => node.Supervisor.Watch("client", RunAsync(operation)));
+        scheduler.After(
+            TimeSpan.FromMilliseconds(operation.AtMs), node,
+            () => node.Supervisor.Watch("client", RunAsync(operation)));
     }
 
-    /// <summary>Whether an operation is not done that does not need a certain account. What nobody waits for may take until its deadline.</summary>
+    /// <summary>Whether an operation is not done that does not need a certain account.
+    /// What nobody waits for may take until its deadline.</summary>
     public bool IsOpen(string except) =>
-        _open.Exists(o => o.Kind != OperationKind.PayAndLeave && !StreamsOf(o).Contains(except, StringComparer.Ordinal));
+        _open.Exists(
+            o => o.Kind != OperationKind.PayAndLeave && !StreamsOf(o).Contains(except, StringComparer.Ordinal));
 
     /// <summary>The streams of the accounts that an operation needs.</summary>
     public static IReadOnlyList<string> StreamsOf(Operation operation) => operation.Kind == OperationKind.PayTwoAccounts
@@ -65,7 +71,10 @@ internal sealed partial class Clients(Node node, Scheduler scheduler, ReferenceM
         : [Stream(operation.Account)];
 
     /// <summary>The streams of all accounts that any schedule uses.</summary>
-    public static IReadOnlyList<string> Streams { get; } = [.. Enumerable.Range(0, Schedule.EmptiedAccount + 1).Select(Stream)];
+    public static IReadOnlyList<string> Streams { get; } =
+    [
+        .. Enumerable.Range(0, Schedule.EmptiedAccount + 1).Select(Stream),
+    ];
 
     /// <summary>The stream of an account.</summary>
     public static string Stream(int account) => StreamId.For(TypeOf(account), NameOf(account));
@@ -75,7 +84,8 @@ internal sealed partial class Clients(Node node, Scheduler scheduler, ReferenceM
         await (operation.Kind switch
         {
             OperationKind.Pay => PayAsync(operation, operation.Account, 0),
-            OperationKind.PayTwice => Task.WhenAll(PayAsync(operation, operation.Account, 0), PayAsync(operation, operation.Account, 1)),
+            OperationKind.PayTwice =>
+                Task.WhenAll(PayAsync(operation, operation.Account, 0), PayAsync(operation, operation.Account, 1)),
             OperationKind.PayTwoAccounts => Task.WhenAll(
                 PayAsync(operation, operation.Account, 0), PayAsync(operation, operation.Account + 1, 1)),
             OperationKind.PayAndLeave => PayAndLeaveAsync(operation),
@@ -146,9 +156,11 @@ internal sealed partial class Clients(Node node, Scheduler scheduler, ReferenceM
     }
 
     // What clients keep with a request: with half of them something.
-    private static PaymentNotes? NotesOf(string transactionId) => transactionId[0] % 2 == 0 ? new PaymentNotes { Reference = transactionId[..8] } : null;
+    private static PaymentNotes? NotesOf(string transactionId) =>
+        transactionId[0] % 2 == 0 ? new PaymentNotes { Reference = transactionId[..8] } : null;
 
-    private void Know(string stream, long version) => _known[stream] = Math.Max(version, _known.GetValueOrDefault(stream));
+    private void Know(string stream, long version) =>
+        _known[stream] = Math.Max(version, _known.GetValueOrDefault(stream));
 
     private static PaymentType TypeOf(int account) => account % 2 == 0 ? PaymentType.Visa : PaymentType.Amex;
 

@@ -1,7 +1,7 @@
 namespace Billing.Simulation.Callers;
 
-/// <summary>Runs code whose awaits leave the context of their caller. Without a context they continue at once, on the simulation's thread; with one
-/// they would continue on the thread pool.</summary>
+/// <summary>Runs code whose awaits leave the context of their caller. Without a context they continue at once,
+/// on the simulation's thread; with one they would continue on the thread pool.</summary>
 internal static class ContextFree
 {
     /// <summary>Runs work without a context.</summary>
@@ -29,10 +29,11 @@ internal sealed class ContextFreeTime(TimeProvider time) : TimeProvider
 
     public override long GetTimestamp() => time.GetTimestamp();
 
-    public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period) => time.CreateTimer(
-        of => ContextFree.Run(() =>
-        {
-            callback(of);
-            return true;
-        }), state, dueTime, period);
+    public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period) =>
+        time.CreateTimer(
+            of => ContextFree.Run(() =>
+            {
+                callback(of);
+                return true;
+            }), state, dueTime, period);
 }

@@ -7,9 +7,10 @@ using Grpc.Core;
 
 namespace Billing.Simulation.Callers;
 
-/// <summary>The SDK of a run's clients: it calls the proxies in turn and retries, over a network of the simulation instead of channels. Its awaits
-/// leave the context of their caller, so it runs without one, on the simulation's thread. Left out are its circuits, whose callbacks Polly runs on
-/// the thread pool, and its streams of payments, whose queues continue there.</summary>
+/// <summary>The SDK of a run's clients: it calls the proxies in turn and retries, over a network of the simulation
+/// instead of channels. Its awaits leave the context of their caller, so it runs without one, on the simulation's
+/// thread. Left out are its circuits, whose callbacks Polly runs on the thread pool, and its streams of payments, whose
+/// queues continue there.</summary>
 internal sealed class SdkDoor : IDisposable
 {
     private readonly BillingClient _client;
@@ -32,15 +33,15 @@ internal sealed class SdkDoor : IDisposable
     public bool HasRetried => _client.Retried > 0;
 
     /// <summary>Makes a request.</summary>
-    /// <exception cref="FailureException">The request failed. What the SDK does not call a rejection is UNAVAILABLE or DEADLINE_EXCEEDED, without a
-    /// reason: it may be carried out, however the last attempt ended.</exception>
+    /// <exception cref="FailureException">The request failed. What the SDK does not call a rejection is UNAVAILABLE or
+    /// DEADLINE_EXCEEDED, without a reason: it may be carried out, however the last attempt ended.</exception>
     public Task<TAnswer> CallAsync<TRequest, TAnswer>(Ask<TRequest, TAnswer> ask, TRequest request, TimeSpan deadline)
         where TRequest : class, IMessage<TRequest>, new()
         where TAnswer : class, IMessage<TAnswer>, new() =>
         AnsweredAsync(() => ask.Call(_stubs, request, Options(deadline)).ResponseAsync);
 
-    /// <summary>Reads a statement as a stream, without a deadline, as the SDK's own method does. (One that ends a wait before a retry would
-    /// continue on the thread pool.)</summary>
+    /// <summary>Reads a statement as a stream, without a deadline, as the SDK's own method does.
+    /// (One that ends a wait before a retry would continue on the thread pool.)</summary>
     /// <returns>Its entries.</returns>
     /// <exception cref="FailureException">The stream failed.</exception>
     public Task<List<StatementEntry>> StreamAsync(ListStatementRequest request) => AnsweredAsync(async () =>

@@ -7,15 +7,16 @@ using Grpc.Core.Interceptors;
 
 namespace Billing.Simulation.Callers;
 
-/// <summary>What lies between the SDK and the proxies: takes each attempt to the proxy that the SDK has chosen, ends it at its deadline, and
-/// sometimes breaks its connection while the proxy goes on.</summary>
+/// <summary>What lies between the SDK and the proxies: takes each attempt to the proxy that the SDK has chosen,
+/// ends it at its deadline, and sometimes breaks its connection while the proxy goes on.</summary>
 /// <param name="node">The process of the clients.</param>
 /// <param name="scheduler">The scheduler.</param>
 /// <param name="dice">Decides which connections break.</param>
 /// <param name="proxies">The proxies at present.</param>
 /// <param name="breaksUntil">From when on no connection breaks.</param>
 internal sealed class SdkNetwork(
-    Node node, Scheduler scheduler, Dice dice, Func<IReadOnlyList<ProxyNode>> proxies, TimeSpan breaksUntil) : Interceptor
+    Node node, Scheduler scheduler, Dice dice, Func<IReadOnlyList<ProxyNode>> proxies, TimeSpan breaksUntil)
+        : Interceptor
 {
     private const string Prefix = "http://proxy-";
     private const double BreakChance = 0.05;
@@ -27,7 +28,8 @@ internal sealed class SdkNetwork(
     public static string AddressOf(int number) => string.Create(CultureInfo.InvariantCulture, $"{Prefix}{number}");
 
     public override AsyncUnaryCall<TResponse> AsyncUnaryCall<TRequest, TResponse>(
-        TRequest request, ClientInterceptorContext<TRequest, TResponse> context, AsyncUnaryCallContinuation<TRequest, TResponse> continuation)
+        TRequest request, ClientInterceptorContext<TRequest, TResponse> context,
+        AsyncUnaryCallContinuation<TRequest, TResponse> continuation)
     {
         // Its continuations run at once, without a context.
         var answer = new TaskCompletionSource<TResponse>();
@@ -37,13 +39,14 @@ internal sealed class SdkNetwork(
     }
 
     public override AsyncServerStreamingCall<TResponse> AsyncServerStreamingCall<TRequest, TResponse>(
-        TRequest request, ClientInterceptorContext<TRequest, TResponse> context, AsyncServerStreamingCallContinuation<TRequest, TResponse> continuation)
+        TRequest request, ClientInterceptorContext<TRequest, TResponse> context,
+        AsyncServerStreamingCallContinuation<TRequest, TResponse> continuation)
     {
         var pages = new StreamedPages(move => scheduler.Post(node, move));
         node.Run(() => _ = StreamAsync(pages, ProxyOf(context.Host), (ListStatementRequest)(object)request));
         return new AsyncServerStreamingCall<TResponse>(
-            (IAsyncStreamReader<TResponse>)(object)pages, Task.FromResult(Metadata.Empty), () => Status.DefaultSuccess, () => Metadata.Empty,
-            () => { });
+            (IAsyncStreamReader<TResponse>)(object)pages, Task.FromResult(Metadata.Empty),
+            () => Status.DefaultSuccess, () => Metadata.Empty, () => { });
     }
 
     private async Task CallAsync<TRequest, TResponse>(
@@ -51,7 +54,8 @@ internal sealed class SdkNetwork(
         where TRequest : class
     {
         var left = options.Deadline!.Value - node.Time.GetUtcNow().UtcDateTime;
-        using var late = scheduler.After(left, node, () => End(new RpcException(new Status(StatusCode.DeadlineExceeded, ""))));
+        using var late = scheduler.After(
+            left, node, () => End(new RpcException(new Status(StatusCode.DeadlineExceeded, ""))));
         using var broken = MayBreak(End);
         try
         {
@@ -81,10 +85,13 @@ internal sealed class SdkNetwork(
     }
 
     private Due? MayBreak(Action<Exception> end) => scheduler.Now < breaksUntil.Ticks && dice.Chance(BreakChance)
-        ? scheduler.After(dice.UpTo(BreakMs), node, () => end(new RpcException(new Status(StatusCode.Unavailable, "The connection is broken."))))
+        ? scheduler.After(
+            dice.UpTo(BreakMs), node,
+            () => end(new RpcException(new Status(StatusCode.Unavailable, "The connection is broken."))))
         : null;
 
-    private ProxyNode ProxyOf(string? host) => proxies()[int.Parse(host![Prefix.Length..], CultureInfo.InvariantCulture)];
+    private ProxyNode ProxyOf(string? host) =>
+        proxies()[int.Parse(host![Prefix.Length..], CultureInfo.InvariantCulture)];
 
     // A proxy that has crashed says nothing more.
     private static Exception AsSeen(Exception failure) => failure is FailureException e
@@ -94,7 +101,8 @@ internal sealed class SdkNetwork(
 
 /// <summary>The pages of one stream, as they arrive.</summary>
 /// <param name="post">Runs work in its reader's process.</param>
-internal sealed class StreamedPages(Action<Action> post) : IServerStreamWriter<ListStatementResponse>, IAsyncStreamReader<ListStatementResponse>
+internal sealed class StreamedPages(Action<Action> post)
+    : IServerStreamWriter<ListStatementResponse>, IAsyncStreamReader<ListStatementResponse>
 {
     private readonly Queue<ListStatementResponse> _pages = [];
     private TaskCompletionSource<bool>? _waiting;

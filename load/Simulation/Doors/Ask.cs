@@ -54,12 +54,16 @@ internal sealed class Ask<TRequest, TAnswer> : IAsk
 
     /// <summary>Makes a request to a proxy.</summary>
     /// <exception cref="FailureException">It was refused, or failed.</exception>
-    public async Task<TAnswer> MakeAsync(ProxyDoors proxy, Door door, TRequest request, Letters letters, TimeSpan deadline, DateTime now)
+    public async Task<TAnswer> MakeAsync(
+        ProxyDoors proxy, Door door, TRequest request, Letters letters, TimeSpan deadline, DateTime now)
     {
         if (door == Door.Rest)
         {
-            var answer = await proxy.AnswerAsync(ToRest(request, letters) with { TimeoutMs = (int)deadline.TotalMilliseconds });
-            return answer.Status == 200 ? FromRest(answer.Body) : throw new FailureException(RestJson.FailureOf(answer));
+            var answer = await proxy.AnswerAsync(
+                ToRest(request, letters) with { TimeoutMs = (int)deadline.TotalMilliseconds });
+            return answer.Status == 200
+                ? FromRest(answer.Body)
+                : throw new FailureException(RestJson.FailureOf(answer));
         }
         try
         {

@@ -53,7 +53,8 @@ internal static class Asks
     {
         IsWrite = true,
         ToRest = (request, letters) => new(
-            "PUT", Account(request.PaymentType, request.AccountId, letters) + "/credit-limit", Body(request, letters, "account_id", "payment_type")),
+            "PUT", Account(request.PaymentType, request.AccountId, letters) + "/credit-limit",
+            Body(request, letters, "account_id", "payment_type")),
         Method = proxy => proxy.Admin.SetCreditLimit,
         Call = (stubs, request, options) => stubs.Admin.SetCreditLimitAsync(request, options),
     };
@@ -62,14 +63,16 @@ internal static class Asks
     {
         IsWrite = true,
         ToRest = (request, letters) => new(
-            "PUT", Account(request.PaymentType, request.AccountId, letters) + "/status", Body(request, letters, "account_id", "payment_type")),
+            "PUT", Account(request.PaymentType, request.AccountId, letters) + "/status",
+            Body(request, letters, "account_id", "payment_type")),
         Method = proxy => proxy.Admin.SetAccountStatus,
         Call = (stubs, request, options) => stubs.Admin.SetAccountStatusAsync(request, options),
     };
 
     public static Ask<GetTransactionRequest, GetTransactionResponse> Lookup { get; } = new()
     {
-        ToRest = (request, letters) => new("POST", $"/v1/transactions/{request.TransactionId}/lookup", Body(request, letters, "transaction_id")),
+        ToRest = (request, letters) =>
+            new("POST", $"/v1/transactions/{request.TransactionId}/lookup", Body(request, letters, "transaction_id")),
         Method = proxy => proxy.Billing.GetTransaction,
         Call = (stubs, request, options) => stubs.Billing.GetTransactionAsync(request, options),
     };
@@ -77,7 +80,8 @@ internal static class Asks
     public static Ask<CheckBalanceRequest, CheckBalanceResponse> Balance { get; } = new()
     {
         ToRest = (request, letters) => new(
-            "GET", Account(request.PaymentType, request.AccountId, letters) + "/balance" + (request.MinVersion > 0 ? $"?min_version={Text(request.MinVersion)}" : "")),
+            "GET", Account(request.PaymentType, request.AccountId, letters) + "/balance"
+                + (request.MinVersion > 0 ? $"?min_version={Text(request.MinVersion)}" : "")),
         Method = proxy => proxy.Billing.CheckBalance,
         Call = (stubs, request, options) => stubs.Billing.CheckBalanceAsync(request, options),
     };
@@ -103,14 +107,16 @@ internal static class Asks
     public static IAsk Of(Type request) => ByRequest[request];
 
     /// <summary>A payment that its caller does not wait for.</summary>
-    public static RestAsk QueuedPayment(MakePaymentRequest request, Letters letters) => Payment.ToRest(request, letters) with { IsAsync = true };
+    public static RestAsk QueuedPayment(MakePaymentRequest request, Letters letters) =>
+        Payment.ToRest(request, letters) with { IsAsync = true };
 
     private static readonly Dictionary<Type, IAsk> ByRequest = typeof(Asks).GetProperties().ToDictionary(
         ask => ask.PropertyType.GenericTypeArguments[0], ask => (IAsk)ask.GetValue(null)!);
 
     private static string QueryOf(ListStatementRequest request)
     {
-        var query = new StringBuilder($"?after_version={Text(request.AfterVersion)}&page_size={Text(request.PageSize)}");
+        var query = new StringBuilder(
+            $"?after_version={Text(request.AfterVersion)}&page_size={Text(request.PageSize)}");
         foreach (var type in request.Types_)
         {
             query.Append("&types=").Append(ShortNames.In<StatementEntryType>().Of((int)type));
@@ -125,7 +131,8 @@ internal static class Asks
     private static RestAsk Put(string what, string id, IMessage request, Letters letters) =>
         new("PUT", $"/v1/{what}/{id}", Body(request, letters, "transaction_id"));
 
-    private static string Account(PaymentType type, string id, Letters letters) => $"/v1/accounts/{letters.Write(Name(type))}/{Uri.EscapeDataString(id)}";
+    private static string Account(PaymentType type, string id, Letters letters) =>
+        $"/v1/accounts/{letters.Write(Name(type))}/{Uri.EscapeDataString(id)}";
 
     // The contract's own JSON, without what the URL has, and with the payment type in the caller's letters.
     private static string Body(IMessage request, Letters letters, params ReadOnlySpan<string> inUrl)
@@ -136,7 +143,9 @@ internal static class Asks
             body.Descriptor.FindFieldByName(name).Accessor.Clear(body);
         }
         var json = RestJson.Write(body);
-        var type = request.Descriptor.FindFieldByName("payment_type").Accessor.GetValue(request) is PaymentType set ? set : (PaymentType?)null;
+        var type = request.Descriptor.FindFieldByName("payment_type").Accessor.GetValue(request) is PaymentType set
+            ? set
+            : (PaymentType?)null;
         return type is { } known && !inUrl.Contains("payment_type")
             ? json.Replace($"\"{Name(known)}\"", $"\"{letters.Write(Name(known))}\"", StringComparison.Ordinal)
             : json;

@@ -32,13 +32,15 @@ internal sealed class GrpcCall(string method, DateTime deadline) : ServerCallCon
     protected override WriteOptions? WriteOptionsCore { get; set; }
 
     // The key under which GetHttpContext looks for it if the context is not one of the server's own type.
-    protected override IDictionary<object, object> UserStateCore => _userState ??= new() { ["__HttpContext"] = NewHttp() };
+    protected override IDictionary<object, object> UserStateCore =>
+        _userState ??= new() { ["__HttpContext"] = NewHttp() };
 
     protected override AuthContext AuthContextCore { get; } = new(null, []);
 
     protected override Task WriteResponseHeadersAsyncCore(Metadata responseHeaders) => Task.CompletedTask;
 
-    protected override ContextPropagationToken CreatePropagationTokenCore(ContextPropagationOptions? options) => throw new NotSupportedException();
+    protected override ContextPropagationToken CreatePropagationTokenCore(ContextPropagationOptions? options) =>
+        throw new NotSupportedException();
 
     private static DefaultHttpContext NewHttp()
     {

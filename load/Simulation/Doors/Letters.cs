@@ -46,11 +46,13 @@ internal static class LettersExtensions
 
     /// <summary>Whether an answer repeats the ids of its request as they were sent.</summary>
     public static bool Repeats(this IMessage answer, IMessage request) => Array.TrueForAll(
-        Ids, name => TextIn(answer, name) is not { } answered || TextIn(request, name) is not { } sent || answered == sent);
+        Ids,
+        name => TextIn(answer, name) is not { } answered || TextIn(request, name) is not { } sent || answered == sent);
 
     private static string? TextIn(IMessage message, string name) =>
         (string?)EntryOf(message).Descriptor.FindFieldByName(name)?.Accessor.GetValue(EntryOf(message));
 
     // The ids in the answer to a look-up are in its entry.
-    private static IMessage EntryOf(IMessage message) => message is GetTransactionResponse { Entry: var entry } ? entry : message;
+    private static IMessage EntryOf(IMessage message) =>
+        message is GetTransactionResponse { Entry: var entry } ? entry : message;
 }

@@ -5,15 +5,16 @@ using Grpc.Core;
 
 namespace Billing.Simulation.Doors;
 
-/// <summary>One MakePayments stream: its caller's requests, one after the other, and the answers, each of which belongs to the request that has
-/// its transaction id as it was sent.</summary>
+/// <summary>One MakePayments stream: its caller's requests, one after the other, and the answers, each of which belongs
+/// to the request that has its transaction id as it was sent.</summary>
 /// <param name="requests">The requests.</param>
 /// <param name="pause">Waits before the next request is sent.</param>
 internal sealed class PaymentsStream(IReadOnlyList<MakePaymentRequest> requests, Func<Task> pause)
     : IAsyncStreamReader<MakePaymentRequest>, IServerStreamWriter<MakePaymentsResponse>
 {
     private readonly Dictionary<string, TaskCompletionSource<MakePaymentResponse>> _answers = requests.ToDictionary(
-        request => request.TransactionId, _ => new TaskCompletionSource<MakePaymentResponse>(TaskCreationOptions.RunContinuationsAsynchronously),
+        request => request.TransactionId,
+        _ => new TaskCompletionSource<MakePaymentResponse>(TaskCreationOptions.RunContinuationsAsynchronously),
         StringComparer.Ordinal);
 
     private int _sent = -1;
@@ -51,12 +52,14 @@ internal sealed class PaymentsStream(IReadOnlyList<MakePaymentRequest> requests,
     {
         var answer = MakePaymentsResponse.Parser.ParseFrom(message.ToByteArray());
         var isNew = _answers.TryGetValue(answer.TransactionId, out var waiting) && (answer.Error is { } error
-            ? waiting.TrySetException(new FailureException(new Failure((StatusCode)error.StatusCode, error.Reason, error.Message) { Field = error.Field }))
+            ? waiting.TrySetException(new FailureException(
+                new Failure((StatusCode)error.StatusCode, error.Reason, error.Message) { Field = error.Field }))
             : waiting.TrySetResult(answer.Payment!));
         if (!isNew)
         {
             // Told to the caller: what is thrown here, the proxy would take for a caller that is gone.
-            End(new SimulationException($"a stream had an answer to {answer.TransactionId}, which was not sent on it, or two"));
+            End(new SimulationException(
+                $"a stream had an answer to {answer.TransactionId}, which was not sent on it, or two"));
         }
         return Task.CompletedTask;
     }

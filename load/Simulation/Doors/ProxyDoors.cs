@@ -12,7 +12,8 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Simulation.Doors;
 
-/// <summary>What callers reach of one proxy: its REST routes and its gRPC services. Nothing but servers, connections and frames is missing.</summary>
+/// <summary>What callers reach of one proxy: its REST routes and its gRPC services. Nothing but servers,
+/// connections and frames is missing.</summary>
 internal sealed class ProxyDoors : IServiceProvider
 {
     private static readonly Caller Stranger = new("client");
@@ -54,7 +55,8 @@ internal sealed class ProxyDoors : IServiceProvider
         request.QueryString = query < 0 ? default : new QueryString(ask.Url[query..]);
         if (ask.TimeoutMs > 0)
         {
-            request.Headers[RestRequest.TimeoutHeader] = ask.TimeoutMs.ToString(System.Globalization.CultureInfo.InvariantCulture);
+            request.Headers[RestRequest.TimeoutHeader] = ask.TimeoutMs.ToString(
+                System.Globalization.CultureInfo.InvariantCulture);
         }
         if (ask.IsAsync)
         {
@@ -71,7 +73,8 @@ internal sealed class ProxyDoors : IServiceProvider
         http.Features.Set<IHttpResponseBodyFeature>(new StreamResponseBodyFeature(written));
         await RestFront.ServeAsync(this, http);
         return new RestAnswer(
-            http.Response.StatusCode, Encoding.UTF8.GetString(written.GetBuffer(), 0, (int)written.Length), http.Response.Headers.Location.ToString());
+            http.Response.StatusCode, Encoding.UTF8.GetString(written.GetBuffer(), 0, (int)written.Length),
+            http.Response.Headers.Location.ToString());
     }
 
     /// <summary>The proxy's instance of a class of routes.</summary>
@@ -102,7 +105,9 @@ internal sealed class ProxyDoors : IServiceProvider
 
         public bool IsEnabled(LogLevel logLevel) => true;
 
-        public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter) =>
+        public void Log<TState>(
+            LogLevel logLevel, EventId eventId, TState state, Exception? exception,
+            Func<TState, Exception?, string> formatter) =>
             throw new SimulationException($"{formatter(state, exception)}: {exception}");
     }
 }

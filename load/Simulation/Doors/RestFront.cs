@@ -9,8 +9,9 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace Billing.Simulation.Doors;
 
-/// <summary>The proxies' REST front: routing, the middleware that turns failures into answers, and the routes themselves, as a server would call
-/// them. It is built once, since that takes longer than a run, and keeps nothing: whichever proxy a request goes to serves it.</summary>
+/// <summary>The proxies' REST front: routing, the middleware that turns failures into answers, and the routes
+/// themselves, as a server would call them. It is built once, since that takes longer than a run, and keeps nothing:
+/// whichever proxy a request goes to serves it.</summary>
 internal static class RestFront
 {
     private static readonly Lazy<(RequestDelegate Serve, IServiceProvider Services)> Built = new(Build);
@@ -29,7 +30,8 @@ internal static class RestFront
     private static (RequestDelegate Serve, IServiceProvider Services) Build()
     {
         var listener = new DiagnosticListener("Billing.Simulation");
-        var services = new ServiceCollection().AddLogging().AddMetrics().AddRouting().AddSingleton(listener).AddSingleton<DiagnosticSource>(listener)
+        var services = new ServiceCollection().AddLogging().AddMetrics().AddRouting().AddSingleton(listener)
+            .AddSingleton<DiagnosticSource>(listener)
             // As in a proxy without authentication.
             .Configure<RouteOptions>(routes => routes.SuppressCheckForUnhandledSecurityMetadata = true)
             .BuildServiceProvider();
@@ -63,7 +65,8 @@ internal static class RestFront
         return (serve, services);
     }
 
-    // Each route of the front, with the same address and method of the class, which is called on the proxy's own instance.
+    // Each route of the front, with the same address and method of the class, which is called on the
+    // proxy's own instance.
     private static List<RouteEndpoint> Endpoints(IServiceProvider services)
     {
         var mapped = new Mapped(services);
@@ -71,7 +74,11 @@ internal static class RestFront
         {
             ((IRestRoute)RuntimeHelpers.GetUninitializedObject(route)).Map(mapped);
         }
-        return [.. mapped.DataSources.SelectMany(source => source.Endpoints).Cast<RouteEndpoint>().Select(endpoint => OfProxies(endpoint, services))];
+        return
+        [
+            .. mapped.DataSources.SelectMany(source => source.Endpoints).Cast<RouteEndpoint>()
+                .Select(endpoint => OfProxies(endpoint, services)),
+        ];
     }
 
     private static RouteEndpoint OfProxies(RouteEndpoint endpoint, IServiceProvider services)
@@ -79,8 +86,13 @@ internal static class RestFront
         var method = endpoint.Metadata.OfType<MethodInfo>().Single();
         var serve = RequestDelegateFactory.Create(
             method, http => http.Features.Get<ProxyDoors>()!.Route(method.DeclaringType!),
-            new RequestDelegateFactoryOptions { ServiceProvider = services, RouteParameterNames = endpoint.RoutePattern.Parameters.Select(p => p.Name) });
-        return new RouteEndpoint(serve.RequestDelegate, endpoint.RoutePattern, endpoint.Order, endpoint.Metadata, endpoint.DisplayName);
+            new RequestDelegateFactoryOptions
+            {
+                ServiceProvider = services,
+                RouteParameterNames = endpoint.RoutePattern.Parameters.Select(p => p.Name),
+            });
+        return new RouteEndpoint(
+            serve.RequestDelegate, endpoint.RoutePattern, endpoint.Order, endpoint.Metadata, endpoint.DisplayName);
     }
 
     private sealed class Mapped(IServiceProvider services) : IEndpointRouteBuilder

@@ -8,17 +8,19 @@ using Grpc.Core;
 
 namespace Billing.Simulation.Doors;
 
-/// <summary>JSON as callers write and read it, by the library's own rules for the messages of the contract, but for the names of
-/// enum values, which are short.</summary>
+/// <summary>JSON as callers write and read it, by the library's own rules for the messages of the contract, but for the
+/// names of enum values, which are short.</summary>
 internal static class RestJson
 {
-    private static readonly JsonFormatter Formatter = new(JsonFormatter.Settings.Default.WithPreserveProtoFieldNames(true));
+    private static readonly JsonFormatter Formatter = new(
+        JsonFormatter.Settings.Default.WithPreserveProtoFieldNames(true));
 
     /// <summary>A message as JSON.</summary>
     public static string Write(IMessage message)
     {
         var json = JsonNode.Parse(Formatter.Format(message))!.AsObject();
-        Rename(json, message.Descriptor, (values, name) => ShortNames.In(values).Of(values.FindValueByName(name).Number));
+        Rename(
+            json, message.Descriptor, (values, name) => ShortNames.In(values).Of(values.FindValueByName(name).Number));
         return json.ToJsonString();
     }
 
@@ -29,7 +31,9 @@ internal static class RestJson
         try
         {
             var answer = JsonNode.Parse(json)!.AsObject();
-            Rename(answer, new T().Descriptor, (values, name) => values.FindValueByNumber(ShortNames.In(values).NumberOf(name)).Name);
+            Rename(
+                answer, new T().Descriptor,
+                (values, name) => values.FindValueByNumber(ShortNames.In(values).NumberOf(name)).Name);
             return JsonParser.Default.Parse<T>(answer.ToJsonString());
         }
         catch (InvalidProtocolBufferException e)
@@ -43,11 +47,14 @@ internal static class RestJson
     {
         using var problem = JsonDocument.Parse(answer.Body);
         var reason = Text(problem.RootElement, "reason");
-        return new Failure(StatusOf(answer.Status, reason), reason, Text(problem.RootElement, "detail")) { Field = Text(problem.RootElement, "field") };
+        return new Failure(StatusOf(answer.Status, reason), reason, Text(
+            problem.RootElement, "detail"))
+        { Field = Text(problem.RootElement, "field") };
     }
 
     /// <summary>A member's text; empty if there is none.</summary>
-    public static string Text(JsonElement json, string name) => json.TryGetProperty(name, out var value) ? value.ToString() : "";
+    public static string Text(JsonElement json, string name) =>
+        json.TryGetProperty(name, out var value) ? value.ToString() : "";
 
     private static void Rename(JsonObject json, MessageDescriptor type, Func<EnumDescriptor, string, string?> rename)
     {
@@ -59,7 +66,8 @@ internal static class RestJson
                     json[field.Name] = rename(field.EnumType, name.GetValue<string>());
                     break;
                 case JsonArray names when field.FieldType == FieldType.Enum:
-                    json[field.Name] = new JsonArray([.. names.Select(name => rename(field.EnumType, name!.GetValue<string>()))]);
+                    json[field.Name] = new JsonArray(
+                        [.. names.Select(name => rename(field.EnumType, name!.GetValue<string>()))]);
                     break;
                 case JsonObject inner when field.FieldType == FieldType.Message && !field.IsMap:
                     Rename(inner, field.MessageType, rename);

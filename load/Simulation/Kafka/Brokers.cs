@@ -33,7 +33,8 @@ internal sealed class Log(Brokers brokers, string topic, int number)
     /// <summary>The offset of the next record.</summary>
     public long End => First + _records.Count;
 
-    /// <summary>The epoch of the leader: a number that grows with each new leader, and begins anew with the topic.</summary>
+    /// <summary>The epoch of the leader: a number that grows with each new leader, and begins
+    /// anew with the topic.</summary>
     public int Epoch { get; private set; }
 
     /// <summary>The records that the log contains.</summary>
@@ -84,12 +85,13 @@ internal sealed class Log(Brokers brokers, string topic, int number)
         _records.RemoveRange(_records.Count - Math.Min(count, _records.Count), Math.Min(count, _records.Count));
     }
 
-    /// <summary>Where the records of an epoch, and of those before it, end; -1 if the log has no epoch so large.</summary>
+    /// <summary>Where the records of an epoch, and of those before it, end; -1 if the log has
+    /// no epoch so large.</summary>
     public long EndOf(int epoch) => epoch > Epoch ? -1 : First + _records.Count(record => record.Epoch <= epoch);
 }
 
-/// <summary>A model of a Kafka cluster: topics with partitions, and consumer groups. The platform's producers and consumers get
-/// clients of this model that behave like those of librdkafka.</summary>
+/// <summary>A model of a Kafka cluster: topics with partitions, and consumer groups. The platform's producers and
+/// consumers get clients of this model that behave like those of librdkafka.</summary>
 internal sealed class Brokers
 {
     /// <summary>The largest size of a record, in bytes.</summary>
@@ -120,9 +122,9 @@ internal sealed class Brokers
     /// <summary>Called with every appended record, for a trace.</summary>
     public Action<Log, StoredRecord>? Appended { get; set; }
 
-    /// <summary>Whether some partition may have had two owners at a time: one that has lost it, or given it up with commands in
-    /// flight, and the next owner. Both then work on its accounts, and the order in which their events reach the brokers is not
-    /// determined.</summary>
+    /// <summary>Whether some partition may have had two owners at a time: one that has lost it, or given it up with
+    /// commands in flight, and the next owner. Both then work on its accounts, and the order in which their events
+    /// reach the brokers is not determined.</summary>
     public bool HadTwoOwners { get; set; }
 
     /// <summary>Until when no client can reach a broker.</summary>
@@ -142,7 +144,8 @@ internal sealed class Brokers
 
     /// <summary>The time of the leader of a partition.</summary>
     public DateTime TimeOf(TopicPartition partition) =>
-        (Node.TimeOf(Scheduler.Now) + (ClockOff.Number == partition.Partition.Value ? ClockOff.Ahead : TimeSpan.Zero)).UtcDateTime;
+        (Node.TimeOf(Scheduler.Now)
+            + (ClockOff.Number == partition.Partition.Value ? ClockOff.Ahead : TimeSpan.Zero)).UtcDateTime;
 
     /// <summary>Tells a process what the clocks of the brokers show.</summary>
     public void TellTime(SteadyTime time)
@@ -151,7 +154,8 @@ internal sealed class Brokers
         for (var number = 0; number < Leaders; number++)
         {
             time.Hear(
-                string.Create(CultureInfo.InvariantCulture, $"broker {number}"), TimeOf(new TopicPartition("", number)), TimeSpan.FromMilliseconds(1), now, now);
+                string.Create(CultureInfo.InvariantCulture, $"broker {number}"),
+                TimeOf(new TopicPartition("", number)), TimeSpan.FromMilliseconds(1), now, now);
         }
     }
 
@@ -164,9 +168,12 @@ internal sealed class Brokers
 
     /// <summary>A random latency of a request about a partition.</summary>
     public TimeSpan Latency(TopicPartition partition) =>
-        Dice.UpTo(Slow.Until > Scheduler.Now && Slow.Number == partition.Partition.Value ? Math.Max(LatencyMs, 500) : LatencyMs);
+        Dice.UpTo(Slow.Until > Scheduler.Now && Slow.Number == partition.Partition.Value
+            ? Math.Max(LatencyMs, 500)
+            : LatencyMs);
 
-    /// <summary>The longest latency of a record to the brokers, and of the acknowledgement back, in milliseconds.</summary>
+    /// <summary>The longest latency of a record to the brokers, and of the acknowledgement back, in
+    /// milliseconds.</summary>
     public double LatencyMs { get; set; } = 3;
 
     public IReadOnlyCollection<Group> Groups => _groups.Values;
@@ -174,7 +181,8 @@ internal sealed class Brokers
     public Log[] Create(string topic, int partitions) =>
         _topics[topic] = [.. Enumerable.Range(0, partitions).Select(number => new Log(this, topic, number))];
 
-    /// <summary>Deletes a topic and creates it again, empty and with another id. The groups lose their offsets in it.</summary>
+    /// <summary>Deletes a topic and creates it again, empty and with another id.
+    /// The groups lose their offsets in it.</summary>
     public void MakeAgain(string topic)
     {
         _ids[topic] = _ids.GetValueOrDefault(topic) + 1;
@@ -189,10 +197,14 @@ internal sealed class Brokers
     }
 
     /// <summary>Asks for the ids of topics, as a process does.</summary>
-    public Task<IReadOnlyDictionary<string, string>> IdsAsync(IReadOnlyList<string> topics, Node node) => IsUnavailableTo(node)
-        ? Task.FromException<IReadOnlyDictionary<string, string>>(new KafkaException(new Error(ErrorCode.Local_TimedOut, "no broker answers")))
-        : Task.FromResult<IReadOnlyDictionary<string, string>>(
-            topics.ToDictionary(topic => topic, topic => _ids.GetValueOrDefault(topic).ToString(CultureInfo.InvariantCulture), StringComparer.Ordinal));
+    public Task<IReadOnlyDictionary<string, string>> IdsAsync(IReadOnlyList<string> topics, Node node) =>
+        IsUnavailableTo(node)
+            ? Task.FromException<IReadOnlyDictionary<string, string>>(
+                new KafkaException(new Error(ErrorCode.Local_TimedOut, "no broker answers")))
+            : Task.FromResult<IReadOnlyDictionary<string, string>>(
+                topics.ToDictionary(
+                    topic => topic, topic => _ids.GetValueOrDefault(topic).ToString(CultureInfo.InvariantCulture),
+                    StringComparer.Ordinal));
 
     public Log[]? Find(string topic) => _topics.GetValueOrDefault(topic);
 
@@ -225,8 +237,8 @@ internal sealed class Brokers
         return logs[key is null ? Dice.Next(count) : (int)(Hash(key) % (uint)count)];
     }
 
-    /// <summary>Adds a partition to a topic. Producers learn of it one after the other, and meanwhile two of them may send the commands of
-    /// an account to different partitions.</summary>
+    /// <summary>Adds a partition to a topic. Producers learn of it one after the other, and meanwhile two of them may
+    /// send the commands of an account to different partitions.</summary>
     public void AddPartition(string topic)
     {
         HadTwoOwners = true;

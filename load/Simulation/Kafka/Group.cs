@@ -2,9 +2,9 @@ using Confluent.Kafka;
 
 namespace Billing.Simulation.Kafka;
 
-/// <summary>A consumer group with cooperative rebalancing: a partition to be moved is first revoked from its owner, which may
-/// take some time, and then assigned to another member. A member that is silent for longer than the session timeout loses its
-/// partitions without being asked.</summary>
+/// <summary>A consumer group with cooperative rebalancing: a partition to be moved is first revoked from its owner,
+/// which may take some time, and then assigned to another member. A member that is silent for longer than the session
+/// timeout loses its partitions without being asked.</summary>
 internal sealed class Group(Brokers brokers)
 {
     /// <summary>The time without a heartbeat after which a member counts as gone.</summary>
@@ -23,7 +23,8 @@ internal sealed class Group(Brokers brokers)
     /// <summary>Commits an offset.</summary>
     public void Commit(TopicPartitionOffset offset)
     {
-        var commits = _commits.TryGetValue(offset.TopicPartition, out var known) ? known : _commits[offset.TopicPartition] = [];
+        var commits =
+            _commits.TryGetValue(offset.TopicPartition, out var known) ? known : _commits[offset.TopicPartition] = [];
         commits.Add(offset);
         Committed[offset.TopicPartition] = offset.Offset.Value;
         if (offset.LeaderEpoch is { } epoch)
@@ -36,7 +37,8 @@ internal sealed class Group(Brokers brokers)
         }
     }
 
-    /// <summary>Takes commits of a partition back, as after an unclean election in the topic of the offsets: the one before them counts.</summary>
+    /// <summary>Takes commits of a partition back, as after an unclean election in the topic of the offsets:
+    /// the one before them counts.</summary>
     public void TakeBack(TopicPartition partition, int commits)
     {
         Uncommit(partition);
@@ -57,9 +59,11 @@ internal sealed class Group(Brokers brokers)
     }
 
     /// <summary>The committed offset of a partition; unset if there is none.</summary>
-    public TopicPartitionOffset CommittedOf(TopicPartition partition) => Committed.TryGetValue(partition, out var offset)
-        ? new TopicPartitionOffset(partition, offset, CommittedEpochs.TryGetValue(partition, out var epoch) ? epoch : null)
-        : new TopicPartitionOffset(partition, Offset.Unset);
+    public TopicPartitionOffset CommittedOf(TopicPartition partition) =>
+        Committed.TryGetValue(partition, out var offset)
+            ? new TopicPartitionOffset(
+                partition, offset, CommittedEpochs.TryGetValue(partition, out var epoch) ? epoch : null)
+            : new TopicPartitionOffset(partition, Offset.Unset);
 
     /// <summary>The owner of a partition; null if it is not assigned.</summary>
     public ModelConsumer? OwnerOf(TopicPartition partition) => _owners.GetValueOrDefault(partition);

@@ -5,7 +5,8 @@ namespace Billing.Simulation.Kafka;
 /// <content>What it commits, and what it knows of leaders.</content>
 internal sealed partial class ModelConsumer
 {
-    private bool CanCommit => !_evicted && !_brokers.IsUnavailableTo(_node) && _brokers.CommitsRefusedUntil <= _brokers.Scheduler.Now;
+    private bool CanCommit =>
+        !_evicted && !_brokers.IsUnavailableTo(_node) && _brokers.CommitsRefusedUntil <= _brokers.Scheduler.Now;
 
     private void AutoCommit()
     {
@@ -37,8 +38,11 @@ internal sealed partial class ModelConsumer
         }
     }
 
-    private bool IsAhead(TopicPartitionOffset stored) => !_lastCommitted.TryGetValue(stored.TopicPartition, out var committed)
-        || (stored.LeaderEpoch is { } one && committed.LeaderEpoch is { } other && one != other ? one > other : stored.Offset > committed.Offset);
+    private bool IsAhead(TopicPartitionOffset stored) =>
+        !_lastCommitted.TryGetValue(stored.TopicPartition, out var committed)
+        || (stored.LeaderEpoch is { } one && committed.LeaderEpoch is { } other && one != other
+            ? one > other
+            : stored.Offset > committed.Offset);
 
     // What it hears of a leader with a smaller epoch is taken for old.
     private void HearOfLeader(TopicPartition partition)

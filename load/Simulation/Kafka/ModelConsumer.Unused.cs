@@ -11,7 +11,8 @@ internal sealed partial class ModelConsumer
 
     public ConsumeResult<byte[], byte[]> Consume(int millisecondsTimeout) => throw new NotSupportedException();
 
-    public ConsumeResult<byte[], byte[]> Consume(CancellationToken cancellationToken) => throw new NotSupportedException();
+    public ConsumeResult<byte[], byte[]> Consume(CancellationToken cancellationToken) =>
+        throw new NotSupportedException();
 
     public void Subscribe(string topic) => throw new NotSupportedException();
 
@@ -33,7 +34,8 @@ internal sealed partial class ModelConsumer
 
     public List<TopicPartitionOffset> Committed(TimeSpan timeout) => throw new NotSupportedException();
 
-    public List<TopicPartitionOffset> OffsetsForTimes(IEnumerable<TopicPartitionTimestamp> timestampsToSearch, TimeSpan timeout) =>
+    public List<TopicPartitionOffset> OffsetsForTimes(
+        IEnumerable<TopicPartitionTimestamp> timestampsToSearch, TimeSpan timeout) =>
         throw new NotSupportedException();
 
     public int AddBrokers(string brokers) => throw new NotSupportedException();

@@ -5,13 +5,14 @@ namespace Billing.Simulation.Kafka;
 
 /// <summary>The rebalance handlers of a consumer.</summary>
 internal sealed record RebalanceHandlers(
-    Func<IConsumer<byte[], byte[]>, List<TopicPartition>, IReadOnlyList<TopicPartitionOffset>> Assigned, Action<IConsumer<byte[], byte[]>, List<TopicPartitionOffset>> Revoked,
-    Action<List<TopicPartitionOffset>> Lost);
+    Func<IConsumer<byte[], byte[]>, List<TopicPartition>, IReadOnlyList<TopicPartitionOffset>> Assigned,
+    Action<IConsumer<byte[], byte[]>, List<TopicPartitionOffset>> Revoked, Action<List<TopicPartitionOffset>> Lost);
 
-/// <summary>A consumer of the model. Like librdkafka's, it calls the rebalance handlers from within Consume and commits the stored
-/// offsets periodically, but none that is below the last committed one, of the leader's epoch and the offset; asks at a seek with an epoch whether
-/// the log still has what an epoch ended with, and when it hears of a new leader, and then goes back without a word; and knows no epoch smaller
-/// than the largest it has heard of. Unlike librdkafka's, it never blocks: Consume does not wait for records.</summary>
+/// <summary>A consumer of the model. Like librdkafka's, it calls the rebalance handlers from within Consume and commits
+/// the stored offsets periodically, but none that is below the last committed one, of the leader's epoch and the
+/// offset; asks at a seek with an epoch whether the log still has what an epoch ended with, and when it hears of a new
+/// leader, and then goes back without a word; and knows no epoch smaller than the largest it has heard of. Unlike
+/// librdkafka's, it never blocks: Consume does not wait for records.</summary>
 internal sealed partial class ModelConsumer : IConsumer<byte[], byte[]>
 {
     private static readonly TimeSpan AutoCommitInterval = TimeSpan.FromMilliseconds(500);
@@ -71,7 +72,8 @@ internal sealed partial class ModelConsumer : IConsumer<byte[], byte[]>
     public bool HasMore => !_node.ToBrokers.IsCut && HasMoreToTake;
 
     private bool HasMoreToTake => _evicted || _toBeAssigned.Count > 0 || _toBeRevoked.Count > 0
-        || _assigned.Exists(p => !_paused.Contains(p) && _positions[p] < _brokers[p].End && _leaders[p] <= _brokers[p].Epoch);
+        || _assigned.Exists(
+            p => !_paused.Contains(p) && _positions[p] < _brokers[p].End && _leaders[p] <= _brokers[p].Epoch);
 
     public void Subscribe(IEnumerable<string> topics)
     {
@@ -120,7 +122,8 @@ internal sealed partial class ModelConsumer : IConsumer<byte[], byte[]>
         }
         AutoCommit();
         _assigned.ForEach(HearOfLeader);
-        var ready = _assigned.FindAll(p => !_paused.Contains(p) && _positions[p] != _brokers[p].End && _leaders[p] == _brokers[p].Epoch);
+        var ready = _assigned.FindAll(
+            p => !_paused.Contains(p) && _positions[p] != _brokers[p].End && _leaders[p] == _brokers[p].Epoch);
         return ready.Count == 0 ? null! : Take(_brokers.Dice.Pick(ready));
     }
 
@@ -133,7 +136,8 @@ internal sealed partial class ModelConsumer : IConsumer<byte[], byte[]>
         _stored[offset.TopicPartition] = offset;
         if (_taken.TryGetValue(offset.TopicPartition, out var taken))
         {
-            taken.FindAll(record => record.Offset < offset.Offset.Value).ForEach(record => record.Record.IsSettled = true);
+            taken.FindAll(record => record.Offset < offset.Offset.Value)
+                .ForEach(record => record.Record.IsSettled = true);
             taken.RemoveAll(record => record.Record.IsSettled);
         }
     }
@@ -174,7 +178,8 @@ internal sealed partial class ModelConsumer : IConsumer<byte[], byte[]>
         }
         if (_brokers.CommitsRefusedUntil > _brokers.Scheduler.Now)
         {
-            throw new KafkaException(new Error(ErrorCode.GroupCoordinatorNotAvailable, "the group's coordinator is not available"));
+            throw new KafkaException(
+                new Error(ErrorCode.GroupCoordinatorNotAvailable, "the group's coordinator is not available"));
         }
     }
 
@@ -191,7 +196,9 @@ internal sealed partial class ModelConsumer : IConsumer<byte[], byte[]>
         Unassign();
         foreach (var partition in partitions)
         {
-            Add(partition.TopicPartition, partition.Offset == Offset.Beginning ? _brokers[partition.TopicPartition].First : partition.Offset.Value);
+            Add(partition.TopicPartition, partition.Offset == Offset.Beginning
+                ? _brokers[partition.TopicPartition].First
+                : partition.Offset.Value);
         }
         _wake();
     }
@@ -206,9 +213,10 @@ internal sealed partial class ModelConsumer : IConsumer<byte[], byte[]>
         }
     }
 
-    public WatermarkOffsets QueryWatermarkOffsets(TopicPartition topicPartition, TimeSpan timeout) => _brokers.IsUnavailableTo(_node)
-        ? throw new KafkaException(new Error(ErrorCode.Local_TimedOut, "no broker answers"))
-        : new WatermarkOffsets(_brokers[topicPartition].First, _brokers[topicPartition].End);
+    public WatermarkOffsets QueryWatermarkOffsets(TopicPartition topicPartition, TimeSpan timeout) =>
+        _brokers.IsUnavailableTo(_node)
+            ? throw new KafkaException(new Error(ErrorCode.Local_TimedOut, "no broker answers"))
+            : new WatermarkOffsets(_brokers[topicPartition].First, _brokers[topicPartition].End);
 
     public void Close()
     {
@@ -233,7 +241,10 @@ internal sealed partial class ModelConsumer : IConsumer<byte[], byte[]>
             if (_group is null)
             {
                 throw new ConsumeException(
-                    new ConsumeResult<byte[], byte[]> { TopicPartitionOffset = new TopicPartitionOffset(partition, offset) },
+                    new ConsumeResult<byte[], byte[]>
+                    {
+                        TopicPartitionOffset = new TopicPartitionOffset(partition, offset),
+                    },
                     new Error(ErrorCode.Local_AutoOffsetReset, "the offset is out of range"));
             }
             // As with "auto.offset.reset=earliest".
@@ -340,10 +351,12 @@ internal sealed partial class ModelConsumer : IConsumer<byte[], byte[]>
     }
 
     private void NoteUnsettled(TopicPartition partition) =>
-        NoteTwoOwners(_group!.Committed.GetValueOrDefault(partition, _brokers[partition].First) < _positions[partition]);
+        NoteTwoOwners(
+            _group!.Committed.GetValueOrDefault(partition, _brokers[partition].First) < _positions[partition]);
 
     // Whoever reads events publishes none.
-    private void NoteTwoOwners(bool had) => _brokers.HadTwoOwners |= had && !Subscription.Contains(Topics.Events, StringComparer.Ordinal);
+    private void NoteTwoOwners(bool had) =>
+        _brokers.HadTwoOwners |= had && !Subscription.Contains(Topics.Events, StringComparer.Ordinal);
 
     private void Add(TopicPartition partition, long position)
     {
@@ -372,7 +385,8 @@ internal sealed partial class ModelConsumer : IConsumer<byte[], byte[]>
     /// <summary>As the library's, it leaves out the epoch.</summary>
     public void Seek(TopicPartitionOffset tpo)
     {
-        _positions[tpo.TopicPartition] = tpo.Offset == Offset.Beginning ? _brokers[tpo.TopicPartition].First : tpo.Offset.Value;
+        _positions[tpo.TopicPartition] =
+            tpo.Offset == Offset.Beginning ? _brokers[tpo.TopicPartition].First : tpo.Offset.Value;
         _taken[tpo.TopicPartition].RemoveAll(taken => taken.Offset >= tpo.Offset.Value);
         _epochs.Remove(tpo.TopicPartition);
     }
@@ -389,11 +403,13 @@ internal sealed partial class ModelConsumer : IConsumer<byte[], byte[]>
         }
     }
 
-    public List<TopicPartitionOffset> Committed(IEnumerable<TopicPartition> partitions, TimeSpan timeout) => _brokers.IsUnavailableTo(_node)
-        ? throw new KafkaException(new Error(ErrorCode.Local_TimedOut, "no broker answers"))
-        : [.. partitions.Select(_group!.CommittedOf)];
+    public List<TopicPartitionOffset> Committed(IEnumerable<TopicPartition> partitions, TimeSpan timeout) =>
+        _brokers.IsUnavailableTo(_node)
+            ? throw new KafkaException(new Error(ErrorCode.Local_TimedOut, "no broker answers"))
+            : [.. partitions.Select(_group!.CommittedOf)];
 
-    public Offset Position(TopicPartition partition) => _positions.TryGetValue(partition, out var position) ? position : Offset.Unset;
+    public Offset Position(TopicPartition partition) =>
+        _positions.TryGetValue(partition, out var position) ? position : Offset.Unset;
 
     public WatermarkOffsets GetWatermarkOffsets(TopicPartition topicPartition) => new(0, _brokers[topicPartition].End);
 }

@@ -3,8 +3,9 @@ using Confluent.Kafka;
 
 namespace Billing.Simulation.Kafka;
 
-/// <summary>A producer of the model. It is idempotent: the records of a partition keep their order and arrive once, whatever
-/// their latency. Records in flight when the process crashes may still arrive, in the order of each partition.</summary>
+/// <summary>A producer of the model. It is idempotent: the records of a partition keep their order and
+/// arrive once, whatever their latency. Records in flight when the process crashes may still arrive, in the
+/// order of each partition.</summary>
 internal sealed class ModelProducer : PlainProducer
 {
     private readonly Brokers _brokers;
@@ -37,8 +38,8 @@ internal sealed class ModelProducer : PlainProducer
 
     public override string Name => _node.Name;
 
-    /// <summary>It fails for good, as after the brokers have lost what they know of an idempotent producer: what is under way is not sent, and its
-    /// process hears of it.</summary>
+    /// <summary>It fails for good, as after the brokers have lost what they know of an idempotent producer:
+    /// what is under way is not sent, and its process hears of it.</summary>
     public void Fail()
     {
         _isFatal = true;
@@ -57,7 +58,9 @@ internal sealed class ModelProducer : PlainProducer
     /// <summary>Another producer like this one, of the same process.</summary>
     public ModelProducer Another() => new(_brokers, _node, _timeout);
 
-    public override void Produce(TopicPartition topicPartition, Message<string, byte[]> message, Action<DeliveryReport<string, byte[]>>? deliveryHandler = null)
+    public override void Produce(
+        TopicPartition topicPartition, Message<string, byte[]> message,
+        Action<DeliveryReport<string, byte[]>>? deliveryHandler = null)
     {
         var topic = topicPartition.Topic;
         var key = message.Key is null ? null : Encoding.UTF8.GetBytes(message.Key);
@@ -76,7 +79,9 @@ internal sealed class ModelProducer : PlainProducer
         if (_brokers.Find(topic) is null)
         {
             Produced++;
-            _brokers.Scheduler.After(_brokers.Dice.UpTo(50), _node, () => Report(topicPartition, message, deliveryHandler, ErrorCode.UnknownTopicOrPart));
+            _brokers.Scheduler.After(
+                _brokers.Dice.UpTo(50), _node,
+                () => Report(topicPartition, message, deliveryHandler, ErrorCode.UnknownTopicOrPart));
             return;
         }
         if (_brokers.Of(topic, topicPartition.Partition, key, _knownPartitions.GetValueOrDefault(topic)) is not { } log)
@@ -86,7 +91,8 @@ internal sealed class ModelProducer : PlainProducer
         Produced++;
         var now = _brokers.Scheduler.Now;
         var record = new StoredRecord(key, message.Value, message.Headers ?? [], default);
-        var sent = new Sent(log, record, topic, message, deliveryHandler, now, now + _brokers.Latency(log.Partition).Ticks);
+        var sent = new Sent(
+            log, record, topic, message, deliveryHandler, now, now + _brokers.Latency(log.Partition).Ticks);
         if (!_queues.TryGetValue(log.Partition, out var queue))
         {
             _queues[log.Partition] = queue = new Queue<Sent>();
@@ -138,7 +144,8 @@ internal sealed class ModelProducer : PlainProducer
     private bool IsTooLate(Sent sent, long at) => _timeout > TimeSpan.Zero && at > sent.At + _timeout.Ticks;
 
     private void TimeOut(Sent sent) => _brokers.Scheduler.At(
-        Math.Max(_brokers.Scheduler.Now, sent.At + _timeout.Ticks), new Due(_node, () => Report(sent, ErrorCode.Local_MsgTimedOut)));
+        Math.Max(_brokers.Scheduler.Now, sent.At + _timeout.Ticks),
+        new Due(_node, () => Report(sent, ErrorCode.Local_MsgTimedOut)));
 
     private void Wait(Queue<Sent> queue, long writable)
     {
@@ -160,10 +167,12 @@ internal sealed class ModelProducer : PlainProducer
         _brokers.Scheduler.After(_brokers.Dice.UpTo(5000), _node, () => _knownPartitions.Remove(topic));
     }
 
-    private static void Report(Sent sent, ErrorCode code) => Report(sent.Log.Partition, sent.Message, sent.Handler, code);
+    private static void Report(Sent sent, ErrorCode code) =>
+        Report(sent.Log.Partition, sent.Message, sent.Handler, code);
 
     private static void Report(
-        TopicPartition partition, Message<string, byte[]> message, Action<DeliveryReport<string, byte[]>>? handler, ErrorCode code) =>
+        TopicPartition partition, Message<string, byte[]> message,
+        Action<DeliveryReport<string, byte[]>>? handler, ErrorCode code) =>
         handler?.Invoke(new DeliveryReport<string, byte[]>
         {
             Topic = partition.Topic,
@@ -172,7 +181,8 @@ internal sealed class ModelProducer : PlainProducer
             Error = ErrorOf(code),
         });
 
-    private static ProduceException<string, byte[]> Refuse(string topic, Message<string, byte[]> message, ErrorCode code) =>
+    private static ProduceException<string, byte[]> Refuse(
+        string topic, Message<string, byte[]> message, ErrorCode code) =>
         new(ErrorOf(code), new DeliveryResult<string, byte[]> { Topic = topic, Message = message });
 
     private static Error ErrorOf(ErrorCode code) => new(code, code.ToString(), isFatal: code == ErrorCode.Local_Fatal);

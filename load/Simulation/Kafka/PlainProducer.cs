@@ -2,23 +2,30 @@ using Confluent.Kafka;
 
 namespace Billing.Simulation.Kafka;
 
-/// <summary>A substitute for librdkafka's producer with the only operation that the platform uses: to send a record with a key to a
-/// topic. Flush does nothing; all other methods throw <see cref="NotSupportedException"/>.</summary>
+/// <summary>A substitute for librdkafka's producer with the only operation that the platform uses: to send a record
+/// with a key to a topic. Flush does nothing; all other methods throw <see cref="NotSupportedException"/>.</summary>
 internal abstract class PlainProducer : IProducer<string, byte[]>
 {
     public Handle Handle => throw new NotSupportedException();
 
     public abstract string Name { get; }
 
-    public void Produce(string topic, Message<string, byte[]> message, Action<DeliveryReport<string, byte[]>>? deliveryHandler = null) =>
+    public void Produce(
+        string topic, Message<string, byte[]> message,
+        Action<DeliveryReport<string, byte[]>>? deliveryHandler = null) =>
         Produce(new TopicPartition(topic, Partition.Any), message, deliveryHandler);
 
-    public abstract void Produce(TopicPartition topicPartition, Message<string, byte[]> message, Action<DeliveryReport<string, byte[]>>? deliveryHandler = null);
+    public abstract void Produce(
+        TopicPartition topicPartition, Message<string, byte[]> message,
+        Action<DeliveryReport<string, byte[]>>? deliveryHandler = null);
 
-    public Task<DeliveryResult<string, byte[]>> ProduceAsync(string topic, Message<string, byte[]> message, CancellationToken cancellationToken = default) =>
+    public Task<DeliveryResult<string, byte[]>> ProduceAsync(
+        string topic, Message<string, byte[]> message, CancellationToken cancellationToken = default) =>
         throw new NotSupportedException();
 
-    public Task<DeliveryResult<string, byte[]>> ProduceAsync(TopicPartition topicPartition, Message<string, byte[]> message, CancellationToken cancellationToken = default) =>
+    public Task<DeliveryResult<string, byte[]>> ProduceAsync(
+        TopicPartition topicPartition, Message<string, byte[]> message,
+        CancellationToken cancellationToken = default) =>
         throw new NotSupportedException();
 
     public int Poll(TimeSpan timeout) => throw new NotSupportedException();
@@ -39,7 +46,8 @@ internal abstract class PlainProducer : IProducer<string, byte[]>
 
     public void AbortTransaction() => throw new NotSupportedException();
 
-    public void SendOffsetsToTransaction(IEnumerable<TopicPartitionOffset> offsets, IConsumerGroupMetadata groupMetadata, TimeSpan timeout) =>
+    public void SendOffsetsToTransaction(
+        IEnumerable<TopicPartitionOffset> offsets, IConsumerGroupMetadata groupMetadata, TimeSpan timeout) =>
         throw new NotSupportedException();
 
     public int AddBrokers(string brokers) => throw new NotSupportedException();

@@ -2,7 +2,8 @@ using Billing.Webhooks;
 
 namespace Billing.Simulation.Receiving;
 
-/// <summary>The tables of the webhook service, and what <c>WebhookStore</c> does to them. A change there has to be made here, too.</summary>
+/// <summary>The tables of the webhook service, and what <c>WebhookStore</c> does to them.
+/// A change there has to be made here, too.</summary>
 /// <param name="time">The database's clock.</param>
 /// <param name="retryFor">How long an event is tried before the account's events are parked.</param>
 /// <param name="longestWait">What nothing waits for longer than, unless the clock was ahead.</param>
@@ -36,20 +37,26 @@ internal sealed class PendingTables(Func<DateTimeOffset> time, TimeSpan retryFor
         }
     }
 
-    public List<ClaimedAccount> Claim(string receiver, Guid claim, TimeSpan lease, int limit, Func<string, bool> isLocked)
+    public List<ClaimedAccount> Claim(
+        string receiver, Guid claim, TimeSpan lease, int limit, Func<string, bool> isLocked)
     {
         var now = time();
         var mine = _accounts.Where(account => account.Key.Receiver == receiver).ToList();
         var due = mine.Where(account => account.Value.DueAt <= now && !isLocked(account.Key.StreamId))
-            .OrderBy(account => account.Value.DueAt).Take(limit).OrderBy(account => account.Key.StreamId, StringComparer.Ordinal).ToList();
-        foreach (var (_, overdue) in mine.Where(account => account.Value.DueAt > now + (longestWait > lease ? longestWait : lease)))
+            .OrderBy(account => account.Value.DueAt).Take(limit)
+            .OrderBy(account => account.Key.StreamId, StringComparer.Ordinal).ToList();
+        foreach (var (_, overdue) in mine.Where(
+            account => account.Value.DueAt > now + (longestWait > lease ? longestWait : lease)))
         {
             overdue.DueAt = now;
         }
         due.ForEach(account => (account.Value.Claim, account.Value.DueAt) = (claim, now + lease));
         return due.ConvertAll(account => new ClaimedAccount(
             account.Key.StreamId, account.Value.Failures,
-            [.. _pending.GetValueOrDefault(account.Key, []).Take(EventsMax).Select(waiting => (waiting.Key, waiting.Value))]));
+            [
+                .. _pending.GetValueOrDefault(account.Key, []).Take(EventsMax)
+                    .Select(waiting => (waiting.Key, waiting.Value)),
+            ]));
     }
 
     /// <returns>The accounts whose events are parked from now on.</returns>
@@ -80,9 +87,10 @@ internal sealed class PendingTables(Func<DateTimeOffset> time, TimeSpan retryFor
     }
 
     public IReadOnlyList<ReceiverState> States() =>
-        [.. _pending.GroupBy(account => account.Key.Receiver).Where(account => account.Any(events => events.Value.Count > 0)).Select(account => new ReceiverState(
-            account.Key, account.Sum(events => events.Value.Count), TimeSpan.Zero,
-            _accounts.Count(row => row.Key.Receiver == account.Key && row.Value.DueAt is null)))];
+        [.. _pending.GroupBy(account => account.Key.Receiver)
+            .Where(account => account.Any(events => events.Value.Count > 0)).Select(account => new ReceiverState(
+                account.Key, account.Sum(events => events.Value.Count), TimeSpan.Zero,
+                _accounts.Count(row => row.Key.Receiver == account.Key && row.Value.DueAt is null)))];
 
     private sealed class AccountRow
     {

@@ -22,13 +22,19 @@ internal sealed class Receivers(Scheduler scheduler, Dice dice)
     private static readonly DeliveryFailure Busy = new("503", "It answered 503.", TimeSpan.FromSeconds(3));
     private static readonly DeliveryFailure Refused = new("500", "It answered 500.");
 
-    /// <summary>The settings of the webhook services: those that ship, but for a shorter wait, as runs are short.</summary>
+    /// <summary>The settings of the webhook services: those that ship, but for a shorter wait,
+    /// as runs are short.</summary>
     public WebhookOptions Options { get; } = new()
     {
         Receivers = new(StringComparer.Ordinal)
         {
             [Every] = new ReceiverOptions { Url = "https://every.example/" },
-            [Payments] = new ReceiverOptions { Url = "https://payments.example/", Events = "PAYMENT_ACCEPTED, PAYMENT_DECLINED", PaymentTypes = "VISA" },
+            [Payments] = new ReceiverOptions
+            {
+                Url = "https://payments.example/",
+                Events = "PAYMENT_ACCEPTED, PAYMENT_DECLINED",
+                PaymentTypes = "VISA",
+            },
         },
         ConcurrencyMax = dice.Pick([1, 2, 16]),
         Timeout = TimeSpan.FromSeconds(2),
@@ -89,6 +95,7 @@ internal sealed class Receivers(Scheduler scheduler, Dice dice)
 
     private sealed class Connection(Receivers receivers, Node node, string name) : IReceiver
     {
-        public Task<DeliveryFailure?> SendAsync(string id, string body) => receivers.SendAsync(node, new TakenEvent(name, id, body));
+        public Task<DeliveryFailure?> SendAsync(string id, string body) =>
+            receivers.SendAsync(node, new TakenEvent(name, id, body));
     }
 }

@@ -8,8 +8,8 @@ using Billing.Webhooks;
 
 namespace Billing.Simulation.Runs;
 
-/// <summary>The platform of a run: its processes, each of which may crash and is then restarted, and the brokers and the event
-/// store that they use.</summary>
+/// <summary>The platform of a run: its processes, each of which may crash and is then restarted, and the brokers and
+/// the event store that they use.</summary>
 internal sealed class Platform
 {
     private static readonly TimeSpan RestartDelay = TimeSpan.FromSeconds(1);
@@ -39,7 +39,8 @@ internal sealed class Platform
         _balances = [.. Enumerable.Range(0, settings.BalanceBackends).Select(NewBalances)];
         WebhookDatabase = new StoreServer(scheduler, dice, new StoreHistory(), "webhooks", []);
         Receivers = new Receivers(scheduler, new Dice(settings.Seed));
-        _pending = new PendingTables(() => WebhookDatabase.Time, Receivers.Options.RetryFor, RetrySchedule.Longest(Receivers.Options));
+        _pending = new PendingTables(
+            () => WebhookDatabase.Time, Receivers.Options.RetryFor, RetrySchedule.Longest(Receivers.Options));
         _webhooks = [.. Enumerable.Range(0, settings.WebhookServices).Select(NewWebhooks)];
     }
 
@@ -79,7 +80,8 @@ internal sealed class Platform
     /// <summary>Whether producing a record may have failed permanently, so that backends may end themselves.</summary>
     public bool MayFail { get; set; }
 
-    public void CrashProxy(int number, TimeSpan down) => Crash(_proxies[number].Node, down, () => _proxies[number] = NewProxy(number));
+    public void CrashProxy(int number, TimeSpan down) =>
+        Crash(_proxies[number].Node, down, () => _proxies[number] = NewProxy(number));
 
     public void CrashPayments(int number, TimeSpan down) =>
         Crash(_payments[number].Node, down, () => _payments[number] = NewPayments(number));
@@ -87,7 +89,8 @@ internal sealed class Platform
     public void CrashBalances(int number, TimeSpan down) =>
         Crash(_balances[number].Node, down, () => _balances[number] = NewBalances(number));
 
-    public void CrashWebhooks(int number, TimeSpan down) => Crash(_webhooks[number].Node, down, () => _webhooks[number] = NewWebhooks(number));
+    public void CrashWebhooks(int number, TimeSpan down) =>
+        Crash(_webhooks[number].Node, down, () => _webhooks[number] = NewWebhooks(number));
 
     public void StopPayments(int number, TimeSpan down) =>
         Stop(_payments[number].Node, _payments[number].Stop, down, () => _payments[number] = NewPayments(number));
@@ -108,7 +111,8 @@ internal sealed class Platform
         }
     }
 
-    /// <summary>Cuts a process off from the brokers; if that lasts longer than the session timeout, its group evicts it.</summary>
+    /// <summary>Cuts a process off from the brokers; if that lasts longer than the session timeout,
+    /// its group evicts it.</summary>
     /// <param name="node">The process.</param>
     /// <param name="time">For how long.</param>
     /// <param name="period">In which turns the connection holds and is cut; zero if it is cut all the time.</param>
@@ -121,7 +125,8 @@ internal sealed class Platform
         }
     }
 
-    /// <summary>Cuts a payment backend off for ever if there is another one that is not, and otherwise for a time.</summary>
+    /// <summary>Cuts a payment backend off for ever if there is another one that is not, and
+    /// otherwise for a time.</summary>
     public void Isolate(Node node, TimeSpan time)
     {
         node.IsIsolated |= _payments.Count(p => !p.Node.IsIsolated) > 1;
@@ -236,7 +241,8 @@ internal sealed class Platform
         "webhooks", number, () => CrashWebhooks(number, RestartDelay),
         node => new WebhookNode(node, Brokers, WebhookDatabase, _pending, Receivers));
 
-    // Every service asks the brokers for their time, and those that use the event store its databases, before they begin and from then on.
+    // Every service asks the brokers for their time, and those that use the event store its databases, before they
+    // begin and from then on.
     private void TellTime(string role, Node node, SteadyTime time)
     {
         Brokers.TellTime(time);
@@ -255,7 +261,9 @@ internal sealed class Platform
     {
         var node = new Node($"{role}-{number}.{_started++}", _scheduler, Settings.IsSteady)
         {
-            ClockAhead = (Settings.ClockSkewMs == 0 ? TimeSpan.Zero : _dice.UpTo(2 * Settings.ClockSkewMs) - TimeSpan.FromMilliseconds(Settings.ClockSkewMs))
+            ClockAhead = (Settings.ClockSkewMs == 0
+                ? TimeSpan.Zero
+                : _dice.UpTo(2 * Settings.ClockSkewMs) - TimeSpan.FromMilliseconds(Settings.ClockSkewMs))
                 + _clocks.GetValueOrDefault((role, number)),
             DefaultCreditLimit = Settings.CreditLimit,
             Failed = failed =>

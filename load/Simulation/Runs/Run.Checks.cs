@@ -23,8 +23,8 @@ internal sealed partial class Run
         {
             CheckOrder();
         }
-        // If a command is deleted before it is settled and its backend crashes, it is not delivered again, and its event may
-        // never be published.
+        // If a command is deleted before it is settled and its backend crashes, it is not delivered again, and its
+        // event may never be published.
         if (!_requestsLost)
         {
             CheckViews();
@@ -40,28 +40,37 @@ internal sealed partial class Run
         {
             ReferenceModel.Require(
                 log.Present.All(record => record.IsSettled),
-                $"{log.Partition} has {log.Present.Count(record => !record.IsSettled)} records between {log.First} and {log.End} that nobody has settled");
+                $"{log.Partition} has {log.Present.Count(record => !record.IsSettled)} records between {log.First} and "
+                    + $"{log.End} that nobody has settled");
         }
     }
 
-    /// <summary>Checks, for a run without faults and retries, that each account's events are in the order of its commands. Of a command
-    /// that was sent more than once, the first copy may have expired for a backend whose clock is ahead, and a later one not.</summary>
+    /// <summary>Checks, for a run without faults and retries, that each account's events are in the order of its
+    /// commands. Of a command that was sent more than once, the first copy may have expired for a backend whose clock
+    /// is ahead, and a later one not.</summary>
     private void CheckOrder()
     {
         var commands = Topics.AllPayments.SelectMany(topic => _platform.Brokers.Find(topic)!).SelectMany(log => log.All)
-            .Select(record => Command.Parser.ParseFrom(record.Value)).Where(command => command.PaymentStatus is null).ToList();
+            .Select(record => Command.Parser.ParseFrom(record.Value))
+            .Where(command => command.PaymentStatus is null).ToList();
         foreach (var stream in Clients.Streams)
         {
-            var asked = commands.Where(c => CommandRoute.Of(c).StreamId == stream).GroupBy(c => c.TransactionId.ToLowerInvariant(), StringComparer.Ordinal)
-                .Where(copies => !_clients.Shared.Contains(copies.Key)).Where(copies => _schedule.Settings.ClockSkewMs == 0 || copies.Count() == 1).Select(copies => copies.Key).ToList();
-            var stored = _platform.Store.History.Stream(stream).Select(e => e.Recorded.TransactionId).Where(asked.Contains).ToList();
+            var asked = commands.Where(c => CommandRoute.Of(c).StreamId == stream)
+                .GroupBy(c => c.TransactionId.ToLowerInvariant(), StringComparer.Ordinal)
+                .Where(copies => !_clients.Shared.Contains(copies.Key)).Where(copies =>
+                    _schedule.Settings.ClockSkewMs == 0 || copies.Count() == 1).Select(copies => copies.Key).ToList();
+            var stored = _platform.Store.History.Stream(stream).Select(e => e.Recorded.TransactionId)
+                .Where(asked.Contains).ToList();
             ReferenceModel.Require(
-                asked.Where(stored.Contains).SequenceEqual(stored), $"the events of {stream} are not in the order of its commands");
+                asked.Where(stored.Contains).SequenceEqual(stored),
+                $"the events of {stream} are not in the order of its commands");
         }
         foreach (var (stream, ids) in _clients.InTurn)
         {
-            var stored = _platform.Store.History.Stream(stream).Select(e => e.Recorded.TransactionId).Where(ids.Contains);
-            ReferenceModel.Require(stored.SequenceEqual(ids), $"payments of {stream} were made in turn and stored in another order");
+            var stored = _platform.Store.History.Stream(stream).Select(e => e.Recorded.TransactionId)
+                .Where(ids.Contains);
+            ReferenceModel.Require(
+                stored.SequenceEqual(ids), $"payments of {stream} were made in turn and stored in another order");
         }
     }
 
@@ -79,13 +88,14 @@ internal sealed partial class Run
         }
     }
 
-    /// <summary>Checks that every event is published, and that the events of an account are first published in order, unless two
-    /// backends have worked on the account at the same time, or an event of it could not be read.</summary>
+    /// <summary>Checks that every event is published, and that the events of an account are first published in order,
+    /// unless two backends have worked on the account at the same time, or an event of it could not be read.</summary>
     private void CheckEvents()
     {
         var published = new Dictionary<string, long>(StringComparer.Ordinal);
         var all = new HashSet<(string, long, string)>();
-        var begun = _platform.Store.History.Events.TakeWhile(stored => stored.At < 0).GroupBy(stored => stored.StreamId, StringComparer.Ordinal);
+        var begun = _platform.Store.History.Events.TakeWhile(stored => stored.At < 0)
+            .GroupBy(stored => stored.StreamId, StringComparer.Ordinal);
         foreach (var account in begun)
         {
             published[account.Key] = account.Count();
@@ -99,20 +109,24 @@ internal sealed partial class Run
             var last = published.GetValueOrDefault(recorded.StreamId);
             all.Add((recorded.StreamId, recorded.Version, recorded.TransactionId));
             ReferenceModel.Require(
-                MayBePublishedOutOfOrder || recorded.Version <= last + 1, $"{recorded.StreamId}@{recorded.Version} was published before {last + 1}");
+                MayBePublishedOutOfOrder || recorded.Version <= last + 1,
+                $"{recorded.StreamId}@{recorded.Version} was published before {last + 1}");
             published[recorded.StreamId] = Math.Max(last, recorded.Version);
         }
         foreach (var account in Clients.Streams)
         {
             foreach (var stored in _platform.Store.History.Stream(account).Where(stored => stored.At >= 0))
             {
-                ReferenceModel.Require(all.Contains((account, stored.Version, stored.Recorded.TransactionId)), $"{account}@{stored.Version} was not published");
+                ReferenceModel.Require(
+                    all.Contains((account, stored.Version, stored.Recorded.TransactionId)),
+                    $"{account}@{stored.Version} was not published");
             }
         }
     }
 
     private bool MayBePublishedOutOfOrder =>
-        _requestsLost || _platform.Brokers.HadTwoOwners || _schedule.Faults.Any(fault => fault.Kind == FaultKind.ReceiptsDamaged);
+        _requestsLost || _platform.Brokers.HadTwoOwners
+        || _schedule.Faults.Any(fault => fault.Kind == FaultKind.ReceiptsDamaged);
 
     /// <summary>Checks that the dead letters are exactly the bad records.</summary>
     private void CheckDeadLetters()

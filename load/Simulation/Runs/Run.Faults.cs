@@ -19,7 +19,8 @@ internal sealed partial class Run
         var until = _scheduler.Now + lasts.Ticks;
         var (brokers, settings) = (_platform.Brokers, _schedule.Settings);
         var (proxy, payments, balances) =
-            (fault.Target % settings.Proxies, fault.Target % settings.PaymentBackends, fault.Target % settings.BalanceBackends);
+            (fault.Target % settings.Proxies, fault.Target % settings.PaymentBackends,
+                fault.Target % settings.BalanceBackends);
         Action inject = fault.Kind switch
         {
             FaultKind.CrashProxy => () => _platform.CrashProxy(proxy, lasts),
@@ -49,8 +50,10 @@ internal sealed partial class Run
             FaultKind.ReceiptsDamaged => () => _platform.Store.Of(fault.Target).ReceiptsDamagedUntil = until,
             FaultKind.OlderRelease => () => _platform.MakeOlder(payments, lasts),
             FaultKind.CutFromStore => () => _platform.Payments[payments].Node.ToStore.Cut(lasts, TimeSpan.Zero),
-            FaultKind.CutFromBrokers => () => _platform.CutFromBrokers(_platform.Payments[payments].Node, lasts, TimeSpan.Zero),
-            FaultKind.FlappingFromBrokers => () => _platform.CutFromBrokers(_platform.Payments[payments].Node, lasts, _dice.UpTo(1000) + TimeSpan.FromMilliseconds(50)),
+            FaultKind.CutFromBrokers =>
+                () => _platform.CutFromBrokers(_platform.Payments[payments].Node, lasts, TimeSpan.Zero),
+            FaultKind.FlappingFromBrokers => () => _platform.CutFromBrokers(
+                _platform.Payments[payments].Node, lasts, _dice.UpTo(1000) + TimeSpan.FromMilliseconds(50)),
             FaultKind.Isolated => () => _platform.Isolate(_platform.Payments[payments].Node, lasts),
             FaultKind.CutProxy => () => _platform.CutFromBrokers(_platform.Proxies[proxy].Node, lasts, TimeSpan.Zero),
             FaultKind.FreezeAtStep => () => FreezeAtStep(payments, lasts),
@@ -89,7 +92,8 @@ internal sealed partial class Run
         {
             // The commands of the account fill a backend that takes few; the settings may have changed meanwhile.
             ReferenceModel.Require(
-                _platform.Settings.InFlightMax < Settings.InFlightUsual || !_clients.IsOpen(except: _platform.Store.All[0].Damaged.StreamId),
+                _platform.Settings.InFlightMax < Settings.InFlightUsual
+                    || !_clients.IsOpen(except: _platform.Store.All[0].Damaged.StreamId),
                 "other accounts wait for one under which the disk is damaged: " + Unrest());
         }));
     }
@@ -127,7 +131,8 @@ internal sealed partial class Run
     private void StartRequestsAgain()
     {
         _requestsLost = true;
-        _platform.Brokers.MakeAgain(_dice.Pick(_platform.Brokers.Find(_dice.Pick(Topics.AllRequests))!).Partition.Topic);
+        _platform.Brokers.MakeAgain(
+            _dice.Pick(_platform.Brokers.Find(_dice.Pick(Topics.AllRequests))!).Partition.Topic);
     }
 
     // Does something while no payment backend runs; before it and after it, proxies send commands.
@@ -146,7 +151,8 @@ internal sealed partial class Run
         _platform.Brokers.MakeAgain(_dice.Pick(Topics.AllPayments));
     }
 
-    private void ChangePaymentOffsets(Action<Group, Log> change) => ChangeOffsets(Groups.Payments, Topics.AllPayments, change);
+    private void ChangePaymentOffsets(Action<Group, Log> change) =>
+        ChangeOffsets(Groups.Payments, Topics.AllPayments, change);
 
     private static void LoseOffset(Group group, Log log) => group.Uncommit(log.Partition);
 
@@ -158,7 +164,8 @@ internal sealed partial class Run
     private void ChangeOffsets(string name, IEnumerable<string> topics, Action<Group, Log> change)
     {
         var group = _platform.Brokers.Group(name);
-        foreach (var log in topics.SelectMany(topic => _platform.Brokers.Find(topic)!).Where(log => group.Committed.ContainsKey(log.Partition)))
+        foreach (var log in topics.SelectMany(topic => _platform.Brokers.Find(topic)!)
+            .Where(log => group.Committed.ContainsKey(log.Partition)))
         {
             change(group, log);
         }

@@ -26,7 +26,8 @@ internal sealed partial class Run
 
     private static readonly TimeSpan[] ClockSteps =
     [
-        TimeSpan.FromSeconds(5), TimeSpan.FromSeconds(31), TimeSpan.FromMinutes(10), TimeSpan.FromHours(2), TimeSpan.FromDays(400),
+        TimeSpan.FromSeconds(5), TimeSpan.FromSeconds(31), TimeSpan.FromMinutes(10),
+        TimeSpan.FromHours(2), TimeSpan.FromDays(400),
     ];
 
     private readonly Dictionary<Fault, Action> _backups = [];
@@ -37,7 +38,8 @@ internal sealed partial class Run
         if (fault.Kind == FaultKind.StoreRestored)
         {
             _scheduler.After(
-                TimeSpan.FromMilliseconds(Math.Max(0, fault.AtMs - fault.LastsMs)), null, () => _backups[fault] = _platform.Store.BackUp());
+                TimeSpan.FromMilliseconds(Math.Max(0, fault.AtMs - fault.LastsMs)), null,
+                () => _backups[fault] = _platform.Store.BackUp());
         }
     }
 
@@ -119,7 +121,8 @@ internal sealed partial class Run
         foreach (var operation in _clients.OpenWrites)
         {
             var owners = Clients.StreamsOf(operation).Select(OwnerOf).ToList();
-            if (owners.TrueForAll(owner => _platform.Payments.Any(payments => payments.Node.Name == owner && payments.Node.IsAlive)))
+            if (owners.TrueForAll(
+                owner => _platform.Payments.Any(payments => payments.Node.Name == owner && payments.Node.IsAlive)))
             {
                 open.Add((operation, string.Join(' ', owners)));
             }
@@ -130,7 +133,8 @@ internal sealed partial class Run
         {
             ReferenceModel.Require(
                 waiting.Count == 0,
-                $"{waiting.Count} requests wait for processes that are well, while another one crashes again and again: {Unrest()}");
+                $"{waiting.Count} requests wait for processes that are well, while another one crashes again and "
+                    + $"again: {Unrest()}");
             return;
         }
         _scheduler.After(TimeSpan.FromSeconds(1), null, () => CheckOthers(waiting));
@@ -150,8 +154,8 @@ internal sealed partial class Run
         _platform.Payments[number].Producer.Fail();
     }
 
-    // The operator stops the backends, restores the databases, begins a new incarnation, and starts the backends. Nobody
-    // knows any more what was answered meanwhile, so the clients of that time are gone, too; others come.
+    // The operator stops the backends, restores the databases, begins a new incarnation, and starts the backends.
+    // Nobody knows any more what was answered meanwhile, so the clients of that time are gone, too; others come.
     private void Restore(Fault fault, TimeSpan lasts)
     {
         for (var number = 0; number < _platform.Payments.Count; number++)

@@ -30,7 +30,8 @@ internal sealed partial class Run
             FaultKind.WebhookOffsetsWrong => MakeWebhookOffsetsWrong,
             FaultKind.ReceiversAway => () => receivers.AwayUntil = until,
             FaultKind.ReceiversUnsure => () => receivers.UnsureUntil = until,
-            FaultKind.ReceiversRefuse => () => receivers.Refusing = (StreamId.Split(Clients.Stream(fault.Target))!.Value.AccountId, until),
+            FaultKind.ReceiversRefuse =>
+                () => receivers.Refusing = (StreamId.Split(Clients.Stream(fault.Target))!.Value.AccountId, until),
             _ => throw new SimulationException($"There is no fault {fault.Kind}."),
         };
         inject();
@@ -59,11 +60,12 @@ internal sealed partial class Run
         }
         ChangeOffsets(
             Groups.Webhooks, [Topics.Events],
-            (group, log) => _dice.Pick<Action<Group, Log>>([LoseOffset, MoveOffsetBack, MoveOffsetPastEnd])(group, log));
+            (group, log) =>
+                _dice.Pick<Action<Group, Log>>([LoseOffset, MoveOffsetBack, MoveOffsetPastEnd])(group, log));
     }
 
-    /// <summary>Checks that every receiver has got each event that it wants, as it was published, and each account's in their order: once, if
-    /// no webhook service, its database or a receiver failed.</summary>
+    /// <summary>Checks that every receiver has got each event that it wants, as it was published, and each account's in
+    /// their order: once, if no webhook service, its database or a receiver failed.</summary>
     private void CheckWebhooks()
     {
         if (_schedule.Settings.WebhookServices == 0)
@@ -71,7 +73,8 @@ internal sealed partial class Run
             return;
         }
         var logs = _platform.Brokers.Find(Topics.Events)!;
-        var published = EventsOf(logs.SelectMany(log => log.All)).ToDictionary(copies => copies.Key, copies => copies.ToList());
+        var published = EventsOf(logs.SelectMany(log => log.All))
+            .ToDictionary(copies => copies.Key, copies => copies.ToList());
         var left = EventsOf(logs.SelectMany(log => log.Present)).Select(copies => copies.Key).ToHashSet();
         foreach (var receiver in _platform.Receivers.Options.Receivers.Keys)
         {
@@ -80,7 +83,8 @@ internal sealed partial class Run
     }
 
     private static IEnumerable<IGrouping<string, Event>> EventsOf(IEnumerable<StoredRecord> records) => records
-        .Select(record => WireFormat.TryReadEvent(record.Value, "1"u8, out var recorded, out _) && EventBody.IsOfAccount(recorded) ? recorded : null)
+        .Select(record => WireFormat.TryReadEvent(record.Value, "1"u8, out var recorded, out _)
+            && EventBody.IsOfAccount(recorded) ? recorded : null)
         .OfType<Event>().GroupBy(recorded => EventIds.Of(recorded).ToString());
 
     private void CheckReceiver(string receiver, Dictionary<string, List<Event>> published, HashSet<string> left)
@@ -99,8 +103,10 @@ internal sealed partial class Run
             {
                 continue;
             }
-            var (place, before) = ((recorded!.Incarnation, recorded.Version), last.GetValueOrDefault(recorded.StreamId));
-            // What was deleted before it was taken over is late if it is published again, or if a service that was paused had read it.
+            var (place, before) =
+                ((recorded!.Incarnation, recorded.Version), last.GetValueOrDefault(recorded.StreamId));
+            // What was deleted before it was taken over is late if it is published again, or if a service that was
+            // paused had read it.
             var mayBeLate = areDeleted && (published[taken.Id].Count > 1 || !left.Contains(taken.Id));
             ReferenceModel.Require(
                 MayBePublishedOutOfOrder || mayBeLate || before.CompareTo(place) < 0,
@@ -111,10 +117,12 @@ internal sealed partial class Run
         {
             var times = got.GetValueOrDefault(id);
             ReferenceModel.Require(
-                times > 0 || areDeleted, $"the receiver '{receiver}' never got {copies[0].StreamId}@{copies[0].Version}");
+                times > 0 || areDeleted,
+                $"the receiver '{receiver}' never got {copies[0].StreamId}@{copies[0].Version}");
             ReferenceModel.Require(
                 times <= copies.Count || _schedule.RepeatsWebhooks,
-                $"the receiver '{receiver}' got {copies[0].StreamId}@{copies[0].Version} {times} times although no webhook failed");
+                $"the receiver '{receiver}' got {copies[0].StreamId}@{copies[0].Version} {times} times although no "
+                    + "webhook failed");
         }
     }
 }

@@ -8,10 +8,13 @@ using Billing.Simulation.Schedules;
 
 namespace Billing.Simulation.Runs;
 
-/// <summary>The result of a run: what was wrong, or null, and the hash of its trace, whose lines are there if they were kept.</summary>
-internal sealed record RunResult(Schedule Schedule, string? Failure, ulong Hash, string Trace, TimeSpan Simulated, int Steps);
+/// <summary>The result of a run: what was wrong, or null, and the hash of its trace, whose lines are there
+/// if they were kept.</summary>
+internal sealed record RunResult(
+    Schedule Schedule, string? Failure, ulong Hash, string Trace, TimeSpan Simulated, int Steps);
 
-/// <summary>One run of a schedule, from the platform's start, through all operations and faults, until it is at rest.</summary>
+/// <summary>One run of a schedule, from the platform's start, through all operations and faults,
+/// until it is at rest.</summary>
 internal sealed partial class Run
 {
     // By then every fault but the pause of a machine is over, and killed processes have been restarted.
@@ -53,11 +56,13 @@ internal sealed partial class Run
         {
             _platform.Brokers.Appended = TraceRecord;
             _platform.Store.History.Appended = stored =>
-                _trace.Write("event store", $"{stored.StreamId}@{stored.Version}", Guid.Parse(stored.Recorded.TransactionId));
+                _trace.Write(
+                    "event store", $"{stored.StreamId}@{stored.Version}", Guid.Parse(stored.Recorded.TransactionId));
         }
         _platform.Store.Operator.Traced = (who, what) => _trace.Write(who, what);
         // A backend whose clock is ahead, or that follows one that is, refuses commands as expired too early.
-        _early = Clients.Rounding + TimeSpan.FromMilliseconds((2 * schedule.Settings.ClockSkewMs) + (schedule.Settings.IsSteady ? 100 : 0));
+        _early = Clients.Rounding
+            + TimeSpan.FromMilliseconds((2 * schedule.Settings.ClockSkewMs) + (schedule.Settings.IsSteady ? 100 : 0));
         _model = new ReferenceModel(_platform.Store.History, () => _scheduler.Now)
         {
             EarlyBy = _early.Ticks,
@@ -77,7 +82,9 @@ internal sealed partial class Run
         var network = new SdkNetwork(world, _scheduler, new Dice(_schedule.Seed), () => _platform.Proxies, Healed);
         var sdk = new SdkDoor(world, network, _schedule.Settings.Proxies);
         _sdks.Add(sdk);
-        return (world, new Clients(world, _scheduler, _model, () => _platform.Proxies, _trace) { Early = _early, Sdk = sdk });
+        return (
+            world,
+            new Clients(world, _scheduler, _model, () => _platform.Proxies, _trace) { Early = _early, Sdk = sdk });
     }
 
     /// <summary>Runs a schedule. Deterministic: the same schedule always gives the same run.</summary>
@@ -104,7 +111,8 @@ internal sealed partial class Run
         }
         run._trace.Write("run", failure ?? "ends well");
         return new RunResult(
-            schedule, failure, run._trace.Hash, run._trace.Lines, TimeSpan.FromTicks(run._scheduler.Now), run._scheduler.Steps);
+            schedule, failure, run._trace.Hash, run._trace.Lines,
+            TimeSpan.FromTicks(run._scheduler.Now), run._scheduler.Steps);
     }
 
     private void Play()
@@ -123,11 +131,13 @@ internal sealed partial class Run
         _scheduler.RunUntil(end.Ticks, () => Failure is not null);
         _scheduler.RunUntil((end + Patience).Ticks, () => Failure is not null || (_clients.Open == 0 && IsAtRest()));
         ReferenceModel.Require(Failure is null, Failure ?? "");
-        ReferenceModel.Require(_clients.Open == 0, $"{_clients.Open} calls have no answer long after the last fault: {Unrest()}");
+        ReferenceModel.Require(
+            _clients.Open == 0, $"{_clients.Open} calls have no answer long after the last fault: {Unrest()}");
         ReferenceModel.Require(IsAtRest(), "the platform does not come to rest: " + Unrest());
         _scheduler.Run(Settling);
         // A move that has begun meanwhile ends, too.
-        _scheduler.RunUntil(_scheduler.Now + Patience.Ticks, () => Failure is not null || !_platform.Store.Unrests().Any());
+        _scheduler.RunUntil(
+            _scheduler.Now + Patience.Ticks, () => Failure is not null || !_platform.Store.Unrests().Any());
         ReferenceModel.Require(Failure is null, Failure ?? "");
         ReferenceModel.Require(!_platform.Store.Unrests().Any(), "the databases do not come to rest: " + Unrest());
         CheckEnd();
@@ -137,14 +147,16 @@ internal sealed partial class Run
     {
         var about = Guid.Empty;
         var what = "a record";
-        if (log.Partition.Topic == Topics.Events && Messaging.WireFormat.TryReadEvent(record.Value, "1"u8, out var recorded, out _))
+        if (log.Partition.Topic == Topics.Events
+            && Messaging.WireFormat.TryReadEvent(record.Value, "1"u8, out var recorded, out _))
         {
             (what, about) = ($"{recorded.StreamId}@{recorded.Version}", Guid.Parse(recorded.TransactionId));
         }
         else if (Messaging.WireFormat.TryReadCommand(record.Value, "1"u8, out var command, out _))
         {
             var queued = command!.IsQueued ? "queued " : "";
-            (what, about) = ($"{queued}{command.RequestCase} {CommandRoute.Of(command).StreamId}", Guid.Parse(command.TransactionId));
+            (what, about) = ($"{queued}{command.RequestCase} {CommandRoute.Of(command).StreamId}", Guid.Parse(
+                command.TransactionId));
         }
         _trace.Write("brokers", $"{log.Partition.Topic}[{log.Partition.Partition.Value}]@{log.End - 1}: {what}", about);
     }
@@ -162,9 +174,11 @@ internal sealed partial class Run
         {
             yield return $"{proxy.Node.Name} waits for {proxy.Pending.Count} replies";
         }
-        foreach (var backend in _platform.Backends.Where(b => !b.Node.IsIsolated).Where(b => !b.Node.IsAlive || b.Tracked != 0 || b.Replier.InFlight != 0))
+        foreach (var backend in _platform.Backends.Where(b => !b.Node.IsIsolated)
+            .Where(b => !b.Node.IsAlive || b.Tracked != 0 || b.Replier.InFlight != 0))
         {
-            yield return $"{backend.Node.Name} has {backend.Tracked} offsets and {backend.Replier.InFlight} commands in flight";
+            yield return $"{backend.Node.Name} has {backend.Tracked} offsets and {backend.Replier.InFlight} "
+                + "commands in flight";
         }
         if (_platform.Store.History.OpenHolds.Count is > 0 and var held)
         {
@@ -181,7 +195,9 @@ internal sealed partial class Run
         (string, IReadOnlyList<string>)[] read =
         [
             (Groups.Payments, Topics.AllPayments), (Groups.Balances, Topics.AllBalances),
-            .. _platform.Webhooks.Count > 0 ? [(Groups.Webhooks, [Topics.Events])] : Array.Empty<(string, IReadOnlyList<string>)>(),
+            .. _platform.Webhooks.Count > 0
+                ? [(Groups.Webhooks, [Topics.Events])]
+                : Array.Empty<(string, IReadOnlyList<string>)>(),
         ];
         foreach (var (name, topics) in read)
         {
@@ -189,10 +205,12 @@ internal sealed partial class Run
             foreach (var log in topics.SelectMany(topic => _platform.Brokers.Find(topic)!))
             {
                 var committed = group.Committed.GetValueOrDefault(log.Partition);
-                // Of a log with nothing to read, nobody learns that the offset is wrong; whoever reads the next record does.
+                // Of a log with nothing to read, nobody learns that the offset is wrong;
+                // whoever reads the next record does.
                 if (committed != log.End && log.Present.Any(record => !record.IsSettled))
                 {
-                    yield return $"{log.Partition} of {group.OwnerOf(log.Partition)?.Name} ends at {log.End}; committed is {committed}";
+                    yield return $"{log.Partition} of {group.OwnerOf(log.Partition)?.Name} ends at {log.End}; "
+                        + $"committed is {committed}";
                 }
             }
         }

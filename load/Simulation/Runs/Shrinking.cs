@@ -2,8 +2,8 @@ using Billing.Simulation.Schedules;
 
 namespace Billing.Simulation.Runs;
 
-/// <summary>Shrinks a failing schedule: removes operations and faults, first half of them at a time and finally single ones, as
-/// long as the rest still fails in some way.</summary>
+/// <summary>Shrinks a failing schedule: removes operations and faults, first half of them at a time and finally single
+/// ones, as long as the rest still fails in some way.</summary>
 internal static class Shrinking
 {
     private const int RunsMax = 2000;
@@ -17,14 +17,16 @@ internal static class Shrinking
         {
             shorter = false;
             best = Leave(best, s => s.Faults, (s, faults) => s with { Faults = faults }, ref runs, ref shorter);
-            best = Leave(best, s => s.Operations, (s, operations) => s with { Operations = operations }, ref runs, ref shorter);
+            best = Leave(
+                best, s => s.Operations, (s, operations) => s with { Operations = operations }, ref runs, ref shorter);
         }
         while (shorter && runs < RunsMax);
         return best;
     }
 
     private static RunResult Leave<T>(
-        RunResult best, Func<Schedule, IReadOnlyList<T>> part, Func<Schedule, IReadOnlyList<T>, Schedule> with, ref int runs, ref bool shorter)
+        RunResult best, Func<Schedule, IReadOnlyList<T>> part,
+        Func<Schedule, IReadOnlyList<T>, Schedule> with, ref int runs, ref bool shorter)
     {
         for (var size = Math.Max(1, part(best.Schedule).Count / 2); size > 0; size /= 2)
         {

@@ -14,7 +14,8 @@ public static class Simulator
     /// <param name="progress">Called with the summary so far, every 1000 schedules.</param>
     /// <param name="cancellationToken">Ends the simulation early.</param>
     public static SimulationSummary Simulate(
-        int seed, int schedules, TimeSpan time, int threads, Action<SimulationSummary> progress, CancellationToken cancellationToken)
+        int seed, int schedules, TimeSpan time, int threads,
+        Action<SimulationSummary> progress, CancellationToken cancellationToken)
     {
         var gate = new Lock();
         var watch = Stopwatch.StartNew();
@@ -22,7 +23,8 @@ public static class Simulator
         RunResult? failed = null;
         void Work()
         {
-            while (Volatile.Read(ref failed) is null && watch.Elapsed < time && !cancellationToken.IsCancellationRequested)
+            while (Volatile.Read(ref failed) is null && watch.Elapsed < time
+                && !cancellationToken.IsCancellationRequested)
             {
                 var number = Interlocked.Increment(ref next) - 1;
                 if (number >= schedules)
@@ -33,7 +35,8 @@ public static class Simulator
                 lock (gate)
                 {
                     (done, ticks, steps) = (done + 1, ticks + result.Simulated.Ticks, steps + result.Steps);
-                    // Of schedules that fail at the same time, the one with the lowest seed, which a repetition would find first.
+                    // Of schedules that fail at the same time, the one with the lowest seed, which a repetition
+                    // would find first.
                     if (result.Failure is not null && (failed is null || result.Schedule.Seed < failed.Schedule.Seed))
                     {
                         failed = result;
@@ -54,15 +57,16 @@ public static class Simulator
         return Summary() with { Failure = failed is null ? null : Explain(failed) };
     }
 
-    /// <summary>The points of the platform's code that ten minutes of schedules must reach, and that none of this process has reached.
-    /// </summary>
+    /// <summary>The points of the platform's code that ten minutes of schedules must reach, and that none of this
+    /// process has reached.</summary>
     public static IReadOnlyList<string> PointsMissing => Points.Missing;
 
     /// <summary>Runs the schedule of one seed twice and compares the runs.</summary>
     /// <returns>Whether both runs were the same, step by step.</returns>
     public static bool IsRepeatable(int seed)
     {
-        var (first, second) = (Run.Of(Schedule.Of(seed), keepsTrace: true), Run.Of(Schedule.Of(seed), keepsTrace: true));
+        var (first, second) =
+            (Run.Of(Schedule.Of(seed), keepsTrace: true), Run.Of(Schedule.Of(seed), keepsTrace: true));
         return first.Hash == second.Hash && first.Trace == second.Trace && first.Steps == second.Steps;
     }
 

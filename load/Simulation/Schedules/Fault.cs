@@ -50,7 +50,8 @@ internal enum FaultKind
     /// <summary>The event topic loses its oldest records.</summary>
     EventsDeleted,
 
-    /// <summary>A partition of a request topic starts again at offset 0, as if the topic had been deleted and recreated.</summary>
+    /// <summary>A partition of a request topic starts again at offset 0, as if the topic had been deleted and
+    /// recreated.</summary>
     RequestsStartAgain,
 
     /// <summary>Records are appended that no proxy would send.</summary>
@@ -68,27 +69,29 @@ internal enum FaultKind
     /// <summary>PostgreSQL takes up to two seconds for every request.</summary>
     StoreSlow,
 
-    /// <summary>Commits stall: their connections break, and seconds later they take effect or are rolled back. Until then they hold
-    /// their locks.</summary>
+    /// <summary>Commits stall: their connections break, and seconds later they take effect or are rolled back.
+    /// Until then they hold their locks.</summary>
     CommitsStall,
 
     /// <summary>The disk is damaged under the events of one account.</summary>
     AccountDamaged,
 
-    /// <summary>As before, until long after all other faults are over: the other accounts must not wait for that.</summary>
+    /// <summary>As before, until long after all other faults are over: the other accounts must
+    /// not wait for that.</summary>
     AccountDamagedForLong,
 
     /// <summary>The disk is damaged under a part of the receipts.</summary>
     ReceiptsDamaged,
 
-    /// <summary>Half of the requests to PostgreSQL fail because of what others do: deadlocks, too many connections, a full disk.</summary>
+    /// <summary>Half of the requests to PostgreSQL fail because of what others do:
+    /// deadlocks, too many connections, a full disk.</summary>
     StoreBusy,
 
     /// <summary>A standby takes over: what was acknowledged is there, and of what was not a part.</summary>
     StoreFailover,
 
-    /// <summary>All databases are restored to an earlier time, as long before as the fault lasts; what was acknowledged since is lost, and its versions are
-    /// used again.</summary>
+    /// <summary>All databases are restored to an earlier time, as long before as the fault lasts;
+    /// what was acknowledged since is lost, and its versions are used again.</summary>
     StoreRestored,
 
     /// <summary>The clock of a database is wrong for the rest of the run.</summary>
@@ -97,25 +100,29 @@ internal enum FaultKind
     /// <summary>The shard of an account is moved to and fro.</summary>
     ShardShuttled,
 
-    /// <summary>A payment backend is suspended between some two of its awaits while a shard is moved to and fro.</summary>
+    /// <summary>A payment backend is suspended between some two of its awaits while a shard is
+    /// moved to and fro.</summary>
     FrozenWhileMoved,
 
     /// <summary>The clock of the machine of some process is wrong for the rest of the run.</summary>
     ClockOff,
 
-    /// <summary>The clock of the broker that leads one partition of each topic is wrong for the rest of the run.</summary>
+    /// <summary>The clock of the broker that leads one partition of each topic is wrong for
+    /// the rest of the run.</summary>
     BrokerClockOff,
 
     /// <summary>Settings of the backends are changed, and they are restarted one after the other.</summary>
     SettingsChanged,
 
-    /// <summary>A payment backend crashes again and again soon after its start, long after all other faults are over.</summary>
+    /// <summary>A payment backend crashes again and again soon after its start, long after all
+    /// other faults are over.</summary>
     CrashLoop,
 
     /// <summary>A producer of a payment backend fails for good.</summary>
     ProducerFatal,
 
-    /// <summary>A payment backend is an older release, which does not know one type of events, until it is upgraded.</summary>
+    /// <summary>A payment backend is an older release, which does not know one type of events,
+    /// until it is upgraded.</summary>
     OlderRelease,
 
     /// <summary>A payment backend cannot reach PostgreSQL, and answers that were under way are lost.</summary>
@@ -127,7 +134,8 @@ internal enum FaultKind
     /// <summary>The connection between a payment backend and the brokers comes and goes.</summary>
     FlappingFromBrokers,
 
-    /// <summary>A payment backend is cut off from the brokers for ever, if there is another one; it still reaches PostgreSQL.</summary>
+    /// <summary>A payment backend is cut off from the brokers for ever, if there is another one;
+    /// it still reaches PostgreSQL.</summary>
     Isolated,
 
     /// <summary>A proxy cannot reach the brokers: acknowledgements that were under way arrive late or never.</summary>
@@ -160,7 +168,8 @@ internal enum FaultKind
     /// <summary>The offsets of the group of the payment backends go back while none of them runs.</summary>
     OffsetsBack,
 
-    /// <summary>The offsets of the group of the payment backends are past the ends of the logs while none of them runs.</summary>
+    /// <summary>The offsets of the group of the payment backends are past the ends of the logs while
+    /// none of them runs.</summary>
     OffsetsPastEnd,
 
     /// <summary>A broker without the newest records of a topic of payments becomes its leader.</summary>
@@ -178,7 +187,8 @@ internal enum FaultKind
     /// <summary>A webhook service is suspended for a while, and then continues.</summary>
     FreezeWebhooks,
 
-    /// <summary>The machine of a webhook service is paused beyond the lease of what it delivers: its monotonic clock does not count that.</summary>
+    /// <summary>The machine of a webhook service is paused beyond the lease of what it delivers:
+    /// its monotonic clock does not count that.</summary>
     PauseWebhooks,
 
     /// <summary>A webhook service cannot reach the brokers, and does not learn that it loses its partitions.</summary>
@@ -190,7 +200,8 @@ internal enum FaultKind
     /// <summary>The database of the webhook services fails in one of the ways in which the event store does.</summary>
     WebhookStoreFails,
 
-    /// <summary>The offsets of the group of the webhook services are lost, go back, or are past the ends of the logs.</summary>
+    /// <summary>The offsets of the group of the webhook services are lost, go back, or are past the
+    /// ends of the logs.</summary>
     WebhookOffsetsWrong,
 
     /// <summary>No receiver takes anything.</summary>

@@ -17,7 +17,8 @@ internal enum OperationKind
     /// <summary>Pays without waiting for the answer, and asks for the payment's status.</summary>
     PayAndLeave,
 
-    /// <summary>Makes three payments of one account through one proxy, without waiting for answers in between.</summary>
+    /// <summary>Makes three payments of one account through one proxy, without waiting for
+    /// answers in between.</summary>
     PayInTurn,
 
     /// <summary>Sets the account's credit limit.</summary>
@@ -34,7 +35,8 @@ internal enum OperationKind
 
     /// <summary>Reads a statement and balances of the past.</summary>
     ReadPast,
-    /// <summary>Pays, gives all of it back, and closes the account, which must then be empty, with some time in between.</summary>
+    /// <summary>Pays, gives all of it back, and closes the account, which must then be empty,
+    /// with some time in between.</summary>
     EmptyAndClose,
 }
 
@@ -51,16 +53,19 @@ internal sealed record Operation(
     int AtMs, OperationKind Kind, int Account, Guid TransactionId, int Cents, string Currency, int DeadlineMs, int Seed)
 {
     public override string ToString() => string.Create(CultureInfo.InvariantCulture,
-        $"{AtMs,6} ms  {Kind} account {Account}, {Cents / 100m} {Currency}, {TransactionId.ToString()[..8]}, deadline {DeadlineMs} ms");
+        $"{AtMs,6} ms  {Kind} account {Account}, {Cents / 100m} {Currency}, {TransactionId.ToString()[..8]}, "
+            + $"deadline {DeadlineMs} ms");
 }
 
 /// <summary>The schedule of a run; everything else is determined by the run's own dice.</summary>
-internal sealed partial record Schedule(int Seed, Settings Settings, IReadOnlyList<Operation> Operations, IReadOnlyList<Fault> Faults)
+internal sealed partial record Schedule(
+    int Seed, Settings Settings, IReadOnlyList<Operation> Operations, IReadOnlyList<Fault> Faults)
 {
     /// <summary>All operations and faults start before this time, in milliseconds from the start of the run.</summary>
     public const int BeginsMs = 10_000;
 
-    /// <summary>The most accounts of a schedule; an operation on two accounts also uses the account after its own.</summary>
+    /// <summary>The most accounts of a schedule; an operation on two accounts also uses the
+    /// account after its own.</summary>
     public const int AccountsMax = 5;
 
     /// <summary>The account that is emptied and closed, of which nobody else makes use.</summary>
@@ -75,11 +80,17 @@ internal sealed partial record Schedule(int Seed, Settings Settings, IReadOnlyLi
     private const int EmptyingMs = 2500;
     private const int EmptyingMax = 3;
 
-    private static readonly FaultKind[] Kinds = [.. Enum.GetValues<FaultKind>().TakeWhile(kind => kind < FaultKind.CrashWebhooks)];
-    private static readonly FaultKind[] WebhookKinds = [.. Enum.GetValues<FaultKind>().SkipWhile(kind => kind < FaultKind.CrashWebhooks)];
+    private static readonly FaultKind[] Kinds =
+    [
+        .. Enum.GetValues<FaultKind>().TakeWhile(kind => kind < FaultKind.CrashWebhooks),
+    ];
+    private static readonly FaultKind[] WebhookKinds =
+    [
+        .. Enum.GetValues<FaultKind>().SkipWhile(kind => kind < FaultKind.CrashWebhooks),
+    ];
 
-    /// <summary>Creates the schedule of a seed. In every second one of those with faults, at least two overlap; every third has webhook services.
-    /// </summary>
+    /// <summary>Creates the schedule of a seed. In every second one of those with faults, at least two overlap;
+    /// every third has webhook services.</summary>
     public static Schedule Of(int seed)
     {
         var dice = new Dice(seed);
@@ -93,7 +104,8 @@ internal sealed partial record Schedule(int Seed, Settings Settings, IReadOnlyLi
         {
             return schedule;
         }
-        var faults = Enumerable.Range(0, dice.Between(0, 4)).Select(_ => NewFault(dice, BeginsMs, WebhookKinds)).ToList();
+        var faults = Enumerable.Range(0, dice.Between(0, 4))
+            .Select(_ => NewFault(dice, BeginsMs, WebhookKinds)).ToList();
         return schedule with
         {
             Settings = schedule.Settings with
@@ -118,7 +130,8 @@ internal sealed partial record Schedule(int Seed, Settings Settings, IReadOnlyLi
         var settings = schedule.Settings with
         {
             ClockSkewMs = dice.Pick([0, 0, 500, 2000]),
-            IsSteady = faults.Exists(f => f.Kind is FaultKind.ClockStep or FaultKind.MachinePaused || IsClockOff(f.Kind)),
+            IsSteady = faults.Exists(
+                f => f.Kind is FaultKind.ClockStep or FaultKind.MachinePaused || IsClockOff(f.Kind)),
         };
         var many = settings is { InFlightMax: Settings.InFlightUsual, Jitter: false } && dice.Chance(0.03);
         var operations = schedule.Operations
@@ -128,24 +141,37 @@ internal sealed partial record Schedule(int Seed, Settings Settings, IReadOnlyLi
         {
             case 0:
                 // Most ids are closed, in all databases.
-                operations = operations.ConvertAll(o => o.Kind == OperationKind.Pay ? o with { Kind = OperationKind.PayAndLeave, DeadlineMs = ExpiringMs } : o);
+                operations = operations.ConvertAll(o => o.Kind == OperationKind.Pay
+                    ? o with { Kind = OperationKind.PayAndLeave, DeadlineMs = ExpiringMs }
+                    : o);
                 break;
             case 1:
                 // An account is emptied and closed again and again while its shard moves.
-                operations = [.. operations.Select((o, i) => i < EmptyingMax ? Emptying(o) with { AtMs = i * EmptyingMs } : o).OrderBy(o => o.AtMs)];
+                operations =
+                [
+                    .. operations.Select((o, i) => i < EmptyingMax ? Emptying(o) with { AtMs = i * EmptyingMs } : o)
+                        .OrderBy(o => o.AtMs),
+                ];
                 faults.Add(new Fault(0, EmptyingMax * EmptyingMs, FaultKind.ShardShuttled, 2));
                 break;
         }
-        return schedule with { Settings = settings, Operations = operations, Faults = [.. faults.OrderBy(f => f.AtMs)] };
+        return schedule with
+        {
+            Settings = settings,
+            Operations = operations,
+            Faults = [.. faults.OrderBy(f => f.AtMs)],
+        };
     }
 
-    // The clock of any one machine may be wrong for good: of two, nobody could tell which is right. The databases are restored once: a second
-    // backup may be of what the first restore took back.
+    // The clock of any one machine may be wrong for good: of two, nobody could tell which is right.
+    // The databases are restored once: a second backup may be of what the first restore took back.
     private static IEnumerable<Fault> Possible(IReadOnlyCollection<Fault> faults) =>
         faults.GroupBy(fault => IsClockOff(fault.Kind) ? FaultKind.ClockOff : fault.Kind)
-            .SelectMany(same => same.Take(same.Key is FaultKind.ClockOff or FaultKind.StoreRestored ? 1 : int.MaxValue));
+            .SelectMany(
+                same => same.Take(same.Key is FaultKind.ClockOff or FaultKind.StoreRestored ? 1 : int.MaxValue));
 
-    private static bool IsClockOff(FaultKind kind) => kind is FaultKind.ClockOff or FaultKind.BrokerClockOff or FaultKind.DatabaseClockOff;
+    private static bool IsClockOff(FaultKind kind) =>
+        kind is FaultKind.ClockOff or FaultKind.BrokerClockOff or FaultKind.DatabaseClockOff;
 
     private static OperationKind Changed(OperationKind kind, Dice dice, bool many) => kind switch
     {
@@ -160,7 +186,8 @@ internal sealed partial record Schedule(int Seed, Settings Settings, IReadOnlyLi
         var settings = Settings.Of(dice);
         var accounts = dice.Between(1, AccountsMax);
         var span = dice.Pick([500, 3000, BeginsMs]);
-        var operations = Enumerable.Range(0, dice.Between(4, 40)).Select(_ => NewOperation(dice, accounts, span)).ToList();
+        var operations = Enumerable.Range(0, dice.Between(4, 40))
+            .Select(_ => NewOperation(dice, accounts, span)).ToList();
         var faults = Enumerable.Range(0, dice.Between(0, 6)).Select(_ => NewFault(dice, span, Kinds)).ToList();
         operations = operations.ConvertAll(
             o => dice.Chance(InTurnShare) ? o with { Kind = OperationKind.PayInTurn } : o);
@@ -178,8 +205,8 @@ internal sealed partial record Schedule(int Seed, Settings Settings, IReadOnlyLi
         operation with { Kind = OperationKind.EmptyAndClose, Account = EmptiedAccount, Currency = "USD" };
 
     private static Operation NewOperation(Dice dice, int accounts, int span) => new(
-        dice.Next(span), Kind(dice), dice.Next(accounts), dice.Id(), dice.Between(1, 4000), dice.Chance(0.9) ? "USD" : "EUR",
-        dice.Pick([300, 2000, 5000]), dice.Seed());
+        dice.Next(span), Kind(dice), dice.Next(accounts), dice.Id(), dice.Between(1, 4000),
+        dice.Chance(0.9) ? "USD" : "EUR", dice.Pick([300, 2000, 5000]), dice.Seed());
 
     private static OperationKind Kind(Dice dice) => dice.Next(20) switch
     {

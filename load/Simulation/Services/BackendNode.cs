@@ -8,8 +8,8 @@ using Billing.Simulation.Kafka;
 
 namespace Billing.Simulation.Services;
 
-/// <summary>The common part of payment and balance backends: a member of a consumer group, its handler, and the publisher of its
-/// answers.</summary>
+/// <summary>The common part of payment and balance backends: a member of a consumer group, its handler, and the
+/// publisher of its answers.</summary>
 internal abstract class BackendNode
 {
     private readonly Brokers _brokers;
@@ -43,14 +43,15 @@ internal abstract class BackendNode
     /// <summary>Sends commands of the backend.</summary>
     protected IAnswerPublisher Publisher => _publisher;
 
-    /// <summary>Number of offsets that the backend has read but not yet released for commit; -1 if it has not joined its group.
-    /// </summary>
+    /// <summary>Number of offsets that the backend has read but not yet released for commit;
+    /// -1 if it has not joined its group.</summary>
     public int Tracked => _intake?.Tracked ?? -1;
 
     protected CancellationToken Stopping => _stopping.Token;
 
     /// <summary>Starts a worker of the process.</summary>
-    protected void Start(Worker worker) => _ = Node.Supervisor.RunAsync(worker.GetType().Name, worker.RunAsync, Stopping);
+    protected void Start(Worker worker) =>
+        _ = Node.Supervisor.RunAsync(worker.GetType().Name, worker.RunAsync, Stopping);
 
     /// <summary>Joins the consumer group.</summary>
     protected void Join(IReadOnlyList<string> topics, string group, int inFlightMax, ICommandHandler handler)
@@ -58,11 +59,16 @@ internal abstract class BackendNode
         _turns = new TurnLoop(_brokers.Scheduler, _brokers.Dice, Node, RunTurn);
         _join = () =>
         {
-            var ids = new TopicIds(topics, asked => _brokers.IdsAsync(asked, Node), KafkaTimes.TopicLook, Node.Time, PointLog<BackendNode>.Instance);
+            var ids = new TopicIds(
+                topics, asked => _brokers.IdsAsync(asked, Node), KafkaTimes.TopicLook,
+                Node.Time, PointLog<BackendNode>.Instance);
             var positions = new GroupPositions(ids, ModelConsumer.SeekInLog, PointLog<BackendNode>.Instance);
-            _intake = new CommandIntake(inFlightMax, new KafkaOptions().FencedMax, handler, _publisher, positions, Node.Wait, Node.Time, PointLog<BackendNode>.Instance);
+            _intake = new CommandIntake(
+                inFlightMax, new KafkaOptions().FencedMax, handler, _publisher, positions, Node.Wait,
+                Node.Time, PointLog<BackendNode>.Instance);
             _consumer = new ModelConsumer(
-                _brokers, Node, _turns.Wake, _brokers.Group(group), new RebalanceHandlers(_intake.Assigned, _intake.Revoked, _intake.Lost));
+                _brokers, Node, _turns.Wake, _brokers.Group(group),
+                new RebalanceHandlers(_intake.Assigned, _intake.Revoked, _intake.Lost));
             _consumer.Subscribe(topics);
         };
         _join();

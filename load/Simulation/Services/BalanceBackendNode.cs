@@ -39,8 +39,8 @@ internal sealed class BalanceBackendNode : BackendNode
             return new ReadDatabase(_map.Databases[index], history, history);
         })];
         var processor = new ReadProcessor(
-            View, _map, stores, new SimulatedCardNetwork(settings.CardNetwork, node.Time), Replier, retry, settings.Backend,
-            node.Supervisor, node.Time, PointLogs.Instance);
+            View, _map, stores, new SimulatedCardNetwork(settings.CardNetwork, node.Time), Replier, retry,
+            settings.Backend, node.Supervisor, node.Time, PointLogs.Instance);
         Start(_model);
         Start(processor);
         _partitions = [.. brokers.Find(Topics.Events)!.Select(log => log.Partition)];

@@ -16,11 +16,12 @@ internal sealed class PaymentBackendNode : BackendNode
     {
         var processor = new PaymentProcessor(
             StoreClient.MapOf(node, databases), new SimulatedCardNetwork(settings.CardNetwork, node.Time), Replier,
-            new EventStoreRetry(node.Time, new Random(brokers.Dice.Seed())), settings.Backend, node.Supervisor, node.Time, PointLogs.Instance);
+            new EventStoreRetry(node.Time, new Random(brokers.Dice.Seed())), settings.Backend,
+            node.Supervisor, node.Time, PointLogs.Instance);
         Start(processor);
         Start(new ExpiredHolds(
-            [.. databases.Select(database => new StoreClient(node, database))], Publisher, settings.Backend, node.Supervisor, node.Time,
-            PointLog<ExpiredHolds>.Instance));
+            [.. databases.Select(database => new StoreClient(node, database))], Publisher, settings.Backend,
+            node.Supervisor, node.Time, PointLog<ExpiredHolds>.Instance));
         Join(Topics.AllPayments, Groups.Payments, settings.InFlightMax, processor);
     }
 }

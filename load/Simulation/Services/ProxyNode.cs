@@ -78,7 +78,8 @@ internal sealed class ProxyNode
             await ServeAsync(async () =>
             {
                 await _doors.Errors.DuplexStreamingServerHandler(
-                    stream, stream, new GrpcCall(nameof(_doors.Billing.MakePayments), DateTime.MaxValue), _doors.Billing.MakePayments);
+                    stream, stream, new GrpcCall(nameof(_doors.Billing.MakePayments), DateTime.MaxValue),
+                    _doors.Billing.MakePayments);
                 return true;
             });
             stream.End(new SimulationException("a stream has ended without an answer to each of its payments"));
@@ -110,18 +111,21 @@ internal sealed class ProxyNode
     }
 
     /// <summary>Reads a statement as a stream, page after page.</summary>
-    public Task StreamAsync(ListStatementRequest request, IServerStreamWriter<ListStatementResponse> pages, DateTime deadline) => ServeAsync(async () =>
-    {
-        await _doors.Errors.ServerStreamingServerHandler(
-            ListStatementRequest.Parser.ParseFrom(request.ToByteArray()), pages,
-            new GrpcCall(nameof(_doors.Billing.StreamStatement), deadline), _doors.Billing.StreamStatement);
-        return true;
-    });
+    public Task StreamAsync(
+        ListStatementRequest request, IServerStreamWriter<ListStatementResponse> pages, DateTime deadline) =>
+        ServeAsync(async () =>
+        {
+            await _doors.Errors.ServerStreamingServerHandler(
+                ListStatementRequest.Parser.ParseFrom(request.ToByteArray()), pages,
+                new GrpcCall(nameof(_doors.Billing.StreamStatement), deadline), _doors.Billing.StreamStatement);
+            return true;
+        });
 
     private Task<T> ServeAsync<T>(Func<Task<T>> serve)
     {
         var call = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);
-        void Crashed() => call.TrySetException(new FailureException(new Failure(StatusCode.Unavailable, ErrorReasons.BrokerUnavailable, "the proxy is gone")));
+        void Crashed() => call.TrySetException(new FailureException(
+            new Failure(StatusCode.Unavailable, ErrorReasons.BrokerUnavailable, "the proxy is gone")));
         if (!Node.IsAlive)
         {
             Crashed();

@@ -1,7 +1,7 @@
 namespace Billing.Simulation.Services;
 
-/// <summary>A thread of a process that takes one turn after another: at a random moment soon after it is woken, or at the latest when
-/// the rest is over that its last turn has returned.</summary>
+/// <summary>A thread of a process that takes one turn after another: at a random moment soon after it is woken,
+/// or at the latest when the rest is over that its last turn has returned.</summary>
 internal sealed class TurnLoop(Scheduler scheduler, Dice dice, Node node, Func<TimeSpan> turn)
 {
     private Due? _next;

@@ -31,7 +31,8 @@ internal sealed class WebhookNode
         var options = Options.Create(receivers.Options);
         var store = new PendingClient(node, database, tables);
         var deliveries = new Deliveries(
-            store, options, receiver => receivers.Connect(node, receiver), node.Time, node.Supervisor, PointLog<Deliveries>.Instance);
+            store, options, receiver => receivers.Connect(node, receiver), node.Time,
+            node.Supervisor, PointLog<Deliveries>.Instance);
         _intake = new EventIntake(store, deliveries, options, PointLog<EventIntake>.Instance);
         _delivering = node.Supervisor.RunAsync(nameof(Deliveries), deliveries.RunAsync, _stopping.Token);
         _turns = new TurnLoop(brokers.Scheduler, brokers.Dice, node, RunTurn);
@@ -58,13 +59,16 @@ internal sealed class WebhookNode
 
     private void Join()
     {
-        var ids = new TopicIds([Topics.Events], asked => _brokers.IdsAsync(asked, Node), KafkaTimes.TopicLook, Node.Time, PointLog<WebhookNode>.Instance);
+        var ids = new TopicIds(
+            [Topics.Events], asked => _brokers.IdsAsync(asked, Node),
+            KafkaTimes.TopicLook, Node.Time, PointLog<WebhookNode>.Instance);
         var positions = _positions = new GroupPositions(ids, ModelConsumer.SeekInLog, PointLog<WebhookNode>.Instance);
         _reader = new EventTurns(positions, _intake, Node.Wait, PointLog<WebhookNode>.Instance);
-        _consumer = new ModelConsumer(_brokers, Node, _turns.Wake, _brokers.Group(Groups.Webhooks), new RebalanceHandlers(
-            positions.Assigned,
-            (_, revoked) => positions.Forget(revoked.Select(offset => offset.TopicPartition)),
-            lost => positions.Forget(lost.Select(offset => offset.TopicPartition))));
+        _consumer = new ModelConsumer(
+            _brokers, Node, _turns.Wake, _brokers.Group(Groups.Webhooks), new RebalanceHandlers(
+                positions.Assigned,
+                (_, revoked) => positions.Forget(revoked.Select(offset => offset.TopicPartition)),
+                lost => positions.Forget(lost.Select(offset => offset.TopicPartition))));
         _consumer.Subscribe([Topics.Events]);
     }
 

@@ -89,12 +89,14 @@ internal sealed class ShardMover(Node node, StoreServer from, StoreServer to, in
         await LockAsync();
         if (!await TryOpenAgainAsync(await ClosedEpochAsync()))
         {
-            throw new StoreCopyException($"The database {to.Name} holds shard {shard} already: move it there to complete that.");
+            throw new StoreCopyException(
+                $"The database {to.Name} holds shard {shard} already: move it there to complete that.");
         }
         Points.Reach(Points.MoveUndone);
     }
 
-    // Returns false if the other database holds it already. One that holds it under a former number was restored to a time before a move.
+    // Returns false if the other database holds it already. One that holds it under a former number was restored to a
+    // time before a move.
     private async Task<bool> TryOpenAgainAsync(long epoch)
     {
         if (!await to.AskAsync(node, _write, t =>
@@ -115,7 +117,8 @@ internal sealed class ShardMover(Node node, StoreServer from, StoreServer to, in
         return true;
     }
 
-    /// <summary>Deletes what interrupted moves have left in the database that held the shard, or was to hold it.</summary>
+    /// <summary>Deletes what interrupted moves have left in the database that held the shard,
+    /// or was to hold it.</summary>
     public async Task CleanAsync()
     {
         await LockAsync();
@@ -203,7 +206,8 @@ internal sealed class ShardMover(Node node, StoreServer from, StoreServer to, in
         for (var copied = 0; ;)
         {
             var rows = await from.AskAsync(node, _read, t => t.Events
-                .Where(row => row.Shard == shard && row.Sequence > after && row.Sequence <= upTo).Take(BatchMax).ToList());
+                .Where(row => row.Shard == shard && row.Sequence > after && row.Sequence <= upTo)
+                    .Take(BatchMax).ToList());
             if (rows.Count == 0)
             {
                 return copied;
@@ -235,7 +239,8 @@ internal sealed class ShardMover(Node node, StoreServer from, StoreServer to, in
                 if (t.Violation(copy.Id, copy.StreamId, copy.Version) is { } violation)
                 {
                     throw new StoreCopyException(
-                        $"'{to.Name}' has other events of shard {shard} than '{from.Name}': {violation}, {copy.StreamId}@{copy.Version}");
+                        $"'{to.Name}' has other events of shard {shard} than '{from.Name}': "
+                        + $"{violation}, {copy.StreamId}@{copy.Version}");
                 }
             }
             copies.ForEach(t.Insert);
@@ -255,7 +260,8 @@ internal sealed class ShardMover(Node node, StoreServer from, StoreServer to, in
         if (different is not null)
         {
             throw new StoreCopyException(
-                $"A row of mt_events in '{to.Name}' is not as it is in '{from.Name}': {different.StreamId}@{different.Version}");
+                $"A row of mt_events in '{to.Name}' is not as it is in '{from.Name}': "
+                + $"{different.StreamId}@{different.Version}");
         }
     }
 
@@ -270,7 +276,8 @@ internal sealed class ShardMover(Node node, StoreServer from, StoreServer to, in
             {
                 if (Array.Exists(batch, hold => t.OpenHolds.ContainsKey(hold.Key)))
                 {
-                    throw new StoreCopyException($"'{to.Name}' takes no rows of {EventStoreSchema.OpenHoldsTable} as they are in '{from.Name}'");
+                    throw new StoreCopyException(
+                        $"'{to.Name}' takes no rows of {EventStoreSchema.OpenHoldsTable} as they are in '{from.Name}'");
                 }
                 Array.ForEach(batch, hold => t.OpenHolds.Add(hold.Key, hold.Value with { TakenAt = null }));
                 Points.Reach(Points.HoldMoved);
@@ -337,7 +344,8 @@ internal sealed class ShardMover(Node node, StoreServer from, StoreServer to, in
         await DeleteHoldsAsync(of);
     }
 
-    private async Task DeleteCopyAsync(StoreServer of, StoreServer holder, Func<Tables, IEnumerable<EventRow>> rows, bool onlyDifferent)
+    private async Task DeleteCopyAsync(
+        StoreServer of, StoreServer holder, Func<Tables, IEnumerable<EventRow>> rows, bool onlyDifferent)
     {
         var copies = await of.AskAsync(node, _read, t => rows(t).ToList());
         if (onlyDifferent)

@@ -49,7 +49,9 @@ internal sealed class Statements(Tables tables, StoreHistory history)
         IReadOnlyCollection<CommandId> commands, IReadOnlyDictionary<string, long> versions, Fence fence)
     {
         var found = Find(commands, fence);
-        return versions.All(known => tables.Streams.GetValueOrDefault(known.Key) == known.Value) ? found : throw Moved();
+        return versions.All(known => tables.Streams.GetValueOrDefault(known.Key) == known.Value)
+            ? found
+            : throw Moved();
     }
 
     /// <summary>Begins a new incarnation, as <c>./billing restored</c> does.</summary>
@@ -58,7 +60,8 @@ internal sealed class Statements(Tables tables, StoreHistory history)
     public void BeginIncarnation(DateTimeOffset time, IReadOnlySet<int> open)
     {
         var begun = time.ToUnixTimeSeconds();
-        foreach (var (shard, row) in tables.Shards.Where(shard => shard.Value.IsHeld && (shard.Value.MovingTo is null || !open.Contains(shard.Key))).ToList())
+        foreach (var (shard, row) in tables.Shards.Where(shard => shard.Value.IsHeld
+            && (shard.Value.MovingTo is null || !open.Contains(shard.Key))).ToList())
         {
             tables.Shards[shard] = row with { Epoch = Math.Max(row.Epoch + 1, begun) };
         }
@@ -116,10 +119,12 @@ internal sealed class Statements(Tables tables, StoreHistory history)
         {
             throw Tables.Duplicate("open_holds_pkey", EventStoreSchema.OpenHoldsTable);
         }
-        if (batch.FirstOrDefault(e => (e.Fact.Incarnation ?? 0) != IncarnationOf(e.Recorded.StreamId)) is { Fact: not null } strange)
+        if (batch.FirstOrDefault(
+            e => (e.Fact.Incarnation ?? 0) != IncarnationOf(e.Recorded.StreamId)) is { Fact: not null } strange)
         {
             throw new SimulationException(
-                $"{strange.Recorded.StreamId}@{strange.After.Version} was stored under the incarnation {strange.Fact.Incarnation}");
+                $"{strange.Recorded.StreamId}@{strange.After.Version} was stored under the incarnation "
+                + $"{strange.Fact.Incarnation}");
         }
         foreach (var added in batch)
         {
@@ -170,7 +175,8 @@ internal sealed class Statements(Tables tables, StoreHistory history)
         return last.Fact.Stated(last.Version, limit ?? opened.CreditLimit) with { Head = last.Hash };
     }
 
-    private long IncarnationOf(string streamId) => Shard.IncarnationOf(tables.Shards.GetValueOrDefault(Shard.Of(streamId))?.Epoch ?? 0);
+    private long IncarnationOf(string streamId) =>
+        Shard.IncarnationOf(tables.Shards.GetValueOrDefault(Shard.Of(streamId))?.Epoch ?? 0);
 
     public Dictionary<CommandId, Wire.V1.Event> Find(
         IReadOnlyCollection<CommandId> commands, Fence fence)
@@ -188,7 +194,8 @@ internal sealed class Statements(Tables tables, StoreHistory history)
             .Where(found => found.Last is not null).ToDictionary(found => found.Id, found => found.Last!);
     }
 
-    /// <summary>What is on hold and due in the shards that the database holds, none of it twice within ten seconds.</summary>
+    /// <summary>What is on hold and due in the shards that the database holds, none of it twice
+    /// within ten seconds.</summary>
     /// <param name="asOf">What is due by then.</param>
     /// <param name="limit">The most to list.</param>
     /// <param name="now">The time of the database.</param>
@@ -210,7 +217,8 @@ internal sealed class Statements(Tables tables, StoreHistory history)
     private void Hold(IEnumerable<string> streamIds, Fence fence)
     {
         var elsewhere = Shard.Of(streamIds)
-            .Where(shard => !Holds(shard) || (fence.EpochOf(shard) is not 0 and var wanted && wanted != tables.Shards[shard].Epoch)).ToList();
+            .Where(shard => !Holds(shard)
+                || (fence.EpochOf(shard) is not 0 and var wanted && wanted != tables.Shards[shard].Epoch)).ToList();
         if (elsewhere.Count > 0)
         {
             throw new PostgresException(
@@ -222,5 +230,6 @@ internal sealed class Statements(Tables tables, StoreHistory history)
         }
     }
 
-    private static PostgresException Moved() => new("A stream has moved on.", "ERROR", "ERROR", StoredFunction.StreamMoved);
+    private static PostgresException Moved() =>
+        new("A stream has moved on.", "ERROR", "ERROR", StoredFunction.StreamMoved);
 }

@@ -17,10 +17,13 @@ internal sealed class StoreClient(Node node, StoreServer server) : IAccountStore
     public Task<IReadOnlyDictionary<int, long>> HeldShardsAsync(CancellationToken cancellationToken) =>
         AskAsync(new StoreRequest(Writes: false), statements => statements.Held());
 
-    public async Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken)
+    public async Task<Dictionary<string, Account>> LoadAsync(
+        string[] streamIds, Account opened, CancellationToken cancellationToken)
     {
-        var (accounts, hasNewer) = await AskAsync(new StoreRequest(Writes: false) { Streams = streamIds }, statements => (
-            statements.Load(streamIds, opened), node.IsOlder && streamIds.SelectMany(statements.Stream).Any(stored => stored.Fact is CreditLimitChanged)));
+        var (accounts, hasNewer) = await AskAsync(
+            new StoreRequest(Writes: false) { Streams = streamIds }, statements => (
+                statements.Load(streamIds, opened), node.IsOlder
+                    && streamIds.SelectMany(statements.Stream).Any(stored => stored.Fact is CreditLimitChanged)));
         return hasNewer ? throw new UnknownEventTypeException("credit_limit_changed") : accounts;
     }
 
@@ -37,7 +40,8 @@ internal sealed class StoreClient(Node node, StoreServer server) : IAccountStore
     }
 
     public Task<Dictionary<CommandId, Wire.V1.Event>> ConfirmAsync(
-        IReadOnlyCollection<CommandId> commands, IReadOnlyDictionary<string, long> versions, Fence fence, CancellationToken cancellationToken)
+        IReadOnlyCollection<CommandId> commands, IReadOnlyDictionary<string, long> versions,
+        Fence fence, CancellationToken cancellationToken)
     {
         var request = new StoreRequest(Writes: true)
         {
@@ -53,20 +57,24 @@ internal sealed class StoreClient(Node node, StoreServer server) : IAccountStore
             new StoreRequest(Writes: false) { Streams = [.. payments.Select(id => id.StreamId)], KeepsShards = true },
             statements => statements.LastFollowUps(payments));
 
-    public Task<IReadOnlyList<CommandId>> TakeDueHoldsAsync(DateTimeOffset now, int limit, CancellationToken cancellationToken) =>
+    public Task<IReadOnlyList<CommandId>> TakeDueHoldsAsync(
+        DateTimeOffset now, int limit, CancellationToken cancellationToken) =>
         AskAsync(new StoreRequest(Writes: true), statements => statements.TakeDueHolds(now, limit, server.Time));
 
     public Task<Dictionary<CommandId, Wire.V1.Event>> CloseAsync(
         IReadOnlyCollection<(CommandId Id, Sender? By)> commands, Fence fence, CancellationToken cancellationToken)
     {
         CommandId[] ids = [.. commands.Select(command => command.Id)];
-        var request = new StoreRequest(Writes: true) { Receipts = ids, Held = [.. fence.Select(o => o.Partition)], KeepsShards = true };
+        var request = new StoreRequest(
+            Writes: true)
+        { Receipts = ids, Held = [.. fence.Select(o => o.Partition)], KeepsShards = true };
         return AskAsync(request, statements => statements.Close(ids, fence, server.Now));
     }
 
     public Task<Dictionary<SourcePartition, long>> BeginEpochsAsync(
         IReadOnlyCollection<PartitionEpoch> owned, Guid owner, CancellationToken cancellationToken) => AskAsync(
-            new StoreRequest(Writes: true) { Begun = [.. owned.Select(o => o.Partition)] }, statements => statements.Begin(owned, owner));
+            new StoreRequest(Writes: true) { Begun = [.. owned.Select(o => o.Partition)] },
+            statements => statements.Begin(owned, owner));
 
     public Task AppendAsync(IReadOnlyList<NewEvent> batch, Fence fence, CancellationToken cancellationToken)
     {
@@ -83,5 +91,6 @@ internal sealed class StoreClient(Node node, StoreServer server) : IAccountStore
     public Task<string[]> ListAsync(string after, int limit, CancellationToken cancellationToken) =>
         AskAsync(new StoreRequest(Writes: false), statements => statements.List(after, limit));
 
-    private Task<T> AskAsync<T>(StoreRequest request, Func<Statements, T> work) => server.AskAsync(node, request, _ => work(server.Statements));
+    private Task<T> AskAsync<T>(StoreRequest request, Func<Statements, T> work) =>
+        server.AskAsync(node, request, _ => work(server.Statements));
 }

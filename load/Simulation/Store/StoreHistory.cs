@@ -47,7 +47,8 @@ internal sealed class StoreHistory
     /// <summary>The payments with something on hold, and when that expires.</summary>
     public Dictionary<CommandId, DateTimeOffset> OpenHolds { get; } = [];
 
-    public IReadOnlyList<Stored> Stream(string streamId) => _streams.TryGetValue(streamId, out var stream) ? stream : [];
+    public IReadOnlyList<Stored> Stream(string streamId) =>
+        _streams.TryGetValue(streamId, out var stream) ? stream : [];
 
     /// <summary>Notes that an event was committed.</summary>
     public void Add(Stored stored)
@@ -58,7 +59,8 @@ internal sealed class StoreHistory
         }
         if (stored.Version != stream.Count + 1)
         {
-            throw new SimulationException($"{stored.StreamId}@{stored.Version} was stored where version {stream.Count + 1} was due");
+            throw new SimulationException(
+                $"{stored.StreamId}@{stored.Version} was stored where version {stream.Count + 1} was due");
         }
         stream.Add(stored);
         Events.Add(stored);

@@ -5,7 +5,8 @@ using Npgsql;
 namespace Billing.Simulation.Store;
 
 /// <summary>The operator of the event store, who moves shards between its databases by a command. A command that was
-/// killed or has failed is started again, or another one moves the shard back, until the shard is where it was to go last.</summary>
+/// killed or has failed is started again, or another one moves the shard back, until the shard is where
+/// it was to go last.</summary>
 /// <param name="scheduler">The simulated time.</param>
 /// <param name="databases">The databases.</param>
 /// <param name="seed">For the moves, which leave the dice of the run alone.</param>
@@ -69,7 +70,10 @@ internal sealed class StoreOperator(Scheduler scheduler, IReadOnlyList<StoreServ
         {
             former.Node.Crash();
         }
-        var node = new Node($"move-{_commands++}", scheduler) { Failed = failed => Failure ??= $"{failed.Name}: {failed.Failure}" };
+        var node = new Node($"move-{_commands++}", scheduler)
+        {
+            Failed = failed => Failure ??= $"{failed.Name}: {failed.Failure}",
+        };
         _moves[shard] = new Move(shard, to, node);
         if (kills)
         {
@@ -101,7 +105,8 @@ internal sealed class StoreOperator(Scheduler scheduler, IReadOnlyList<StoreServ
     {
         foreach (var database in databases)
         {
-            foreach (var (shard, row) in database.Tables.Shards.Where(shard => shard.Value is { IsHeld: true, MovingTo: not null }).ToList())
+            foreach (var (shard, row) in database.Tables.Shards.Where(shard =>
+                shard.Value is { IsHeld: true, MovingTo: not null }).ToList())
             {
                 if (!_moves.ContainsKey(shard))
                 {
@@ -129,7 +134,9 @@ internal sealed class StoreOperator(Scheduler scheduler, IReadOnlyList<StoreServ
         {
             if (_moves.TryGetValue(shard, out var move) && move.Node == node)
             {
-                Begin(shard, _dice.Next(2) == 0 ? move.To : databases[_dice.Next(databases.Count)], kills: _dice.Next(3) == 0);
+                Begin(
+                    shard, _dice.Next(2) == 0 ? move.To : databases[_dice.Next(databases.Count)],
+                    kills: _dice.Next(3) == 0);
             }
         });
     }
@@ -197,7 +204,8 @@ internal sealed class StoreOperator(Scheduler scheduler, IReadOnlyList<StoreServ
                 holders.Add((database, row));
             }
         }
-        return holders.OrderByDescending(holder => holder.Row.Epoch).Select(holder => (holder.Database, holder.Row.MovingTo)).FirstOrDefault() is (not null, _) and var found
+        return holders.OrderByDescending(holder => holder.Row.Epoch)
+            .Select(holder => (holder.Database, holder.Row.MovingTo)).FirstOrDefault() is (not null, _) and var found
             ? found
             : throw new StoreCopyException($"No database holds shard {shard}: name all databases.");
     }

@@ -33,6 +33,7 @@ internal sealed record StoreRequest(bool Writes)
 
     /// <summary>Whether this request waits for another one that has not been committed: reads do not.</summary>
     public bool WaitsFor(StoreRequest other) => Writes
-        && (Streams.Any(other.Streams.Contains) || Receipts.Any(other.Receipts.Contains) || Begun.Any(other.Begun.Contains)
+        && (Streams.Any(other.Streams.Contains) || Receipts.Any(other.Receipts.Contains)
+            || Begun.Any(other.Begun.Contains)
             || Begun.Any(other.Held.Contains) || Held.Any(other.Begun.Contains));
 }

@@ -188,7 +188,8 @@ internal sealed class StoreServer
     }
 
     // Waits for the transactions that hold what the request needs.
-    private void Take<T>(StoreRequest request, int incarnation, Func<Tables, T> work, Action<T?, Exception?> answer, long patience)
+    private void Take<T>(
+        StoreRequest request, int incarnation, Func<Tables, T> work, Action<T?, Exception?> answer, long patience)
     {
         if (incarnation != _incarnation)
         {
@@ -200,7 +201,8 @@ internal sealed class StoreServer
             if (holder.EndsAt > patience)
             {
                 _scheduler.At(
-                    patience, new Due(null, () => answer(default, Refused("locked", PostgresErrorCodes.LockNotAvailable))));
+                    patience,
+                    new Due(null, () => answer(default, Refused("locked", PostgresErrorCodes.LockNotAvailable))));
                 return;
             }
             _scheduler.At(

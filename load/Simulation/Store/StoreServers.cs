@@ -99,7 +99,8 @@ internal sealed class StoreServers
             var holder = HolderOf(Shard.Of(id.StreamId));
             Require(holder.Tables.Find(id) is { Event: null }, $"{holder.Name} does not know that {id} is closed");
         }
-        var held = All.SelectMany(database => database.Tables.OpenHolds.Keys.Where(id => HolderOf(Shard.Of(id.StreamId)) == database)).ToHashSet();
+        var held = All.SelectMany(database =>
+            database.Tables.OpenHolds.Keys.Where(id => HolderOf(Shard.Of(id.StreamId)) == database)).ToHashSet();
         Require(held.SetEquals(History.OpenHolds.Keys), "the databases have other open holds than were committed");
     }
 

@@ -7,20 +7,26 @@ using CreditLimitChanged = Billing.Backends.Domain.CreditLimitChanged;
 
 namespace Billing.Simulation.Store;
 
-/// <summary>Accounts as they were, and statements, from a database as one process sees it. It stands for the SQL that reads them.</summary>
+/// <summary>Accounts as they were, and statements, from a database as one process sees it.
+/// It stands for the SQL that reads them.</summary>
 /// <param name="node">The process.</param>
 /// <param name="server">The database.</param>
 /// <param name="opened">The state of an account without events.</param>
 internal sealed class StoredHistory(Node node, StoreServer server, Account opened) : IAccountHistory, IStatementReader
 {
     public Task<PastAccount> AtAsync(string streamId, long version, CancellationToken cancellationToken) =>
-        ReadAsync(streamId, events => version > events.Count ? new PastAccount(null, End: events.Count) : At(events, version));
+        ReadAsync(
+            streamId,
+            events => version > events.Count ? new PastAccount(null, End: events.Count) : At(events, version));
 
     public Task<PastAccount> AtAsync(string streamId, DateTimeOffset time, CancellationToken cancellationToken) =>
-        ReadAsync(streamId, events => At(events, events.LastOrDefault(stored => stored.Fact.DecidedAt <= time)?.Version ?? 0));
+        ReadAsync(
+            streamId,
+            events => At(events, events.LastOrDefault(stored => stored.Fact.DecidedAt <= time)?.Version ?? 0));
 
     /// <inheritdoc/>
-    public Task<StatementPage> ReadAsync(StatementPageRequest request, CancellationToken cancellationToken) => ReadAsync(
+    public Task<StatementPage> ReadAsync(
+        StatementPageRequest request, CancellationToken cancellationToken) => ReadAsync(
         StreamId.For(request.PaymentType, request.AccountId), events => Page(request, events));
 
     private StatementPage Page(StatementPageRequest request, IReadOnlyList<Stored> events)
@@ -56,7 +62,9 @@ internal sealed class StoredHistory(Node node, StoreServer server, Account opene
     }
 
     private Task<T> ReadAsync<T>(string streamId, Func<IReadOnlyList<Stored>, T> read) =>
-        server.AskAsync(node, new StoreRequest(Writes: false) { Streams = [streamId] }, _ => read([.. server.Statements.Stream(streamId)]));
+        server.AskAsync(
+            node, new StoreRequest(Writes: false) { Streams = [streamId] },
+            _ => read([.. server.Statements.Stream(streamId)]));
 
     private PastAccount At(IReadOnlyList<Stored> events, long version) => version == 0
         ? new PastAccount(opened)

@@ -15,7 +15,8 @@ internal sealed record EventRow(long Sequence, CommandId Id, string StreamId, lo
     /// <summary>The shard that it belongs to.</summary>
     public int Shard { get; } = Billing.Backends.EventStore.Shard.Of(Id.StreamId);
 
-    /// <summary>Whether it is a copy of another row. Sequence numbers belong to a database, and so do the versions of tombstones.</summary>
+    /// <summary>Whether it is a copy of another row. Sequence numbers belong to a database, and so do the
+    /// versions of tombstones.</summary>
     public bool IsCopyOf(EventRow other) => (Id, StreamId) == (other.Id, other.StreamId)
         && (Event is null || Version == other.Version) && ReferenceEquals(Event, other.Event);
 
@@ -119,6 +120,6 @@ internal sealed class Tables
 
     /// <summary>The violation of a unique key.</summary>
     public static PostgresException Duplicate(string constraint, string table = "mt_events") => new(
-        "duplicate key value violates unique constraint \"" + constraint + '"', "ERROR", "ERROR", PostgresErrorCodes.UniqueViolation,
-        tableName: table, constraintName: constraint);
+        "duplicate key value violates unique constraint \"" + constraint + '"', "ERROR", "ERROR",
+        PostgresErrorCodes.UniqueViolation, tableName: table, constraintName: constraint);
 }

@@ -6,12 +6,14 @@ namespace NBomber.CSharp;
 
 public static class NBomberRunner
 {
-    public static NBomberContext RegisterScenarios(params ScenarioProps[] scenarios) => new() { Scenarios = [.. scenarios] };
+    public static NBomberContext RegisterScenarios(params ScenarioProps[] scenarios) =>
+        new() { Scenarios = [.. scenarios] };
 
     public static NBomberContext WithTestSuite(this NBomberContext context, string testSuite) =>
         context with { TestSuite = testSuite };
 
-    public static NBomberContext WithTestName(this NBomberContext context, string testName) => context with { TestName = testName };
+    public static NBomberContext WithTestName(this NBomberContext context, string testName) =>
+        context with { TestName = testName };
 
     public static NBomberContext WithReportFileName(this NBomberContext context, string reportFileName) =>
         context with { ReportFileName = reportFileName };

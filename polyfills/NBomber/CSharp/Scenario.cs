@@ -14,7 +14,8 @@ public static class Scenario
 
     public static ScenarioProps WithoutWarmUp(this ScenarioProps scenario) => scenario with { WarmUpDuration = null };
 
-    public static ScenarioProps WithLoadSimulations(this ScenarioProps scenario, params LoadSimulation[] loadSimulations) =>
+    public static ScenarioProps WithLoadSimulations(
+        this ScenarioProps scenario, params LoadSimulation[] loadSimulations) =>
         scenario with { LoadSimulations = [.. loadSimulations] };
 
     public static ScenarioProps WithRestartIterationOnFail(this ScenarioProps scenario, bool shouldRestart) =>

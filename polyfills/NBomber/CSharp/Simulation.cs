@@ -4,7 +4,8 @@ namespace NBomber.CSharp;
 
 public static class Simulation
 {
-    public static LoadSimulation KeepConstant(int copies, TimeSpan during) => new LoadSimulation.KeepConstant(copies, during);
+    public static LoadSimulation KeepConstant(int copies, TimeSpan during) =>
+        new LoadSimulation.KeepConstant(copies, during);
 
     public static LoadSimulation RampingInject(int rate, TimeSpan interval, TimeSpan during) =>
         new LoadSimulation.RampingInject(rate, interval, during);

@@ -75,7 +75,8 @@ public sealed class ScenarioStats
     public TimeSpan Duration { get; set; }
 
     public StepStats GetStepStats(string stepName) =>
-        Array.Find(StepStats, s => s.StepName == stepName) ?? throw new KeyNotFoundException($"There is no step '{stepName}'.");
+        Array.Find(StepStats, s => s.StepName == stepName)
+        ?? throw new KeyNotFoundException($"There is no step '{stepName}'.");
 }
 
 public sealed class NodeStats
@@ -85,5 +86,6 @@ public sealed class NodeStats
     public TimeSpan Duration { get; set; }
 
     public ScenarioStats GetScenarioStats(string scenarioName) =>
-        Array.Find(ScenarioStats, s => s.ScenarioName == scenarioName) ?? throw new KeyNotFoundException($"There is no scenario '{scenarioName}'.");
+        Array.Find(ScenarioStats, s => s.ScenarioName == scenarioName)
+        ?? throw new KeyNotFoundException($"There is no scenario '{scenarioName}'.");
 }

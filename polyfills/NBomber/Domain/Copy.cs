@@ -2,7 +2,8 @@ using NBomber.Contracts;
 
 namespace NBomber.Domain;
 
-/// <summary>One copy of a scenario: calls once, or again and again. A call is timed from the moment it is sent.</summary>
+/// <summary>One copy of a scenario: calls once, or again and again. A call is timed from the
+/// moment it is sent.</summary>
 internal sealed class Copy(ScenarioRun run) : IScenarioContext
 {
     public ScenarioInfo ScenarioInfo => run.Info;

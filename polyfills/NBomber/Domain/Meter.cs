@@ -24,18 +24,34 @@ internal sealed class Meter
     public ScenarioStats Stats(string scenario, TimeSpan duration, TimeSpan loaded)
     {
         var steps = _steps.OrderBy(s => s.Key, StringComparer.Ordinal)
-            .Select(s => new StepStats { StepName = s.Key, Ok = s.Value.Ok.Stats(loaded), Fail = s.Value.Fail.Stats(loaded) }).ToArray();
+            .Select(s =>
+                new StepStats { StepName = s.Key, Ok = s.Value.Ok.Stats(loaded), Fail = s.Value.Fail.Stats(loaded) })
+            .ToArray();
         var (ok, fail) = (_calls.Ok.Stats(loaded), _calls.Fail.Stats(loaded));
         // A scenario's codes are its own and those of its steps, each counted for itself.
         ok.StatusCodes = Merged(steps.Select(s => s.Ok).Append(ok));
         fail.StatusCodes = Merged(steps.Select(s => s.Fail).Append(fail));
-        return new ScenarioStats { ScenarioName = scenario, Ok = ok, Fail = fail, StepStats = steps, Duration = duration };
+        return new ScenarioStats
+        {
+            ScenarioName = scenario,
+            Ok = ok,
+            Fail = fail,
+            StepStats = steps,
+            Duration = duration,
+        };
     }
 
     private static StatusCodeStats[] Merged(IEnumerable<MeasurementStats> stats) =>
     [
-        .. stats.SelectMany(s => s.StatusCodes).GroupBy(c => c.StatusCode, StringComparer.Ordinal).OrderBy(g => g.Key, StringComparer.Ordinal)
-            .Select(g => new StatusCodeStats { StatusCode = g.Key, IsError = g.First().IsError, Message = g.First().Message, Count = g.Sum(c => c.Count) }),
+        .. stats.SelectMany(s => s.StatusCodes).GroupBy(c => c.StatusCode, StringComparer.Ordinal)
+            .OrderBy(g => g.Key, StringComparer.Ordinal)
+            .Select(g => new StatusCodeStats
+            {
+                StatusCode = g.Key,
+                IsError = g.First().IsError,
+                Message = g.First().Message,
+                Count = g.Sum(c => c.Count),
+            }),
     ];
 
     private sealed class Outcomes
@@ -44,7 +60,8 @@ internal sealed class Meter
 
         public Series Fail { get; } = new(isError: true);
 
-        public void Record(IResponse response, TimeSpan latency) => (response.IsError ? Fail : Ok).Record(response, latency);
+        public void Record(IResponse response, TimeSpan latency) =>
+            (response.IsError ? Fail : Ok).Record(response, latency);
     }
 
     private sealed class Series(bool isError)
@@ -61,7 +78,9 @@ internal sealed class Meter
         {
             Interlocked.Increment(ref _count);
             // A latency that the answer names wins.
-            var microseconds = response.LatencyMs > 0 ? (long)(response.LatencyMs * 1000) : latency.Ticks / TimeSpan.TicksPerMicrosecond;
+            var microseconds = response.LatencyMs > 0
+                ? (long)(response.LatencyMs * 1000)
+                : latency.Ticks / TimeSpan.TicksPerMicrosecond;
             lock (_microseconds)
             {
                 _microseconds.RecordValue(Math.Clamp(microseconds, 1, Longest));
@@ -69,7 +88,8 @@ internal sealed class Meter
             if (response.StatusCode.Length > 0)
             {
                 var code = _codes.GetOrAdd(
-                    response.StatusCode, static (code, r) => new StatusCodeStats { StatusCode = code, IsError = r.IsError, Message = r.Message }, response);
+                    response.StatusCode, static (code, r) =>
+                        new StatusCodeStats { StatusCode = code, IsError = r.IsError, Message = r.Message }, response);
                 lock (code)
                 {
                     code.Count++;
@@ -81,9 +101,19 @@ internal sealed class Meter
         {
             return new MeasurementStats
             {
-                Request = new RequestStats { Count = Count, RPS = Math.Round(Count / Math.Max(1, loaded.TotalSeconds), 1) },
+                Request =
+                    new RequestStats { Count = Count, RPS = Math.Round(Count / Math.Max(1, loaded.TotalSeconds), 1) },
                 Latency = Latencies(),
-                StatusCodes = [.. _codes.Values.Select(c => new StatusCodeStats { StatusCode = c.StatusCode, IsError = isError, Message = c.Message, Count = c.Count })],
+                StatusCodes =
+                [
+                    .. _codes.Values.Select(c => new StatusCodeStats
+                    {
+                        StatusCode = c.StatusCode,
+                        IsError = isError,
+                        Message = c.Message,
+                        Count = c.Count,
+                    }),
+                ],
             };
         }
 

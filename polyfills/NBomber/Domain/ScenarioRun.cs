@@ -3,8 +3,8 @@ using NBomber.Contracts.Stats;
 
 namespace NBomber.Domain;
 
-/// <summary>A scenario while it warms up or counts: starts what its simulations say, and what is due still when they end is
-/// dropped.</summary>
+/// <summary>A scenario while it warms up or counts: starts what its simulations say, and what is due still when
+/// they end is dropped.</summary>
 internal sealed class ScenarioRun : IDisposable
 {
     // What has not ended by then is not counted.
@@ -67,7 +67,8 @@ internal sealed class ScenarioRun : IDisposable
         await Task.WhenAny(Task.WhenAll(_copies), Task.Delay(LastCallsBound, Time)).ConfigureAwait(false);
     }
 
-    /// <summary>What was counted by now. Rates are over the planned time, or over the time until the stop, without pauses.</summary>
+    /// <summary>What was counted by now. Rates are over the planned time, or over the time until the stop,
+    /// without pauses.</summary>
     public ScenarioStats Stats()
     {
         var duration = _duration ?? Time.GetElapsedTime(_start);
@@ -80,7 +81,8 @@ internal sealed class ScenarioRun : IDisposable
     private async Task SimulateAsync(LoadSimulation simulation, TimeSpan begin, int rateBefore)
     {
         using var end = CancellationTokenSource.CreateLinkedTokenSource(Stopped);
-        for (var at = TimeSpan.Zero; at < simulation.During && !Stopped.IsCancellationRequested; at += simulation.Interval)
+        for (var at = TimeSpan.Zero; at < simulation.During
+            && !Stopped.IsCancellationRequested; at += simulation.Interval)
         {
             switch (simulation)
             {
@@ -88,7 +90,9 @@ internal sealed class ScenarioRun : IDisposable
                     Start(inject.Rate, simulation.Interval, copy => copy.OnceAsync());
                     break;
                 case LoadSimulation.RampingInject ramp:
-                    Start(Ramped(rateBefore, ramp.Rate, at / simulation.During), simulation.Interval, copy => copy.OnceAsync());
+                    Start(
+                        Ramped(rateBefore, ramp.Rate, at / simulation.During),
+                        simulation.Interval, copy => copy.OnceAsync());
                     break;
                 case LoadSimulation.KeepConstant keep when at == TimeSpan.Zero:
                     Start(keep.Copies, simulation.Interval, copy => copy.RepeatAsync(end.Token));
@@ -104,7 +108,9 @@ internal sealed class ScenarioRun : IDisposable
 
     // Progress along a ramp is a whole number of hundredths, as NBomber counts it.
     private static int Ramped(int from, int to, double progress) =>
-        (int)Math.Round(from + ((to - from) * Math.Round(progress * 100, MidpointRounding.AwayFromZero) / 100), MidpointRounding.AwayFromZero);
+        (int)Math.Round(
+            from + ((to - from) * Math.Round(progress * 100, MidpointRounding.AwayFromZero) / 100),
+            MidpointRounding.AwayFromZero);
 
     /// <summary>Starts copies, each at a random moment within an interval.</summary>
     private void Start(int count, TimeSpan within, Func<Copy, Task> run)

@@ -5,8 +5,8 @@ using NBomber.Reports;
 
 namespace NBomber.Domain;
 
-/// <summary>One run: all scenarios at the same time, first to warm up, then to count; then the reports. Progress is a line for
-/// each scenario in each reporting interval.</summary>
+/// <summary>One run: all scenarios at the same time, first to warm up, then to count; then the reports.
+/// Progress is a line for each scenario in each reporting interval.</summary>
 internal sealed class Session(NBomberContext context, TimeProvider time)
 {
     private readonly Lock _gate = new();
@@ -18,7 +18,8 @@ internal sealed class Session(NBomberContext context, TimeProvider time)
         {
             if (scenario.Init is { } init)
             {
-                await init(new InitContext(new ScenarioInfo(scenario.ScenarioName, ScenarioOperation.Init))).ConfigureAwait(false);
+                await init(new InitContext(new ScenarioInfo(scenario.ScenarioName, ScenarioOperation.Init)))
+                    .ConfigureAwait(false);
             }
         }
         var warming = context.Scenarios.Where(s => s.WarmUpDuration is not null).ToList();
@@ -29,7 +30,8 @@ internal sealed class Session(NBomberContext context, TimeProvider time)
         var scenarios = await LoadAsync(context.Scenarios, ScenarioOperation.Bombing).ConfigureAwait(false);
         var stats = new NodeStats { ScenarioStats = scenarios, Duration = scenarios.Max(s => s.Duration) };
         var title = string.Create(
-            CultureInfo.InvariantCulture, $"{context.TestSuite}, {context.TestName}, {time.GetUtcNow():yyyy-MM-dd HH:mm:ss} UTC");
+            CultureInfo.InvariantCulture,
+            $"{context.TestSuite}, {context.TestName}, {time.GetUtcNow():yyyy-MM-dd HH:mm:ss} UTC");
         Console.WriteLine(TextReport.Txt(title, stats));
         ReportFolder.Write(context, title, stats, time);
         return stats;
@@ -57,7 +59,8 @@ internal sealed class Session(NBomberContext context, TimeProvider time)
     {
         lock (_gate)
         {
-            if (_runs.FirstOrDefault(r => r.Props.ScenarioName == scenarioName && !r.Stopped.IsCancellationRequested) is not { } run)
+            if (_runs.FirstOrDefault(
+                r => r.Props.ScenarioName == scenarioName && !r.Stopped.IsCancellationRequested) is not { } run)
             {
                 return;
             }

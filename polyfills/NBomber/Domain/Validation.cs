@@ -14,10 +14,12 @@ internal static class Validation
         Require(context.Scenarios.Count > 0, "No scenario is registered.");
         Require(
             context.ReportingInterval >= ShortestReportingInterval,
-            $"The reporting interval must be {ShortestReportingInterval} or longer; it is {context.ReportingInterval}.");
+            $"The reporting interval must be {ShortestReportingInterval} or longer; "
+                + $"it is {context.ReportingInterval}.");
         Require(
             context.Scenarios.All(s => !string.IsNullOrWhiteSpace(s.ScenarioName))
-                && context.Scenarios.DistinctBy(s => s.ScenarioName, StringComparer.Ordinal).Count() == context.Scenarios.Count,
+                && context.Scenarios.DistinctBy(s => s.ScenarioName, StringComparer.Ordinal).Count()
+                    == context.Scenarios.Count,
             "Each scenario must have a name of its own.");
         foreach (var scenario in context.Scenarios)
         {
@@ -35,7 +37,8 @@ internal static class Validation
         {
             Require(
                 simulation.During >= ShortestSimulation && simulation.Interval <= simulation.During,
-                $"A simulation of scenario '{scenario.ScenarioName}' must take {ShortestSimulation} and its interval, or longer.");
+                $"A simulation of scenario '{scenario.ScenarioName}' must take {ShortestSimulation} and its "
+                    + "interval, or longer.");
         }
     }
 

@@ -10,8 +10,10 @@ internal static class ReportFolder
     public static void Write(NBomberContext context, string title, NodeStats stats, TimeProvider time)
     {
         var now = time.GetUtcNow();
-        var folder = context.ReportFolder ?? Path.Combine("reports", string.Create(CultureInfo.InvariantCulture, $"{now:yyyy-MM-dd_HH.mm.ss}"));
-        var name = context.ReportFileName ?? string.Create(CultureInfo.InvariantCulture, $"nbomber_report_{now:yyyy-MM-dd--HH-mm-ss}");
+        var folder = context.ReportFolder
+            ?? Path.Combine("reports", string.Create(CultureInfo.InvariantCulture, $"{now:yyyy-MM-dd_HH.mm.ss}"));
+        var name = context.ReportFileName
+            ?? string.Create(CultureInfo.InvariantCulture, $"nbomber_report_{now:yyyy-MM-dd--HH-mm-ss}");
         foreach (var format in context.ReportFormats)
         {
             var (extension, content) = format switch

@@ -18,7 +18,8 @@ internal static class TextReport
             var widths = Enumerable.Range(0, ReportRow.Columns.Count).Select(c => rows.Max(r => r[c].Length)).ToList();
             foreach (var row in rows)
             {
-                text.AppendLine("  " + string.Join("  ", row.Select((cell, c) => c < 2 ? cell.PadRight(widths[c]) : cell.PadLeft(widths[c]))));
+                text.AppendLine("  " + string.Join(
+                    "  ", row.Select((cell, c) => c < 2 ? cell.PadRight(widths[c]) : cell.PadLeft(widths[c]))));
             }
             foreach (var code in Codes(scenario))
             {
@@ -61,13 +62,19 @@ internal static class TextReport
 
     public static string Progress(ScenarioStats scenario, ScenarioOperation operation) => string.Create(
         CultureInfo.InvariantCulture,
-        $"{scenario.ScenarioName}{(operation == ScenarioOperation.WarmUp ? " warms up" : "")}, {scenario.Duration:hh\\:mm\\:ss}: {scenario.Ok.Request.Count} ok, {scenario.Fail.Request.Count} failed, {scenario.Ok.Request.RPS:0.0}/s, p50 {scenario.Ok.Latency.Percent50:0.00} ms, p99 {scenario.Ok.Latency.Percent99:0.00} ms");
+        $"{scenario.ScenarioName}{(operation == ScenarioOperation.WarmUp ? " warms up" : "")}, "
+            + $"{scenario.Duration:hh\\:mm\\:ss}: {scenario.Ok.Request.Count} ok, {scenario.Fail.Request.Count} "
+            + $"failed, {scenario.Ok.Request.RPS:0.0}/s, p50 {scenario.Ok.Latency.Percent50:0.00} ms, "
+            + $"p99 {scenario.Ok.Latency.Percent99:0.00} ms");
 
     public static string Headline(ScenarioStats scenario) => string.Create(
         CultureInfo.InvariantCulture,
-        $"{scenario.ScenarioName}: {scenario.Ok.Request.Count} calls ok, {scenario.Fail.Request.Count} failed, in {scenario.Duration:hh\\:mm\\:ss}");
+        $"{scenario.ScenarioName}: {scenario.Ok.Request.Count} calls ok, {scenario.Fail.Request.Count} failed, "
+            + $"in {scenario.Duration:hh\\:mm\\:ss}");
 
-    public static IEnumerable<string> Codes(ScenarioStats scenario) => scenario.Ok.StatusCodes.Concat(scenario.Fail.StatusCodes).Select(code => string.Create(
-        CultureInfo.InvariantCulture,
-        $"status {code.StatusCode}, {(code.IsError ? "fail" : "ok")}: {code.Count}{(code.Message.Length == 0 ? "" : ", " + code.Message)}"));
+    public static IEnumerable<string> Codes(ScenarioStats scenario) =>
+        scenario.Ok.StatusCodes.Concat(scenario.Fail.StatusCodes).Select(code => string.Create(
+            CultureInfo.InvariantCulture,
+            $"status {code.StatusCode}, {(code.IsError ? "fail" : "ok")}: "
+                + $"{code.Count}{(code.Message.Length == 0 ? "" : ", " + code.Message)}"));
 }

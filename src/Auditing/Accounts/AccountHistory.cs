@@ -8,19 +8,23 @@ namespace Billing.Auditing.Accounts;
 public static class AccountHistory
 {
     /// <summary>Reads the events of an account, in order.</summary>
-    /// <param name="databases">The connection strings of all databases of the event store, of which one has the account.</param>
+    /// <param name="databases">The connection strings of all databases of the event store, of which
+    /// one has the account.</param>
     /// <param name="streamId">The account's stream, e.g. <c>visa/acct-42</c>.</param>
     /// <param name="schema">Its schema.</param>
     /// <param name="cancellationToken">Ends the reading.</param>
     /// <exception cref="FormatException">An event cannot be read; the message names its version.</exception>
     /// <exception cref="NpgsqlException">A database cannot be used, or has no event store.</exception>
     public static async IAsyncEnumerable<AuthoredEvent> ReadAsync(
-        IEnumerable<string> databases, string streamId, string schema = "billing", [EnumeratorCancellation] CancellationToken cancellationToken = default)
+        IEnumerable<string> databases, string streamId, string schema = "billing",
+        [EnumeratorCancellation] CancellationToken cancellationToken = default)
     {
         foreach (var database in databases)
         {
-            await using var source = NpgsqlDataSource.Create(new NpgsqlConnectionStringBuilder(database) { Pooling = false });
-            await using var select = source.CreateCommand($"select version, type, data from {schema}.mt_events where stream_id = $1 order by version");
+            await using var source = NpgsqlDataSource.Create(
+                new NpgsqlConnectionStringBuilder(database) { Pooling = false });
+            await using var select = source.CreateCommand(
+                $"select version, type, data from {schema}.mt_events where stream_id = $1 order by version");
             select.Parameters.AddWithValue(streamId);
             await using var rows = await select.ExecuteReaderAsync(cancellationToken);
             while (await rows.ReadAsync(cancellationToken))
@@ -39,8 +43,8 @@ public static class AccountHistory
             var content = document.RootElement;
             var by = content.TryGetProperty("By", out var stated) ? stated : default;
             return new AuthoredEvent(
-                version, content.GetProperty("DecidedAt").GetDateTimeOffset(), KindOf(fact), fact.TransactionId, fact.Amount, fact.Currency,
-                Text(by, "Subject"), Text(by, "ClientId"));
+                version, content.GetProperty("DecidedAt").GetDateTimeOffset(), KindOf(fact), fact.TransactionId,
+                fact.Amount, fact.Currency, Text(by, "Subject"), Text(by, "ClientId"));
         }
         catch (Exception e) when (e is FormatException or KeyNotFoundException or InvalidOperationException)
         {
@@ -70,4 +74,5 @@ public static class AccountHistory
 /// <param name="Subject">The subject of the sender's token; null where callers were not authenticated.</param>
 /// <param name="ClientId">The client id of that token; null if it had none.</param>
 public sealed record AuthoredEvent(
-    long Version, DateTimeOffset DecidedAt, string Kind, Guid TransactionId, decimal Amount, string Currency, string? Subject, string? ClientId);
+    long Version, DateTimeOffset DecidedAt, string Kind, Guid TransactionId, decimal Amount,
+    string Currency, string? Subject, string? ClientId);

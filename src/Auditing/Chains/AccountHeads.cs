@@ -2,9 +2,10 @@ using System.Globalization;
 
 namespace Billing.Auditing.Chains;
 
-/// <summary>A file that says with which event and hash each account ended when it was verified. Kept where nobody who can write to the
-/// database can reach it, it shows what hashes in the database cannot: that a chain was computed anew, or that its end is missing.
-/// The file is read before a verification, and replaced by its end if nothing was found.</summary>
+/// <summary>A file that says with which event and hash each account ended when it was verified. Kept where nobody
+/// who can write to the database can reach it, it shows what hashes in the database cannot: that a chain was
+/// computed anew, or that its end is missing. The file is read before a verification, and replaced by its end if
+/// nothing was found.</summary>
 public sealed class AccountHeads : IDisposable
 {
     private const string Title = "account,version,hash";
@@ -53,7 +54,8 @@ public sealed class AccountHeads : IDisposable
     }
 
     /// <summary>What the file says of accounts that were not taken.</summary>
-    internal IEnumerable<(string Account, long Version)> Left() => _former.Select(head => (head.Key, head.Value.Version));
+    internal IEnumerable<(string Account, long Version)> Left() =>
+        _former.Select(head => (head.Key, head.Value.Version));
 
     /// <summary>Notes how an account ends.</summary>
     internal void Add(string account, long version, string hash) =>
@@ -77,7 +79,8 @@ public sealed class AccountHeads : IDisposable
                 || !long.TryParse(digits, NumberStyles.None, CultureInfo.InvariantCulture, out var version)
                 || !_former.TryAdd(account, (version, hash)))
             {
-                throw new FormatException($"{_path}, line {number}: this is not a file of accounts with their versions and hashes.");
+                throw new FormatException(
+                    $"{_path}, line {number}: this is not a file of accounts with their versions and hashes.");
             }
         }
         Known = _former.Count;

@@ -3,8 +3,9 @@ using Npgsql;
 
 namespace Billing.Auditing.Chains;
 
-/// <summary>Recomputes the hashes that chain the events of each account, and names the first event of an account that was altered, removed
-/// or put in behind the platform's back. It reads the accounts one after the other, and so keeps none.</summary>
+/// <summary>Recomputes the hashes that chain the events of each account, and names the first event of an account
+/// that was altered, removed or put in behind the platform's back. It reads the accounts one after the other,
+/// and so keeps none.</summary>
 /// <param name="databases">The connection strings of all databases of the event store.</param>
 /// <param name="schema">Its schema.</param>
 public sealed class ChainVerifier(IReadOnlyCollection<string> databases, string schema = "billing")
@@ -15,7 +16,8 @@ public sealed class ChainVerifier(IReadOnlyCollection<string> databases, string 
     /// <summary>Verifies the store.</summary>
     /// <param name="heads">How the accounts ended when they were verified before; null if that is not kept.</param>
     /// <param name="cancellationToken">Cancels it.</param>
-    /// <exception cref="AuditException">A database has no event store, or a shard is in none of them or is being moved.</exception>
+    /// <exception cref="AuditException">A database has no event store, or a shard is in none of them
+    /// or is being moved.</exception>
     /// <exception cref="NpgsqlException">The database cannot be used.</exception>
     public async Task<ChainResult> RunAsync(AccountHeads? heads, CancellationToken cancellationToken)
     {
@@ -99,11 +101,13 @@ public sealed class ChainVerifier(IReadOnlyCollection<string> databases, string 
             }
             if (stated != StoredHash.Of(_head ?? "", stream, version, row.Type!, content))
             {
-                return $"{stream} version {version}: altered, or the event before it was with its hash: the hash is not that of the two";
+                return $"{stream} version {version}: altered, or the event before it was with its hash: "
+                    + "the hash is not that of the two";
             }
             if (version == before.Version && stated != before.Hash)
             {
-                return $"{stream} version {version} or an earlier one: altered, and the hashes since then computed anew: that of version {version} was another when it was verified before";
+                return $"{stream} version {version} or an earlier one: altered, and the hashes since then computed "
+                    + $"anew: that of version {version} was another when it was verified before";
             }
             return null;
         }

@@ -5,8 +5,8 @@ using System.Text.Json;
 
 namespace Billing.Auditing.Chains;
 
-/// <summary>Computes the hash of an event from what the store holds, by the definition in docs/tamper-evidence.md and with code of its own: the
-/// backends' code would repeat the backends' mistakes and find nothing.</summary>
+/// <summary>Computes the hash of an event from what the store holds, by the definition in docs/tamper-evidence.md and
+/// with code of its own: the backends' code would repeat the backends' mistakes and find nothing.</summary>
 internal static class StoredHash
 {
     private const string Member = "Hash";
@@ -30,7 +30,9 @@ internal static class StoredHash
 
     /// <summary>The hash that an event states; null if it states none.</summary>
     public static string? StatedBy(JsonElement content) =>
-        content.TryGetProperty(Member, out var stated) ? stated.ValueKind == JsonValueKind.String ? stated.GetString()! : "" : null;
+        content.TryGetProperty(Member, out var stated)
+            ? stated.ValueKind == JsonValueKind.String ? stated.GetString()! : ""
+            : null;
 
     private static void AddObject(StringBuilder form, IEnumerable<JsonProperty> members)
     {

@@ -5,14 +5,17 @@ using Billing.Contracts;
 
 namespace Billing.Auditing.Exports;
 
-/// <summary>The number of some events by kind, the sums of their amounts by currency and kind, and of what was on hold after them by currency.</summary>
+/// <summary>The number of some events by kind, the sums of their amounts by currency and kind, and of what was on hold
+/// after them by currency.</summary>
 public sealed class EventTotals
 {
     // The most decimals that an amount has.
     private const int DecimalsMax = 9;
 
     private static readonly FrozenDictionary<int, string> Formats = Enumerable.Range(0, DecimalsMax + 1)
-        .ToFrozenDictionary(decimals => decimals, decimals => "0." + new string('0', decimals) + new string('#', DecimalsMax - decimals));
+        .ToFrozenDictionary(
+            decimals => decimals,
+            decimals => "0." + new string('0', decimals) + new string('#', DecimalsMax - decimals));
 
     private readonly Dictionary<string, long> _kinds = new(StringComparer.Ordinal);
     private readonly Dictionary<(string Currency, string Kind), decimal> _sums = [];
@@ -42,8 +45,10 @@ public sealed class EventTotals
         }
     }
 
-    /// <summary>The sums of what was on hold after each event, as text, by the account's currency; without those of zero.</summary>
-    public SortedDictionary<string, string> OnHold => new(_onHold.ToDictionary(sum => sum.Key, sum => Text(sum.Value, sum.Key)), StringComparer.Ordinal);
+    /// <summary>The sums of what was on hold after each event, as text, by the account's currency;
+    /// without those of zero.</summary>
+    public SortedDictionary<string, string> OnHold =>
+        new(_onHold.ToDictionary(sum => sum.Key, sum => Text(sum.Value, sum.Key)), StringComparer.Ordinal);
 
     /// <summary>The kind of an event: the name under which it is stored, without the version of its shape.</summary>
     public static string KindOf(string type) => type[..type.LastIndexOf("_v", StringComparison.Ordinal)];

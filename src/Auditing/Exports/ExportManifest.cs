@@ -17,7 +17,9 @@ public sealed record ExportManifest(IReadOnlyList<ExportedDay> Days)
         var file = Path.Combine(folder, FileName);
         try
         {
-            return File.Exists(file) ? JsonSerializer.Deserialize(File.ReadAllBytes(file), ExportJson.Default.ExportManifest)! : new ExportManifest([]);
+            return File.Exists(file)
+                ? JsonSerializer.Deserialize(File.ReadAllBytes(file), ExportJson.Default.ExportManifest)!
+                : new ExportManifest([]);
         }
         catch (JsonException e)
         {
@@ -29,7 +31,8 @@ public sealed record ExportManifest(IReadOnlyList<ExportedDay> Days)
     public byte[] ToJson() => JsonSerializer.SerializeToUtf8Bytes(this, ExportJson.Default.ExportManifest);
 
     /// <summary>This manifest with one more day, or with another state of one.</summary>
-    public ExportManifest With(ExportedDay day) => new([.. Days.Where(d => d.Date != day.Date).Append(day).OrderBy(d => d.Date)]);
+    public ExportManifest With(ExportedDay day) =>
+        new([.. Days.Where(d => d.Date != day.Date).Append(day).OrderBy(d => d.Date)]);
 }
 
 /// <summary>One day of an export.</summary>
@@ -68,6 +71,7 @@ public sealed record ExportedPosition(string StoredAt, string Account, long Vers
 public sealed record ExportedFile(string Name, string Sha256, long Bytes);
 
 [JsonSourceGenerationOptions(
-    WriteIndented = true, PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, RespectNullableAnnotations = true, RespectRequiredConstructorParameters = true)]
+    WriteIndented = true, PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower,
+    RespectNullableAnnotations = true, RespectRequiredConstructorParameters = true)]
 [JsonSerializable(typeof(ExportManifest))]
 internal sealed partial class ExportJson : JsonSerializerContext;

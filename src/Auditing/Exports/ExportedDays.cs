@@ -4,11 +4,14 @@ namespace Billing.Auditing.Exports;
 /// <param name="manifest">The export.</param>
 internal sealed class ExportedDays(ExportManifest manifest)
 {
-    private readonly Dictionary<DateOnly, EventTotals> _found = manifest.Days.ToDictionary(day => day.Date, _ => new EventTotals());
+    private readonly Dictionary<DateOnly, EventTotals> _found = manifest.Days.ToDictionary(
+        day => day.Date, _ => new EventTotals());
 
     /// <summary>Adds an event of the store; those of other days are left out.</summary>
-    public void Add(DateTime storedAt, string kind, string? currency, decimal amount, string? accountCurrency, decimal onHold) =>
-        _found.GetValueOrDefault(DateOnly.FromDateTime(storedAt.ToUniversalTime()))?.Add(kind, currency, amount, accountCurrency, onHold);
+    public void Add(
+        DateTime storedAt, string kind, string? currency, decimal amount, string? accountCurrency, decimal onHold) =>
+        _found.GetValueOrDefault(DateOnly.FromDateTime(storedAt.ToUniversalTime()))
+            ?.Add(kind, currency, amount, accountCurrency, onHold);
 
     /// <summary>The differences between the export and the store, after all events are added.</summary>
     public IEnumerable<string> Differences() => manifest.Days.SelectMany(Differences);
@@ -26,18 +29,24 @@ internal sealed class ExportedDays(ExportManifest manifest)
         }
         foreach (var currency in day.Sums.Keys.Union(found.Sums.Keys))
         {
-            var (exported, stored) = (day.Sums.GetValueOrDefault(currency) ?? [], found.Sums.GetValueOrDefault(currency) ?? []);
-            foreach (var kind in exported.Keys.Union(stored.Keys).Where(kind => exported.GetValueOrDefault(kind) != stored.GetValueOrDefault(kind)))
+            var (exported, stored) =
+                (day.Sums.GetValueOrDefault(currency) ?? [], found.Sums.GetValueOrDefault(currency) ?? []);
+            foreach (var kind in exported.Keys.Union(stored.Keys)
+                .Where(kind => exported.GetValueOrDefault(kind) != stored.GetValueOrDefault(kind)))
             {
-                yield return $"{day.Date:yyyy-MM-dd}: {exported.GetValueOrDefault(kind) ?? "nothing"} {currency} {kind} in the export, {stored.GetValueOrDefault(kind) ?? "nothing"} in the store";
+                yield return $"{day.Date:yyyy-MM-dd}: {exported.GetValueOrDefault(kind) ?? "nothing"} {currency} "
+                    + $"{kind} in the export, {stored.GetValueOrDefault(kind) ?? "nothing"} in the store";
             }
         }
         foreach (var currency in day.OnHold.Keys.Union(found.OnHold.Keys))
         {
-            var (exported, stored) = (day.OnHold.GetValueOrDefault(currency) ?? "nothing", found.OnHold.GetValueOrDefault(currency) ?? "nothing");
+            var (exported, stored) = (
+                day.OnHold.GetValueOrDefault(currency) ?? "nothing",
+                found.OnHold.GetValueOrDefault(currency) ?? "nothing");
             if (exported != stored)
             {
-                yield return $"{day.Date:yyyy-MM-dd}: {exported} {currency} on hold in the export, {stored} in the store";
+                yield return $"{day.Date:yyyy-MM-dd}: {exported} {currency} on hold in the export, "
+                    + $"{stored} in the store";
             }
         }
     }

@@ -7,7 +7,8 @@ using NpgsqlTypes;
 namespace Billing.Backends.Balances;
 
 /// <summary>An account after one of its events.</summary>
-/// <param name="Account">The account; its version is the event's, or 0 before all events. Null if it has not reached the version.</param>
+/// <param name="Account">The account; its version is the event's, or 0 before all events.
+/// Null if it has not reached the version.</param>
 /// <param name="DecidedAt">When the event was decided; null before all events.</param>
 /// <param name="End">The account's last version, if it has not reached the one that was asked for.</param>
 internal readonly record struct PastAccount(Account? Account, DateTimeOffset? DecidedAt = null, long End = 0);
@@ -28,9 +29,10 @@ internal interface IAccountHistory
     Task<PastAccount> AtAsync(string streamId, DateTimeOffset time, CancellationToken cancellationToken);
 }
 
-/// <summary>Reads accounts as they were from Marten's tables: from the event of that version, and the last one up to it that
-/// has set the credit limit. Versions are found by time without an index on it, by halving: the events of an account are in
-/// the order of their times, but for the differences between the clocks of the backends that decided them.</summary>
+/// <summary>Reads accounts as they were from Marten's tables: from the event of that version, and the last one
+/// up to it that has set the credit limit. Versions are found by time without an index on it, by halving: the
+/// events of an account are in the order of their times, but for the differences between the clocks of the
+/// backends that decided them.</summary>
 /// <param name="primary">The primary of the database.</param>
 /// <param name="schema">Its schema.</param>
 /// <param name="opened">The state of an account without events.</param>
@@ -58,7 +60,8 @@ internal sealed class AccountHistory(NpgsqlDataSource primary, string schema, Ac
             left join {_events} e on e.stream_id = s.id and e.version = $2
             left join lateral (
                 select type, data from {_events}
-                where stream_id = s.id and version <= $2 and {AccountStore.SetsCreditLimit} order by version desc limit 1) c on true
+                where stream_id = s.id and version <= $2 and {AccountStore.SetsCreditLimit} order by version desc
+                    limit 1) c on true
             where s.id = $1
             """);
         command.Parameters.Add(Text(streamId));
@@ -94,7 +97,8 @@ internal sealed class AccountHistory(NpgsqlDataSource primary, string schema, Ac
             command.Parameters.Add(new NpgsqlParameter<long> { TypedValue = near.After });
             command.Parameters.Add(new NpgsqlParameter<long> { TypedValue = near.Last });
             command.Parameters.Add(Time(Shifted(time, Rounding)));
-            await using var rows = await command.ExecuteReaderAsync(CommandBehavior.SequentialAccess, cancellationToken);
+            await using var rows = await command.ExecuteReaderAsync(
+                CommandBehavior.SequentialAccess, cancellationToken);
             while (version == near.After && await rows.ReadAsync(cancellationToken))
             {
                 var number = rows.GetInt64(0);
@@ -107,7 +111,8 @@ internal sealed class AccountHistory(NpgsqlDataSource primary, string schema, Ac
         return await AtAsync(streamId, version, cancellationToken);
     }
 
-    /// <summary>Finds versions among which are all events that were decided in a range of time, and few others.</summary>
+    /// <summary>Finds versions among which are all events that were decided in a range of
+    /// time, and few others.</summary>
     /// <param name="streamId">The account.</param>
     /// <param name="from">The first moment of the range.</param>
     /// <param name="before">The moment at which it is over.</param>
@@ -126,7 +131,8 @@ internal sealed class AccountHistory(NpgsqlDataSource primary, string schema, Ac
                     h.last
                 from halves h left join lateral (
                     select version, {DecidedAt} as at from {_events}
-                    where stream_id = $1 and version <= (h.low + h.high + 1) / 2 and version > h.low order by version desc limit 1) e on true
+                    where stream_id = $1 and version <= (h.low + h.high + 1) / 2 and version > h.low
+                        order by version desc limit 1) e on true
                 where h.low < h.high)
             select low, last from halves where low = high order by number
             """);
@@ -151,8 +157,10 @@ internal sealed class AccountHistory(NpgsqlDataSource primary, string schema, Ac
         new(Math.Clamp(time.UtcTicks + by.Ticks, DateTime.MinValue.Ticks, DateTime.MaxValue.Ticks), DateTimeKind.Utc);
 
     /// <summary>A time as the parameter of a statement.</summary>
-    public static NpgsqlParameter<DateTime> Time(DateTime time) => new() { TypedValue = time, NpgsqlDbType = NpgsqlDbType.TimestampTz };
+    public static NpgsqlParameter<DateTime> Time(DateTime time) =>
+        new() { TypedValue = time, NpgsqlDbType = NpgsqlDbType.TimestampTz };
 
     /// <summary>A stream's id as the parameter of a statement.</summary>
-    public static NpgsqlParameter<string> Text(string text) => new() { TypedValue = text, NpgsqlDbType = NpgsqlDbType.Varchar };
+    public static NpgsqlParameter<string> Text(string text) =>
+        new() { TypedValue = text, NpgsqlDbType = NpgsqlDbType.Varchar };
 }

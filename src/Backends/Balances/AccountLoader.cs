@@ -4,8 +4,8 @@ using Billing.Backends.EventStore.Shards;
 
 namespace Billing.Backends.Balances;
 
-/// <summary>Reads accounts of one database into the view: those that are wanted, and all of them, page by page, as many as the view may
-/// hold. Waits for as long as the database is unavailable.</summary>
+/// <summary>Reads accounts of one database into the view: those that are wanted, and all of them, page by page,
+/// as many as the view may hold. Waits for as long as the database is unavailable.</summary>
 internal sealed partial class AccountLoader
 {
     // Stands in the queue of accounts to read for all of them.
@@ -21,10 +21,12 @@ internal sealed partial class AccountLoader
     private readonly int _batchMax;
     private readonly EventStoreRetry.Retries _retry;
     private readonly EventStoreRetry.Retries _reload;
-    private readonly Channel<string> _wanted = Channel.CreateUnbounded<string>(new UnboundedChannelOptions { SingleReader = true });
+    private readonly Channel<string> _wanted = Channel.CreateUnbounded<string>(
+        new UnboundedChannelOptions { SingleReader = true });
 
     public AccountLoader(
-        BalanceView view, IAccountStore database, ShardedReader reader, EventStoreRetry retry, int batchMax, TimeProvider time, ILogger logger)
+        BalanceView view, IAccountStore database, ShardedReader reader, EventStoreRetry retry,
+        int batchMax, TimeProvider time, ILogger logger)
     {
         (_view, _database, _reader, _batchMax, _time, _logger) = (view, database, reader, batchMax, time, logger);
         _retry = retry.Unlimited(EventStoreFailure.IsUnavailable, (e, attempt) => Waiting(attempt, e.Message));
@@ -81,7 +83,8 @@ internal sealed partial class AccountLoader
                 Filled(_view.Count, _time.GetElapsedTime(start).TotalSeconds, _view.IsFull);
                 // Accounts that came or went with their shard meanwhile may have been passed over.
                 var still = await HeldAsync(stopping);
-                filled(round, held.Where(shard => still.TryGetValue(shard.Key, out var epoch) && epoch == shard.Value).Select(shard => shard.Key));
+                filled(round, held.Where(shard => still.TryGetValue(shard.Key, out var epoch) && epoch == shard.Value)
+                    .Select(shard => shard.Key));
             }
             else if (last is not null && _time.GetElapsedTime(logged) >= LogInterval)
             {
@@ -101,7 +104,8 @@ internal sealed partial class AccountLoader
         {
             return null;
         }
-        var page = await _retry.ExecuteAsync(async token => await _database.ListAsync(last, _batchMax, token), cancellationToken);
+        var page = await _retry.ExecuteAsync(
+            async token => await _database.ListAsync(last, _batchMax, token), cancellationToken);
         if (page.Length == 0)
         {
             return null;
@@ -115,7 +119,8 @@ internal sealed partial class AccountLoader
     {
         try
         {
-            await _reload.ExecuteAsync(async token => await _view.ReadAsync(_reader, streamIds, token), cancellationToken);
+            await _reload.ExecuteAsync(
+                async token => await _view.ReadAsync(_reader, streamIds, token), cancellationToken);
         }
         catch (Exception) when (!cancellationToken.IsCancellationRequested && streamIds.Length > 1)
         {
@@ -136,12 +141,17 @@ internal sealed partial class AccountLoader
     [LoggerMessage(240, LogLevel.Information, "Filling the view of the balances: {Accounts} accounts")]
     private partial void Filling(int accounts);
 
-    [LoggerMessage(241, LogLevel.Information, "The view of the balances holds {Accounts} accounts after {Seconds:0.000} s; full: {IsFull}")]
+    [LoggerMessage(
+        241, LogLevel.Information,
+        "The view of the balances holds {Accounts} accounts after {Seconds:0.000} s; full: {IsFull}")]
     private partial void Filled(int accounts, double seconds, bool isFull);
 
     [LoggerMessage(243, LogLevel.Warning, "Accounts could not be read, attempt {Attempt}: {Reason}")]
     private partial void Waiting(int attempt, string reason);
 
-    [LoggerMessage(244, LogLevel.Error, "{StreamId} could not be read from the event store; that is tried again at its next event, and when its balance is asked for")]
+    [LoggerMessage(
+        244, LogLevel.Error,
+        "{StreamId} could not be read from the event store; that is tried again at its next event, and when its "
+            + "balance is asked for")]
     private partial void ReloadFailed(Exception e, string streamId);
 }

@@ -18,12 +18,13 @@ using Microsoft.Extensions.Options;
 namespace Billing.Backends.Balances;
 
 /// <summary>Answers balance checks. All card-network enquiries run concurrently; the checks that are ready at the
-/// same time are answered together, from the view. A check for a version that the view has not reached waits without holding
-/// up the others; if the version does not arrive in time, or the view does not know the account, the event store is read, once for
-/// all such checks.</summary>
+/// same time are answered together, from the view. A check for a version that the view has not reached waits without
+/// holding up the others; if the version does not arrive in time, or the view does not know the account, the event
+/// store is read, once for all such checks.</summary>
 internal sealed partial class BalanceProcessor(
     BalanceView view, ShardMap map, SimulatedCardNetwork network, Replier replier, EventStoreRetry retry,
-    IOptions<BackendOptions> options, Supervisor supervisor, TimeProvider time, ILogger<BalanceProcessor> logger) : IReadKind
+    IOptions<BackendOptions> options, Supervisor supervisor,
+    TimeProvider time, ILogger<BalanceProcessor> logger) : IReadKind
 {
     private readonly Channel<Delivery> _ready =
         Channel.CreateUnbounded<Delivery>(new UnboundedChannelOptions { SingleReader = true });
@@ -31,12 +32,14 @@ internal sealed partial class BalanceProcessor(
     // One for each database, and one for accounts in none: one that is away holds up no others.
     private readonly Channel<Delivery>[] _unknown =
     [
-        .. Enumerable.Range(0, map.Databases.Count + 1).Select(_ => Channel.CreateUnbounded<Delivery>(new UnboundedChannelOptions { SingleReader = true })),
+        .. Enumerable.Range(0, map.Databases.Count + 1)
+            .Select(_ => Channel.CreateUnbounded<Delivery>(new UnboundedChannelOptions { SingleReader = true })),
     ];
 
     private readonly ShardedReader _reader = new(map);
     private readonly BackendOptions _options = options.Value;
-    private readonly EventStoreRetry.Retries _retry = retry.Limited((e, attempt) => Waiting(logger, attempt, e.Message));
+    private readonly EventStoreRetry.Retries _retry = retry.Limited(
+        (e, attempt) => Waiting(logger, attempt, e.Message));
 
     public Command.RequestOneofCase Field => Command.RequestOneofCase.Balance;
 
@@ -44,7 +47,10 @@ internal sealed partial class BalanceProcessor(
 
     // None of these ends by itself: the first one to end was cancelled or has failed.
     public async Task RunAsync(CancellationToken stopping) => await await Task.WhenAny(
-        [AnswerAsync(_ready, FromView, stopping), .. _unknown.Select(queue => AnswerAsync(queue, batch => FromStoreAsync(batch, stopping), stopping))]);
+        [
+            AnswerAsync(_ready, FromView, stopping),
+            .. _unknown.Select(queue => AnswerAsync(queue, batch => FromStoreAsync(batch, stopping), stopping)),
+        ]);
 
     private async Task EnquireAsync(Delivery delivery)
     {
@@ -103,8 +109,8 @@ internal sealed partial class BalanceProcessor(
     {
         var command = delivery.Command;
         var wait = _options.MinVersionWait;
-        // At most half of the time left, so that there is time to read the event store. In microseconds, because a deadline
-        // may be further away than a TimeSpan can express.
+        // At most half of the time left, so that there is time to read the event store. In microseconds,
+        // because a deadline may be further away than a TimeSpan can express.
         var halfLeftUs = (delivery.DeadlineUnixUs - nowUnixUs) / 2;
         if (delivery.DeadlineUnixUs != 0 && halfLeftUs < wait.TotalMicroseconds)
         {
@@ -127,7 +133,8 @@ internal sealed partial class BalanceProcessor(
         _unknown[database == ShardMap.Nowhere ? map.Databases.Count : database].Writer.TryWrite(delivery);
     }
 
-    private async ValueTask<List<(Delivery, Reply?)>> FromStoreAsync(List<Delivery> batch, CancellationToken cancellationToken)
+    private async ValueTask<List<(Delivery, Reply?)>> FromStoreAsync(
+        List<Delivery> batch, CancellationToken cancellationToken)
     {
         try
         {
@@ -136,13 +143,19 @@ internal sealed partial class BalanceProcessor(
             var streamIds = batch.Select(d => Stream(d.Command)).Distinct(StringComparer.Ordinal).ToArray();
             var accounts = await _retry.ExecuteAsync(
                 async token => await view.ReadAsync(_reader, streamIds, token), cancellationToken);
-            return batch.ConvertAll<(Delivery, Reply?)>(d => (d, FromStore(d.Command, accounts[Stream(d.Command)], asOf)));
+            return batch.ConvertAll<(Delivery, Reply?)>(
+                d => (d, FromStore(d.Command, accounts[Stream(d.Command)], asOf)));
         }
-        catch (Exception e) when (!cancellationToken.IsCancellationRequested && batch.Count > 1 && EventStoreFailure.IsOfSomeRows(e))
+        catch (Exception e)
+            when (!cancellationToken.IsCancellationRequested && batch.Count > 1 && EventStoreFailure.IsOfSomeRows(e))
         {
             // One account cannot be read, and must not keep the others from it.
             var half = batch.Count / 2;
-            return [.. await FromStoreAsync(batch[..half], cancellationToken), .. await FromStoreAsync(batch[half..], cancellationToken)];
+            return
+            [
+                .. await FromStoreAsync(batch[..half], cancellationToken),
+                .. await FromStoreAsync(batch[half..], cancellationToken),
+            ];
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested)
         {

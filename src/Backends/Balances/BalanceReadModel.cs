@@ -8,9 +8,9 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Backends.Balances;
 
-/// <summary>Maintains the view of the balances: applies published events, and has the accounts that have missed an event, and after a reset
-/// all accounts, read from their databases in the background. Meanwhile the view does not know accounts, and whoever asks for one reads
-/// it.</summary>
+/// <summary>Maintains the view of the balances: applies published events, and has the accounts that have missed an
+/// event, and after a reset all accounts, read from their databases in the background. Meanwhile the view does not know
+/// accounts, and whoever asks for one reads it.</summary>
 internal sealed partial class BalanceReadModel(
     BalanceView view, ShardMap map, EventStoreRetry retry, IOptions<BackendOptions> options,
     Supervisor supervisor, TimeProvider time, ILogger<BalanceReadModel> logger) : Worker(supervisor), IReadModel
@@ -75,7 +75,8 @@ internal sealed partial class BalanceReadModel(
     }
 
     public override async Task RunAsync(CancellationToken stopping) => await await Task.WhenAny(
-        _loaders.Select((loader, database) => loader.RunAsync(Begin, (round, shards) => Note(round, database, [.. shards]), stopping)));
+        _loaders.Select((loader, database) =>
+            loader.RunAsync(Begin, (round, shards) => Note(round, database, [.. shards]), stopping)));
 
     private int Begin()
     {
@@ -116,6 +117,8 @@ internal sealed partial class BalanceReadModel(
         Array.ForEach(_loaders, loader => loader.WantAll());
     }
 
-    [LoggerMessage(242, LogLevel.Warning, "An event of {StreamId} does not follow version {Version}; the account will be reloaded from the event store")]
+    [LoggerMessage(
+        242, LogLevel.Warning,
+        "An event of {StreamId} does not follow version {Version}; the account will be reloaded from the event store")]
     private partial void Gap(string streamId, long version);
 }

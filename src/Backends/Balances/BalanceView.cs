@@ -9,14 +9,15 @@ using BitFaster.Caching.Lru;
 
 namespace Billing.Backends.Balances;
 
-/// <summary>Accounts, each as of its last known event; if there are more than the view may hold, those used last. Events may arrive more
-/// than once: an event at or below the account's version is ignored, the next one is applied, and one that skips a version is
-/// reported, so that the caller reads the account from the event store. An event that repeats the account's version with different
-/// contents is reported too: one of the two is not from a backend, and until it is read the account takes no further events. Events
-/// of accounts that are not held are reported while there is room for these, and otherwise ignored. When anything shows that the event store
-/// holds a shard under a higher number than before, since it was moved, or restored to an earlier time, what is known of its accounts counts no
-/// longer: each is read again before it is answered or takes another event. An account takes about 300 bytes (docs/operations/scale.md).
-/// Thread-safe.</summary>
+/// <summary>Accounts, each as of its last known event; if there are more than the view may hold, those used last.
+/// Events may arrive more than once: an event at or below the account's version is ignored, the next one is applied,
+/// and one that skips a version is reported, so that the caller reads the account from the event store. An event that
+/// repeats the account's version with different contents is reported too: one of the two is not from a backend, and
+/// until it is read the account takes no further events. Events of accounts that are not held are reported while there
+/// is room for these, and otherwise ignored. When anything shows that the event store holds a shard under a higher
+/// number than before, since it was moved, or restored to an earlier time, what is known of its accounts counts no
+/// longer: each is read again before it is answered or takes another event. An account takes about 300 bytes
+/// (docs/operations/scale.md). Thread-safe.</summary>
 internal sealed class BalanceView
 {
     private readonly Account _opened;
@@ -93,7 +94,9 @@ internal sealed class BalanceView
     {
         lock (_gate)
         {
-            return _accounts.TryGet(streamId, out var entry) ? IsFormer(entry) ? null : entry.Account : _isComplete ? _opened : null;
+            return _accounts.TryGet(streamId, out var entry) ? IsFormer(entry) ? null : entry.Account
+                : _isComplete ? _opened
+                : null;
         }
     }
 
@@ -112,8 +115,8 @@ internal sealed class BalanceView
         }
     }
 
-    /// <summary>States that every account with events has been read. From now on one that the view does not hold has none, until
-    /// accounts are dropped, or <see cref="Miss"/> is called.</summary>
+    /// <summary>States that every account with events has been read. From now on one that the view does not hold has
+    /// none, until accounts are dropped, or <see cref="Miss"/> is called.</summary>
     public void Complete()
     {
         lock (_gate)
@@ -142,8 +145,9 @@ internal sealed class BalanceView
     }
 
     /// <summary>Applies published events.</summary>
-    /// <returns>The streams of the accounts that should be read from the event store, without duplicates: one is not held and there is
-    /// room for it, or an event is missing, contradicts a known one, or does not lead to the balance that it states.</returns>
+    /// <returns>The streams of the accounts that should be read from the event store, without duplicates: one is not
+    /// held and there is room for it, or an event is missing, contradicts a known one, or does not lead to the
+    /// balance that it states.</returns>
     public IReadOnlyCollection<string> Apply(IReadOnlyList<Event> events)
     {
         HashSet<string>? gaps = null;
@@ -157,7 +161,8 @@ internal sealed class BalanceView
         return gaps is null ? [] : gaps;
     }
 
-    /// <summary>Reads accounts from the event store and holds those with events, unless what the view knows by then is newer.</summary>
+    /// <summary>Reads accounts from the event store and holds those with events, unless what the view knows
+    /// by then is newer.</summary>
     /// <returns>What was read: every account, by its stream id.</returns>
     /// <exception cref="Exception">The event store failed.</exception>
     public async Task<Dictionary<string, Account>> ReadAsync(
@@ -196,7 +201,9 @@ internal sealed class BalanceView
     {
         lock (_gate)
         {
-            var isReached = _accounts.TryGet(streamId, out var entry) && !IsFormer(entry) ? entry.Account.Version >= version : version <= _opened.Version;
+            var isReached = _accounts.TryGet(streamId, out var entry) && !IsFormer(entry)
+                ? entry.Account.Version >= version
+                : version <= _opened.Version;
             if (isReached || atMost <= TimeSpan.Zero)
             {
                 return Task.FromResult(isReached);
@@ -230,14 +237,17 @@ internal sealed class BalanceView
             {
                 return Repeats(recorded, entry);
             }
-            if (recorded.Version != known.Version + 1 || entry is { IsInDoubt: true } || recorded.ToFact() is not { } fact)
+            if (recorded.Version != known.Version + 1 || entry is { IsInDoubt: true }
+                || recorded.ToFact() is not { } fact)
             {
                 return false;
             }
-            // Anyone who may write to the topic can forge an event; at least one that does not fit the account is not applied.
+            // Anyone who may write to the topic can forge an event; at least one that does not fit the
+            // account is not applied.
             var after = known.Apply(fact) with { Incarnation = Math.Max(known.Incarnation, recorded.Incarnation) };
             if (fact.Balance != after.Balance || (recorded.OnHold?.ToDecimal() ?? 0) != after.OnHold
-                || (recorded.AccountStatus == AccountStatus.Unspecified ? AccountStatus.Open : recorded.AccountStatus) != after.Status)
+                || (recorded.AccountStatus == AccountStatus.Unspecified ? AccountStatus.Open : recorded.AccountStatus)
+                    != after.Status)
             {
                 return false;
             }
@@ -246,8 +256,8 @@ internal sealed class BalanceView
         }
     }
 
-    // Null if the event and the account are of one incarnation; otherwise whether the event can be left out. The store knows which of the two holds:
-    // the versions of another incarnation say nothing about these.
+    // Null if the event and the account are of one incarnation; otherwise whether the event can be left out.
+    // The store knows which of the two holds: the versions of another incarnation say nothing about these.
     private bool? IsOfFormerIncarnation(Event recorded, Entry? entry)
     {
         Note(recorded.StreamId, recorded.Incarnation, entry);
@@ -276,8 +286,8 @@ internal sealed class BalanceView
         return IsFull && !_waiters.ContainsKey(streamId);
     }
 
-    /// <summary>Whether an event at the known version has the same contents as the one that led to that version; if not, marks
-    /// the account as in doubt.</summary>
+    /// <summary>Whether an event at the known version has the same contents as the one that led to that version;
+    /// if not, marks the account as in doubt.</summary>
     private static bool Repeats(Event recorded, Entry entry)
     {
         // An account from the store has no fingerprint: only the balance that the event states can be compared.
@@ -289,7 +299,8 @@ internal sealed class BalanceView
     }
 
     // A hash of the event's contents; never 0.
-    private static int Fingerprint(AccountEvent? fact, Money? balance) => HashCode.Combine(fact, balance) is not 0 and var hash ? hash : 1;
+    private static int Fingerprint(AccountEvent? fact, Money? balance) =>
+        HashCode.Combine(fact, balance) is not 0 and var hash ? hash : 1;
 
     // An account from the store, unless the known one is as new and not in doubt.
     private void Put(string streamId, Account account)
@@ -319,7 +330,8 @@ internal sealed class BalanceView
         {
             _count++;
             BackendMetrics.ViewAccounts.Add(1);
-            _accounts.AddOrUpdate(streamId, new Entry { Account = account, Fingerprint = fingerprint, Shard = (byte)Shard.Of(streamId) });
+            _accounts.AddOrUpdate(
+                streamId, new Entry { Account = account, Fingerprint = fingerprint, Shard = (byte)Shard.Of(streamId) });
         }
         if (_waiters.Count > 0 && _waiters.TryGetValue(streamId, out var waiters))
         {
@@ -327,7 +339,8 @@ internal sealed class BalanceView
         }
     }
 
-    // Called while an account is added, and when all are forgotten. What is being read of it may be older than what was dropped.
+    // Called while an account is added, and when all are forgotten. What is being read of it may be older than
+    // what was dropped.
     private void Drop(string streamId)
     {
         _count--;
@@ -374,7 +387,8 @@ internal sealed class BalanceView
     {
         public required Account Account { get; set; }
 
-        /// <summary>The hash of the event that led to the account; 0 if the account came from the event store.</summary>
+        /// <summary>The hash of the event that led to the account; 0 if the account came
+        /// from the event store.</summary>
         public int Fingerprint { get; set; }
 
         /// <summary>The account's shard.</summary>
@@ -385,7 +399,8 @@ internal sealed class BalanceView
     }
 
     // Continuations run asynchronously: the thread that applies an event must not run the work that waited for it.
-    private sealed class Waiter(long version) : TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously)
+    private sealed class Waiter(long version)
+        : TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously)
     {
         public long Version => version;
 

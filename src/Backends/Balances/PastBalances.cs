@@ -23,7 +23,9 @@ internal static class PastBalances
             : await history.AtAsync(streamId, request.Time.ToDateTimeOffset(), cancellationToken);
         return past.Account is { } account ? new Reply { BalanceAt = Answer(account, past.DecidedAt) }
             : Replies.Error(command.CorrelationId, StatusCode.OutOfRange, ErrorReasons.VersionNotReached,
-                string.Create(CultureInfo.InvariantCulture, $"version is {request.Version}; the account is at version {past.End}."),
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"version is {request.Version}; the account is at version {past.End}."),
                 "version");
     }
 

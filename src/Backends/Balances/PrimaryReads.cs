@@ -5,7 +5,8 @@ using Npgsql;
 
 namespace Billing.Backends.Balances;
 
-/// <summary>Reads accounts as they were, and statements, from the primary of a database, whichever of its servers that is.</summary>
+/// <summary>Reads accounts as they were, and statements, from the primary of a database,
+/// whichever of its servers that is.</summary>
 /// <param name="servers">The servers of the database.</param>
 /// <param name="accounts">The accounts in it.</param>
 /// <param name="schema">Its schema.</param>
@@ -19,9 +20,11 @@ internal sealed class PrimaryReads(StoreServers servers, IAccountReader accounts
     public Task<PastAccount> AtAsync(string streamId, DateTimeOffset time, CancellationToken cancellationToken) =>
         servers.UseAsync((primary, token) => History(primary).AtAsync(streamId, time, token), cancellationToken);
 
-    public Task<StatementPage> ReadAsync(StatementPageRequest request, CancellationToken cancellationToken) => servers.UseAsync(
-        (primary, token) => new StatementReader(primary, accounts, History(primary), schema, opened).ReadAsync(request, token),
-        cancellationToken);
+    public Task<StatementPage> ReadAsync(StatementPageRequest request, CancellationToken cancellationToken) =>
+        servers.UseAsync(
+            (primary, token) =>
+                new StatementReader(primary, accounts, History(primary), schema, opened).ReadAsync(request, token),
+            cancellationToken);
 
     private AccountHistory History(NpgsqlDataSource primary) => new(primary, schema, opened);
 }

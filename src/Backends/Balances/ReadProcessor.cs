@@ -40,8 +40,9 @@ internal sealed class ReadProcessor : Worker, ICommandHandler
     /// <param name="time">The clock.</param>
     /// <param name="log">Makes the loggers.</param>
     public ReadProcessor(
-        BalanceView view, ShardMap map, IReadOnlyList<ReadDatabase> databases, SimulatedCardNetwork network, Replier replier,
-        EventStoreRetry retry, IOptions<BackendOptions> options, Supervisor supervisor, TimeProvider time, ILoggerFactory log)
+        BalanceView view, ShardMap map, IReadOnlyList<ReadDatabase> databases,
+        SimulatedCardNetwork network, Replier replier, EventStoreRetry retry,
+        IOptions<BackendOptions> options, Supervisor supervisor, TimeProvider time, ILoggerFactory log)
         : base(supervisor)
     {
         _replier = replier;
@@ -50,8 +51,8 @@ internal sealed class ReadProcessor : Worker, ICommandHandler
             new BalanceProcessor(
                 view, map, network, replier, retry, options, supervisor, time, log.CreateLogger<BalanceProcessor>()),
             .. StoredReadKinds.All.Select(kind => new StoredReads(
-                kind.Field, (database, command, token) => kind.Read(databases[database], command, token), map, replier, retry,
-                time, log.CreateLogger<StoredReads>())),
+                kind.Field, (database, command, token) => kind.Read(databases[database], command, token), map, replier,
+                retry, time, log.CreateLogger<StoredReads>())),
         ]);
     }
 
@@ -80,7 +81,8 @@ internal sealed class ReadProcessor : Worker, ICommandHandler
     }
 }
 
-/// <summary>Requests whose deadline has passed: they are answered, so that their deliveries are settled, but not processed.</summary>
+/// <summary>Requests whose deadline has passed: they are answered, so that their deliveries are settled,
+/// but not processed.</summary>
 internal static class ReadDeadline
 {
     public static bool HasPassed(Delivery delivery, long nowUnixUs) =>

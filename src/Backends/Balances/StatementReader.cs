@@ -20,22 +20,25 @@ internal interface IStatementReader
     Task<Wire.V1.StatementPage> ReadAsync(Wire.V1.StatementPageRequest request, CancellationToken cancellationToken);
 }
 
-/// <summary>Reads statements from Marten's tables: only the page's own entries, from the opening state in the request, or else from the account
-/// as it was before the page.</summary>
+/// <summary>Reads statements from Marten's tables: only the page's own entries, from the opening state in the request,
+/// or else from the account as it was before the page.</summary>
 /// <param name="primary">The primary of the database.</param>
 /// <param name="accounts">The accounts in it.</param>
 /// <param name="history">The same accounts as they were.</param>
 /// <param name="schema">Its schema.</param>
 /// <param name="opened">The state of an account without events.</param>
-/// <param name="scannedMax">The most events that are looked at for a page of only some events: so many that it takes a moment.</param>
+/// <param name="scannedMax">The most events that are looked at for a page of only some events:
+/// so many that it takes a moment.</param>
 internal sealed class StatementReader(
-    NpgsqlDataSource primary, IAccountReader accounts, AccountHistory history, string schema, Account opened, int scannedMax = 100_000)
+    NpgsqlDataSource primary, IAccountReader accounts, AccountHistory history,
+    string schema, Account opened, int scannedMax = 100_000)
     : IStatementReader
 {
     private readonly string _events = schema + ".mt_events";
 
     /// <inheritdoc/>
-    public async Task<Wire.V1.StatementPage> ReadAsync(Wire.V1.StatementPageRequest request, CancellationToken cancellationToken)
+    public async Task<Wire.V1.StatementPage> ReadAsync(
+        Wire.V1.StatementPageRequest request, CancellationToken cancellationToken)
     {
         var streamId = StreamId.For(request.PaymentType, request.AccountId);
         if (request.IsSelective())
@@ -59,7 +62,8 @@ internal sealed class StatementReader(
         var page = new Wire.V1.StatementPage();
         // One more than the page holds, to know whether there is more. Versions have no holes, so this bounds the rows.
         var last = Math.Min(request.AfterVersion, long.MaxValue - request.Limit - 1) + request.Limit + 1;
-        await foreach (var (version, fact) in FactsAsync(streamId, account.Version, last, "", [], null, cancellationToken))
+        await foreach (var (version, fact) in FactsAsync(
+            streamId, account.Version, last, "", [], null, cancellationToken))
         {
             if (page.Entries.Count == request.Limit)
             {
@@ -93,12 +97,14 @@ internal sealed class StatementReader(
     }
 
     private async Task AddAsync(
-        Wire.V1.StatementPage page, Wire.V1.StatementPageRequest request, string streamId, long after, long last, CancellationToken cancellationToken)
+        Wire.V1.StatementPage page, Wire.V1.StatementPageRequest request, string streamId, long after,
+        long last, CancellationToken cancellationToken)
     {
         var (condition, parameters) = Condition(request);
         var (rows, read) = (0, after);
         // One more than the page holds, to know whether there is more.
-        await foreach (var (version, fact) in FactsAsync(streamId, after, last, condition, parameters, request.Limit + 1, cancellationToken))
+        await foreach (var (version, fact) in FactsAsync(
+            streamId, after, last, condition, parameters, request.Limit + 1, cancellationToken))
         {
             (rows, read) = (rows + 1, version);
             if (!TryAdd(page, request, Entry(fact, version, request.WithPrincipals)))
@@ -142,13 +148,16 @@ internal sealed class StatementReader(
         }
         if (request.StartTime is { } from)
         {
-            parameters.Add(AccountHistory.Time(AccountHistory.Shifted(from.ToDateTimeOffset(), -AccountHistory.Rounding)));
+            parameters.Add(
+                AccountHistory.Time(AccountHistory.Shifted(from.ToDateTimeOffset(), -AccountHistory.Rounding)));
             condition.Append(CultureInfo.InvariantCulture, $" and {AccountHistory.DecidedAt} >= $4");
         }
         if (request.EndTime is { } before)
         {
-            parameters.Add(AccountHistory.Time(AccountHistory.Shifted(before.ToDateTimeOffset(), AccountHistory.Rounding)));
-            condition.Append(CultureInfo.InvariantCulture, $" and {AccountHistory.DecidedAt} <= ${3 + parameters.Count}");
+            parameters.Add(
+                AccountHistory.Time(AccountHistory.Shifted(before.ToDateTimeOffset(), AccountHistory.Rounding)));
+            condition.Append(
+                CultureInfo.InvariantCulture, $" and {AccountHistory.DecidedAt} <= ${3 + parameters.Count}");
         }
         return (condition.ToString(), [.. parameters]);
     }
@@ -158,7 +167,8 @@ internal sealed class StatementReader(
         [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         await using var command = primary.CreateCommand(
-            $"select version, type, data from {_events} where stream_id = $1 and version > $2 and version <= $3{condition} order by version limit ${4 + parameters.Length}");
+            $"select version, type, data from {_events} where stream_id = $1 and version > $2 and version <= "
+            + $"$3{condition} order by version limit ${4 + parameters.Length}");
         command.Parameters.Add(AccountHistory.Text(streamId));
         command.Parameters.Add(new NpgsqlParameter<long> { TypedValue = after });
         command.Parameters.Add(new NpgsqlParameter<long> { TypedValue = last });
@@ -185,7 +195,9 @@ internal sealed class StatementReader(
             Balance = fact.Balance.ToMoney(currency),
             OnHold = (fact.OnHold ?? 0).ToMoney(currency),
             AccountStatus = fact.AccountStatus,
-            Principal = withPrincipal && fact.By is { } by ? new V1.Principal { Subject = by.Subject, ClientId = by.ClientId ?? "" } : null,
+            Principal = withPrincipal && fact.By is { } by
+                ? new V1.Principal { Subject = by.Subject, ClientId = by.ClientId ?? "" }
+                : null,
             Notes = fact.Notes?.ToMessage(),
         };
         kind.Write(fact, entry);

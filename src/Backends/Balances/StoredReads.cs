@@ -9,8 +9,8 @@ using Grpc.Core;
 
 namespace Billing.Backends.Balances;
 
-/// <summary>Answers requests of one kind from the event store, several at a time, so that a long one holds up neither requests of other
-/// kinds nor all of its own. An answer is read from the database that holds the account.</summary>
+/// <summary>Answers requests of one kind from the event store, several at a time, so that a long one holds up neither
+/// requests of other kinds nor all of its own. An answer is read from the database that holds the account.</summary>
 internal sealed partial class StoredReads(
     Command.RequestOneofCase kind, Func<int, Command, CancellationToken, Task<Reply>> read,
     ShardMap map, Replier replier, EventStoreRetry retry, TimeProvider time, ILogger<StoredReads> logger) : IReadKind
@@ -21,7 +21,8 @@ internal sealed partial class StoredReads(
 
     private readonly Channel<Delivery> _accepted = Channel.CreateUnbounded<Delivery>();
     private readonly ShardedReader _reader = new(map);
-    private readonly EventStoreRetry.Retries _retry = retry.Limited((e, attempt) => Waiting(logger, attempt, e.Message));
+    private readonly EventStoreRetry.Retries _retry = retry.Limited(
+        (e, attempt) => Waiting(logger, attempt, e.Message));
 
     public Command.RequestOneofCase Field => kind;
 
@@ -55,7 +56,9 @@ internal sealed partial class StoredReads(
         try
         {
             var reply = await _retry.ExecuteAsync(
-                token => _reader.ReadAsync(CommandRoute.Of(command).StreamId, (database, use) => read(database, command, use), token), either.Token);
+                token => _reader.ReadAsync(
+                    CommandRoute.Of(command).StreamId, (database, use) => read(database, command, use), token),
+                either.Token);
             reply.CorrelationId = command.CorrelationId;
             replier.Publish([(delivery, reply)], []);
         }
@@ -81,7 +84,8 @@ internal sealed partial class StoredReads(
     {
         var left = delivery.DeadlineUnixUs == 0
             ? Timeout.InfiniteTimeSpan
-            : TimeSpan.FromMicroseconds(Math.Clamp(delivery.DeadlineUnixUs - time.Microseconds(), 1, (long)LongestRead.TotalMicroseconds));
+            : TimeSpan.FromMicroseconds(
+                Math.Clamp(delivery.DeadlineUnixUs - time.Microseconds(), 1, (long)LongestRead.TotalMicroseconds));
         return new CancellationTokenSource(left, time);
     }
 

@@ -10,11 +10,13 @@ using Grpc.Core;
 
 namespace Billing.Backends.Balances;
 
-/// <summary>Finds in the event store what is recorded of requests by their transaction ids, and what has become of their payments.</summary>
+/// <summary>Finds in the event store what is recorded of requests by their transaction ids, and what has become
+/// of their payments.</summary>
 internal static class TransactionLookup
 {
     /// <summary>Answers a look-up.</summary>
-    public static async Task<Reply> AnswerAsync(IAccountStore store, Command command, CancellationToken cancellationToken)
+    public static async Task<Reply> AnswerAsync(
+        IAccountStore store, Command command, CancellationToken cancellationToken)
     {
         var id = new CommandId(Guid.Parse(command.Lookup.TransactionId), CommandRoute.Of(command).StreamId);
         var recorded = (await store.FindReceiptsAsync([id], [], cancellationToken)).GetValueOrDefault(id);
@@ -22,7 +24,8 @@ internal static class TransactionLookup
         {
             return Replies.Error(command.CorrelationId, StatusCode.NotFound, ErrorReasons.TransactionNotFound,
                 recorded?.FactCase == Event.FactOneofCase.None
-                    ? "Nothing was charged under this transaction_id, and never will be: the payment was reported as failed."
+                    ? "Nothing was charged under this transaction_id, and never will be: "
+                        + "the payment was reported as failed."
                     : "The account has no record under this transaction_id.");
         }
         var payment = fact is PaymentFollowUp followUp ? new CommandId(followUp.PaymentId, id.StreamId) : id;

@@ -3,8 +3,8 @@ using Billing.Hosting;
 
 namespace Billing.Backends.CardNetwork;
 
-/// <summary>The delays of the simulated card network; section <c>Billing:Jitter</c>. The default ranges are those of the
-/// billing prototype: payments 100 to 1000 ms, balance checks 2 to 5 s, uniformly distributed.</summary>
+/// <summary>The delays of the simulated card network; section <c>Billing:Jitter</c>. The default ranges are those of
+/// the billing prototype: payments 100 to 1000 ms, balance checks 2 to 5 s, uniformly distributed.</summary>
 internal sealed class JitterOptions : IRelatedSettings
 {
     public const string Section = "Billing:Jitter";

@@ -2,15 +2,18 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Backends.CardNetwork;
 
-/// <summary>Simulates an external card network that answers after a delay. A waiting call never blocks a thread.</summary>
+/// <summary>Simulates an external card network that answers after a delay. A waiting call
+/// never blocks a thread.</summary>
 internal sealed class SimulatedCardNetwork(IOptions<JitterOptions> options, TimeProvider time) : IDisposable
 {
     private static readonly TimeSpan Step = TimeSpan.FromMilliseconds(10);
 
     private readonly JitterOptions _options = options.Value;
-    private readonly Random _random = new(options.Value.Seed == 0 ? unchecked((int)time.GetTimestamp()) : options.Value.Seed);
+    private readonly Random _random = new(
+        options.Value.Seed == 0 ? unchecked((int)time.GetTimestamp()) : options.Value.Seed);
     private readonly Lock _gate = new();
-    private readonly SemaphoreSlim? _places = options.Value.ConcurrencyMax > 0 ? new SemaphoreSlim(options.Value.ConcurrencyMax) : null;
+    private readonly SemaphoreSlim? _places =
+        options.Value.ConcurrencyMax > 0 ? new SemaphoreSlim(options.Value.ConcurrencyMax) : null;
     private readonly Dictionary<(long Due, CancellationToken Cancelled), Task> _ends = [];
 
     /// <summary>Asks the network about a payment. The task is already completed if jitter is disabled.</summary>

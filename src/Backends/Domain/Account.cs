@@ -19,12 +19,13 @@ public sealed record Account(long Version, decimal Balance, decimal CreditLimit,
     /// read.</summary>
     public string? Head { get; init; }
 
-    /// <summary>The number under which the event store holds it, 0 at first: higher after each move and each restore to an earlier time, after
-    /// which versions are used again.</summary>
+    /// <summary>The number under which the event store holds it, 0 at first: higher after each move and each restore to
+    /// an earlier time, after which versions are used again.</summary>
     public long Incarnation { get; init; }
 
     /// <summary>An account without events.</summary>
-    /// <param name="creditLimit">The limit of an account for which none was set, in whatever its currency will be.</param>
+    /// <param name="creditLimit">The limit of an account for which none was set, in whatever its
+    /// currency will be.</param>
     public static Account Opened(decimal creditLimit) => new(0, 0, creditLimit, null);
 
     /// <summary>What the account may still spend; never negative, even if the limit was lowered below the balance.

@@ -19,7 +19,8 @@ public abstract record AccountCommand(Guid TransactionId)
     /// <summary>The payment that it follows up; null if it follows up none.</summary>
     public virtual Guid? PaymentId => null;
 
-    /// <summary>The command without what two copies of one request may differ in: who sent it, when, and in which trace.</summary>
+    /// <summary>The command without what two copies of one request may differ in:
+    /// who sent it, when, and in which trace.</summary>
     protected virtual AccountCommand Contents => this with { By = null, TraceId = null };
 
     /// <summary>Whether another command under the same idempotency key asks for the same.</summary>
@@ -27,7 +28,8 @@ public abstract record AccountCommand(Guid TransactionId)
 
     /// <summary>Decides the command. The result depends only on the arguments and the command.</summary>
     /// <param name="account">The account before it.</param>
-    /// <param name="payment">The payment that it follows up; null if the account has no such payment, or it follows up none.</param>
+    /// <param name="payment">The payment that it follows up; null if the account has no such payment,
+    /// or it follows up none.</param>
     /// <param name="now">The time.</param>
     public abstract Decision Decide(Account account, PaymentState? payment, DateTimeOffset now);
 

@@ -6,7 +6,8 @@ namespace Billing.Backends.Domain;
 /// <param name="TransactionId">The idempotency key.</param>
 /// <param name="To">The status that it is to have; may be the one that it has.</param>
 /// <param name="TraceId">The id of its trace if it is traced; stored with the event.</param>
-public sealed record AccountStatusChange(Guid TransactionId, AccountStatus To, string? TraceId = null) : AccountCommand(TransactionId)
+public sealed record AccountStatusChange(Guid TransactionId, AccountStatus To, string? TraceId = null)
+    : AccountCommand(TransactionId)
 {
     /// <inheritdoc/>
     public override Decision Decide(Account account, PaymentState? payment, DateTimeOffset now) =>
@@ -27,7 +28,8 @@ public sealed record AccountStatusChange(Guid TransactionId, AccountStatus To, s
 /// <param name="TransactionId">The change's idempotency key.</param>
 /// <param name="DecidedAt">When it was decided.</param>
 /// <param name="TraceId">The id of its trace if it is traced.</param>
-public sealed record AccountStatusChanged(Guid TransactionId, DateTimeOffset DecidedAt, string? TraceId = null) : AccountEvent
+public sealed record AccountStatusChanged(Guid TransactionId, DateTimeOffset DecidedAt, string? TraceId = null)
+    : AccountEvent
 {
     /// <summary>The currency of the account; null if none is fixed yet.</summary>
     public string? KeptIn { get; init; }

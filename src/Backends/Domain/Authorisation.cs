@@ -8,7 +8,8 @@ namespace Billing.Backends.Domain;
 /// <param name="Currency">ISO 4217.</param>
 /// <param name="StandsFor">How long it stays on hold.</param>
 /// <param name="TraceId">The id of its trace if it is traced; stored with the event.</param>
-public sealed record Authorisation(Guid TransactionId, decimal Amount, string Currency, TimeSpan StandsFor, string? TraceId = null)
+public sealed record Authorisation(
+    Guid TransactionId, decimal Amount, string Currency, TimeSpan StandsFor, string? TraceId = null)
     : AccountCommand(TransactionId)
 {
     /// <inheritdoc/>
@@ -41,7 +42,8 @@ public sealed record Authorisation(Guid TransactionId, decimal Amount, string Cu
 /// <param name="DecidedAt">When it was decided.</param>
 /// <param name="TraceId">The id of its trace if it is traced.</param>
 public sealed record PaymentAuthorised(
-    Guid TransactionId, decimal Amount, string Currency, DateTimeOffset ExpiresAt, DateTimeOffset DecidedAt, string? TraceId = null) : AccountEvent
+    Guid TransactionId, decimal Amount, string Currency, DateTimeOffset ExpiresAt,
+    DateTimeOffset DecidedAt, string? TraceId = null) : AccountEvent
 {
     internal override string AccountCurrency => Currency;
 
@@ -58,7 +60,8 @@ public sealed record PaymentAuthorised(
 /// <param name="DecidedAt">When it was decided.</param>
 /// <param name="TraceId">The id of its trace if it is traced.</param>
 public sealed record AuthorisationDeclined(
-    Guid TransactionId, decimal Amount, string Currency, DeclineReason Reason, DateTimeOffset DecidedAt, string? TraceId = null) : AccountEvent
+    Guid TransactionId, decimal Amount, string Currency, DeclineReason Reason,
+    DateTimeOffset DecidedAt, string? TraceId = null) : AccountEvent
 {
     /// <summary>The currency of the account; null if none is fixed yet.</summary>
     public string? KeptIn { get; init; }

@@ -7,7 +7,8 @@ namespace Billing.Backends.Domain;
 /// <param name="Currency">ISO 4217.</param>
 /// <param name="IsFinal">Whether the rest is released.</param>
 /// <param name="TraceId">The id of its trace if it is traced; stored with the event.</param>
-public sealed record Capture(Guid TransactionId, Guid Of, decimal Amount, string Currency, bool IsFinal, string? TraceId = null)
+public sealed record Capture(
+    Guid TransactionId, Guid Of, decimal Amount, string Currency, bool IsFinal, string? TraceId = null)
     : AccountCommand(TransactionId)
 {
     /// <inheritdoc/>
@@ -52,10 +53,12 @@ public sealed record Capture(Guid TransactionId, Guid Of, decimal Amount, string
 /// <param name="DecidedAt">When it was decided.</param>
 /// <param name="TraceId">The id of its trace if it is traced.</param>
 public sealed record PaymentCaptured(
-    Guid TransactionId, Guid PaymentId, decimal Amount, decimal Released, string Currency, DateTimeOffset DecidedAt, string? TraceId = null)
+    Guid TransactionId, Guid PaymentId, decimal Amount, decimal Released, string Currency,
+    DateTimeOffset DecidedAt, string? TraceId = null)
     : PaymentFollowUp
 {
     internal override string AccountCurrency => Currency;
 
-    internal override Account ApplyTo(Account account) => account.Next(Currency, charged: Amount, held: -Amount - Released);
+    internal override Account ApplyTo(Account account) =>
+        account.Next(Currency, charged: Amount, held: -Amount - Released);
 }

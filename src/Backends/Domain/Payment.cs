@@ -6,7 +6,8 @@ namespace Billing.Backends.Domain;
 /// <param name="TransactionId">The idempotency key.</param>
 /// <param name="Amount">More than zero.</param>
 /// <param name="Currency">ISO 4217.</param>
-/// <param name="Times">When it was sent, received and consumed, if its client asked for timing; stored with the event.</param>
+/// <param name="Times">When it was sent, received and consumed, if its client asked for timing;
+/// stored with the event.</param>
 /// <param name="TraceId">The id of its trace if it is traced; stored with the event.</param>
 public sealed record Payment(
     Guid TransactionId, decimal Amount, string Currency, RequestTimes? Times = null, string? TraceId = null)

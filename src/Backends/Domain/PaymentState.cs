@@ -2,7 +2,8 @@ namespace Billing.Backends.Domain;
 
 /// <summary>What has become of one payment of an account by the events about it.</summary>
 /// <param name="Currency">ISO 4217.</param>
-/// <param name="Charged">What was charged: the whole of a payment, of one that was authorised what was captured, zero if it was declined.</param>
+/// <param name="Charged">What was charged: the whole of a payment, of one that was authorised what was captured,
+/// zero if it was declined.</param>
 /// <param name="Refunded">What was given back; never more than was charged.</param>
 /// <param name="Held">What is on hold.</param>
 /// <param name="IsDeclined">Whether it was declined.</param>
@@ -16,17 +17,20 @@ public sealed record PaymentState(string Currency, decimal Charged, decimal Refu
     {
         PaymentAccepted accepted => new(accepted.Currency, accepted.Amount, 0, 0, IsDeclined: false),
         PaymentDeclined declined => new(declined.Currency, 0, 0, 0, IsDeclined: true),
-        PaymentAuthorised authorised => new(authorised.Currency, 0, 0, authorised.Amount, IsDeclined: false) { ExpiresAt = authorised.ExpiresAt },
+        PaymentAuthorised authorised =>
+            new(authorised.Currency, 0, 0, authorised.Amount, IsDeclined: false) { ExpiresAt = authorised.ExpiresAt },
         AuthorisationDeclined declined => new(declined.Currency, 0, 0, 0, IsDeclined: true),
         _ => null,
     };
 
-    /// <summary>The state after an event that follows up the payment. Such an event states all of it, so the last one is enough.</summary>
-    public PaymentState After(PaymentFollowUp fact) => this with { Charged = fact.Charged, Refunded = fact.Refunded, Held = fact.Held };
+    /// <summary>The state after an event that follows up the payment. Such an event states all of it, so the
+    /// last one is enough.</summary>
+    public PaymentState After(PaymentFollowUp fact) =>
+        this with { Charged = fact.Charged, Refunded = fact.Refunded, Held = fact.Held };
 }
 
-/// <summary>A fact about a payment that was recorded before, of the same account. It states what has become of the payment by then, so that
-/// only the last one has to be read.</summary>
+/// <summary>A fact about a payment that was recorded before, of the same account. It states what has become of the
+/// payment by then, so that only the last one has to be read.</summary>
 public abstract record PaymentFollowUp : AccountEvent
 {
     /// <summary>The transaction id of the payment.</summary>

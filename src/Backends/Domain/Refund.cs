@@ -18,7 +18,8 @@ public sealed record Refund(Guid TransactionId, Guid Of, decimal Amount, string 
         null => new Refusal.NoSuchPayment(),
         { IsDeclined: true } => new Refusal.PaymentWasDeclined(),
         _ when payment.Currency != Currency => new Refusal.OtherCurrency(payment.Currency),
-        _ when Amount > payment.Charged - payment.Refunded => new Refusal.MoreThanIsLeft(payment.Charged - payment.Refunded),
+        _ when Amount > payment.Charged - payment.Refunded =>
+            new Refusal.MoreThanIsLeft(payment.Charged - payment.Refunded),
         _ => new PaymentRefunded(TransactionId, Of, Amount, Currency, now, TraceId)
         {
             Charged = payment.Charged,
@@ -41,7 +42,8 @@ public sealed record Refund(Guid TransactionId, Guid Of, decimal Amount, string 
 /// <param name="DecidedAt">When it was decided.</param>
 /// <param name="TraceId">The id of its trace if it is traced.</param>
 public sealed record PaymentRefunded(
-    Guid TransactionId, Guid PaymentId, decimal Amount, string Currency, DateTimeOffset DecidedAt, string? TraceId = null) : PaymentFollowUp
+    Guid TransactionId, Guid PaymentId, decimal Amount, string Currency,
+    DateTimeOffset DecidedAt, string? TraceId = null) : PaymentFollowUp
 {
     internal override string AccountCurrency => Currency;
 

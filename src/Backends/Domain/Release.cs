@@ -10,26 +10,29 @@ public sealed record Voiding(Guid TransactionId, Guid Of, string? TraceId = null
     public override Guid? PaymentId => Of;
 
     /// <inheritdoc/>
-    public override Decision Decide(Account account, PaymentState? payment, DateTimeOffset now) => Hold.Refusal(payment) is { } refusal
-        ? refusal
-        : new AuthorisationVoided(TransactionId, Of, payment!.Held, payment.Currency, now, TraceId)
-        {
-            Charged = payment.Charged,
-            Refunded = payment.Refunded,
-            Held = 0,
-            Balance = account.Balance,
-            OnHold = Stated(account.OnHold - payment.Held),
-            Status = Stated(account.Status),
-            By = By,
-        };
+    public override Decision Decide(Account account, PaymentState? payment, DateTimeOffset now) =>
+        Hold.Refusal(payment) is { } refusal
+            ? refusal
+            : new AuthorisationVoided(TransactionId, Of, payment!.Held, payment.Currency, now, TraceId)
+            {
+                Charged = payment.Charged,
+                Refunded = payment.Refunded,
+                Held = 0,
+                Balance = account.Balance,
+                OnHold = Stated(account.OnHold - payment.Held),
+                Status = Stated(account.Status),
+                By = By,
+            };
 }
 
 /// <summary>The platform's command to release what is on hold of a payment whose time is over.</summary>
-/// <param name="TransactionId">An id of its own: that it is recorded once follows from the state of the payment.</param>
+/// <param name="TransactionId">An id of its own: that it is recorded once follows from the
+/// state of the payment.</param>
 /// <param name="Of">The transaction id of the payment.</param>
 /// <param name="AsOf">The time when it was found to be over.</param>
 /// <param name="TraceId">The id of its trace if it is traced.</param>
-public sealed record Expiring(Guid TransactionId, Guid Of, DateTimeOffset AsOf, string? TraceId = null) : AccountCommand(TransactionId)
+public sealed record Expiring(Guid TransactionId, Guid Of, DateTimeOffset AsOf, string? TraceId = null)
+    : AccountCommand(TransactionId)
 {
     /// <inheritdoc/>
     public override Guid? PaymentId => Of;
@@ -54,8 +57,9 @@ public sealed record Expiring(Guid TransactionId, Guid Of, DateTimeOffset AsOf, 
 /// <summary>What captures and voidings have in common.</summary>
 internal static class Hold
 {
-    /// <summary>Why nothing of a payment can be captured or voided; null if something can. A hold is over when its expiry is recorded, and not by
-    /// the time: backends whose clocks differ must not decide two copies of one request differently.</summary>
+    /// <summary>Why nothing of a payment can be captured or voided; null if something can. A hold is over when its
+    /// expiry is recorded, and not by the time: backends whose clocks differ must not decide two copies of one
+    /// request differently.</summary>
     public static Refusal? Refusal(PaymentState? payment) => payment switch
     {
         null => new Refusal.NoSuchPayment(),
@@ -87,7 +91,8 @@ public abstract record HoldReleased : PaymentFollowUp
 /// <param name="DecidedAt">When it was decided.</param>
 /// <param name="TraceId">The id of its trace if it is traced.</param>
 public sealed record AuthorisationVoided(
-    Guid TransactionId, Guid PaymentId, decimal Released, string Currency, DateTimeOffset DecidedAt, string? TraceId = null) : HoldReleased;
+    Guid TransactionId, Guid PaymentId, decimal Released, string Currency,
+    DateTimeOffset DecidedAt, string? TraceId = null) : HoldReleased;
 
 /// <summary>It was released since its time was over.</summary>
 /// <param name="TransactionId">An id of the platform.</param>
@@ -97,4 +102,5 @@ public sealed record AuthorisationVoided(
 /// <param name="DecidedAt">When it was decided.</param>
 /// <param name="TraceId">The id of its trace if it is traced.</param>
 public sealed record AuthorisationExpired(
-    Guid TransactionId, Guid PaymentId, decimal Released, string Currency, DateTimeOffset DecidedAt, string? TraceId = null) : HoldReleased;
+    Guid TransactionId, Guid PaymentId, decimal Released, string Currency,
+    DateTimeOffset DecidedAt, string? TraceId = null) : HoldReleased;

@@ -8,7 +8,8 @@ using NpgsqlTypes;
 namespace Billing.Backends.EventStore;
 
 /// <summary>Reads and appends the accounts' events in Marten's tables on one server.</summary>
-internal sealed class AccountStore(string name, NpgsqlDataSource primary, bool isOneOfSeveral, IOptions<EventStoreOptions> options)
+internal sealed class AccountStore(
+    string name, NpgsqlDataSource primary, bool isOneOfSeveral, IOptions<EventStoreOptions> options)
     : IAccountStore
 {
     /// <inheritdoc/>
@@ -24,7 +25,8 @@ internal sealed class AccountStore(string name, NpgsqlDataSource primary, bool i
     /// <summary>The condition for an event that sets a credit limit, word for word that of its index.</summary>
     internal static string SetsCreditLimit { get; } = $"type = '{EventTypes.CreditLimit}'";
 
-    /// <summary>The payment that an event follows up, word for word as in its index; null for an event that follows up none.</summary>
+    /// <summary>The payment that an event follows up, word for word as in its index;
+    /// null for an event that follows up none.</summary>
     internal const string FollowedUpPayment = $"(data ->> '{nameof(PaymentFollowUp.PaymentId)}')";
 
     private readonly EventStoreOptions _options = options.Value;
@@ -43,7 +45,8 @@ internal sealed class AccountStore(string name, NpgsqlDataSource primary, bool i
             from unnest($1, $2) as wanted(id, shard)
             left join {EventStoreSchema.ShardsHere(_options.Schema)} h on h.number = wanted.shard
             left join lateral (
-                select version, type, data from {_options.Schema}.mt_events where stream_id = wanted.id order by version desc limit 1) e on true
+                select version, type, data from {_options.Schema}.mt_events where stream_id = wanted.id
+                    order by version desc limit 1) e on true
             left join lateral (
                 select type, data from {_options.Schema}.mt_events
                 where stream_id = wanted.id and {SetsCreditLimit} order by version desc limit 1) c on true
@@ -76,10 +79,14 @@ internal sealed class AccountStore(string name, NpgsqlDataSource primary, bool i
     {
         var held = new Dictionary<int, long>(Shard.Count);
         await using var statements = primary.CreateBatch();
-        Add(statements, $"select number, epoch from {EventStoreSchema.ShardsHere(_options.Schema)} where is_held and moving_to is null");
+        Add(
+            statements,
+            $"select number, epoch from {EventStoreSchema.ShardsHere(_options.Schema)} where is_held and "
+                + "moving_to is null");
         if (isOneOfSeveral)
         {
-            // A former primary that does not know it reads on, but none of its commits ends, since its standby is gone. So this commits.
+            // A former primary that does not know it reads on, but none of its commits ends, since its standby is gone.
+            // So this commits.
             Add(statements, "select pg_logical_emit_message(true, 'billing', '')");
         }
         await using var rows = await statements.ExecuteReaderAsync(cancellationToken);
@@ -94,7 +101,8 @@ internal sealed class AccountStore(string name, NpgsqlDataSource primary, bool i
     public async Task<string[]> ListAsync(string after, int limit, CancellationToken cancellationToken)
     {
         await using var command = primary.CreateCommand(
-            $"select array(select id from {_options.Schema}.mt_streams where id > $1 and version > 0 order by id limit $2)");
+            $"select array(select id from {_options.Schema}.mt_streams where id > $1 and version > 0 "
+            + "order by id limit $2)");
         command.Parameters.Add(new NpgsqlParameter<string> { TypedValue = after, NpgsqlDbType = NpgsqlDbType.Varchar });
         command.Parameters.Add(new NpgsqlParameter<int> { TypedValue = limit });
         return (string[])(await command.ExecuteScalarAsync(cancellationToken))!;
@@ -105,12 +113,15 @@ internal sealed class AccountStore(string name, NpgsqlDataSource primary, bool i
         FindReceiptsAsync(commands, null, fence, cancellationToken);
 
     public Task<Dictionary<CommandId, Wire.V1.Event>> ConfirmAsync(
-        IReadOnlyCollection<CommandId> commands, IReadOnlyDictionary<string, long> versions, Fence fence, CancellationToken cancellationToken) =>
+        IReadOnlyCollection<CommandId> commands, IReadOnlyDictionary<string, long> versions,
+        Fence fence, CancellationToken cancellationToken) =>
         FindReceiptsAsync(commands, versions, fence, cancellationToken);
 
-    // Each statement sees what was committed before it: what is not found after the fence will not be recorded by whom it keeps out.
+    // Each statement sees what was committed before it: what is not found after the fence will not be recorded by
+    // whom it keeps out.
     private async Task<Dictionary<CommandId, Wire.V1.Event>> FindReceiptsAsync(
-        IReadOnlyCollection<CommandId> commands, IReadOnlyDictionary<string, long>? versions, Fence fence, CancellationToken cancellationToken)
+        IReadOnlyCollection<CommandId> commands, IReadOnlyDictionary<string, long>? versions,
+        Fence fence, CancellationToken cancellationToken)
     {
         var wanted = commands.Distinct().ToDictionary(c => c.EventId);
         var found = new Dictionary<CommandId, Wire.V1.Event>();
@@ -162,7 +173,8 @@ internal sealed class AccountStore(string name, NpgsqlDataSource primary, bool i
             from unnest($1, $2) as wanted(stream_id, payment_id)
             cross join lateral (
                 select type, data from {_options.Schema}.mt_events
-                where stream_id = wanted.stream_id and {FollowedUpPayment} = wanted.payment_id order by version desc limit 1) e
+                where stream_id = wanted.stream_id and {FollowedUpPayment} = wanted.payment_id order by version desc
+                    limit 1) e
             """,
             Texts([.. payments.Select(p => p.StreamId)]), Texts([.. payments.Select(p => p.TransactionId.ToString())]));
         await using var rows = await statements.ExecuteReaderAsync(cancellationToken);
@@ -175,7 +187,8 @@ internal sealed class AccountStore(string name, NpgsqlDataSource primary, bool i
         return last;
     }
 
-    public async Task<IReadOnlyList<CommandId>> TakeDueHoldsAsync(DateTimeOffset now, int limit, CancellationToken cancellationToken)
+    public async Task<IReadOnlyList<CommandId>> TakeDueHoldsAsync(
+        DateTimeOffset now, int limit, CancellationToken cancellationToken)
     {
         var due = new List<CommandId>();
         await using var command = primary.CreateCommand($"""
@@ -200,8 +213,9 @@ internal sealed class AccountStore(string name, NpgsqlDataSource primary, bool i
         return due;
     }
 
-    // A closed id is taken by an event without meaning, of the stream that Marten keeps for such events. The insert waits for
-    // transactions that are inserting an event of the same id, so afterwards it is certain which of the two came first.
+    // A closed id is taken by an event without meaning, of the stream that Marten keeps for such events. The
+    // insert waits for transactions that are inserting an event of the same id, so afterwards it is certain which
+    // of the two came first.
     public async Task<Dictionary<CommandId, Wire.V1.Event>> CloseAsync(
         IReadOnlyCollection<(CommandId Id, Sender? By)> commands, Fence fence, CancellationToken cancellationToken)
     {
@@ -211,14 +225,16 @@ internal sealed class AccountStore(string name, NpgsqlDataSource primary, bool i
             statements,
             $"""
             insert into {_options.Schema}.mt_events (seq_id, id, stream_id, version, data, type, timestamp)
-            select c.seq, c.id, '{EventTypes.TombstoneStream}', -c.seq, jsonb_strip_nulls(jsonb_build_object('{TombstoneStreamId}', c.stream_id,
+            select c.seq, c.id, '{EventTypes.TombstoneStream}', -c.seq,
+                jsonb_strip_nulls(jsonb_build_object('{TombstoneStreamId}', c.stream_id,
                 '{TombstoneTransactionId}', c.transaction_id, '{TombstoneSender}', c.sender)), 'tombstone', now()
             from (select a.*, nextval('{_options.Schema}.mt_events_sequence') as seq
                 from unnest($1, $2, $3, $4) as a(id, stream_id, transaction_id, sender) order by id) as c
             on conflict on constraint {EventStoreSchema.OneEventForEachCommand} do nothing
             """,
             Values(commands.Select(c => c.Id.EventId).ToArray()), Texts([.. commands.Select(c => c.Id.StreamId)]),
-            Values(commands.Select(c => c.Id.TransactionId).ToArray()), Texts([.. commands.Select(c => c.By?.Subject)]));
+            Values(commands.Select(c => c.Id.TransactionId).ToArray()),
+            Texts([.. commands.Select(c => c.By?.Subject)]));
         await ExecuteAsync(statements, cancellationToken);
         return await FindReceiptsAsync([.. commands.Select(c => c.Id)], fence, cancellationToken);
     }
@@ -230,7 +246,8 @@ internal sealed class AccountStore(string name, NpgsqlDataSource primary, bool i
         var begun = new Dictionary<SourcePartition, long>(owned.Count);
         await using var command = primary.CreateCommand($"""
             insert into {EventStoreSchema.Epochs(_options.Schema)} as present (topic, number, epoch, owner)
-            select topic, number, epoch + 1, $4 from unnest($1, $2, $3) as owned(topic, number, epoch) order by topic, number
+            select topic, number, epoch + 1, $4 from unnest($1, $2, $3) as owned(topic, number, epoch)
+                order by topic, number
             on conflict (topic, number) do update set epoch = present.epoch + 1, owner = excluded.owner
             where excluded.epoch in (1, present.epoch + 1) or excluded.owner = present.owner
             returning topic, number, epoch
@@ -246,7 +263,8 @@ internal sealed class AccountStore(string name, NpgsqlDataSource primary, bool i
         return begun;
     }
 
-    // The statements of a batch travel together and are one transaction, which nothing but the last of them commits: one round trip.
+    // The statements of a batch travel together and are one transaction, which nothing but the last of them commits:
+    // one round trip.
     public async Task AppendAsync(IReadOnlyList<NewEvent> batch, Fence fence, CancellationToken cancellationToken)
     {
         await using var statements = primary.CreateBatch();
@@ -262,8 +280,9 @@ internal sealed class AccountStore(string name, NpgsqlDataSource primary, bool i
         await EndCommitAsync(rows, cancellationToken);
     }
 
-    // The commit follows the rows, and whoever only closes them is not told that it failed. A commit whose wait for the standby is cancelled is
-    // committed on one disk only, and the server may report success before the session is ended.
+    // The commit follows the rows, and whoever only closes them is not told that it failed. A commit whose wait
+    // for the standby is cancelled is committed on one disk only, and the server may report success before the
+    // session is ended.
     private static async Task EndCommitAsync(NpgsqlDataReader rows, CancellationToken cancellationToken)
     {
         while (await rows.NextResultAsync(cancellationToken))
@@ -275,14 +294,17 @@ internal sealed class AccountStore(string name, NpgsqlDataSource primary, bool i
     private void AddFence(NpgsqlBatch statements, IEnumerable<string> streamIds, Fence fence)
     {
         var shards = Shard.Of(streamIds);
-        Add(statements, _requireFence, [Values(shards), Values(Array.ConvertAll(shards, fence.EpochOf)), .. Columns(fence.Partitions)]);
+        Add(
+            statements, _requireFence,
+            [Values(shards), Values(Array.ConvertAll(shards, fence.EpochOf)), .. Columns(fence.Partitions)]);
     }
 
     private void AddEvents(NpgsqlBatch statements, IReadOnlyList<NewEvent> batch)
     {
         var streams = new Dictionary<string, (long Before, long After)>(batch.Count, StringComparer.Ordinal);
         var (ids, streamIds, versions) = (new Guid[batch.Count], new string[batch.Count], new long[batch.Count]);
-        var (types, dotnetTypes, bodies) = (new string[batch.Count], new string[batch.Count], new ReadOnlyMemory<byte>[batch.Count]);
+        var (types, dotnetTypes, bodies) =
+            (new string[batch.Count], new string[batch.Count], new ReadOnlyMemory<byte>[batch.Count]);
         for (var i = 0; i < batch.Count; i++)
         {
             var (streamId, version) = (batch[i].Recorded.StreamId, batch[i].After.Version);
@@ -295,9 +317,14 @@ internal sealed class AccountStore(string name, NpgsqlDataSource primary, bool i
         }
         Add(
             statements, _append,
-            Texts([.. streams.Keys]), Values(streams.Values.Select(s => s.Before).ToArray()), Values(streams.Values.Select(s => s.After).ToArray()),
-            Values(ids), Texts(streamIds), Values(versions), Texts(types), Texts(dotnetTypes),
-            new NpgsqlParameter<ReadOnlyMemory<byte>[]> { TypedValue = bodies, NpgsqlDbType = NpgsqlDbType.Array | NpgsqlDbType.Text });
+            Texts([.. streams.Keys]), Values(streams.Values.Select(s => s.Before).ToArray()),
+            Values(streams.Values.Select(s => s.After).ToArray()), Values(ids), Texts(streamIds), Values(versions),
+            Texts(types), Texts(dotnetTypes),
+            new NpgsqlParameter<ReadOnlyMemory<byte>[]>
+            {
+                TypedValue = bodies,
+                NpgsqlDbType = NpgsqlDbType.Array | NpgsqlDbType.Text,
+            });
     }
 
     // A hold that has ended never opens again, so the order of the two does not matter.
@@ -308,7 +335,8 @@ internal sealed class AccountStore(string name, NpgsqlDataSource primary, bool i
         {
             Add(
                 statements,
-                $"insert into {EventStoreSchema.OpenHolds(_options.Schema)} (stream_id, payment_id, expires_at) select * from unnest($1, $2, $3)",
+                $"insert into {EventStoreSchema.OpenHolds(_options.Schema)} (stream_id, payment_id, "
+                    + "expires_at) select * from unnest($1, $2, $3)",
                 Texts([.. opened.Select(e => e.Recorded.StreamId)]),
                 Values(opened.Select(e => e.Fact.TransactionId).ToArray()),
                 Values(opened.Select(e => e.Fact.HoldUntil!.Value.UtcDateTime).ToArray()));
@@ -322,7 +350,8 @@ internal sealed class AccountStore(string name, NpgsqlDataSource primary, bool i
                 delete from {EventStoreSchema.OpenHolds(_options.Schema)} h using unnest($1, $2) as c(stream, payment)
                 where h.stream_id = c.stream and h.payment_id = c.payment
                 """,
-                Texts([.. ended.Select(e => e.Recorded.StreamId)]), Values(ended.Select(e => e.Fact.EndsHoldOf!.Value).ToArray()));
+                Texts([.. ended.Select(e => e.Recorded.StreamId)]),
+                Values(ended.Select(e => e.Fact.EndsHoldOf!.Value).ToArray()));
         }
     }
 

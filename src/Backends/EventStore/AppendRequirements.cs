@@ -6,19 +6,21 @@ using Marten.Events;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>What Marten's own append would do and <see cref="StoredFunction.AppendEvents"/> does not. A store where that is switched on
-/// would silently lack it.</summary>
+/// <summary>What Marten's own append would do and <see cref="StoredFunction.AppendEvents"/> does not.
+/// A store where that is switched on would silently lack it.</summary>
 internal static class AppendRequirements
 {
     /// <summary>Checks the configuration of the store.</summary>
     /// <exception cref="StartupException">Something is switched on that appends would leave out.</exception>
     public static void Check(IReadOnlyStoreOptions store)
     {
-        var leftOut = LeftOut(store.Events).Concat(store is StoreOptions options ? LeftOut(options.Events) : []).ToList();
+        var leftOut = LeftOut(store.Events)
+            .Concat(store is StoreOptions options ? LeftOut(options.Events) : []).ToList();
         if (leftOut.Count > 0)
         {
             throw new StartupException(
-                $"Marten is configured with {string.Join(", ", leftOut)}, which the appends of this program leave out: src/Backends/EventStore/StoredFunction.cs");
+                $"Marten is configured with {string.Join(", ", leftOut)}, which the appends of this program leave out: "
+                + "src/Backends/EventStore/StoredFunction.cs");
         }
     }
 

@@ -14,21 +14,22 @@ internal sealed class EventStoreRetry(TimeProvider time, Random? random = null)
     /// <summary>The longest wait.</summary>
     public static readonly TimeSpan DelayMax = TimeSpan.FromSeconds(1);
 
-    /// <summary>How often work on many commands is tried before those are looked for that it fails for: conflicts with another owner
-    /// are over by then.</summary>
+    /// <summary>How often work on many commands is tried before those are looked for that it fails for:
+    /// conflicts with another owner are over by then.</summary>
     public const int AttemptsTogether = 5;
 
     private readonly Random _random = random ?? new Random(unchecked((int)time.GetTimestamp()));
     private readonly Lock _gate = new();
 
-    /// <summary>Retries until it succeeds or is cancelled: for work that must not be given up. Attempts are numbered from 1.</summary>
+    /// <summary>Retries until it succeeds or is cancelled: for work that must not be given up.
+    /// Attempts are numbered from 1.</summary>
     /// <param name="handles">The failures after which to retry.</param>
     /// <param name="onRetry">Receives each failure, with the number of the attempt.</param>
     public Retries Unlimited(Func<Exception, bool> handles, Action<Exception, int> onRetry) =>
         Build(handles, onRetry, int.MaxValue);
 
-    /// <summary>As <see cref="Unlimited"/>, but a failure that may concern some of the commands only is thrown from attempt
-    /// <see cref="AttemptsTogether"/> on, so that they can be tried apart; the attempts are those since
+    /// <summary>As <see cref="Unlimited"/>, but a failure that may concern some of the commands only is thrown from
+    /// attempt <see cref="AttemptsTogether"/> on, so that they can be tried apart; the attempts are those since
     /// <see cref="Retries.Begin"/>. Not thread-safe.</summary>
     public Retries Together(Func<Exception, bool> handles, Action<Exception, int> onRetry)
     {
@@ -37,8 +38,8 @@ internal sealed class EventStoreRetry(TimeProvider time, Random? random = null)
             e => handles(e) && !(EventStoreFailure.IsOfSomeRows(e) && together!.Attempts >= AttemptsTogether), onRetry);
     }
 
-    /// <summary>Retries a few times, over a few seconds and as long as it takes to look for a primary, while the store is unavailable as a
-    /// whole: for reads of <see cref="Shards.ShardedReader"/> that a caller can repeat.</summary>
+    /// <summary>Retries a few times, over a few seconds and as long as it takes to look for a primary, while the store
+    /// is unavailable as a whole: for reads of <see cref="Shards.ShardedReader"/> that a caller can repeat.</summary>
     public Retries Limited(Action<Exception, int> onRetry) => Build(EventStoreFailure.IsOfAllRows, onRetry, 10);
 
     private Retries Build(Func<Exception, bool> handles, Action<Exception, int> onRetry, int attempts) =>
@@ -97,12 +98,13 @@ internal sealed class EventStoreRetry(TimeProvider time, Random? random = null)
             }
         }
 
-        public Task ExecuteAsync(Func<CancellationToken, Task> work, CancellationToken cancellationToken) => ExecuteAsync(
-            async token =>
-            {
-                await work(token);
-                return true;
-            },
-            cancellationToken);
+        public Task ExecuteAsync(Func<CancellationToken, Task> work, CancellationToken cancellationToken) =>
+            ExecuteAsync(
+                async token =>
+                {
+                    await work(token);
+                    return true;
+                },
+                cancellationToken);
     }
 }

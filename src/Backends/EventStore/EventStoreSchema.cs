@@ -7,17 +7,18 @@ using Npgsql;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>Creates the schema: Marten's tables, with a constraint by which a command has one event, and more indexes; three
-/// more tables, and the functions that an append calls. Open holds are the payments of which something is on hold, with when
-/// that expires; epochs number the owners of each partition, so that a former one cannot append; and shards are the groups
-/// of accounts that this database holds.</summary>
+/// <summary>Creates the schema: Marten's tables, with a constraint by which a command has one event, and more indexes;
+/// three more tables, and the functions that an append calls. Open holds are the payments of which something is on
+/// hold, with when that expires; epochs number the owners of each partition, so that a former one cannot append; and
+/// shards are the groups of accounts that this database holds.</summary>
 public sealed class EventStoreSchema(
     IDocumentStore store, StoreServers servers, IOptions<EventStoreOptions> options, TimeProvider time)
 {
     // The key of the advisory lock that lets services that start together take turns; any constant will do.
     private const long SchemaLock = 0x42494C4C;
 
-    // While a change of a table waits for its lock, appends wait behind it; so it waits briefly (EventStoreOptions), and again later.
+    // While a change of a table waits for its lock, appends wait behind it; so it waits briefly
+    // (EventStoreOptions), and again later.
     private static readonly TimeSpan TurnDelay = TimeSpan.FromMilliseconds(100);
     private static readonly TimeSpan LockedDelay = TimeSpan.FromSeconds(10);
     private static readonly TimeSpan LockedMax = TimeSpan.FromMinutes(5);
@@ -29,7 +30,8 @@ public sealed class EventStoreSchema(
     /// (<see cref="AccountStore.LoadAsync"/>).</summary>
     internal static string CreditLimitEvents { get; } = "mt_events_" + EventTypes.CreditLimit;
 
-    /// <summary>The index of the events that follow up payments, by the payment (<see cref="AccountStore.LastFollowUpsAsync"/>).</summary>
+    /// <summary>The index of the events that follow up payments, by the payment
+    /// (<see cref="AccountStore.LastFollowUpsAsync"/>).</summary>
     internal const string FollowUpEvents = "mt_events_follow_ups";
 
     /// <summary>The index by which the events of a day are found.</summary>
@@ -49,9 +51,9 @@ public sealed class EventStoreSchema(
 
     internal static string Epochs(string schema) => schema + ".partition_epochs";
 
-    /// <summary>Creates what is missing. If the same version of the program has checked the tables before and they are unchanged, one
-    /// statement confirms that. Otherwise services that start together take turns, in any order; while one waits for its turn,
-    /// it holds one connection in addition to those of the pool.</summary>
+    /// <summary>Creates what is missing. If the same version of the program has checked the tables before and they are
+    /// unchanged, one statement confirms that. Otherwise services that start together take turns, in any order; while
+    /// one waits for its turn, it holds one connection in addition to those of the pool.</summary>
     /// <exception cref="StartupException">PostgreSQL cannot be reached, or refuses a statement.</exception>
     public async Task EnsureAsync(CancellationToken cancellationToken)
     {
@@ -77,18 +79,20 @@ public sealed class EventStoreSchema(
         {
             // Only the base exception's message: Marten's message lists every statement that it would have run.
             throw new StartupException(
-                $"Billing:EventStore: the tables could not be created in the schema '{options.Value.Schema}': {e.GetBaseException().Message}", e);
+                $"Billing:EventStore: the tables could not be created in the schema '{options.Value.Schema}': "
+                    + $"{e.GetBaseException().Message}", e);
         }
     }
 
-    // Returns how long to wait until the next try: if it is another service's turn; or if another session holds the lock of a table, and
-    // there is time to try again.
-    private async Task<TimeSpan?> TryCreateAsync(SchemaMark mark, string sql, long start, CancellationToken cancellationToken)
+    // Returns how long to wait until the next try: if it is another service's turn; or if another session holds the
+    // lock of a table, and there is time to try again.
+    private async Task<TimeSpan?> TryCreateAsync(
+        SchemaMark mark, string sql, long start, CancellationToken cancellationToken)
     {
         try
         {
-            // Marten takes no lock itself, and creates its tables on a connection from the pool: if the lock's connection came
-            // from the pool too, a pool of one connection would deadlock.
+            // Marten takes no lock itself, and creates its tables on a connection from the pool: if the lock's
+            // connection came from the pool too, a pool of one connection would deadlock.
             await using var connection = await servers.Unpooled.OpenConnectionAsync(cancellationToken);
             await using var transaction = await connection.BeginTransactionAsync(cancellationToken);
             // Held until the transaction ends. The session itself waits for no lock as long as the tables may take.
@@ -100,15 +104,18 @@ public sealed class EventStoreSchema(
             if (!await mark.IsThereAsync(connection, cancellationToken))
             {
                 await store.Storage.ApplyAllConfiguredChangesToDatabaseAsync(AutoCreate.CreateOrUpdate);
-                await ExecuteAsync(connection, $"set local lock_timeout = '{EventStoreOptions.Milliseconds(StoreTimes.Lock)}'", cancellationToken);
+                await ExecuteAsync(
+                    connection, $"set local lock_timeout = '{EventStoreOptions.Milliseconds(StoreTimes.Lock)}'",
+                    cancellationToken);
                 await ExecuteAsync(connection, sql, cancellationToken);
                 await mark.SetAsync(connection, cancellationToken);
             }
             await transaction.CommitAsync(cancellationToken);
             return null;
         }
-        catch (Exception e) when (e.GetBaseException() is PostgresException { SqlState: PostgresErrorCodes.LockNotAvailable }
-            && time.GetElapsedTime(start) < LockedMax)
+        catch (Exception e)
+            when (e.GetBaseException() is PostgresException { SqlState: PostgresErrorCodes.LockNotAvailable }
+                && time.GetElapsedTime(start) < LockedMax)
         {
             return LockedDelay;
         }
@@ -128,14 +135,16 @@ public sealed class EventStoreSchema(
         {
             try
             {
-                return await servers.UseAsync(async (primary, token) => await primary.OpenConnectionAsync(token), cancellationToken);
+                return await servers.UseAsync(
+                    async (primary, token) => await primary.OpenConnectionAsync(token), cancellationToken);
             }
             catch (NpgsqlException e) when (!IsTransient(e) || time.GetElapsedTime(start) > options.Value.StartTimeout)
             {
                 var target = new NpgsqlConnectionStringBuilder(options.Value.ConnectionString);
                 var host = options.Value.HasSeveralServers ? target.Host : $"{target.Host}:{target.Port}";
                 throw new StartupException(
-                    $"Billing:EventStore:ConnectionString: PostgreSQL at {host}, database '{target.Database}', cannot be used: {e.InnerException?.Message ?? e.Message}", e);
+                    $"Billing:EventStore:ConnectionString: PostgreSQL at {host}, database '{target.Database}', "
+                        + $"cannot be used: {e.InnerException?.Message ?? e.Message}", e);
             }
             catch (NpgsqlException)
             {
@@ -165,7 +174,8 @@ public sealed class EventStoreSchema(
             owner uuid,
             primary key (topic, number)
             """),
-        $"insert into {schema}.mt_streams (id, version) values ('{EventTypes.TombstoneStream}', 0) on conflict do nothing;",
+        $"insert into {schema}.mt_streams (id, version) values ('{EventTypes.TombstoneStream}', 0) on "
+            + "conflict do nothing;",
         MissingIndex(schema, CreditLimitEvents, $"(stream_id, version) where {AccountStore.SetsCreditLimit}"),
         MissingIndex(
             schema, FollowUpEvents,
@@ -181,11 +191,12 @@ public sealed class EventStoreSchema(
             end if;
         end $do$;
         """,
-        // Each append updates its stream's row: where its page has room for the new version of the row, the index needs no entry for it
-        // (docs/experiments/2026-11-25-years.md). A fill factor that an administrator has set is kept.
+        // Each append updates its stream's row: where its page has room for the new version of the row, the index needs
+        // no entry for it (docs/experiments/2026-11-25-years.md). A fill factor that an administrator has set is kept.
         $"""
         do $do$ begin
-            if not exists (select from pg_class, unnest(reloptions) o where oid = '{schema}.mt_streams'::regclass and o like 'fillfactor=%') then
+            if not exists (select from pg_class, unnest(reloptions) o where oid = '{schema}.mt_streams'::regclass
+                and o like 'fillfactor=%') then
                 alter table {schema}.mt_streams set (fillfactor = {StreamsFillFactor});
             end if;
         end $do$;
@@ -201,7 +212,8 @@ public sealed class EventStoreSchema(
         $"""
         do $do$ begin
             if to_regprocedure('{schema}.{Shard.Function}(varchar)') is null then
-                create function {schema}.{Shard.Function}(stream varchar) returns integer language sql immutable strict parallel safe
+                create function {schema}.{Shard.Function}(stream varchar) returns integer
+                    language sql immutable strict parallel safe
                 as $body${Shard.FunctionBody}$body$;
             end if;
         end $do$;
@@ -209,13 +221,13 @@ public sealed class EventStoreSchema(
         StoredFunction.RequireFence.Sql(schema),
         StoredFunction.BeginIncarnation.Sql(schema));
 
-    // Not "if not exists": that requires the right to create tables even if the table exists, and a backend's role need not
-    // have that right.
+    // Not "if not exists": that requires the right to create tables even if the table exists, and a backend's role need
+    // not have that right.
     private static string Missing(string table, string columns) =>
         IfMissing(table, $"create table {table} ({columns})");
 
-    // Appends wait until it is built: a new store has no events yet, and an index that somebody has dropped is missed by
-    // all of them.
+    // Appends wait until it is built: a new store has no events yet, and an index that somebody has dropped is
+    // missed by all of them.
     private static string MissingIndex(string schema, string name, string columns) =>
         IfMissing($"{schema}.{name}", $"create index {name} on {schema}.mt_events {columns}");
 

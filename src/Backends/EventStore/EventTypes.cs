@@ -10,9 +10,9 @@ namespace Billing.Backends.EventStore;
 /// <summary>The names under which events are stored, and their JSON.</summary>
 public static class EventTypes
 {
-    /// <summary>The stream of Marten's tombstones. After a failed save, Marten stores a tombstone event under each sequence
-    /// number that the save had taken, so that the numbers have no holes; the stream's version stays 0. Queries over all
-    /// streams or all events have to exclude this stream.</summary>
+    /// <summary>The stream of Marten's tombstones. After a failed save, Marten stores a tombstone event under each
+    /// sequence number that the save had taken, so that the numbers have no holes; the stream's version stays 0.
+    /// Queries over all streams or all events have to exclude this stream.</summary>
     public const string TombstoneStream = "mt_tombstone";
 
     private static readonly StoredEventReader Reader = new(WriteKinds.Events);
@@ -37,12 +37,13 @@ public static class EventTypes
             options.Events.MapEventType(kind.Shape, kind.Name);
         }
         // As appends do it: optional fields without a value are left out.
-        options.UseSystemTextJsonForSerialization(configure: json => json.DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull);
+        options.UseSystemTextJsonForSerialization(
+            configure: json => json.DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull);
     }
 
     /// <summary>Reads a stored event.</summary>
-    /// <exception cref="UnknownEventTypeException">This version of the program does not know the event's type, or one of its
-    /// members; or it lacks one.</exception>
+    /// <exception cref="UnknownEventTypeException">This version of the program does not know the event's type,
+    /// or one of its members; or it lacks one.</exception>
     internal static AccountEvent Read(string type, ReadOnlySpan<byte> json) => Reader.Read(type, json);
 
     /// <summary>Reads the limit that a stored event has set.</summary>
@@ -60,8 +61,8 @@ internal sealed class StoredEventReader(IEnumerable<EventKind> kinds)
         .ToDictionary(named => named.Name, StringComparer.Ordinal);
 
     /// <summary>Reads an event as one of its kind's own shape.</summary>
-    /// <exception cref="UnknownEventTypeException">None of the kinds has this name, or the event has not the members of its
-    /// shape.</exception>
+    /// <exception cref="UnknownEventTypeException">None of the kinds has this name, or the event has not the
+    /// members of its shape.</exception>
     public AccountEvent Read(string type, ReadOnlySpan<byte> json)
     {
         try
@@ -77,10 +78,12 @@ internal sealed class StoredEventReader(IEnumerable<EventKind> kinds)
     }
 }
 
-/// <summary>The event store holds an event of a type, or with a member, that this version of the program does not know: a newer version has written
-/// it, and can read it.</summary>
+/// <summary>The event store holds an event of a type, or with a member, that this version of the program does not know:
+/// a newer version has written it, and can read it.</summary>
 /// <param name="type">The event's type.</param>
 /// <param name="why">What is wrong with its contents; null if its type is not known.</param>
 public sealed class UnknownEventTypeException(string type, string? why = null) : Exception(why is null
-    ? $"The event store holds an event of the type '{type}', which a newer version of this program has written; upgrade this one."
-    : $"The event store holds an event of the type '{type}' as this version of the program does not write it; if a newer one has, upgrade this one. {why}");
+    ? $"The event store holds an event of the type '{type}', which a newer version of this program has written; "
+        + "upgrade this one."
+    : $"The event store holds an event of the type '{type}' as this version of the program does not write it; "
+        + $"if a newer one has, upgrade this one. {why}");

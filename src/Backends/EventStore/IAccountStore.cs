@@ -11,12 +11,15 @@ namespace Billing.Backends.EventStore;
 /// <param name="Epoch">The number, from 1; each new owner gets the next one. 0 for whichever it is.</param>
 public readonly record struct PartitionEpoch(SourcePartition Partition, long Epoch);
 
-/// <summary>What must still hold for a transaction to count: the epochs of partitions, and the numbers under which the database holds the shards. It is
-/// the fencing token of M. Kleppmann, Designing Data-Intensive Applications, chapter 8.</summary>
+/// <summary>What must still hold for a transaction to count: the epochs of partitions, and the numbers under
+/// which the database holds the shards. It is the fencing token of M. Kleppmann, Designing Data-Intensive
+/// Applications, chapter 8.</summary>
 /// <param name="partitions">The epochs that must not have ended.</param>
-/// <param name="shards">How often each shard has changed its database; a shard that is not in it may be held under any number.</param>
+/// <param name="shards">How often each shard has changed its database; a shard that is not in it may be held
+/// under any number.</param>
 [CollectionBuilder(typeof(Fence), nameof(Of))]
-public sealed class Fence(IReadOnlyList<PartitionEpoch> partitions, IReadOnlyList<(int Shard, long Epoch)> shards) : IEnumerable<PartitionEpoch>
+public sealed class Fence(IReadOnlyList<PartitionEpoch> partitions, IReadOnlyList<(int Shard, long Epoch)> shards)
+    : IEnumerable<PartitionEpoch>
 {
     /// <summary>The epochs that must not have ended.</summary>
     public IReadOnlyList<PartitionEpoch> Partitions => partitions;
@@ -57,7 +60,8 @@ public readonly record struct NewEvent(AccountEvent Fact, Account After, Wire.V1
     /// <summary>The next event of an account.</summary>
     public static NewEvent Of(string streamId, AccountEvent fact, Account before)
     {
-        return OfStored(streamId, before.Incarnation == 0 ? fact : fact with { Incarnation = before.Incarnation }, before);
+        return OfStored(
+            streamId, before.Incarnation == 0 ? fact : fact with { Incarnation = before.Incarnation }, before);
     }
 
     /// <summary>The next event of an account, recorded under an incarnation that it states.</summary>
@@ -79,18 +83,19 @@ public interface IAccountReader
     /// <param name="opened">The state of an account without events.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <returns>Every requested account, by its stream id.</returns>
-    Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken);
+    Task<Dictionary<string, Account>> LoadAsync(
+        string[] streamIds, Account opened, CancellationToken cancellationToken);
 }
 
-/// <summary>One database of the event store as the billing platform uses it: every call is one round trip or one transaction, however
-/// many accounts it touches. <see cref="EventStoreFailure"/> classifies its failures.</summary>
+/// <summary>One database of the event store as the billing platform uses it: every call is one round trip or one
+/// transaction, however many accounts it touches. <see cref="EventStoreFailure"/> classifies its failures.</summary>
 public interface IAccountStore : IAccountReader
 {
     /// <summary>The name of its database, in the settings.</summary>
     string Name { get; }
 
-    /// <summary>Reads which shards the database holds. Of several servers, only the primary answers: whatever was read before this began was
-    /// read before another one took over.</summary>
+    /// <summary>Reads which shards the database holds. Of several servers, only the primary answers:
+    /// whatever was read before this began was read before another one took over.</summary>
     /// <returns>The number of each, and how often it has changed its database.</returns>
     Task<IReadOnlyDictionary<int, long>> HeldShardsAsync(CancellationToken cancellationToken);
 
@@ -114,9 +119,11 @@ public interface IAccountStore : IAccountReader
     /// <param name="versions">The versions of their accounts by which that was decided.</param>
     /// <param name="fence">What must still hold.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <exception cref="Exception">An account has another version, or the fence does not hold; see <see cref="EventStoreFailure"/>.</exception>
+    /// <exception cref="Exception">An account has another version, or the fence does not hold;
+    /// see <see cref="EventStoreFailure"/>.</exception>
     Task<Dictionary<CommandId, Wire.V1.Event>> ConfirmAsync(
-        IReadOnlyCollection<CommandId> commands, IReadOnlyDictionary<string, long> versions, Fence fence, CancellationToken cancellationToken);
+        IReadOnlyCollection<CommandId> commands, IReadOnlyDictionary<string, long> versions,
+        Fence fence, CancellationToken cancellationToken);
 
     /// <summary>Reads the last event that follows up each of some payments, such as a refund.</summary>
     /// <returns>The event of each payment that has one.</returns>
@@ -128,9 +135,11 @@ public interface IAccountStore : IAccountReader
     /// <param name="now">The time.</param>
     /// <param name="limit">The most to list.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
-    Task<IReadOnlyList<CommandId>> TakeDueHoldsAsync(DateTimeOffset now, int limit, CancellationToken cancellationToken);
+    Task<IReadOnlyList<CommandId>> TakeDueHoldsAsync(
+        DateTimeOffset now, int limit, CancellationToken cancellationToken);
 
-    /// <summary>Closes commands without a receipt, for ever: no event can be recorded for them any more, whoever tries it.</summary>
+    /// <summary>Closes commands without a receipt, for ever: no event can be recorded for them any more,
+    /// whoever tries it.</summary>
     /// <param name="commands">The commands, and who sent each of them; null if that is not known.</param>
     /// <param name="fence">What must still hold; otherwise nothing is closed.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
@@ -138,10 +147,10 @@ public interface IAccountStore : IAccountReader
     Task<Dictionary<CommandId, Wire.V1.Event>> CloseAsync(
         IReadOnlyCollection<(CommandId Id, Sender? By)> commands, Fence fence, CancellationToken cancellationToken);
 
-    /// <summary>Begins a new epoch of partitions. Afterwards no append under an earlier epoch can be committed any more, and whatever
-    /// was committed under one is visible.</summary>
-    /// <param name="owned">The partitions, each once, with the epochs that must not have ended. An epoch that the same owner has begun since, without
-    /// learning it, does not count as an end.</param>
+    /// <summary>Begins a new epoch of partitions. Afterwards no append under an earlier epoch can be committed any
+    /// more, and whatever was committed under one is visible.</summary>
+    /// <param name="owned">The partitions, each once, with the epochs that must not have ended. An epoch that the same
+    /// owner has begun since, without learning it, does not count as an end.</param>
     /// <param name="owner">Who begins them.</param>
     /// <param name="cancellationToken">Ends the wait; whether new epochs have begun by then is unknown.</param>
     /// <returns>The new epoch of each partition, without those whose epoch had ended.</returns>
@@ -152,9 +161,9 @@ public interface IAccountStore : IAccountReader
     /// <param name="batch">Events in order; each stream's versions follow one another.</param>
     /// <param name="fence">What must still hold; otherwise nothing is appended.</param>
     /// <param name="cancellationToken">Ends the wait; whether the batch was committed by then is unknown.</param>
-    /// <exception cref="Exception">A shard is not in this database, a stream's version has changed, a command already has a receipt, an epoch has ended, or
-    /// the store failed; see <see cref="EventStoreFailure"/>. Nothing of the batch is stored, unless the connection broke during the
-    /// commit.</exception>
+    /// <exception cref="Exception">A shard is not in this database, a stream's version has changed, a command already
+    /// has a receipt, an epoch has ended, or the store failed; see <see cref="EventStoreFailure"/>. Nothing of the
+    /// batch is stored, unless the connection broke during the commit.</exception>
     Task AppendAsync(IReadOnlyList<NewEvent> batch, Fence fence, CancellationToken cancellationToken);
 }
 
@@ -164,7 +173,8 @@ public interface IAccountStore : IAccountReader
 internal sealed record StoredPayment(Wire.V1.Event Recorded, PaymentState State)
 {
     /// <summary>Finds payments by their transaction ids.</summary>
-    /// <returns>The payments that there are. An id that is closed, or belongs to a command of another kind, has none.</returns>
+    /// <returns>The payments that there are. An id that is closed, or belongs to a command of another kind,
+    /// has none.</returns>
     public static async Task<Dictionary<CommandId, StoredPayment>> FindAsync(
         IAccountStore store, IReadOnlyCollection<CommandId> ids, CancellationToken cancellationToken) =>
         await FollowUpAsync(store, await store.FindReceiptsAsync(ids, [], cancellationToken), cancellationToken);

@@ -64,8 +64,8 @@ public static class RecordedEvent
 
     /// <summary>States the event's hash.</summary>
     /// <param name="recorded">The event.</param>
-    /// <param name="hash">In Base64, as it is stored. An administrator may have put anything there, or removed it: then it is
-    /// null.</param>
+    /// <param name="hash">In Base64, as it is stored. An administrator may have put anything there, or removed it:
+    /// then it is null.</param>
     internal static Event Hashed(this Event recorded, string? hash)
     {
         Span<byte> bytes = stackalloc byte[SHA256.HashSizeInBytes];
@@ -77,7 +77,8 @@ public static class RecordedEvent
     }
 
     /// <summary>The domain event for a wire event, with what its kind and every event has.</summary>
-    /// <returns>Null if this program does not know the event's type, or no backend would have written such an event.</returns>
+    /// <returns>Null if this program does not know the event's type, or no backend would have
+    /// written such an event.</returns>
     internal static AccountEvent? ToFact(this Event recorded) =>
         Guid.TryParse(recorded.TransactionId, out var transactionId) && recorded.Balance is { } balance
         && recorded.DecidedUnixUs >= DecidedUnixUsMin && recorded.DecidedUnixUs <= DecidedUnixUsMax
@@ -86,7 +87,8 @@ public static class RecordedEvent
                 new CommonParts(transactionId, UnixTime.FromMicroseconds(recorded.DecidedUnixUs), balance.ToDecimal()))
             : null;
 
-    /// <summary>The event as it is stored, with all that the wire event says: stored again in its place, it has the hash that it states.</summary>
+    /// <summary>The event as it is stored, with all that the wire event says: stored again in its place, it has the
+    /// hash that it states.</summary>
     /// <returns>Null for what <see cref="ToFact"/> has no event for.</returns>
     internal static AccountEvent? ToStored(this Event recorded)
     {
@@ -98,14 +100,17 @@ public static class RecordedEvent
         {
             OnHold = recorded.OnHold?.ToDecimal(),
             Status = recorded.AccountStatus == AccountStatus.Unspecified ? null : recorded.AccountStatus,
-            By = recorded.Principal is { } by ? new Sender(by.Subject, by.ClientId.Length > 0 ? by.ClientId : null) : null,
+            By = recorded.Principal is { } by
+                ? new Sender(by.Subject, by.ClientId.Length > 0 ? by.ClientId : null)
+                : null,
             Notes = Notes.Of(recorded.Notes),
             Incarnation = recorded.Incarnation == 0 ? null : recorded.Incarnation,
             TraceId = recorded.TraceId.Length == 0 ? null : recorded.TraceId,
         };
         var keptIn = recorded.Balance.CurrencyCode.Length == 0 ? null : recorded.Balance.CurrencyCode;
         var times = recorded.Times is not { } known ? null : new RequestTimes(
-            UnixTime.FromMicroseconds(known.SentUnixUs), UnixTime.FromMicroseconds(known.ReceivedUnixUs), UnixTime.FromMicroseconds(known.ConsumedUnixUs));
+            UnixTime.FromMicroseconds(known.SentUnixUs), UnixTime.FromMicroseconds(known.ReceivedUnixUs),
+            UnixTime.FromMicroseconds(known.ConsumedUnixUs));
         return fact switch
         {
             PaymentAccepted accepted => accepted with { Times = times },

@@ -3,9 +3,9 @@ using Npgsql;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>The servers of the event store: one, or several of which one is the primary. Npgsql's own search for the primary is only used
-/// where the schema is created: it asks the servers one after the other, and asks one that does not answer again for each connection.
-/// </summary>
+/// <summary>The servers of the event store: one, or several of which one is the primary. Npgsql's own search for the
+/// primary is only used where the schema is created: it asks the servers one after the other, and asks one that does
+/// not answer again for each connection.</summary>
 public sealed class StoreServers : IAsyncDisposable
 {
     private static readonly TimeSpan AskingInterval = TimeSpan.FromMilliseconds(250);
@@ -29,7 +29,8 @@ public sealed class StoreServers : IAsyncDisposable
         [
             .. options.Value.ServerConnectionStrings.Select(server => new Server(
                 Sessions(server, former, isOneOfSeveral: options.Value.HasSeveralServers).Build(),
-                SessionSource.Builder(new NpgsqlConnectionStringBuilder(server) { Pooling = false }.ConnectionString, former).Build())),
+                SessionSource.Builder(
+                    new NpgsqlConnectionStringBuilder(server) { Pooling = false }.ConnectionString, former).Build())),
         ];
         _primary = _servers[0].Sessions;
         Unpooled = SessionSource.Builder(options.Value.UnpooledConnectionString, former).Build();
@@ -56,8 +57,10 @@ public sealed class StoreServers : IAsyncDisposable
     /// <summary>Uses the database: there is no other way to its primary as it was last found, or to the first server
     /// before that. With several servers it fails if it takes long and another server has become the primary meanwhile,
     /// and the primary is looked for before a failure of the database is passed on.</summary>
-    /// <exception cref="NpgsqlException">Another server is the primary now; whether something was committed is unknown.</exception>
-    public Task<T> UseAsync<T>(Func<NpgsqlDataSource, CancellationToken, Task<T>> use, CancellationToken cancellationToken) =>
+    /// <exception cref="NpgsqlException">Another server is the primary now; whether something was
+    /// committed is unknown.</exception>
+    public Task<T> UseAsync<T>(
+        Func<NpgsqlDataSource, CancellationToken, Task<T>> use, CancellationToken cancellationToken) =>
         _several is null ? use(_primary, cancellationToken) : UseOneOfSeveralAsync(use, cancellationToken);
 
     /// <summary>Closes the connections.</summary>
@@ -87,12 +90,15 @@ public sealed class StoreServers : IAsyncDisposable
             {
                 if (primary == _primary)
                 {
-                    await LookAsync(onlyElsewhere: true, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+                    await LookAsync(onlyElsewhere: true, cancellationToken)
+                        .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
                 }
                 if (primary != _primary)
                 {
-                    // Npgsql asks the server that hangs to cancel, and waits for that as long as for a connection: on a thread of its own.
-                    await Task.Factory.StartNew(either.Cancel, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+                    // Npgsql asks the server that hangs to cancel, and waits for that as long as for a connection:
+                    // on a thread of its own.
+                    await Task.Factory.StartNew(
+                        either.Cancel, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
                 }
             }
             return await underWay;
@@ -109,7 +115,8 @@ public sealed class StoreServers : IAsyncDisposable
 
         static async Task<bool> HasEndedAsync(Task work, TimeSpan patience)
         {
-            await work.WaitAsync(patience, CancellationToken.None).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            await work.WaitAsync(patience, CancellationToken.None)
+                .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
             return work.IsCompleted;
         }
     }
@@ -127,8 +134,9 @@ public sealed class StoreServers : IAsyncDisposable
         }
     }
 
-    // A former primary that does not know it yet says that it is one, too: of those that answer at about the same time, the one with the
-    // latest timeline is. Where nothing has failed, a server elsewhere must have a later one than the last primary.
+    // A former primary that does not know it yet says that it is one, too: of those that answer at about the same
+    // time, the one with the latest timeline is. Where nothing has failed, a server elsewhere must have a later one
+    // than the last primary.
     private async Task LookAsync(bool onlyElsewhere)
     {
         using var bound = new CancellationTokenSource(onlyElsewhere ? StoreTimes.Connect : StoreTimes.PrimaryLook);
@@ -155,9 +163,10 @@ public sealed class StoreServers : IAsyncDisposable
         }
     }
 
-    // The timeline of a server once it is the primary, as the file names of its log begin with it; null if it is not, or did not become it
-    // in time. Outside the pool, whose sessions may wait for a machine that is gone.
-    private static async Task<string?> TimelineAsync(NpgsqlDataSource server, bool once, CancellationToken cancellationToken)
+    // The timeline of a server once it is the primary, as the file names of its log begin with it; null if it is not,
+    // or did not become it in time. Outside the pool, whose sessions may wait for a machine that is gone.
+    private static async Task<string?> TimelineAsync(
+        NpgsqlDataSource server, bool once, CancellationToken cancellationToken)
     {
         while (true)
         {
@@ -165,7 +174,8 @@ public sealed class StoreServers : IAsyncDisposable
             {
                 await using var session = await server.OpenConnectionAsync(cancellationToken);
                 await using var question = new NpgsqlCommand(
-                    "select case when not pg_is_in_recovery() then left(pg_walfile_name(pg_current_wal_lsn()), 8) end", session);
+                    "select case when not pg_is_in_recovery() then left(pg_walfile_name(pg_current_wal_lsn()), 8) end",
+                    session);
                 if (await question.ExecuteScalarAsync(cancellationToken) is string timeline)
                 {
                     return timeline;
@@ -187,8 +197,8 @@ public sealed class StoreServers : IAsyncDisposable
         }
     }
 
-    // A server of several that has become a standby is not read: it fails, so that the primary is looked for. Sessions that are open then
-    // do not outlive the change.
+    // A server of several that has become a standby is not read: it fails, so that the primary is looked for.
+    // Sessions that are open then do not outlive the change.
     private static NpgsqlDataSourceBuilder Sessions(string server, string former, bool isOneOfSeveral)
     {
         var builder = SessionSource.Builder(server, former);
@@ -218,7 +228,8 @@ public sealed class StoreServers : IAsyncDisposable
     private sealed record Server(NpgsqlDataSource Sessions, NpgsqlDataSource Unpooled);
 }
 
-/// <summary>Sessions that begin with the password of a connection string or, while the server refuses it, with the former one.</summary>
+/// <summary>Sessions that begin with the password of a connection string or, while the server refuses it,
+/// with the former one.</summary>
 internal static class SessionSource
 {
     /// <summary>Returns what sessions are made with.</summary>
@@ -242,7 +253,9 @@ internal static class SessionSource
         {
             if (!isAccepted)
             {
-                var attempt = new NpgsqlConnectionStringBuilder(server.ConnectionString) { Password = present, Pooling = false, TargetSessionAttributes = null };
+                var attempt = new NpgsqlConnectionStringBuilder(
+                    server.ConnectionString)
+                { Password = present, Pooling = false, TargetSessionAttributes = null };
                 try
                 {
                     await using var session = new NpgsqlConnection(attempt.ConnectionString);

@@ -11,19 +11,21 @@ public static class BackendProgram
     /// <param name="addTransport">Registers the transport and the handlers that it delivers commands to.</param>
     /// <param name="mapTransport">Maps the transport's endpoints; null if it has none.</param>
     /// <returns>The process's exit code.</returns>
-    public static Task<int> RunAsync(string[] arguments, Action<WebApplicationBuilder> addTransport, Action<WebApplication>? mapTransport = null) => Service.RunAsync(
-        () =>
-        {
-            var builder = Service.CreateBuilder(arguments);
-            builder.Services.AddBackendCore(builder.Configuration);
-            addTransport(builder);
-            builder.AddTelemetry("billing-backend");
-            return builder;
-        },
-        app =>
-        {
-            app.MapTelemetry();
-            mapTransport?.Invoke(app);
-            app.Services.GetRequiredService<Readiness>().Map(app);
-        });
+    public static Task<int> RunAsync(
+        string[] arguments, Action<WebApplicationBuilder> addTransport, Action<WebApplication>? mapTransport = null) =>
+        Service.RunAsync(
+            () =>
+            {
+                var builder = Service.CreateBuilder(arguments);
+                builder.Services.AddBackendCore(builder.Configuration);
+                addTransport(builder);
+                builder.AddTelemetry("billing-backend");
+                return builder;
+            },
+            app =>
+            {
+                app.MapTelemetry();
+                mapTransport?.Invoke(app);
+                app.Services.GetRequiredService<Readiness>().Map(app);
+            });
 }

@@ -16,11 +16,12 @@ namespace Billing.Backends.Hosting;
 /// <summary>Registers the services of a backend.</summary>
 public static class BackendServices
 {
-    /// <summary>Adds what every backend needs, whatever its transport: the event store, the card network and the settings.
-    /// </summary>
+    /// <summary>Adds what every backend needs, whatever its transport: the event store, the card network
+    /// and the settings.</summary>
     public static IServiceCollection AddBackendCore(this IServiceCollection services, IConfiguration configuration)
     {
-        services.AddSettings<EventStoreOptions>(configuration, EventStoreOptions.Section, options => options.ValidationErrors());
+        services.AddSettings<EventStoreOptions>(
+            configuration, EventStoreOptions.Section, options => options.ValidationErrors());
         services.AddSettings<BackendOptions>(configuration, BackendOptions.Section);
         services.AddSettings<JitterOptions>(configuration, JitterOptions.Section);
         services.AddServiceTime();
@@ -39,25 +40,32 @@ public static class BackendServices
     public static IServiceCollection AddKafkaBackend(this IServiceCollection services, BackendOptions backend)
     {
         services.AddSingleton<IValidateOptions<BackendOptions>>(new ProblemValidation<BackendOptions>(
-            options => options.Role is null ? ["Billing:Backend:Role is missing; it must be Payments or Balances."] : []));
-        services.AddSingleton<KafkaAnswerPublisher>().AddAs<IAnswerPublisher, KafkaAnswerPublisher>().AddAs<IReadyPart, KafkaAnswerPublisher>();
+            options =>
+                options.Role is null ? ["Billing:Backend:Role is missing; it must be Payments or Balances."] : []));
+        services.AddSingleton<KafkaAnswerPublisher>().AddAs<IAnswerPublisher, KafkaAnswerPublisher>()
+            .AddAs<IReadyPart, KafkaAnswerPublisher>();
         if (backend.Role == BackendRole.Balances)
         {
             services.AddHosted<BalanceReadModel>().AddAs<IReadModel, BalanceReadModel>();
             services.AddSingleton<EventFollower>().AddHosted<EventFollower>();
-            services.AddSingleton(provider => provider.NewReadProcessor(provider.GetRequiredService<IAnswerPublisher>()));
+            services.AddSingleton(
+                provider => provider.NewReadProcessor(provider.GetRequiredService<IAnswerPublisher>()));
             services.AddHosted<ReadProcessor>().AddAs<ICommandHandler, ReadProcessor>();
             services.AddSingleton(new CommandSubscription(Topics.AllBalances, Groups.Balances, backend.InFlightMax));
         }
         else
         {
-            services.AddSingleton(provider => provider.NewPaymentProcessor(provider.GetRequiredService<IAnswerPublisher>()));
-            services.AddHosted<PaymentProcessor>().AddAs<ICommandHandler, PaymentProcessor>().AddAs<IReadyPart, PaymentProcessor>();
-            services.AddSingleton(provider => provider.NewExpiredHolds(provider.GetRequiredService<IAnswerPublisher>())).AddHosted<ExpiredHolds>();
+            services.AddSingleton(
+                provider => provider.NewPaymentProcessor(provider.GetRequiredService<IAnswerPublisher>()));
+            services.AddHosted<PaymentProcessor>().AddAs<ICommandHandler, PaymentProcessor>()
+                .AddAs<IReadyPart, PaymentProcessor>();
+            services.AddSingleton(provider => provider.NewExpiredHolds(provider.GetRequiredService<IAnswerPublisher>()))
+                .AddHosted<ExpiredHolds>();
             services.AddSingleton(new CommandSubscription(Topics.AllPayments, Groups.Payments, backend.InFlightMax));
         }
         // Registered last, so that it stops first: no new commands are taken while those in flight are finished.
-        return services.AddSingleton<CommandConsumer>().AddAs<IReadyPart, CommandConsumer>().AddHosted<CommandConsumer>();
+        return services.AddSingleton<CommandConsumer>().AddAs<IReadyPart, CommandConsumer>()
+            .AddHosted<CommandConsumer>();
     }
 
     /// <summary>Creates the tables of the event store that are missing.</summary>
@@ -77,12 +85,14 @@ public static class BackendServices
         return map.Databases[map.Find(Shard.Of(streamId))];
     }
 
-    /// <summary>Fills the view of the balances from the event store, as a balance backend does after its start.</summary>
+    /// <summary>Fills the view of the balances from the event store, as a balance backend
+    /// does after its start.</summary>
     /// <param name="services">The services of <see cref="AddBackendCore"/>.</param>
     /// <param name="report">Receives the number of accounts in the view after each page.</param>
     /// <param name="cancellationToken">Ends it at once.</param>
     /// <returns>The number of accounts in the view.</returns>
-    public static Task<int> FillBalancesAsync(this IServiceProvider services, Action<int> report, CancellationToken cancellationToken) =>
+    public static Task<int> FillBalancesAsync(
+        this IServiceProvider services, Action<int> report, CancellationToken cancellationToken) =>
         services.GetRequiredService<BalanceReadModel>().FillAsync(report, cancellationToken);
 
     /// <summary>The write side, which publishes its answers with a publisher of its own.</summary>
@@ -91,7 +101,8 @@ public static class BackendServices
 
     /// <summary>What releases holds whose time is over.</summary>
     internal static ExpiredHolds NewExpiredHolds(this IServiceProvider provider, IAnswerPublisher publisher) =>
-        provider.New<ExpiredHolds>(provider.Databases().Select(database => (IAccountStore)database.Store).ToArray(), publisher);
+        provider.New<ExpiredHolds>(
+            provider.Databases().Select(database => (IAccountStore)database.Store).ToArray(), publisher);
 
     /// <summary>The read side, with every kind of request that reads.</summary>
     internal static ReadProcessor NewReadProcessor(this IServiceProvider provider, IAnswerPublisher publisher)
@@ -109,10 +120,12 @@ public static class BackendServices
     {
         var options = provider.GetRequiredService<IOptions<BackendOptions>>().Value;
         return new BalanceView(
-            Account.Opened(options.DefaultCreditLimit), options.ViewAccountsMax, provider.GetRequiredService<TimeProvider>());
+            Account.Opened(options.DefaultCreditLimit), options.ViewAccountsMax,
+            provider.GetRequiredService<TimeProvider>());
     }
 
-    private static T New<T>(this IServiceProvider provider, params object[] given) => ActivatorUtilities.CreateInstance<T>(provider, given);
+    private static T New<T>(this IServiceProvider provider, params object[] given) =>
+        ActivatorUtilities.CreateInstance<T>(provider, given);
 
     private static IServiceCollection AddHosted<T>(this IServiceCollection services)
         where T : class, IHostedService => services.AddHostedService(provider => provider.GetRequiredService<T>());

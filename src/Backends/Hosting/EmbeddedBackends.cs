@@ -10,12 +10,13 @@ namespace Billing.Backends.Hosting;
 /// <summary>Payment and balance backends in one process, over queues in memory.</summary>
 public static class EmbeddedBackends
 {
-    /// <summary>Adds the backends and the <see cref="EmbeddedTransport"/> that delivers commands to them. The caller has to
-    /// start and stop that transport.</summary>
+    /// <summary>Adds the backends and the <see cref="EmbeddedTransport"/> that delivers commands to them.
+    /// The caller has to start and stop that transport.</summary>
     /// <param name="services">The services to add to.</param>
     /// <param name="configuration">The settings.</param>
     /// <param name="owner">The name by which the event store knows the process as the owner of its accounts.</param>
-    public static IServiceCollection AddEmbeddedBackends(this IServiceCollection services, IConfiguration configuration, string owner = "embedded")
+    public static IServiceCollection AddEmbeddedBackends(
+        this IServiceCollection services, IConfiguration configuration, string owner = "embedded")
     {
         services.AddSettings<EmbeddedOptions>(configuration, EmbeddedOptions.Section);
         return services

@@ -4,10 +4,11 @@ using Billing.Messaging;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>Recently used accounts as of their last event, each with the assignment of the partition that its commands come from: when
-/// that is over, other backends may have changed the account, and it is not returned any more. Eviction uses two generations: an
-/// account that is used moves to the young one, and when that is full, the old one is dropped as a whole. A cached account may be stale
-/// all the same, but an append based on stale state fails, because of the stream's version. Not thread-safe.</summary>
+/// <summary>Recently used accounts as of their last event, each with the assignment of the partition that its commands
+/// come from: when that is over, other backends may have changed the account, and it is not returned any more. Eviction
+/// uses two generations: an account that is used moves to the young one, and when that is full, the old one is dropped
+/// as a whole. A cached account may be stale all the same, but an append based on stale state fails, because of the
+/// stream's version. Not thread-safe.</summary>
 internal sealed class AccountCache(int capacity)
 {
     private readonly int _generationMax = Math.Max(1, capacity / 2);

@@ -7,8 +7,10 @@ using Grpc.Core;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>The end of every command: its callers are answered, its event is published, and it is settled. Thread-safe.</summary>
-internal sealed partial class Answering(CommandsInFlight inFlight, Replier replier, TimeProvider time, ILogger<Answering> logger)
+/// <summary>The end of every command: its callers are answered, its event is published, and it is settled.
+/// Thread-safe.</summary>
+internal sealed partial class Answering(
+    CommandsInFlight inFlight, Replier replier, TimeProvider time, ILogger<Answering> logger)
 {
     /// <summary>Answers commands that have their result, and those that waited behind them and have it, too.</summary>
     /// <returns>The commands whose turn it is now, of those that waited behind them.</returns>
@@ -69,8 +71,9 @@ internal sealed partial class Answering(CommandsInFlight inFlight, Replier repli
             }
         }
         replier.Abandon(abandoned);
-        // Redelivered commands may arrive in a different order than they were recorded in: an expired one was not recorded, but
-        // its later copy was, after other commands. Each account's events are published in the order of their versions.
+        // Redelivered commands may arrive in a different order than they were recorded in: an expired one was not
+        // recorded, but its later copy was, after other commands. Each account's events are published in the order
+        // of their versions.
         events.Sort((one, other) => one.Version.CompareTo(other.Version));
         replier.Publish(answers, events);
     }
@@ -95,6 +98,9 @@ internal sealed partial class Answering(CommandsInFlight inFlight, Replier repli
     [LoggerMessage(224, LogLevel.Error, "The answer to transaction {TransactionId} cannot be built")]
     private partial void Unanswerable(Exception e, Guid transactionId);
 
-    [LoggerMessage(221, LogLevel.Error, "The event store does not respond, or cannot record their commands: answered {Count} callers that have waited for {Seconds} s with UNAVAILABLE")]
+    [LoggerMessage(
+        221, LogLevel.Error,
+        "The event store does not respond, or cannot record their commands: "
+            + "answered {Count} callers that have waited for {Seconds} s with UNAVAILABLE")]
     private partial void AnsweredUnavailable(int count, double seconds);
 }

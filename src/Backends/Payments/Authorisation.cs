@@ -8,8 +8,8 @@ using Billing.Hosting.Telemetry;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>Has the card network authorise commands. All its calls run at the same time, but the commands of an account are passed on in the
-/// order in which they came. Thread-safe.</summary>
+/// <summary>Has the card network authorise commands. All its calls run at the same time, but the commands of an account
+/// are passed on in the order in which they came. Thread-safe.</summary>
 internal sealed class Authorisation(SimulatedCardNetwork network, Supervisor supervisor)
 {
     private readonly ConcurrentDictionary<string, PendingCommand> _lastOfAccount = new(StringComparer.Ordinal);
@@ -20,7 +20,8 @@ internal sealed class Authorisation(SimulatedCardNetwork network, Supervisor sup
     /// <param name="cancellationToken">Ends the call of the network.</param>
     public void Begin(PendingCommand command, Action<PendingCommand> next, CancellationToken cancellationToken)
     {
-        var authorised = command.Kind.NeedsAuthorisation ? network.AuthoriseAsync(cancellationToken) : Task.CompletedTask;
+        var authorised =
+            command.Kind.NeedsAuthorisation ? network.AuthoriseAsync(cancellationToken) : Task.CompletedTask;
         var before = _lastOfAccount.GetValueOrDefault(command.StreamId)?.Turn ?? Task.CompletedTask;
         if (authorised.IsCompletedSuccessfully && before.IsCompletedSuccessfully)
         {
@@ -29,7 +30,8 @@ internal sealed class Authorisation(SimulatedCardNetwork network, Supervisor sup
         }
         _lastOfAccount[command.StreamId] = command;
         command.Turn = TakeTurnAsync(
-            command, next, authorised.IsCompletedSuccessfully ? authorised : MeasuredAsync(command, authorised), before);
+            command, next,
+            authorised.IsCompletedSuccessfully ? authorised : MeasuredAsync(command, authorised), before);
         supervisor.Watch("Authorising", command.Turn);
     }
 

@@ -6,8 +6,8 @@ using Billing.Backends.Payments.InFlight;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>Passes commands to the lane of the database that holds their shard, in the order in which they come. The commands of a shard that is
-/// in no known database wait here. Thread-safe.</summary>
+/// <summary>Passes commands to the lane of the database that holds their shard, in the order in which they come.
+/// The commands of a shard that is in no known database wait here. Thread-safe.</summary>
 internal sealed class CommandRouter(
     IReadOnlyList<PaymentLane> lanes, ShardMap map, Answering answering, TimeSpan patience, TimeProvider time)
 {
@@ -107,7 +107,11 @@ internal sealed class CommandRouter(
     {
         lock (_gate)
         {
-            return [.. _waiting.Select(command => command.Shard).Distinct().Order().Select(shard => shard.ToString(CultureInfo.InvariantCulture))];
+            return
+            [
+                .. _waiting.Select(command => command.Shard).Distinct().Order()
+                    .Select(shard => shard.ToString(CultureInfo.InvariantCulture)),
+            ];
         }
     }
 }

@@ -6,8 +6,8 @@ using Billing.Wire.V1;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>Finds the commands that are recorded already, and answers questions about payments. Receipts that cannot be read together are read
-/// in parts, down to each alone. Not thread-safe: one call at a time.</summary>
+/// <summary>Finds the commands that are recorded already, and answers questions about payments. Receipts that cannot be
+/// read together are read in parts, down to each alone. Not thread-safe: one call at a time.</summary>
 internal sealed partial class Deduplication(
     IAccountStore store, Ownership ownership, EventStoreRetry retry, ILogger<Deduplication> logger)
 {
@@ -17,14 +17,16 @@ internal sealed partial class Deduplication(
         Waiting(logger, store.Name, attempt, e.Message);
     });
 
-    /// <summary>The commands of the last call whose receipts the event store cannot read at present, although it can read others.</summary>
+    /// <summary>The commands of the last call whose receipts the event store cannot read at present,
+    /// although it can read others.</summary>
     public List<PendingCommand> Unreadable { get; } = [];
 
     /// <summary>Why the tables refuse some of those; null if something else keeps them from being read.</summary>
     public string? Refusal { get; private set; }
 
-    /// <summary>Gives a result to each command that has a receipt, and to each question, however long the event store is unavailable. Commands
-    /// of partitions with another owner are abandoned, and those that cannot be processed rejected. All others are still to be recorded.</summary>
+    /// <summary>Gives a result to each command that has a receipt, and to each question, however long the event store
+    /// is unavailable. Commands of partitions with another owner are abandoned, and those that cannot be processed
+    /// rejected. All others are still to be recorded.</summary>
     public async Task DeduplicateAsync(List<PendingCommand> commands, CancellationToken cancellationToken)
     {
         using var span = Tracing.StartJoint("receipts", commands.Select(c => c.Processing));
@@ -63,7 +65,8 @@ internal sealed partial class Deduplication(
         }
     }
 
-    private async Task<Dictionary<CommandId, Event>> TryFindAsync(List<PendingCommand> commands, CancellationToken cancellationToken)
+    private async Task<Dictionary<CommandId, Event>> TryFindAsync(
+        List<PendingCommand> commands, CancellationToken cancellationToken)
     {
         try
         {
@@ -96,10 +99,12 @@ internal sealed partial class Deduplication(
         BackendMetrics.AnsweredFromReceipt(commands.Count(c => c.IsDone));
     }
 
-    [LoggerMessage(220, LogLevel.Warning, "Receipts could not be read from the database {Database}, attempt {Attempt}: {Reason}")]
+    [LoggerMessage(
+        220, LogLevel.Warning, "Receipts could not be read from the database {Database}, attempt {Attempt}: {Reason}")]
     private static partial void Waiting(ILogger logger, string database, int attempt, string reason);
 
-    [LoggerMessage(222, LogLevel.Error, "The receipts of {Count} commands cannot be read together; trying halves of them")]
+    [LoggerMessage(
+        222, LogLevel.Error, "The receipts of {Count} commands cannot be read together; trying halves of them")]
     private partial void ReceiptsUnreadable(Exception e, int count);
 
     [LoggerMessage(223, LogLevel.Error, "The receipt of transaction {TransactionId} cannot be read")]

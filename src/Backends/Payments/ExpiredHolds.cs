@@ -7,12 +7,12 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>Finds payments with something on hold whose time is over, and sends the command to release it to the owner of each account, which
-/// records it in turn with the account's other commands. Every payment backend does this; the event store gives each payment to one of
-/// them at a time, and again later if it is still there.</summary>
+/// <summary>Finds payments with something on hold whose time is over, and sends the command to release it to the owner
+/// of each account, which records it in turn with the account's other commands. Every payment backend does this; the
+/// event store gives each payment to one of them at a time, and again later if it is still there.</summary>
 internal sealed partial class ExpiredHolds(
-    IReadOnlyList<IAccountStore> stores, IAnswerPublisher publisher, IOptions<BackendOptions> options, Supervisor supervisor, TimeProvider time,
-    ILogger<ExpiredHolds> logger)
+    IReadOnlyList<IAccountStore> stores, IAnswerPublisher publisher, IOptions<BackendOptions> options,
+    Supervisor supervisor, TimeProvider time, ILogger<ExpiredHolds> logger)
     : Worker(supervisor)
 {
     private const int TakenMax = 500;
@@ -39,7 +39,8 @@ internal sealed partial class ExpiredHolds(
         }
     }
 
-    private async Task<IReadOnlyList<CommandId>> TakeAsync(IAccountStore store, DateTimeOffset asOf, CancellationToken cancellationToken)
+    private async Task<IReadOnlyList<CommandId>> TakeAsync(
+        IAccountStore store, DateTimeOffset asOf, CancellationToken cancellationToken)
     {
         try
         {
@@ -89,9 +90,14 @@ internal sealed partial class ExpiredHolds(
         };
     }
 
-    [LoggerMessage(226, LogLevel.Warning, "Holds whose time is over cannot be read from the database {Database} at present: {Reason}")]
+    [LoggerMessage(
+        226, LogLevel.Warning,
+        "Holds whose time is over cannot be read from the database {Database} at present: {Reason}")]
     private partial void NotRead(string database, string reason);
 
-    [LoggerMessage(227, LogLevel.Warning, "{Count} holds of the database {Database} whose time is over are not released yet; they are tried again: {Reason}")]
+    [LoggerMessage(
+        227, LogLevel.Warning,
+        "{Count} holds of the database {Database} whose time is over are not released yet; "
+            + "they are tried again: {Reason}")]
     private partial void NotSent(int count, string database, string reason);
 }

@@ -5,10 +5,10 @@ using Billing.Messaging;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>Which partitions and shards this backend owns, in one database: the epochs of its partitions, with which it tells itself from the
-/// owners before and after it, and the numbers of the shards. A partition with a later owner, and one with accounts that are in another
-/// database now, are one case: what is in flight is abandoned, and the partition is read again from the watermark. Not thread-safe: one call at
-/// a time.</summary>
+/// <summary>Which partitions and shards this backend owns, in one database: the epochs of its partitions, with which it
+/// tells itself from the owners before and after it, and the numbers of the shards. A partition with a later owner, and
+/// one with accounts that are in another database now, are one case: what is in flight is abandoned, and the partition
+/// is read again from the watermark. Not thread-safe: one call at a time.</summary>
 internal sealed partial class Ownership(IAccountStore store, ShardMap map, TimeProvider time, ILogger<Ownership> logger)
 {
     private readonly Dictionary<PartitionAssignment, long> _epochs = [];
@@ -16,13 +16,14 @@ internal sealed partial class Ownership(IAccountStore store, ShardMap map, TimeP
     // By which an epoch is recognised that has begun although the connection broke.
     private readonly Guid _owner = Guid.CreateVersion7(time.GetUtcNow());
 
-    /// <summary>Keeps former owners of the commands' partitions from recording anything from now on. Where this backend has tried before to
-    /// record one of them, it waits for what is left of that.</summary>
+    /// <summary>Keeps former owners of the commands' partitions from recording anything from now on. Where this backend
+    /// has tried before to record one of them, it waits for what is left of that.</summary>
     /// <param name="commands">The commands, of which those of partitions with another owner are abandoned.</param>
     /// <param name="isAgain">Whether this was tried before and has failed.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <returns>The conditions under which a receipt that is not found is not there.</returns>
-    public async Task<Fence> TakeOverAsync(List<PendingCommand> commands, bool isAgain, CancellationToken cancellationToken)
+    public async Task<Fence> TakeOverAsync(
+        List<PendingCommand> commands, bool isAgain, CancellationToken cancellationToken)
     {
         await BeginAsync(commands, cancellationToken);
         if (isAgain || commands.Exists(c => c.IsAuthorised))
@@ -34,17 +35,19 @@ internal sealed partial class Ownership(IAccountStore store, ShardMap map, TimeP
         return FenceOf(open.FindAll(c => c.IsStatusQuery), open);
     }
 
-    /// <summary>Begins an epoch for each assignment that has none. What former owners of the partitions may still do is over when this
-    /// returns.</summary>
+    /// <summary>Begins an epoch for each assignment that has none. What former owners of the partitions may still do is
+    /// over when this returns.</summary>
     public Task BeginAsync(IReadOnlyList<PendingCommand> commands, CancellationToken cancellationToken) =>
         AskAsync(AssignmentsOf(commands).FindAll(a => !_epochs.ContainsKey(a)), cancellationToken);
 
-    /// <summary>Begins another epoch for each assignment. What this backend itself did before, and of which it does not know whether
-    /// it was committed, is decided when this returns. Assignments whose partition has a later owner are fenced.</summary>
+    /// <summary>Begins another epoch for each assignment. What this backend itself did before, and of which it does
+    /// not know whether it was committed, is decided when this returns. Assignments whose partition has a later
+    /// owner are fenced.</summary>
     public Task RenewAsync(IReadOnlyList<PendingCommand> commands, CancellationToken cancellationToken) =>
         AskAsync(AssignmentsOf(commands), cancellationToken);
 
-    /// <summary>What must hold for commands to be recorded or refused: the epochs of their partitions, and the numbers of their shards.</summary>
+    /// <summary>What must hold for commands to be recorded or refused: the epochs of their partitions, and the
+    /// numbers of their shards.</summary>
     public Fence FenceOf(IReadOnlyList<PendingCommand> commands) => FenceOf(commands, commands);
 
     /// <summary>The epochs of the partitions of some commands, and the numbers of the shards of others.</summary>
@@ -123,6 +126,8 @@ internal sealed partial class Ownership(IAccountStore store, ShardMap map, TimeP
         return found;
     }
 
-    [LoggerMessage(225, LogLevel.Information, "{Count} commands of the shards {Shards} are in another database now; their partitions are read again")]
+    [LoggerMessage(
+        225, LogLevel.Information,
+        "{Count} commands of the shards {Shards} are in another database now; their partitions are read again")]
     private partial void Moved(int count, string shards);
 }

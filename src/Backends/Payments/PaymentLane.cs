@@ -5,14 +5,15 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>The part of the write side that records commands in one database, so that a database that is away holds up no others. A
-/// single loop works in turns; each turn takes whatever has accumulated during the previous one, so batches grow with the load, and the
-/// fixed cost of a batch is shared by more payments. A turn deduplicates commands, has the others authorised, records those that are, and answers
-/// what has its end. A step that fails for several commands together is tried for parts of them, down to each alone. A command that fails
-/// alone as well goes to the dead letters; if the event store is at fault, it is set aside and tried again.</summary>
+/// <summary>The part of the write side that records commands in one database, so that a database that is away holds up
+/// no others. A single loop works in turns; each turn takes whatever has accumulated during the previous one, so
+/// batches grow with the load, and the fixed cost of a batch is shared by more payments. A turn deduplicates commands,
+/// has the others authorised, records those that are, and answers what has its end. A step that fails for several
+/// commands together is tried for parts of them, down to each alone. A command that fails alone as well goes to the
+/// dead letters; if the event store is at fault, it is set aside and tried again.</summary>
 internal sealed class PaymentLane(
-    IAccountStore store, Deduplication deduplication, Authorisation authorisation, PaymentRecorder recorder, Answering answering,
-    IOptions<BackendOptions> options, TimeProvider time)
+    IAccountStore store, Deduplication deduplication, Authorisation authorisation, PaymentRecorder recorder,
+    Answering answering, IOptions<BackendOptions> options, TimeProvider time)
 {
     // A try holds up the others, for less than a tenth of a second.
     private static readonly TimeSpan SetAsideInterval = TimeSpan.FromSeconds(2);
@@ -89,15 +90,18 @@ internal sealed class PaymentLane(
         }
         _triedSetAside = time.GetTimestamp();
         // What kept the first of them from being recorded may be over for all.
-        for (var (before, left) = (int.MaxValue, SetAsideCommands.Count); left > 0 && left < before; (before, left) = (left, SetAsideCommands.Count))
+        for (var (before, left) = (int.MaxValue, SetAsideCommands.Count); left > 0
+            && left < before; (before, left) = (left, SetAsideCommands.Count))
         {
             await RunTurnAsync(SetAsideCommands.Take(), cancellationToken);
         }
     }
 
     /// <summary>Answers the commands that are recorded already, and has the others authorised.</summary>
-    /// <returns>The commands that were authorised before they were set aside. They are older than all others of their accounts.</returns>
-    private async Task<List<PendingCommand>> DeduplicateAsync(List<PendingCommand> fresh, CancellationToken cancellationToken)
+    /// <returns>The commands that were authorised before they were set aside. They are older than all others
+    /// of their accounts.</returns>
+    private async Task<List<PendingCommand>> DeduplicateAsync(
+        List<PendingCommand> fresh, CancellationToken cancellationToken)
     {
         Wait.Begin();
         await deduplication.DeduplicateAsync(fresh, cancellationToken);
@@ -128,13 +132,15 @@ internal sealed class PaymentLane(
         Wake();
     }
 
-    /// <summary>Records the given commands and those that are authorised by now, in transactions of up to the largest batch.</summary>
+    /// <summary>Records the given commands and those that are authorised by now, in transactions of up to
+    /// the largest batch.</summary>
     private async Task RecordAsync(Queue<PendingCommand> again, CancellationToken cancellationToken)
     {
         while (again.Count > 0 || _authorised.Reader.TryPeek(out _))
         {
             var batch = new List<PendingCommand>();
-            while (batch.Count < _batchMax && (again.TryDequeue(out var command) || _authorised.Reader.TryRead(out command)))
+            while (batch.Count < _batchMax
+                && (again.TryDequeue(out var command) || _authorised.Reader.TryRead(out command)))
             {
                 command.IsAuthorised = true;
                 batch.Add(command);
@@ -144,9 +150,9 @@ internal sealed class PaymentLane(
                 Wait.Begin();
                 await recorder.RecordAsync(batch, cancellationToken);
                 Wait.End();
-                // Repeats of expired commands arrived before the unrecorded commands of the same account, so they are recorded
-                // first. If versions were in a different order than commands, events that have to be published again would be
-                // out of order too.
+                // Repeats of expired commands arrived before the unrecorded commands of the same account, so they are
+                // recorded first. If versions were in a different order than commands, events that have to be published
+                // again would be out of order too.
                 batch = Answer(SetAside(batch, recorder.NotRecordable, recorder.Refusal));
             }
         }
@@ -160,10 +166,11 @@ internal sealed class PaymentLane(
         return left.LateCopies ?? [];
     }
 
-    /// <summary>Sets aside the commands that a step could not process at present, and the later ones of their accounts. Those of other owners are
-    /// abandoned: they may never be readable here.</summary>
+    /// <summary>Sets aside the commands that a step could not process at present, and the later ones of their accounts.
+    /// Those of other owners are abandoned: they may never be readable here.</summary>
     /// <returns>The other commands.</returns>
-    private List<PendingCommand> SetAside(List<PendingCommand> commands, List<PendingCommand> unprocessed, string? refusal)
+    private List<PendingCommand> SetAside(
+        List<PendingCommand> commands, List<PendingCommand> unprocessed, string? refusal)
     {
         if (unprocessed.Count == 0)
         {

@@ -9,10 +9,11 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>The write side: all requests that change accounts. A command passes its steps in this order: it is taken or joins the command that it
-/// repeats (<see cref="CommandsInFlight"/>), goes to the lane of the database that holds its account (<see cref="CommandRouter"/>), is answered
-/// from its receipt if it has one (<see cref="Deduplication"/>), is authorised by the card network (<see cref="Authorisation"/>), decided and
-/// appended (<see cref="PaymentRecorder"/>), answered, published and settled (<see cref="Answering"/>).</summary>
+/// <summary>The write side: all requests that change accounts. A command passes its steps in this order: it is taken or
+/// joins the command that it repeats (<see cref="CommandsInFlight"/>), goes to the lane of the database that holds its
+/// account (<see cref="CommandRouter"/>), is answered from its receipt if it has one (<see cref="Deduplication"/>), is
+/// authorised by the card network (<see cref="Authorisation"/>), decided and appended (<see cref="PaymentRecorder"/>),
+/// answered, published and settled (<see cref="Answering"/>).</summary>
 internal sealed class PaymentProcessor : Worker, ICommandHandler, IReadyPart
 {
     private static readonly TimeSpan WatchInterval = TimeSpan.FromMilliseconds(250);
@@ -26,8 +27,8 @@ internal sealed class PaymentProcessor : Worker, ICommandHandler, IReadyPart
     private readonly TimeProvider _time;
 
     public PaymentProcessor(
-        ShardMap map, SimulatedCardNetwork network, Replier replier, EventStoreRetry retry, IOptions<BackendOptions> options, Supervisor supervisor,
-        TimeProvider time, ILoggerFactory log)
+        ShardMap map, SimulatedCardNetwork network, Replier replier, EventStoreRetry retry,
+        IOptions<BackendOptions> options, Supervisor supervisor, TimeProvider time, ILoggerFactory log)
         : base(supervisor)
     {
         (_replier, _patience, _time) = (replier, options.Value.StoreUnavailableMax, time);
@@ -41,20 +42,23 @@ internal sealed class PaymentProcessor : Worker, ICommandHandler, IReadyPart
             var ownership = new Ownership(store, map, time, log.CreateLogger<Ownership>());
             return new PaymentLane(
                 store, new Deduplication(store, ownership, retry, log.CreateLogger<Deduplication>()), authorisation,
-                new PaymentRecorder(store, ownership, retry, options, time, log.CreateLogger<PaymentRecorder>()), _answering, options, time);
+                new PaymentRecorder(store, ownership, retry, options, time, log.CreateLogger<PaymentRecorder>()),
+                _answering, options, time);
         }
     }
 
     public int InFlight => _replier.InFlight;
 
-    public string? NotReadyReason => _lanes.Select(lane => lane.NotReadyReason).FirstOrDefault(reason => reason is not null) ?? _router.NotReadyReason;
+    public string? NotReadyReason =>
+        _lanes.Select(lane => lane.NotReadyReason).FirstOrDefault(reason => reason is not null)
+        ?? _router.NotReadyReason;
 
     public void Accept(IReadOnlyList<Delivery> deliveries)
     {
         _replier.Enter(deliveries.Count);
         NoteConsumed(deliveries);
-        // First look among the commands in flight, then for receipts: the other way round, a command that is recorded between
-        // the two would be found in neither.
+        // First look among the commands in flight, then for receipts: the other way round, a command that is recorded
+        // between the two would be found in neither.
         _router.Enter(_inFlight.Enter(deliveries, _time.GetTimestamp()));
     }
 
@@ -72,8 +76,9 @@ internal sealed class PaymentProcessor : Worker, ICommandHandler, IReadyPart
         }
     }
 
-    /// <summary>Answers the callers that have waited too long for a database that is away, or for a shard that is in none; their commands
-    /// are recorded or dropped when there is one. The loops of the lanes cannot, since they wait for their databases.</summary>
+    /// <summary>Answers the callers that have waited too long for a database that is away, or for a shard that is in
+    /// none; their commands are recorded or dropped when there is one. The loops of the lanes cannot, since they wait
+    /// for their databases.</summary>
     private async Task WatchStoreAsync(CancellationToken cancellationToken)
     {
         using var timer = new PeriodicTimer(WatchInterval, _time);
@@ -88,7 +93,8 @@ internal sealed class PaymentProcessor : Worker, ICommandHandler, IReadyPart
                 }
                 else if (!lane.SetAsideCommands.IsEmpty)
                 {
-                    _answering.AnswerUnavailable(lane.SetAsideCommands.AnswerWaiting(lane.Wait.PatienceBegan), _patience);
+                    _answering.AnswerUnavailable(
+                        lane.SetAsideCommands.AnswerWaiting(lane.Wait.PatienceBegan), _patience);
                     lane.Wake();
                 }
             }
@@ -100,5 +106,6 @@ internal sealed class PaymentProcessor : Worker, ICommandHandler, IReadyPart
     }
 
     private void AnswerWaiting(int database, long since) =>
-        _answering.AnswerUnavailable(_inFlight.AnswerWaiting(since, command => command.Holder.Database == database), _patience);
+        _answering.AnswerUnavailable(
+            _inFlight.AnswerWaiting(since, command => command.Holder.Database == database), _patience);
 }

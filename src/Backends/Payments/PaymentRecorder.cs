@@ -9,9 +9,11 @@ using Microsoft.Extensions.Options;
 namespace Billing.Backends.Payments;
 
 /// <summary>Decides a batch of commands and stores their events in one transaction. Afterwards every command
-/// of the batch has its result, or is one of <see cref="NotRecordable"/>. Not thread-safe: one call at a time.</summary>
+/// of the batch has its result, or is one of <see cref="NotRecordable"/>. Not thread-safe:
+/// one call at a time.</summary>
 internal sealed partial class PaymentRecorder(
-    IAccountStore store, Ownership ownership, EventStoreRetry retry, IOptions<BackendOptions> options, TimeProvider time, ILogger<PaymentRecorder> logger)
+    IAccountStore store, Ownership ownership, EventStoreRetry retry, IOptions<BackendOptions> options,
+    TimeProvider time, ILogger<PaymentRecorder> logger)
 {
     private readonly AccountCache _cache = new(options.Value.CachedAccountsMax);
     private readonly Account _opened = Account.Opened(options.Value.DefaultCreditLimit);
@@ -23,17 +25,17 @@ internal sealed partial class PaymentRecorder(
 
     private int _cached;
 
-    /// <summary>The commands of the last call that the event store cannot record at present, although it can record others; each with
-    /// the later commands of its account.</summary>
+    /// <summary>The commands of the last call that the event store cannot record at present, although it can record
+    /// others; each with the later commands of its account.</summary>
     public List<PendingCommand> NotRecordable { get; } = [];
 
     /// <summary>Why the tables refuse some of those; null if something else keeps them from being recorded.</summary>
     public string? Refusal { get; private set; }
 
-    /// <summary>Gives each command its result, or abandons it if its partition has another owner, however long the event store is
-    /// unavailable.</summary>
-    /// <exception cref="OperationCanceledException">The token was cancelled; commands without a result may or may not be
-    /// recorded.</exception>
+    /// <summary>Gives each command its result, or abandons it if its partition has another owner, however long the
+    /// event store is unavailable.</summary>
+    /// <exception cref="OperationCanceledException">The token was cancelled;
+    /// commands without a result may or may not be recorded.</exception>
     public async Task RecordAsync(IReadOnlyList<PendingCommand> batch, CancellationToken cancellationToken)
     {
         using var span = Tracing.StartJoint("record", batch.Select(c => c.Processing));
@@ -113,7 +115,8 @@ internal sealed partial class PaymentRecorder(
         }
         else
         {
-            // It is unknown whether the failed attempt was committed, or still will be: the connection may break during the commit.
+            // It is unknown whether the failed attempt was committed, or still will be:
+            // the connection may break during the commit.
             await ownership.RenewAsync(batch.Where(c => !c.AbandonIfOver()).ToList(), cancellationToken);
             _cache.Remove(batch.Select(c => c.StreamId));
             await FindRecordedAsync(batch, open => ownership.FenceOf([], open), cancellationToken);
@@ -122,7 +125,9 @@ internal sealed partial class PaymentRecorder(
         await DecideAndAppendAsync(batch.Where(p => !p.IsDone).ToList(), cancellationToken);
     }
 
-    private async Task FindRecordedAsync(IReadOnlyList<PendingCommand> batch, Func<List<PendingCommand>, Fence> fence, CancellationToken cancellationToken)
+    private async Task FindRecordedAsync(
+        IReadOnlyList<PendingCommand> batch, Func<List<PendingCommand>, Fence> fence,
+        CancellationToken cancellationToken)
     {
         var open = batch.Where(c => !c.AbandonIfOver()).ToList();
         if (open.Count > 0)
@@ -142,20 +147,22 @@ internal sealed partial class PaymentRecorder(
         }
     }
 
-    // Another owner of its partition may have recorded a command since its receipt was looked for; from now on none can. A queued one whose sender
-    // is told that it has failed must not be recorded when it comes again: its id is closed. Whoever waits for an answer may send the same again.
+    // Another owner of its partition may have recorded a command since its receipt was looked for; from now on none
+    // can. A queued one whose sender is told that it has failed must not be recorded when it comes again: its id is
+    // closed. Whoever waits for an answer may send the same again.
     private async Task EndExpiredAsync(IReadOnlyList<PendingCommand> batch, CancellationToken cancellationToken)
     {
         var now = time.Microseconds();
         var expired = batch.Where(c => !c.AbandonIfOver() && c.IsExpired(now)).ToList();
-        // In this order: a queued copy that joins between the two may have a deadline that has not passed. One that joins later is not closed here: it
-        // becomes a command of its own (PendingCommand.TakeLateCopies).
+        // In this order: a queued copy that joins between the two may have a deadline that has not passed. One that
+        // joins later is not closed here: it becomes a command of its own (PendingCommand.TakeLateCopies).
         var queued = expired.FindAll(c => c.IsQueued && c.IsExpired(now));
         await FindRecordedAsync(expired, ownership.FenceOf, cancellationToken);
         queued.RemoveAll(c => c.IsDone);
         if (queued.Count > 0)
         {
-            Record(queued, await store.CloseAsync(queued.ConvertAll(c => (c.Id, c.Command.By)), ownership.FenceOf(queued), cancellationToken));
+            Record(queued, await store.CloseAsync(
+                queued.ConvertAll(c => (c.Id, c.Command.By)), ownership.FenceOf(queued), cancellationToken));
         }
         foreach (var command in expired.Where(c => !c.IsDone))
         {
@@ -170,7 +177,8 @@ internal sealed partial class PaymentRecorder(
             return;
         }
         var accounts = await AccountsAsync(open, cancellationToken);
-        // After the accounts: if a payment has an event that its account does not have yet, the append fails by the account's version.
+        // After the accounts: if a payment has an event that its account does not have yet, the append fails by the
+        // account's version.
         var payments = await FollowedUpPayments.ReadAsync(store, open, cancellationToken);
         var decidedAt = BackendMetrics.Now;
         var (decided, events, refused) = Decide(open, accounts, payments);
@@ -190,18 +198,22 @@ internal sealed partial class PaymentRecorder(
         await RefuseAsync(refused, accounts, cancellationToken);
     }
 
-    // A refusal is as well founded as an append: the account must be as it was decided. A copy of the command, on another partition, may have been
-    // recorded since this one was deduplicated, and be the reason. And a former owner of the partition refuses nothing: the present one may accept it.
+    // A refusal is as well founded as an append: the account must be as it was decided. A copy of the command, on
+    // another partition, may have been recorded since this one was deduplicated, and be the reason. And a former owner
+    // of the partition refuses nothing: the present one may accept it.
     private async Task RefuseAsync(
-        List<(PendingCommand Command, Refusal Refusal)> refused, Dictionary<string, Account> accounts, CancellationToken cancellationToken)
+        List<(PendingCommand Command, Refusal Refusal)> refused,
+        Dictionary<string, Account> accounts, CancellationToken cancellationToken)
     {
         if (refused.Count == 0)
         {
             return;
         }
         var commands = refused.ConvertAll(r => r.Command);
-        var versions = commands.Select(c => c.StreamId).Distinct().ToDictionary(id => id, id => accounts[id].Version, StringComparer.Ordinal);
-        var copies = await store.ConfirmAsync(commands.ConvertAll(c => c.Id), versions, ownership.FenceOf(commands), cancellationToken);
+        var versions = commands.Select(c => c.StreamId).Distinct()
+            .ToDictionary(id => id, id => accounts[id].Version, StringComparer.Ordinal);
+        var copies = await store.ConfirmAsync(
+            commands.ConvertAll(c => c.Id), versions, ownership.FenceOf(commands), cancellationToken);
         Record(commands, copies);
         foreach (var (command, refusal) in refused.Where(r => !r.Command.IsDone))
         {
@@ -210,7 +222,8 @@ internal sealed partial class PaymentRecorder(
     }
 
     /// <summary>Decides commands one after the other, and applies their events to the accounts.</summary>
-    private Decisions Decide(List<PendingCommand> open, Dictionary<string, Account> accounts, FollowedUpPayments payments)
+    private Decisions Decide(
+        List<PendingCommand> open, Dictionary<string, Account> accounts, FollowedUpPayments payments)
     {
         // As precise as the times of answers and events, so that each of them finds its event.
         var now = UnixTime.FromMicroseconds(time.Microseconds());
@@ -234,14 +247,16 @@ internal sealed partial class PaymentRecorder(
         return new Decisions(decided, events, refused);
     }
 
-    private async Task<Dictionary<string, Account>> AccountsAsync(List<PendingCommand> open, CancellationToken cancellationToken)
+    private async Task<Dictionary<string, Account>> AccountsAsync(
+        List<PendingCommand> open, CancellationToken cancellationToken)
     {
         var accounts = new Dictionary<string, Account>(open.Count, StringComparer.Ordinal);
         var unknown = new HashSet<string>(StringComparer.Ordinal);
         foreach (var command in open)
         {
             // What was read under another number of its shard may have changed elsewhere.
-            if (_cache.TryGet(command.StreamId, out var account) && account.Incarnation == Shard.IncarnationOf(command.Holder.Epoch))
+            if (_cache.TryGet(command.StreamId, out var account)
+                && account.Incarnation == Shard.IncarnationOf(command.Holder.Epoch))
             {
                 accounts[command.StreamId] = account;
             }
@@ -287,7 +302,8 @@ internal sealed partial class PaymentRecorder(
     private readonly record struct Decisions(
         List<PendingCommand> Decided, List<NewEvent> Events, List<(PendingCommand Command, Refusal Refusal)> Refused);
 
-    [LoggerMessage(210, LogLevel.Warning, "A batch was not stored in the database {Database}, attempt {Attempt}: {Reason}")]
+    [LoggerMessage(
+        210, LogLevel.Warning, "A batch was not stored in the database {Database}, attempt {Attempt}: {Reason}")]
     private static partial void Retrying(ILogger logger, string database, int attempt, string reason);
 
     [LoggerMessage(211, LogLevel.Error, "A batch of {Count} commands cannot be recorded; trying its halves")]
@@ -296,6 +312,8 @@ internal sealed partial class PaymentRecorder(
     [LoggerMessage(212, LogLevel.Error, "The command {TransactionId} of {StreamId} cannot be processed")]
     private partial void CommandFailed(Exception e, Guid transactionId, string streamId);
 
-    [LoggerMessage(213, LogLevel.Error, "The command {TransactionId} of {StreamId} cannot be recorded at present, and is tried again")]
+    [LoggerMessage(
+        213, LogLevel.Error,
+        "The command {TransactionId} of {StreamId} cannot be recorded at present, and is tried again")]
     private partial void CommandNotRecordable(Exception e, Guid transactionId, string streamId);
 }

@@ -5,13 +5,14 @@ using Billing.Messaging.Telemetry;
 
 namespace Billing.Backends.Telemetry;
 
-/// <summary>The metrics of backends. Timestamps are taken once for all commands of a batch, and an instrument without a listener
-/// costs one comparison.</summary>
+/// <summary>The metrics of backends. Timestamps are taken once for all commands of a batch, and an instrument without a
+/// listener costs one comparison.</summary>
 internal static class BackendMetrics
 {
     public const string MeterName = "Billing.Backends";
 
-    /// <summary>The outcome of a command for which nothing was recorded: it had expired, or does not fit the account.</summary>
+    /// <summary>The outcome of a command for which nothing was recorded: it had expired, or does
+    /// not fit the account.</summary>
     public const string Refused = "refused";
 
     /// <summary>The outcome of a command that could not be processed.</summary>
@@ -23,7 +24,8 @@ internal static class BackendMetrics
         "billing.commands.in_flight", "{command}", "Commands taken and not settled yet.");
 
     public static readonly UpDownCounter<long> SetAside = Meter.CreateUpDownCounter<long>(
-        "billing.commands.set_aside", "{command}", "Commands that the event store cannot record at present, although it records others.");
+        "billing.commands.set_aside", "{command}",
+        "Commands that the event store cannot record at present, although it records others.");
 
     public static readonly UpDownCounter<long> CachedAccounts = Meter.CreateUpDownCounter<long>(
         "billing.account_cache.accounts", "{account}", "Accounts in the cache.");
@@ -35,26 +37,33 @@ internal static class BackendMetrics
         "billing.balance_view.gaps", "{account}", "Accounts that missed an event and were read from the event store.");
 
     public static readonly Counter<long> ViewMisses = Meter.CreateCounter<long>(
-        "billing.balance_view.misses", "{command}", "Balance checks of accounts that the view did not hold, answered from the event store.");
+        "billing.balance_view.misses", "{command}",
+        "Balance checks of accounts that the view did not hold, answered from the event store.");
 
     private static readonly Counter<long> StoreRetries = Meter.CreateCounter<long>(
-        "billing.event_store.retries", "{attempt}", "Retries because the event store was unavailable or the version of a stream had changed.");
+        "billing.event_store.retries", "{attempt}",
+        "Retries because the event store was unavailable or the version of a stream had changed.");
 
     private static readonly Histogram<int> BatchSizes = Meter.CreateHistogram(
         "billing.batch.size", "{command}", "Commands recorded in one transaction.",
-        advice: new InstrumentAdvice<int> { HistogramBucketBoundaries = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000] });
+        advice: new InstrumentAdvice<int>
+        {
+            HistogramBucketBoundaries = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000],
+        });
 
     private static readonly Histogram<double> BatchDurations = Meter.CreateHistogram(
         "billing.batch.duration", "s", "Time to decide and store a batch, including retries.", advice: Seconds());
 
     private static readonly Histogram<double> StepDurations = Meter.CreateHistogram(
-        "billing.step.duration", "s", "Duration of a step: card_network and wait for each command, the others for each batch.", advice: Seconds());
+        "billing.step.duration", "s",
+        "Duration of a step: card_network and wait for each command, the others for each batch.", advice: Seconds());
 
     private static readonly Counter<long> Commands = Meter.CreateCounter<long>(
         "billing.commands", "{command}", "Commands that have their result, by outcome.");
 
     private static readonly Counter<long> Repeats = Meter.CreateCounter<long>(
-        "billing.commands.repeated", "{command}", "Commands that were requested more than once: answered from a receipt, or joined to the one in flight.");
+        "billing.commands.repeated", "{command}",
+        "Commands that were requested more than once: answered from a receipt, or joined to the one in flight.");
 
     private static readonly Counter<long> CacheRequests = Meter.CreateCounter<long>(
         "billing.account_cache.requests", "{request}", "Lookups of accounts in the cache, by result.");
@@ -82,7 +91,8 @@ internal static class BackendMetrics
         }
     }
 
-    /// <summary>The current timestamp, for <see cref="Took"/> and <see cref="Recorded"/>; 0 if nobody listens.</summary>
+    /// <summary>The current timestamp, for <see cref="Took"/> and <see cref="Recorded"/>;
+    /// 0 if nobody listens.</summary>
     public static long Now => StepDurations.Enabled ? Stopwatch.GetTimestamp() : 0;
 
     /// <summary>Records the duration of one of the steps in docs/operations/observe.md, from a moment (0 if nobody
@@ -136,5 +146,6 @@ internal static class BackendMetrics
 
     private static KeyValuePair<string, object?> FromFlight => new("billing.repeat.answered_from", "in_flight");
 
-    private static InstrumentAdvice<double> Seconds() => new() { HistogramBucketBoundaries = MessagingMetrics.DurationBounds };
+    private static InstrumentAdvice<double> Seconds() =>
+        new() { HistogramBucketBoundaries = MessagingMetrics.DurationBounds };
 }

@@ -40,19 +40,21 @@ internal sealed class AccountStatusWrite : WriteKind
     protected override bool AsksFor(Command command, Event recorded) =>
         recorded.AccountStatusChanged is { } changed && command.AccountStatus.AccountStatus == changed.Status;
 
-    public override void Answer(Reply reply, Event recorded, bool isReplay) => reply.AccountStatus = new SetAccountStatusResponse
-    {
-        TransactionId = recorded.TransactionId,
-        AccountStatus = recorded.AccountStatusChanged.Status,
-        Balance = recorded.Balance,
-        OnHold = OnHold(recorded),
-        DecideTime = DecideTime(recorded),
-        Version = recorded.Version,
-        Replayed = isReplay,
-    };
+    public override void Answer(Reply reply, Event recorded, bool isReplay) =>
+        reply.AccountStatus = new SetAccountStatusResponse
+        {
+            TransactionId = recorded.TransactionId,
+            AccountStatus = recorded.AccountStatusChanged.Status,
+            Balance = recorded.Balance,
+            OnHold = OnHold(recorded),
+            DecideTime = DecideTime(recorded),
+            Version = recorded.Version,
+            Replayed = isReplay,
+        };
 }
 
 /// <summary>Serialises the event without reflection. Optional fields without a value are left out.</summary>
-[JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull, Converters = [typeof(PlainDecimals)])]
+[JsonSourceGenerationOptions(
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull, Converters = [typeof(PlainDecimals)])]
 [JsonSerializable(typeof(AccountStatusChanged))]
 internal sealed partial class AccountStatusJson : JsonSerializerContext;

@@ -30,7 +30,8 @@ internal sealed class AuthorisationWrite : WriteKind
                 ExpireUnixUs = UnixTime.Microseconds(fact.ExpiresAt),
             },
             ToDomain = (recorded, common) =>
-                recorded.PaymentAuthorised is { Amount: { } amount, ExpireUnixUs: var expires } && UnixTime.IsDate(expires)
+                recorded.PaymentAuthorised is { Amount: { } amount, ExpireUnixUs: var expires }
+                && UnixTime.IsDate(expires)
                     ? new PaymentAuthorised(
                         common.TransactionId, amount.ToDecimal(), amount.CurrencyCode,
                         UnixTime.FromMicroseconds(expires), common.DecidedAt)
@@ -92,7 +93,8 @@ internal sealed class AuthorisationWrite : WriteKind
         };
         if (recorded.AuthorisationDeclined is { Reason: var reason })
         {
-            (response.Outcome, response.DeclineReason, response.Message) = (PaymentOutcome.Declined, reason, PaymentWrite.MessageOf(reason));
+            (response.Outcome, response.DeclineReason, response.Message) =
+                (PaymentOutcome.Declined, reason, PaymentWrite.MessageOf(reason));
         }
         else
         {
@@ -105,7 +107,8 @@ internal sealed class AuthorisationWrite : WriteKind
 }
 
 /// <summary>Serialises the events without reflection. Optional fields without a value are left out.</summary>
-[JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull, Converters = [typeof(PlainDecimals)])]
+[JsonSourceGenerationOptions(
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull, Converters = [typeof(PlainDecimals)])]
 [JsonSerializable(typeof(PaymentAuthorised))]
 [JsonSerializable(typeof(AuthorisationDeclined))]
 internal sealed partial class AuthorisationJson : JsonSerializerContext;

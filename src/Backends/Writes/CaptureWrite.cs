@@ -32,7 +32,11 @@ internal sealed class CaptureWrite : WriteKind
                 Held = fact.Held.ToMoney(fact.Currency),
             },
             ToDomain = (recorded, common) =>
-                recorded.PaymentCaptured is { Amount: { } amount, Released: { } released, Charged: { } charged, Refunded: { } refunded, Held: { } held } fact
+                recorded.PaymentCaptured is
+                {
+                    Amount: { } amount, Released: { } released,
+                    Charged: { } charged, Refunded: { } refunded, Held: { } held
+                } fact
                 && Guid.TryParse(fact.PaymentId, out var paymentId)
                     ? new PaymentCaptured(
                         common.TransactionId, paymentId, amount.ToDecimal(), released.ToDecimal(), amount.CurrencyCode,
@@ -64,22 +68,24 @@ internal sealed class CaptureWrite : WriteKind
         && Guid.Parse(command.Capture.PaymentId) == Guid.Parse(captured.PaymentId)
         && (command.Capture.IsFinal ? captured.Held : captured.Released).ToDecimal() == 0;
 
-    public override void Answer(Reply reply, Event recorded, bool isReplay) => reply.Capture = new CapturePaymentResponse
-    {
-        TransactionId = recorded.TransactionId,
-        PaymentId = recorded.PaymentCaptured.PaymentId,
-        Amount = recorded.PaymentCaptured.Amount,
-        Charged = recorded.PaymentCaptured.Charged,
-        Held = recorded.PaymentCaptured.Held,
-        Balance = recorded.Balance,
-        OnHold = OnHold(recorded),
-        DecideTime = DecideTime(recorded),
-        Version = recorded.Version,
-        Replayed = isReplay,
-    };
+    public override void Answer(Reply reply, Event recorded, bool isReplay) =>
+        reply.Capture = new CapturePaymentResponse
+        {
+            TransactionId = recorded.TransactionId,
+            PaymentId = recorded.PaymentCaptured.PaymentId,
+            Amount = recorded.PaymentCaptured.Amount,
+            Charged = recorded.PaymentCaptured.Charged,
+            Held = recorded.PaymentCaptured.Held,
+            Balance = recorded.Balance,
+            OnHold = OnHold(recorded),
+            DecideTime = DecideTime(recorded),
+            Version = recorded.Version,
+            Replayed = isReplay,
+        };
 }
 
 /// <summary>Serialises the event without reflection. Optional fields without a value are left out.</summary>
-[JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull, Converters = [typeof(PlainDecimals)])]
+[JsonSourceGenerationOptions(
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull, Converters = [typeof(PlainDecimals)])]
 [JsonSerializable(typeof(PaymentCaptured))]
 internal sealed partial class CaptureJson : JsonSerializerContext;

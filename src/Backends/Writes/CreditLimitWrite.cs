@@ -20,7 +20,8 @@ internal sealed class CreditLimitWrite : WriteKind
             Outcome = "limit_changed",
             Field = Event.FactOneofCase.CreditLimitChanged,
             EntryType = StatementEntryType.CreditLimitChanged,
-            ToWire = (fact, recorded) => recorded.CreditLimitChanged = new() { Limit = fact.Limit.ToMoney(fact.Currency) },
+            ToWire = (fact, recorded) =>
+                recorded.CreditLimitChanged = new() { Limit = fact.Limit.ToMoney(fact.Currency) },
             ToDomain = (recorded, common) => recorded.CreditLimitChanged.Limit is { } limit
                 ? new CreditLimitChanged(common.TransactionId, limit.ToDecimal(), limit.CurrencyCode, common.DecidedAt)
                 {
@@ -31,27 +32,31 @@ internal sealed class CreditLimitWrite : WriteKind
         },
     ];
 
-    public override AccountCommand ToDomain(Command command, RequestTimes? times, string? traceId) => new CreditLimitChange(
-        Guid.Parse(command.TransactionId), command.CreditLimit.Limit.ToDecimal(), command.CreditLimit.Limit.CurrencyCode, traceId);
+    public override AccountCommand ToDomain(Command command, RequestTimes? times, string? traceId) =>
+        new CreditLimitChange(
+            Guid.Parse(command.TransactionId), command.CreditLimit.Limit.ToDecimal(),
+            command.CreditLimit.Limit.CurrencyCode, traceId);
 
     protected override string MoneyField => "limit";
 
     protected override bool AsksFor(Command command, Event recorded) =>
         recorded.CreditLimitChanged is { } changed && AreSame(command.CreditLimit.Limit, changed.Limit);
 
-    public override void Answer(Reply reply, Event recorded, bool isReplay) => reply.CreditLimit = new SetCreditLimitResponse
-    {
-        TransactionId = recorded.TransactionId,
-        Limit = recorded.CreditLimitChanged.Limit,
-        Balance = recorded.Balance,
-        OnHold = OnHold(recorded),
-        DecideTime = DecideTime(recorded),
-        Version = recorded.Version,
-        Replayed = isReplay,
-    };
+    public override void Answer(Reply reply, Event recorded, bool isReplay) =>
+        reply.CreditLimit = new SetCreditLimitResponse
+        {
+            TransactionId = recorded.TransactionId,
+            Limit = recorded.CreditLimitChanged.Limit,
+            Balance = recorded.Balance,
+            OnHold = OnHold(recorded),
+            DecideTime = DecideTime(recorded),
+            Version = recorded.Version,
+            Replayed = isReplay,
+        };
 }
 
 /// <summary>Serialises the event without reflection. Optional fields without a value are left out.</summary>
-[JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull, Converters = [typeof(PlainDecimals)])]
+[JsonSourceGenerationOptions(
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull, Converters = [typeof(PlainDecimals)])]
 [JsonSerializable(typeof(CreditLimitChanged))]
 internal sealed partial class CreditLimitJson : JsonSerializerContext;

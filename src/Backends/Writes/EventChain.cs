@@ -14,9 +14,10 @@ namespace Billing.Backends.Writes;
 /// <param name="Hash">The hash that chains it to the earlier events of its account, in Base64.</param>
 public readonly record struct EventBody(string Type, string DotnetType, ReadOnlyMemory<byte> Json, string Hash);
 
-/// <summary>Chains the events of an account by hashes, so that it shows if one is altered, removed or put in behind the platform's back.
-/// The hash of an event is the SHA-256 of the hash before it and of the event, in a form that does not depend on how a database keeps
-/// JSON: docs/tamper-evidence.md states it, and the auditor computes it with code of its own.</summary>
+/// <summary>Chains the events of an account by hashes, so that it shows if one is altered, removed or put in behind
+/// the platform's back. The hash of an event is the SHA-256 of the hash before it and of the event, in a form that
+/// does not depend on how a database keeps JSON: docs/tamper-evidence.md states it, and the auditor computes it
+/// with code of its own.</summary>
 internal static class EventChain
 {
     /// <summary>The member of a stored event that holds its hash.</summary>

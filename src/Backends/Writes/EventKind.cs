@@ -7,11 +7,12 @@ using Billing.Wire.V1;
 
 namespace Billing.Backends.Writes;
 
-/// <summary>A kind of event: its names, and how it is converted to and from the wire contract and the store. The conversions leave out
-/// what all events have in common.</summary>
+/// <summary>A kind of event: its names, and how it is converted to and from the wire contract and the store.
+/// The conversions leave out what all events have in common.</summary>
 internal abstract class EventKind
 {
-    /// <summary>The name under which it is stored. It includes the version of the event's shape and is never reused.</summary>
+    /// <summary>The name under which it is stored. It includes the version of the event's shape
+    /// and is never reused.</summary>
     public required string Name { get; init; }
 
     /// <summary>The outcome of the command that it records, in the metric <c>billing.commands</c>.</summary>
@@ -67,7 +68,8 @@ internal sealed class EventKind<T>(JsonTypeInfo<T> json) : EventKind
 
     public override void Write(AccountEvent fact, StatementEntry entry) => ToEntry((T)fact, entry);
 
-    public override void WriteJson(AccountEvent fact, Utf8JsonWriter writer) => JsonSerializer.Serialize(writer, (T)fact, json);
+    public override void WriteJson(AccountEvent fact, Utf8JsonWriter writer) =>
+        JsonSerializer.Serialize(writer, (T)fact, json);
 
     public override AccountEvent FromJson(ReadOnlySpan<byte> stored) => JsonSerializer.Deserialize(stored, _stored)!;
 }
@@ -92,12 +94,12 @@ internal sealed record Upcast(string Name, Func<ReadOnlySpan<byte>, AccountEvent
     }
 }
 
-/// <summary>How stored events are read: strictly. An event with a member that this program does not know says something that it does not know either,
-/// so it must not decide what comes next.</summary>
+/// <summary>How stored events are read: strictly. An event with a member that this program does not know says something
+/// that it does not know either, so it must not decide what comes next.</summary>
 internal static class StoredJson
 {
-    /// <summary>Reads a type as another reader does, but refuses what lacks a member, or has one that the type does not have. The hash of the event, which
-    /// no type has, is passed over.</summary>
+    /// <summary>Reads a type as another reader does, but refuses what lacks a member, or has one that the type does not
+    /// have. The hash of the event, which no type has, is passed over.</summary>
     public static JsonTypeInfo<T> Of<T>(JsonTypeInfo<T> json)
     {
         var options = new JsonSerializerOptions(json.Options)

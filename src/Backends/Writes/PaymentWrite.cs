@@ -23,7 +23,8 @@ internal sealed class PaymentWrite : WriteKind
             Outcome = "accepted",
             Field = Event.FactOneofCase.PaymentAccepted,
             EntryType = StatementEntryType.PaymentAccepted,
-            ToWire = (fact, recorded) => recorded.PaymentAccepted = new() { Amount = fact.Amount.ToMoney(fact.Currency) },
+            ToWire = (fact, recorded) =>
+                recorded.PaymentAccepted = new() { Amount = fact.Amount.ToMoney(fact.Currency) },
             ToDomain = (recorded, common) => recorded.PaymentAccepted.Amount is { } amount
                 ? new PaymentAccepted(common.TransactionId, amount.ToDecimal(), amount.CurrencyCode, common.DecidedAt)
                 {
@@ -61,15 +62,18 @@ internal sealed class PaymentWrite : WriteKind
     public override PaymentNotes? NotesOf(Command command) => command.Payment.Notes;
 
     public override AccountCommand ToDomain(Command command, RequestTimes? times, string? traceId) => new Payment(
-        Guid.Parse(command.TransactionId), command.Payment.Amount.ToDecimal(), command.Payment.Amount.CurrencyCode, times, traceId);
+        Guid.Parse(command.TransactionId), command.Payment.Amount.ToDecimal(),
+        command.Payment.Amount.CurrencyCode, times, traceId);
 
     protected override bool AsksFor(Command command, Event recorded) =>
         AmountOf(recorded) is { } amount && AreSame(command.Payment.Amount, amount);
 
-    public override void Answer(Reply reply, Event recorded, bool isReplay) => reply.Payment = ToResponse(recorded, isReplay);
+    public override void Answer(Reply reply, Event recorded, bool isReplay) =>
+        reply.Payment = ToResponse(recorded, isReplay);
 
     /// <summary>The amount of the payment that an event records; null if it records none.</summary>
-    internal static Money? AmountOf(Event recorded) => recorded.PaymentAccepted?.Amount ?? recorded.PaymentDeclined?.Amount;
+    internal static Money? AmountOf(Event recorded) =>
+        recorded.PaymentAccepted?.Amount ?? recorded.PaymentDeclined?.Amount;
 
     internal static MakePaymentResponse ToResponse(Event recorded, bool isReplay = false)
     {
@@ -103,7 +107,8 @@ internal sealed class PaymentWrite : WriteKind
 }
 
 /// <summary>Serialises the events without reflection. Optional fields without a value are left out.</summary>
-[JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull, Converters = [typeof(PlainDecimals)])]
+[JsonSourceGenerationOptions(
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull, Converters = [typeof(PlainDecimals)])]
 [JsonSerializable(typeof(PaymentAccepted))]
 [JsonSerializable(typeof(PaymentDeclined))]
 internal sealed partial class PaymentJson : JsonSerializerContext;

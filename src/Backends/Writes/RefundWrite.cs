@@ -31,7 +31,10 @@ internal sealed class RefundWrite : WriteKind
                 Held = fact.Held.ToMoney(fact.Currency),
             },
             ToDomain = (recorded, common) =>
-                recorded.PaymentRefunded is { Amount: { } amount, Charged: { } charged, Refunded: { } refunded, Held: { } held } fact
+                recorded.PaymentRefunded is
+                {
+                    Amount: { } amount, Charged: { } charged, Refunded: { } refunded, Held: { } held
+                } fact
                 && Guid.TryParse(fact.PaymentId, out var paymentId)
                     ? new PaymentRefunded(
                         common.TransactionId, paymentId, amount.ToDecimal(), amount.CurrencyCode, common.DecidedAt)
@@ -75,6 +78,7 @@ internal sealed class RefundWrite : WriteKind
 }
 
 /// <summary>Serialises the event without reflection. Optional fields without a value are left out.</summary>
-[JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull, Converters = [typeof(PlainDecimals)])]
+[JsonSourceGenerationOptions(
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull, Converters = [typeof(PlainDecimals)])]
 [JsonSerializable(typeof(PaymentRefunded))]
 internal sealed partial class RefundJson : JsonSerializerContext;

@@ -16,7 +16,8 @@ internal sealed class VoidWrite : WriteKind
     public override IReadOnlyList<EventKind> Events { get; } =
     [
         Release.Kind(
-            ReleaseJson.Default.AuthorisationVoided, "authorisation_voided_v1", "voided", Event.FactOneofCase.AuthorisationVoided,
+            ReleaseJson.Default.AuthorisationVoided, "authorisation_voided_v1",
+            "voided", Event.FactOneofCase.AuthorisationVoided,
             StatementEntryType.AuthorisationVoided, (recorded, released) => recorded.AuthorisationVoided = released,
             recorded => recorded.AuthorisationVoided,
             (common, payment, released) => new AuthorisationVoided(
@@ -34,7 +35,8 @@ internal sealed class VoidWrite : WriteKind
         new Voiding(Guid.Parse(command.TransactionId), Guid.Parse(command.Void.PaymentId), traceId);
 
     protected override bool AsksFor(Command command, Event recorded) =>
-        recorded.AuthorisationVoided is { } voided && Guid.Parse(command.Void.PaymentId) == Guid.Parse(voided.PaymentId);
+        recorded.AuthorisationVoided is { } voided
+        && Guid.Parse(command.Void.PaymentId) == Guid.Parse(voided.PaymentId);
 
     public override void Answer(Reply reply, Event recorded, bool isReplay) => reply.Void = new VoidPaymentResponse
     {
@@ -57,7 +59,8 @@ internal sealed class ExpiryWrite : WriteKind
     public override IReadOnlyList<EventKind> Events { get; } =
     [
         Release.Kind(
-            ReleaseJson.Default.AuthorisationExpired, "authorisation_expired_v1", "expired", Event.FactOneofCase.AuthorisationExpired,
+            ReleaseJson.Default.AuthorisationExpired, "authorisation_expired_v1",
+            "expired", Event.FactOneofCase.AuthorisationExpired,
             StatementEntryType.AuthorisationExpired, (recorded, released) => recorded.AuthorisationExpired = released,
             recorded => recorded.AuthorisationExpired,
             (common, payment, released) => new AuthorisationExpired(
@@ -72,7 +75,8 @@ internal sealed class ExpiryWrite : WriteKind
     ];
 
     public override AccountCommand ToDomain(Command command, RequestTimes? times, string? traceId) => new Expiring(
-        Guid.Parse(command.TransactionId), Guid.Parse(command.Expiry.PaymentId), UnixTime.FromMicroseconds(command.Expiry.AsOfUnixUs));
+        Guid.Parse(command.TransactionId), Guid.Parse(command.Expiry.PaymentId),
+        UnixTime.FromMicroseconds(command.Expiry.AsOfUnixUs));
 
     protected override bool AsksFor(Command command, Event recorded) => true;
 
@@ -115,7 +119,8 @@ internal static class Release
 }
 
 /// <summary>Serialises the events without reflection. Optional fields without a value are left out.</summary>
-[JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull, Converters = [typeof(PlainDecimals)])]
+[JsonSourceGenerationOptions(
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull, Converters = [typeof(PlainDecimals)])]
 [JsonSerializable(typeof(AuthorisationVoided))]
 [JsonSerializable(typeof(AuthorisationExpired))]
 internal sealed partial class ReleaseJson : JsonSerializerContext;

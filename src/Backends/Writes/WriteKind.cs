@@ -8,8 +8,9 @@ using Grpc.Core;
 
 namespace Billing.Backends.Writes;
 
-/// <summary>A kind of request on the write side: how a command of the wire contract becomes one of the domain, and how what was
-/// recorded becomes a reply. There is a file for each kind, with its events; <see cref="WriteKinds"/> lists them.</summary>
+/// <summary>A kind of request on the write side: how a command of the wire contract becomes one of the domain,
+/// and how what was recorded becomes a reply. There is a file for each kind, with its events;
+/// <see cref="WriteKinds"/> lists them.</summary>
 internal abstract class WriteKind
 {
     public abstract Command.RequestOneofCase Field { get; }
@@ -33,10 +34,13 @@ internal abstract class WriteKind
     public Error Explain(Refusal refusal) => refusal switch
     {
         Refusal.OtherCurrency(var currency) => Refused(
-            ErrorReasons.CurrencyMismatch, $"{MoneyField}.currency_code must be {currency}: the account is kept in it.", MoneyField + ".currency_code"),
+            ErrorReasons.CurrencyMismatch, $"{MoneyField}.currency_code must be {currency}: the account is kept in it.",
+            MoneyField + ".currency_code"),
         Refusal.NotEmpty(var balance, var held, var currency) => Refused(
             ErrorReasons.AccountNotEmpty,
-            string.Create(CultureInfo.InvariantCulture, $"The account cannot be closed: it owes {balance} {currency}, and {held} {currency} is on hold."),
+            string.Create(
+                CultureInfo.InvariantCulture,
+                $"The account cannot be closed: it owes {balance} {currency}, and {held} {currency} is on hold."),
             "account_status"),
         Refusal.NoSuchPayment => new Error
         {
@@ -45,16 +49,22 @@ internal abstract class WriteKind
             Message = "The account has no recorded payment under this payment_id.",
             Field = "payment_id",
         },
-        Refusal.PaymentWasDeclined => Refused(ErrorReasons.PaymentDeclined, "The payment was declined: nothing was charged for it.", "payment_id"),
+        Refusal.PaymentWasDeclined => Refused(
+            ErrorReasons.PaymentDeclined, "The payment was declined: nothing was charged for it.", "payment_id"),
         Refusal.NothingOnHold => Refused(
-            ErrorReasons.NotOnHold, "Nothing of the payment is on hold: it was not authorised, is captured whole or voided, or has expired.", "payment_id"),
+            ErrorReasons.NotOnHold,
+            "Nothing of the payment is on hold: it was not authorised, is captured whole or voided, or has expired.",
+            "payment_id"),
         Refusal.MoreThanIsHeld(var held) => TooMuch(held, "on hold"),
         Refusal.MoreThanIsLeft(var left) => TooMuch(left, "left"),
         _ => throw new ArgumentOutOfRangeException(nameof(refusal), refusal, "There is no error for it."),
     };
 
     private Error TooMuch(decimal most, string where) => Refused(
-        ErrorReasons.AmountTooLarge, string.Create(CultureInfo.InvariantCulture, $"{MoneyField} must be at most {most}: no more is {where} of the payment."), MoneyField);
+        ErrorReasons.AmountTooLarge,
+        string.Create(
+            CultureInfo.InvariantCulture, $"{MoneyField} must be at most {most}: no more is {where} of the payment."),
+        MoneyField);
 
     private static Error Refused(string reason, string message, string field) =>
         new() { StatusCode = (int)StatusCode.FailedPrecondition, Reason = reason, Message = message, Field = field };
@@ -66,7 +76,8 @@ internal abstract class WriteKind
     public virtual bool IsAnsweredBy(Command command, Event recorded) =>
         AsksFor(command, recorded) && Notes.Of(NotesOf(command)) == Notes.Of(recorded.Notes);
 
-    /// <summary>Whether an event of the command's account is of the kind and has the amounts that the command asked for.</summary>
+    /// <summary>Whether an event of the command's account is of the kind and has the amounts that the
+    /// command asked for.</summary>
     protected abstract bool AsksFor(Command command, Event recorded);
 
     /// <summary>Completes the reply to a command from the event recorded for it.</summary>
@@ -82,10 +93,11 @@ internal abstract class WriteKind
     protected static Money OnHold(Event recorded) => recorded.OnHold ?? 0m.ToMoney(recorded.Balance.CurrencyCode);
 
     /// <summary>When an event was decided.</summary>
-    protected static Timestamp DecideTime(Event recorded) => UnixTime.FromMicroseconds(recorded.DecidedUnixUs).ToTimestamp();
+    protected static Timestamp DecideTime(Event recorded) =>
+        UnixTime.FromMicroseconds(recorded.DecidedUnixUs).ToTimestamp();
 
-    /// <summary>Whether two amounts are the same. Not Money's own equality, which also compares unknown fields sent by a newer client.
-    /// </summary>
+    /// <summary>Whether two amounts are the same. Not Money's own equality, which also compares unknown fields sent
+    /// by a newer client.</summary>
     protected static bool AreSame(Money one, Money other) =>
         (one.CurrencyCode, one.Units, one.Nanos) == (other.CurrencyCode, other.Units, other.Nanos);
 }

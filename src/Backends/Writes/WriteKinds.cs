@@ -9,13 +9,15 @@ internal static class WriteKinds
     private static readonly Dictionary<Command.RequestOneofCase, WriteKind> ByField =
         new WriteKind[]
         {
-            new PaymentWrite(), new PaymentStatusWrite(), new CreditLimitWrite(), new AccountStatusWrite(), new RefundWrite(), new AuthorisationWrite(), new CaptureWrite(),
+            new PaymentWrite(), new PaymentStatusWrite(), new CreditLimitWrite(), new AccountStatusWrite(),
+            new RefundWrite(), new AuthorisationWrite(), new CaptureWrite(),
             new VoidWrite(), new ExpiryWrite(),
         }.ToDictionary(kind => kind.Field);
 
     public static IReadOnlyList<EventKind> Events { get; } = [.. ByField.Values.SelectMany(kind => kind.Events)];
 
-    private static readonly Dictionary<Event.FactOneofCase, EventKind> EventsByField = Events.ToDictionary(kind => kind.Field);
+    private static readonly Dictionary<Event.FactOneofCase, EventKind> EventsByField = Events.ToDictionary(
+        kind => kind.Field);
 
     private static readonly Dictionary<Type, EventKind> EventsByShape = Events.ToDictionary(kind => kind.Shape);
 

@@ -17,7 +17,8 @@ internal static class Certificates
         }
         if (options is { CertificateFile: { } certificate, KeyFile: { } key })
         {
-            ssl.ClientCertificateContext = Read($"{section}:Tls:{nameof(TlsOptions.CertificateFile)}", certificate, path => Own(path, key));
+            ssl.ClientCertificateContext = Read(
+                $"{section}:Tls:{nameof(TlsOptions.CertificateFile)}", certificate, path => Own(path, key));
         }
         return ssl;
     }
@@ -31,7 +32,9 @@ internal static class Certificates
             RevocationMode = X509RevocationMode.NoCheck,
         };
         policy.CustomTrustStore.ImportFromPemFile(path);
-        return policy.CustomTrustStore.Count > 0 ? policy : throw new CryptographicException("It holds no certificate.");
+        return policy.CustomTrustStore.Count > 0
+            ? policy
+            : throw new CryptographicException("It holds no certificate.");
     }
 
     private static SslStreamCertificateContext Own(string path, string key)

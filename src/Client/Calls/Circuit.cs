@@ -5,9 +5,9 @@ using Polly.CircuitBreaker;
 
 namespace Billing.Client;
 
-/// <summary>The circuit breaker of a proxy: keeps calls away from a failing proxy, and lets a trial call through after each
-/// break. Polly's circuit breaker decides; it receives the outcomes of calls instead of executing them, which costs less per
-/// call. Thread-safe.</summary>
+/// <summary>The circuit breaker of a proxy: keeps calls away from a failing proxy, and lets a trial call through after
+/// each break. Polly's circuit breaker decides; it receives the outcomes of calls instead of executing them, which
+/// costs less per call. Thread-safe.</summary>
 internal sealed class Circuit
 {
     private static readonly TimeSpan Window = TimeSpan.FromSeconds(10);
@@ -27,30 +27,32 @@ internal sealed class Circuit
     {
         _time = time;
         _break = (long)(options.CircuitBreak.TotalSeconds * time.TimestampFrequency);
-        _pipeline = new ResiliencePipelineBuilder { TimeProvider = new SteadyTime(time) }.AddCircuitBreaker(new CircuitBreakerStrategyOptions
-        {
-            ShouldHandle = a => ValueTask.FromResult(a.Outcome.Exception is RpcException e && ProxyFailure.IsProxySpecific(e)),
-            FailureRatio = 0.5,
-            MinimumThroughput = options.CircuitCallsMin,
-            SamplingDuration = Window,
-            BreakDuration = options.CircuitBreak,
-            OnOpened = _ =>
+        _pipeline = new ResiliencePipelineBuilder { TimeProvider = new SteadyTime(time) }.AddCircuitBreaker(
+            new CircuitBreakerStrategyOptions
             {
-                log.CircuitOpened(proxy, options.CircuitBreak);
-                return SetAsync(time.GetTimestamp() + _break);
-            },
-            OnClosed = _ =>
-            {
-                log.CircuitClosed(proxy);
-                return SetAsync(0);
-            },
-        }).Build();
+                ShouldHandle = a =>
+                    ValueTask.FromResult(a.Outcome.Exception is RpcException e && ProxyFailure.IsProxySpecific(e)),
+                FailureRatio = 0.5,
+                MinimumThroughput = options.CircuitCallsMin,
+                SamplingDuration = Window,
+                BreakDuration = options.CircuitBreak,
+                OnOpened = _ =>
+                {
+                    log.CircuitOpened(proxy, options.CircuitBreak);
+                    return SetAsync(time.GetTimestamp() + _break);
+                },
+                OnClosed = _ =>
+                {
+                    log.CircuitClosed(proxy);
+                    return SetAsync(0);
+                },
+            }).Build();
     }
 
     public bool IsOpen => Volatile.Read(ref _openUntil) != 0;
 
-    /// <summary>Returns whether the next call may go to the proxy. While the circuit is open, one trial call is allowed after
-    /// each break.</summary>
+    /// <summary>Returns whether the next call may go to the proxy. While the circuit is open, one trial call is allowed
+    /// after each break.</summary>
     public bool TryAllowCall()
     {
         var until = Volatile.Read(ref _openUntil);
@@ -67,13 +69,17 @@ internal sealed class Circuit
     {
         if (failure is not null && ProxyFailure.IsUnanswered(failure))
         {
-            // Polly would take it for a success, and close the circuit after a trial call at a proxy that is still away.
+            // Polly would take it for a success, and close the circuit after a trial call at a proxy
+            // that is still away.
             return;
         }
         var context = ResilienceContextPool.Shared.Get();
-        // The outcome that the circuit is open is ignored: calls that end then were sent before, or no other proxy was available.
+        // The outcome that the circuit is open is ignored: calls that end then were sent before, or no other
+        // proxy was available.
         await _pipeline.ExecuteOutcomeAsync(
-            static (_, e) => ValueTask.FromResult(e is null ? Polly.Outcome.FromResult(true) : Polly.Outcome.FromException<bool>(e)), context, failure)
+            static (_, e) =>
+                ValueTask.FromResult(e is null ? Polly.Outcome.FromResult(true) : Polly.Outcome.FromException<bool>(e)),
+            context, failure)
             .ConfigureAwait(false);
         ResilienceContextPool.Shared.Return(context);
     }

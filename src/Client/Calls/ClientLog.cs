@@ -3,8 +3,8 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.Client;
 
-/// <summary>What a client logs: failures, without what requests contain. The message of a failure because of a request may quote it, and is
-/// left out.</summary>
+/// <summary>What a client logs: failures, without what requests contain. The message of a failure because of a request
+/// may quote it, and is left out.</summary>
 internal static partial class ClientLog
 {
     /// <summary>Logs a failed attempt, unless it failed because of its request, which the outcome tells.</summary>

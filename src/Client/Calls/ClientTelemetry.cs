@@ -4,8 +4,8 @@ using Grpc.Core;
 
 namespace Billing.Client;
 
-/// <summary>Metrics and traces of a client, under the name <c>Billing.Client</c>; names follow OpenTelemetry's conventions.
-/// Without listeners their cost is negligible.</summary>
+/// <summary>Metrics and traces of a client, under the name <c>Billing.Client</c>; names follow OpenTelemetry's
+/// conventions. Without listeners their cost is negligible.</summary>
 internal sealed class ClientTelemetry : IDisposable
 {
     public const string Name = "Billing.Client";
@@ -28,9 +28,12 @@ internal sealed class ClientTelemetry : IDisposable
     public ClientTelemetry(TimeProvider time)
     {
         _time = time;
-        _duration = _meter.CreateHistogram("rpc.client.call.duration", "s", "Duration of calls, including all their retries.", null, Durations);
-        _retries = _meter.CreateCounter<long>("billing.client.retries", "{retry}", "Number of retries, of calls and of payments on streams.");
-        _refused = _meter.CreateCounter<long>("billing.client.retries.refused", "{retry}", "Number of retries refused for lack of retry budget.");
+        _duration = _meter.CreateHistogram(
+            "rpc.client.call.duration", "s", "Duration of calls, including all their retries.", null, Durations);
+        _retries = _meter.CreateCounter<long>(
+            "billing.client.retries", "{retry}", "Number of retries, of calls and of payments on streams.");
+        _refused = _meter.CreateCounter<long>(
+            "billing.client.retries.refused", "{retry}", "Number of retries refused for lack of retry budget.");
     }
 
     public long Retries => Interlocked.Read(ref _retried);
@@ -57,7 +60,8 @@ internal sealed class ClientTelemetry : IDisposable
     public void Dispose() => _meter.Dispose();
 
     /// <summary>A call that is being measured.</summary>
-    internal readonly struct Measured(ClientTelemetry telemetry, string method, Activity? activity, long start) : IDisposable
+    internal readonly struct Measured(ClientTelemetry telemetry, string method, Activity? activity, long start)
+        : IDisposable
     {
         /// <param name="failure">Null if the call was answered.</param>
         public void Ended(Exception? failure)
@@ -81,7 +85,8 @@ internal sealed class ClientTelemetry : IDisposable
             if (failure is not null)
             {
                 tags.Add("error.type", status ?? failure.GetType().FullName);
-                activity?.SetStatus(ActivityStatusCode.Error, failure is RpcException rpc ? rpc.Status.Detail : failure.Message);
+                activity?.SetStatus(
+                    ActivityStatusCode.Error, failure is RpcException rpc ? rpc.Status.Detail : failure.Message);
             }
             if (start != 0)
             {
@@ -100,6 +105,7 @@ internal sealed class ClientTelemetry : IDisposable
 
         // As gRPC spells them in its specification: DEADLINE_EXCEEDED.
         private static string Named(StatusCode status) => string.Concat(
-            status.ToString().Select((c, i) => i > 0 && char.IsUpper(c) && status != StatusCode.OK ? $"_{c}" : char.ToUpperInvariant(c).ToString()));
+            status.ToString().Select((c, i) =>
+                i > 0 && char.IsUpper(c) && status != StatusCode.OK ? $"_{c}" : char.ToUpperInvariant(c).ToString()));
     }
 }

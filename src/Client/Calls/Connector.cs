@@ -4,13 +4,15 @@ using Billing.Client.Connections;
 
 namespace Billing.Client;
 
-/// <summary>Opens the TCP connections to one proxy, and bounds how long its host may be silent: to an attempt to connect, and to
-/// what was sent. A host's kernel answers both however busy its processes are, so a silent host is gone. Thread-safe.</summary>
+/// <summary>Opens the TCP connections to one proxy, and bounds how long its host may be silent: to an attempt to
+/// connect, and to what was sent. A host's kernel answers both however busy its processes are, so a silent host is
+/// gone. Thread-safe.</summary>
 /// <param name="resolve">Looks the addresses of a name up.</param>
 /// <param name="ip">Where the proxy is; null to look its name up for each connection.</param>
 internal sealed class Connector(Func<string, CancellationToken, Task<IPAddress[]>> resolve, IPAddress? ip = null)
 {
-    // Four packets. The kernel counts: a timer of this process would also fire where only this process has to wait for a processor.
+    // Four packets. The kernel counts: a timer of this process would also fire where only this process has to
+    // wait for a processor.
     private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(5);
 
     // A connection breaks 15 s after the last sign of life.
@@ -28,19 +30,22 @@ internal sealed class Connector(Func<string, CancellationToken, Task<IPAddress[]
 
     /// <summary>Opens a connection, for <see cref="SocketsHttpHandler.ConnectCallback"/>.</summary>
     /// <exception cref="SocketException">The proxy cannot be reached.</exception>
-    public async ValueTask<Stream> ConnectAsync(SocketsHttpConnectionContext context, CancellationToken cancellationToken)
+    public async ValueTask<Stream> ConnectAsync(
+        SocketsHttpConnectionContext context, CancellationToken cancellationToken)
     {
-        // The handler makes one attempt after another, and each fails only one of the calls that wait for a connection. The others
-        // would wait again, one after another, so a time-out counts for the following attempts too.
-        if (Volatile.Read(ref _timedOutAt) is not 0 and var at && TimeProvider.System.GetElapsedTime(at) < ConnectTimeout)
+        // The handler makes one attempt after another, and each fails only one of the calls that wait for a connection.
+        // The others would wait again, one after another, so a time-out counts for the following attempts too.
+        if (Volatile.Read(ref _timedOutAt) is not 0 and var at
+            && TimeProvider.System.GetElapsedTime(at) < ConnectTimeout)
         {
             throw TimedOut();
         }
         try
         {
             var socket = await AddressRace.ConnectAsync(
-                await AddressesAsync(context.DnsEndPoint.Host, cancellationToken).ConfigureAwait(false), context.DnsEndPoint.Port,
-                socket => BoundSilence(socket, (int)ConnectTimeout.TotalMilliseconds), cancellationToken).ConfigureAwait(false);
+                await AddressesAsync(context.DnsEndPoint.Host, cancellationToken).ConfigureAwait(false),
+                context.DnsEndPoint.Port, socket => BoundSilence(socket, (int)ConnectTimeout.TotalMilliseconds),
+                cancellationToken).ConfigureAwait(false);
             BoundSilence(socket, SilentMsMax);
             return new NetworkStream(socket, ownsSocket: true);
         }
@@ -58,7 +63,9 @@ internal sealed class Connector(Func<string, CancellationToken, Task<IPAddress[]
             return [known];
         }
         var addresses = await resolve(host, cancellationToken).ConfigureAwait(false);
-        return addresses.Length > 0 ? addresses : throw new SocketException((int)SocketError.NoData, $"'{host}' has no address");
+        return addresses.Length > 0
+            ? addresses
+            : throw new SocketException((int)SocketError.NoData, $"'{host}' has no address");
     }
 
     private static void BoundSilence(Socket socket, int unacknowledgedMsMax)
@@ -71,8 +78,8 @@ internal sealed class Connector(Func<string, CancellationToken, Task<IPAddress[]
             socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveRetryCount, ProbesUnanswered);
             if (OperatingSystem.IsLinux())
             {
-                // For what is not acknowledged, of an attempt to connect or of data: the kernel sends no probes meanwhile. It replaces the
-                // number of probes.
+                // For what is not acknowledged, of an attempt to connect or of data: the kernel sends no probes
+                // meanwhile. It replaces the number of probes.
                 socket.SetRawSocketOption(TcpLevel, UserTimeout, BitConverter.GetBytes(unacknowledgedMsMax));
             }
         }

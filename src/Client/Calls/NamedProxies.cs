@@ -4,16 +4,16 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.Client;
 
-/// <summary>The proxies behind one name, <c>dns:///name:port</c>: one for each address that DNS answers. Calls start a look-up where one
-/// is due; nothing runs without calls. Thread-safe.</summary>
+/// <summary>The proxies behind one name, <c>dns:///name:port</c>: one for each address that DNS answers.
+/// Calls start a look-up where one is due; nothing runs without calls. Thread-safe.</summary>
 /// <param name="name">The name.</param>
 /// <param name="resolve">Looks its addresses up.</param>
 /// <param name="connect">Creates the proxy at an address.</param>
 /// <param name="time">The clock.</param>
 /// <param name="log">The log.</param>
 internal sealed class NamedProxies(
-    string name, Func<string, CancellationToken, Task<IPAddress[]>> resolve, Func<IPAddress, NamedProxies, Proxy> connect, TimeProvider time,
-    ILogger log)
+    string name, Func<string, CancellationToken, Task<IPAddress[]>> resolve,
+    Func<IPAddress, NamedProxies, Proxy> connect, TimeProvider time, ILogger log)
 {
     private static readonly TimeSpan RefreshAfter = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan RefreshAfterFailure = TimeSpan.FromSeconds(1);
@@ -33,7 +33,8 @@ internal sealed class NamedProxies(
     /// <summary>Has the name looked up soon, because one of its proxies is away.</summary>
     public void Doubt() => _isDoubtful = true;
 
-    /// <summary>Starts a look-up if one is due, and completes, without an exception, when there are addresses or it has failed.</summary>
+    /// <summary>Starts a look-up if one is due, and completes, without an exception, when there are addresses
+    /// or it has failed.</summary>
     public Task ReadyAsync()
     {
         lock (_gate)
@@ -58,7 +59,8 @@ internal sealed class NamedProxies(
             {
                 throw new SocketException((int)SocketError.NoData, "the answer is empty");
             }
-            // A proxy that is gone is not disposed of, which would cancel its calls: its connections close when they are idle.
+            // A proxy that is gone is not disposed of, which would cancel its calls:
+            // its connections close when they are idle.
             Volatile.Write(ref _proxies, [.. addresses.Distinct().Select(
                 address => Array.Find(_proxies, proxy => address.Equals(proxy.Ip)) ?? connect(address, this))]);
             (Failure, _isDoubtful) = (null, false);

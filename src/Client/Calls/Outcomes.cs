@@ -78,7 +78,12 @@ internal static class Outcomes
     /// <param name="failure">Its failure.</param>
     public static Outcome<T> Of<T>(Guid id, RpcException failure)
         where T : Answer => RejectionOf(failure, ProxyFailure.IsOfFirstTry(failure)) is { } reason
-        ? new(id, rejected: new Rejection { Reason = reason, Field = ProxyFailure.Field(failure), Message = failure.Status.Detail })
+        ? new(id, rejected: new Rejection
+        {
+            Reason = reason,
+            Field = ProxyFailure.Field(failure),
+            Message = failure.Status.Detail,
+        })
         : new(id, unknown: new Uncertainty
         {
             Reason = ProxyFailure.Reason(failure),
@@ -89,22 +94,26 @@ internal static class Outcomes
     /// <summary>Returns the exception for a failed query.</summary>
     public static BillingException ToException(RpcException failure) =>
         RejectionOf(failure, isFirstTry: true) is { } reason
-            ? new BillingException(reason, ProxyFailure.Reason(failure), ProxyFailure.Field(failure), failure.Status.Detail, failure)
-            : new BillingException(ProxyFailure.Reason(failure), ProxyFailure.Message(failure), ProxyFailure.RetryAfter(failure), failure);
+            ? new BillingException(
+                reason, ProxyFailure.Reason(failure), ProxyFailure.Field(failure), failure.Status.Detail, failure)
+            : new BillingException(
+                ProxyFailure.Reason(failure), ProxyFailure.Message(failure), ProxyFailure.RetryAfter(failure), failure);
 
-    /// <summary>Returns the status of the unanswered payments of a stream that failed. A stream that is invalid says nothing of them: one
-    /// request may be, and the others may have been recorded.</summary>
+    /// <summary>Returns the status of the unanswered payments of a stream that failed. A stream that is invalid says
+    /// nothing of them: one request may be, and the others may have been recorded.</summary>
     public static StatusCode OfPayments(RpcException streamFailure) =>
         IsRefusal(streamFailure) || !IsOfRequest(streamFailure) ? streamFailure.StatusCode : StatusCode.Unknown;
 
     /// <summary>Returns whether every retry of a call would fail too.</summary>
-    public static bool IsRejection(RpcException failure) => RejectionOf(failure, ProxyFailure.IsOfFirstTry(failure)) is not null;
+    public static bool IsRejection(RpcException failure) =>
+        RejectionOf(failure, ProxyFailure.IsOfFirstTry(failure)) is not null;
 
-    /// <summary>Returns whether an attempt failed because of what it requests or who requests it: its message may tell of either.</summary>
+    /// <summary>Returns whether an attempt failed because of what it requests or who requests it:
+    /// its message may tell of either.</summary>
     public static bool IsOfRequest(RpcException failure) => RejectionOf(failure, isFirstTry: true) is not null;
 
-    /// <summary>Returns whether an attempt failed because of its caller or its method: nothing that was sent with it was processed.
-    /// </summary>
+    /// <summary>Returns whether an attempt failed because of its caller or its method:
+    /// nothing that was sent with it was processed.</summary>
     public static bool IsRefusal(RpcException failure) =>
         failure.StatusCode is StatusCode.Unauthenticated or StatusCode.PermissionDenied or StatusCode.Unimplemented;
 
@@ -113,19 +122,22 @@ internal static class Outcomes
 
     // Of a platform that is newer than this client.
     private static Outcome<T> UnknownOutcome<T>(Guid id, PaymentOutcome outcome)
-        where T : Answer => new(id, unknown: new Uncertainty { Message = $"The answer has an unknown outcome ({(int)outcome})." });
+        where T : Answer =>
+            new(id, unknown: new Uncertainty { Message = $"The answer has an unknown outcome ({(int)outcome})." });
 
     private static RejectionReason? RejectionOf(RpcException failure, bool isFirstTry) =>
         RejectionOf(failure.StatusCode, ProxyFailure.Reason(failure), isFirstTry);
 
-    // Null if a retry may have another outcome. A refusal because of the caller, or of what the account is like now, says nothing about earlier
-    // attempts, which may have been recorded or still be on their way.
+    // Null if a retry may have another outcome. A refusal because of the caller, or of what the account is like now,
+    // says nothing about earlier attempts, which may have been recorded or still be on their way.
     private static RejectionReason? RejectionOf(StatusCode status, string reason, bool isFirstTry) =>
         isFirstTry || IsForGood(status, reason) ? RejectionOf(status, reason) : null;
 
-    private static bool IsForGood(StatusCode status, string reason) => status is StatusCode.InvalidArgument or StatusCode.AlreadyExists
-        ? reason is not ErrorReasons.HostNotAllowed
-        : reason is ErrorReasons.CurrencyMismatch or ErrorReasons.PaymentDeclined or ErrorReasons.NotOnHold or ErrorReasons.VersionNotReached;
+    private static bool IsForGood(StatusCode status, string reason) =>
+        status is StatusCode.InvalidArgument or StatusCode.AlreadyExists
+            ? reason is not ErrorReasons.HostNotAllowed
+            : reason is ErrorReasons.CurrencyMismatch or ErrorReasons.PaymentDeclined or ErrorReasons.NotOnHold
+                or ErrorReasons.VersionNotReached;
 
     private static RejectionReason? RejectionOf(StatusCode status, string reason) => status switch
     {
@@ -140,7 +152,8 @@ internal static class Outcomes
         StatusCode.OutOfRange when reason == ErrorReasons.VersionNotReached => RejectionReason.VersionNotReached,
         StatusCode.Unauthenticated => RejectionReason.NotAuthenticated,
         StatusCode.PermissionDenied => RejectionReason.NotAllowed,
-        StatusCode.FailedPrecondition or StatusCode.OutOfRange or StatusCode.NotFound or StatusCode.Unimplemented => RejectionReason.Other,
+        StatusCode.FailedPrecondition or StatusCode.OutOfRange or StatusCode.NotFound or StatusCode.Unimplemented =>
+            RejectionReason.Other,
         _ => null,
     };
 }

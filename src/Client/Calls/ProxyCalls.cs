@@ -4,7 +4,8 @@ using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Billing.Client;
 
-/// <summary>The calls of one client and what they share: the proxies, the token, the budget of retries, the log and the telemetry.</summary>
+/// <summary>The calls of one client and what they share: the proxies, the token, the budget of retries,
+/// the log and the telemetry.</summary>
 internal sealed class ProxyCalls : IDisposable
 {
     private readonly BillingClientOptions _options;
@@ -62,20 +63,24 @@ internal sealed class ProxyCalls : IDisposable
     }
 
     /// <summary>Returns a wait as a timer takes it, none being longer than seven weeks.</summary>
-    public static TimeSpan TimerOf(TimeSpan wait) => TimeSpan.FromMilliseconds(Math.Clamp(wait.TotalMilliseconds, 0, uint.MaxValue - 1));
+    public static TimeSpan TimerOf(TimeSpan wait) =>
+        TimeSpan.FromMilliseconds(Math.Clamp(wait.TotalMilliseconds, 0, uint.MaxValue - 1));
 
     /// <summary>Returns the options of a call.</summary>
     /// <exception cref="ArgumentOutOfRangeException">The deadline is out of range.</exception>
     public CallOptions Options(TimeSpan? deadline, CancellationToken cancellationToken)
     {
         BillingClientOptions.CheckDeadline(deadline);
-        return new CallOptions(deadline: deadline is { } time ? (Time.GetUtcNow() + time).UtcDateTime : null, cancellationToken: cancellationToken);
+        return new CallOptions(
+            deadline: deadline is { } time ? (Time.GetUtcNow() + time).UtcDateTime : null,
+            cancellationToken: cancellationToken);
     }
 
     /// <summary>Returns what has become of a request, of which a failure is an outcome too.</summary>
     /// <exception cref="OperationCanceledException">The caller cancelled it.</exception>
     public static async Task<Outcome<T>> OutcomeAsync<TAnswer, T>(
-        Guid id, AsyncUnaryCall<TAnswer> call, Func<Guid, TAnswer, Outcome<T>> answered, CancellationToken cancellationToken)
+        Guid id, AsyncUnaryCall<TAnswer> call,
+        Func<Guid, TAnswer, Outcome<T>> answered, CancellationToken cancellationToken)
         where T : Answer
     {
         try

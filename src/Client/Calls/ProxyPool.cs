@@ -22,27 +22,35 @@ internal sealed class ProxyPool : IDisposable
     {
         (_options, _section, _time) = (options, section, time);
         var tls = Certificates.Load(options.Tls, section);
-        _fixed = [.. options.Proxies.Where(address => !ProxyName.Is(address)).Select(address => Proxy.At(new Uri(address), null, null, options, tls, time, log))];
+        _fixed =
+        [
+            .. options.Proxies.Where(address => !ProxyName.Is(address))
+                .Select(address => Proxy.At(new Uri(address), null, null, options, tls, time, log)),
+        ];
         _named = [.. options.Proxies.Where(ProxyName.Is).Select(name =>
         {
             var address = ProxyName.Parse(name, options.DnsPlaintext)!;
-            return new NamedProxies(address.IdnHost, options.Resolve, (ip, named) => Proxy.At(address, ip, named, options, tls, time, log), time, log);
+            return new NamedProxies(
+                address.IdnHost, options.Resolve,
+                (ip, named) => Proxy.At(address, ip, named, options, tls, time, log), time, log);
         })];
     }
 
-    public IReadOnlyList<Proxy> All => _named.Length == 0 ? _fixed : [.. _fixed, .. _named.SelectMany(named => named.All)];
+    public IReadOnlyList<Proxy> All =>
+        _named.Length == 0 ? _fixed : [.. _fixed, .. _named.SelectMany(named => named.All)];
 
     public uint NextTurn() => (uint)Interlocked.Increment(ref _turn);
 
-    /// <summary>Completes when there is a proxy, which takes time only before the first addresses of names are known.</summary>
+    /// <summary>Completes when there is a proxy, which takes time only before the first addresses
+    /// of names are known.</summary>
     /// <param name="deadline">When to give up; null for the default deadline.</param>
     /// <param name="cancellationToken">Cancels the wait.</param>
     /// <exception cref="RpcException">There is none.</exception>
     public ValueTask ReadyAsync(DateTime? deadline, CancellationToken cancellationToken) =>
         _named.Length == 0 ? ValueTask.CompletedTask : LookedUpAsync(deadline, cancellationToken);
 
-    /// <summary>Returns the proxy of a turn. Proxies with an open circuit are skipped, which advances the turn. If all circuits
-    /// are open, none is skipped: an attempt that may fail is better than none.</summary>
+    /// <summary>Returns the proxy of a turn. Proxies with an open circuit are skipped, which advances the turn.
+    /// If all circuits are open, none is skipped: an attempt that may fail is better than none.</summary>
     public Proxy Choose(ref uint turn)
     {
         var proxies = All;
@@ -80,12 +88,16 @@ internal sealed class ProxyPool : IDisposable
         }
         catch (TimeoutException)
         {
-            throw new RpcException(new Status(StatusCode.DeadlineExceeded, $"The attempt was not sent: the names in {_section}:Proxies are still being looked up."));
+            throw new RpcException(new Status(
+                StatusCode.DeadlineExceeded,
+                $"The attempt was not sent: the names in {_section}:Proxies are still being looked up."));
         }
         if (All.Count == 0)
         {
             throw new RpcException(new Status(
-                StatusCode.Unavailable, $"The attempt was not sent: no name in {_section}:Proxies has an address: {string.Join("; ", _named.Select(named => named.Failure))}"));
+                StatusCode.Unavailable,
+                $"The attempt was not sent: no name in {_section}:Proxies has an address: "
+                    + $"{string.Join("; ", _named.Select(named => named.Failure))}"));
         }
     }
 }
@@ -99,7 +111,8 @@ internal sealed class ProxyPool : IDisposable
 /// <param name="calls">Makes calls over the channel.</param>
 /// <param name="circuit">Its circuit breaker.</param>
 internal sealed class Proxy(
-    Uri address, IPAddress? ip, string name, NamedProxies? named, GrpcChannel channel, CallInvoker calls, Circuit circuit) : IDisposable
+    Uri address, IPAddress? ip, string name, NamedProxies? named, GrpcChannel channel,
+    CallInvoker calls, Circuit circuit) : IDisposable
 {
     private static readonly TimeSpan HungMax = TimeSpan.FromMinutes(1);
 
@@ -117,12 +130,14 @@ internal sealed class Proxy(
 
     public CallInvoker Calls => calls;
 
-    /// <summary>The class that protoc generates. Its calls have the proxy's name as their host, as <see cref="UnaryCalls"/>'s have.</summary>
-    public BillingService.BillingServiceClient Billing { get; } = new BillingService.BillingServiceClient(calls).WithHost(name);
+    /// <summary>The class that protoc generates. Its calls have the proxy's name as their host, as
+    /// <see cref="UnaryCalls"/>'s have.</summary>
+    public BillingService.BillingServiceClient Billing { get; } =
+        new BillingService.BillingServiceClient(calls).WithHost(name);
 
     public static Proxy At(
-        Uri address, IPAddress? ip, NamedProxies? named, BillingClientOptions options, SslClientAuthenticationOptions tls, TimeProvider time,
-        ILogger log)
+        Uri address, IPAddress? ip, NamedProxies? named, BillingClientOptions options,
+        SslClientAuthenticationOptions tls, TimeProvider time, ILogger log)
     {
         var name = NameOf(address, ip);
         var connect = new Connector(options.Resolve, ip).ConnectAsync;
@@ -132,8 +147,8 @@ internal sealed class Proxy(
             EnableMultipleHttp2Connections = true,
             PooledConnectionIdleTimeout = TimeSpan.FromMinutes(5),
             ConnectCallback = connect,
-            // For a process that hangs, whose kernel still answers, and streams, which have no deadline. Nothing shorter: a busy proxy
-            // on a slow machine takes its time, and retries would add to its load.
+            // For a process that hangs, whose kernel still answers, and streams, which have no deadline. Nothing
+            // shorter: a busy proxy on a slow machine takes its time, and retries would add to its load.
             KeepAlivePingPolicy = HttpKeepAlivePingPolicy.WithActiveRequests,
             KeepAlivePingDelay = HungMax,
             KeepAlivePingTimeout = HungMax,
@@ -152,7 +167,8 @@ internal sealed class Proxy(
             // A proxy of the network, or another way to connect, would choose another address.
             (handler.UseProxy, handler.ConnectCallback) = (false, connect);
         }
-        var channel = GrpcChannel.ForAddress(address, new GrpcChannelOptions { HttpHandler = hooked, DisposeHttpClient = true });
+        var channel = GrpcChannel.ForAddress(
+            address, new GrpcChannelOptions { HttpHandler = hooked, DisposeHttpClient = true });
         return new Proxy(address, ip, name, named, channel, channel.Intercept([.. options.Interceptors]),
             new Circuit(name, options, time, log));
     }

@@ -3,8 +3,8 @@ using Grpc.Core;
 
 namespace Billing.Client;
 
-/// <summary>What the client classes that protoc generates call: each call and each stream goes to the proxies in turn, with the client's token,
-/// retries and circuits.</summary>
+/// <summary>What the client classes that protoc generates call: each call and each stream goes to the proxies in turn,
+/// with the client's token, retries and circuits.</summary>
 internal sealed class RetryingInvoker(ProxyCalls calls) : CallInvoker
 {
     /// <inheritdoc/>
@@ -36,7 +36,8 @@ internal sealed class RetryingInvoker(ProxyCalls calls) : CallInvoker
             throw NotKnown(method);
         }
         var pages = new StreamedAnswers<ListStatementResponse>(
-            token => StatementReader.ReadAsync(calls.Streams(method.FullName[1..], options.Headers), question, token), options, calls.Time);
+            token => StatementReader.ReadAsync(calls.Streams(method.FullName[1..], options.Headers), question, token),
+            options, calls.Time);
         return (AsyncServerStreamingCall<TResponse>)(object)new AsyncServerStreamingCall<ListStatementResponse>(
             pages, Task.FromResult(Metadata.Empty), () => pages.Status, () => Metadata.Empty, pages.Dispose);
     }
@@ -51,7 +52,8 @@ internal sealed class RetryingInvoker(ProxyCalls calls) : CallInvoker
         }
         var requests = new StreamedRequests<MakePaymentRequest>(calls.StreamWindow);
         var answers = new StreamedAnswers<MakePaymentsResponse>(
-            token => MessagesOf(calls.Bulk(options.Headers).RunAsync(requests.ReadAllAsync(), token), requests), options, calls.Time);
+            token => MessagesOf(calls.Bulk(options.Headers).RunAsync(requests.ReadAllAsync(), token), requests),
+            options, calls.Time);
         answers.Ended.Register(requests.End);
         object call = new AsyncDuplexStreamingCall<MakePaymentRequest, MakePaymentsResponse>(
             requests, answers, Task.FromResult(Metadata.Empty), () => answers.Status, () => Metadata.Empty,
@@ -64,9 +66,11 @@ internal sealed class RetryingInvoker(ProxyCalls calls) : CallInvoker
         Method<TRequest, TResponse> method, string? host, CallOptions options) => throw NotKnown(method);
 
     // How a stream is continued at another proxy depends on its messages.
-    private static NotSupportedException NotKnown(IMethod method) => new($"This client knows no stream {method.FullName}.");
+    private static NotSupportedException NotKnown(IMethod method) =>
+        new($"This client knows no stream {method.FullName}.");
 
-    private static async IAsyncEnumerable<MakePaymentsResponse> MessagesOf(IAsyncEnumerable<BulkAnswer> answers, StreamedRequests<MakePaymentRequest> requests)
+    private static async IAsyncEnumerable<MakePaymentsResponse> MessagesOf(
+        IAsyncEnumerable<BulkAnswer> answers, StreamedRequests<MakePaymentRequest> requests)
     {
         try
         {

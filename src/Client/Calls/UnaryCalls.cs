@@ -4,9 +4,11 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.Client;
 
-/// <summary>Makes unary calls: selects the proxy, retries, updates the circuit breakers, logs and records telemetry.</summary>
+/// <summary>Makes unary calls: selects the proxy, retries, updates the circuit breakers, logs and records
+/// telemetry.</summary>
 internal sealed class UnaryCalls(
-    BillingClientOptions options, TimeProvider time, ProxyPool proxies, RetryBudget budget, BearerToken token, ClientTelemetry telemetry, ILogger log)
+    BillingClientOptions options, TimeProvider time, ProxyPool proxies, RetryBudget budget,
+    BearerToken token, ClientTelemetry telemetry, ILogger log)
 {
     private readonly RetryPolicy _retries = new(options, time, budget, RetryPolicy.IsRetriedCall);
 
@@ -57,11 +59,13 @@ internal sealed class UnaryCalls(
         }
         catch (RpcException e) when (_retries.Handles(e))
         {
-            // Only failed calls pay for the retry pipeline: it receives the first failure as that of its own first attempt.
+            // Only failed calls pay for the retry pipeline: it receives the first failure as that of its
+            // own first attempt.
             call.FirstFailure = e;
         }
         return await _retries.ExecuteAsync(
-            static (s, _) => s.Calls.TryAgainAsync(s.Call), (Calls: this, Call: call), call.End, call.Options.CancellationToken)
+            static (s, _) => s.Calls.TryAgainAsync(s.Call),
+            (Calls: this, Call: call), call.End, call.Options.CancellationToken)
             .ConfigureAwait(false);
     }
 
@@ -80,7 +84,8 @@ internal sealed class UnaryCalls(
 }
 
 /// <summary>One call of a gRPC method with all its attempts.</summary>
-internal sealed class UnaryCall<TRequest, TAnswer>(Method<TRequest, TAnswer> method, string? host, CallOptions options, TRequest request)
+internal sealed class UnaryCall<TRequest, TAnswer>(
+    Method<TRequest, TAnswer> method, string? host, CallOptions options, TRequest request)
     where TRequest : class
     where TAnswer : class
 {
@@ -110,9 +115,11 @@ internal sealed class UnaryCall<TRequest, TAnswer>(Method<TRequest, TAnswer> met
     /// <summary>The failure of the first attempt, until the retry pipeline has received it.</summary>
     public RpcException? FirstFailure { get; set; }
 
-    public Status Status => _failure?.Status ?? _attempt?.GetStatus() ?? throw new InvalidOperationException("The call has not ended.");
+    public Status Status =>
+        _failure?.Status ?? _attempt?.GetStatus() ?? throw new InvalidOperationException("The call has not ended.");
 
-    public Metadata Trailers => _failure?.Trailers ?? _attempt?.GetTrailers() ?? throw new InvalidOperationException("The call has not ended.");
+    public Metadata Trailers =>
+        _failure?.Trailers ?? _attempt?.GetTrailers() ?? throw new InvalidOperationException("The call has not ended.");
 
     /// <summary>Returns the headers of the answer, once there is one.</summary>
     public async Task<Metadata> HeadersAsync()
@@ -130,12 +137,14 @@ internal sealed class UnaryCall<TRequest, TAnswer>(Method<TRequest, TAnswer> met
         Options = Options.WithHeaders(StreamCalls.Together(Options.Headers, token)!).WithDeadline(end.UtcDateTime);
     }
 
-    /// <summary>Returns what the call failed with. Its own deadline says nothing of why there was no answer: the attempt before it does.</summary>
+    /// <summary>Returns what the call failed with. Its own deadline says nothing of why there was no answer:
+    /// the attempt before it does.</summary>
     public RpcException Ended(RpcException failure)
     {
         var last = failure;
         var text = ProxyFailure.Message(failure);
-        if (failure.StatusCode == StatusCode.DeadlineExceeded && ProxyFailure.IsUnanswered(failure) && _proxy is not null)
+        if (failure.StatusCode == StatusCode.DeadlineExceeded && ProxyFailure.IsUnanswered(failure)
+            && _proxy is not null)
         {
             text = $"There was no answer from {_proxy.Name} within {_time}.";
             if (_lastFailure is not null)
@@ -144,7 +153,9 @@ internal sealed class UnaryCall<TRequest, TAnswer>(Method<TRequest, TAnswer> met
                 text += $" The attempt before it failed: {last.StatusCode}: {ProxyFailure.Message(last)}";
             }
         }
-        return _failure = ProxyFailure.After(Tries, new RpcException(new Status(failure.StatusCode, text, failure.Status.DebugException), last.Trailers));
+        return _failure = ProxyFailure.After(
+            Tries,
+            new RpcException(new Status(failure.StatusCode, text, failure.Status.DebugException), last.Trailers));
     }
 
     /// <summary>Ends the current attempt; there is no other one.</summary>
@@ -162,8 +173,8 @@ internal sealed class UnaryCall<TRequest, TAnswer>(Method<TRequest, TAnswer> met
         {
             throw new RpcException(new Status(StatusCode.Cancelled, "The call was disposed of."));
         }
-        // A retry goes to the proxy after the failed one. The shared turn could lead back to the failed proxy, because other
-        // calls advance it in between.
+        // A retry goes to the proxy after the failed one. The shared turn could lead back to the failed proxy,
+        // because other calls advance it in between.
         var turn = Tries++ == 0 ? Turn : Turn + 1;
         var proxy = _proxy = proxies.Choose(ref turn);
         Turn = turn;

@@ -3,8 +3,8 @@ using System.Net.Sockets;
 
 namespace Billing.Client.Connections;
 
-/// <summary>Connects to whichever address of a name answers first, as RFC 8305 describes: an address that answers nothing delays the next one by
-/// a quarter of a second, and not by the minutes that its own attempt takes.</summary>
+/// <summary>Connects to whichever address of a name answers first, as RFC 8305 describes: an address that answers
+/// nothing delays the next one by a quarter of a second, and not by the minutes that its own attempt takes.</summary>
 internal static class AddressRace
 {
     private static readonly TimeSpan HeadStart = TimeSpan.FromMilliseconds(250);
@@ -61,7 +61,8 @@ internal static class AddressRace
             .SelectMany(turn => families.Where(family => turn < family.Count).Select(family => family[turn]));
     }
 
-    private static async Task<Socket> ConnectAsync(IPEndPoint endPoint, Action<Socket> prepare, CancellationToken cancellationToken)
+    private static async Task<Socket> ConnectAsync(
+        IPEndPoint endPoint, Action<Socket> prepare, CancellationToken cancellationToken)
     {
         var socket = new Socket(endPoint.AddressFamily, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
         try

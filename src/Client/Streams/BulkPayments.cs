@@ -4,8 +4,8 @@ using Grpc.Core;
 
 namespace Billing.Client;
 
-/// <summary>One run of bulk payments: reads the requests, sends them over one stream after another, and returns the answers.
-/// </summary>
+/// <summary>One run of bulk payments: reads the requests, sends them over one stream after another,
+/// and returns the answers.</summary>
 internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int window, TimeProvider time)
 {
     private static readonly WriteOptions Buffered = new(WriteFlags.BufferHint);
@@ -38,7 +38,8 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
     }
 
     private async Task TakeAsync(
-        IAsyncEnumerable<MakePaymentRequest> requests, InFlightPayments payments, SemaphoreSlim slots, CancellationToken cancellationToken)
+        IAsyncEnumerable<MakePaymentRequest> requests, InFlightPayments payments,
+        SemaphoreSlim slots, CancellationToken cancellationToken)
     {
         try
         {
@@ -69,7 +70,8 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
             while (await payments.Outbox.WaitToReadAsync(cancellationToken).ConfigureAwait(false))
             {
                 await streams.Retries.ExecuteAsync(
-                    static (s, token) => s.Run.StreamAsync(s.Payments, token), (Run: this, Payments: payments), end: null, cancellationToken)
+                    static (s, token) => s.Run.StreamAsync(s.Payments, token),
+                    (Run: this, Payments: payments), end: null, cancellationToken)
                     .ConfigureAwait(false);
             }
         }
@@ -87,8 +89,8 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
         }
     }
 
-    /// <summary>Sends payments over one stream, to the next proxy, until all are answered or the stream breaks after at least
-    /// one answer.</summary>
+    /// <summary>Sends payments over one stream, to the next proxy, until all are answered or the stream breaks after at
+    /// least one answer.</summary>
     /// <exception cref="RpcException">The stream broke before its first answer, or with a failure that is not retried.
     /// </exception>
     private async ValueTask<bool> StreamAsync(InFlightPayments payments, CancellationToken cancellationToken)
@@ -128,7 +130,8 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
     }
 
     private async Task ReadAsync(
-        Proxy proxy, IAsyncStreamReader<MakePaymentsResponse> answers, InFlightPayments payments, CancellationToken cancellationToken)
+        Proxy proxy, IAsyncStreamReader<MakePaymentsResponse> answers,
+        InFlightPayments payments, CancellationToken cancellationToken)
     {
         for (var first = true; await answers.MoveNext(cancellationToken).ConfigureAwait(false); first = false)
         {
@@ -143,11 +146,13 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
         }
     }
 
-    private async Task SendLaterAsync(InFlightPayment payment, InFlightPayments payments, CancellationToken cancellationToken)
+    private async Task SendLaterAsync(
+        InFlightPayment payment, InFlightPayments payments, CancellationToken cancellationToken)
     {
         try
         {
-            await Task.Delay(streams.Retries.DelayAfter(payment.Failures), time, cancellationToken).ConfigureAwait(false);
+            await Task.Delay(streams.Retries.DelayAfter(payment.Failures), time, cancellationToken)
+                .ConfigureAwait(false);
             payments.SendAgain(payment);
         }
         catch (OperationCanceledException)

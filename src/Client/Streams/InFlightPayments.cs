@@ -4,7 +4,8 @@ using Grpc.Core;
 
 namespace Billing.Client;
 
-/// <summary>A payment in flight: read from the requests, of which it is the one with this number, and not yet answered.</summary>
+/// <summary>A payment in flight: read from the requests, of which it is the one with this number,
+/// and not yet answered.</summary>
 internal sealed class InFlightPayment(long number, MakePaymentRequest request)
 {
     public long Number => number;
@@ -29,8 +30,8 @@ internal sealed class InFlightPayment(long number, MakePaymentRequest request)
 /// <param name="IsFirstTry">Whether no earlier sending of the payment may have been recorded.</param>
 internal readonly record struct BulkAnswer(MakePaymentsResponse Message, bool IsFirstTry);
 
-/// <summary>The payments in flight of one bulk run: read from the requests, sent, and kept until they are answered. Thread-safe.
-/// </summary>
+/// <summary>The payments in flight of one bulk run: read from the requests, sent, and kept until they are answered.
+/// Thread-safe.</summary>
 internal sealed class InFlightPayments(RetryPolicy retries)
 {
     private readonly Lock _gate = new();
@@ -52,8 +53,8 @@ internal sealed class InFlightPayments(RetryPolicy retries)
     /// <summary>Payments to send, in order; completes when all payments are answered.</summary>
     public ChannelReader<InFlightPayment> Outbox => _outbox.Reader;
 
-    /// <summary>Answers for the caller; completes when all payments are answered, with the exception of the requests if there was
-    /// one.</summary>
+    /// <summary>Answers for the caller; completes when all payments are answered, with the exception of the requests
+    /// if there was one.</summary>
     public ChannelReader<BulkAnswer> Answers => _answers.Reader;
 
     public long Answered => Interlocked.Read(ref _answered);
@@ -86,7 +87,8 @@ internal sealed class InFlightPayments(RetryPolicy retries)
         }
     }
 
-    /// <summary>Puts all unanswered payments into the outbox, in the order of the requests, after the end of a stream.</summary>
+    /// <summary>Puts all unanswered payments into the outbox, in the order of the requests,
+    /// after the end of a stream.</summary>
     /// <param name="mayBeRecorded">Whether those that were sent over it may have been recorded.</param>
     public void SendUnansweredAgain(bool mayBeRecorded)
     {

@@ -25,7 +25,8 @@ internal sealed class StatementReader : IDisposable
         StreamCalls streams, ListStatementRequest request, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         using var reader = new StatementReader(streams, request);
-        while (await streams.Retries.ExecuteAsync(static (r, token) => r.MoveAsync(token), reader, end: null, cancellationToken)
+        while (await streams.Retries.ExecuteAsync(
+            static (r, token) => r.MoveAsync(token), reader, end: null, cancellationToken)
             .ConfigureAwait(false))
         {
             yield return reader._call!.ResponseStream.Current;

@@ -13,8 +13,8 @@ namespace Billing.Client;
 /// <param name="telemetry">The telemetry.</param>
 /// <param name="log">The log.</param>
 internal sealed class StreamCalls(
-    string method, Metadata? headers, BillingClientOptions options, ProxyPool proxies, RetryPolicy retries, BearerToken token,
-    ClientTelemetry telemetry, ILogger log)
+    string method, Metadata? headers, BillingClientOptions options, ProxyPool proxies, RetryPolicy retries,
+    BearerToken token, ClientTelemetry telemetry, ILogger log)
 {
     public RetryPolicy Retries => retries;
 
@@ -28,9 +28,9 @@ internal sealed class StreamCalls(
         return proxy;
     }
 
-    /// <summary>Returns the options of a stream. They have no deadline: a stream lasts as long as there are messages, and the
-    /// proxy limits the wait for each answer. The waits for its token, for the first addresses and between its retries are bounded by the
-    /// deadline of a call.</summary>
+    /// <summary>Returns the options of a stream. They have no deadline: a stream lasts as long as there are messages,
+    /// and the proxy limits the wait for each answer. The waits for its token, for the first addresses and between its
+    /// retries are bounded by the deadline of a call.</summary>
     public async ValueTask<CallOptions> OptionsAsync(CancellationToken cancellationToken)
     {
         var identity = await token.HeadersAsync(options.Deadline, cancellationToken).ConfigureAwait(false);

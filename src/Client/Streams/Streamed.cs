@@ -3,7 +3,8 @@ using Grpc.Core;
 
 namespace Billing.Client;
 
-/// <summary>A sequence of answers as gRPC's generated classes read it: each at its turn, with a status at the end.</summary>
+/// <summary>A sequence of answers as gRPC's generated classes read it: each at its turn, with a
+/// status at the end.</summary>
 internal sealed class StreamedAnswers<T> : IAsyncStreamReader<T>, IDisposable
 {
     private readonly CancellationToken _cancelled;
@@ -18,7 +19,9 @@ internal sealed class StreamedAnswers<T> : IAsyncStreamReader<T>, IDisposable
     public StreamedAnswers(Func<CancellationToken, IAsyncEnumerable<T>> read, CallOptions options, TimeProvider time)
     {
         _cancelled = options.CancellationToken;
-        _late = options.Deadline is { } end ? new CancellationTokenSource(ProxyCalls.TimerOf(end - time.GetUtcNow().UtcDateTime), time) : null;
+        _late = options.Deadline is { } end
+            ? new CancellationTokenSource(ProxyCalls.TimerOf(end - time.GetUtcNow().UtcDateTime), time)
+            : null;
         _ended = CancellationTokenSource.CreateLinkedTokenSource(_cancelled, _late?.Token ?? CancellationToken.None);
         _answers = read(_ended.Token).GetAsyncEnumerator(_ended.Token);
     }
@@ -52,7 +55,8 @@ internal sealed class StreamedAnswers<T> : IAsyncStreamReader<T>, IDisposable
         }
         catch (OperationCanceledException e) when (_ended.IsCancellationRequested)
         {
-            var isLate = _late is { IsCancellationRequested: true } && !_cancelled.IsCancellationRequested && !cancellationToken.IsCancellationRequested;
+            var isLate = _late is { IsCancellationRequested: true } && !_cancelled.IsCancellationRequested
+                && !cancellationToken.IsCancellationRequested;
             _status = isLate
                 ? new Status(StatusCode.DeadlineExceeded, "The deadline of the stream has passed.", e)
                 : new Status(StatusCode.Cancelled, "The caller cancelled the stream.", e);

@@ -4,9 +4,9 @@ using Billing.Contracts;
 
 namespace Billing.Client.Testing;
 
-/// <summary>An in-memory billing platform for the tests of its callers: accounts, limits, holds, declines, idempotency, versions
-/// and statements by the same rules as the real one. A test can make it lose answers. What it is given as is a <see cref="BillingClient"/>; the
-/// operators' part is <see cref="Admin"/>. Thread-safe.</summary>
+/// <summary>An in-memory billing platform for the tests of its callers: accounts, limits, holds, declines, idempotency,
+/// versions and statements by the same rules as the real one. A test can make it lose answers. What it is given as is a
+/// <see cref="BillingClient"/>; the operators' part is <see cref="Admin"/>. Thread-safe.</summary>
 public sealed class InMemoryBilling : BillingClient
 {
     private readonly decimal _creditLimit;
@@ -20,8 +20,8 @@ public sealed class InMemoryBilling : BillingClient
     private readonly Queue<bool> _lost = new();
 
     /// <summary>Creates a platform without accounts.</summary>
-    /// <param name="creditLimit">The credit limit of accounts that have no limit of their own, in the currency of each account; zero or more.
-    /// </param>
+    /// <param name="creditLimit">The credit limit of accounts that have no limit of their own, in the currency of each
+    /// account; zero or more.</param>
     /// <param name="time">The clock; the system clock if null.</param>
     /// <exception cref="ArgumentOutOfRangeException">The limit is negative.</exception>
     public InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? time = null)
@@ -37,9 +37,10 @@ public sealed class InMemoryBilling : BillingClient
     /// <summary>Always zero: nothing fails on the way.</summary>
     public override long Retried => 0;
 
-    /// <summary>Makes the platform lose the answer to the next payment, limit or other change, as when a proxy fails: its outcome is unknown.
-    /// Each call adds one answer to lose.</summary>
-    /// <param name="recorded">Whether the request is recorded; the caller cannot tell, and has to retry either way.</param>
+    /// <summary>Makes the platform lose the answer to the next payment, limit or other change, as when a proxy fails:
+    /// its outcome is unknown. Each call adds one answer to lose.</summary>
+    /// <param name="recorded">Whether the request is recorded; the caller cannot tell, and has to
+    /// retry either way.</param>
     public void LoseNextAnswer(bool recorded)
     {
         lock (_gate)
@@ -49,12 +50,14 @@ public sealed class InMemoryBilling : BillingClient
     }
 
     /// <inheritdoc/>
-    public override Task<Outcome<PaymentAnswer>> PayAsync(Payment payment, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    public override Task<Outcome<PaymentAnswer>> PayAsync(
+        Payment payment, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(payment);
         BillingClientOptions.CheckDeadline(deadline);
         cancellationToken.ThrowIfCancellationRequested();
-        return Task.FromResult(Answer(payment.Account, payment.Id, payment, (account, now) => account.Pay(payment, now)));
+        return Task.FromResult(
+            Answer(payment.Account, payment.Id, payment, (account, now) => account.Pay(payment, now)));
     }
 
     /// <inheritdoc/>
@@ -70,7 +73,8 @@ public sealed class InMemoryBilling : BillingClient
 
     /// <inheritdoc/>
     public override Task<AccountBalance> GetBalanceAsync(
-        CardAccount account, long minVersion = 0, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+        CardAccount account, long minVersion = 0, TimeSpan? deadline = null,
+        CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(account);
         ArgumentOutOfRangeException.ThrowIfNegative(minVersion);
@@ -83,7 +87,8 @@ public sealed class InMemoryBilling : BillingClient
             return balance.Version >= minVersion
                 ? Task.FromResult(balance)
                 : Task.FromException<AccountBalance>(new BillingException(
-                    RejectionReason.VersionNotReached, ErrorReasons.VersionNotReached, "min_version", $"min_version is {minVersion}; the account is at version {balance.Version}."));
+                    RejectionReason.VersionNotReached, ErrorReasons.VersionNotReached, "min_version",
+                    $"min_version is {minVersion}; the account is at version {balance.Version}."));
         }
     }
 
@@ -101,13 +106,15 @@ public sealed class InMemoryBilling : BillingClient
             return version <= found.Lines.Count
                 ? Task.FromResult(found.BalanceAt((int)version))
                 : Task.FromException<PastBalance>(new BillingException(
-                    RejectionReason.VersionNotReached, ErrorReasons.VersionNotReached, "version", $"version is {version}; the account is at version {found.Lines.Count}."));
+                    RejectionReason.VersionNotReached, ErrorReasons.VersionNotReached, "version",
+                    $"version is {version}; the account is at version {found.Lines.Count}."));
         }
     }
 
     /// <inheritdoc/>
     public override Task<PastBalance> GetBalanceAtAsync(
-        CardAccount account, DateTimeOffset time, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+        CardAccount account, DateTimeOffset time, TimeSpan? deadline = null,
+        CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(account);
         BillingClientOptions.CheckDeadline(deadline);
@@ -115,7 +122,8 @@ public sealed class InMemoryBilling : BillingClient
         lock (_gate)
         {
             var found = AccountOf(account).Account;
-            return Task.FromResult(found.BalanceAt((int)(found.Lines.LastOrDefault(line => line.DecidedAt <= time)?.Version ?? 0)));
+            return Task.FromResult(
+                found.BalanceAt((int)(found.Lines.LastOrDefault(line => line.DecidedAt <= time)?.Version ?? 0)));
         }
     }
 
@@ -130,8 +138,8 @@ public sealed class InMemoryBilling : BillingClient
 
     /// <inheritdoc/>
     public override Task<StatementPage> GetStatementPageAsync(
-        CardAccount account, StatementFilter? filter = null, int pageSize = 0, string? pageToken = null, TimeSpan? deadline = null,
-        CancellationToken cancellationToken = default)
+        CardAccount account, StatementFilter? filter = null, int pageSize = 0, string? pageToken = null,
+        TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(account);
         ArgumentOutOfRangeException.ThrowIfNegative(pageSize);
@@ -141,7 +149,8 @@ public sealed class InMemoryBilling : BillingClient
         // A token is the version that its page goes on after, and the request that it is of.
         var query = filter.Request(account, 0, null).ToString();
         var after = 0L;
-        if ((FieldRules.Check(filter.Request(account, pageSize, pageToken)) ?? Read(pageToken, query, out after)) is { } violation)
+        if ((FieldRules.Check(filter.Request(account, pageSize, pageToken))
+            ?? Read(pageToken, query, out after)) is { } violation)
         {
             return Task.FromException<StatementPage>(Invalid(violation));
         }
@@ -150,7 +159,8 @@ public sealed class InMemoryBilling : BillingClient
             var size = pageSize == 0 ? StatementPage.SizeDefault : Math.Min(pageSize, StatementPage.SizeMax);
             List<StatementLine> lines =
             [
-                .. AccountOf(account).Account.Lines.Where(line => line.Version > after && filter.Selects(line)).Take(size + 1),
+                .. AccountOf(account).Account.Lines.Where(line => line.Version > after && filter.Selects(line))
+                    .Take(size + 1),
             ];
             return Task.FromResult(lines.Count <= size
                 ? new StatementPage(lines, null)
@@ -178,47 +188,58 @@ public sealed class InMemoryBilling : BillingClient
         ArgumentNullException.ThrowIfNull(account);
         ArgumentOutOfRangeException.ThrowIfNegative(afterVersion);
         ArgumentOutOfRangeException.ThrowIfNegative(limit);
-        return ReadAsync(account, new StatementFilter(), afterVersion, limit == 0 ? int.MaxValue : limit, cancellationToken);
+        return ReadAsync(
+            account, new StatementFilter(), afterVersion, limit == 0 ? int.MaxValue : limit, cancellationToken);
     }
 
     /// <inheritdoc/>
-    public override Task<Outcome<HoldAnswer>> AuthoriseAsync(Hold hold, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    public override Task<Outcome<HoldAnswer>> AuthoriseAsync(
+        Hold hold, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(hold);
         BillingClientOptions.CheckDeadline(deadline);
         cancellationToken.ThrowIfCancellationRequested();
-        return Task.FromResult(Answer(hold.Account, hold.Id, (hold.Amount, hold.Duration, hold.Notes), (account, now) => account.Authorise(hold, now)));
+        return Task.FromResult(Answer(
+            hold.Account, hold.Id, (hold.Amount, hold.Duration, hold.Notes),
+            (account, now) => account.Authorise(hold, now)));
     }
 
     /// <inheritdoc/>
-    public override Task<Outcome<CaptureAnswer>> CaptureAsync(Capture capture, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    public override Task<Outcome<CaptureAnswer>> CaptureAsync(
+        Capture capture, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(capture);
         BillingClientOptions.CheckDeadline(deadline);
         cancellationToken.ThrowIfCancellationRequested();
-        return Task.FromResult(Answer(capture.Account, capture.Id, capture, (account, now) => account.Capture(capture, now)));
+        return Task.FromResult(
+            Answer(capture.Account, capture.Id, capture, (account, now) => account.Capture(capture, now)));
     }
 
     /// <inheritdoc/>
-    public override Task<Outcome<HoldVoidAnswer>> VoidAsync(HoldVoid request, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    public override Task<Outcome<HoldVoidAnswer>> VoidAsync(
+        HoldVoid request, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(request);
         BillingClientOptions.CheckDeadline(deadline);
         cancellationToken.ThrowIfCancellationRequested();
-        return Task.FromResult(Answer(request.Account, request.Id, request, (account, now) => account.Void(request, now)));
+        return Task.FromResult(
+            Answer(request.Account, request.Id, request, (account, now) => account.Void(request, now)));
     }
 
     /// <inheritdoc/>
-    public override Task<Outcome<RefundAnswer>> RefundAsync(Refund refund, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
+    public override Task<Outcome<RefundAnswer>> RefundAsync(
+        Refund refund, TimeSpan? deadline = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(refund);
         BillingClientOptions.CheckDeadline(deadline);
         cancellationToken.ThrowIfCancellationRequested();
-        return Task.FromResult(Answer(refund.Account, refund.Id, refund, (account, now) => account.Refund(refund, now)));
+        return Task.FromResult(
+            Answer(refund.Account, refund.Id, refund, (account, now) => account.Refund(refund, now)));
     }
 
     private async IAsyncEnumerable<StatementLine> ReadAsync(
-        CardAccount account, StatementFilter filter, long after, int limit, [EnumeratorCancellation] CancellationToken cancellationToken)
+        CardAccount account, StatementFilter filter, long after, int limit,
+        [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         if (FieldRules.Check(filter.Request(account, 0, null)) is { } violation)
         {
@@ -227,7 +248,11 @@ public sealed class InMemoryBilling : BillingClient
         List<StatementLine> lines;
         lock (_gate)
         {
-            lines = [.. AccountOf(account).Account.Lines.Where(line => line.Version > after && filter.Selects(line)).Take(limit)];
+            lines =
+            [
+                .. AccountOf(account).Account.Lines.Where(line => line.Version > after && filter.Selects(line))
+                    .Take(limit),
+            ];
         }
         foreach (var line in lines)
         {
@@ -244,7 +269,8 @@ public sealed class InMemoryBilling : BillingClient
     {
         after = 0;
         return string.IsNullOrEmpty(pageToken)
-            || (pageToken.Split(' ', 2) is [var version, var of] && of == query && long.TryParse(version, CultureInfo.InvariantCulture, out after))
+            || (pageToken.Split(' ', 2) is [var version, var of] && of == query
+                && long.TryParse(version, CultureInfo.InvariantCulture, out after))
             ? null
             : new FieldViolation("page_token", "must be the token of a page of the same account and filter");
     }
@@ -257,7 +283,10 @@ public sealed class InMemoryBilling : BillingClient
         {
             var isLost = _lost.TryDequeue(out var recorded);
             var outcome = isLost && !recorded ? null : AnswerOnce(account, id, request, decide);
-            return isLost ? new(id, unknown: new Uncertainty { Message = "The answer was lost, as requested with LoseNextAnswer." }) : outcome!;
+            return isLost
+                ? new(
+                    id, unknown: new Uncertainty { Message = "The answer was lost, as requested with LoseNextAnswer." })
+                : outcome!;
         }
     }
 
@@ -307,7 +336,8 @@ public sealed class InMemoryBilling : BillingClient
             ArgumentNullException.ThrowIfNull(change);
             BillingClientOptions.CheckDeadline(deadline);
             cancellationToken.ThrowIfCancellationRequested();
-            return Task.FromResult(billing.Answer(change.Account, change.Id, change, (account, now) => account.Set(change, now)));
+            return Task.FromResult(
+                billing.Answer(change.Account, change.Id, change, (account, now) => account.Set(change, now)));
         }
 
         public override Task<Outcome<AccountStatusAnswer>> SetAccountStatusAsync(
@@ -316,7 +346,8 @@ public sealed class InMemoryBilling : BillingClient
             ArgumentNullException.ThrowIfNull(change);
             BillingClientOptions.CheckDeadline(deadline);
             cancellationToken.ThrowIfCancellationRequested();
-            return Task.FromResult(billing.Answer(change.Account, change.Id, change, (account, now) => account.Set(change, now)));
+            return Task.FromResult(
+                billing.Answer(change.Account, change.Id, change, (account, now) => account.Set(change, now)));
         }
     }
 }

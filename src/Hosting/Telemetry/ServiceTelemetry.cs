@@ -14,8 +14,8 @@ using OpenTelemetry.Trace;
 
 namespace Billing.Hosting.Telemetry;
 
-/// <summary>Configures the telemetry of a service: metrics on <c>/metrics</c>, and metrics, traces and logs over OTLP if an
-/// endpoint is set. Nothing is measured that is not exported.</summary>
+/// <summary>Configures the telemetry of a service: metrics on <c>/metrics</c>, and metrics, traces and logs over OTLP
+/// if an endpoint is set. Nothing is measured that is not exported.</summary>
 public static class ServiceTelemetry
 {
     /// <summary>The path of the metrics.</summary>
@@ -24,11 +24,15 @@ public static class ServiceTelemetry
     // By name, so that each process exports those of them that it creates.
     private static readonly string[] Meters =
     [
-        "Billing.Proxy", "Billing.Backends", "Billing.Webhooks", "Billing.Messaging", ClockWatch.MeterName, "Npgsql", "System.Runtime",
+        "Billing.Proxy", "Billing.Backends", "Billing.Webhooks", "Billing.Messaging",
+        ClockWatch.MeterName, "Npgsql", "System.Runtime",
         "Microsoft.AspNetCore.Hosting", "Microsoft.AspNetCore.Server.Kestrel",
     ];
 
-    private static readonly string[] Sources = [Tracing.SourceName, "Microsoft.AspNetCore", "System.Net.Http", "Grpc.Net.Client", "Npgsql"];
+    private static readonly string[] Sources =
+    [
+        Tracing.SourceName, "Microsoft.AspNetCore", "System.Net.Http", "Grpc.Net.Client", "Npgsql",
+    ];
 
     // Any of the standard environment variables for endpoints; the SDK itself reads the other variables.
     private static readonly string[] EndpointVariables =
@@ -39,10 +43,12 @@ public static class ServiceTelemetry
 
     /// <summary>Adds metrics, traces and logs, as far as they are configured.</summary>
     /// <param name="builder">The service's builder.</param>
-    /// <param name="serviceName">The name of the service, e.g. <c>billing-proxy</c>; OTEL_SERVICE_NAME overrides it.</param>
+    /// <param name="serviceName">The name of the service, e.g. <c>billing-proxy</c>;
+    /// OTEL_SERVICE_NAME overrides it.</param>
     public static void AddTelemetry(this WebApplicationBuilder builder, string serviceName)
     {
-        var options = builder.Services.AddSettings<TelemetryOptions>(builder.Configuration, TelemetryOptions.Section, options => options.ValidationErrors());
+        var options = builder.Services.AddSettings<TelemetryOptions>(
+            builder.Configuration, TelemetryOptions.Section, options => options.ValidationErrors());
         if (options.ValidationErrors().Any())
         {
             // The validation at start reports the problems; nothing is built with invalid settings.
@@ -64,7 +70,9 @@ public static class ServiceTelemetry
                     .AddSource(Sources)
                     .SetSampler(new ParentBasedSampler(new CallSampler(options.TraceRatio)))
                     .AddProcessor(new SpanNames()))
-                .WithLogging(configureBuilder: null, logs => (logs.IncludeFormattedMessage, logs.ParseStateValues) = (true, true));
+                .WithLogging(
+                    configureBuilder: null,
+                    logs => (logs.IncludeFormattedMessage, logs.ParseStateValues) = (true, true));
             Export(telemetry, options);
         }
     }
@@ -79,7 +87,8 @@ public static class ServiceTelemetry
         }
         var metrics = app.Services.GetService<MeterProvider>();
         return metrics is not null && app.Services.GetRequiredService<IOptions<TelemetryOptions>>().Value.Prometheus
-            ? app.MapPrometheusScrapingEndpoint(MetricsPath, metrics, configureBranchedPipeline: null, optionsName: null)
+            ? app.MapPrometheusScrapingEndpoint(
+                MetricsPath, metrics, configureBranchedPipeline: null, optionsName: null)
             : null;
     }
 
@@ -106,7 +115,9 @@ public static class ServiceTelemetry
             telemetry.UseOtlpExporter();
             return;
         }
-        var protocol = options.OtlpProtocol == TelemetryOptions.HttpProtobuf ? OtlpExportProtocol.HttpProtobuf : OtlpExportProtocol.Grpc;
+        var protocol = options.OtlpProtocol == TelemetryOptions.HttpProtobuf
+            ? OtlpExportProtocol.HttpProtobuf
+            : OtlpExportProtocol.Grpc;
         telemetry.UseOtlpExporter(protocol, new Uri(options.OtlpEndpoint));
     }
 
@@ -114,13 +125,15 @@ public static class ServiceTelemetry
     private static void Describe(ResourceBuilder resource, string serviceName) => resource
         .AddTelemetrySdk()
         .AddService(
-            serviceName, "billing", Assembly.GetExecutingAssembly().GetCustomAttribute<AssemblyInformationalVersionAttribute>()?.InformationalVersion,
+            serviceName, "billing", Assembly.GetExecutingAssembly()
+                .GetCustomAttribute<AssemblyInformationalVersionAttribute>()?.InformationalVersion,
             serviceInstanceId: $"{Environment.MachineName}-{Environment.ProcessId}")
         .AddEnvironmentVariableDetector();
 }
 
-/// <summary>Samples the traces that start in this service: a share of the incoming calls that carry no trace. Nothing else
-/// starts a trace, so that statements and requests that a service makes in the background are not traced.</summary>
+/// <summary>Samples the traces that start in this service: a share of the incoming calls that carry no
+/// trace. Nothing else starts a trace, so that statements and requests that a service makes in the
+/// background are not traced.</summary>
 internal sealed class CallSampler(double ratio) : Sampler
 {
     private static readonly SamplingResult Drop = new(SamplingDecision.Drop);

@@ -21,7 +21,8 @@ internal sealed class SpanNames : BaseProcessor<Activity>
         }
     }
 
-    /// <summary>Middleware that names the span of a request after its route, unless it already has a specific name.</summary>
+    /// <summary>Middleware that names the span of a request after its route, unless it already
+    /// has a specific name.</summary>
     public static async Task NameRequestAsync(HttpContext http, RequestDelegate next)
     {
         var span = Activity.Current;

@@ -8,18 +8,20 @@ internal sealed class TelemetryOptions
     /// <summary>The configuration section.</summary>
     public const string Section = "Billing:Telemetry";
 
-    /// <summary>gRPC, a value of <see cref="OtlpProtocol"/>, with the name used in OTEL_EXPORTER_OTLP_PROTOCOL.</summary>
+    /// <summary>gRPC, a value of <see cref="OtlpProtocol"/>, with the name used in
+    /// OTEL_EXPORTER_OTLP_PROTOCOL.</summary>
     public const string Grpc = "grpc";
 
     /// <summary>Protobuf in HTTP/1.1 requests, a value of <see cref="OtlpProtocol"/>.</summary>
     public const string HttpProtobuf = "http/protobuf";
 
-    /// <summary>The OTLP endpoint for metrics, traces and logs, e.g. <c>http://localhost:4317</c>. If empty, the endpoint of
-    /// OTEL_EXPORTER_OTLP_ENDPOINT is used; if that is not set either, nothing is exported over OTLP.</summary>
+    /// <summary>The OTLP endpoint for metrics, traces and logs, e.g. <c>http://localhost:4317</c>. If
+    /// empty, the endpoint of OTEL_EXPORTER_OTLP_ENDPOINT is used; if that is not set either, nothing is
+    /// exported over OTLP.</summary>
     public string OtlpEndpoint { get; set; } = "";
 
-    /// <summary>The protocol of <see cref="OtlpEndpoint"/>: <c>grpc</c> or <c>http/protobuf</c>. For an endpoint from the
-    /// environment, OTEL_EXPORTER_OTLP_PROTOCOL applies.</summary>
+    /// <summary>The protocol of <see cref="OtlpEndpoint"/>: <c>grpc</c> or <c>http/protobuf</c>.
+    /// For an endpoint from the environment, OTEL_EXPORTER_OTLP_PROTOCOL applies.</summary>
     public string OtlpProtocol { get; set; } = Grpc;
 
     /// <summary>The share of calls without a <c>traceparent</c> that are traced, 0 to 1. A caller that sends a
@@ -34,7 +36,8 @@ internal sealed class TelemetryOptions
     public IEnumerable<string> ValidationErrors()
     {
         if (OtlpEndpoint.Length > 0
-            && !(Uri.TryCreate(OtlpEndpoint, UriKind.Absolute, out var endpoint) && endpoint.Scheme is "http" or "https"))
+            && !(Uri.TryCreate(OtlpEndpoint, UriKind.Absolute, out var endpoint)
+                && endpoint.Scheme is "http" or "https"))
         {
             yield return $"Billing:Telemetry:OtlpEndpoint: '{OtlpEndpoint}' is not of the form http://host:port.";
         }

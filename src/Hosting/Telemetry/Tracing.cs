@@ -2,7 +2,8 @@ using System.Diagnostics;
 
 namespace Billing.Hosting.Telemetry;
 
-/// <summary>The spans that the platform creates itself, in addition to those of ASP.NET Core, HttpClient and Npgsql.</summary>
+/// <summary>The spans that the platform creates itself, in addition to those of ASP.NET Core,
+/// HttpClient and Npgsql.</summary>
 public static class Tracing
 {
     /// <summary>The name of the activity source.</summary>
@@ -15,8 +16,9 @@ public static class Tracing
 
     private static readonly ActivitySource Source = new(SourceName);
 
-    /// <summary>Starts a span without making it the caller's current one: it continues after this method has returned and may end
-    /// on any thread. Returns null if there is no listener, no parent, or the trace is not sampled.</summary>
+    /// <summary>Starts a span without making it the caller's current one: it continues after this method
+    /// has returned and may end on any thread. Returns null if there is no listener, no parent, or the
+    /// trace is not sampled.</summary>
     public static Activity? Start(string name, ActivityKind kind, ActivityContext parent)
     {
         if (!IsSampled(parent) || !Source.HasListeners())
@@ -29,9 +31,9 @@ public static class Tracing
         return span;
     }
 
-    /// <summary>Starts a span for work that is done for several callers together and makes it the current one until it is
-    /// disposed. It is a child of the first caller's span and has links to the others; the span of a caller that is not traced is null.
-    /// Returns null if none of the callers is traced.</summary>
+    /// <summary>Starts a span for work that is done for several callers together and makes it the current one until it
+    /// is disposed. It is a child of the first caller's span and has links to the others; the span of a caller that is
+    /// not traced is null. Returns null if none of the callers is traced.</summary>
     public static Activity? StartJoint(string name, IEnumerable<Activity?> joined)
     {
         if (!Source.HasListeners())
@@ -43,8 +45,8 @@ public static class Tracing
             name, ActivityKind.Internal, traced[0], links: traced.Skip(1).Select(context => new ActivityLink(context)));
     }
 
-    /// <summary>Ends a span, on any thread, without changing that thread's current span. The error type is one of a few constants; null
-    /// if there was no error.</summary>
+    /// <summary>Ends a span, on any thread, without changing that thread's current span.
+    /// The error type is one of a few constants; null if there was no error.</summary>
     public static void End(Activity? span, string? error = null)
     {
         if (span is null)
@@ -66,11 +68,13 @@ public static class Tracing
         Activity.Current is { IdFormat: ActivityIdFormat.W3C, Recorded: true } current ? current.Context : default;
 
     /// <summary>Returns the W3C traceparent of a context.</summary>
-    public static string TraceParent(ActivityContext context) => $"00-{context.TraceId.ToHexString()}-{context.SpanId.ToHexString()}-01";
+    public static string TraceParent(ActivityContext context) =>
+        $"00-{context.TraceId.ToHexString()}-{context.SpanId.ToHexString()}-01";
 
     /// <summary>Parses a received traceparent. Returns the default context if it is invalid or not sampled.</summary>
     public static ActivityContext Parse(string? traceParent, string? traceState = null) =>
-        traceParent is { Length: TraceParentLength } && ActivityContext.TryParse(traceParent, traceState, isRemote: true, out var context)
+        traceParent is { Length: TraceParentLength }
+        && ActivityContext.TryParse(traceParent, traceState, isRemote: true, out var context)
             && IsSampled(context)
             ? context
             : default;

@@ -26,25 +26,33 @@ public sealed class EmbeddedTransport : Worker, IRequestTransport, IAnswerPublis
     /// <summary>Creates the transport.</summary>
     /// <param name="pending">The calls that wait for replies.</param>
     /// <param name="handlers">Creates the handlers, which publish their answers to the given publisher.</param>
-    /// <param name="owner">The name by which the event store knows this process as the owner of its accounts: a later process of this name takes
-    /// them over, also from one that hangs.</param>
+    /// <param name="owner">The name by which the event store knows this process as the owner of its accounts:
+    /// a later process of this name takes them over, also from one that hangs.</param>
     /// <param name="supervisor">Ends the process if another one has taken over.</param>
-    public EmbeddedTransport(PendingReplies pending, Func<IAnswerPublisher, EmbeddedHandlers> handlers, string owner, Supervisor supervisor)
+    public EmbeddedTransport(
+        PendingReplies pending, Func<IAnswerPublisher, EmbeddedHandlers> handlers, string owner, Supervisor supervisor)
         : base(supervisor)
     {
         (_pending, _supervisor) = (pending, supervisor);
         var created = handlers(this);
-        _payments = [.. created.Payments.Select((h, i) => new HandlerQueue(this, h, new PartitionAssignment(new SourcePartition(owner, i))))];
+        _payments =
+        [
+            .. created.Payments.Select(
+                (h, i) => new HandlerQueue(this, h, new PartitionAssignment(new SourcePartition(owner, i)))),
+        ];
         _balances = [.. created.Balances.Select(h => new HandlerQueue(this, h, PartitionAssignment.Permanent))];
         _readModels = [.. created.ReadModels];
     }
 
     /// <inheritdoc/>
-    public string? NotReadyReason => HostedHandlers.OfType<IReadyPart>().Select(part => part.NotReadyReason).FirstOrDefault(why => why is not null);
+    public string? NotReadyReason =>
+        HostedHandlers.OfType<IReadyPart>().Select(part => part.NotReadyReason).FirstOrDefault(why => why is not null);
 
     /// <inheritdoc/>
     public TransportDescription Description { get; } = new(
-        "embedded", "Proxy and backends are one process, with queues in memory; there are no topics, consumer groups or dead letters.",
+        "embedded",
+        "Proxy and backends are one process, with queues in memory; "
+            + "there are no topics, consumer groups or dead letters.",
         StoresCommands: false, TimesSteps: true);
 
     /// <inheritdoc/>
@@ -63,7 +71,8 @@ public sealed class EmbeddedTransport : Worker, IRequestTransport, IAnswerPublis
     }
 
     /// <inheritdoc/>
-    public Task PublishAsync(IReadOnlyList<Answer> answers, IReadOnlyList<Event> events, CancellationToken cancellationToken)
+    public Task PublishAsync(
+        IReadOnlyList<Answer> answers, IReadOnlyList<Event> events, CancellationToken cancellationToken)
     {
         // Events first, so that a caller that has received the answer to a payment then sees it in the balance.
         if (events.Count > 0)
@@ -102,13 +111,14 @@ public sealed class EmbeddedTransport : Worker, IRequestTransport, IAnswerPublis
     /// <inheritdoc/>
     public override async Task RunAsync(CancellationToken stopping)
     {
-        // No queue ends by itself. The first one that ends was stopped or has failed; a failure is thrown to the supervisor.
+        // No queue ends by itself. The first one that ends was stopped or has failed;
+        // a failure is thrown to the supervisor.
         var ended = await Task.WhenAny(Queues.Select(queue => queue.RunAsync(stopping)));
         await ended;
     }
 
-    // As on Kafka, the key selects the handler: one handler processes an account's commands in order. In every process it is the same one, so that a
-    // later process takes each account over from the handler that had it.
+    // As on Kafka, the key selects the handler: one handler processes an account's commands in order. In every process
+    // it is the same one, so that a later process takes each account over from the handler that had it.
     private void Send(CommandRoute route, Command command)
     {
         var queues = route.IsWrite ? _payments : _balances;
@@ -118,19 +128,23 @@ public sealed class EmbeddedTransport : Worker, IRequestTransport, IAnswerPublis
     }
 
     private void TakenOver() => _supervisor.Fail(
-        nameof(EmbeddedTransport), new InvalidOperationException("Another process works on the same event store and has taken over the accounts of this one."));
+        nameof(EmbeddedTransport), new InvalidOperationException(
+            "Another process works on the same event store and has taken over the accounts of this one."));
 
     private IEnumerable<HandlerQueue> Queues => _payments.Concat(_balances);
 
-    private IEnumerable<IHostedService> HostedHandlers => Queues.Select(queue => queue.Handler).OfType<IHostedService>();
+    private IEnumerable<IHostedService> HostedHandlers =>
+        Queues.Select(queue => queue.Handler).OfType<IHostedService>();
 
     // The commands for a handler, in order, as a partition has them on Kafka.
-    private sealed class HandlerQueue(EmbeddedTransport transport, ICommandHandler handler, PartitionAssignment assignment)
+    private sealed class HandlerQueue(
+        EmbeddedTransport transport, ICommandHandler handler, PartitionAssignment assignment)
     {
         private const int BatchMax = 1000;
 
         // A null says that a delivery was abandoned.
-        private readonly Channel<Sent?> _queue = Channel.CreateUnbounded<Sent?>(new UnboundedChannelOptions { SingleReader = true });
+        private readonly Channel<Sent?> _queue = Channel.CreateUnbounded<Sent?>(
+            new UnboundedChannelOptions { SingleReader = true });
 
         // Those delivered, up to the watermark.
         private readonly Queue<EmbeddedDelivery> _delivered = [];
@@ -194,7 +208,8 @@ public sealed class EmbeddedTransport : Worker, IRequestTransport, IAnswerPublis
 
     private sealed record Sent(Command Command, ActivityContext Trace);
 
-    private sealed class EmbeddedDelivery(HandlerQueue queue, Sent sent, PartitionAssignment assignment) : Delivery(sent.Command, assignment)
+    private sealed class EmbeddedDelivery(HandlerQueue queue, Sent sent, PartitionAssignment assignment)
+        : Delivery(sent.Command, assignment)
     {
         private volatile bool _isSettled;
 
@@ -220,7 +235,8 @@ public sealed class EmbeddedTransport : Worker, IRequestTransport, IAnswerPublis
     }
 }
 
-/// <summary>The backends of an embedded system. The accounts are distributed over the handlers of each list, which has at least one; the
-/// balance handlers answer from the read models.</summary>
+/// <summary>The backends of an embedded system. The accounts are distributed over the handlers of each list,
+/// which has at least one; the balance handlers answer from the read models.</summary>
 public sealed record EmbeddedHandlers(
-    IReadOnlyList<ICommandHandler> Payments, IReadOnlyList<ICommandHandler> Balances, IReadOnlyList<IReadModel> ReadModels);
+    IReadOnlyList<ICommandHandler> Payments,
+    IReadOnlyList<ICommandHandler> Balances, IReadOnlyList<IReadModel> ReadModels);

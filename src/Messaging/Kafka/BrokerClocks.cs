@@ -7,11 +7,12 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>Asks the brokers for their time and tells it to this process's <see cref="SteadyTime"/>: it writes an empty record to each
-/// partition of <see cref="Topics.Clocks"/>, and the leader's acknowledgement says when it was appended. The first time before the process
-/// begins its work, so that it never works with a clock that is wrong.</summary>
+/// <summary>Asks the brokers for their time and tells it to this process's <see cref="SteadyTime"/>: it writes an empty
+/// record to each partition of <see cref="Topics.Clocks"/>, and the leader's acknowledgement says when it was appended.
+/// The first time before the process begins its work, so that it never works with a clock that is wrong.</summary>
 public sealed class BrokerClocks(
-    IOptions<KafkaOptions> options, KafkaTopics topics, TimeProvider time, Supervisor supervisor, ILogger<BrokerClocks> logger) : Worker(supervisor)
+    IOptions<KafkaOptions> options, KafkaTopics topics, TimeProvider time, Supervisor supervisor,
+    ILogger<BrokerClocks> logger) : Worker(supervisor)
 {
     // A broker's record states whole milliseconds.
     private static readonly TimeSpan Precision = TimeSpan.FromMilliseconds(1);
@@ -22,8 +23,8 @@ public sealed class BrokerClocks(
     private readonly SteadyTime? _steady = time as SteadyTime;
     private string? _failure;
 
-    /// <summary>Asks them, sets the clock, and begins to ask them regularly. Brokers that do not answer in time are left to whoever needs
-    /// them.</summary>
+    /// <summary>Asks them, sets the clock, and begins to ask them regularly. Brokers that do not answer in time are
+    /// left to whoever needs them.</summary>
     public override async Task StartAsync(CancellationToken cancellationToken)
     {
         if (_steady is not null)
@@ -90,7 +91,8 @@ public sealed class BrokerClocks(
             {
                 throw new KafkaException(topic.Error);
             }
-            await Task.WhenAll(topic.Partitions.Where(p => p.Leader >= 0).DistinctBy(p => p.Leader).Select(p => AskAsync(producer, p, steady)));
+            await Task.WhenAll(topic.Partitions.Where(p => p.Leader >= 0).DistinctBy(p => p.Leader)
+                .Select(p => AskAsync(producer, p, steady)));
             _failure = null;
         }
         catch (KafkaException e)
@@ -102,12 +104,14 @@ public sealed class BrokerClocks(
     private async Task AskAsync(IProducer<Null, byte[]> producer, PartitionMetadata partition, SteadyTime steady)
     {
         var asked = time.GetTimestamp();
-        var stored = await producer.ProduceAsync(new TopicPartition(Topics.Clocks, partition.PartitionId), new Message<Null, byte[]> { Value = [] });
+        var stored = await producer.ProduceAsync(
+            new TopicPartition(Topics.Clocks, partition.PartitionId), new Message<Null, byte[]> { Value = [] });
         if (stored.Timestamp.Type == TimestampType.LogAppendTime)
         {
             steady.Hear(
                 string.Create(CultureInfo.InvariantCulture, $"broker {partition.Leader}"),
-                DateTimeOffset.FromUnixTimeMilliseconds(stored.Timestamp.UnixTimestampMs), Precision, asked, time.GetTimestamp());
+                DateTimeOffset.FromUnixTimeMilliseconds(stored.Timestamp.UnixTimestampMs), Precision, asked,
+                time.GetTimestamp());
         }
     }
 

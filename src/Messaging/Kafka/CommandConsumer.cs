@@ -16,8 +16,9 @@ public sealed record CommandSubscription(IReadOnlyList<string> Topics, string Gr
 /// <summary>Consumes request topics as a member of a group, on its own thread, by calling
 /// <see cref="CommandIntake.RunTurn"/> in a loop.</summary>
 public sealed class CommandConsumer(
-    IOptions<KafkaOptions> options, CommandSubscription subscription, ICommandHandler handler, KafkaAnswerPublisher publisher,
-    KafkaTopics topics, Supervisor supervisor, TimeProvider time, ILogger<CommandConsumer> logger, EventFollower? follower = null)
+    IOptions<KafkaOptions> options, CommandSubscription subscription, ICommandHandler handler,
+    KafkaAnswerPublisher publisher, KafkaTopics topics, Supervisor supervisor, TimeProvider time,
+    ILogger<CommandConsumer> logger, EventFollower? follower = null)
     : Worker(supervisor), IReadyPart
 {
     private volatile CommandIntake? _intake;
@@ -35,8 +36,8 @@ public sealed class CommandConsumer(
         await base.StartAsync(cancellationToken);
     }
 
-    /// <summary>Consumes until it is stopped; then waits a limited time for the commands in flight, commits the settled offsets and
-    /// leaves the group.</summary>
+    /// <summary>Consumes until it is stopped; then waits a limited time for the commands in flight, commits the settled
+    /// offsets and leaves the group.</summary>
     public override Task RunAsync(CancellationToken stopping) => RunOnThread(() => Run(stopping));
 
     private void Run(CancellationToken stopping)
@@ -54,13 +55,15 @@ public sealed class CommandConsumer(
         using var consumer = KafkaClients.Consumer<byte[], byte[]>(
             options.Value.GroupMember(subscription.Group, subscription.Group), e => KafkaLog.Error(logger, e), logger,
             builder => builder
-                .SetPartitionsAssignedHandler((consumer, added) => (IEnumerable<TopicPartitionOffset>)intake!.Assigned(consumer, added))
+                .SetPartitionsAssignedHandler(
+                    (consumer, added) => (IEnumerable<TopicPartitionOffset>)intake!.Assigned(consumer, added))
                 .SetPartitionsRevokedHandler((consumer, revoked) => intake!.Revoked(consumer, revoked))
                 .SetPartitionsLostHandler((_, lost) => intake!.Lost(lost)));
         using var admin = new DependentAdminClientBuilder(consumer.Handle).Build();
         var ids = new TopicIds(subscription.Topics, TopicIds.From(admin), KafkaTimes.TopicLook, time, logger);
         _intake = intake = new CommandIntake(
-            subscription.InFlightMax, options.Value.FencedMax, handler, publisher, new GroupPositions(ids, EpochSeek.SeekInLog, logger),
+            subscription.InFlightMax, options.Value.FencedMax, handler, publisher,
+            new GroupPositions(ids, EpochSeek.SeekInLog, logger),
             interval => Task.Delay(interval, time).Wait(), time, logger);
         consumer.Subscribe(subscription.Topics);
         KafkaLog.Subscribed(logger, string.Join(", ", subscription.Topics), subscription.Group);

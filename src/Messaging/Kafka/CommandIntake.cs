@@ -7,17 +7,18 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>The consumer loop of a member of a consumer group, one turn per call: it consumes the available records, hands them
-/// to the handler, and stores the offsets up to the watermark, below which the handler has settled all. It never waits for the
-/// handler: when too many commands are in flight it pauses its partitions and continues to poll, so that it stays in the group.
-/// Not thread-safe; <paramref name="wait"/> blocks the thread for a time, and after <paramref name="fencedMax"/> a
-/// partition with a later owner is read again if the group has not taken it away.</summary>
+/// <summary>The consumer loop of a member of a consumer group, one turn per call: it consumes the available
+/// records, hands them to the handler, and stores the offsets up to the watermark, below which the handler has
+/// settled all. It never waits for the handler: when too many commands are in flight it pauses its partitions and
+/// continues to poll, so that it stays in the group. Not thread-safe; <paramref name="wait"/> blocks the thread
+/// for a time, and after <paramref name="fencedMax"/> a partition with a later owner is read again if the group
+/// has not taken it away.</summary>
 internal sealed class CommandIntake(
-    int inFlightMax, TimeSpan fencedMax, ICommandHandler handler, KafkaAnswerPublisher publisher, GroupPositions positions, Action<TimeSpan> wait,
-    TimeProvider time, ILogger logger)
+    int inFlightMax, TimeSpan fencedMax, ICommandHandler handler, KafkaAnswerPublisher publisher,
+    GroupPositions positions, Action<TimeSpan> wait, TimeProvider time, ILogger logger)
 {
-    /// <summary>Largest number of records consumed per turn, including invalid ones, so that invalid records cannot delay handing
-    /// over and committing the valid ones.</summary>
+    /// <summary>Largest number of records consumed per turn, including invalid ones, so that invalid records cannot
+    /// delay handing over and committing the valid ones.</summary>
     public const int DrainMax = 1000;
 
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(100);
@@ -48,7 +49,8 @@ internal sealed class CommandIntake(
     public int Tracked => _watermarks.Values.Sum(w => w.Count);
 
     /// <summary>Runs one turn of the loop.</summary>
-    /// <returns>False if the member has to leave its group and join it with a new client and a new intake: a topic was created again.</returns>
+    /// <returns>False if the member has to leave its group and join it with a new client and a new intake:
+    /// a topic was created again.</returns>
     public bool RunTurn(IConsumer<byte[], byte[]> consumer)
     {
         if (positions.AreOfFormerTopics)
@@ -67,8 +69,8 @@ internal sealed class CommandIntake(
         return true;
     }
 
-    /// <summary>Waits a limited time for the commands in flight and commits the settled offsets, before the member leaves its
-    /// group.</summary>
+    /// <summary>Waits a limited time for the commands in flight and commits the settled offsets, before the member
+    /// leaves its group.</summary>
     public void Leave(IConsumer<byte[], byte[]> consumer)
     {
         HandOver();
@@ -88,7 +90,8 @@ internal sealed class CommandIntake(
         }
         var begins = positions.Assigned(consumer, added);
         FindBacklog(consumer, begins);
-        // New partitions are not paused and the old ones keep their state: the next turn sets all of them to the same state.
+        // New partitions are not paused and the old ones keep their state: the next turn sets all of them
+        // to the same state.
         _isMixed = true;
         HasJoined = true;
         KafkaLog.Assigned(logger, string.Join(", ", added));
@@ -115,10 +118,10 @@ internal sealed class CommandIntake(
         KafkaLog.Lost(logger, string.Join(", ", lost.Select(l => l.TopicPartition)));
     }
 
-    /// <summary>Finds the end of each partition's backlog: the uncommitted commands that a previous owner may have processed in
-    /// part. The whole backlog is handed over at once. Only then can the events that the previous owner left unpublished be
-    /// published in the order of their versions, regardless of the order in which their commands were delivered and expired
-    /// before.</summary>
+    /// <summary>Finds the end of each partition's backlog: the uncommitted commands that a previous owner may have
+    /// processed in part. The whole backlog is handed over at once. Only then can the events that the previous owner
+    /// left unpublished be published in the order of their versions, regardless of the order in which their commands
+    /// were delivered and expired before.</summary>
     private void FindBacklog(IConsumer<byte[], byte[]> consumer, IReadOnlyList<TopicPartitionOffset> begins)
     {
         try
@@ -216,7 +219,8 @@ internal sealed class CommandIntake(
 
     private void PauseOrResume(IConsumer<byte[], byte[]> consumer)
     {
-        // A command that does not settle holds back its partition's watermark, so settled offsets behind it stay tracked.
+        // A command that does not settle holds back its partition's watermark, so settled offsets
+        // behind it stay tracked.
         var inFlight = Math.Max(handler.InFlight, Tracked);
         var pause = inFlight >= (_paused ? inFlightMax - (inFlightMax / 4) : inFlightMax);
         if (pause == _paused && !_isMixed)
@@ -266,7 +270,8 @@ internal sealed class CommandIntake(
     }
 
     // The end offset is that of the last fetch response; no broker is queried.
-    private static PartitionState StateOf(TopicPartition partition, OffsetWatermark watermark, IConsumer<byte[], byte[]> consumer)
+    private static PartitionState StateOf(
+        TopicPartition partition, OffsetWatermark watermark, IConsumer<byte[], byte[]> consumer)
     {
         var end = consumer.GetWatermarkOffsets(partition).High.Value;
         var position = consumer.Position(partition);
@@ -298,12 +303,13 @@ internal sealed class CommandIntake(
 
     private static SourcePartition Of(TopicPartition partition) => new(partition.Topic, partition.Partition.Value);
 
-    /// <summary>Reads partitions again whose assignments have ended although the group has not taken them away: from the watermark, as if they
-    /// had been assigned anew.</summary>
+    /// <summary>Reads partitions again whose assignments have ended although the group has not taken them away:
+    /// from the watermark, as if they had been assigned anew.</summary>
     private void ReadAgain(IConsumer<byte[], byte[]> consumer)
     {
         var now = time.GetTimestamp();
-        foreach (var (partition, assignment) in _assignments.Where(a => a.Value.ReadAgainAt is not 0 and var at && at <= now).ToList())
+        foreach (var (partition, assignment) in _assignments.Where(a => a.Value.ReadAgainAt is not 0 and var at
+            && at <= now).ToList())
         {
             var (watermark, end) = (_watermarks[partition], positions.Next(partition));
             if (watermark.Count > 0)
@@ -322,10 +328,10 @@ internal sealed class CommandIntake(
         }
     }
 
-    /// <summary>Waits, at most <see cref="SettleTimeout"/>, until the partitions' commands are settled, and commits the settled
-    /// offsets.</summary>
-    /// <returns>The number of unsettled commands. They are delivered again to the partition's next owner, which finds the
-    /// receipts of those already recorded.</returns>
+    /// <summary>Waits, at most <see cref="SettleTimeout"/>, until the partitions' commands are settled, and commits
+    /// the settled offsets.</summary>
+    /// <returns>The number of unsettled commands. They are delivered again to the partition's next owner, which finds
+    /// the receipts of those already recorded.</returns>
     private int WaitUntilSettled(IConsumer<byte[], byte[]> consumer, List<TopicPartition> partitions)
     {
         var start = time.GetTimestamp();

@@ -10,17 +10,20 @@ using Grpc.Core;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>Publishes one proxy's commands, each to the topic of its payment type and kind of request. The replies arrive
-/// through the table of waiting calls.</summary>
-internal sealed class CommandPublisher(ProducerPair producers, PendingReplies pending, string replyTopic) : IRequestTransport
+/// <summary>Publishes one proxy's commands, each to the topic of its payment type and kind of request.
+/// The replies arrive through the table of waiting calls.</summary>
+internal sealed class CommandPublisher(ProducerPair producers, PendingReplies pending, string replyTopic)
+    : IRequestTransport
 {
-    public TransportDescription Description { get; } = new("kafka", InsteadOfKafka: null, StoresCommands: true, TimesSteps: true);
+    public TransportDescription Description { get; } = new(
+        "kafka", InsteadOfKafka: null, StoresCommands: true, TimesSteps: true);
 
     public Task<Reply> SendAsync(Request request, Action<int>? stored = null)
     {
         var (correlationId, reply) = pending.Register(request);
         Publish(
-            request, correlationId, request.Partition is { } partition ? new Partition(partition) : Partition.Any, stored);
+            request, correlationId,
+            request.Partition is { } partition ? new Partition(partition) : Partition.Any, stored);
         return reply;
     }
 

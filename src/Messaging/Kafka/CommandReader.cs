@@ -10,13 +10,14 @@ using Grpc.Core;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>Converts records to deliveries. An unreadable or invalid record is sent to the dead letters, and its sender, if
-/// the record names one, receives an error.</summary>
+/// <summary>Converts records to deliveries. An unreadable or invalid record is sent to the dead letters, and its
+/// sender, if the record names one, receives an error.</summary>
 internal sealed class CommandReader(KafkaAnswerPublisher publisher, TimeProvider time)
 {
-    /// <summary>Returns the delivery, or null if the record was sent to the dead letters; the slot is then settled when the dead
-    /// letter is acknowledged.</summary>
-    public Delivery? Read(ConsumeResult<byte[], byte[]> record, OffsetWatermark.Slot slot, PartitionAssignment assignment)
+    /// <summary>Returns the delivery, or null if the record was sent to the dead letters;
+    /// the slot is then settled when the dead letter is acknowledged.</summary>
+    public Delivery? Read(
+        ConsumeResult<byte[], byte[]> record, OffsetWatermark.Slot slot, PartitionAssignment assignment)
     {
         var span = KafkaTracing.StartProcess(record);
         if (WireFormat.TryReadCommand(record.Message.Value, record.WireVersion(), out var command, out var refusal))
@@ -48,14 +49,16 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher, TimeProvider
         return null;
     }
 
-    private void Refuse(ConsumeResult<byte[], byte[]> record, Command? command, string refusal, OffsetWatermark.Slot slot)
+    private void Refuse(
+        ConsumeResult<byte[], byte[]> record, Command? command, string refusal, OffsetWatermark.Slot slot)
     {
         MessagingMetrics.CountDeadLetter(record.Topic, "refused");
         publisher.DeadLetters.Publish(record, refusal, slot.Settle);
         if (command is not null && Topics.IsReplyTopic(command.ProxyTopic))
         {
             var reply = Replies.Error(
-                command.CorrelationId, StatusCode.Internal, ErrorReasons.ProcessingFailed, "The command was refused: " + refusal);
+                command.CorrelationId, StatusCode.Internal,
+                ErrorReasons.ProcessingFailed, "The command was refused: " + refusal);
             _ = publisher.PublishAsync([new Answer(command.ProxyTopic, reply)], [], CancellationToken.None);
         }
     }
@@ -64,8 +67,8 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher, TimeProvider
         timestamp.Type == TimestampType.NotAvailable ? 0 : timestamp.UnixTimestampMs * 1000;
 
     private sealed class KafkaDelivery(
-        Command command, ConsumeResult<byte[], byte[]> record, OffsetWatermark.Slot slot, PartitionAssignment assignment,
-        DeadLetterPublisher deadLetters)
+        Command command, ConsumeResult<byte[], byte[]> record, OffsetWatermark.Slot slot,
+        PartitionAssignment assignment, DeadLetterPublisher deadLetters)
         : Delivery(command, assignment)
     {
         private long _since = slot.ReadAt;

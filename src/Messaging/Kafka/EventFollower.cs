@@ -7,12 +7,13 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>Keeps a read model up to date, on its own thread: queries the end offsets of the event topic, resets the model, and
-/// then applies every event from these offsets on. What was published before is in the event store when the model reads it. If the
-/// topic no longer contains the next event, because the follower lagged by more than the retention time, or if the topic was deleted and created
-/// again, all that begins again.</summary>
+/// <summary>Keeps a read model up to date, on its own thread: queries the end offsets of the event topic, resets the
+/// model, and then applies every event from these offsets on. What was published before is in the event store when the
+/// model reads it. If the topic no longer contains the next event, because the follower lagged by more than the
+/// retention time, or if the topic was deleted and created again, all that begins again.</summary>
 public sealed class EventFollower(
-    IOptions<KafkaOptions> options, IReadModel model, KafkaTopics topics, Supervisor supervisor, TimeProvider time, ILogger<EventFollower> logger)
+    IOptions<KafkaOptions> options, IReadModel model, KafkaTopics topics, Supervisor supervisor,
+    TimeProvider time, ILogger<EventFollower> logger)
     : Worker(supervisor)
 {
     private static readonly TimeSpan RetryInterval = TimeSpan.FromSeconds(1);
@@ -20,7 +21,8 @@ public sealed class EventFollower(
     private readonly EventReader _reader = new(model, logger);
     private readonly TaskCompletionSource _following = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-    /// <summary>How often the follower checks for new partitions of the topic, and whether it is still the same one.</summary>
+    /// <summary>How often the follower checks for new partitions of the topic, and whether it is
+    /// still the same one.</summary>
     public TimeSpan PartitionsInterval { get; init; } = TimeSpan.FromSeconds(30);
 
     /// <summary>Completes when events are being applied; never, if the follower is stopped before.</summary>
@@ -41,8 +43,10 @@ public sealed class EventFollower(
     {
         while (true)
         {
-            // A client that knows a former topic may keep asking for epochs of leaders that the present one has not had yet.
-            using var consumer = KafkaClients.Consumer<byte[], byte[]>(options.Value.Follower("billing-follower"), e => KafkaLog.Error(logger, e), logger);
+            // A client that knows a former topic may keep asking for epochs of leaders that the present
+            // one has not had yet.
+            using var consumer = KafkaClients.Consumer<byte[], byte[]>(
+                options.Value.Follower("billing-follower"), e => KafkaLog.Error(logger, e), logger);
             using var admin = new DependentAdminClientBuilder(consumer.Handle).Build();
             var ids = new TopicIds([Topics.Events], TopicIds.From(admin), PartitionsInterval, time, logger);
             ids.Changed();
@@ -74,7 +78,8 @@ public sealed class EventFollower(
         }
     }
 
-    private void FollowUntilEventsAreLost(IConsumer<byte[], byte[]> consumer, IAdminClient admin, TopicIds ids, CancellationToken stopping)
+    private void FollowUntilEventsAreLost(
+        IConsumer<byte[], byte[]> consumer, IAdminClient admin, TopicIds ids, CancellationToken stopping)
     {
         var checkedAt = time.GetTimestamp();
         while (ids.Changed().Count == 0 && _reader.RunTurn(consumer))

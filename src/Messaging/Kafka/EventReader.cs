@@ -5,8 +5,8 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>The consumer loop of a follower of the event topic, one turn per call: it applies every event from given offsets on
-/// to the read model. Not thread-safe.</summary>
+/// <summary>The consumer loop of a follower of the event topic, one turn per call: it applies every event from given
+/// offsets on to the read model. Not thread-safe.</summary>
 internal sealed class EventReader(IReadModel model, ILogger logger)
 {
     /// <summary>Largest number of records consumed per turn.</summary>
@@ -19,7 +19,8 @@ internal sealed class EventReader(IReadModel model, ILogger logger)
     private readonly Dictionary<TopicPartition, Offset> _next = [];
 
     /// <summary>Takes the records that are available, at most <see cref="DrainMax"/>.</summary>
-    /// <exception cref="ConsumeException">The client reports an error; what was taken before it is not affected.</exception>
+    /// <exception cref="ConsumeException">The client reports an error; what was taken before it is not
+    /// affected.</exception>
     public static void Drain(IConsumer<byte[], byte[]> consumer, Action<ConsumeResult<byte[], byte[]>> take)
     {
         var record = consumer.Consume(PollInterval);
@@ -52,19 +53,20 @@ internal sealed class EventReader(IReadModel model, ILogger logger)
         }
     }
 
-    // Every replica answers queries about all accounts, so every replica needs all partitions. A common group would distribute
-    // them; a group per replica would leave offsets on the brokers that nothing uses, because after a restart the model
-    // begins anew.
+    // Every replica answers queries about all accounts, so every replica needs all partitions. A common group would
+    // distribute them; a group per replica would leave offsets on the brokers that nothing uses, because after a
+    // restart the model begins anew.
 
     /// <summary>Assigns the partitions to the client, from the next offsets on.</summary>
     public void Assign(IConsumer<byte[], byte[]> consumer)
     {
         consumer.Assign(_next.Select(next => new TopicPartitionOffset(next.Key, next.Value)));
-        KafkaLog.Following(logger, Topics.Events, string.Join(", ", _next.Select(n => $"{n.Key.Partition.Value}@{n.Value}")));
+        KafkaLog.Following(
+            logger, Topics.Events, string.Join(", ", _next.Select(n => $"{n.Key.Partition.Value}@{n.Value}")));
     }
 
-    /// <summary>Adds the new partitions, from their beginning: they may already contain events, also of accounts whose earlier
-    /// events are on another partition.</summary>
+    /// <summary>Adds the new partitions, from their beginning: they may already contain events, also of accounts whose
+    /// earlier events are on another partition.</summary>
     public void Add(IConsumer<byte[], byte[]> consumer, IEnumerable<TopicPartition> partitions)
     {
         var added = partitions.Where(p => !_next.ContainsKey(p)).ToList();

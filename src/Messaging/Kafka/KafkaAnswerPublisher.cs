@@ -13,13 +13,14 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>Publishes a backend's replies and events: the replies of a batch together, in one or a few records per proxy, and
-/// each event in its own record. Owns the process's producers: one for what must arrive, events and dead letters, however long that
-/// takes; and one for replies, which are of no use to a caller that has given up. So replies that cannot be delivered delay the
-/// settlement of their commands for a limited time, and events not at all.</summary>
+/// <summary>Publishes a backend's replies and events: the replies of a batch together, in one or a few records per
+/// proxy, and each event in its own record. Owns the process's producers: one for what must arrive, events and dead
+/// letters, however long that takes; and one for replies, which are of no use to a caller that has given up. So replies
+/// that cannot be delivered delay the settlement of their commands for a limited time, and events not at all.</summary>
 public sealed class KafkaAnswerPublisher : IAnswerPublisher, IReadyPart, IDisposable
 {
-    /// <summary>Approximate limit on the bytes of replies in one record: half of what brokers accept by default.</summary>
+    /// <summary>Approximate limit on the bytes of replies in one record: half of what brokers
+    /// accept by default.</summary>
     internal const int ReplyBatchBytesMax = 500_000;
 
     private readonly IProducer<string, byte[]> _events;
@@ -34,9 +35,11 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IReadyPart, IDispos
     public KafkaAnswerPublisher(
         IOptions<KafkaOptions> options, Supervisor supervisor, TimeProvider time, ILogger<KafkaAnswerPublisher> logger)
         : this(
-            // Without a timeout: an event that timed out and was sent again would arrive after newer events of its account, and
-            // consumers of the topic, which drop events with old versions, would lose it.
-            KafkaClients.Producer(options.Value.Producer("billing-backend", TimeSpan.Zero), nameof(KafkaAnswerPublisher), supervisor, logger),
+            // Without a timeout: an event that timed out and was sent again would arrive after newer events of its
+            // account, and consumers of the topic, which drop events with old versions, would lose it.
+            KafkaClients.Producer(
+                options.Value.Producer("billing-backend", TimeSpan.Zero),
+                nameof(KafkaAnswerPublisher), supervisor, logger),
             // A reply that the brokers have lost is not worth the process.
             KafkaClients.Producer(
                 options.Value.Producer("billing-backend-replies", KafkaTimes.Reply, batches: false, idempotent: false),
@@ -46,7 +49,8 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IReadyPart, IDispos
     }
 
     /// <summary>Creates the publisher with producers, which it then owns.</summary>
-    internal KafkaAnswerPublisher(IProducer<string, byte[]> events, IProducer<string, byte[]> replies, TimeProvider time, ILogger logger)
+    internal KafkaAnswerPublisher(
+        IProducer<string, byte[]> events, IProducer<string, byte[]> replies, TimeProvider time, ILogger logger)
     {
         (_events, _replies) = (events, replies);
         _eventTurns = new(static e => e.Publication.ProduceEvent(e.Message), time);
@@ -62,7 +66,8 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IReadyPart, IDispos
     public string? NotReadyReason => DeadLetters.NotReadyReason;
 
     /// <inheritdoc/>
-    public Task PublishAsync(IReadOnlyList<Answer> answers, IReadOnlyList<Event> events, CancellationToken cancellationToken)
+    public Task PublishAsync(
+        IReadOnlyList<Answer> answers, IReadOnlyList<Event> events, CancellationToken cancellationToken)
     {
         var publication = new Publication(this, cancellationToken);
         publication.SendEvents(events);
@@ -97,7 +102,12 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IReadyPart, IDispos
         // Given up like a reply: whoever sends it sends another one later.
         Publication.Produce(
             _replies, Topics.Of(route),
-            new Message<string, byte[]> { Key = route.AccountId, Value = command.ToByteArray(), Headers = WireHeaders.Version },
+            new Message<string, byte[]>
+            {
+                Key = route.AccountId,
+                Value = command.ToByteArray(),
+                Headers = WireHeaders.Version,
+            },
             error =>
             {
                 if (error.IsError)
@@ -112,8 +122,8 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IReadyPart, IDispos
         return sent.Task;
     }
 
-    /// <summary>Sends the remaining records, within a time limit. Idempotent, because more than one service registration may
-    /// dispose of this object.</summary>
+    /// <summary>Sends the remaining records, within a time limit. Idempotent, because more than one service
+    /// registration may dispose of this object.</summary>
     public void Dispose()
     {
         if (_disposed)
@@ -146,14 +156,23 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IReadyPart, IDispos
                 Note(KafkaTracing.StartSend(Topics.Events, events.Count));
                 Interlocked.Add(ref _open, events.Count);
                 publisher._eventTurns.Send(events.Select(fact => (
-                    this, new Message<string, byte[]> { Key = fact.StreamId, Value = fact.ToByteArray(), Headers = WireHeaders.Version })));
+                    this, new Message<string, byte[]>
+                    {
+                        Key = fact.StreamId,
+                        Value = fact.ToByteArray(),
+                        Headers = WireHeaders.Version,
+                    })));
             }
         }
 
         public void SendReplies(string topic, ReplyBatch batch)
         {
             Interlocked.Increment(ref _open);
-            ProduceReplies(topic, new Message<string, byte[]> { Value = batch.ToByteArray(), Headers = WireHeaders.For(Note(KafkaTracing.StartSend(topic))) }, publisher._time.GetTimestamp());
+            ProduceReplies(topic, new Message<string, byte[]>
+            {
+                Value = batch.ToByteArray(),
+                Headers = WireHeaders.For(Note(KafkaTracing.StartSend(topic))),
+            }, publisher._time.GetTimestamp());
         }
 
         /// <summary>Completes when all records are acknowledged.</summary>
@@ -183,9 +202,10 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IReadyPart, IDispos
         {
             if (error.IsError)
             {
-                // Sent again, the event would arrive after newer ones. The offsets of these commands are not committed; the next
-                // owner of their partitions finds the receipts and publishes the events in order.
-                var failure = new KafkaException(new Confluent.Kafka.Error(error.Code, $"{Topics.Events}: {error.Explained()}", error.IsFatal));
+                // Sent again, the event would arrive after newer ones. The offsets of these commands are not committed;
+                // the next owner of their partitions finds the receipts and publishes the events in order.
+                var failure = new KafkaException(
+                    new Confluent.Kafka.Error(error.Code, $"{Topics.Events}: {error.Explained()}", error.IsFatal));
                 publisher._failure = failure;
                 End(failure);
             }
@@ -199,7 +219,8 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IReadyPart, IDispos
         private void ProduceReplies(string topic, Message<string, byte[]> message, long since) =>
             Produce(publisher._replies, topic, message, error => AcknowledgeReplies(topic, message, since, error));
 
-        private void AcknowledgeReplies(string topic, Message<string, byte[]> message, long since, Confluent.Kafka.Error error)
+        private void AcknowledgeReplies(
+            string topic, Message<string, byte[]> message, long since, Confluent.Kafka.Error error)
         {
             if (!error.IsError)
             {
@@ -222,7 +243,8 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IReadyPart, IDispos
         }
 
         public static void Produce(
-            IProducer<string, byte[]> producer, string topic, Message<string, byte[]> message, Action<Confluent.Kafka.Error> acknowledge)
+            IProducer<string, byte[]> producer, string topic,
+            Message<string, byte[]> message, Action<Confluent.Kafka.Error> acknowledge)
         {
             try
             {
@@ -253,9 +275,11 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IReadyPart, IDispos
             }
         }
 
-        // The proxy's topic does not exist any more, or cannot be written to, so no call waits; or the brokers will never accept the record.
+        // The proxy's topic does not exist any more, or cannot be written to, so no call waits;
+        // or the brokers will never accept the record.
         private static bool IsPermanent(Confluent.Kafka.Error error) => error.IsUnknownTopic() || error.IsTooLarge()
-            || error.Code is ErrorCode.Local_MsgTimedOut or ErrorCode.InvalidTimestamp or ErrorCode.TopicException or ErrorCode.TopicAuthorizationFailed;
+            || error.Code is ErrorCode.Local_MsgTimedOut or ErrorCode.InvalidTimestamp or ErrorCode.TopicException
+                or ErrorCode.TopicAuthorizationFailed;
 
         private Activity? Note(Activity? span)
         {

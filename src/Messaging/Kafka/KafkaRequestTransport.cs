@@ -9,8 +9,9 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>The proxy's side of the Kafka transport: publishes commands to the topic of their payment type and kind of request,
-/// and completes the waiting calls from this proxy's own reply topic. If that topic is deleted it is created again.</summary>
+/// <summary>The proxy's side of the Kafka transport: publishes commands to the topic of their payment type and
+/// kind of request, and completes the waiting calls from this proxy's own reply topic. If that topic is deleted it
+/// is created again.</summary>
 public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, IDisposable
 {
     private static readonly TimeSpan RestoreInterval = TimeSpan.FromSeconds(1);
@@ -44,9 +45,12 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
         var id = ProxyId.Create(time);
         _replyTopic = Topics.Replies(id);
         // A command that no broker has acknowledged by then has failed, and its caller is told so.
-        _producers = ProducerPair.Build(options.Value, "billing-proxy-" + id, CommandDeadline.SendingMax, nameof(KafkaRequestTransport), supervisor, logger);
+        _producers = ProducerPair.Build(
+            options.Value, "billing-proxy-" + id, CommandDeadline.SendingMax,
+            nameof(KafkaRequestTransport), supervisor, logger);
         _commands = new CommandPublisher(_producers, pending, _replyTopic);
-        _replies = new ReplyConsumer(options.Value, _replyTopic, new ReplyReader(pending, logger), supervisor, time, logger)
+        _replies = new ReplyConsumer(
+            options.Value, _replyTopic, new ReplyReader(pending, logger), supervisor, time, logger)
         {
             TopicGone = RestoreReplyTopic,
         };
@@ -56,9 +60,9 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
     /// <summary>The topic on which this proxy receives its replies.</summary>
     public string ReplyTopic => _replyTopic;
 
-    /// <summary>Creates the missing topics and starts to read replies. Completes when the proxy has received its own first
-    /// heartbeat, because the first callers would have to wait if the proxy accepted calls before it can receive replies.
-    /// </summary>
+    /// <summary>Creates the missing topics and starts to read replies. Completes when the proxy has received its
+    /// own first heartbeat, because the first callers would have to wait if the proxy accepted calls before it
+    /// can receive replies.</summary>
     /// <exception cref="StartupException">No broker answers, or the heartbeat is not received in time.</exception>
     public async Task StartAsync(CancellationToken cancellationToken)
     {
@@ -76,8 +80,8 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
     /// <inheritdoc/>
     public Task<Reply> SendAsync(Request request, Action<int>? stored = null) => _commands.SendAsync(request, stored);
 
-    /// <summary>Stops reading replies and deletes the reply topic. The host stops the server before, so no caller waits any more.
-    /// </summary>
+    /// <summary>Stops reading replies and deletes the reply topic. The host stops the server before, so no
+    /// caller waits any more.</summary>
     public async Task StopAsync(CancellationToken cancellationToken)
     {
         await _stopping.CancelAsync();
@@ -109,7 +113,8 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
         catch (TimeoutException e)
         {
             throw new StartupException(
-                $"The proxy did not receive its own heartbeat on the reply topic {_replyTopic} within {_startTimeout.TotalSeconds:0.#} s (Billing:Kafka:StartTimeout).", e);
+                $"The proxy did not receive its own heartbeat on the reply topic {_replyTopic} within "
+                    + $"{_startTimeout.TotalSeconds:0.#} s (Billing:Kafka:StartTimeout).", e);
         }
     }
 

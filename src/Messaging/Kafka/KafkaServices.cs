@@ -8,7 +8,8 @@ namespace Billing.Messaging.Kafka;
 /// <summary>Registers the services of the Kafka transport.</summary>
 public static class KafkaServices
 {
-    /// <summary>Adds the settings, the clock, which hears of the brokers' clocks, and the topics, which both sides of the transport need.</summary>
+    /// <summary>Adds the settings, the clock, which hears of the brokers' clocks, and the topics, which both sides of
+    /// the transport need.</summary>
     public static IServiceCollection AddKafkaCore(this IServiceCollection services, IConfiguration configuration)
     {
         services.AddSettings<KafkaOptions>(configuration, KafkaOptions.Section, options => options.ValidationErrors());

@@ -6,8 +6,8 @@ using Confluent.Kafka.Admin;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>Queries the state of the platform's groups and topics: the lag and the owner of each partition, and the dead letters.
-/// It joins no group and commits nothing. Not thread-safe.</summary>
+/// <summary>Queries the state of the platform's groups and topics: the lag and the owner of each partition, and the
+/// dead letters. It joins no group and commits nothing. Not thread-safe.</summary>
 public sealed class KafkaSurvey : IDisposable
 {
     private const int LettersShown = 8;
@@ -32,7 +32,8 @@ public sealed class KafkaSurvey : IDisposable
     /// <summary>The last error that the client reported; null if there was none.</summary>
     public string? LastError => _lastError;
 
-    /// <summary>Returns the lag of every partition of the request topics: the end offset minus the committed offset.</summary>
+    /// <summary>Returns the lag of every partition of the request topics: the end offset minus the
+    /// committed offset.</summary>
     /// <exception cref="KafkaException">The brokers do not answer, or refuse the request.</exception>
     public async Task<IReadOnlyList<PartitionLag>> LagAsync()
     {
@@ -40,13 +41,15 @@ public sealed class KafkaSurvey : IDisposable
         var ends = await OffsetsAsync(partitions, OffsetSpec.Latest());
         // Without a committed offset, or with one past the end, a group starts at the beginning of a partition.
         var next = await OffsetsAsync(partitions, OffsetSpec.Earliest());
-        foreach (var committed in (await Task.WhenAll(BackendGroups.Select(CommittedAsync))).SelectMany(offsets => offsets)
+        foreach (var committed in (await Task.WhenAll(BackendGroups.Select(CommittedAsync)))
+            .SelectMany(offsets => offsets)
             .Where(committed => committed.Offset.Value <= ends.GetValueOrDefault(committed.TopicPartition)))
         {
             next[committed.TopicPartition] = committed.Offset.Value;
         }
         return [.. partitions.Where(ends.ContainsKey)
-            .Select(p => new PartitionLag(p.Topic, p.Partition.Value, Math.Max(0, ends[p] - next.GetValueOrDefault(p))))];
+            .Select(
+                p => new PartitionLag(p.Topic, p.Partition.Value, Math.Max(0, ends[p] - next.GetValueOrDefault(p))))];
     }
 
     /// <summary>Returns the members of the platform's groups with their partitions.</summary>
@@ -62,12 +65,13 @@ public sealed class KafkaSurvey : IDisposable
                orderby description.GroupId descending, member.ConsumerId
                select new GroupMember(
                    description.GroupId, member.ConsumerId, member.Host.TrimStart('/'),
-                   [.. (member.Assignment?.TopicPartitions ?? []).OrderBy(p => p.Topic, StringComparer.Ordinal).ThenBy(p => p.Partition.Value)]),
+                   [.. (member.Assignment?.TopicPartitions
+                       ?? []).OrderBy(p => p.Topic, StringComparer.Ordinal).ThenBy(p => p.Partition.Value)]),
         ];
     }
 
-    /// <summary>Returns the number of dead letters and the newest of them, which are read again only if there are new ones.
-    /// </summary>
+    /// <summary>Returns the number of dead letters and the newest of them, which are read again only if
+    /// there are new ones.</summary>
     /// <exception cref="KafkaException">The brokers do not answer, or refuse the request.</exception>
     /// <exception cref="StartupException">The brokers stopped answering.</exception>
     public async Task<DeadLetterSummary> DeadLettersAsync()
@@ -102,7 +106,11 @@ public sealed class KafkaSurvey : IDisposable
     {
         var described = await _admin.DescribeTopicsAsync(
             TopicCollection.OfTopicNames(topics), new DescribeTopicsOptions { RequestTimeout = RequestTimeout });
-        return [.. described.TopicDescriptions.SelectMany(t => t.Partitions.Select(p => new TopicPartition(t.Name, p.Partition)))];
+        return
+        [
+            .. described.TopicDescriptions.SelectMany(
+                t => t.Partitions.Select(p => new TopicPartition(t.Name, p.Partition))),
+        ];
     }
 
     private async Task<Dictionary<TopicPartition, long>> OffsetsAsync(List<TopicPartition> partitions, OffsetSpec spec)
@@ -121,7 +129,8 @@ public sealed class KafkaSurvey : IDisposable
     private async Task<IEnumerable<TopicPartitionOffsetError>> CommittedAsync(string group)
     {
         var results = await _admin.ListConsumerGroupOffsetsAsync(
-            [new ConsumerGroupTopicPartitions(group, null)], new ListConsumerGroupOffsetsOptions { RequestTimeout = RequestTimeout });
+            [new ConsumerGroupTopicPartitions(group, null)],
+            new ListConsumerGroupOffsetsOptions { RequestTimeout = RequestTimeout });
         return results.SelectMany(result => result.Partitions).Where(p => p.Offset.Value >= 0);
     }
 }
@@ -129,8 +138,8 @@ public sealed class KafkaSurvey : IDisposable
 /// <summary>The lag of a partition: the number of records from the committed offset to the end.</summary>
 public sealed record PartitionLag(string Topic, int Partition, long Lag);
 
-/// <summary>A backend as a member of its consumer group, with a member id that is new with every start, the host that it is connected
-/// from, and the partitions that are assigned to it.</summary>
+/// <summary>A backend as a member of its consumer group, with a member id that is new with every start, the host that
+/// it is connected from, and the partitions that are assigned to it.</summary>
 public sealed record GroupMember(string Group, string Id, string Host, IReadOnlyList<TopicPartition> Owns);
 
 /// <summary>The number of records in the dead-letter topic, and the newest of them, the newest first.</summary>

@@ -13,27 +13,32 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
 {
     private const long DeadLetterBytes = 1L << 30;
 
-    // A broker acknowledges a record when it is on its disk: what was acknowledged, a payment's 202 among it, outlives a loss of power of
-    // all brokers. Requests for balances and replies need no more than their callers' patience.
+    // A broker acknowledges a record when it is on its disk: what was acknowledged, a payment's 202 among it, outlives
+    // a loss of power of all brokers. Requests for balances and replies need no more than their callers' patience.
     private static readonly Dictionary<string, string> Synced =
         new() { [TopicSettings.RecordsBeforeSync] = "1", [TopicSettings.UncleanElections] = "false" };
 
     // Brokers of which each leads one: a cluster seldom has more, and three clocks show which one is wrong.
     private const int ClockPartitions = 3;
 
-    private static readonly Dictionary<string, string> ClockSettings = new() { ["retention.ms"] = Milliseconds(KafkaTimes.RetentionMin) };
+    private static readonly Dictionary<string, string> ClockSettings =
+        new() { ["retention.ms"] = Milliseconds(KafkaTimes.RetentionMin) };
 
     private static readonly Dictionary<string, string> DeadLetterSettings =
-        new(Synced) { ["retention.ms"] = Milliseconds(KafkaTimes.DeadLetterRetention), ["retention.bytes"] = Text(DeadLetterBytes) };
+        new(Synced)
+        {
+            ["retention.ms"] = Milliseconds(KafkaTimes.DeadLetterRetention),
+            ["retention.bytes"] = Text(DeadLetterBytes),
+        };
 
     private readonly KafkaOptions _options = options.Value;
 
     /// <summary>Creates the shared topics that do not exist yet, and checks the settings of all. Payments, events
-    /// and dead letters are acknowledged when they are on the disks of the brokers (<c>flush.messages=1</c>). Dead letters are kept for
-    /// 30 days, as long as there is no more than 1 GiB of them; the brokers' settings determine how long the other topics are kept. The time of
-    /// each record is that of the broker that appended it.</summary>
-    /// <exception cref="StartupException">No broker answers at the configured addresses, or a topic has a setting with which records
-    /// would be lost or refused (<see cref="TopicSettings"/>).</exception>
+    /// and dead letters are acknowledged when they are on the disks of the brokers (<c>flush.messages=1</c>). Dead
+    /// letters are kept for 30 days, as long as there is no more than 1 GiB of them; the brokers' settings determine
+    /// how long the other topics are kept. The time of each record is that of the broker that appended it.</summary>
+    /// <exception cref="StartupException">No broker answers at the configured addresses, or a topic has a setting with
+    /// which records would be lost or refused (<see cref="TopicSettings"/>).</exception>
     public async Task EnsureSharedAsync()
     {
         using var admin = Connect();
@@ -46,9 +51,10 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
         await CheckAsync(admin, existing);
     }
 
-    /// <summary>Checks the settings of these topics, as <see cref="EnsureSharedAsync"/> does, and creates none.</summary>
-    /// <exception cref="StartupException">No broker answers, a topic is missing, or one has a setting with which records would be lost or
-    /// refused.</exception>
+    /// <summary>Checks the settings of these topics, as <see cref="EnsureSharedAsync"/> does,
+    /// and creates none.</summary>
+    /// <exception cref="StartupException">No broker answers, a topic is missing, or one has a setting with which
+    /// records would be lost or refused.</exception>
     public async Task CheckSharedAsync()
     {
         using var admin = Connect();
@@ -56,7 +62,8 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
         await CheckAsync(admin, existing);
         if (Shared().FindAll(t => !existing.ContainsKey(t.Name)) is { Count: > 0 } missing)
         {
-            throw new StartupException($"Kafka topic {string.Join(", ", missing.Select(t => t.Name))}: it does not exist.");
+            throw new StartupException(
+                $"Kafka topic {string.Join(", ", missing.Select(t => t.Name))}: it does not exist.");
         }
     }
 
@@ -76,7 +83,8 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
     public async Task CreateReplyTopicAsync(string topic)
     {
         using var admin = Connect();
-        await CreateAsync(admin, [Specification(topic, 1, new() { ["retention.ms"] = Milliseconds(KafkaTimes.ReplyRetention) })]);
+        await CreateAsync(
+            admin, [Specification(topic, 1, new() { ["retention.ms"] = Milliseconds(KafkaTimes.ReplyRetention) })]);
     }
 
     /// <summary>Deletes a reply topic. A failure is only logged, because a later sweep deletes the topic.</summary>
@@ -132,19 +140,23 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
 
     // The brokers may not show a new topic yet.
     private Task CheckAsync(IAdminClient admin, Dictionary<string, int> existing) => TopicSettings.CheckAsync(
-        admin, Shared().FindAll(t => existing.GetValueOrDefault(t.Name) > 0).ConvertAll(t => (t, existing[t.Name])), _options.StartTimeout, logger);
+        admin, Shared().FindAll(t => existing.GetValueOrDefault(t.Name) > 0).ConvertAll(t => (t, existing[t.Name])),
+        _options.StartTimeout, logger);
 
     private List<string> Silent(List<string> topics, Timestamp since)
     {
-        using var consumer = KafkaClients.Consumer<Ignore, Ignore>(_options.Consumer("billing-topics", "billing-topics"));
+        using var consumer = KafkaClients.Consumer<Ignore, Ignore>(
+            _options.Consumer("billing-topics", "billing-topics"));
         try
         {
-            var ends = consumer.OffsetsForTimes(topics.Select(t => new TopicPartitionTimestamp(t, 0, since)), _options.StartTimeout);
+            var ends = consumer.OffsetsForTimes(
+                topics.Select(t => new TopicPartitionTimestamp(t, 0, since)), _options.StartTimeout);
             return [.. ends.Where(e => e.Offset == Offset.End).Select(e => e.Topic)];
         }
         catch (KafkaException e) when (topics.Count == 1)
         {
-            // Another proxy that starts at the same time may have deleted it. In any case, the next sweep finds the rest.
+            // Another proxy that starts at the same time may have deleted it. In any case, the next
+            // sweep finds the rest.
             KafkaLog.TopicKept(logger, topics[0], e.Error.Reason);
             return [];
         }
@@ -168,25 +180,29 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
         {
             admin.Dispose();
             throw new StartupException(
-                $"Billing:Kafka:BootstrapServers: no broker answers at '{_options.BootstrapServers}' within {_options.StartTimeout.TotalSeconds:0.#} s ({lastError ?? e.Error.Reason}).", e);
+                $"Billing:Kafka:BootstrapServers: no broker answers at '{_options.BootstrapServers}' within "
+                    + $"{_options.StartTimeout.TotalSeconds:0.#} s ({lastError ?? e.Error.Reason}).", e);
         }
     }
 
     // The number of replicas of each topic, by its name.
     private Dictionary<string, int> Existing(IAdminClient admin) => admin.GetMetadata(_options.StartTimeout).Topics
-        .ToDictionary(t => t.Topic, t => t.Partitions.Count == 0 ? 0 : t.Partitions[0].Replicas.Length, StringComparer.Ordinal);
+        .ToDictionary(
+            t => t.Topic, t => t.Partitions.Count == 0 ? 0 : t.Partitions[0].Replicas.Length, StringComparer.Ordinal);
 
     private static string Milliseconds(TimeSpan time) => Text((long)time.TotalMilliseconds);
 
     private static string Text(long number) => number.ToString(CultureInfo.InvariantCulture);
 
-    private TopicSpecification Specification(string topic, int partitions, Dictionary<string, string>? configs = null) => new()
-    {
-        Name = topic,
-        NumPartitions = partitions,
-        ReplicationFactor = _options.ReplicationFactor,
-        Configs = new(configs ?? []) { ["cleanup.policy"] = "delete", [TopicSettings.Clock] = TopicSettings.BrokersClock },
-    };
+    private TopicSpecification Specification(
+        string topic, int partitions, Dictionary<string, string>? configs = null) => new()
+        {
+            Name = topic,
+            NumPartitions = partitions,
+            ReplicationFactor = _options.ReplicationFactor,
+            Configs =
+            new(configs ?? []) { ["cleanup.policy"] = "delete", [TopicSettings.Clock] = TopicSettings.BrokersClock },
+        };
 
     private async Task CreateAsync(IAdminClient admin, List<TopicSpecification> missing)
     {

@@ -8,8 +8,8 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>Reads one proxy's reply topic on its own thread and completes the waiting calls. Only this process uses the topic, so
-/// its partition is assigned directly, without a group, and read from the beginning.</summary>
+/// <summary>Reads one proxy's reply topic on its own thread and completes the waiting calls. Only this process uses the
+/// topic, so its partition is assigned directly, without a group, and read from the beginning.</summary>
 internal sealed class ReplyConsumer(
     KafkaOptions options, string topic, ReplyReader replies, Supervisor supervisor, TimeProvider time, ILogger logger)
     : Worker(supervisor)
@@ -35,7 +35,8 @@ internal sealed class ReplyConsumer(
     private void Run(CancellationToken stopping)
     {
         var config = options.Consumer("billing-proxy", topic);
-        // For this time an unknown topic may be a new one that not all brokers know yet; only after it is an error reported.
+        // For this time an unknown topic may be a new one that not all brokers know yet;
+        // only after it is an error reported.
         config.Set("topic.metadata.propagation.max.ms", PropagationMs);
         while (!stopping.IsCancellationRequested)
         {
@@ -43,7 +44,8 @@ internal sealed class ReplyConsumer(
         }
     }
 
-    // With a client of its own: one that knows a former topic may keep asking for epochs of leaders that the present one has not had yet.
+    // With a client of its own: one that knows a former topic may keep asking for epochs of leaders that the present
+    // one has not had yet.
     private void Read(ConsumerConfig config, CancellationToken stopping)
     {
         using var consumer = KafkaClients.Consumer<Ignore, byte[]>(config, HandleError, logger);

@@ -6,8 +6,8 @@ using Billing.V1;
 
 namespace Billing.Messaging.Requests;
 
-/// <summary>What two payments with one id have in common only if their contents are the same: a digest of the amount and
-/// the notes, short enough for an address. docs/wire-protocol.md defines it.</summary>
+/// <summary>What two payments with one id have in common only if their contents are the same: a digest of the amount
+/// and the notes, short enough for an address. docs/wire-protocol.md defines it.</summary>
 public static class PaymentFingerprint
 {
     /// <summary>Its length.</summary>

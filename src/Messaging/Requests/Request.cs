@@ -4,7 +4,8 @@ using Google.Protobuf;
 
 namespace Billing.Messaging.Requests;
 
-/// <summary>A request on its way from a proxy to a backend. The command that carries it is written here and nowhere else.</summary>
+/// <summary>A request on its way from a proxy to a backend. The command that carries it is written here
+/// and nowhere else.</summary>
 public sealed record Request
 {
     private readonly IMessage _body;
@@ -27,8 +28,8 @@ public sealed record Request
     /// <summary>When its caller waits no more, in microseconds since the Unix epoch; 0 for never.</summary>
     public long DeadlineUnixUs { get; init; }
 
-    /// <summary>When its client sent it, in microseconds since the Unix epoch, if the steps of the request are timed; null
-    /// otherwise.</summary>
+    /// <summary>When its client sent it, in microseconds since the Unix epoch, if the steps of the request are timed;
+    /// null otherwise.</summary>
     public long? SentUnixUs { get; init; }
 
     /// <summary>Who sent it; null where callers are not authenticated.</summary>
@@ -40,11 +41,12 @@ public sealed record Request
     /// <summary>The partition of its topic to publish it to; null for that of its account.</summary>
     public int? Partition { get; init; }
 
-    /// <summary>A request that was checked, without fields that are not of the contract, with the times of the properties above.
-    /// <paramref name="newId"/> creates the transaction id of a request that has none of its own.</summary>
+    /// <summary>A request that was checked, without fields that are not of the contract, with the times
+    /// of the properties above. <paramref name="newId"/> creates the transaction id of a request that
+    /// has none of its own.</summary>
     public static Request Of<TRequest, TAnswer>(
-        RequestKind<TRequest, TAnswer> kind, TRequest request, Func<string> newId, long receivedUnixUs, long deadlineUnixUs, long? sentUnixUs,
-        Principal? principal)
+        RequestKind<TRequest, TAnswer> kind, TRequest request, Func<string> newId, long receivedUnixUs,
+        long deadlineUnixUs, long? sentUnixUs, Principal? principal)
         where TRequest : class, IMessage<TRequest>
         where TAnswer : class =>
         new(kind, kind.KnownFields(request), kind.RouteOf(request), kind.TransactionIdOf(request) ?? newId())
@@ -58,7 +60,8 @@ public sealed record Request
     /// <summary>The request in a valid command, for a transport that passes it on.</summary>
     public static Request Of(Command command)
     {
-        var kind = RequestKinds.Of(command) ?? throw new ArgumentException("The command holds no request.", nameof(command));
+        var kind = RequestKinds.Of(command)
+            ?? throw new ArgumentException("The command holds no request.", nameof(command));
         return new Request(kind, kind.BodyOf(command), kind.RouteOf(command), command.TransactionId)
         {
             ReceivedUnixUs = command.ReceivedUnixUs,
@@ -95,16 +98,17 @@ public sealed record Request
     }
 }
 
-/// <summary>The destination of a command: commands that change an account go to the write side, queries to the read side, both
-/// by the account's payment type and id. A query for the status of a payment goes to the write side, so that it is processed
-/// after that payment.</summary>
+/// <summary>The destination of a command: commands that change an account go to the write side, queries to the read
+/// side, both by the account's payment type and id. A query for the status of a payment goes to the write side, so that
+/// it is processed after that payment.</summary>
 public readonly record struct CommandRoute(bool IsWrite, PaymentType PaymentType, string AccountId)
 {
     /// <summary>The route of a command.</summary>
     /// <exception cref="ArgumentException">The command holds no request.</exception>
     public static CommandRoute Of(Command command)
     {
-        var kind = RequestKinds.Of(command) ?? throw new ArgumentException("The command holds no request.", nameof(command));
+        var kind = RequestKinds.Of(command)
+            ?? throw new ArgumentException("The command holds no request.", nameof(command));
         return kind.RouteOf(command);
     }
 

@@ -6,8 +6,8 @@ using Google.Protobuf.Reflection;
 
 namespace Billing.Messaging.Requests;
 
-/// <summary>A kind of request that a command can contain: how it is checked and routed, and how it is written to a command and read
-/// from one. What a backend does with it is defined by the write side or the read side.</summary>
+/// <summary>A kind of request that a command can contain: how it is checked and routed, and how it is written to a
+/// command and read from one. What a backend does with it is defined by the write side or the read side.</summary>
 public abstract class RequestKind
 {
     /// <summary>The member of a command that holds a request of this kind.</summary>
@@ -21,7 +21,8 @@ public abstract class RequestKind
     /// </summary>
     public MessageDescriptor CallersRequest { get => field ?? FieldDescriptor.MessageType; init; }
 
-    /// <summary>Whether it goes to the write side: it changes an account, or has to be processed after what does.</summary>
+    /// <summary>Whether it goes to the write side: it changes an account, or has to be
+    /// processed after what does.</summary>
     public bool IsWrite { get; init; }
 
     /// <summary>Whether a reply is sent to it.</summary>
@@ -32,14 +33,16 @@ public abstract class RequestKind
 
     internal abstract CommandRoute RouteOf(Command command);
 
-    /// <summary>Why a command with a request of this kind must not be processed, on any transport; null if it is valid.</summary>
+    /// <summary>Why a command with a request of this kind must not be processed, on any transport;
+    /// null if it is valid.</summary>
     internal abstract string? Refusal(Command command);
 
     internal abstract IMessage BodyOf(Command command);
 
     internal abstract void Write(Command command, IMessage request);
 
-    /// <summary>Whether a reply is an answer to a request of this kind: of the same kind, and with the same ids.</summary>
+    /// <summary>Whether a reply is an answer to a request of this kind: of the same kind,
+    /// and with the same ids.</summary>
     internal abstract bool IsAnsweredBy(IMessage request, Reply reply);
 }
 
@@ -62,12 +65,13 @@ public sealed class RequestKind<TRequest, TAnswer> : RequestKind
     /// <summary>The first rule that a caller's request breaks, or null.</summary>
     public required Func<TRequest, FieldViolation?> Check { get; init; }
 
-    /// <summary>The first rule that a request in a command breaks, or null; without it, the rules are those for callers.</summary>
+    /// <summary>The first rule that a request in a command breaks, or null; without it, the rules are
+    /// those for callers.</summary>
     public Func<TRequest, FieldViolation?>? CheckCommand { get; init; }
 
-    /// <summary>Copies a request that was checked, with the fields of the contract and no others. Unknown fields that a caller adds
-    /// would otherwise be published, and be kept and stored by everything behind the proxy. Each kind names its fields, because protobuf
-    /// drops unknown fields only while it parses, and a clone keeps them.</summary>
+    /// <summary>Copies a request that was checked, with the fields of the contract and no others. Unknown fields that a
+    /// caller adds would otherwise be published, and be kept and stored by everything behind the proxy. Each kind names
+    /// its fields, because protobuf drops unknown fields only while it parses, and a clone keeps them.</summary>
     public required Func<TRequest, TRequest> KnownFields { get; init; }
 
     /// <summary>The account of a request that was checked.</summary>
@@ -88,10 +92,12 @@ public sealed class RequestKind<TRequest, TAnswer> : RequestKind
     /// <summary>The ids that answers repeat; none if answers of this kind have none.</summary>
     public required IReadOnlyList<RepeatedId<TRequest, TAnswer>> RepeatedIds { get; init; }
 
-    /// <summary>Why an answer is none to the request, as the end of "a backend answered ..."; null if it is one.</summary>
+    /// <summary>Why an answer is none to the request, as the end of "a backend answered ...";
+    /// null if it is one.</summary>
     public Func<TRequest, TAnswer, string?> ProblemOf { get; init; } = (_, _) => null;
 
-    /// <summary>Writes the ids of an answer in the letters of the request, which may not be those that are recorded.</summary>
+    /// <summary>Writes the ids of an answer in the letters of the request, which may not be those that are
+    /// recorded.</summary>
     /// <returns>The answer.</returns>
     public TAnswer RepeatIds(TRequest request, TAnswer answer)
     {

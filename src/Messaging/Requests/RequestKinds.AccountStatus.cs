@@ -29,7 +29,9 @@ public static partial class RequestKinds
         AnswerIn = reply => reply.AccountStatus,
         RepeatedIds =
         [
-            new(request => request.TransactionId, answer => answer.TransactionId, (answer, id) => answer.TransactionId = id),
+            new(
+                request => request.TransactionId, answer => answer.TransactionId,
+                (answer, id) => answer.TransactionId = id),
         ],
     };
 }

@@ -14,7 +14,8 @@ public static partial class RequestKinds
         Check = request =>
             FieldRules.CheckAccount(request.PaymentType, request.AccountId)
             ?? FieldRules.CheckNotNegative(request.MinVersion, "min_version"),
-        KnownFields = request => new() { AccountId = request.AccountId, PaymentType = request.PaymentType, MinVersion = request.MinVersion },
+        KnownFields = request =>
+            new() { AccountId = request.AccountId, PaymentType = request.PaymentType, MinVersion = request.MinVersion },
         AccountOf = request => (request.PaymentType, request.AccountId),
         RequestIn = command => command.Balance,
         WriteTo = (command, request) => command.Balance = request,

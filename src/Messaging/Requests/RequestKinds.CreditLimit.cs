@@ -28,7 +28,9 @@ public static partial class RequestKinds
         AnswerIn = reply => reply.CreditLimit,
         RepeatedIds =
         [
-            new(request => request.TransactionId, answer => answer.TransactionId, (answer, id) => answer.TransactionId = id),
+            new(
+                request => request.TransactionId, answer => answer.TransactionId,
+                (answer, id) => answer.TransactionId = id),
         ],
     };
 }

@@ -30,7 +30,9 @@ public static partial class RequestKinds
         AnswerIn = reply => reply.Authorise,
         RepeatedIds =
         [
-            new(request => request.TransactionId, answer => answer.TransactionId, (answer, id) => answer.TransactionId = id),
+            new(
+                request => request.TransactionId, answer => answer.TransactionId,
+                (answer, id) => answer.TransactionId = id),
         ],
     };
 
@@ -59,7 +61,9 @@ public static partial class RequestKinds
         AnswerIn = reply => reply.Capture,
         RepeatedIds =
         [
-            new(request => request.TransactionId, answer => answer.TransactionId, (answer, id) => answer.TransactionId = id),
+            new(
+                request => request.TransactionId, answer => answer.TransactionId,
+                (answer, id) => answer.TransactionId = id),
             new(request => request.PaymentId, answer => answer.PaymentId, (answer, id) => answer.PaymentId = id),
         ],
     };
@@ -85,7 +89,9 @@ public static partial class RequestKinds
         AnswerIn = reply => reply.Void,
         RepeatedIds =
         [
-            new(request => request.TransactionId, answer => answer.TransactionId, (answer, id) => answer.TransactionId = id),
+            new(
+                request => request.TransactionId, answer => answer.TransactionId,
+                (answer, id) => answer.TransactionId = id),
             new(request => request.PaymentId, answer => answer.PaymentId, (answer, id) => answer.PaymentId = id),
         ],
     };

@@ -42,6 +42,7 @@ public static partial class RequestKinds
         ?? (request.Fingerprint.Length == PaymentFingerprint.Bytes
             ? null
             : new FieldViolation("fingerprint", string.Create(
-                CultureInfo.InvariantCulture, $"must have {PaymentFingerprint.Bytes} bytes; it has {request.Fingerprint.Length}")))
+                CultureInfo.InvariantCulture,
+                $"must have {PaymentFingerprint.Bytes} bytes; it has {request.Fingerprint.Length}")))
         ?? FieldRules.CheckNotNegative(request.Partition, "partition");
 }

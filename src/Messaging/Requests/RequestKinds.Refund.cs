@@ -30,7 +30,9 @@ public static partial class RequestKinds
         AnswerIn = reply => reply.Refund,
         RepeatedIds =
         [
-            new(request => request.TransactionId, answer => answer.TransactionId, (answer, id) => answer.TransactionId = id),
+            new(
+                request => request.TransactionId, answer => answer.TransactionId,
+                (answer, id) => answer.TransactionId = id),
             new(request => request.PaymentId, answer => answer.PaymentId, (answer, id) => answer.PaymentId = id),
         ],
     };

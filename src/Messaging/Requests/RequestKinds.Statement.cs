@@ -41,7 +41,8 @@ public static partial class RequestKinds
         page.Entries.Count > request.Limit
         || (page.HasMore && (request.IsSelective() ? page.ReadTo <= request.AfterVersion : page.Entries.Count == 0))
             ? $"an invalid page of a statement: {page.Entries.Count} entries for a limit of {request.Limit}"
-        : page.Entries.Any(entry => !request.Selects(entry)) ? "a page of a statement with entries that were not asked for"
+        : page.Entries.Any(
+            entry => !request.Selects(entry)) ? "a page of a statement with entries that were not asked for"
         : null;
 
     private static FieldViolation? CheckPage(StatementPageRequest request) =>
@@ -55,9 +56,11 @@ public static partial class RequestKinds
             AfterVersion = request.AfterVersion,
         })
         ?? (request.Limit is < 1 or > StatementEntriesMax
-            ? new FieldViolation("limit", string.Create(CultureInfo.InvariantCulture, $"must be between 1 and {StatementEntriesMax}; it is {request.Limit}"))
+            ? new FieldViolation("limit", string.Create(
+                CultureInfo.InvariantCulture, $"must be between 1 and {StatementEntriesMax}; it is {request.Limit}"))
             : null)
-        ?? (request.Opening is { } opening && (opening.Version != request.AfterVersion || opening.Balance is null || opening.CreditLimit is null)
+        ?? (request.Opening is { } opening
+            && (opening.Version != request.AfterVersion || opening.Balance is null || opening.CreditLimit is null)
             ? new FieldViolation("opening", "must be the account as of after_version")
             : null);
 }

@@ -24,8 +24,8 @@ public static partial class RequestKinds
         All.SingleOrDefault(kind => kind.Scope is not null && kind.CallersRequest == request)
         ?? throw new ArgumentException($"{request.FullName} has no kind that callers may send.", nameof(request));
 
-    // There is no case for all others, so that a member of a command that has no kind does not compile. Protobuf makes no
-    // other value.
+    // There is no case for all others, so that a member of a command that has no kind does not compile.
+    // Protobuf makes no other value.
 #pragma warning disable CS8524
     private static RequestKind? Of(Command.RequestOneofCase field) => field switch
     {
@@ -47,7 +47,8 @@ public static partial class RequestKinds
 #pragma warning restore CS8524
 
     /// <summary>Copies a time with the fields of the contract.</summary>
-    public static Timestamp? Known(Timestamp? time) => time is null ? null : new() { Seconds = time.Seconds, Nanos = time.Nanos };
+    public static Timestamp? Known(Timestamp? time) =>
+        time is null ? null : new() { Seconds = time.Seconds, Nanos = time.Nanos };
 
     /// <summary>Copies a duration with the fields of the contract.</summary>
     private static Duration? Known(Duration? duration) =>
@@ -58,5 +59,6 @@ public static partial class RequestKinds
         notes is null ? null : new() { Reference = notes.Reference, Metadata = { notes.Metadata } };
 
     /// <summary>Copies an amount with the fields of the contract.</summary>
-    private static Money Known(Money money) => new() { CurrencyCode = money.CurrencyCode, Units = money.Units, Nanos = money.Nanos };
+    private static Money Known(Money money) =>
+        new() { CurrencyCode = money.CurrencyCode, Units = money.Units, Nanos = money.Nanos };
 }

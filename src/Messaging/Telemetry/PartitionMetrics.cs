@@ -4,12 +4,13 @@ using System.Runtime.CompilerServices;
 
 namespace Billing.Messaging.Telemetry;
 
-/// <summary>The progress of a member of a consumer group on one partition: the number of records on the brokers that it has not read,
-/// the number from the first unsettled one on, and the seconds since the oldest unsettled one was read, 0 if there is none.</summary>
+/// <summary>The progress of a member of a consumer group on one partition: the number of records on the brokers that it
+/// has not read, the number from the first unsettled one on, and the seconds since the oldest unsettled one was read, 0
+/// if there is none.</summary>
 internal readonly record struct PartitionState(string Topic, int Number, long Lag, long Unsettled, double Age);
 
-/// <summary>Gauges per partition. Each member reports the state of its partitions periodically, on its own thread, so that
-/// reading the gauges never accesses a client that may be closing.</summary>
+/// <summary>Gauges per partition. Each member reports the state of its partitions periodically, on its own thread,
+/// so that reading the gauges never accesses a client that may be closing.</summary>
 internal static class PartitionMetrics
 {
     // Weak keys: the last report of a member that was not removed disappears with the member.
@@ -18,11 +19,13 @@ internal static class PartitionMetrics
     private static readonly Meter Meter = new(MessagingMetrics.MeterName);
 
     private static readonly ObservableGauge<long> Lag = Meter.CreateObservableGauge(
-        "billing.kafka.consumer.lag", () => Read(state => state.Lag), "{record}", "Records on a partition that its consumer has not read yet.");
+        "billing.kafka.consumer.lag", () => Read(state => state.Lag), "{record}",
+        "Records on a partition that its consumer has not read yet.");
 
     private static readonly ObservableGauge<long> Unsettled = Meter.CreateObservableGauge(
         "billing.kafka.watermark.lag", () => Read(state => state.Unsettled), "{record}",
-        "Records on a partition from the offset watermark on: those that a restart would read again and those not yet read.");
+        "Records on a partition from the offset watermark on: those that a restart would read again and "
+            + "those not yet read.");
 
     private static readonly ObservableGauge<double> Age = Meter.CreateObservableGauge(
         "billing.kafka.watermark.age", () => Read(state => state.Age), "s",

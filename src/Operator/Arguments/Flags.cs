@@ -24,13 +24,18 @@ internal static partial class Flags
             HelpName = string.Join('|', values),
         };
         option.CompletionSources.Add(values);
-        return option.Refuse(text => values.Contains(text) ? null : $"{name} must be {string.Join(", ", values[..^1])} or {values[^1]}; it is {text}.");
+        return option.Refuse(text => values.Contains(text)
+            ? null
+            : $"{name} must be {string.Join(", ", values[..^1])} or {values[^1]}; it is {text}.");
     }
 
-    /// <summary>Creates the option for the databases of the event store, each with its connection string by its name.</summary>
+    /// <summary>Creates the option for the databases of the event store, each with its connection
+    /// string by its name.</summary>
     public static Option<IReadOnlyDictionary<string, string>> EventStore() => new("--postgres")
     {
-        Description = "Connection string of the event store; of several databases, each as NAME:CONNECTION with a --postgres of its own; those of the stack in the background by default",
+        Description =
+            "Connection string of the event store; of several databases, each as NAME:CONNECTION with a --postgres of "
+            + "its own; those of the stack in the background by default",
         HelpName = "CONNECTION",
         AllowMultipleArgumentsPerToken = false,
         Arity = ArgumentArity.OneOrMore,
@@ -45,15 +50,19 @@ internal static partial class Flags
             var named = DatabaseName().Match(token.Value);
             if (!named.Success && result.Tokens.Count > 1)
             {
-                result.AddError($"--postgres: of several databases each needs a name, as in NAME:Host=localhost; '{token.Value}' has none.");
+                result.AddError(
+                    "--postgres: of several databases each needs a name, as in NAME:Host=localhost; "
+                    + $"'{token.Value}' has none.");
                 return null;
             }
             if (!IsConnectionString(named.Success ? named.Groups[2].Value : token.Value))
             {
-                result.AddError($"--postgres: '{token.Value}' is not a connection string such as Host=localhost;Database=billing.");
+                result.AddError(
+                    $"--postgres: '{token.Value}' is not a connection string such as Host=localhost;Database=billing.");
                 return null;
             }
-            if (!databases.TryAdd(named.Success ? named.Groups[1].Value : "billing", named.Success ? named.Groups[2].Value : token.Value))
+            if (!databases.TryAdd(
+                named.Success ? named.Groups[1].Value : "billing", named.Success ? named.Groups[2].Value : token.Value))
             {
                 result.AddError($"--postgres: there are two databases of the name '{named.Groups[1].Value}'.");
                 return null;
@@ -117,7 +126,8 @@ internal static partial class Flags
         CustomParser = result =>
         {
             if (DateTimeOffset.TryParse(
-                result.Tokens[0].Value, CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal, out var time))
+                result.Tokens[0].Value, CultureInfo.InvariantCulture,
+                DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal, out var time))
             {
                 return time;
             }
@@ -135,7 +145,8 @@ internal static partial class Flags
         var text = result.Tokens[0].Value;
         if (!T.TryParse(text, styles, CultureInfo.InvariantCulture, out var value) || !(value >= min && value <= max))
         {
-            result.AddError(string.Create(CultureInfo.InvariantCulture, $"{name} must be between {min} and {max}; it is {text}."));
+            result.AddError(
+                string.Create(CultureInfo.InvariantCulture, $"{name} must be between {min} and {max}; it is {text}."));
         }
         return value;
     }

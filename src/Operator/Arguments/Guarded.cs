@@ -18,7 +18,8 @@ internal static class Guarded
     }
 
     /// <summary>Asks the databases of <c>--postgres</c>; an error of theirs names that flag.</summary>
-    /// <exception cref="CommandException">A database failed, or it is not one that the question can be asked.</exception>
+    /// <exception cref="CommandException">A database failed, or it is not one that the
+    /// question can be asked.</exception>
     public static async Task<T> AskingPostgresAsync<T>(Func<Task<T>> question)
     {
         try
@@ -38,15 +39,17 @@ internal static class Guarded
         {
             return await action();
         }
-        catch (Exception e) when (e is CommandException or AuditException or StartupException or Confluent.Kafka.KafkaException
-            or NpgsqlException or FormatException or IOException or UnauthorizedAccessException)
+        catch (Exception e)
+            when (e is CommandException or AuditException or StartupException or Confluent.Kafka.KafkaException
+                or NpgsqlException or FormatException or IOException or UnauthorizedAccessException)
         {
             await Console.Error.WriteLineAsync(e.Message);
             return 1;
         }
         catch (RpcException e)
         {
-            await Console.Error.WriteLineAsync($"A call that the command depends on failed: {e.Status.StatusCode}: {e.Status.Detail}");
+            await Console.Error.WriteLineAsync(
+                $"A call that the command depends on failed: {e.Status.StatusCode}: {e.Status.Detail}");
             return 1;
         }
         catch (OperationCanceledException)

@@ -8,7 +8,9 @@ internal static class KafkaFlags
 {
     public static Option<string?> Brokers() => new Option<string?>("--kafka")
     {
-        Description = "Brokers; by default those of appsettings.json in this folder or of the environment (Billing__Kafka__BootstrapServers), else those of the stack in the background",
+        Description =
+            "Brokers; by default those of appsettings.json in this folder or of the environment "
+            + "(Billing__Kafka__BootstrapServers), else those of the stack in the background",
         HelpName = "HOST:PORT",
         Recursive = true,
     }.Refuse(text => Flags.AreBrokers(text) ? null : $"--kafka must be HOST:PORT[,HOST:PORT]; it is '{text}'.");
@@ -24,9 +26,11 @@ internal static class KafkaFlags
         }
         else if (options.BootstrapServers.Length == 0)
         {
-            var stack = await StackInBackground.ReadAsync() ?? throw new CommandException("--kafka is missing, and no stack is running.");
+            var stack = await StackInBackground.ReadAsync()
+                ?? throw new CommandException("--kafka is missing, and no stack is running.");
             options.BootstrapServers = stack.BootstrapServers
-                ?? throw new CommandException("The running stack has no Kafka: on the embedded transport there is no dead-letter topic.");
+                ?? throw new CommandException(
+                    "The running stack has no Kafka: on the embedded transport there is no dead-letter topic.");
         }
         return options;
     }

@@ -34,12 +34,16 @@ internal static class ListFlags
             ? null
             : $"{name}: '{part}' is not an address of the form http://host:port.");
 
-    /// <summary>Creates an option for machines as <c>ssh</c> takes them; none may look like one of its options.</summary>
+    /// <summary>Creates an option for machines as <c>ssh</c> takes them; none may look like
+    /// one of its options.</summary>
     public static Option<string[]> Hosts(string name, string description) => List(
         name, description + ", separated by commas", "USER@HOST[,USER@HOST]", part => part,
-        part => part.StartsWith('-') || part.Any(char.IsWhiteSpace) ? $"{name}: '{part}' is not a machine of the form user@host." : null);
+        part => part.StartsWith('-') || part.Any(char.IsWhiteSpace)
+            ? $"{name}: '{part}' is not a machine of the form user@host."
+            : null);
 
-    private static Option<T[]> List<T>(string name, string description, string helpName, Func<string, T> parse, Func<string, string?> problem)
+    private static Option<T[]> List<T>(
+        string name, string description, string helpName, Func<string, T> parse, Func<string, string?> problem)
     {
         var option = new Option<T[]>(name)
         {

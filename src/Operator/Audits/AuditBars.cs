@@ -3,7 +3,8 @@ using Spectre.Console;
 
 namespace Billing.Operator.Audits;
 
-/// <summary>The progress of what reads the whole event store: a bar for each part, added when the part begins.</summary>
+/// <summary>The progress of what reads the whole event store: a bar for each part,
+/// added when the part begins.</summary>
 internal sealed class AuditBars : IProgress<AuditProgress>
 {
     private readonly Dictionary<string, ProgressTask> _tasks = new(StringComparer.Ordinal);
@@ -15,7 +16,9 @@ internal sealed class AuditBars : IProgress<AuditProgress>
     public static Task<T> ShowAsync<T>(IAnsiConsole console, Func<IProgress<AuditProgress>?, Task<T>> run) =>
         console.Profile.Capabilities.Interactive
             ? console.Progress().AutoClear(true)
-                .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new ElapsedTimeColumn())
+                .Columns(
+                    new TaskDescriptionColumn(), new ProgressBarColumn(),
+                    new PercentageColumn(), new ElapsedTimeColumn())
                 .StartAsync(progress => run(new AuditBars(progress)))
             : run(null);
 

@@ -11,7 +11,8 @@ using Spectre.Console;
 
 namespace Billing.Operator.Audits;
 
-/// <summary><c>audit</c>: compares clients' journals with the event store, and checks the consistency of the store.</summary>
+/// <summary><c>audit</c>: compares clients' journals with the event store, and checks the
+/// consistency of the store.</summary>
 internal static class AuditCommand
 {
     public static Command Create(IAnsiConsole console)
@@ -20,26 +21,39 @@ internal static class AuditCommand
         var proxies = ListFlags.Addresses("--proxies", "Addresses of proxies whose balances are audited too");
         var openingLimit = new Option<decimal?>("--opening-limit")
         {
-            Description = "Credit limit of accounts without a limit of their own (Billing:Backend:DefaultCreditLimit of the backends), or 'unknown'",
+            Description =
+                "Credit limit of accounts without a limit of their own (Billing:Backend:DefaultCreditLimit of the "
+                + "backends), or 'unknown'",
             HelpName = "LIMIT",
             DefaultValueFactory = _ => new BackendOptions().DefaultCreditLimit,
             CustomParser = ParseLimit,
         };
-        var complete = new Option<bool>("--complete") { Description = "The journals hold every payment that was made: report recorded payments that are in none" };
-        var tolerance = Flags.Number("--clock-tolerance", "Milliseconds by which the clocks of the clients' machines may differ; calls this close have no order", 0, 0, 60_000);
+        var complete = new Option<bool>("--complete")
+        {
+            Description = "The journals hold every payment that was made: report recorded payments that are in none",
+        };
+        var tolerance = Flags.Number(
+            "--clock-tolerance",
+            "Milliseconds by which the clocks of the clients' machines may differ; calls this close have no order",
+            0, 0, 60_000);
         var who = new Option<string?>("--who")
         {
-            Description = "Instead of auditing, list who sent the payments and changes of an account, e.g. visa/acct-42",
+            Description =
+                "Instead of auditing, list who sent the payments and changes of an account, e.g. visa/acct-42",
             HelpName = "ACCOUNT",
         };
         var export = new Option<string?>("--export")
         {
-            Description = "Folder of an export, whose days are compared with the event store; the folder must have a manifest",
+            Description =
+                "Folder of an export, whose days are compared with the event store; the folder must have a manifest",
             HelpName = "FOLDER",
         };
-        var journals = new Argument<string[]>("journals") { Description = "Journals written by clients (--journal)", Arity = ArgumentArity.ZeroOrMore };
+        var journals = new Argument<string[]>(
+            "journals")
+        { Description = "Journals written by clients (--journal)", Arity = ArgumentArity.ZeroOrMore };
         journals.AcceptLegalFilePathsOnly();
-        var command = new Command("audit", "Compares clients' journals with the event store, and recomputes every balance from the events.")
+        var command = new Command(
+            "audit", "Compares clients' journals with the event store, and recomputes every balance from the events.")
         {
             postgres, proxies, openingLimit, complete, tolerance, export, who, journals,
         };
@@ -55,7 +69,9 @@ internal static class AuditCommand
         {
             if (parsed.GetValue(who) is { } account)
             {
-                return await ListAsync(console, await StackInBackground.DatabasesAsync(parsed.GetValue(postgres)), account, cancellationToken);
+                return await ListAsync(
+                    console, await StackInBackground.DatabasesAsync(parsed.GetValue(postgres)),
+                    account, cancellationToken);
             }
             var files = parsed.GetValue(journals) ?? [];
             if (Array.Find(files, f => !File.Exists(f)) is { } missing)
@@ -87,18 +103,24 @@ internal static class AuditCommand
 
     // Lines as they are read, since an account may have millions of events.
     private static async Task<int> ListAsync(
-        IAnsiConsole console, IReadOnlyDictionary<string, string> databases, string account, CancellationToken cancellationToken)
+        IAnsiConsole console, IReadOnlyDictionary<string, string> databases,
+        string account, CancellationToken cancellationToken)
     {
-        if (account.Split('/') is not [var type, var id] || id.Length == 0 || !FieldRules.TryReadPaymentType(type, out var network))
+        if (account.Split('/') is not [var type, var id] || id.Length == 0
+            || !FieldRules.TryReadPaymentType(type, out var network))
         {
-            throw new CommandException($"--who: '{account}' is no account; name it as visa/acct-42, with {PaymentTypes.Listed}.");
+            throw new CommandException(
+                $"--who: '{account}' is no account; name it as visa/acct-42, with {PaymentTypes.Listed}.");
         }
         var count = 0;
-        await foreach (var e in AccountHistory.ReadAsync(databases.Values, StreamId.For(network, id), cancellationToken: cancellationToken))
+        await foreach (var e in AccountHistory.ReadAsync(
+            databases.Values, StreamId.For(network, id), cancellationToken: cancellationToken))
         {
             count++;
             console.Profile.Out.Writer.WriteLine(string.Create(CultureInfo.InvariantCulture,
-                $"{e.Version,8}  {e.DecidedAt.UtcDateTime:yyyy-MM-dd HH:mm:ss.fff}Z  {e.Kind,-12} {(e.Currency.Length == 0 ? null : (decimal?)e.Amount),18} {e.Currency,-3}  {e.TransactionId}  {e.Subject ?? "unknown"}{(e.ClientId is { } client ? $" ({client})" : "")}"));
+                $"{e.Version,8}  {e.DecidedAt.UtcDateTime:yyyy-MM-dd HH:mm:ss.fff}Z  {e.Kind,-12} "
+                    + $"{(e.Currency.Length == 0 ? null : (decimal?)e.Amount),18} {e.Currency,-3}  {e.TransactionId}  "
+                    + $"{e.Subject ?? "unknown"}{(e.ClientId is { } client ? $" ({client})" : "")}"));
         }
         console.WriteLine(count == 0 ? $"{account} has no events." : $"{count} events of {account}.");
         return 0;

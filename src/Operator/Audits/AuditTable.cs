@@ -18,11 +18,13 @@ internal static class AuditTable
             $"  {audit.Accounts} accounts recomputed from {audit.Events} events, with {audit.Receipts} receipts."));
         if (audit.BalancesInAnswers > 0)
         {
-            console.WriteLine(Text($"  {audit.BalancesInAnswers} balances in answers to clients compared with the events."));
+            console.WriteLine(
+                Text($"  {audit.BalancesInAnswers} balances in answers to clients compared with the events."));
         }
         if (audit.BalancesRead > 0)
         {
-            console.WriteLine(Text($"  {audit.BalancesRead} balances read from the proxies and compared with the events."));
+            console.WriteLine(
+                Text($"  {audit.BalancesRead} balances read from the proxies and compared with the events."));
         }
         if (audit.Unanswered > 0)
         {

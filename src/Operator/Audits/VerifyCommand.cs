@@ -14,9 +14,13 @@ internal static class VerifyCommand
         var postgres = Flags.EventStore();
         var heads = Flags.Text(
             "--heads",
-            "File, kept where nobody who can write to the databases can reach it, with how each account ended when it was verified before; it is checked, and brought up to date if nothing is found",
+            "File, kept where nobody who can write to the databases can reach it, with how each account ended when it "
+                + "was verified before; it is checked, and brought up to date if nothing is found",
             "FILE");
-        var command = new Command("verify", "Recomputes the hashes that chain the events of each account, and names the first event that was altered, removed or put in.")
+        var command = new Command(
+            "verify",
+            "Recomputes the hashes that chain the events of each account, and names the first event that was altered, "
+                + "removed or put in.")
         {
             heads, postgres,
         };
@@ -54,10 +58,12 @@ internal static class VerifyCommand
 
     private static void Print(IAnsiConsole console, ChainResult result, AccountHeads? heads)
     {
-        console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"Verified {result.Events:N0} events of {result.Accounts:N0} accounts."));
+        console.WriteLine(string.Create(
+            CultureInfo.InvariantCulture, $"Verified {result.Events:N0} events of {result.Accounts:N0} accounts."));
         if (heads is not null)
         {
-            console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{heads.Known:N0} accounts were verified before."));
+            console.WriteLine(
+                string.Create(CultureInfo.InvariantCulture, $"{heads.Known:N0} accounts were verified before."));
         }
         foreach (var finding in result.Broken)
         {
@@ -65,7 +71,9 @@ internal static class VerifyCommand
         }
         if (result.Broken.Count > 0)
         {
-            console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{result.Broken.Count:N0} accounts are not as the platform has recorded them."));
+            console.WriteLine(string.Create(
+                CultureInfo.InvariantCulture,
+                $"{result.Broken.Count:N0} accounts are not as the platform has recorded them."));
         }
     }
 }

@@ -8,15 +8,21 @@ using Spectre.Console;
 
 namespace Billing.Operator.Brokers;
 
-/// <summary><c>topics</c>: creates the shared topics and the access rules for them, for brokers where the services have no
-/// permission to create topics.</summary>
+/// <summary><c>topics</c>: creates the shared topics and the access rules for them, for brokers where the services have
+/// no permission to create topics.</summary>
 internal static class TopicsCommand
 {
     public static Command Create(IAnsiConsole console)
     {
         var kafka = KafkaFlags.Brokers();
-        var partitions = new Option<int?>("--partitions") { Description = "Partitions of each new request topic; by default the number in the settings", HelpName = "N" }
-            .Refuse(text => int.TryParse(text, out var given) && given is < 1 or > 10_000 ? "--partitions must be between 1 and 10000." : null);
+        var partitions = new Option<int?>("--partitions")
+        {
+            Description = "Partitions of each new request topic; by default the number in the settings",
+            HelpName = "N",
+        }
+            .Refuse(text => int.TryParse(text, out var given) && given is < 1 or > 10_000
+                ? "--partitions must be between 1 and 10000."
+                : null);
         var access = Flags.Text("--access", "Access list, such as deploy/bootstrap/kafka/access.txt", "FILE");
         var command = new Command("topics", "Creates the missing shared topics, and applies an access list.")
         {
@@ -39,7 +45,8 @@ internal static class TopicsCommand
         }
         // Read first, so that nothing is created if the list is invalid.
         var allowed = access is null ? [] : KafkaAccess.Parse(await File.ReadAllLinesAsync(access));
-        await new KafkaTopics(Options.Create(options), TimeProvider.System, NullLogger<KafkaTopics>.Instance).EnsureSharedAsync();
+        await new KafkaTopics(Options.Create(options), TimeProvider.System, NullLogger<KafkaTopics>.Instance)
+            .EnsureSharedAsync();
         console.WriteLine("The topics exist.");
         if (access is not null)
         {

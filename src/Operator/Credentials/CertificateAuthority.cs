@@ -23,7 +23,8 @@ public sealed class CertificateAuthority : IDisposable
         using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
         var request = new CertificateRequest($"CN={name}", key, HashAlgorithmName.SHA256);
         request.CertificateExtensions.Add(new X509BasicConstraintsExtension(true, true, 0, true));
-        request.CertificateExtensions.Add(new X509KeyUsageExtension(X509KeyUsageFlags.KeyCertSign | X509KeyUsageFlags.CrlSign, true));
+        request.CertificateExtensions.Add(
+            new X509KeyUsageExtension(X509KeyUsageFlags.KeyCertSign | X509KeyUsageFlags.CrlSign, true));
         request.CertificateExtensions.Add(new X509SubjectKeyIdentifierExtension(request.PublicKey, false));
         _own = request.CreateSelfSigned(_from, _from + _lifetime);
     }
@@ -31,7 +32,8 @@ public sealed class CertificateAuthority : IDisposable
     /// <summary>Its certificate in PEM.</summary>
     public string Pem => _own.ExportCertificatePem();
 
-    /// <summary>Issues a certificate for a server on this machine: <c>localhost</c> and the loopback addresses.</summary>
+    /// <summary>Issues a certificate for a server on this machine: <c>localhost</c> and the loopback
+    /// addresses.</summary>
     /// <param name="name">The name of the server.</param>
     /// <param name="further">Further names or addresses of the server.</param>
     /// <returns>The certificate followed by its key, in PEM (PKCS #8).</returns>
@@ -57,7 +59,8 @@ public sealed class CertificateAuthority : IDisposable
 
     /// <summary>Issues a certificate for a caller.</summary>
     /// <param name="name">The name of the caller.</param>
-    /// <param name="issuedAt">Where it says that its issuer's certificate is to be had; null if it says nothing.</param>
+    /// <param name="issuedAt">Where it says that its issuer's certificate is to be had;
+    /// null if it says nothing.</param>
     /// <returns>The certificate followed by its key, in PEM (PKCS #8).</returns>
     public string Client(string name, Uri? issuedAt = null) => Sign(name, "1.3.6.1.5.5.7.3.2", request =>
     {

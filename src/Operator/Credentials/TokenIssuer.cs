@@ -27,7 +27,8 @@ public sealed class TokenIssuer : IDisposable
     {
         get
         {
-            var key = JsonWebKeyConverter.ConvertFromECDsaSecurityKey(new ECDsaSecurityKey(ECDsa.Create(_key.ExportParameters(false))));
+            var key = JsonWebKeyConverter.ConvertFromECDsaSecurityKey(
+                new ECDsaSecurityKey(ECDsa.Create(_key.ExportParameters(false))));
             return $$"""
                 { "keys": [
                   { "kty": "{{key.Kty}}", "crv": "{{key.Crv}}", "x": "{{key.X}}", "y": "{{key.Y}}",
@@ -60,7 +61,9 @@ public sealed class TokenIssuer : IDisposable
     /// <c>Billing:Auth:AccountClaim</c>.</param>
     /// <param name="lifetime">Its lifetime from now; negative for an expired token.</param>
     /// <param name="clientId">The program that its subject uses; null to leave the claim out.</param>
-    public string Issue(string subject, IEnumerable<string> scopes, IEnumerable<string> accounts, TimeSpan lifetime, string? clientId = null)
+    public string Issue(
+        string subject, IEnumerable<string> scopes, IEnumerable<string> accounts,
+        TimeSpan lifetime, string? clientId = null)
     {
         var now = _time.GetUtcNow().UtcDateTime;
         var claims = new Dictionary<string, object>
@@ -73,19 +76,21 @@ public sealed class TokenIssuer : IDisposable
         {
             claims["client_id"] = clientId;
         }
-        return new JsonWebTokenHandler { SetDefaultTimesOnTokenCreation = false }.CreateToken(new SecurityTokenDescriptor
-        {
-            Issuer = Issuer,
-            Audience = Audience,
-            IssuedAt = lifetime > TimeSpan.Zero ? now : now + lifetime,
-            Expires = now + lifetime,
-            Claims = claims,
-            SigningCredentials = new SigningCredentials(new ECDsaSecurityKey(_key) { KeyId = KeyId }, SecurityAlgorithms.EcdsaSha256)
+        return new JsonWebTokenHandler { SetDefaultTimesOnTokenCreation = false }.CreateToken(
+            new SecurityTokenDescriptor
             {
-                // The shared cache would outlive the key.
-                CryptoProviderFactory = new CryptoProviderFactory { CacheSignatureProviders = false },
-            },
-        });
+                Issuer = Issuer,
+                Audience = Audience,
+                IssuedAt = lifetime > TimeSpan.Zero ? now : now + lifetime,
+                Expires = now + lifetime,
+                Claims = claims,
+                SigningCredentials = new SigningCredentials(
+                    new ECDsaSecurityKey(_key) { KeyId = KeyId }, SecurityAlgorithms.EcdsaSha256)
+                {
+                    // The shared cache would outlive the key.
+                    CryptoProviderFactory = new CryptoProviderFactory { CacheSignatureProviders = false },
+                },
+            });
     }
 
     /// <inheritdoc/>

@@ -19,7 +19,8 @@ internal sealed class DeadLetterCommandHandler(KafkaOptions options, IAnsiConsol
             console.WriteLine("There are no dead letters.");
             return 0;
         }
-        var table = new Table().Border(TableBorder.Rounded).AddColumns("Id", "Time", "Origin", "Account", "Bytes", "Reason", "Replay of");
+        var table = new Table().Border(TableBorder.Rounded)
+            .AddColumns("Id", "Time", "Origin", "Account", "Bytes", "Reason", "Replay of");
         table.Columns[4].RightAligned();
         // Only the reason, the longest column, wraps.
         foreach (var column in table.Columns.Where((_, number) => number != 5))
@@ -29,9 +30,10 @@ internal sealed class DeadLetterCommandHandler(KafkaOptions options, IAnsiConsol
         foreach (var letter in letters)
         {
             table.AddRow(
-                new Text(letter.Id.ToString()), new Text(DeadLetterText.Time(letter)), new Text(DeadLetterText.Origin(letter)),
-                new Text(DeadLetterText.OfBytes(letter.Key)), new Text(DeadLetterText.Size(letter)),
-                new Text(UntrustedText.Printable(letter.Reason)), new Text(UntrustedText.Printable(letter.ReplayedFrom ?? "")));
+                new Text(letter.Id.ToString()), new Text(DeadLetterText.Time(letter)),
+                new Text(DeadLetterText.Origin(letter)), new Text(DeadLetterText.OfBytes(letter.Key)),
+                new Text(DeadLetterText.Size(letter)), new Text(UntrustedText.Printable(letter.Reason)),
+                new Text(UntrustedText.Printable(letter.ReplayedFrom ?? "")));
         }
         console.Write(table);
         console.WriteLine($"{letters.Count} of {archive.Count} dead letters, the newest first.");
@@ -66,10 +68,12 @@ internal sealed class DeadLetterCommandHandler(KafkaOptions options, IAnsiConsol
     }
 
     /// <summary>Replays the dead letters with these ids, or all current ones if no id is given.</summary>
-    public async Task<int> ReplayAsync(IReadOnlyList<DeadLetterId> ids, bool keepDeadline, CancellationToken cancellationToken)
+    public async Task<int> ReplayAsync(
+        IReadOnlyList<DeadLetterId> ids, bool keepDeadline, CancellationToken cancellationToken)
     {
         using var archive = new DeadLetterArchive(options);
-        var letters = ids.Count == 0 ? archive.Read() : [.. ids.Select(id => archive.Find(id) ?? throw NoSuchLetter(id))];
+        var letters =
+            ids.Count == 0 ? archive.Read() : [.. ids.Select(id => archive.Find(id) ?? throw NoSuchLetter(id))];
         using var replay = new DeadLetterReplay(options);
         long replayed = 0, refused = 0;
         foreach (var letter in letters)
@@ -88,10 +92,14 @@ internal sealed class DeadLetterCommandHandler(KafkaOptions options, IAnsiConsol
             }
             catch (KafkaException e)
             {
-                throw new CommandException($"{letter.Id} was not accepted by the brokers: {e.Error.Reason}. {replayed} were replayed before it.", e);
+                throw new CommandException(
+                    $"{letter.Id} was not accepted by the brokers: {e.Error.Reason}. "
+                        + $"{replayed} were replayed before it.", e);
             }
         }
-        Line($"Replayed {replayed}, refused {refused}. A payment replayed twice is charged once: the second is answered from its receipt. Records that still cannot be processed become new dead letters.");
+        Line(
+            $"Replayed {replayed}, refused {refused}. A payment replayed twice is charged once: the second is answered "
+            + "from its receipt. Records that still cannot be processed become new dead letters.");
         return refused == 0 ? 0 : 1;
     }
 

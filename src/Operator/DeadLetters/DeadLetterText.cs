@@ -7,18 +7,20 @@ using Google.Protobuf;
 
 namespace Billing.Operator.DeadLetters;
 
-/// <summary>Dead letters as text. Their content is untrusted: only printable characters of it reach the terminal.</summary>
+/// <summary>Dead letters as text. Their content is untrusted: only printable characters of it reach the
+/// terminal.</summary>
 internal static class DeadLetterText
 {
     private const int DumpBytesMax = 2048;
     private const int DumpWidth = 16;
     private const int ShownMax = 256;
 
-    private static readonly UTF8Encoding Strict = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
+    private static readonly UTF8Encoding Strict = new(
+        encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
     private static readonly JsonFormatter Json = new(JsonFormatter.Settings.Default.WithIndentation());
 
-    /// <summary>Returns bytes as text if they are printable UTF-8, otherwise in hexadecimal; of long values only the first bytes.
-    /// </summary>
+    /// <summary>Returns bytes as text if they are printable UTF-8, otherwise in hexadecimal;
+    /// of long values only the first bytes.</summary>
     public static string OfBytes(byte[]? bytes)
     {
         if (bytes is null)
@@ -42,7 +44,9 @@ internal static class DeadLetterText
 
     /// <summary>Returns the original position of a dead letter, as <c>topic[partition]@offset</c>.</summary>
     public static string Origin(DeadLetter letter) =>
-        letter.Topic.Length == 0 ? "unknown" : UntrustedText.Printable($"{letter.Topic}[{letter.Partition}]@{letter.Offset}");
+        letter.Topic.Length == 0
+            ? "unknown"
+            : UntrustedText.Printable($"{letter.Topic}[{letter.Partition}]@{letter.Offset}");
 
     public static string Size(DeadLetter letter) => letter.TruncatedFrom is { } whole
         ? $"{whole} (cut to {letter.Value?.Length ?? 0})"

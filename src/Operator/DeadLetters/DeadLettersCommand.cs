@@ -22,14 +22,17 @@ internal static class DeadLettersCommand
         var limit = Flags.Number("--limit", "Dead letters to list, the newest first", 50, 1, 100_000);
         var command = new Command("list", "Lists the newest dead letters.") { limit };
         return command.Does(async (parsed, _) =>
-            new DeadLetterCommandHandler(await KafkaFlags.ReadAsync(parsed.GetValue(kafka)), console).List(parsed.GetValue(limit)));
+            new DeadLetterCommandHandler(await KafkaFlags.ReadAsync(parsed.GetValue(kafka)), console).List(
+                parsed.GetValue(limit)));
     }
 
     private static Command Show(IAnsiConsole console, Option<string?> kafka)
     {
         var id = Ids("ID", ArgumentArity.ExactlyOne);
         var raw = Flags.Text("--raw", "File for the original bytes", "FILE");
-        var command = new Command("show", "Shows one dead letter: headers, reason, origin, the command as JSON if it can be decoded, and its bytes.")
+        var command = new Command(
+            "show",
+            "Shows one dead letter: headers, reason, origin, the command as JSON if it can be decoded, and its bytes.")
         {
             id, raw,
         };
@@ -42,8 +45,16 @@ internal static class DeadLettersCommand
     {
         var ids = Ids("ID", ArgumentArity.ZeroOrMore);
         var all = new Option<bool>("--all") { Description = "All current dead letters" };
-        var asIs = new Option<bool>("--as-is") { Description = "Keep a command's deadline; by default it is cleared, because it has passed and the command would be rejected as expired" };
-        var command = new Command("replay", "Sends dead letters back to the topics they came from, with their original key, bytes and headers. Replaying a payment twice is safe: it is charged once.")
+        var asIs = new Option<bool>("--as-is")
+        {
+            Description =
+                "Keep a command's deadline; by default it is cleared, because it has passed and the command would be "
+                + "rejected as expired",
+        };
+        var command = new Command(
+            "replay",
+            "Sends dead letters back to the topics they came from, with their original key, bytes and headers. "
+                + "Replaying a payment twice is safe: it is charged once.")
         {
             ids, all, asIs,
         };
@@ -70,7 +81,8 @@ internal static class DeadLettersCommand
             {
                 if (!DeadLetterId.TryParse(token.Value, out var id))
                 {
-                    result.AddError($"'{token.Value}' is not the id of a dead letter; `dead-letters list` prints the ids.");
+                    result.AddError(
+                        $"'{token.Value}' is not the id of a dead letter; `dead-letters list` prints the ids.");
                 }
                 ids.Add(id);
             }

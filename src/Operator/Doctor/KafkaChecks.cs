@@ -26,17 +26,22 @@ internal static partial class KafkaChecks
         {
             await findings.AddTopicsAsync(options, time);
             var at = options.BootstrapServers.Split(',')[0];
-            if (!options.Properties.TryGetValue("security.protocol", out var protocol) || !protocol.EndsWith("SSL", StringComparison.OrdinalIgnoreCase))
+            if (!options.Properties.TryGetValue("security.protocol", out var protocol)
+                || !protocol.EndsWith("SSL", StringComparison.OrdinalIgnoreCase))
             {
-                findings.Add(Finding.At(at, "(Kafka) is used without TLS", "Billing:Kafka:Properties:security.protocol"));
+                findings.Add(
+                    Finding.At(at, "(Kafka) is used without TLS", "Billing:Kafka:Properties:security.protocol"));
             }
             if (await survey.BrokersAsync() is var brokers && brokers < 3)
             {
-                findings.Add(Finding.At(at, $"(Kafka) has too few brokers to lose one: {brokers}", "tiers={kafka={count=3}}; --brokers 3"));
+                findings.Add(Finding.At(
+                    at, $"(Kafka) has too few brokers to lose one: {brokers}", "tiers={kafka={count=3}}; --brokers 3"));
             }
             var members = await survey.MembersAsync();
-            findings.AddRange(new[] { Groups.Payments, Groups.Balances }.Where(group => members.All(member => member.Group != group))
-                .Select(group => new Finding(true, $"no backend is a member of {group}: its commands wait", "Billing:Backend:Role")));
+            findings.AddRange(
+                new[] { Groups.Payments, Groups.Balances }.Where(group => members.All(member => member.Group != group))
+                    .Select(group => new Finding(
+                        true, $"no backend is a member of {group}: its commands wait", "Billing:Backend:Role")));
             if ((await survey.DeadLettersAsync()).Count is var letters && letters > 0)
             {
                 findings.Add(new Finding(false, $"there are dead letters: {letters}", "./billing dead-letters list"));
@@ -44,7 +49,8 @@ internal static partial class KafkaChecks
         }
         catch (Exception e) when (e is KafkaException or StartupException)
         {
-            findings.Add(new Finding(true, $"the brokers do not answer: {survey.LastError ?? e.Message}", "Billing:Kafka:BootstrapServers"));
+            findings.Add(new Finding(
+                true, $"the brokers do not answer: {survey.LastError ?? e.Message}", "Billing:Kafka:BootstrapServers"));
         }
         return findings;
     }
@@ -64,7 +70,9 @@ internal static partial class KafkaChecks
             catch (StartupException e) when (Problem().IsMatch(e.Message))
             {
                 AddRange(e.Message.Split(Environment.NewLine).Select(
-                    line => new Finding(true, line, Problem().Match(line).Groups[1] is { Success: true } setting ? setting.Value : "./billing topics")));
+                    line => new Finding(true, line, Problem().Match(line).Groups[1] is { Success: true } setting
+                        ? setting.Value
+                        : "./billing topics")));
             }
         }
 
@@ -73,7 +81,9 @@ internal static partial class KafkaChecks
 
         public bool IsEnabled(LogLevel logLevel) => true;
 
-        public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+        public void Log<TState>(
+            LogLevel logLevel, EventId eventId, TState state,
+            Exception? exception, Func<TState, Exception?, string> formatter)
         {
             if (Warnings.TryGetValue(eventId.Id, out var setting))
             {

@@ -2,7 +2,8 @@ using Npgsql;
 
 namespace Billing.Operator.Doctor;
 
-/// <summary>Asks a database whether what it acknowledges outlives a loss of power, of its disk and of its machine.</summary>
+/// <summary>Asks a database whether what it acknowledges outlives a loss of power, of its disk
+/// and of its machine.</summary>
 internal static class PostgresChecks
 {
     // Each row: whether it is serious (null: if other machines reach the database), what is wrong, and what mends it.
@@ -40,12 +41,14 @@ internal static class PostgresChecks
             where not (select ssl from pg_stat_ssl where pid = pg_backend_pid())
         """;
 
-    public static async Task<IReadOnlyList<Finding>> OfAsync(string name, string connectionString, CancellationToken cancellationToken)
+    public static async Task<IReadOnlyList<Finding>> OfAsync(
+        string name, string connectionString, CancellationToken cancellationToken)
     {
         var findings = new List<Finding>();
         try
         {
-            await using var source = NpgsqlDataSource.Create(new NpgsqlConnectionStringBuilder(connectionString) { Pooling = false });
+            await using var source = NpgsqlDataSource.Create(
+                new NpgsqlConnectionStringBuilder(connectionString) { Pooling = false });
             await using var command = source.CreateCommand(Questions);
             await using var row = await command.ExecuteReaderAsync(cancellationToken);
             var host = new NpgsqlConnectionStringBuilder(connectionString).Host!.Split(',')[0];
@@ -57,7 +60,8 @@ internal static class PostgresChecks
         }
         catch (NpgsqlException e)
         {
-            findings.Add(new Finding(true, $"the database {name} does not answer: {e.Message}", "Billing:EventStore:ConnectionString"));
+            findings.Add(new Finding(
+                true, $"the database {name} does not answer: {e.Message}", "Billing:EventStore:ConnectionString"));
         }
         return findings;
     }

@@ -31,7 +31,8 @@ internal static partial class ProxyChecks
         using var channel = GrpcChannel.ForAddress(address, new GrpcChannelOptions { HttpHandler = handler });
         var findings = new List<Finding>();
         // It names no account and is refused in any case, but who asks is looked at first.
-        var refused = await StatusOfAsync(new BillingService.BillingServiceClient(channel).CheckBalanceAsync(new CheckBalanceRequest(), deadline: (time.GetUtcNow() + Patience).UtcDateTime));
+        var refused = await StatusOfAsync(new BillingService.BillingServiceClient(channel).CheckBalanceAsync(
+            new CheckBalanceRequest(), deadline: (time.GetUtcNow() + Patience).UtcDateTime));
         if (refused is StatusCode.Unavailable or StatusCode.DeadlineExceeded or StatusCode.Internal)
         {
             // Where a client certificate is required, there is a handshake and no connection.
@@ -39,15 +40,22 @@ internal static partial class ProxyChecks
         }
         else if (refused != StatusCode.Unauthenticated)
         {
-            findings.Add(Finding.At(address, "answers callers that it does not know", "Billing:Auth:JwksFile, Authority; Billing:Tls:ClientCaFile"));
+            findings.Add(Finding.At(
+                address, "answers callers that it does not know",
+                "Billing:Auth:JwksFile, Authority; Billing:Tls:ClientCaFile"));
         }
         if (address.StartsWith("http:", StringComparison.Ordinal))
         {
-            findings.Add(Finding.At(address, "has no TLS: payments and tokens can be read on the way", "Billing:Tls:CertificateFile"));
+            findings.Add(Finding.At(
+                address, "has no TLS: payments and tokens can be read on the way", "Billing:Tls:CertificateFile"));
         }
         else if (valid - time.GetUtcNow().UtcDateTime is { } left && left < RenewBefore)
         {
-            findings.Add(new Finding(left < TimeSpan.Zero, string.Create(CultureInfo.InvariantCulture, $"{address} has a certificate that is valid until {valid:u}"), "Billing:Tls:CertificateFile"));
+            findings.Add(new Finding(
+                left < TimeSpan.Zero,
+                string.Create(
+                    CultureInfo.InvariantCulture, $"{address} has a certificate that is valid until {valid:u}"),
+                "Billing:Tls:CertificateFile"));
         }
         return findings;
     }
@@ -62,19 +70,28 @@ internal static partial class ProxyChecks
         {
             try
             {
-                using var http = new HttpClient(Handler(_ => { })) { Timeout = Patience, BaseAddress = new Uri(address) };
+                using var http =
+                    new HttpClient(Handler(_ => { })) { Timeout = Patience, BaseAddress = new Uri(address) };
                 using var ready = await http.GetAsync(new Uri("/health/ready", UriKind.Relative));
                 using var metrics = await http.GetAsync(new Uri("/metrics", UriKind.Relative));
                 var shown = await metrics.Content.ReadAsStringAsync();
-                findings.AddRange(ready.IsSuccessStatusCode ? [] : [new Finding(true, $"{address} is {await ready.Content.ReadAsStringAsync()}", "its log says why")]);
-                findings.AddRange(metrics.IsSuccessStatusCode ? [] : [new Finding(false, $"{address} shows no metrics", "Billing:Telemetry:Prometheus")]);
-                findings.AddRange(!Unlimited().IsMatch(shown) ? [] : [new Finding(false, $"{address} takes any number of calls per second from one caller", "Billing:Limits:RequestsPerSecond")]);
+                findings.AddRange(ready.IsSuccessStatusCode ? [] :
+                [
+                    new Finding(true, $"{address} is {await ready.Content.ReadAsStringAsync()}", "its log says why"),
+                ]);
+                findings.AddRange(metrics.IsSuccessStatusCode
+                    ? []
+                    : [new Finding(false, $"{address} shows no metrics", "Billing:Telemetry:Prometheus")]);
+                findings.AddRange(!Unlimited().IsMatch(shown) ? [] : [new Finding(
+                    false, $"{address} takes any number of calls per second from one caller",
+                    "Billing:Limits:RequestsPerSecond")]);
                 findings.AddRange(OfRevocationList(address, shown));
                 findings.AddRange(OfClocks(address, shown));
                 // Each service that sends events reports what waits for all of them.
                 foreach (var groups in Waiting().Matches(shown).Select(waiting => waiting.Groups))
                 {
-                    receivers[(groups[2].Value, groups[1].Value)] = double.Parse(groups[3].Value, CultureInfo.InvariantCulture);
+                    receivers[(groups[2].Value, groups[1].Value)] = double.Parse(
+                        groups[3].Value, CultureInfo.InvariantCulture);
                 }
                 if (Release().Match(shown) is { Success: true } release)
                 {
@@ -83,13 +100,17 @@ internal static partial class ProxyChecks
             }
             catch (Exception e) when (e is HttpRequestException or TaskCanceledException)
             {
-                findings.Add(new Finding(true, $"{address} does not answer: {e.Message}", "Billing:Admin:Url; Urls of a backend"));
+                findings.Add(new Finding(
+                    true, $"{address} does not answer: {e.Message}", "Billing:Admin:Url; Urls of a backend"));
             }
         }
         findings.AddRange(from receiver in receivers
                           where receiver.Value > (receiver.Key.Metric == Parked ? 0 : DeliveredWithin.TotalSeconds)
-                          let what = receiver.Key.Metric == Parked ? $"gets no events of {receiver.Value} accounts: they are parked" : $"has not taken an event for {TimeSpan.FromSeconds(Math.Round(receiver.Value))}"
-                          select new Finding(false, $"the receiver {receiver.Key.Receiver} {what}", "./billing webhooks list"));
+                          let what = receiver.Key.Metric == Parked
+                              ? $"gets no events of {receiver.Value} accounts: they are parked"
+                              : $"has not taken an event for {TimeSpan.FromSeconds(Math.Round(receiver.Value))}"
+                          select new Finding(
+                              false, $"the receiver {receiver.Key.Receiver} {what}", "./billing webhooks list"));
         var common = releases.Values.CountBy(release => release).OrderBy(release => release.Value).LastOrDefault().Key;
         return [.. findings, .. releases.Where(release => release.Value != common).Select(other => new Finding(
             false, $"{other.Key} runs {other.Value}, most others {common}", "upgrade.sh VERSION SHA256"))];
@@ -98,10 +119,15 @@ internal static partial class ProxyChecks
     private static IEnumerable<Finding> OfRevocationList(string address, string metrics)
     {
         if (ListValidity().Match(metrics) is { Success: true } list
-            && double.Parse(list.Groups[1].Value, CultureInfo.InvariantCulture) is var left && left < ListRenewBefore.TotalSeconds)
+            && double.Parse(list.Groups[1].Value, CultureInfo.InvariantCulture) is var left
+            && left < ListRenewBefore.TotalSeconds)
         {
-            var what = left <= 0 ? "is out of date: nobody can connect with one" : $"is out of date in {TimeSpan.FromSeconds(Math.Round(left))}";
-            yield return new Finding(left <= 0, $"{address} has a list of revoked client certificates that {what}", "Billing:Tls:ClientCrlFile");
+            var what = left <= 0
+                ? "is out of date: nobody can connect with one"
+                : $"is out of date in {TimeSpan.FromSeconds(Math.Round(left))}";
+            yield return new Finding(
+                left <= 0, $"{address} has a list of revoked client certificates that {what}",
+                "Billing:Tls:ClientCrlFile");
         }
     }
 
@@ -111,7 +137,12 @@ internal static partial class ProxyChecks
         let ahead = double.Parse(clock.Groups[2].Value, CultureInfo.InvariantCulture)
         where Math.Abs(ahead) > ClockVote.Tolerance.TotalSeconds
         let whose = clock.Groups[1].Value is { Length: > 0 } other ? other : $"the machine of {address}"
-        select new Finding(true, string.Create(CultureInfo.InvariantCulture, $"the clock of {whose} is {Math.Abs(ahead):0} s {(ahead > 0 ? "ahead" : "behind")}, as {address} says"), "chronyc tracking");
+        select new Finding(
+            true,
+            string.Create(
+                CultureInfo.InvariantCulture,
+                $"the clock of {whose} is {Math.Abs(ahead):0} s {(ahead > 0 ? "ahead" : "behind")}, as {address} says"),
+            "chronyc tracking");
 
     private static async Task<StatusCode> StatusOfAsync(AsyncUnaryCall<CheckBalanceResponse> call)
     {
@@ -126,7 +157,9 @@ internal static partial class ProxyChecks
         }
     }
 
-    [SuppressMessage("Security", "CA5359", Justification = "Nothing is sent that is not for strangers, and the certificate is what is looked at.")]
+    [SuppressMessage(
+        "Security", "CA5359",
+        Justification = "Nothing is sent that is not for strangers, and the certificate is what is looked at.")]
     private static SocketsHttpHandler Handler(Action<DateTime> seen)
     {
         var handler = new SocketsHttpHandler();
@@ -141,13 +174,19 @@ internal static partial class ProxyChecks
     [GeneratedRegex("""^billing_proxy_caller_rate_limit\S* 0( |$)""", RegexOptions.Multiline)]
     private static partial Regex Unlimited();
 
-    [GeneratedRegex("""^billing_webhooks_(parked_accounts|oldest_age_seconds)\{[^}]*billing_receiver="([^"]*)"[^}]*\} (\S+)""", RegexOptions.Multiline)]
+    [GeneratedRegex(
+        """^billing_webhooks_(parked_accounts|oldest_age_seconds)\{[^}]*billing_receiver="([^"]*)"[^}]*\} (\S+)""",
+        RegexOptions.Multiline)]
     private static partial Regex Waiting();
 
-    [GeneratedRegex("""^billing_tls_validity_seconds\{[^}]*billing_tls_file="revocation_list"[^}]*\} (\S+)""", RegexOptions.Multiline)]
+    [GeneratedRegex(
+        """^billing_tls_validity_seconds\{[^}]*billing_tls_file="revocation_list"[^}]*\} (\S+)""",
+        RegexOptions.Multiline)]
     private static partial Regex ListValidity();
 
-    [GeneratedRegex("""^billing_clock_(?:other_)?difference_seconds(?:\{(?:[^}]*billing_clock="([^"]*)")?[^}]*\})? (\S+)""", RegexOptions.Multiline)]
+    [GeneratedRegex(
+        """^billing_clock_(?:other_)?difference_seconds(?:\{(?:[^}]*billing_clock="([^"]*)")?[^}]*\})? (\S+)""",
+        RegexOptions.Multiline)]
     private static partial Regex Clock();
 
     [GeneratedRegex("""^target_info\{.*service_version="([^"+]*)""", RegexOptions.Multiline)]

@@ -7,7 +7,8 @@ using NpgsqlTypes;
 
 namespace Billing.Operator.Exports;
 
-/// <summary>Reads the events of days from one database, page by page: no statement holds up the clean-up of the database for long.</summary>
+/// <summary>Reads the events of days from one database, page by page: no statement holds up the clean-up of the
+/// database for long.</summary>
 /// <param name="database">The database.</param>
 /// <param name="session">A session of it, or of its standby.</param>
 internal sealed class DatabaseDays(EventStoreDatabase database, NpgsqlConnection session)
@@ -25,9 +26,11 @@ internal sealed class DatabaseDays(EventStoreDatabase database, NpgsqlConnection
         DateOnly day, HashSet<int> shards, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         var last = new Row(DayEnd.StartOf(day), "", 0, "", []);
-        for (var page = await PageAsync(last, day, cancellationToken); page.Count > 0; page = await PageAsync(last, day, cancellationToken))
+        for (var page = await PageAsync(
+            last, day, cancellationToken); page.Count > 0; page = await PageAsync(last, day, cancellationToken))
         {
-            foreach (var row in page.Where(row => shards.Count == Shard.Count || shards.Contains(Shard.Of(row.StreamId))))
+            foreach (var row in page.Where(
+                row => shards.Count == Shard.Count || shards.Contains(Shard.Of(row.StreamId))))
             {
                 yield return ExportedEvent.Of(row.StoredAt, row.StreamId, row.Version, Read(row));
             }
@@ -39,16 +42,22 @@ internal sealed class DatabaseDays(EventStoreDatabase database, NpgsqlConnection
     private Task<List<Row>> PageAsync(Row after, DateOnly day, CancellationToken cancellationToken) => RowsAsync(
         $"""
         select timestamp, stream_id, version, type, data from {_events}
-        where timestamp >= $1 and timestamp < $2 and stream_id <> '{EventTypes.TombstoneStream}' and (timestamp, stream_id collate "C", version) > ($1, $3, $4)
+        where timestamp >= $1 and timestamp < $2 and stream_id <> '{EventTypes.TombstoneStream}'
+            and (timestamp, stream_id collate "C", version) > ($1, $3, $4)
         order by timestamp, stream_id collate "C", version limit {PageMax}
         """,
         cancellationToken,
         new NpgsqlParameter<DateTime> { TypedValue = after.StoredAt, NpgsqlDbType = NpgsqlDbType.TimestampTz },
-        new NpgsqlParameter<DateTime> { TypedValue = DayEnd.StartOf(day.AddDays(1)), NpgsqlDbType = NpgsqlDbType.TimestampTz },
+        new NpgsqlParameter<DateTime>
+        {
+            TypedValue = DayEnd.StartOf(day.AddDays(1)),
+            NpgsqlDbType = NpgsqlDbType.TimestampTz,
+        },
         new NpgsqlParameter<string> { TypedValue = after.StreamId },
         new NpgsqlParameter<long> { TypedValue = after.Version });
 
-    private async Task<List<Row>> RowsAsync(string sql, CancellationToken cancellationToken, params NpgsqlParameter[] parameters)
+    private async Task<List<Row>> RowsAsync(
+        string sql, CancellationToken cancellationToken, params NpgsqlParameter[] parameters)
     {
         await using var select = new NpgsqlCommand(sql, session);
         select.Parameters.AddRange(parameters);
@@ -56,7 +65,9 @@ internal sealed class DatabaseDays(EventStoreDatabase database, NpgsqlConnection
         var found = new List<Row>();
         while (await rows.ReadAsync(cancellationToken))
         {
-            found.Add(new Row(rows.GetDateTime(0), rows.GetString(1), rows.GetInt64(2), rows.GetString(3), rows.GetFieldValue<byte[]>(4)));
+            found.Add(new Row(
+                rows.GetDateTime(0), rows.GetString(1), rows.GetInt64(2),
+                rows.GetString(3), rows.GetFieldValue<byte[]>(4)));
         }
         return found;
     }

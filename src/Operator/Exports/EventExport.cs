@@ -6,8 +6,8 @@ using Billing.Operator.Files;
 
 namespace Billing.Operator.Exports;
 
-/// <summary>Writes days to files of a folder. A file gets its name when all of it is on the disk, and counts when the manifest has it: whatever
-/// ends an export, the next one goes on after the days that the manifest has.</summary>
+/// <summary>Writes days to files of a folder. A file gets its name when all of it is on the disk, and counts when the
+/// manifest has it: whatever ends an export, the next one goes on after the days that the manifest has.</summary>
 /// <param name="folder">The folder.</param>
 /// <param name="format">The format of the files.</param>
 internal sealed class EventExport(string folder, ExportFormat format)
@@ -36,15 +36,18 @@ internal sealed class EventExport(string folder, ExportFormat format)
     /// <exception cref="CommandException">A file was altered.</exception>
     public IReadOnlyList<DateOnly> Missing(DateOnly from, DateOnly to)
     {
-        var files = ExportManifest.Read(folder).Days.SelectMany(day => day.Files).ToDictionary(file => file.Name, StringComparer.Ordinal);
+        var files = ExportManifest.Read(folder).Days.SelectMany(day => day.Files)
+            .ToDictionary(file => file.Name, StringComparer.Ordinal);
         var days = Enumerable.Range(0, to.DayNumber - from.DayNumber + 1).Select(from.AddDays);
         return [.. days.Where(day => !IsThere(NameOf(day), files.GetValueOrDefault(NameOf(day))))];
     }
 
     /// <summary>Writes a day.</summary>
     /// <returns>The day as the manifest has it.</returns>
-    /// <exception cref="CommandException">It cannot be written, or is not what it was when it was exported before.</exception>
-    public async Task<ExportedDay> WriteAsync(DateOnly day, IAsyncEnumerable<ExportedEvent> events, CancellationToken cancellationToken)
+    /// <exception cref="CommandException">It cannot be written, or is not what it was when it
+    /// was exported before.</exception>
+    public async Task<ExportedDay> WriteAsync(
+        DateOnly day, IAsyncEnumerable<ExportedEvent> events, CancellationToken cancellationToken)
     {
         var target = Path.Combine(folder, NameOf(day));
         var part = target + PartExtension;
@@ -56,11 +59,16 @@ internal sealed class EventExport(string folder, ExportFormat format)
             var file = new ExportedFile(NameOf(day), FileHash.Of(part), new FileInfo(part).Length);
             var written = new ExportedDay(
                 day, totals.Events, totals.Kinds, totals.Sums, totals.OnHold, first?.Position, last?.Position,
-                [.. (former?.Files ?? []).Where(other => other.Name != file.Name).Append(file).OrderBy(other => other.Name, StringComparer.Ordinal)]);
+                [
+                    .. (former?.Files ?? []).Where(other => other.Name != file.Name).Append(file)
+                        .OrderBy(other => other.Name, StringComparer.Ordinal),
+                ]);
             if (former is not null && !IsSame(former, written))
             {
                 throw new CommandException(
-                    $"The event store has other events of {NameOf(day)} than when that day was exported, which {ExportManifest.FileName} describes. What it has now is in '{part}'; ./billing audit --export names the differences.");
+                    $"The event store has other events of {NameOf(day)} than when that day was exported, "
+                    + $"which {ExportManifest.FileName} describes. What it has now is in '{part}'; "
+                    + "./billing audit --export names the differences.");
             }
             File.Move(part, target, overwrite: true);
             await WriteAsync(manifest.With(written), cancellationToken);
@@ -76,7 +84,8 @@ internal sealed class EventExport(string folder, ExportFormat format)
         }
     }
 
-    private string NameOf(DateOnly day) => string.Create(CultureInfo.InvariantCulture, $"events-{day:yyyy-MM-dd}.{format.Name}");
+    private string NameOf(DateOnly day) =>
+        string.Create(CultureInfo.InvariantCulture, $"events-{day:yyyy-MM-dd}.{format.Name}");
 
     private bool IsThere(string name, ExportedFile? recorded)
     {
@@ -86,7 +95,8 @@ internal sealed class EventExport(string folder, ExportFormat format)
             return false;
         }
         return FileHash.Of(file) == recorded.Sha256 ? true : throw new CommandException(
-            $"--out: '{file}' is not what was exported: its SHA-256 is not the one in {ExportManifest.FileName}. Move it away, and the day is written again.");
+            $"--out: '{file}' is not what was exported: its SHA-256 is not the one in {ExportManifest.FileName}. "
+            + "Move it away, and the day is written again.");
     }
 
     // Of the same format the same bytes; of another one the same totals.
@@ -100,7 +110,9 @@ internal sealed class EventExport(string folder, ExportFormat format)
         var totals = new EventTotals();
         var (first, last) = ((ExportedEvent?)null, (ExportedEvent?)null);
         await using var file = new FileStream(part, FileMode.Create, FileAccess.Write, FileShare.None, BufferBytes);
-        await using var text = new StreamWriter(file, new UTF8Encoding(encoderShouldEmitUTF8Identifier: false), BufferBytes) { NewLine = "\n" };
+        await using var text = new StreamWriter(
+            file, new UTF8Encoding(encoderShouldEmitUTF8Identifier: false), BufferBytes)
+        { NewLine = "\n" };
         await text.WriteAsync(format.Header);
         await foreach (var e in events.WithCancellation(cancellationToken))
         {
@@ -116,7 +128,8 @@ internal sealed class EventExport(string folder, ExportFormat format)
     private async Task WriteAsync(ExportManifest manifest, CancellationToken cancellationToken)
     {
         var target = Path.Combine(folder, ExportManifest.FileName);
-        await using (var file = new FileStream(target + PartExtension, FileMode.Create, FileAccess.Write, FileShare.None))
+        await using (var file = new FileStream(
+            target + PartExtension, FileMode.Create, FileAccess.Write, FileShare.None))
         {
             await file.WriteAsync(manifest.ToJson(), cancellationToken);
             file.Flush(flushToDisk: true);
@@ -124,5 +137,6 @@ internal sealed class EventExport(string folder, ExportFormat format)
         File.Move(target + PartExtension, target, overwrite: true);
     }
 
-    private static CommandException NotWritten(string path, Exception e) => new($"--out: '{path}' cannot be written: {e.Message}", e);
+    private static CommandException NotWritten(string path, Exception e) =>
+        new($"--out: '{path}' cannot be written: {e.Message}", e);
 }

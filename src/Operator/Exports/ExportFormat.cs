@@ -11,8 +11,8 @@ internal sealed record ExportFormat(string Name, string Header, Action<TextWrite
 {
     private const string EndOfLine = "\r\n";
 
-    // How spreadsheets recognise a formula (OWASP, CSV Injection). A text that begins like one gets an apostrophe in front, and so that
-    // whoever reads it can take that away again, one that begins with an apostrophe, too.
+    // How spreadsheets recognise a formula (OWASP, CSV Injection). A text that begins like one gets an apostrophe in
+    // front, and so that whoever reads it can take that away again, one that begins with an apostrophe, too.
     private static readonly SearchValues<char> Formulas = SearchValues.Create("=+-@\t\r\n'");
 
     private static readonly SearchValues<char> Quoted = SearchValues.Create(",\"\r\n");
@@ -43,7 +43,9 @@ internal sealed record ExportFormat(string Name, string Header, Action<TextWrite
             {
                 value = "'" + value;
             }
-            to.Write(value.AsSpan().ContainsAny(Quoted) ? $"\"{value.Replace("\"", "\"\"", StringComparison.Ordinal)}\"" : value);
+            to.Write(value.AsSpan().ContainsAny(Quoted)
+                ? $"\"{value.Replace("\"", "\"\"", StringComparison.Ordinal)}\""
+                : value);
         }
         to.Write(EndOfLine);
     }

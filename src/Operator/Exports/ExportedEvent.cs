@@ -8,7 +8,8 @@ using Billing.V1;
 
 namespace Billing.Operator.Exports;
 
-/// <summary>An event as it is exported: what a statement says of it, and when and for which account it was stored.</summary>
+/// <summary>An event as it is exported: what a statement says of it, and when and for which
+/// account it was stored.</summary>
 /// <param name="StoredAt">When the database began the transaction that stored it, in UTC.</param>
 /// <param name="StreamId">The account's stream, e.g. <c>visa/acct-42</c>.</param>
 /// <param name="Kind">The kind of event: the name under which it is stored, without the version of its shape.</param>
@@ -27,11 +28,15 @@ internal sealed record ExportedEvent(
         new("version", e => FormattableString.Invariant($"{e.Version}"), IsJson: true),
         new("kind", e => e.Kind),
         new("transaction_id", e => e.Fact.TransactionId.ToString()),
-        new("amount", e => e.Entry.Amount is { } amount ? EventTotals.Text(amount.ToDecimal(), amount.CurrencyCode) : null),
+        new(
+            "amount",
+            e => e.Entry.Amount is { } amount ? EventTotals.Text(amount.ToDecimal(), amount.CurrencyCode) : null),
         new("currency", e => e.Entry.Amount?.CurrencyCode),
         new("balance", e => EventTotals.Text(e.Fact.Balance, e.Fact.AccountCurrency)),
         new("balance_currency", e => e.Fact.AccountCurrency),
-        new("decline_reason", e => e.Entry.DeclineReason == DeclineReason.Unspecified ? null : JsonNamingPolicy.SnakeCaseUpper.ConvertName($"{e.Entry.DeclineReason}")),
+        new("decline_reason", e => e.Entry.DeclineReason == DeclineReason.Unspecified
+            ? null
+            : JsonNamingPolicy.SnakeCaseUpper.ConvertName($"{e.Entry.DeclineReason}")),
         new("decided_at", e => Time(e.Fact.DecidedAt.UtcDateTime)),
         new("subject", e => e.Fact.By?.Subject, IsFromCallers: true),
         new("client_id", e => e.Fact.By?.ClientId, IsFromCallers: true),
@@ -39,8 +44,12 @@ internal sealed record ExportedEvent(
         new("on_hold", e => EventTotals.Text(e.OnHold, e.Fact.AccountCurrency)),
         new("reference", e => e.Fact.Notes?.Reference, IsFromCallers: true),
         // In the order of the names, so that the bytes of a day do not depend on who wrote it.
-        new("metadata", e => e.Fact.Notes?.Metadata is { } pairs ? JsonSerializer.Serialize(pairs.ToImmutableSortedDictionary(StringComparer.Ordinal)) : null, IsJson: true),
-        new("account_status", e => $"ACCOUNT_STATUS_{JsonNamingPolicy.SnakeCaseUpper.ConvertName($"{e.Fact.AccountStatus}")}"),
+        new("metadata", e => e.Fact.Notes?.Metadata is { } pairs
+            ? JsonSerializer.Serialize(pairs.ToImmutableSortedDictionary(StringComparer.Ordinal))
+            : null, IsJson: true),
+        new(
+            "account_status",
+            e => $"ACCOUNT_STATUS_{JsonNamingPolicy.SnakeCaseUpper.ConvertName($"{e.Fact.AccountStatus}")}"),
     ];
 
     /// <summary>An event of an account.</summary>
@@ -75,4 +84,5 @@ internal sealed record ExportedEvent(
 /// <param name="Value">The value of an event; null if it has none.</param>
 /// <param name="IsJson">Whether the value is JSON, such as a whole number, and no text.</param>
 /// <param name="IsFromCallers">Whether callers have chosen its text.</param>
-internal sealed record Column(string Name, Func<ExportedEvent, string?> Value, bool IsJson = false, bool IsFromCallers = false);
+internal sealed record Column(
+    string Name, Func<ExportedEvent, string?> Value, bool IsJson = false, bool IsFromCallers = false);

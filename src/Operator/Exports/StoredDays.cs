@@ -6,8 +6,8 @@ using Npgsql;
 
 namespace Billing.Operator.Exports;
 
-/// <summary>Reads the events of whole days from all databases of the event store, in an order that does not depend on which accounts are in
-/// which of them.</summary>
+/// <summary>Reads the events of whole days from all databases of the event store, in an order that does not depend on
+/// which accounts are in which of them.</summary>
 internal sealed class StoredDays : IAsyncDisposable
 {
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(100);
@@ -21,7 +21,8 @@ internal sealed class StoredDays : IAsyncDisposable
 
     /// <summary>Connects to the databases.</summary>
     /// <param name="databases">The databases, whose primaries are asked what is complete.</param>
-    /// <param name="connections">The connection string of each, with which events are read: from a standby, if it says so.</param>
+    /// <param name="connections">The connection string of each, with which events are read:
+    /// from a standby, if it says so.</param>
     /// <param name="cancellationToken">Cancels it.</param>
     public static async Task<StoredDays> OpenAsync(
         IEnumerable<EventStoreDatabase> databases, IEnumerable<string> connections, CancellationToken cancellationToken)
@@ -32,11 +33,12 @@ internal sealed class StoredDays : IAsyncDisposable
             foreach (var (database, connection) in databases.Zip(connections))
             {
                 await database.Servers.LookForPrimaryAsync(cancellationToken);
-                var session = new NpgsqlConnection(new NpgsqlConnectionStringBuilder(database.Settings.SessionConnectionString)
-                {
-                    TargetSessionAttributes = new NpgsqlConnectionStringBuilder(connection).TargetSessionAttributes,
-                    Pooling = false,
-                }.ConnectionString);
+                var session = new NpgsqlConnection(
+                    new NpgsqlConnectionStringBuilder(database.Settings.SessionConnectionString)
+                    {
+                        TargetSessionAttributes = new NpgsqlConnectionStringBuilder(connection).TargetSessionAttributes,
+                        Pooling = false,
+                    }.ConnectionString);
                 days._databases.Add(new DatabaseDays(database, session));
                 await session.OpenAsync(cancellationToken);
             }
@@ -60,25 +62,31 @@ internal sealed class StoredDays : IAsyncDisposable
     }
 
     /// <summary>Reads the events of a day that is over.</summary>
-    /// <exception cref="CommandException">A shard is in none or several of the databases, or was moved meanwhile; or a standby is behind.</exception>
-    public async IAsyncEnumerable<ExportedEvent> ReadAsync(DateOnly day, [EnumeratorCancellation] CancellationToken cancellationToken)
+    /// <exception cref="CommandException">A shard is in none or several of the databases, or was moved meanwhile;
+    /// or a standby is behind.</exception>
+    public async IAsyncEnumerable<ExportedEvent> ReadAsync(
+        DateOnly day, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         var held = await HeldAsync(cancellationToken);
-        var next = new PriorityQueue<IAsyncEnumerator<ExportedEvent>, ExportedEvent>(Comparer<ExportedEvent>.Create(ExportedEvent.Compare));
+        var next = new PriorityQueue<IAsyncEnumerator<ExportedEvent>, ExportedEvent>(
+            Comparer<ExportedEvent>.Create(ExportedEvent.Compare));
         foreach (var (database, shards) in _databases.Zip(held))
         {
             // After the shards: what the primary holds by then, a standby must have, too.
             await CatchUpAsync(database, cancellationToken);
-            await AdvanceAsync(database.ReadAsync(day, shards.Keys.ToHashSet(), cancellationToken).GetAsyncEnumerator(cancellationToken));
+            await AdvanceAsync(database.ReadAsync(day, shards.Keys.ToHashSet(), cancellationToken)
+                .GetAsyncEnumerator(cancellationToken));
         }
         while (next.TryDequeue(out var events, out var first))
         {
             yield return first;
             await AdvanceAsync(events);
         }
-        if (!held.Zip(await HeldAsync(cancellationToken)).All(pair => pair.First.OrderBy(shard => shard.Key).SequenceEqual(pair.Second.OrderBy(shard => shard.Key))))
+        if (!held.Zip(await HeldAsync(cancellationToken))
+            .All(pair => pair.First.OrderBy(shard => shard.Key).SequenceEqual(pair.Second.OrderBy(shard => shard.Key))))
         {
-            throw new CommandException("Shards were moved from one database to another meanwhile; run the command again.");
+            throw new CommandException(
+                "Shards were moved from one database to another meanwhile; run the command again.");
         }
 
         async Task AdvanceAsync(IAsyncEnumerator<ExportedEvent> events)
@@ -110,9 +118,11 @@ internal sealed class StoredDays : IAsyncDisposable
         {
             held.Add(await database.Database.Store.HeldShardsAsync(cancellationToken));
         }
-        var wrong = Enumerable.Range(0, Shard.Count).Where(shard => held.Count(shards => shards.ContainsKey(shard)) != 1).ToList();
+        var wrong = Enumerable.Range(0, Shard.Count)
+            .Where(shard => held.Count(shards => shards.ContainsKey(shard)) != 1).ToList();
         return wrong.Count == 0 ? held : throw new CommandException(
-            $"--postgres: of these databases not exactly one holds each of the shards {string.Join(", ", wrong)}: name all databases, and export when no shard is being moved.");
+            $"--postgres: of these databases not exactly one holds each of the shards {string.Join(", ", wrong)}: "
+            + "name all databases, and export when no shard is being moved.");
     }
 
     private static async Task CatchUpAsync(DatabaseDays database, CancellationToken cancellationToken)
@@ -131,11 +141,14 @@ internal sealed class StoredDays : IAsyncDisposable
             cancellationToken);
         await using var hasIt = new NpgsqlCommand("select pg_last_wal_replay_lsn() >= $1::pg_lsn", database.Session);
         hasIt.Parameters.AddWithValue(position);
-        for (var start = TimeProvider.System.GetTimestamp(); await hasIt.ExecuteScalarAsync(cancellationToken) is not true;)
+        for (var start = TimeProvider.System.GetTimestamp(); await hasIt.ExecuteScalarAsync(
+            cancellationToken) is not true;)
         {
             if (TimeProvider.System.GetElapsedTime(start) > BehindMax)
             {
-                throw new CommandException($"--postgres: the standby {database.Session.Host}:{database.Session.Port} of the database {database.Database.Name} does not catch up with its primary.");
+                throw new CommandException(
+                    $"--postgres: the standby {database.Session.Host}:{database.Session.Port} of the database "
+                    + $"{database.Database.Name} does not catch up with its primary.");
             }
             await Task.Delay(PollInterval, cancellationToken);
         }

@@ -1,6 +1,7 @@
 namespace Billing.Operator.Files;
 
-/// <summary>A lock that one process of this machine has at a time. It ends with the process, whatever ends it.</summary>
+/// <summary>A lock that one process of this machine has at a time. It ends with the process,
+/// whatever ends it.</summary>
 internal static class FileLock
 {
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(200);
@@ -21,7 +22,8 @@ internal static class FileLock
                 if (isFirst)
                 {
                     await Console.Error.WriteLineAsync(
-                        $"billing: waiting for another command that is busy with {Path.GetFileNameWithoutExtension(file)}");
+                        "billing: waiting for another command that is busy with "
+                        + $"{Path.GetFileNameWithoutExtension(file)}");
                 }
             }
             await poll.WaitForNextTickAsync(cancellationToken);

@@ -21,21 +21,25 @@ internal static class ReplayCommand
         var (postgres, kafka) = (Flags.EventStore(), KafkaFlags.Brokers());
         var since = Flags.Time(
             "--since",
-            "Since when to read the topic, e.g. a minute before the moment to which the database was restored; from its beginning by default");
+            "Since when to read the topic, e.g. a minute before the moment to which the database was restored; "
+                + "from its beginning by default");
         var apply = new Option<bool>("--apply")
         {
-            Description = "Store the events that continue their accounts exactly, as they were, and publish them once more",
+            Description =
+                "Store the events that continue their accounts exactly, as they were, and publish them once more",
         };
         var command = new Command(
             "replay",
-            "Compares the published events with the event store, and lists those that it has lost by a restore to an earlier time: "
+            "Compares the published events with the event store, and lists those that it has lost by a restore to an "
+                + "earlier time: "
             + "those that continue their accounts exactly, and those that conflict with what was recorded since.")
         {
             since, apply, kafka, postgres,
         };
         return command.Does(async (parsed, cancellationToken) =>
         {
-            await using var services = StoreServices.Of(await StackInBackground.DatabasesAsync(parsed.GetValue(postgres)));
+            await using var services = StoreServices.Of(
+                await StackInBackground.DatabasesAsync(parsed.GetValue(postgres)));
             using var archive = new EventArchive(await KafkaFlags.ReadAsync(parsed.GetValue(kafka)));
             return await Guarded.AskingPostgresAsync(async () =>
             {
@@ -51,7 +55,8 @@ internal static class ReplayCommand
     }
 
     private static async Task CompareAsync(
-        IAnsiConsole console, EventArchive archive, LostEvents lost, DateTimeOffset? since, CancellationToken cancellationToken)
+        IAnsiConsole console, EventArchive archive, LostEvents lost,
+        DateTimeOffset? since, CancellationToken cancellationToken)
     {
         var (read, foreign) = (0L, 0L);
         foreach (var batch in archive.Read(since).Chunk(CompareMax))
@@ -60,12 +65,14 @@ internal static class ReplayCommand
             read += batch.Length;
         }
         console.WriteLine(archive.CompleteSince is { } complete
-            ? $"The topic has all events since {Text(complete)}; what is older was deleted from it, and is not compared."
+            ? $"The topic has all events since {Text(complete)}; what is older was deleted from it, "
+                + "and is not compared."
             : $"The topic has all events since {(since is { } from ? Text(from) : "its beginning")}.");
         Write(console, $"Compared {read:N0} published events with the event store.");
         if (foreign + archive.Unreadable > 0)
         {
-            Write(console, $"{foreign + archive.Unreadable:N0} records are no events of this release, and are left out.");
+            Write(
+                console, $"{foreign + archive.Unreadable:N0} records are no events of this release, and are left out.");
         }
     }
 
@@ -115,7 +122,8 @@ internal static class ReplayCommand
             catch (KafkaException e)
             {
                 throw new CommandException(
-                    $"The events of {account.StreamId} are stored, and could not be published once more: {e.Error.Reason}. "
+                    $"The events of {account.StreamId} are stored, and could not be published once more: "
+                        + $"{e.Error.Reason}. "
                     + "Restart the balance backends, and run the command again for the other accounts.", e);
             }
         }

@@ -6,9 +6,9 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Calls;
 
-/// <summary>Turns failures into statuses, and gives unexpected ones a reason. A request that cannot be parsed is its sender's mistake and is not
-/// logged; any other exception is an error of this program and is logged. The REST front answers such exceptions with the same
-/// reason.</summary>
+/// <summary>Turns failures into statuses, and gives unexpected ones a reason. A request that cannot be parsed is its
+/// sender's mistake and is not logged; any other exception is an error of this program and is logged. The REST front
+/// answers such exceptions with the same reason.</summary>
 internal sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger<CallErrors> logger) : Interceptor
 {
     private const string StatusTrailer = "grpc-status";
@@ -36,8 +36,8 @@ internal sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger
         GuardStreamAsync(() => continuation(request, responseStream, context), context);
 
     public override Task DuplexStreamingServerHandler<TRequest, TResponse>(
-        IAsyncStreamReader<TRequest> requestStream, IServerStreamWriter<TResponse> responseStream, ServerCallContext context,
-        DuplexStreamingServerMethod<TRequest, TResponse> continuation) =>
+        IAsyncStreamReader<TRequest> requestStream, IServerStreamWriter<TResponse> responseStream,
+        ServerCallContext context, DuplexStreamingServerMethod<TRequest, TResponse> continuation) =>
         GuardStreamAsync(() => continuation(requestStream, responseStream, context), context);
 
     private async Task GuardStreamAsync(Func<Task> stream, ServerCallContext context)
@@ -52,9 +52,10 @@ internal sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger
         }
     }
 
-    /// <summary>The middleware around the services. The gRPC library reads the message of a call before any code of this project
-    /// runs. It answers a message that it cannot parse with UNKNOWN, and one that is too large with RESOURCE_EXHAUSTED, both
-    /// without details. Their absence distinguishes them from the services' own answers; details are added here.</summary>
+    /// <summary>The middleware around the services. The gRPC library reads the message of a call before any code of
+    /// this project runs. It answers a message that it cannot parse with UNKNOWN, and one that is too large with
+    /// RESOURCE_EXHAUSTED, both without details. Their absence distinguishes them from the services' own answers;
+    /// details are added here.</summary>
     public async Task InvokeAsync(HttpContext http, RequestDelegate next)
     {
         await next(http);
@@ -76,33 +77,40 @@ internal sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger
     }
 
     private static Failure Malformed { get; } =
-        new(StatusCode.InvalidArgument, ErrorReasons.MalformedMessage, "The request cannot be parsed as a message of this method.");
+        new(
+            StatusCode.InvalidArgument, ErrorReasons.MalformedMessage,
+            "The request cannot be parsed as a message of this method.");
 
     private Failure TooLarge => new(
         StatusCode.InvalidArgument, ErrorReasons.RequestTooLarge,
-        $"The request is far larger than Billing:Proxy:RequestBytesMax ({options.Value.RequestBytesMax} bytes) allows.");
+        "The request is far larger than Billing:Proxy:RequestBytesMax "
+            + $"({options.Value.RequestBytesMax} bytes) allows.");
 
     // Once the caller is gone, the work for it may end with any exception.
     private static bool HasAnswer(Exception e, ServerCallContext context) =>
-        e is FailureException || IsTooLarge(e) || (e is not RpcException && !context.CancellationToken.IsCancellationRequested);
+        e is FailureException || IsTooLarge(e)
+        || (e is not RpcException && !context.CancellationToken.IsCancellationRequested);
 
     // The library's refusal of a message on a stream.
     private static bool IsTooLarge(Exception e) =>
         e is RpcException { StatusCode: StatusCode.ResourceExhausted } refusal
         && refusal.Trailers.Get(DetailsTrailer) is null;
 
-    private static string Code(StatusCode status) => ((int)status).ToString(System.Globalization.CultureInfo.InvariantCulture);
+    private static string Code(StatusCode status) =>
+        ((int)status).ToString(System.Globalization.CultureInfo.InvariantCulture);
 
     private RpcException Answer(Exception e, ServerCallContext context) => (e switch
     {
         FailureException foreseen => foreseen.Failure,
-        // Which the library throws for what is no message, or no frame with one. A call of this proxy neither reads nor writes anything else.
+        // Which the library throws for what is no message, or no frame with one. A call of this proxy neither reads nor
+        // writes anything else.
         IOException or InvalidDataException => Malformed,
         _ when IsTooLarge(e) => TooLarge,
         _ => Unforeseen(e, context.Method),
     }).ToRpcException();
 
-    /// <summary>Logs an unexpected exception, and returns the failure for the caller, who is not told its text.</summary>
+    /// <summary>Logs an unexpected exception, and returns the failure for the caller,
+    /// who is not told its text.</summary>
     internal Failure Unforeseen(Exception cause, string method)
     {
         LogUnforeseen(cause, method);

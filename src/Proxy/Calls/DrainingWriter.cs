@@ -4,15 +4,16 @@ using Grpc.Core;
 
 namespace Billing.Proxy.Calls;
 
-/// <summary>Writes the answers of one stream, one at a time. A caller that does not read may block its own stream until it has to end, and no
-/// longer: then a write that takes too long ends the call.</summary>
+/// <summary>Writes the answers of one stream, one at a time. A caller that does not read may block its own stream until
+/// it has to end, and no longer: then a write that takes too long ends the call.</summary>
 internal sealed class DrainingWriter<T>(IServerStreamWriter<T> stream, StreamEnd end) : IDisposable
 {
     private static readonly WriteOptions Buffered = new(WriteFlags.BufferHint);
 
     private readonly CancellationTokenSource _abandoned = new();
 
-    /// <summary>Writes an answer; completes when the transport has room for more. Without a flush, it may wait for the next one.</summary>
+    /// <summary>Writes an answer; completes when the transport has room for more.
+    /// Without a flush, it may wait for the next one.</summary>
     /// <exception cref="FailureException">The stream has to end, and the caller does not read.</exception>
     public async ValueTask WriteAsync(T answer, bool flush)
     {

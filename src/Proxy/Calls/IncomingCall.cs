@@ -8,21 +8,24 @@ using Grpc.Core;
 
 namespace Billing.Proxy.Calls;
 
-/// <summary>What a front knows of a call besides its request. When the caller is gone, a command that was sent is still processed.</summary>
+/// <summary>What a front knows of a call besides its request. When the caller is gone, a command that was sent
+/// is still processed.</summary>
 internal sealed record IncomingCall(Caller Caller, CallerDeadline Deadline, CancellationToken Gone)
 {
-    /// <summary>When the client sent the request, in microseconds since the Unix epoch, if the caller asks for the times of its
-    /// steps; null otherwise.</summary>
+    /// <summary>When the client sent the request, in microseconds since the Unix epoch, if the caller asks for the
+    /// times of its steps; null otherwise.</summary>
     public long? SentUnixUs { get; init; }
 
-    /// <summary>The partition that holds what the request has to follow; null if that is the one of its account.</summary>
+    /// <summary>The partition that holds what the request has to follow; null if that is the
+    /// one of its account.</summary>
     public int? Partition { get; init; }
 
-    /// <summary>Called with the reply of a backend, before it becomes an answer; null if nobody is interested.</summary>
+    /// <summary>Called with the reply of a backend, before it becomes an answer;
+    /// null if nobody is interested.</summary>
     public Action<Request, Reply>? Replied { get; init; }
 
-    // A gRPC call without a deadline has DateTime.MaxValue. The server states deadlines by the machine's wall clock, which may have been
-    // adjusted since this process started; the time left is the same on every clock.
+    // A gRPC call without a deadline has DateTime.MaxValue. The server states deadlines by the machine's wall clock,
+    // which may have been adjusted since this process started; the time left is the same on every clock.
     public static IncomingCall Of(ServerCallContext context, TimeProvider time) => new(
         Caller.Of(context.GetHttpContext()),
         new CallerDeadline(
@@ -30,8 +33,8 @@ internal sealed record IncomingCall(Caller Caller, CallerDeadline Deadline, Canc
             context.Deadline == DateTime.MaxValue ? null : context.Deadline - time.WallClock().GetUtcNow().UtcDateTime),
         context.CancellationToken);
 
-    /// <summary>A gRPC call that is timed if its caller sends <see cref="RequestHeaders.SentAt"/>: then it is told when each step was taken,
-    /// in the trailer <see cref="Trailers.Times"/>.</summary>
+    /// <summary>A gRPC call that is timed if its caller sends <see cref="RequestHeaders.SentAt"/>: then it is told when
+    /// each step was taken, in the trailer <see cref="Trailers.Times"/>.</summary>
     /// <exception cref="FailureException">INVALID_ARGUMENT: the header is not a valid time.</exception>
     public static IncomingCall TimedOf(ServerCallContext context, TimeProvider time)
     {
@@ -47,7 +50,8 @@ internal sealed record IncomingCall(Caller Caller, CallerDeadline Deadline, Canc
                 ? sent
                 : throw new FailureException(Failure.BadField(new FieldViolation(
                     RequestHeaders.SentAt, "must be whole microseconds since the Unix epoch, e.g. 1769860800000000"))),
-            Replied = (request, reply) => context.ResponseTrailers.Add(Trailers.Times, TimesOf(request, reply, time.Microseconds()).ToString()),
+            Replied = (request, reply) =>
+                context.ResponseTrailers.Add(Trailers.Times, TimesOf(request, reply, time.Microseconds()).ToString()),
         };
     }
 
@@ -72,6 +76,6 @@ internal sealed record IncomingCall(Caller Caller, CallerDeadline Deadline, Canc
 
 /// <summary>How long a caller waits.</summary>
 /// <param name="Since">When the deadline was read: a timestamp of the services' <see cref="TimeProvider"/>.</param>
-/// <param name="Left">The time that was left until the deadline then; null if the caller gave none, so that each command waits
-/// for <see cref="ProxyOptions.DeadlineDefault"/>.</param>
+/// <param name="Left">The time that was left until the deadline then; null if the caller gave none, so that each
+/// command waits for <see cref="ProxyOptions.DeadlineDefault"/>.</param>
 internal readonly record struct CallerDeadline(long Since, TimeSpan? Left);

@@ -9,9 +9,9 @@ using Google.Protobuf;
 
 namespace Billing.Proxy.Calls;
 
-/// <summary>The token of a page of a statement: the version that the page goes on after, with a digest of that and of the rest of the request. So
-/// no proxy keeps anything for it, and a token of another request is refused, as is one that was altered. The digest is no secret: whoever
-/// makes a token by hand gets what the same request gets.</summary>
+/// <summary>The token of a page of a statement: the version that the page goes on after, with a digest of that and of
+/// the rest of the request. So no proxy keeps anything for it, and a token of another request is refused, as is one
+/// that was altered. The digest is no secret: whoever makes a token by hand gets what the same request gets.</summary>
 internal static class PageToken
 {
     private const int VersionBytes = sizeof(long);
@@ -53,7 +53,9 @@ internal static class PageToken
     }
 
     private static FieldViolation Refused() => new(
-        "page_token", "must be the next_page_token of an answer to this request, with the same account, range, types and after_version");
+        "page_token",
+        "must be the next_page_token of an answer to this request, with the same account, range, types and "
+            + "after_version");
 
     private static void Digest(ListStatementRequest request, ReadOnlySpan<byte> version, Span<byte> digest)
     {

@@ -9,12 +9,13 @@ using Grpc.Core;
 
 namespace Billing.Proxy.Calls;
 
-/// <summary>One MakePayments call. The number of payments in flight is bounded, each from when its request is read until its
-/// answer is written. So if the caller reads slowly, its requests are read slowly, and HTTP/2 flow control gives it
-/// back-pressure. If the caller goes, each payment in flight keeps its place until it is answered.</summary>
+/// <summary>One MakePayments call. The number of payments in flight is bounded, each from when its request is read
+/// until its answer is written. So if the caller reads slowly, its requests are read slowly, and HTTP/2 flow control
+/// gives it back-pressure. If the caller goes, each payment in flight keeps its place until it is answered.</summary>
 internal sealed class PaymentStream(
     RequestHandler handler, IncomingCall call, IAsyncStreamReader<MakePaymentRequest> requests,
-    DrainingWriter<MakePaymentsResponse> responses, StreamPlaces places, TimeSpan idleMax, TimeProvider time, StreamEnd end) : IDisposable
+    DrainingWriter<MakePaymentsResponse> responses, StreamPlaces places, TimeSpan idleMax,
+    TimeProvider time, StreamEnd end) : IDisposable
 {
     // A flush for each answer costs more than the answer: up to this many waiting answers are flushed together.
     private const int FlushEvery = 64;
@@ -35,7 +36,8 @@ internal sealed class PaymentStream(
     private long _lastUsed = time.GetTimestamp();
 
     /// <summary>Answers every payment until the caller has no more.</summary>
-    /// <exception cref="FailureException">The stream has to end, or was idle for too long; the payments already read have been answered.</exception>
+    /// <exception cref="FailureException">The stream has to end, or was idle for too long;
+    /// the payments already read have been answered.</exception>
     public async Task RunAsync()
     {
         _watch = time.CreateTimer(_ => EndIfIdle(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
@@ -148,7 +150,8 @@ internal sealed class PaymentStream(
                     await responses.WriteAsync(answer, flush);
                     if (flush)
                     {
-                        // The time is written first: otherwise the watch could see no payment in flight, and an old time of last use.
+                        // The time is written first: otherwise the watch could see no payment in flight, and an old
+                        // time of last use.
                         Volatile.Write(ref _lastUsed, time.GetTimestamp());
                         Interlocked.Add(ref _inHand, -written);
                         places.Release(written);
@@ -174,7 +177,8 @@ internal sealed class PaymentStream(
     {
         try
         {
-            var unused = Volatile.Read(ref _inHand) > 0 ? TimeSpan.Zero : time.GetElapsedTime(Volatile.Read(ref _lastUsed));
+            var unused =
+                Volatile.Read(ref _inHand) > 0 ? TimeSpan.Zero : time.GetElapsedTime(Volatile.Read(ref _lastUsed));
             if (unused >= idleMax)
             {
                 _unused.Cancel();
@@ -192,7 +196,8 @@ internal sealed class PaymentStream(
 
     private Failure Idle() => new(
         StatusCode.Unavailable, ErrorReasons.StreamIdle,
-        $"The stream was idle for {idleMax} (Billing:Proxy:StreamIdleMax); open another when there is something to send.");
+        $"The stream was idle for {idleMax} (Billing:Proxy:StreamIdleMax); "
+            + "open another when there is something to send.");
 
     private void Leave()
     {

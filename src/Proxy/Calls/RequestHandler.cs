@@ -12,30 +12,34 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Calls;
 
-/// <summary>Handles requests of every kind, from whichever front they come: checks one, authorises its caller, admits the call, sends
-/// it as a command that expires at the caller's deadline, and turns the reply into an answer or a failure. Requests that have no
-/// transaction id get one from <paramref name="newId"/>, or else a random UUID.</summary>
+/// <summary>Handles requests of every kind, from whichever front they come: checks one, authorises its
+/// caller, admits the call, sends it as a command that expires at the caller's deadline, and turns the reply
+/// into an answer or a failure. Requests that have no transaction id get one from <paramref name="newId"/>,
+/// or else a random UUID.</summary>
 internal sealed class RequestHandler(
-    IRequestTransport transport, Admission admission, IOptions<ProxyOptions> options, TimeProvider time, SecurityLog? log = null,
-    Func<string>? newId = null)
+    IRequestTransport transport, Admission admission, IOptions<ProxyOptions> options, TimeProvider time,
+    SecurityLog? log = null, Func<string>? newId = null)
 {
     private readonly ProxyOptions _options = options.Value;
     private readonly Func<string> _newId = newId ?? (() => Guid.NewGuid().ToString());
 
-    /// <summary>Whether the transport stores a command before there is a reply to it, as <see cref="HandleStoredAsync"/> needs.
-    /// </summary>
+    /// <summary>Whether the transport stores a command before there is a reply to it, as
+    /// <see cref="HandleStoredAsync"/> needs.</summary>
     public bool StoresCommands => transport.Description.StoresCommands;
 
     /// <summary>Checks a request, authorises its caller, and admits the call.</summary>
-    /// <returns>The place of the call; INVALID_ARGUMENT if the request is too large or breaks a rule, PERMISSION_DENIED if the account
-    /// is not the caller's, or the failure of <see cref="Admission.Enter"/>.</returns>
-    public Outcome<Admission.Admitted> Admit(IMessage request, FieldViolation? violation, (PaymentType Network, string Id) account, Caller caller, bool isTimed = true) =>
+    /// <returns>The place of the call; INVALID_ARGUMENT if the request is too large or breaks a rule, PERMISSION_DENIED
+    /// if the account is not the caller's, or the failure of <see cref="Admission.Enter"/>.</returns>
+    public Outcome<Admission.Admitted> Admit(
+        IMessage request, FieldViolation? violation,
+        (PaymentType Network, string Id) account, Caller caller, bool isTimed = true) =>
         Refusal(request, violation, account, caller) is { } refusal ? refusal : admission.Enter(caller, isTimed);
 
-    /// <summary>Handles a call. Its command holds the call's place until its reply or its deadline, and the caller waits no longer
-    /// than it is there.</summary>
+    /// <summary>Handles a call. Its command holds the call's place until its reply or its deadline, and the caller
+    /// waits no longer than it is there.</summary>
     /// <exception cref="OperationCanceledException">The caller is gone.</exception>
-    public async Task<Outcome<TAnswer>> HandleAsync<TRequest, TAnswer>(RequestKind<TRequest, TAnswer> kind, TRequest request, IncomingCall call)
+    public async Task<Outcome<TAnswer>> HandleAsync<TRequest, TAnswer>(
+        RequestKind<TRequest, TAnswer> kind, TRequest request, IncomingCall call)
         where TRequest : class, IMessage<TRequest>
         where TAnswer : class
     {
@@ -48,8 +52,8 @@ internal sealed class RequestHandler(
         return await SendAsync(kind, request, call, place);
     }
 
-    /// <summary>Handles a call of which nobody waits for the answer, only for the command to be stored: then <paramref name="stored"/>
-    /// is called with the partition that holds it.</summary>
+    /// <summary>Handles a call of which nobody waits for the answer, only for the command to be stored:
+    /// then <paramref name="stored"/> is called with the partition that holds it.</summary>
     public async Task<Outcome<TAnswer>> HandleStoredAsync<TRequest, TAnswer>(
         RequestKind<TRequest, TAnswer> kind, TRequest request, IncomingCall call, Action<int> stored)
         where TRequest : class, IMessage<TRequest>
@@ -67,7 +71,8 @@ internal sealed class RequestHandler(
     }
 
     /// <summary>Handles one request of a stream, which has a place for it.</summary>
-    public Task<Outcome<TAnswer>> HandleInStreamAsync<TRequest, TAnswer>(RequestKind<TRequest, TAnswer> kind, TRequest request, IncomingCall call)
+    public Task<Outcome<TAnswer>> HandleInStreamAsync<TRequest, TAnswer>(
+        RequestKind<TRequest, TAnswer> kind, TRequest request, IncomingCall call)
         where TRequest : class, IMessage<TRequest>
         where TAnswer : class =>
         Refusal(request, kind.Check(request), kind.AccountOf(request), call.Caller) is { } refusal
@@ -85,7 +90,8 @@ internal sealed class RequestHandler(
         return AnswerAsync(kind, request, call, place).WaitAsync(call.Gone);
     }
 
-    private Failure? Refusal(IMessage request, FieldViolation? violation, (PaymentType Network, string Id) account, Caller caller)
+    private Failure? Refusal(
+        IMessage request, FieldViolation? violation, (PaymentType Network, string Id) account, Caller caller)
     {
         var size = request.CalculateSize();
         return size > _options.RequestBytesMax
@@ -99,7 +105,9 @@ internal sealed class RequestHandler(
     // The failure does not reveal whether the account exists.
     private Failure NotAllowed((PaymentType Network, string Id) account, Caller caller)
     {
-        var failure = new Failure(StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed, "The caller's token does not include this account.");
+        var failure = new Failure(
+            StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed,
+            "The caller's token does not include this account.");
         log?.Refused(caller, failure, StreamId.For(account.Network, account.Id));
         return failure;
     }
@@ -115,12 +123,14 @@ internal sealed class RequestHandler(
         return AnswerOf(kind, request, command, await transport.SendAsync(command), call);
     }
 
-    private Request CommandOf<TRequest, TAnswer>(RequestKind<TRequest, TAnswer> kind, TRequest request, IncomingCall call)
+    private Request CommandOf<TRequest, TAnswer>(
+        RequestKind<TRequest, TAnswer> kind, TRequest request, IncomingCall call)
         where TRequest : class, IMessage<TRequest>
         where TAnswer : class
     {
         var now = time.Microseconds();
-        var command = Request.Of(kind, request, _newId, now, now + WaitMicroseconds(call.Deadline), call.SentUnixUs, call.Caller.Principal);
+        var command = Request.Of(
+            kind, request, _newId, now, now + WaitMicroseconds(call.Deadline), call.SentUnixUs, call.Caller.Principal);
         return call.Partition is null ? command : command with { Partition = call.Partition };
     }
 
@@ -134,7 +144,8 @@ internal sealed class RequestHandler(
             return Failure.From(reply.Error);
         }
         call.Replied?.Invoke(command, reply);
-        return kind.AnswerIn(reply) is not { } answer ? Failure.InvalidAnswer($"with a reply of the wrong kind ({reply.ResultCase})")
+        return kind.AnswerIn(reply) is not { } answer
+            ? Failure.InvalidAnswer($"with a reply of the wrong kind ({reply.ResultCase})")
             : kind.ProblemOf(request, answer) is { } problem ? Failure.InvalidAnswer(problem)
             : kind.RepeatIds(request, answer);
     }

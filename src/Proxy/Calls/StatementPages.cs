@@ -14,16 +14,19 @@ internal static class StatementPages
 
     /// <summary>Reads a page.</summary>
     /// <exception cref="FailureException">The request is refused, or failed.</exception>
-    public static async Task<ListStatementResponse> ReadAsync(RequestHandler handler, ListStatementRequest request, IncomingCall call)
+    public static async Task<ListStatementResponse> ReadAsync(
+        RequestHandler handler, ListStatementRequest request, IncomingCall call)
     {
         using var place = Admit(handler, request, call, isTimed: true, out var wanted);
         return Answer(request, wanted, await PageAsync(handler, wanted, call, place));
     }
 
-    /// <summary>Reads page after page, each only when the previous one is written, so that a slow caller slows the reads down.</summary>
+    /// <summary>Reads page after page, each only when the previous one is written, so that a slow caller
+    /// slows the reads down.</summary>
     /// <exception cref="FailureException">The request is refused, or failed, or the stream has to end.</exception>
     public static async Task StreamAsync(
-        RequestHandler handler, ListStatementRequest request, IncomingCall call, DrainingWriter<ListStatementResponse> answers, StreamEnd end)
+        RequestHandler handler, ListStatementRequest request, IncomingCall call,
+        DrainingWriter<ListStatementResponse> answers, StreamEnd end)
     {
         using var place = Admit(handler, request, call, isTimed: false, out var wanted);
         while (true)
@@ -45,11 +48,13 @@ internal static class StatementPages
     }
 
     private static Admission.Admitted Admit(
-        RequestHandler handler, ListStatementRequest request, IncomingCall call, bool isTimed, out StatementPageRequest wanted)
+        RequestHandler handler, ListStatementRequest request, IncomingCall call,
+        bool isTimed, out StatementPageRequest wanted)
     {
         var after = 0L;
         var violation = FieldRules.Check(request) ?? PageToken.Read(request, out after);
-        var place = handler.Admit(request, violation, (request.PaymentType, request.AccountId), call.Caller, isTimed).Value;
+        var place =
+            handler.Admit(request, violation, (request.PaymentType, request.AccountId), call.Caller, isTimed).Value;
         wanted = new StatementPageRequest
         {
             AccountId = request.AccountId,
@@ -68,11 +73,13 @@ internal static class StatementPages
         RequestHandler handler, StatementPageRequest wanted, IncomingCall call, Admission.Admitted place) =>
         (await handler.SendAsync(RequestKinds.Statement, wanted, call, place)).Value;
 
-    private static ListStatementResponse Answer(ListStatementRequest request, StatementPageRequest wanted, StatementPage page) => new()
-    {
-        Entries = { page.Entries },
-        NextPageToken = page.HasMore ? PageToken.Of(request, ReadTo(wanted, page)) : "",
-    };
+    private static ListStatementResponse Answer(
+        ListStatementRequest request, StatementPageRequest wanted, StatementPage page) => new()
+        {
+            Entries = { page.Entries },
+            NextPageToken = page.HasMore ? PageToken.Of(request, ReadTo(wanted, page)) : "",
+        };
 
-    private static long ReadTo(StatementPageRequest wanted, StatementPage page) => wanted.IsSelective() ? page.ReadTo : page.Entries[^1].Version;
+    private static long ReadTo(StatementPageRequest wanted, StatementPage page) =>
+        wanted.IsSelective() ? page.ReadTo : page.Entries[^1].Version;
 }

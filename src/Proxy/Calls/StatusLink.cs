@@ -11,9 +11,9 @@ using Google.Protobuf;
 namespace Billing.Proxy.Calls;
 
 /// <summary>The link to the status of a payment that was queued: what it takes to ask about that payment, with a digest
-/// of it and of the payment's id. So no proxy keeps anything for it, and a link to another payment is refused, as is one
-/// that was altered. The digest is no secret: whoever makes a link by hand may ask what it asks, if the account is his,
-/// and asking changes nothing.</summary>
+/// of it and of the payment's id. So no proxy keeps anything for it, and a link to another payment is refused, as is
+/// one that was altered. The digest is no secret: whoever makes a link by hand may ask what it asks, if the account is
+/// his, and asking changes nothing.</summary>
 internal static class StatusLink
 {
     private const int PartitionAt = 1;
@@ -41,7 +41,8 @@ internal static class StatusLink
     /// <param name="text">The link.</param>
     /// <param name="question">What it asks.</param>
     /// <returns>False if it is no link of the payment.</returns>
-    public static bool TryRead(string transactionId, string text, [NotNullWhen(true)] out PaymentStatusRequest? question)
+    public static bool TryRead(
+        string transactionId, string text, [NotNullWhen(true)] out PaymentStatusRequest? question)
     {
         question = null;
         if (!Guid.TryParse(transactionId, out var id) || !Base64Url.IsValid(text, out var length)

@@ -8,7 +8,8 @@ internal static class Transactions
 {
     /// <summary>Finds it by its transaction id. Only operators learn who sent it.</summary>
     /// <exception cref="Failures.FailureException">The request is refused, or failed, or nothing is found.</exception>
-    public static async Task<GetTransactionResponse> FindAsync(RequestHandler handler, GetTransactionRequest request, IncomingCall call)
+    public static async Task<GetTransactionResponse> FindAsync(
+        RequestHandler handler, GetTransactionRequest request, IncomingCall call)
     {
         var found = (await handler.HandleAsync(RequestKinds.Lookup, request, call)).Value;
         if (!call.Caller.Has(Scopes.Admin))

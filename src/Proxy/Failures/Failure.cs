@@ -6,8 +6,8 @@ using Grpc.Core;
 
 namespace Billing.Proxy.Failures;
 
-/// <summary>Why a request was refused or failed. It is a value from where it arises to the edge, where it becomes an answer of gRPC
-/// (<see cref="GrpcFailure"/>), of REST (<see cref="RestFailure"/>) or on a stream.</summary>
+/// <summary>Why a request was refused or failed. It is a value from where it arises to the edge, where it becomes an
+/// answer of gRPC (<see cref="GrpcFailure"/>), of REST (<see cref="RestFailure"/>) or on a stream.</summary>
 internal sealed record Failure(StatusCode Status, string Reason, string Message)
 {
     private const int WordLengthMax = 200;
@@ -21,9 +21,9 @@ internal sealed record Failure(StatusCode Status, string Reason, string Message)
     public static Failure BadField(FieldViolation violation) =>
         new(StatusCode.InvalidArgument, ErrorReasons.InvalidField, violation.ToString()) { Field = violation.Field };
 
-    /// <summary>The failure that a backend answered. Its status is checked, since an OK would make the call succeed without an
-    /// answer; an invalid one becomes INTERNAL. Its reason and field are short words; others are dropped.
-    /// </summary>
+    /// <summary>The failure that a backend answered. Its status is checked, since an OK would make the call
+    /// succeed without an answer; an invalid one becomes INTERNAL. Its reason and field are short words;
+    /// others are dropped.</summary>
     public static Failure From(Error error)
     {
         var status = (StatusCode)error.StatusCode;
@@ -35,10 +35,13 @@ internal sealed record Failure(StatusCode Status, string Reason, string Message)
         };
     }
 
-    private static bool IsWord(string text) => text.Length is > 0 and <= WordLengthMax && !text.AsSpan().ContainsAnyExceptInRange('!', '~');
+    private static bool IsWord(string text) =>
+        text.Length is > 0 and <= WordLengthMax && !text.AsSpan().ContainsAnyExceptInRange('!', '~');
 
-    /// <summary>The failure for a backend's answer that is not one to the request; <paramref name="what"/> completes the sentence.</summary>
-    public static Failure InvalidAnswer(string what) => new(StatusCode.Internal, ErrorReasons.ProcessingFailed, $"A backend answered {what}.");
+    /// <summary>The failure for a backend's answer that is not one to the request;
+    /// <paramref name="what"/> completes the sentence.</summary>
+    public static Failure InvalidAnswer(string what) =>
+        new(StatusCode.Internal, ErrorReasons.ProcessingFailed, $"A backend answered {what}.");
 
     /// <summary>The failure as the answer to a payment of a stream.</summary>
     public PaymentError ToPaymentError() => new()
@@ -51,7 +54,8 @@ internal sealed record Failure(StatusCode Status, string Reason, string Message)
     };
 }
 
-/// <summary>Carries a failure to the edge through code that answers with a value of its own, such as a parser of a request.</summary>
+/// <summary>Carries a failure to the edge through code that answers with a value of its own, such as a
+/// parser of a request.</summary>
 internal sealed class FailureException(Failure failure) : Exception(failure.Message)
 {
     public Failure Failure => failure;

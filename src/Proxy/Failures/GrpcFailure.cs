@@ -15,7 +15,8 @@ internal static class GrpcFailure
     public static RpcException ToRpcException(this Failure failure) =>
         new(new Status(failure.Status, failure.Message), TrailersOf(failure));
 
-    /// <summary>Answers with a failure without a message before it (Trailers-Only): the trailers are sent as headers.</summary>
+    /// <summary>Answers with a failure without a message before it (Trailers-Only):
+    /// the trailers are sent as headers.</summary>
     public static void WriteTrailers(IHeaderDictionary headers, Failure failure)
     {
         headers["grpc-status"] = ((int)failure.Status).ToString(CultureInfo.InvariantCulture);
@@ -26,9 +27,11 @@ internal static class GrpcFailure
         }
     }
 
-    /// <summary>A trailer of an answer, which is in the headers if the call was answered without a message; null if there is none.</summary>
+    /// <summary>A trailer of an answer, which is in the headers if the call was answered without a message;
+    /// null if there is none.</summary>
     public static string? TrailerOf(HttpContext http, string name) =>
-        http.Features.Get<IHttpResponseTrailersFeature>()?.Trailers is { } trailers && trailers.TryGetValue(name, out var trailer)
+        http.Features.Get<IHttpResponseTrailersFeature>()?.Trailers is { } trailers
+        && trailers.TryGetValue(name, out var trailer)
             ? trailer
             : http.Response.Headers[name];
 
@@ -46,7 +49,8 @@ internal static class GrpcFailure
         var trailers = new Metadata();
         if (failure.Field.Length > 0)
         {
-            var violation = new Rpc.BadRequest.Types.FieldViolation { Field = failure.Field, Description = failure.Message };
+            var violation =
+                new Rpc.BadRequest.Types.FieldViolation { Field = failure.Field, Description = failure.Message };
             details.Details.Add(Any.Pack(new Rpc.BadRequest { FieldViolations = { violation } }));
         }
         if (failure.RetryAfter is { } wait)

@@ -19,12 +19,15 @@ internal static class RestFailure
         {
             response.Headers.RetryAfter = Math.Max(1, (known + 999) / 1000).ToString(CultureInfo.InvariantCulture);
         }
-        Write(response, StatusOf(failure), failure.Reason, failure.Message, failure.Field.Length == 0 ? null : failure.Field, wait);
+        Write(
+            response, StatusOf(failure), failure.Reason, failure.Message,
+            failure.Field.Length == 0 ? null : failure.Field, wait);
     }
 
     /// <summary>Answers with an error that has an HTTP status but no gRPC one.</summary>
     public static void Write(
-        HttpResponse response, int status, string? reason, string detail, string? field = null, long? retryAfterMs = null)
+        HttpResponse response, int status, string? reason, string detail,
+        string? field = null, long? retryAfterMs = null)
     {
         response.StatusCode = status;
         var problem = new ProblemAnswer
@@ -42,8 +45,10 @@ internal static class RestFailure
     /// <summary>The HTTP status of a failure.</summary>
     internal static int StatusOf(Failure failure) => failure.Status switch
     {
-        StatusCode.InvalidArgument when failure.Reason == ErrorReasons.RequestTooLarge => StatusCodes.Status413PayloadTooLarge,
-        StatusCode.InvalidArgument or StatusCode.FailedPrecondition or StatusCode.OutOfRange => StatusCodes.Status400BadRequest,
+        StatusCode.InvalidArgument when failure.Reason == ErrorReasons.RequestTooLarge =>
+            StatusCodes.Status413PayloadTooLarge,
+        StatusCode.InvalidArgument or StatusCode.FailedPrecondition or StatusCode.OutOfRange =>
+            StatusCodes.Status400BadRequest,
         StatusCode.Unauthenticated => StatusCodes.Status401Unauthorized,
         StatusCode.PermissionDenied => StatusCodes.Status403Forbidden,
         StatusCode.NotFound => StatusCodes.Status404NotFound,

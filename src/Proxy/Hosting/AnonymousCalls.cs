@@ -21,10 +21,12 @@ internal sealed class AnonymousCalls(IOptions<LimitOptions> limits) : IRateLimit
         rejected.HttpContext.Response.StatusCode = StatusCodes.Status200OK;
         Refusals.Answer(rejected.HttpContext, new Failure(
             StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached,
-            $"The address already has {limits.Value.AnonymousCallsPerAddress} calls of health or reflection open (Billing:Limits:AnonymousCallsPerAddress)."));
+            $"The address already has {limits.Value.AnonymousCallsPerAddress} calls of health or reflection open "
+                + "(Billing:Limits:AnonymousCallsPerAddress)."));
         return ValueTask.CompletedTask;
     };
 
     public RateLimitPartition<string> GetPartition(HttpContext httpContext) => RateLimitPartition.GetConcurrencyLimiter(
-        Caller.AddressOf(httpContext), _ => new ConcurrencyLimiterOptions { PermitLimit = limits.Value.AnonymousCallsPerAddress });
+        Caller.AddressOf(httpContext),
+        _ => new ConcurrencyLimiterOptions { PermitLimit = limits.Value.AnonymousCallsPerAddress });
 }

@@ -7,11 +7,12 @@ using static Grpc.Health.V1.HealthCheckResponse.Types;
 
 namespace Billing.Proxy.Hosting;
 
-/// <summary>Drains the proxy at shutdown: reports that it is not serving, refuses new calls, signals the streams to end, and
-/// waits, within a timeout, until the admitted calls are answered. This happens before any hosted service stops: the server
-/// stops first, and would wait for open streams that nobody has signalled to end.</summary>
+/// <summary>Drains the proxy at shutdown: reports that it is not serving, refuses new calls, signals the streams to
+/// end, and waits, within a timeout, until the admitted calls are answered. This happens before any hosted service
+/// stops: the server stops first, and would wait for open streams that nobody has signalled to end.</summary>
 internal sealed class Drain(
-    Admission admission, HealthServiceImpl health, IOptions<ProxyOptions> options, Supervisor supervisor, TimeProvider time)
+    Admission admission, HealthServiceImpl health,
+    IOptions<ProxyOptions> options, Supervisor supervisor, TimeProvider time)
     : IHostedLifecycleService, IReadyPart, IHealthCheck
 {
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(20);
@@ -21,7 +22,8 @@ internal sealed class Drain(
     public string? NotReadyReason => _whyNotReady;
 
     /// <summary>What the gRPC health service answers.</summary>
-    public Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default) =>
+    public Task<HealthCheckResult> CheckHealthAsync(
+        HealthCheckContext context, CancellationToken cancellationToken = default) =>
         Task.FromResult(_whyNotReady is { } why ? HealthCheckResult.Unhealthy(why) : HealthCheckResult.Healthy());
 
     public Task StartingAsync(CancellationToken cancellationToken) => Task.CompletedTask;
@@ -43,7 +45,8 @@ internal sealed class Drain(
         admission.Close();
         var start = time.GetTimestamp();
         // If a worker has failed, the answers may never come: the wait ends.
-        while (admission.InFlight > 0 && supervisor.IsHealthy && time.GetElapsedTime(start) < options.Value.DrainTimeout)
+        while (admission.InFlight > 0 && supervisor.IsHealthy
+            && time.GetElapsedTime(start) < options.Value.DrainTimeout)
         {
             await Task.Delay(PollInterval, time, cancellationToken);
         }

@@ -3,15 +3,19 @@ using Billing.Proxy.Security;
 
 namespace Billing.Proxy.Hosting;
 
-/// <summary>Who can reach a proxy: refuses to expose it without authentication or TLS at addresses that other machines can reach.</summary>
+/// <summary>Who can reach a proxy: refuses to expose it without authentication or TLS at addresses that other
+/// machines can reach.</summary>
 internal static class Exposure
 {
     /// <summary>One message for each address at which the proxy must not listen, naming the setting.</summary>
     public static IEnumerable<string> ValidationErrors(IConfiguration configuration, bool knowsCallers) =>
         configuration.GetValue<bool>(ServiceAddresses.InsecureSetting) ? [] : Addresses(configuration)
             .Where(a => !ServiceAddresses.IsLoopback(a.Url) && !(knowsCallers && ServiceAddresses.HasTls(a.Url)))
-            .Select(a => $"{a.Setting}: '{a.Url}' may be reached from other machines, and the proxy {Lack(a.Url, knowsCallers)}. "
-                + $"Listen on a loopback address, set up {TlsOptions.Section} and {AuthOptions.Section}, or, on a network where everybody is trusted, set {ServiceAddresses.InsecureSetting}=true.");
+            .Select(a =>
+                $"{a.Setting}: '{a.Url}' may be reached from other machines, and the proxy "
+                + $"{Lack(a.Url, knowsCallers)}. "
+                + $"Listen on a loopback address, set up {TlsOptions.Section} and {AuthOptions.Section}, or, "
+                + $"on a network where everybody is trusted, set {ServiceAddresses.InsecureSetting}=true.");
 
     private static string Lack(string url, bool knowsCallers) => (knowsCallers, ServiceAddresses.HasTls(url)) switch
     {
@@ -20,8 +24,9 @@ internal static class Exposure
         _ => "has no TLS and does not authenticate its callers",
     };
 
-    /// <summary>The names under which the proxy may be asked. Where only this machine reaches it, these are the machine's own: otherwise a
-    /// web page in its browser could call it under the page's own name, once that name has been changed to this machine's address.</summary>
+    /// <summary>The names under which the proxy may be asked. Where only this machine reaches it, these are the
+    /// machine's own: otherwise a web page in its browser could call it under the page's own name, once that name has
+    /// been changed to this machine's address.</summary>
     public static IList<string> Hosts(IConfiguration configuration) =>
         configuration["AllowedHosts"] is { Length: > 0 } names ? Split(names)
         : Addresses(configuration).All(a => ServiceAddresses.IsLoopback(a.Url)) ? ["localhost", "127.0.0.1", "[::1]"]
@@ -31,10 +36,14 @@ internal static class Exposure
     public static IEnumerable<(string Setting, string Url)> Addresses(IConfiguration configuration) =>
         Settings(configuration).SelectMany(s => Split(s.Urls).Select(url => (s.Setting, url))).DistinctBy(a => a.url);
 
-    // Addresses from other settings have been added to Urls as well: they come first, so that they keep their own setting's name.
+    // Addresses from other settings have been added to Urls as well: they come first, so that they keep their
+    // own setting's name.
     private static IEnumerable<(string Setting, string? Urls)> Settings(IConfiguration configuration) =>
     [
-        .. ((string[])[Rest.RestOptions.Section + ":Url", AdminOptions.Section + ":Url", AdminOptions.Section + ":GrpcUrl"])
+        .. ((string[])
+        [
+            Rest.RestOptions.Section + ":Url", AdminOptions.Section + ":Url", AdminOptions.Section + ":GrpcUrl",
+        ])
             .Select(setting => (setting, configuration[setting])),
         ("Urls", configuration[WebHostDefaults.ServerUrlsKey]),
         // The server ignores ports if it is given addresses.
@@ -44,7 +53,8 @@ internal static class Exposure
                 (WebHostDefaults.HttpsPortsKey, AtAnyAddress("https", configuration[WebHostDefaults.HttpsPortsKey])),
             ]
             : Array.Empty<(string, string?)>(),
-        .. configuration.GetSection("Kestrel:Endpoints").GetChildren().Select(endpoint => ($"{endpoint.Path}:Url", endpoint["Url"])),
+        .. configuration.GetSection("Kestrel:Endpoints").GetChildren()
+            .Select(endpoint => ($"{endpoint.Path}:Url", endpoint["Url"])),
     ];
 
     private static string AtAnyAddress(string scheme, string? ports) =>

@@ -9,8 +9,9 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Hosting;
 
-/// <summary>Limits the invalid tokens of an address: to check the signature of one costs more than everything else that a proxy does for a
-/// call. Beyond the limit a token is refused unseen, unless it was found valid before: many callers may share the address of a gateway.</summary>
+/// <summary>Limits the invalid tokens of an address: to check the signature of one costs more than everything else that
+/// a proxy does for a call. Beyond the limit a token is refused unseen, unless it was found valid before: many callers
+/// may share the address of a gateway.</summary>
 internal sealed class InvalidTokens(TokenCallers callers, IOptions<LimitOptions> limits) : IDisposable
 {
     private static readonly TimeSpan Window = TimeSpan.FromMinutes(1);
@@ -30,7 +31,8 @@ internal sealed class InvalidTokens(TokenCallers callers, IOptions<LimitOptions>
         {
             await recall(received);
             // The limit first: below it no token needs to be known.
-            if (received.Result is null && received.Request.Headers.Authorization is [{ } header, ..] && Refusal(received.HttpContext) is { } refusal && !callers.Knows(header))
+            if (received.Result is null && received.Request.Headers.Authorization is [{ } header, ..]
+                && Refusal(received.HttpContext) is { } refusal && !callers.Knows(header))
             {
                 received.Fail(new FailureException(refusal));
             }
@@ -50,7 +52,8 @@ internal sealed class InvalidTokens(TokenCallers callers, IOptions<LimitOptions>
         using var lease = _invalid.AttemptAcquire(http, permitCount: 0);
         return lease.IsAcquired ? null : new Failure(
             StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached,
-            $"The address has sent {limits.Value.InvalidTokensPerMinute} invalid tokens within a minute (Billing:Limits:InvalidTokensPerMinute).")
+            $"The address has sent {limits.Value.InvalidTokensPerMinute} invalid tokens within a minute "
+                + "(Billing:Limits:InvalidTokensPerMinute).")
         {
             RetryAfter = lease.TryGetMetadata(MetadataName.RetryAfter, out var wait) ? wait : Window,
         };

@@ -10,13 +10,14 @@ public static class ProxyProgram
     /// <param name="name">The name under which it exports telemetry, e.g. <c>billing-proxy</c>.</param>
     /// <param name="addTransport">Registers the transport.</param>
     /// <returns>The process's exit code.</returns>
-    public static Task<int> RunAsync(string[] arguments, string name, Action<WebApplicationBuilder> addTransport) => Service.RunAsync(
-        () =>
-        {
-            var builder = Service.CreateBuilder(arguments);
-            addTransport(builder);
-            builder.AddProxy(name);
-            return builder;
-        },
-        app => app.MapProxy());
+    public static Task<int> RunAsync(string[] arguments, string name, Action<WebApplicationBuilder> addTransport) =>
+        Service.RunAsync(
+            () =>
+            {
+                var builder = Service.CreateBuilder(arguments);
+                addTransport(builder);
+                builder.AddProxy(name);
+                return builder;
+            },
+            app => app.MapProxy());
 }

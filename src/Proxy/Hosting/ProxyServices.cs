@@ -17,7 +17,10 @@ namespace Billing.Proxy.Hosting;
 internal static class ProxyServices
 {
     /// <summary>The platform's own gRPC services, which the health service reports individually.</summary>
-    public static IReadOnlyList<ServiceDescriptor> PublicServices { get; } = [V1.BillingService.Descriptor, V1.BillingAdminService.Descriptor];
+    public static IReadOnlyList<ServiceDescriptor> PublicServices { get; } =
+    [
+        V1.BillingService.Descriptor, V1.BillingAdminService.Descriptor,
+    ];
 
     /// <summary>Adds everything but the transport, which has to be there.</summary>
     public static void AddProxy(this WebApplicationBuilder builder, string name = "billing-proxy")
@@ -29,8 +32,8 @@ internal static class ProxyServices
         builder.AddTelemetry(name);
     }
 
-    /// <summary>Maps the public API, health and reflection, in the order in which middleware sees a call: what measures it, what turns
-    /// failures into answers, and what may refuse it.</summary>
+    /// <summary>Maps the public API, health and reflection, in the order in which middleware sees a call:
+    /// what measures it, what turns failures into answers, and what may refuse it.</summary>
     public static void MapProxy(this WebApplication app)
     {
         app.Use(RestServices.HeadAsGet);
@@ -58,13 +61,15 @@ internal static class ProxyServices
             grpc.MaxReceiveMessageSize = ProxyOptions.RequestBytesRead;
             grpc.Interceptors.Add<CallErrors>();
         });
-        // No limit holds for what a compressed message unpacks to, up to a thousand times as much, and no message of this API is worth
-        // compressing. After all others, since the library adds its providers where there are none.
+        // No limit holds for what a compressed message unpacks to, up to a thousand times as much, and no message of
+        // this API is worth compressing. After all others, since the library adds its providers where there are none.
         services.PostConfigure<GrpcServiceOptions>(grpc => grpc.CompressionProviders.Clear());
         services.AddApiReflection();
-        services.AddGrpcHealthChecks(health => PublicServices.ToList().ForEach(service => health.Services.Map(service.FullName, _ => true)))
+        services.AddGrpcHealthChecks(
+            health => PublicServices.ToList().ForEach(service => health.Services.Map(service.FullName, _ => true)))
             .AddCheck<Drain>("drain");
-        // CallErrors logs errors of this program. The remaining ones are caused by callers, who could fill the log with them.
+        // CallErrors logs errors of this program. The remaining ones are caused by callers, who could fill
+        // the log with them.
         services.AddLogging(logging => logging
             .AddFilter("Grpc.AspNetCore.Server", LogLevel.None)
             .AddFilter("Microsoft.Extensions.Diagnostics.HealthChecks", LogLevel.None));
@@ -85,8 +90,9 @@ internal static class ProxyServices
     internal const int StreamWindowBytes = 128 * 1024;
 
     private sealed class FrontServer(
-        IOptions<ProxyOptions> options, IOptions<LimitOptions> limits, IOptions<RestOptions> rest, IOptions<AdminOptions> admin,
-        IOptions<TlsOptions> tls, TlsServer server) : IConfigureOptions<KestrelServerOptions>
+        IOptions<ProxyOptions> options, IOptions<LimitOptions> limits, IOptions<RestOptions> rest,
+        IOptions<AdminOptions> admin, IOptions<TlsOptions> tls,
+        TlsServer server) : IConfigureOptions<KestrelServerOptions>
     {
         public void Configure(KestrelServerOptions kestrel)
         {
@@ -98,7 +104,9 @@ internal static class ProxyServices
             kestrel.Limits.Http2.InitialStreamWindowSize = StreamWindowBytes;
             var connections = new ConnectionLimits(limits.Value.ConnectionsPerAddress);
             // gRPC without TLS needs HTTP/2 by prior knowledge.
-            kestrel.UseProtocols(HttpProtocols.Http2, Further(), endpoint => endpoint.Use(next => connection => connections.ServeAsync(connection, next)));
+            kestrel.UseProtocols(
+                HttpProtocols.Http2, Further(),
+                endpoint => endpoint.Use(next => connection => connections.ServeAsync(connection, next)));
             if (tls.Value.IsOn)
             {
                 kestrel.ConfigureHttpsDefaults(server.Configure);

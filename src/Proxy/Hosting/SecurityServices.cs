@@ -16,16 +16,20 @@ internal static class SecurityServices
 {
     private const string EitherScheme = "TokenOrCertificate";
 
-    /// <summary>Adds TLS, authentication, the admin addresses and the limits. Has to come after the REST front is added, since
-    /// all addresses are checked together.</summary>
+    /// <summary>Adds TLS, authentication, the admin addresses and the limits. Has to come after the REST front is
+    /// added, since all addresses are checked together.</summary>
     public static void AddSecurity(this WebApplicationBuilder builder)
     {
         var (services, configuration) = (builder.Services, builder.Configuration);
         var urls = configuration[WebHostDefaults.ServerUrlsKey];
-        var auth = services.AddSettings<AuthOptions>(configuration, AuthOptions.Section, options => options.ValidationErrors());
-        var tls = services.AddSettings<TlsOptions>(configuration, TlsOptions.Section, options => options.ValidationErrors()
-            .Concat(HttpsProblems(configuration, options)).Concat(CertificateProblems(auth, options)).Concat(Exposure.ValidationErrors(configuration, KnowsCallers(auth, options))));
-        var admin = services.AddSettings<AdminOptions>(configuration, AdminOptions.Section, options => options.ValidationErrors(urls));
+        var auth = services.AddSettings<AuthOptions>(
+            configuration, AuthOptions.Section, options => options.ValidationErrors());
+        var tls = services.AddSettings<TlsOptions>(
+            configuration, TlsOptions.Section, options => options.ValidationErrors()
+                .Concat(HttpsProblems(configuration, options)).Concat(CertificateProblems(auth, options))
+                .Concat(Exposure.ValidationErrors(configuration, KnowsCallers(auth, options))));
+        var admin = services.AddSettings<AdminOptions>(
+            configuration, AdminOptions.Section, options => options.ValidationErrors(urls));
         services.AddSettings<LimitOptions>(configuration, LimitOptions.Section, options => options.ValidationErrors());
         foreach (var url in admin.Addresses)
         {
@@ -67,7 +71,8 @@ internal static class SecurityServices
             var server = app.Services.GetRequiredService<TlsServer>();
             server.Load();
             CertificateMetrics.Report(
-                app.Services.GetRequiredService<IMeterFactory>(), server, app.Services.GetRequiredService<ClientCertificates>(), app.Services.GetRequiredService<TimeProvider>());
+                app.Services.GetRequiredService<IMeterFactory>(), server,
+                app.Services.GetRequiredService<ClientCertificates>(), app.Services.GetRequiredService<TimeProvider>());
         }
         if (!KnowsCallers(auth, tls))
         {
@@ -75,7 +80,8 @@ internal static class SecurityServices
         }
         app.Services.GetRequiredService<TokenCallers>().Load();
         var admin = app.Services.GetRequiredService<IOptions<AdminOptions>>().Value;
-        app.UseMiddleware<ListenerGate>((object)admin.Addresses.Select(url => BindingAddress.Parse(url).Port).ToArray());
+        app.UseMiddleware<ListenerGate>(
+            (object)admin.Addresses.Select(url => BindingAddress.Parse(url).Port).ToArray());
         app.UseAuthentication();
         app.UseAuthorization();
     }
@@ -92,7 +98,8 @@ internal static class SecurityServices
         services.AddSingleton<IAuthorizationMiddlewareResultHandler, Refusals>();
         services.AddAuthentication(EitherScheme)
             .AddPolicyScheme(EitherScheme, null, either => either.ForwardDefaultSelector = http =>
-                auth.TakesTokens && (http.Request.Headers.Authorization.Count > 0 || http.Connection.ClientCertificate is null)
+                auth.TakesTokens
+                && (http.Request.Headers.Authorization.Count > 0 || http.Connection.ClientCertificate is null)
                     ? JwtBearerDefaults.AuthenticationScheme
                     : CertificateCallers.SchemeName)
             .AddScheme<AuthenticationSchemeOptions, CertificateCallers>(CertificateCallers.SchemeName, null)
@@ -111,8 +118,13 @@ internal static class SecurityServices
 
     private static bool KnowsCallers(AuthOptions auth, TlsOptions tls) => auth.TakesTokens || tls.KnowsClients;
 
-    private static IEnumerable<string> CertificateProblems(AuthOptions auth, TlsOptions tls) => auth.Certificates.Count == 0 || tls.KnowsClients ? []
-        : [$"{AuthOptions.Section}:{nameof(AuthOptions.Certificates)} needs {TlsOptions.Section}:{nameof(TlsOptions.ClientCaFile)}."];
+    private static IEnumerable<string> CertificateProblems(AuthOptions auth, TlsOptions tls) =>
+        auth.Certificates.Count == 0 || tls.KnowsClients ? []
+            :
+            [
+                $"{AuthOptions.Section}:{nameof(AuthOptions.Certificates)} needs "
+                    + $"{TlsOptions.Section}:{nameof(TlsOptions.ClientCaFile)}.",
+            ];
 
     private static IEnumerable<string> HttpsProblems(IConfiguration configuration, TlsOptions tls) =>
         tls.IsOn ? [] : Exposure.Addresses(configuration)

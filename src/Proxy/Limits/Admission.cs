@@ -6,12 +6,13 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Limits;
 
-/// <summary>Admission control: counts the calls in flight and decides whether the proxy admits another. Refusing early keeps
-/// the latency of admitted calls normal. A stream of payments takes one place for each payment in flight, and at least one. All
-/// streams together have a share of the places that they cannot exceed, so that single calls always find places; the streams of
-/// one caller have no more of that share than all streams leave free, so that those of others always find places too. Callers
-/// share the places fairly (<see cref="CallerShares"/>).</summary>
-internal sealed class Admission(IOptions<ProxyOptions> options, IOptions<LimitOptions> limits, TimeProvider time) : IDisposable
+/// <summary>Admission control: counts the calls in flight and decides whether the proxy admits another. Refusing early
+/// keeps the latency of admitted calls normal. A stream of payments takes one place for each payment in flight, and at
+/// least one. All streams together have a share of the places that they cannot exceed, so that single calls always find
+/// places; the streams of one caller have no more of that share than all streams leave free, so that those of others
+/// always find places too. Callers share the places fairly (<see cref="CallerShares"/>).</summary>
+internal sealed class Admission(IOptions<ProxyOptions> options, IOptions<LimitOptions> limits, TimeProvider time)
+    : IDisposable
 {
     private readonly ProxyOptions _options = options.Value;
     private readonly CancellationTokenSource _closing = new();
@@ -24,11 +25,12 @@ internal sealed class Admission(IOptions<ProxyOptions> options, IOptions<LimitOp
     private int _inFlight;
     private int _ofStreams;
 
-    /// <summary>Number of places taken: by calls in flight, open streams, and the streams' payments in flight.</summary>
+    /// <summary>Number of places taken: by calls in flight, open streams, and the streams'
+    /// payments in flight.</summary>
     public int InFlight => Volatile.Read(ref _inFlight);
 
-    /// <summary>The limit on places: fewer than <see cref="ProxyOptions.InFlightMax"/> if calls would otherwise not be answered
-    /// within <see cref="ProxyOptions.LatencyTarget"/>.</summary>
+    /// <summary>The limit on places: fewer than <see cref="ProxyOptions.InFlightMax"/> if calls would otherwise not be
+    /// answered within <see cref="ProxyOptions.LatencyTarget"/>.</summary>
     public int Places => _latency?.Current ?? _options.InFlightMax;
 
     /// <summary>The calls per second that a caller may make; 0 for any number.</summary>
@@ -36,7 +38,8 @@ internal sealed class Admission(IOptions<ProxyOptions> options, IOptions<LimitOp
 
     private int StreamPlaces => Math.Max(1, (int)((long)Places * _options.StreamPercent / 100));
 
-    /// <summary>Cancelled when the proxy begins to shut down: a stream then answers the payments it has read, and ends.</summary>
+    /// <summary>Cancelled when the proxy begins to shut down: a stream then answers the payments it has read,
+    /// and ends.</summary>
     public CancellationToken Closing => _closing.Token;
 
     /// <summary>When a stream of a caller that is opened now has to end.</summary>
@@ -44,10 +47,10 @@ internal sealed class Admission(IOptions<ProxyOptions> options, IOptions<LimitOp
 
     public int OfStreams => Volatile.Read(ref _ofStreams);
 
-    /// <summary>Admits a call; dispose of the result when the call ends. Its duration counts towards the latency target if it is timed:
-    /// not if it depends on how fast the caller reads.</summary>
-    /// <returns>The place of the call; or RESOURCE_EXHAUSTED if there are too many calls already, or too many of this caller,
-    /// UNAVAILABLE if the proxy is shutting down.</returns>
+    /// <summary>Admits a call; dispose of the result when the call ends. Its duration counts towards the latency target
+    /// if it is timed: not if it depends on how fast the caller reads.</summary>
+    /// <returns>The place of the call; or RESOURCE_EXHAUSTED if there are too many calls already, or too many of this
+    /// caller, UNAVAILABLE if the proxy is shutting down.</returns>
     public Outcome<Admitted> Enter(Caller caller, bool isTimed = true)
     {
         var share = _shares.Of(caller);
@@ -77,8 +80,9 @@ internal sealed class Admission(IOptions<ProxyOptions> options, IOptions<LimitOp
     }
 
     /// <summary>Takes the first place of a stream.</summary>
-    /// <returns>The share of its caller, from which its further places come; or RESOURCE_EXHAUSTED if too many places are taken
-    /// already, by all calls, by streams or by this caller, UNAVAILABLE if the proxy is shutting down.</returns>
+    /// <returns>The share of its caller, from which its further places come; or RESOURCE_EXHAUSTED if too
+    /// many places are taken already, by all calls, by streams or by this caller, UNAVAILABLE if the proxy
+    /// is shutting down.</returns>
     public Outcome<CallerShares.Share> EnterStream(Caller caller)
     {
         var share = _shares.Of(caller);
@@ -126,11 +130,13 @@ internal sealed class Admission(IOptions<ProxyOptions> options, IOptions<LimitOp
     public void Close() => _closing.Cancel();
 
     /// <summary>The failure of a call or stream that is refused or ended because the proxy is shutting down.</summary>
-    public static Failure Closed() => new(StatusCode.Unavailable, ErrorReasons.ShuttingDown, "The proxy is shutting down.");
+    public static Failure Closed() =>
+        new(StatusCode.Unavailable, ErrorReasons.ShuttingDown, "The proxy is shutting down.");
 
     public void Dispose() => _closing.Dispose();
 
-    // A call over the limit is never counted, not even for a moment: a refused call must not make concurrent ones be refused.
+    // A call over the limit is never counted, not even for a moment: a refused call must not make
+    // concurrent ones be refused.
     private static bool TryTake(ref int taken, int max)
     {
         int before;
@@ -167,16 +173,21 @@ internal sealed class Admission(IOptions<ProxyOptions> options, IOptions<LimitOp
     }
 
     private Failure Full() => Refused(ErrorReasons.TooManyInFlight,
-        $"The proxy already has its limit of {Places} calls in flight ({(_latency is null ? "Billing:Proxy:InFlightMax" : "Billing:Proxy:LatencyTarget")}).");
+        $"The proxy already has its limit of {Places} calls in flight "
+            + $"({(_latency is null ? "Billing:Proxy:InFlightMax" : "Billing:Proxy:LatencyTarget")}).");
 
     private Failure FullOfStreams() => Refused(ErrorReasons.TooManyInFlight,
-        $"The proxy's streams already have their limit of {StreamPlaces} places: {_options.StreamPercent} % of {Places} (Billing:Proxy:StreamPercent).");
+        $"The proxy's streams already have their limit of {StreamPlaces} places: "
+            + $"{_options.StreamPercent} % of {Places} (Billing:Proxy:StreamPercent).");
 
     private Failure FullOfCallersStreams(CallerShares.Share share) => Refused(ErrorReasons.CallerLimitReached,
-        $"The caller's streams already have {share.OfStreams} of the streams' {StreamPlaces} places, no fewer than are free (Billing:Proxy:StreamPercent).");
+        $"The caller's streams already have {share.OfStreams} of the streams' {StreamPlaces} places, "
+            + "no fewer than are free (Billing:Proxy:StreamPercent).");
 
     private Failure FullOfCaller(CallerShares.Share share) => Refused(ErrorReasons.CallerLimitReached,
-        $"The caller already has {share.Taken} calls in flight, its limit with {_shares.Callers} active callers (Billing:Proxy:InFlightMax {_options.InFlightMax}, Billing:Limits:InFlightPerCaller {limits.Value.InFlightPerCaller}).");
+        $"The caller already has {share.Taken} calls in flight, its limit with {_shares.Callers} active callers "
+            + $"(Billing:Proxy:InFlightMax {_options.InFlightMax}, Billing:Limits:InFlightPerCaller "
+            + $"{limits.Value.InFlightPerCaller}).");
 
     private Failure Refused(string reason, string message) =>
         new(StatusCode.ResourceExhausted, reason, message) { RetryAfter = _advice.Refused() };
@@ -204,14 +215,15 @@ internal sealed class Admission(IOptions<ProxyOptions> options, IOptions<LimitOp
         Interlocked.Decrement(ref _inFlight);
     }
 
-    /// <summary>The place of an admitted call. It is taken until the call has ended and each of its commands is answered: a
-    /// backend processes a command whether or not the caller still waits, so a caller that goes makes no room for another call.
-    /// </summary>
+    /// <summary>The place of an admitted call. It is taken until the call has ended and each of its commands is
+    /// answered: a backend processes a command whether or not the caller still waits, so a caller that goes makes no
+    /// room for another call.</summary>
     internal sealed class Admitted(Admission admission, CallerShares.Share share, long? since) : IDisposable
     {
         private int _holds = 1;
 
-        /// <summary>Holds the place for a command of the call; dispose of the result when the command is answered.</summary>
+        /// <summary>Holds the place for a command of the call; dispose of the result when the command is
+        /// answered.</summary>
         public Admitted Hold()
         {
             Interlocked.Increment(ref _holds);

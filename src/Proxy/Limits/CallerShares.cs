@@ -3,9 +3,10 @@ using Billing.Proxy.Security;
 
 namespace Billing.Proxy.Limits;
 
-/// <summary>What each caller has of a proxy: places for its calls in flight, and tokens for its calls per second. While more than half
-/// of the places are taken, no caller gets more than an equal share among the active callers. So a caller that sends too many calls
-/// has its own calls refused, and a caller that sends few always finds a place.</summary>
+/// <summary>What each caller has of a proxy: places for its calls in flight, and tokens for its calls per
+/// second. While more than half of the places are taken, no caller gets more than an equal share among the
+/// active callers. So a caller that sends too many calls has its own calls refused, and a caller that sends few
+/// always finds a place.</summary>
 internal sealed class CallerShares(LimitOptions limits, TimeProvider time)
 {
     // A caller that has made a call in this period or in the previous one counts as active.
@@ -76,8 +77,8 @@ internal sealed class CallerShares(LimitOptions limits, TimeProvider time)
         ? null
         : new TokenBucket(limits.RequestsPerSecond, limits.Burst > 0 ? limits.Burst : limits.RequestsPerSecond, time);
 
-    // An unused share is like a new one. One that is used just now, while it is removed, is counted separately until its places are
-    // released, and its calls are not counted: the error lasts no longer than one call.
+    // An unused share is like a new one. One that is used just now, while it is removed, is counted separately until
+    // its places are released, and its calls are not counted: the error lasts no longer than one call.
     private void Forget()
     {
         foreach (var (id, share) in _shares)
@@ -90,7 +91,8 @@ internal sealed class CallerShares(LimitOptions limits, TimeProvider time)
     }
 
     /// <summary>What one caller has.</summary>
-    /// <param name="tokens">One for each call that it may make at once; null if its calls per second are not limited.</param>
+    /// <param name="tokens">One for each call that it may make at once; null if its calls per
+    /// second are not limited.</param>
     internal sealed class Share(TokenBucket? tokens = null)
     {
         /// <summary>The period of the caller's last call.</summary>

@@ -6,9 +6,9 @@ using Microsoft.AspNetCore.Connections;
 
 namespace Billing.Proxy.Limits;
 
-/// <summary>Limits the connections from one address to <paramref name="max"/>, so that one machine cannot take all of them. It also
-/// notes the address as the caller, for calls without authentication. A machine that uses IPv6 has a network of 64 bits for itself
-/// (RFC 4291, section 2.5.1), which therefore counts as one address.</summary>
+/// <summary>Limits the connections from one address to <paramref name="max"/>, so that one machine cannot take all of
+/// them. It also notes the address as the caller, for calls without authentication. A machine that uses IPv6 has a
+/// network of 64 bits for itself (RFC 4291, section 2.5.1), which therefore counts as one address.</summary>
 internal sealed class ConnectionLimits(int max)
 {
     private readonly Lock _gate = new();
@@ -25,7 +25,8 @@ internal sealed class ConnectionLimits(int max)
         var ip = AddressOf(remote);
         if (!TryEnter(ip))
         {
-            connection.Abort(new ConnectionAbortedException($"{ip} already has {max} connections (Billing:Limits:ConnectionsPerAddress)."));
+            connection.Abort(new ConnectionAbortedException(
+                $"{ip} already has {max} connections (Billing:Limits:ConnectionsPerAddress)."));
             return;
         }
         connection.Features.Set(new Caller(ip.ToString()));

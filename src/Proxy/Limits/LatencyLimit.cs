@@ -1,10 +1,10 @@
 namespace Billing.Proxy.Limits;
 
 /// <summary>An adaptive limit on the calls in flight that keeps their average latency below a target. By Little's law
-/// (J. D. C. Little, "A Proof for the Queuing Formula L = λW", 1961) the number of calls in flight is their rate times their
-/// latency. So when answers take longer than the target, the limit falls to the rate of answers times the target; when they do
-/// not, and the calls in flight are near the limit, it grows. It starts low, since calls admitted before anything is known have
-/// to be waited for. It never passes <paramref name="max"/>, whatever the latency.</summary>
+/// (J. D. C. Little, "A Proof for the Queuing Formula L = λW", 1961) the number of calls in flight is their rate times
+/// their latency. So when answers take longer than the target, the limit falls to the rate of answers times the target;
+/// when they do not, and the calls in flight are near the limit, it grows. It starts low, since calls admitted before
+/// anything is known have to be waited for. It never passes <paramref name="max"/>, whatever the latency.</summary>
 internal sealed class LatencyLimit(int max, TimeSpan target, TimeProvider time)
 {
     /// <summary>The limit never falls below this: so few calls do not delay each other.</summary>
@@ -54,7 +54,8 @@ internal sealed class LatencyLimit(int max, TimeSpan target, TimeProvider time)
     {
         var elapsed = time.GetElapsedTime(_windowStart);
         var average = TimeSpan.FromTicks(Volatile.Read(ref _ticks) / Math.Max(1, Volatile.Read(ref _answers)));
-        // Calls answered now were admitted one latency ago, under the limit of that time: the last change has to take effect first.
+        // Calls answered now were admitted one latency ago, under the limit of that time:
+        // the last change has to take effect first.
         if (elapsed < Window || elapsed < average)
         {
             return;

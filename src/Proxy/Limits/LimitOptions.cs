@@ -3,8 +3,8 @@ using Billing.Hosting;
 
 namespace Billing.Proxy.Limits;
 
-/// <summary>The limits of one caller, one connection and one address; section <c>Billing:Limits</c>. A caller is identified by
-/// its token or certificate; without authentication, all calls from one address are one caller.</summary>
+/// <summary>The limits of one caller, one connection and one address; section <c>Billing:Limits</c>. A caller is
+/// identified by its token or certificate; without authentication, all calls from one address are one caller.</summary>
 internal sealed class LimitOptions
 {
     public const string Section = "Billing:Limits";
@@ -20,7 +20,8 @@ internal sealed class LimitOptions
     [Range(0, 10_000_000)]
     public int Burst { get; set; }
 
-    /// <summary>The most calls, and payments on streams, that a caller may have in flight; 0 for its fair share only.</summary>
+    /// <summary>The most calls, and payments on streams, that a caller may have in flight;
+    /// 0 for its fair share only.</summary>
     [Range(0, 10_000_000)]
     public int InFlightPerCaller { get; set; }
 
@@ -28,13 +29,13 @@ internal sealed class LimitOptions
     [Range(1, 1_000_000)]
     public int ConnectionsPerAddress { get; set; } = 1_000;
 
-    /// <summary>The most calls of health and reflection that an address may have open at once; anyone may make them, and they may stay open for
-    /// ever.</summary>
+    /// <summary>The most calls of health and reflection that an address may have open at once;
+    /// anyone may make them, and they may stay open for ever.</summary>
     [Range(1, 1_000_000)]
     public int AnonymousCallsPerAddress { get; set; } = 100;
 
-    /// <summary>The most invalid tokens that an address may send within a minute; then its tokens are refused without a check of their
-    /// signatures, except those that were found valid before.</summary>
+    /// <summary>The most invalid tokens that an address may send within a minute; then its tokens are refused without a
+    /// check of their signatures, except those that were found valid before.</summary>
     [Range(1, 1_000_000)]
     public int InvalidTokensPerMinute { get; set; } = 600;
 
@@ -42,8 +43,8 @@ internal sealed class LimitOptions
     [TimeRange("00:00:00", Day, MinimumIsExclusive = true)]
     public TimeSpan ConnectionIdleMax { get; set; } = TimeSpan.FromSeconds(130);
 
-    /// <summary>How long a stream may be open, of payments, of a statement or of the live page, above zero: its caller opens another one, perhaps
-    /// at another proxy, and has its token checked again.</summary>
+    /// <summary>How long a stream may be open, of payments, of a statement or of the live page, above zero:
+    /// its caller opens another one, perhaps at another proxy, and has its token checked again.</summary>
     [TimeRange("00:00:00", Day, MinimumIsExclusive = true)]
     public TimeSpan StreamAgeMax { get; set; } = TimeSpan.FromHours(1);
 

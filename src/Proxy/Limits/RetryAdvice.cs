@@ -1,14 +1,14 @@
 namespace Billing.Proxy.Limits;
 
-/// <summary>The delay that refused callers are told to wait before a retry. On average it is <paramref name="wait"/> while hardly any
-/// call is refused. It grows with the ratio of calls made to calls admitted, and differs from caller to caller, so that they do not all
-/// retry at the same time.</summary>
+/// <summary>The delay that refused callers are told to wait before a retry. On average it is <paramref name="wait"/>
+/// while hardly any call is refused. It grows with the ratio of calls made to calls admitted, and differs from caller
+/// to caller, so that they do not all retry at the same time.</summary>
 internal sealed class RetryAdvice(TimeSpan wait, TimeProvider time)
 {
     private const double FactorMax = 50;
 
-    // The fractional parts of successive multiples of this number are spread evenly between 0 and 1, for any range of multiples
-    // (D. E. Knuth, The Art of Computer Programming 3, section 6.4).
+    // The fractional parts of successive multiples of this number are spread evenly between 0 and 1, for any range of
+    // multiples (D. E. Knuth, The Art of Computer Programming 3, section 6.4).
     private const double Golden = 0.6180339887498949;
 
     private static readonly TimeSpan Period = TimeSpan.FromSeconds(1);

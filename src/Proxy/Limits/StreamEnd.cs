@@ -5,8 +5,9 @@ using Grpc.Core;
 
 namespace Billing.Proxy.Limits;
 
-/// <summary>When a stream has to end although its caller would go on: when the proxy shuts down, when the caller's token has expired, and at
-/// <see cref="LimitOptions.StreamAgeMax"/>. What was read of it until then is answered.</summary>
+/// <summary>When a stream has to end although its caller would go on: when the proxy shuts down, when the
+/// caller's token has expired, and at <see cref="LimitOptions.StreamAgeMax"/>. What was read of it until
+/// then is answered.</summary>
 internal sealed class StreamEnd : IDisposable
 {
     /// <summary>How long a write that has begun may take once the stream has to end.</summary>
@@ -41,18 +42,22 @@ internal sealed class StreamEnd : IDisposable
     /// <summary>What the caller is told, once <see cref="Token"/> is cancelled.</summary>
     public Failure Failure => _closing.IsCancellationRequested ? Admission.Closed()
         : _expired.IsCancellationRequested
-            ? new(StatusCode.Unauthenticated, ErrorReasons.TokenExpired, "The token has expired; open another stream with a new one.")
+            ? new(
+                StatusCode.Unauthenticated, ErrorReasons.TokenExpired,
+                "The token has expired; open another stream with a new one.")
             : new(StatusCode.Unavailable, ErrorReasons.StreamTooOld,
                 $"The stream was open for {_ageMax} (Billing:Limits:StreamAgeMax); open another one.");
 
-    /// <summary>Waits for a write that has begun, whatever its outcome; once the stream has to end, no longer than <see cref="Grace"/>.</summary>
+    /// <summary>Waits for a write that has begun, whatever its outcome; once the stream has to end, no longer than
+    /// <see cref="Grace"/>.</summary>
     /// <returns>Whether it has completed; if not, the caller does not read.</returns>
     public async Task<bool> WaitAsync(Task write)
     {
         await write.WaitAsync(Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         if (!write.IsCompleted)
         {
-            await write.WaitAsync(Grace, _time, CancellationToken.None).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            await write.WaitAsync(Grace, _time, CancellationToken.None)
+                .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }
         return write.IsCompleted;
     }

@@ -3,9 +3,9 @@ using Billing.Proxy.Security;
 
 namespace Billing.Proxy.Limits;
 
-/// <summary>The places of one stream: one for each payment in flight, up to its window, and at least one while it is open.
-/// Places are taken as requests are read, and released as answers are written. One task at a time may take, and another one
-/// may release.</summary>
+/// <summary>The places of one stream: one for each payment in flight, up to its window, and at least one while it is
+/// open. Places are taken as requests are read, and released as answers are written. One task at a time may take, and
+/// another one may release.</summary>
 internal sealed class StreamPlaces : IDisposable
 {
     private readonly Admission _admission;
@@ -19,8 +19,8 @@ internal sealed class StreamPlaces : IDisposable
     private bool _closed;
 
     /// <summary>Opens the stream.</summary>
-    /// <exception cref="FailureException">RESOURCE_EXHAUSTED if the proxy, the streams' share or the caller's share of it is full,
-    /// UNAVAILABLE if the proxy is shutting down.</exception>
+    /// <exception cref="FailureException">RESOURCE_EXHAUSTED if the proxy, the streams' share or the caller's share of
+    /// it is full, UNAVAILABLE if the proxy is shutting down.</exception>
     public StreamPlaces(Admission admission, Caller caller, int window)
     {
         _share = admission.EnterStream(caller).Value;
@@ -31,8 +31,8 @@ internal sealed class StreamPlaces : IDisposable
     /// <summary>Number of payments in flight, including the one to be read next.</summary>
     public int Held => Volatile.Read(ref _held);
 
-    /// <summary>Takes a place for the payment to be read next. If there is none, waits until a place of this stream is released;
-    /// it has at least one payment in flight then, so this happens eventually.</summary>
+    /// <summary>Takes a place for the payment to be read next. If there is none, waits until a place of this stream is
+    /// released; it has at least one payment in flight then, so this happens eventually.</summary>
     public async ValueTask TakeAsync(CancellationToken cancellationToken)
     {
         while (true)

@@ -1,6 +1,7 @@
 namespace Billing.Proxy.Limits;
 
-/// <summary>A bucket of tokens, one for each call: it fills at a steady rate up to its size, and begins full. Thread-safe.</summary>
+/// <summary>A bucket of tokens, one for each call: it fills at a steady rate up to its size, and begins full.
+/// Thread-safe.</summary>
 /// <param name="perSecond">The number of tokens that it gets per second; above zero.</param>
 /// <param name="size">The most tokens that it holds; at least one.</param>
 /// <param name="time">The clock.</param>
@@ -75,5 +76,6 @@ internal sealed class TokenBucket(int perSecond, int size, TimeProvider time)
     }
 
     // Rounded up: before this time there is no token.
-    private TimeSpan TimeFor(double tokens) => TimeSpan.FromTicks((long)Math.Ceiling(tokens / perSecond * TimeSpan.TicksPerSecond));
+    private TimeSpan TimeFor(double tokens) =>
+        TimeSpan.FromTicks((long)Math.Ceiling(tokens / perSecond * TimeSpan.TicksPerSecond));
 }

@@ -3,8 +3,8 @@ using HdrHistogram;
 
 namespace Billing.Proxy.Live;
 
-/// <summary>Counts, for each of the last seconds, the commands that were answered, the calls that failed, and how long answered calls took.
-/// Thread-safe.</summary>
+/// <summary>Counts, for each of the last seconds, the commands that were answered, the calls that failed, and how long
+/// answered calls took. Thread-safe.</summary>
 internal sealed class CallSeconds(TimeProvider time)
 {
     /// <summary>How many seconds are kept.</summary>
@@ -59,8 +59,8 @@ internal sealed class CallSeconds(TimeProvider time)
     }
 }
 
-/// <summary>A histogram of durations from a microsecond to two hours, in which a percentile is accurate to about three percent.
-/// Thread-safe.</summary>
+/// <summary>A histogram of durations from a microsecond to two hours, in which a percentile is accurate to about three
+/// percent. Thread-safe.</summary>
 internal sealed class DurationHistogram
 {
     private const long Longest = 7_200_000_000;
@@ -93,8 +93,10 @@ internal sealed class DurationHistogram
         return sum;
     }
 
-    /// <summary>The duration that a fraction of all durations does not exceed, above 0 and at most 1; null if none was counted.</summary>
+    /// <summary>The duration that a fraction of all durations does not exceed, above 0 and at most 1;
+    /// null if none was counted.</summary>
     public TimeSpan? Percentile(double fraction) => Count == 0
         ? null
-        : TimeSpan.FromMicroseconds(_microseconds.MedianEquivalentValue(_microseconds.GetValueAtPercentile(fraction * 100)));
+        : TimeSpan.FromMicroseconds(
+            _microseconds.MedianEquivalentValue(_microseconds.GetValueAtPercentile(fraction * 100)));
 }

@@ -6,21 +6,26 @@ using Grpc.Core;
 
 namespace Billing.Proxy.Live;
 
-/// <summary>Counts and times calls, over gRPC and REST, and keeps the failed ones, while somebody watches the live page. It sees each
-/// answer as its caller gets it.</summary>
+/// <summary>Counts and times calls, over gRPC and REST, and keeps the failed ones, while somebody watches the live
+/// page. It sees each answer as its caller gets it.</summary>
 internal static class CallWatch
 {
     private static readonly string[] RestCalls = ["/v1/", "/live/payments"];
-    private static readonly HashSet<string> GrpcServices = [.. V1.BillingReflection.Descriptor.Services.Select(service => service.FullName)];
+    private static readonly HashSet<string> GrpcServices =
+    [
+        .. V1.BillingReflection.Descriptor.Services.Select(service => service.FullName),
+    ];
 
     /// <summary>The middleware.</summary>
     public static Task InvokeAsync(LiveWatch watch, HttpContext http, RequestDelegate next) =>
         watch.Record is not { } record ? next(http)
         : Refusals.IsGrpc(http.Request) ? WatchAsync(record, http, next, NoteGrpc)
-        : Array.Exists(RestCalls, start => RouteOf(http).StartsWith(start, StringComparison.Ordinal)) ? WatchAsync(record, http, next, NoteRest)
+        : Array.Exists(RestCalls, start => RouteOf(http).StartsWith(start, StringComparison.Ordinal)) ? WatchAsync(
+            record, http, next, NoteRest)
         : next(http);
 
-    private static async Task WatchAsync(LiveRecord record, HttpContext http, RequestDelegate next, Action<LiveRecord, HttpContext, TimeSpan> note)
+    private static async Task WatchAsync(
+        LiveRecord record, HttpContext http, RequestDelegate next, Action<LiveRecord, HttpContext, TimeSpan> note)
     {
         var since = record.Time.GetTimestamp();
         try
@@ -44,7 +49,8 @@ internal static class CallWatch
             if (status is not null)
             {
                 record.Failures.Add(
-                    RouteOf(http).TrimStart('/'), Enum.TryParse<StatusCode>(status, out var code) ? code.ToString() : status,
+                    RouteOf(http).TrimStart('/'),
+                    Enum.TryParse<StatusCode>(status, out var code) ? code.ToString() : status,
                     GrpcFailure.ReasonOf(http), WebUtility.UrlDecode(GrpcFailure.TrailerOf(http, "grpc-message")));
             }
         }
@@ -69,10 +75,12 @@ internal static class CallWatch
         if (http.Features.Get<Failure>() is { } failure)
         {
             record.Failures.Add(
-                $"{http.Request.Method} {RouteOf(http)}", $"{http.Response.StatusCode} {failure.Status}", failure.Reason, failure.Message);
+                $"{http.Request.Method} {RouteOf(http)}",
+                $"{http.Response.StatusCode} {failure.Status}", failure.Reason, failure.Message);
         }
     }
 
     // Not the path: callers could displace all other failures with paths that they make up.
-    private static string RouteOf(HttpContext http) => (http.GetEndpoint() as RouteEndpoint)?.RoutePattern.RawText ?? "";
+    private static string RouteOf(HttpContext http) =>
+        (http.GetEndpoint() as RouteEndpoint)?.RoutePattern.RawText ?? "";
 }

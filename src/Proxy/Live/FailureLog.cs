@@ -1,7 +1,7 @@
 namespace Billing.Proxy.Live;
 
-/// <summary>The recent failures. Equal failures are one entry with a count, so that many refusals do not displace the others.
-/// Thread-safe.</summary>
+/// <summary>The recent failures. Equal failures are one entry with a count, so that many refusals do not displace the
+/// others. Thread-safe.</summary>
 internal sealed class FailureLog(TimeProvider time)
 {
     /// <summary>The most kinds of failures that are kept.</summary>
@@ -22,7 +22,9 @@ internal sealed class FailureLog(TimeProvider time)
         lock (_gate)
         {
             var count = _kinds.TryGetValue(kind, out var before) ? before.Count + 1 : 1;
-            _kinds[kind] = new Failed(kind.Item1, status, kind.Item3, Shorten(detail ?? ""), time.GetUtcNow().ToUnixTimeMilliseconds(), count);
+            _kinds[kind] = new Failed(
+                kind.Item1, status, kind.Item3, Shorten(detail ?? ""),
+                time.GetUtcNow().ToUnixTimeMilliseconds(), count);
             if (_kinds.Count > KindsMax)
             {
                 _kinds.Remove(_kinds.MinBy(entry => entry.Value.At).Key);
@@ -48,5 +50,6 @@ internal sealed class FailureLog(TimeProvider time)
     }
 
     /// <summary>A text, shortened to what is shown on the page.</summary>
-    public static string Shorten(string text) => text.Length <= TextMax ? text : string.Concat(text.AsSpan(0, TextMax), "…");
+    public static string Shorten(string text) =>
+        text.Length <= TextMax ? text : string.Concat(text.AsSpan(0, TextMax), "…");
 }

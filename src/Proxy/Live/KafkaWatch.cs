@@ -7,8 +7,8 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Live;
 
-/// <summary>Polls the brokers for lag, group members and dead letters while somebody watches the live page. It runs in the
-/// background: brokers that do not respond block nobody.</summary>
+/// <summary>Polls the brokers for lag, group members and dead letters while somebody watches the live page.
+/// It runs in the background: brokers that do not respond block nobody.</summary>
 internal sealed partial class KafkaWatch(
     IOptions<KafkaOptions> kafka, IOptions<LiveOptions> live, TimeProvider time, ILogger<KafkaWatch> logger)
 {
@@ -74,13 +74,17 @@ internal sealed partial class KafkaWatch(
     }
 
     private static List<LiveTopic> Of(IReadOnlyList<PartitionLag> lag) =>
-        [.. lag.GroupBy(l => l.Topic).Select(t => new LiveTopic(t.Key, [.. t.OrderBy(l => l.Partition).Select(l => l.Lag)]))];
+        [
+            .. lag.GroupBy(l => l.Topic)
+                .Select(t => new LiveTopic(t.Key, [.. t.OrderBy(l => l.Partition).Select(l => l.Lag)])),
+        ];
 
     private static List<LiveMember> Of(IReadOnlyList<GroupMember> members) =>
     [
         .. members.Select(m => new LiveMember(m.Group, m.Id, m.Host, m.Owns
             .GroupBy(p => p.Topic)
-            .ToDictionary(t => t.Key, t => (IReadOnlyList<int>)[.. t.Select(p => p.Partition.Value)], StringComparer.Ordinal))),
+            .ToDictionary(
+                t => t.Key, t => (IReadOnlyList<int>)[.. t.Select(p => p.Partition.Value)], StringComparer.Ordinal))),
     ];
 
     private static LiveLetter Of(DeadLetter letter) => new(

@@ -23,7 +23,8 @@ internal static class LiveAssets
 
     public static IReadOnlyList<Asset> All { get; } =
     [
-        .. typeof(LiveAssets).Assembly.GetManifestResourceNames().Where(name => name.StartsWith(Prefix, StringComparison.Ordinal))
+        .. typeof(LiveAssets).Assembly.GetManifestResourceNames()
+            .Where(name => name.StartsWith(Prefix, StringComparison.Ordinal))
             .Select(name => Load(name[Prefix.Length..])),
     ];
 
@@ -32,7 +33,9 @@ internal static class LiveAssets
         using var stream = typeof(LiveAssets).Assembly.GetManifestResourceStream(Prefix + name)!;
         var content = new byte[stream.Length];
         stream.ReadExactly(content);
-        return new Asset(name, Types[name.Split('.')[^1]], content, $"\"{Base64Url.EncodeToString(SHA256.HashData(content).AsSpan(0, 12))}\"");
+        return new Asset(
+            name, Types[name.Split('.')[^1]], content,
+            $"\"{Base64Url.EncodeToString(SHA256.HashData(content).AsSpan(0, 12))}\"");
     }
 
     internal sealed record Asset(string Name, string Type, byte[] Content, string Tag)

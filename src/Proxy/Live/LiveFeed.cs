@@ -4,11 +4,11 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Live;
 
-/// <summary>Records calls while somebody watches the live page, and for <see cref="LiveOptions.KeepFor"/> after that, and sends
-/// the watching pages a snapshot each second.</summary>
+/// <summary>Records calls while somebody watches the live page, and for <see cref="LiveOptions.KeepFor"/> after that,
+/// and sends the watching pages a snapshot each second.</summary>
 internal sealed partial class LiveFeed(
-    LiveWatch watch, Watchers watchers, LiveView view, Admission admission, IOptions<LiveOptions> options, TimeProvider time, Supervisor supervisor,
-    ILogger<LiveFeed> logger, KafkaWatch? kafka = null)
+    LiveWatch watch, Watchers watchers, LiveView view, Admission admission, IOptions<LiveOptions> options,
+    TimeProvider time, Supervisor supervisor, ILogger<LiveFeed> logger, KafkaWatch? kafka = null)
     : Worker(supervisor)
 {
     private static readonly TimeSpan Turn = TimeSpan.FromSeconds(1);

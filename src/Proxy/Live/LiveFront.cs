@@ -11,7 +11,8 @@ using Microsoft.Extensions.Options;
 namespace Billing.Proxy.Live;
 
 internal sealed class LiveFront(
-    Watchers watchers, LiveWatch watch, LiveView view, Admission admission, PaymentRoute payments, IOptions<LiveOptions> options)
+    Watchers watchers, LiveWatch watch, LiveView view, Admission admission,
+    PaymentRoute payments, IOptions<LiveOptions> options)
 {
     /// <summary>The response header with the steps of a payment, as JSON.</summary>
     public const string StepsHeader = "billing-steps";
@@ -23,7 +24,8 @@ internal sealed class LiveFront(
         if (!caller.MayAccessAll)
         {
             RestFailure.Write(http.Response, new Failure(
-                StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed, "The page shows payments of all accounts, and the caller's token does not include all of them (*/*)."));
+                StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed,
+                "The page shows payments of all accounts, and the caller's token does not include all of them (*/*)."));
             return;
         }
         using var watcher = watchers.TryEnter(http.Features.GetRequiredFeature<IHttpRequestLifetimeFeature>().Abort);
@@ -48,8 +50,8 @@ internal sealed class LiveFront(
         }
     }
 
-    /// <summary>Makes a payment as the REST front does, and adds when each step was taken. The steps are known, since a page
-    /// that makes a payment also watches.</summary>
+    /// <summary>Makes a payment as the REST front does, and adds when each step was taken. The steps are known,
+    /// since a page that makes a payment also watches.</summary>
     public async Task<IResult> PayAsync(string transactionId, HttpContext http)
     {
         var own = LiveRecord.TimeNext();
@@ -72,8 +74,8 @@ internal sealed class LiveFront(
         async Task SendAsync(ReadOnlyMemory<byte> message)
         {
             end.ThrowIfCancellationRequested();
-            // It completes, or the page is disconnected: after a write that was cancelled, the server may not send the end of the response,
-            // and the page would wait for it.
+            // It completes, or the page is disconnected: after a write that was cancelled, the server may not send the
+            // end of the response, and the page would wait for it.
             var write = WriteAsync(message);
             if (!await ending.WaitAsync(write))
             {

@@ -15,18 +15,18 @@ internal sealed class LiveOptions
     [Range(1, 1000)]
     public int WatchersMax { get; set; } = 20;
 
-    /// <summary>How long calls are still counted after the last page was closed, so that a page opened again shows them; zero to
-    /// one day.</summary>
+    /// <summary>How long calls are still counted after the last page was closed, so that a page opened again shows
+    /// them; zero to one day.</summary>
     [TimeRange("00:00:00", "1.00:00:00")]
     public TimeSpan KeepFor { get; set; } = TimeSpan.FromMinutes(10);
 
-    /// <summary>The number of payments per second whose steps are timed while somebody watches, 0 to 100. Payments made on the
-    /// page are always timed.</summary>
+    /// <summary>The number of payments per second whose steps are timed while somebody watches, 0 to 100.
+    /// Payments made on the page are always timed.</summary>
     [Range(0, 100)]
     public int SamplesPerSecond { get; set; } = 3;
 
-    /// <summary>The interval at which the brokers are queried for lag, group members and dead letters while somebody watches;
-    /// 500 ms to 5 min.</summary>
+    /// <summary>The interval at which the brokers are queried for lag, group members and dead letters while somebody
+    /// watches; 500 ms to 5 min.</summary>
     [TimeRange("00:00:00.500", "00:05:00")]
     public TimeSpan KafkaInterval { get; set; } = TimeSpan.FromSeconds(2);
 }

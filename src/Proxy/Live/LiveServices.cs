@@ -13,8 +13,8 @@ internal static class LiveServices
 {
     private const string Page = "index.html";
 
-    /// <summary>Adds the live page, if there is a REST front and <see cref="LiveOptions.Enabled"/> is set. Has to come after the
-    /// transport, which it wraps.</summary>
+    /// <summary>Adds the live page, if there is a REST front and <see cref="LiveOptions.Enabled"/> is set.
+    /// Has to come after the transport, which it wraps.</summary>
     public static void AddLive(this WebApplicationBuilder builder)
     {
         var services = builder.Services;
@@ -35,8 +35,8 @@ internal static class LiveServices
             .AddHostedService<LiveFeed>();
     }
 
-    /// <summary>Maps the live page, its files, its events and its payments, and watches the calls. Has to come before any middleware
-    /// that answers a call.</summary>
+    /// <summary>Maps the live page, its files, its events and its payments, and watches the calls.
+    /// Has to come before any middleware that answers a call.</summary>
     public static void MapLive(this WebApplication app)
     {
         if (!IsOn(app.Configuration))
@@ -52,8 +52,10 @@ internal static class LiveServices
                 .AllowAnonymous().ForOperators().ExcludeFromDescription();
         }
         var front = app.Services.GetRequiredService<LiveFront>();
-        app.MapGet("/live/events", front.WatchAsync).RequireAuthorization(Scopes.Admin).ForOperators().ExcludeFromDescription();
-        app.MapPut("/live/payments/{transactionId}", front.PayAsync).RequireAuthorization(Scopes.PaymentsWrite).ForOperators().ExcludeFromDescription();
+        app.MapGet("/live/events", front.WatchAsync).RequireAuthorization(Scopes.Admin).ForOperators()
+            .ExcludeFromDescription();
+        app.MapPut("/live/payments/{transactionId}", front.PayAsync).RequireAuthorization(Scopes.PaymentsWrite)
+            .ForOperators().ExcludeFromDescription();
     }
 
     private static bool IsOn(IConfiguration configuration) =>

@@ -21,7 +21,9 @@ internal sealed class LiveView(
         var what = transport.Description;
         var history = record.Calls.Between(from, now).Select(Of).ToList();
         return Event(
-            "hello", new LiveHello(what.Name, what.InsteadOfKafka, proxy.Value.InFlightMax, record.Since.ToUnixTimeMilliseconds(), history),
+            "hello", new LiveHello(
+                what.Name, what.InsteadOfKafka, proxy.Value.InFlightMax,
+                record.Since.ToUnixTimeMilliseconds(), history),
             LiveJson.Default.LiveHello);
     }
 
@@ -34,20 +36,21 @@ internal sealed class LiveView(
         var latency = new LiveLatency(durations.Count, At(durations, 0.5), At(durations, 0.95), At(durations, 0.99));
         return Event(
             "snapshot", new LiveSnapshot(
-                time.GetUtcNow().ToUnixTimeMilliseconds(), admission.InFlight, admission.OfStreams, [.. seconds.Select(Of)],
-                latency, kafka?.View, record.Payments.Latest(), record.Failures.Latest()),
+                time.GetUtcNow().ToUnixTimeMilliseconds(), admission.InFlight, admission.OfStreams,
+                [.. seconds.Select(Of)], latency, kafka?.View, record.Payments.Latest(), record.Failures.Latest()),
             LiveJson.Default.LiveSnapshot);
     }
 
     private static byte[] Event<T>(string name, T value, JsonTypeInfo<T> type) =>
     [
-        .. System.Text.Encoding.UTF8.GetBytes($"event: {name}\ndata: "), .. JsonSerializer.SerializeToUtf8Bytes(value, type), .. "\n\n"u8,
+        .. System.Text.Encoding.UTF8.GetBytes($"event: {name}\ndata: "),
+        .. JsonSerializer.SerializeToUtf8Bytes(value, type), .. "\n\n"u8,
     ];
 
     private static double? At(DurationHistogram durations, double part) =>
         durations.Percentile(part) is { } duration ? Math.Round(duration.TotalMilliseconds, 3) : null;
 
     private static LiveSecond Of(CallSeconds.Second second) => new(
-        second.Number, Volatile.Read(ref second.Answered), Volatile.Read(ref second.Failed), Volatile.Read(ref second.InFlight),
-        At(second.Durations, 0.5), At(second.Durations, 0.99));
+        second.Number, Volatile.Read(ref second.Answered), Volatile.Read(ref second.Failed),
+        Volatile.Read(ref second.InFlight), At(second.Durations, 0.5), At(second.Durations, 0.99));
 }

@@ -7,8 +7,8 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Live;
 
-/// <summary>Holds what is recorded for the live page. While nobody watches there is no record, and a call costs one read of a
-/// field.</summary>
+/// <summary>Holds what is recorded for the live page. While nobody watches there is no record, and a call costs
+/// one read of a field.</summary>
 internal sealed class LiveWatch(IOptions<LiveOptions> options, TimeProvider time)
 {
     private volatile LiveRecord? _record;
@@ -66,7 +66,8 @@ internal sealed class LiveRecord(int samplesPerSecond, TimeProvider time)
     {
         var isPayment = request.Kind == RequestKinds.Payment;
         var own = isPayment ? Own.Value : null;
-        if (isPayment && request.SentUnixUs is null && (own is not null || (transport.Description.TimesSteps && Payments.TrySample())))
+        if (isPayment && request.SentUnixUs is null
+            && (own is not null || (transport.Description.TimesSteps && Payments.TrySample())))
         {
             // When the client sent it is unknown: the time of receipt stands in for that.
             request = request with { SentUnixUs = request.ReceivedUnixUs };
@@ -78,7 +79,8 @@ internal sealed class LiveRecord(int samplesPerSecond, TimeProvider time)
         }
         if (isPayment && request.SentUnixUs is not null)
         {
-            var payment = TimedPayment.Of(request, reply, IncomingCall.TimesOf(request, reply, time.Microseconds()), own is not null);
+            var payment = TimedPayment.Of(
+                request, reply, IncomingCall.TimesOf(request, reply, time.Microseconds()), own is not null);
             Payments.Add(payment);
             own?.Steps = payment;
         }

@@ -15,10 +15,12 @@ internal sealed class TimedPayments(int samplesPerSecond, TimeProvider time)
 
     private readonly Lock _gate = new();
     private readonly Queue<TimedPayment> _payments = new(Kept);
-    private readonly TokenBucket? _sampled = samplesPerSecond > 0 ? new(samplesPerSecond, samplesPerSecond, time) : null;
+    private readonly TokenBucket? _sampled =
+        samplesPerSecond > 0 ? new(samplesPerSecond, samplesPerSecond, time) : null;
     private readonly TokenBucket _shown = new(ShownPerSecondMax, ShownPerSecondMax, time);
 
-    /// <summary>Whether one more payment may be timed: not if enough payments of this second have been sampled.</summary>
+    /// <summary>Whether one more payment may be timed: not if enough payments of this second
+    /// have been sampled.</summary>
     public bool TrySample() => _sampled is not null && _sampled.Take() is null;
 
     /// <summary>Adds an answered payment.</summary>
@@ -48,10 +50,11 @@ internal sealed class TimedPayments(int samplesPerSecond, TimeProvider time)
     }
 }
 
-/// <summary>A payment, with its outcome or the reason of the error, whether it was made on the page (FromHere), and when each of its
-/// steps was taken, in microseconds since the Unix epoch; steps not taken are missing.</summary>
+/// <summary>A payment, with its outcome or the reason of the error, whether it was made on the page (FromHere), and
+/// when each of its steps was taken, in microseconds since the Unix epoch; steps not taken are missing.</summary>
 internal sealed record TimedPayment(
-    string TransactionId, string Account, string PaymentType, string Outcome, bool FromHere, IReadOnlyDictionary<string, long> Times)
+    string TransactionId, string Account, string PaymentType, string Outcome,
+    bool FromHere, IReadOnlyDictionary<string, long> Times)
 {
     public static TimedPayment Of(Request request, Reply reply, StepTimes times, bool fromHere) => new(
         request.TransactionId, request.Route.AccountId, request.Route.PaymentType.ToString(),

@@ -3,7 +3,8 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Live;
 
-/// <summary>The pages that watch. Their number is limited, and one that reads too slowly is cut off. Thread-safe.</summary>
+/// <summary>The pages that watch. Their number is limited, and one that reads too slowly is cut off.
+/// Thread-safe.</summary>
 internal sealed class Watchers(IOptions<LiveOptions> options)
 {
     private readonly Lock _gate = new();
@@ -20,8 +21,8 @@ internal sealed class Watchers(IOptions<LiveOptions> options)
         }
     }
 
-    /// <summary>Adds a page, which watches until it is disposed of; null if there are too many. If it falls too far behind, it is cut
-    /// off, possibly more than once.</summary>
+    /// <summary>Adds a page, which watches until it is disposed of; null if there are too many.
+    /// If it falls too far behind, it is cut off, possibly more than once.</summary>
     public Watcher? TryEnter(Action cutOff)
     {
         lock (_gate)

@@ -11,8 +11,8 @@ using Microsoft.AspNetCore.Mvc;
 
 namespace Billing.Proxy.Rest;
 
-/// <summary>A balance check, and the question for a balance of the past. The account of the latter is in the body, since addresses end up in logs
-/// of whatever is on the way.</summary>
+/// <summary>A balance check, and the question for a balance of the past. The account of the latter is in the body,
+/// since addresses end up in logs of whatever is on the way.</summary>
 internal sealed class BalanceRoute(RequestHandler handler, BodyRequests requests, TimeProvider time) : IRestRoute
 {
     private const string MinVersion = "min_version";
@@ -28,7 +28,8 @@ internal sealed class BalanceRoute(RequestHandler handler, BodyRequests requests
     [EndpointSummary("Reads what an account owes and what it may still spend")]
     public async Task<IResult> BalanceAsync(
         [FromRoute(Name = "payment_type")] string paymentType, [FromRoute(Name = "account_id")] string accountId,
-        [FromQuery(Name = MinVersion), Description("The answer must cover the account's events up to this version.")] string? minVersion,
+        [FromQuery(Name = MinVersion), Description(
+            "The answer must cover the account's events up to this version.")] string? minVersion,
         HttpContext http)
     {
         var call = RestRequest.CallOf(http, time);
@@ -40,12 +41,14 @@ internal sealed class BalanceRoute(RequestHandler handler, BodyRequests requests
             MinVersion = RestRequest.Number(MinVersion, minVersion, 0),
         };
         var answer = (await handler.HandleAsync(RequestKinds.Balance, request, call)).Value;
-        return new JsonAnswer<AccountBalanceAnswer>(AccountBalanceAnswer.Of(answer), RestJson.Default.AccountBalanceAnswer);
+        return new JsonAnswer<AccountBalanceAnswer>(
+            AccountBalanceAnswer.Of(answer), RestJson.Default.AccountBalanceAnswer);
     }
 
     [EndpointSummary("Reads what an account owed and could still spend as of a version or a time of the past")]
     public Task<IResult> BalanceAtAsync(HttpContext http) => requests.AnswerAsync(
-        http, RequestKinds.BalanceAt, RestJson.Default.PastBalanceBody, body => body.ToRequest(), RestJson.Default.PastBalanceAnswer, PastBalanceAnswer.Of);
+        http, RequestKinds.BalanceAt, RestJson.Default.PastBalanceBody, body => body.ToRequest(),
+        RestJson.Default.PastBalanceAnswer, PastBalanceAnswer.Of);
 }
 
 /// <summary>The body of a question for a balance of the past: with either version or time.</summary>
@@ -63,12 +66,14 @@ internal sealed class PastBalanceBody
     [JsonNumberHandling(JsonNumberHandling.AllowReadingFromString)]
     public long? Version { get; set; }
 
-    /// <summary>After the last event that was decided at or before this time (RFC 3339), e.g. 2026-01-31T23:59:59Z.</summary>
+    /// <summary>After the last event that was decided at or before this time (RFC 3339), e.g.
+    /// 2026-01-31T23:59:59Z.</summary>
     public string? Time { get; set; }
 
     public GetBalanceAtRequest ToRequest()
     {
-        var request = new GetBalanceAtRequest { AccountId = AccountId ?? "", PaymentType = RestRequest.PaymentType(PaymentType) };
+        var request =
+            new GetBalanceAtRequest { AccountId = AccountId ?? "", PaymentType = RestRequest.PaymentType(PaymentType) };
         if (Version is { } version)
         {
             request.Version = version;
@@ -77,7 +82,8 @@ internal sealed class PastBalanceBody
         {
             if (request.HasVersion)
             {
-                throw new FailureException(Failure.BadField(new FieldViolation("time", "must not be given together with version")));
+                throw new FailureException(
+                    Failure.BadField(new FieldViolation("time", "must not be given together with version")));
             }
             request.Time = moment;
         }

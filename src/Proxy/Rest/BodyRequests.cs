@@ -18,13 +18,14 @@ internal sealed class BodyRequests(RequestHandler handler, IOptions<ProxyOptions
     /// <param name="toAnswer">The answer that the response states.</param>
     /// <exception cref="Failures.FailureException">The request cannot be read, or is refused.</exception>
     public Task<IResult> AnswerAsync<TBody, TRequest, TResponse, TAnswer>(
-        HttpContext http, RequestKind<TRequest, TResponse> kind, JsonTypeInfo<TBody> bodyType, Func<TBody, TRequest> toRequest,
-        JsonTypeInfo<TAnswer> answerType, Func<TResponse, TAnswer> toAnswer)
+        HttpContext http, RequestKind<TRequest, TResponse> kind, JsonTypeInfo<TBody> bodyType,
+        Func<TBody, TRequest> toRequest, JsonTypeInfo<TAnswer> answerType, Func<TResponse, TAnswer> toAnswer)
         where TBody : class
         where TRequest : class, IMessage<TRequest>
         where TResponse : class =>
         AnswerAsync(
-            http, bodyType, toRequest, async (request, call) => (await handler.HandleAsync(kind, request, call)).Value, answerType, toAnswer);
+            http, bodyType, toRequest,
+            async (request, call) => (await handler.HandleAsync(kind, request, call)).Value, answerType, toAnswer);
 
     /// <summary>Answers a request that is handled in a way of its own.</summary>
     /// <param name="http">The call.</param>
@@ -35,7 +36,8 @@ internal sealed class BodyRequests(RequestHandler handler, IOptions<ProxyOptions
     /// <param name="toAnswer">The answer that the response states.</param>
     /// <exception cref="Failures.FailureException">The request cannot be read, or is refused.</exception>
     public async Task<IResult> AnswerAsync<TBody, TRequest, TResponse, TAnswer>(
-        HttpContext http, JsonTypeInfo<TBody> bodyType, Func<TBody, TRequest> toRequest, Func<TRequest, IncomingCall, Task<TResponse>> handle,
+        HttpContext http, JsonTypeInfo<TBody> bodyType, Func<TBody, TRequest> toRequest,
+        Func<TRequest, IncomingCall, Task<TResponse>> handle,
         JsonTypeInfo<TAnswer> answerType, Func<TResponse, TAnswer> toAnswer)
         where TBody : class
     {

@@ -22,9 +22,14 @@ internal sealed class HoldRoutes(BodyRequests requests) : IRestRoute
     }
 
     [EndpointSummary("Puts an amount on hold")]
-    [EndpointDescription("A hold lowers what the account may still spend, and not what it owes, until it is captured, voided or expired. A repeated transaction_id with the same content gets the same answer; with different content, 409.")]
+    [EndpointDescription(
+        "A hold lowers what the account may still spend, and not what it owes, until it is captured, "
+        + "voided or expired. A repeated transaction_id with the same content gets the same answer; "
+        + "with different content, 409.")]
     public Task<IResult> AuthoriseAsync(
-        [FromRoute(Name = "transaction_id"), Description("The idempotency key, and the payment's id: a UUID.")] string transactionId, HttpContext http) =>
+        [FromRoute(Name = "transaction_id"), Description(
+            "The idempotency key, and the payment's id: a UUID.")] string transactionId,
+        HttpContext http) =>
         requests.AnswerAsync(
             http, RequestKinds.Authorise, RestJson.Default.AuthorisationBody,
             body => new AuthorisePaymentRequest
@@ -39,9 +44,13 @@ internal sealed class HoldRoutes(BodyRequests requests) : IRestRoute
             RestJson.Default.AuthorisationAnswer, AuthorisationAnswer.Of);
 
     [EndpointSummary("Charges what is on hold, whole or in part")]
-    [EndpointDescription("A repeated transaction_id with the same content gets the same answer; with different content, 409. All captures of a payment together are never more than was put on hold.")]
+    [EndpointDescription(
+        "A repeated transaction_id with the same content gets the same answer; with different content, 409. "
+        + "All captures of a payment together are never more than was put on hold.")]
     public Task<IResult> CaptureAsync(
-        [FromRoute(Name = "transaction_id"), Description("The capture's idempotency key: a UUID.")] string transactionId, HttpContext http) =>
+        [FromRoute(
+            Name = "transaction_id"), Description("The capture's idempotency key: a UUID.")] string transactionId,
+        HttpContext http) =>
         requests.AnswerAsync(
             http, RequestKinds.Capture, RestJson.Default.CaptureBody,
             body => new CapturePaymentRequest
@@ -57,9 +66,11 @@ internal sealed class HoldRoutes(BodyRequests requests) : IRestRoute
             RestJson.Default.CaptureAnswer, CaptureAnswer.Of);
 
     [EndpointSummary("Releases what is on hold")]
-    [EndpointDescription("A repeated transaction_id with the same content gets the same answer; with different content, 409.")]
+    [EndpointDescription(
+        "A repeated transaction_id with the same content gets the same answer; with different content, 409.")]
     public Task<IResult> VoidAsync(
-        [FromRoute(Name = "transaction_id"), Description("Its idempotency key: a UUID.")] string transactionId, HttpContext http) =>
+        [FromRoute(Name = "transaction_id"), Description("Its idempotency key: a UUID.")] string transactionId,
+        HttpContext http) =>
         requests.AnswerAsync(
             http, RequestKinds.Void, RestJson.Default.VoidingBody,
             body => new VoidPaymentRequest
@@ -87,10 +98,12 @@ internal sealed class AuthorisationBody
     [Required]
     public AmountJson? Amount { get; set; }
 
-    /// <summary>How long it stays on hold, e.g. 3600s: whole seconds, at most 2678400s (31 days); seven days if absent or 0s.</summary>
+    /// <summary>How long it stays on hold, e.g. 3600s: whole seconds, at most 2678400s (31 days);
+    /// seven days if absent or 0s.</summary>
     public string? HoldDuration { get; set; }
 
-    /// <summary>What you keep with it, to match it with records of your own; a repeated request has to repeat it.</summary>
+    /// <summary>What you keep with it, to match it with records of your own; a repeated request
+    /// has to repeat it.</summary>
     public NotesJson? Notes { get; set; }
 }
 
@@ -124,7 +137,8 @@ internal sealed class AuthorisationAnswer
     /// <summary>The version of the account that records it; pass it as min_version to read your own write.</summary>
     public required long Version { get; init; }
 
-    /// <summary>Whether it had been recorded before this request was processed: its caller or the platform sent it again.</summary>
+    /// <summary>Whether it had been recorded before this request was processed: its caller or the
+    /// platform sent it again.</summary>
     public required bool Replayed { get; init; }
 
     public static AuthorisationAnswer Of(AuthorisePaymentResponse response) => new()
@@ -157,14 +171,16 @@ internal sealed class CaptureBody
     [Required]
     public string? PaymentId { get; set; }
 
-    /// <summary>The amount to charge: more than zero, in the payment's currency, and at most what is on hold of the payment.</summary>
+    /// <summary>The amount to charge: more than zero, in the payment's currency, and at most what is on
+    /// hold of the payment.</summary>
     [Required]
     public AmountJson? Amount { get; set; }
 
     /// <summary>Whether this is the last capture: what is left on hold is released.</summary>
     public bool IsFinal { get; set; }
 
-    /// <summary>What you keep with it, to match it with records of your own; a repeated request has to repeat it.</summary>
+    /// <summary>What you keep with it, to match it with records of your own; a repeated request
+    /// has to repeat it.</summary>
     public NotesJson? Notes { get; set; }
 }
 
@@ -195,10 +211,12 @@ internal sealed class CaptureAnswer
     /// <summary>When it was decided.</summary>
     public required DateTime DecideTime { get; init; }
 
-    /// <summary>The version of the account that records the capture; pass it as min_version to read your own write.</summary>
+    /// <summary>The version of the account that records the capture; pass it as min_version to
+    /// read your own write.</summary>
     public required long Version { get; init; }
 
-    /// <summary>Whether it had been recorded before this request was processed: its caller or the platform sent it again.</summary>
+    /// <summary>Whether it had been recorded before this request was processed: its caller or the
+    /// platform sent it again.</summary>
     public required bool Replayed { get; init; }
 
     public static CaptureAnswer Of(CapturePaymentResponse response) => new()
@@ -256,7 +274,8 @@ internal sealed class VoidingAnswer
     /// <summary>The version of the account that records it; pass it as min_version to read your own write.</summary>
     public required long Version { get; init; }
 
-    /// <summary>Whether it had been recorded before this request was processed: its caller or the platform sent it again.</summary>
+    /// <summary>Whether it had been recorded before this request was processed: its caller or the
+    /// platform sent it again.</summary>
     public required bool Replayed { get; init; }
 
     public static VoidingAnswer Of(VoidPaymentResponse response) => new()

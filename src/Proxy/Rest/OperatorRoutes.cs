@@ -21,7 +21,8 @@ internal sealed class OperatorRoutes(BodyRequests requests) : IRestRoute
 
     [EndpointSummary("Sets an account's credit limit")]
     public Task<IResult> LimitAsync(
-        [FromRoute(Name = "payment_type")] string paymentType, [FromRoute(Name = "account_id")] string accountId, HttpContext http) =>
+        [FromRoute(Name = "payment_type")] string paymentType,
+        [FromRoute(Name = "account_id")] string accountId, HttpContext http) =>
         requests.AnswerAsync(
             http, RequestKinds.CreditLimit, RestJson.Default.CreditLimitBody,
             body => new SetCreditLimitRequest
@@ -34,9 +35,12 @@ internal sealed class OperatorRoutes(BodyRequests requests) : IRestRoute
             RestJson.Default.CreditLimitChangeAnswer, CreditLimitChangeAnswer.Of);
 
     [EndpointSummary("Freezes, closes or reopens an account")]
-    [EndpointDescription("Payments and authorisations of an account that is frozen or closed are declined; all else goes on. An account that owes something, or has something on hold, cannot be closed.")]
+    [EndpointDescription(
+        "Payments and authorisations of an account that is frozen or closed are declined; all else goes on. "
+        + "An account that owes something, or has something on hold, cannot be closed.")]
     public Task<IResult> StatusAsync(
-        [FromRoute(Name = "payment_type")] string paymentType, [FromRoute(Name = "account_id")] string accountId, HttpContext http) =>
+        [FromRoute(Name = "payment_type")] string paymentType,
+        [FromRoute(Name = "account_id")] string accountId, HttpContext http) =>
         requests.AnswerAsync(
             http, RequestKinds.AccountStatus, RestJson.Default.AccountStatusBody,
             body => new SetAccountStatusRequest
@@ -83,7 +87,8 @@ internal sealed class CreditLimitChangeAnswer
     /// <summary>The version of the account that records the change.</summary>
     public required long Version { get; init; }
 
-    /// <summary>Whether it had been recorded before this request was processed: its caller or the platform sent it again.</summary>
+    /// <summary>Whether it had been recorded before this request was processed: its caller or the
+    /// platform sent it again.</summary>
     public required bool Replayed { get; init; }
 
     public static CreditLimitChangeAnswer Of(SetCreditLimitResponse response) => new()
@@ -134,7 +139,8 @@ internal sealed class AccountStatusChangeAnswer
     /// <summary>The version of the account that records the change.</summary>
     public required long Version { get; init; }
 
-    /// <summary>Whether it had been recorded before this request was processed: its caller or the platform sent it again.</summary>
+    /// <summary>Whether it had been recorded before this request was processed: its caller or the
+    /// platform sent it again.</summary>
     public required bool Replayed { get; init; }
 
     public static AccountStatusChangeAnswer Of(SetAccountStatusResponse response) => new()

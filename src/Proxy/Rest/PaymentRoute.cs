@@ -10,7 +10,8 @@ using Microsoft.Extensions.Options;
 namespace Billing.Proxy.Rest;
 
 /// <summary>A payment. Its caller may prefer not to wait for the answer, but to ask for the status later.</summary>
-internal sealed class PaymentRoute(RequestHandler handler, IOptions<ProxyOptions> options, TimeProvider time) : IRestRoute
+internal sealed class PaymentRoute(RequestHandler handler, IOptions<ProxyOptions> options, TimeProvider time)
+    : IRestRoute
 {
     public void Map(IEndpointRouteBuilder routes) => routes.MapPut("/v1/payments/{transaction_id}", PayAsync)
         .WithName("MakePayment").Takes<PaymentBody>()
@@ -19,9 +20,13 @@ internal sealed class PaymentRoute(RequestHandler handler, IOptions<ProxyOptions
         .Answers<PaymentAnswer>(RequestKinds.Payment);
 
     [EndpointSummary("Charges an account")]
-    [EndpointDescription("A repeated transaction_id with the same content gets the same answer; with different content, 409. With \"Prefer: respond-async\" the answer is 202 as soon as the payment is queued, and Location is the URL of its status.")]
+    [EndpointDescription(
+        "A repeated transaction_id with the same content gets the same answer; with different content, 409. "
+        + "With \"Prefer: respond-async\" the answer is 202 as soon as the payment is queued, and Location is the URL "
+        + "of its status.")]
     public async Task<IResult> PayAsync(
-        [FromRoute(Name = "transaction_id"), Description("The idempotency key: a UUID.")] string transactionId, HttpContext http)
+        [FromRoute(Name = "transaction_id"), Description("The idempotency key: a UUID.")] string transactionId,
+        HttpContext http)
     {
         var call = RestRequest.CallOf(http, time);
         RestRequest.CheckQuery(http);
@@ -42,7 +47,8 @@ internal sealed class PaymentRoute(RequestHandler handler, IOptions<ProxyOptions
         return new JsonAnswer<PaymentAnswer>(PaymentAnswer.Of(answer), RestJson.Default.PaymentAnswer);
     }
 
-    // Sends the payment, and answers 202 as soon as the transport has accepted it. What fails after that, the caller learns when it reads the status.
+    // Sends the payment, and answers 202 as soon as the transport has accepted it. What fails after that, the caller
+    // learns when it reads the status.
     private async Task<IResult> TakeAsync(MakePaymentRequest request, IncomingCall call, HttpContext http)
     {
         var taken = new TaskCompletionSource<int>(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -56,7 +62,8 @@ internal sealed class PaymentRoute(RequestHandler handler, IOptions<ProxyOptions
         {
             try
             {
-                _ = (await handler.HandleStoredAsync(RequestKinds.Payment, request, call, partition => taken.TrySetResult(partition))).Value;
+                _ = (await handler.HandleStoredAsync(
+                    RequestKinds.Payment, request, call, partition => taken.TrySetResult(partition))).Value;
                 // The answer may come before the confirmation. What is recorded is found on every partition.
                 taken.TrySetResult(0);
             }
@@ -83,7 +90,8 @@ internal sealed class PaymentBody
     [Required]
     public AmountJson? Amount { get; set; }
 
-    /// <summary>What you keep with it, to match it with records of your own; a repeated request has to repeat it.</summary>
+    /// <summary>What you keep with it, to match it with records of your own; a repeated request
+    /// has to repeat it.</summary>
     public NotesJson? Notes { get; set; }
 }
 
@@ -111,10 +119,12 @@ internal sealed class PaymentAnswer
     /// <summary>When it was decided.</summary>
     public required DateTime DecideTime { get; init; }
 
-    /// <summary>The version of the account that records the payment; pass it as min_version to read your own write.</summary>
+    /// <summary>The version of the account that records the payment; pass it as min_version to
+    /// read your own write.</summary>
     public required long Version { get; init; }
 
-    /// <summary>Whether it had been recorded before this request was processed: its caller or the platform sent it again.</summary>
+    /// <summary>Whether it had been recorded before this request was processed: its caller or the
+    /// platform sent it again.</summary>
     public required bool Replayed { get; init; }
 
     public static PaymentAnswer Of(MakePaymentResponse response) => new()

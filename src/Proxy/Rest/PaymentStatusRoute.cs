@@ -12,10 +12,10 @@ using Microsoft.AspNetCore.Mvc;
 
 namespace Billing.Proxy.Rest;
 
-/// <summary>The status of a payment whose caller did not wait for the answer. The proxy keeps no state for it: the link says
-/// what the payment was, and the question goes to the partition that holds the payment, so it is answered after the payment.
-/// So every proxy gives the same answer, even if the one that accepted the payment is gone. Asking changes nothing.
-/// </summary>
+/// <summary>The status of a payment whose caller did not wait for the answer. The proxy keeps no state for it: the
+/// link says what the payment was, and the question goes to the partition that holds the payment, so it is answered
+/// after the payment. So every proxy gives the same answer, even if the one that accepted the payment is gone.
+/// Asking changes nothing.</summary>
 internal sealed class PaymentStatusRoute(RequestHandler handler, TimeProvider time) : IRestRoute
 {
     private const string Pattern = "/v1/payments/{transaction_id}/status";
@@ -28,7 +28,9 @@ internal sealed class PaymentStatusRoute(RequestHandler handler, TimeProvider ti
 
     public void Map(IEndpointRouteBuilder routes) => routes.MapGet(Pattern, StatusAsync)
         .WithName("GetPaymentStatus").Fails(404)
-        .AnswersHeader(200, "Retry-After", "If the payment is pending: how many seconds to wait before the status is asked for again.")
+        .AnswersHeader(
+            200, "Retry-After",
+            "If the payment is pending: how many seconds to wait before the status is asked for again.")
         .Answers<PaymentStatusAnswer>(RequestKinds.PaymentStatus);
 
     /// <summary>The answer to a payment that was taken, with the URL of its status.</summary>
@@ -37,13 +39,17 @@ internal sealed class PaymentStatusRoute(RequestHandler handler, TimeProvider ti
         var url = Pattern.Replace("{transaction_id}", payment.TransactionId, StringComparison.Ordinal)
             + QueryString.Create(Link, StatusLink.Of(payment, partition));
         response.Headers.Location = url;
-        return Answer(new PaymentStatusAnswer { TransactionId = payment.TransactionId, Status = Pending, StatusUrl = url }, response);
+        return Answer(
+            new PaymentStatusAnswer { TransactionId = payment.TransactionId, Status = Pending, StatusUrl = url },
+            response);
     }
 
     [EndpointSummary("Reads the status of a payment that was queued")]
     [EndpointDescription(
-        "The address is in the 202 answer to the payment, and is used as it is. Any proxy can answer it. Asking changes nothing. "
-        + "409 if another request is recorded under the transaction_id. 404 if the payment is neither recorded nor under way: "
+        "The address is in the 202 answer to the payment, and is used as it is. Any proxy can answer it. "
+            + "Asking changes nothing. "
+        + "409 if another request is recorded under the transaction_id. "
+        + "404 if the payment is neither recorded nor under way: "
         + "it was lost, or is kept for the operators.")]
     public async Task<IResult> StatusAsync(
         [FromRoute(Name = "transaction_id"), Description("The payment's id.")] string transactionId,
@@ -56,7 +62,8 @@ internal sealed class PaymentStatusRoute(RequestHandler handler, TimeProvider ti
         {
             throw new FailureException(Failure.BadField(NotOf(transactionId)));
         }
-        var outcome = await handler.HandleAsync(RequestKinds.PaymentStatus, question, call with { Partition = question.Partition });
+        var outcome = await handler.HandleAsync(
+            RequestKinds.PaymentStatus, question, call with { Partition = question.Partition });
         return Answer(
             outcome.Failure?.Status == StatusCode.DeadlineExceeded
                 // The question still waits behind the payment, or both wait for a backend.
@@ -67,7 +74,8 @@ internal sealed class PaymentStatusRoute(RequestHandler handler, TimeProvider ti
 
     // No link is one of what is no id.
     private static FieldViolation NotOf(string transactionId) =>
-        RequestKinds.PaymentStatus.Check(new PaymentStatusRequest { TransactionId = transactionId }) is { Field: "transaction_id" } violation
+        RequestKinds.PaymentStatus.Check(
+            new PaymentStatusRequest { TransactionId = transactionId }) is { Field: "transaction_id" } violation
             ? violation
             : new FieldViolation(Link, "must be as in the Location of the answer to this payment");
 
@@ -87,8 +95,8 @@ internal sealed class PaymentStatusAnswer
     /// <summary>The payment's id.</summary>
     public required string TransactionId { get; init; }
 
-    /// <summary>PENDING, ACCEPTED, DECLINED or FAILED. All but PENDING are final. A payment that failed charged nothing, and
-    /// never will: its id is closed, and a new payment needs another one.</summary>
+    /// <summary>PENDING, ACCEPTED, DECLINED or FAILED. All but PENDING are final. A payment that failed charged
+    /// nothing, and never will: its id is closed, and a new payment needs another one.</summary>
     public required string Status { get; init; }
 
     /// <summary>The URL of the payment's status; only in the 202 answer to the payment.</summary>
@@ -112,8 +120,8 @@ internal sealed class PaymentStatusAnswer
     /// <summary>The version of the account that records the payment, if accepted or declined.</summary>
     public long? Version { get; init; }
 
-    /// <summary>If failed, the constant for programs: COMMAND_EXPIRED, since nobody could execute the payment before its
-    /// deadline.</summary>
+    /// <summary>If failed, the constant for programs: COMMAND_EXPIRED, since nobody could execute the payment
+    /// before its deadline.</summary>
     public string? Reason { get; init; }
 
     public static PaymentStatusAnswer Of(string transactionId, PaymentStatus status) => status.Payment is { } payment

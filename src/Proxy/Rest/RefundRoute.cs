@@ -14,9 +14,12 @@ internal sealed class RefundRoute(BodyRequests requests) : IRestRoute
         .WithName("RefundPayment").Takes<RefundBody>().Fails(404).Answers<RefundAnswer>(RequestKinds.Refund);
 
     [EndpointSummary("Gives back a payment, whole or in part")]
-    [EndpointDescription("A repeated transaction_id with the same content gets the same answer; with different content, 409. All refunds of a payment together are never more than the payment.")]
+    [EndpointDescription(
+        "A repeated transaction_id with the same content gets the same answer; with different content, 409. "
+        + "All refunds of a payment together are never more than the payment.")]
     public Task<IResult> RefundAsync(
-        [FromRoute(Name = "transaction_id"), Description("The refund's idempotency key: a UUID.")] string transactionId, HttpContext http) =>
+        [FromRoute(Name = "transaction_id"), Description("The refund's idempotency key: a UUID.")] string transactionId,
+        HttpContext http) =>
         requests.AnswerAsync(
             http, RequestKinds.Refund, RestJson.Default.RefundBody,
             body => new RefundPaymentRequest
@@ -46,11 +49,13 @@ internal sealed class RefundBody
     [Required]
     public string? PaymentId { get; set; }
 
-    /// <summary>The amount to give back: more than zero, in the payment's currency, and at most what is left of the payment.</summary>
+    /// <summary>The amount to give back: more than zero, in the payment's currency, and at most what is
+    /// left of the payment.</summary>
     [Required]
     public AmountJson? Amount { get; set; }
 
-    /// <summary>What you keep with it, to match it with records of your own; a repeated request has to repeat it.</summary>
+    /// <summary>What you keep with it, to match it with records of your own; a repeated request
+    /// has to repeat it.</summary>
     public NotesJson? Notes { get; set; }
 }
 
@@ -78,10 +83,12 @@ internal sealed class RefundAnswer
     /// <summary>When it was decided.</summary>
     public required DateTime DecideTime { get; init; }
 
-    /// <summary>The version of the account that records the refund; pass it as min_version to read your own write.</summary>
+    /// <summary>The version of the account that records the refund; pass it as min_version to
+    /// read your own write.</summary>
     public required long Version { get; init; }
 
-    /// <summary>Whether it had been recorded before this request was processed: its caller or the platform sent it again.</summary>
+    /// <summary>Whether it had been recorded before this request was processed: its caller or the
+    /// platform sent it again.</summary>
     public required bool Replayed { get; init; }
 
     public static RefundAnswer Of(RefundPaymentResponse response) => new()

@@ -38,7 +38,8 @@ internal sealed class AmountJson
 /// <summary>An amount in an answer: units + nanos / 10^9. Units and nanos never have opposite signs.</summary>
 internal sealed class MoneyJson
 {
-    /// <summary>Three capital letters as in ISO 4217, e.g. USD; empty for an account that has no currency yet.</summary>
+    /// <summary>Three capital letters as in ISO 4217, e.g. USD; empty for an account that
+    /// has no currency yet.</summary>
     public required string CurrencyCode { get; init; }
 
     /// <summary>Whole units. A string, since JavaScript's numbers are exact only up to 2^53.</summary>
@@ -55,8 +56,8 @@ internal sealed class NotesJson
     /// <summary>E.g. the number of an order: up to 100 characters, no control characters.</summary>
     public string? Reference { get; set; }
 
-    /// <summary>Up to eight pairs: names of 1 to 40 of the characters A-Z a-z 0-9 . _ -, values of up to 100 characters, no control characters.
-    /// </summary>
+    /// <summary>Up to eight pairs: names of 1 to 40 of the characters A-Z a-z 0-9 . _ -, values of up to 100
+    /// characters, no control characters.</summary>
     public Dictionary<string, string?>? Metadata { get; set; }
 }
 
@@ -73,7 +74,9 @@ internal static class JsonConversions
         foreach (var (name, value) in notes.Metadata ?? [])
         {
             message.Metadata.Add(
-                name, value ?? throw new FailureException(Failure.BadField(new FieldViolation($"notes.metadata[{name}]", "must be a text; it is null"))));
+                name, value
+                    ?? throw new FailureException(
+                        Failure.BadField(new FieldViolation($"notes.metadata[{name}]", "must be a text; it is null"))));
         }
         return message;
     }
@@ -83,7 +86,9 @@ internal static class JsonConversions
         : new NotesJson
         {
             Reference = notes.Reference.OrNull(),
-            Metadata = notes.Metadata.Count == 0 ? null : notes.Metadata.ToDictionary(pair => pair.Key, string? (pair) => pair.Value),
+            Metadata = notes.Metadata.Count == 0
+                ? null
+                : notes.Metadata.ToDictionary(pair => pair.Key, string? (pair) => pair.Value),
         };
 
     public static Money? ToMoney(this AmountJson? money) => money is null
@@ -94,7 +99,9 @@ internal static class JsonConversions
     /// <exception cref="FailureException">The backend left it out.</exception>
     public static T Needed<T>(this T? part)
         where T : class, IMessage<T>, new() =>
-        part ?? throw new FailureException(Failure.InvalidAnswer($"without a {new T().Descriptor.Name} that every answer has"));
+        part
+        ?? throw new FailureException(
+            Failure.InvalidAnswer($"without a {new T().Descriptor.Name} that every answer has"));
 
     [return: NotNullIfNotNull(nameof(money))]
     public static MoneyJson? ToJson(this Money? money) => money is null
@@ -133,7 +140,8 @@ internal static class Names
 
     public static string Of(PaymentOutcome outcome) => Outcomes.Of((int)outcome) ?? Unknown;
 
-    public static string? Of(DeclineReason reason) => reason == DeclineReason.Unspecified ? null : DeclineReasons.Of((int)reason) ?? Unknown;
+    public static string? Of(DeclineReason reason) =>
+        reason == DeclineReason.Unspecified ? null : DeclineReasons.Of((int)reason) ?? Unknown;
 
     public static string Of(StatementEntryType type) => EntryTypes.Of((int)type) ?? Unknown;
 

@@ -7,8 +7,8 @@ internal sealed class RestOptions
 {
     public const string Section = "Billing:Rest";
 
-    /// <summary>The address at which the proxy listens for HTTP/1.1, e.g. <c>http://localhost:5080</c>; empty for no REST front.
-    /// </summary>
+    /// <summary>The address at which the proxy listens for HTTP/1.1, e.g. <c>http://localhost:5080</c>;
+    /// empty for no REST front.</summary>
     public string Url { get; set; } = "";
 
     /// <summary>Whether a configuration has a REST front.</summary>

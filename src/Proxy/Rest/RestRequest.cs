@@ -40,10 +40,13 @@ internal static partial class RestRequest
         where T : class
     {
         // No limit holds for what a compressed body unpacks to, and no request of this API is worth compressing.
-        if (http.Request.Headers.ContentEncoding.ToString() is { Length: > 0 } encoding && !encoding.Equals("identity", StringComparison.OrdinalIgnoreCase))
+        if (http.Request.Headers.ContentEncoding.ToString() is { Length: > 0 } encoding
+            && !encoding.Equals("identity", StringComparison.OrdinalIgnoreCase))
         {
             http.Response.Headers.AcceptEncoding = "identity";
-            throw new BadHttpRequestException("The body must not be compressed; its Content-Encoding must be absent.", StatusCodes.Status415UnsupportedMediaType);
+            throw new BadHttpRequestException(
+                "The body must not be compressed; its Content-Encoding must be absent.",
+                StatusCodes.Status415UnsupportedMediaType);
         }
         var length = http.Request.ContentLength;
         if (length > bytesMax)
@@ -80,16 +83,20 @@ internal static partial class RestRequest
         {
             return await reader.ReadAsync(cancellationToken);
         }
-        catch (Exception e) when (e is InvalidOperationException or (IOException and not (ConnectionResetException or BadHttpRequestException)))
+        catch (Exception e) when (e is InvalidOperationException
+            or (IOException and not (ConnectionResetException or BadHttpRequestException)))
         {
             // The server throws these for chunks, and for fields after the last chunk, that HTTP does not allow.
             throw new BadHttpRequestException(
-                "The body cannot be read: " + (e is IOException ? e.Message : "a field after its last chunk has characters that HTTP does not allow."), e);
+                "The body cannot be read: " + (e is IOException
+                    ? e.Message
+                    : "a field after its last chunk has characters that HTTP does not allow."),
+                e);
         }
     }
 
-    /// <summary>What HTTP says of a call besides its request. A caller that does not say how long it waits, waits as long as
-    /// <paramref name="waits"/>, or else the proxy's default.</summary>
+    /// <summary>What HTTP says of a call besides its request. A caller that does not say how long it waits,
+    /// waits as long as <paramref name="waits"/>, or else the proxy's default.</summary>
     public static IncomingCall CallOf(HttpContext http, TimeProvider time, TimeSpan? waits = null) =>
         new(Caller.Of(http), new CallerDeadline(time.GetTimestamp(), Timeout(http) ?? waits), http.RequestAborted);
 
@@ -100,7 +107,8 @@ internal static partial class RestRequest
             return null;
         }
         var value = values.ToString();
-        return int.TryParse(value, NumberStyles.None, CultureInfo.InvariantCulture, out var milliseconds) && milliseconds > 0
+        return int.TryParse(value, NumberStyles.None, CultureInfo.InvariantCulture, out var milliseconds)
+            && milliseconds > 0
             ? TimeSpan.FromMilliseconds(milliseconds)
             : throw Bad(TimeoutHeader, $"must be a whole number of milliseconds above zero; it is '{Shorten(value)}'");
     }
@@ -116,11 +124,14 @@ internal static partial class RestRequest
         Parse<Timestamp>(name, text, TimeCharacters, "a time like 2026-01-31T23:59:59Z");
 
     /// <summary>Reads a duration as protobuf's JSON has it; null if it is absent.</summary>
-    public static Duration? Duration(string name, string? text) => Parse<Duration>(name, text, DurationCharacters, "a duration like 3600s");
+    public static Duration? Duration(string name, string? text) =>
+        Parse<Duration>(name, text, DurationCharacters, "a duration like 3600s");
 
     /// <summary>Reads the type of a statement's entry.</summary>
     public static StatementEntryType EntryType(string? text) =>
-        Names.TryRead(text ?? "", out StatementEntryType type) ? type : throw Bad("types", $"must be types of entries, such as PAYMENT_ACCEPTED; one is '{Shorten(text ?? "")}'");
+        Names.TryRead(text ?? "", out StatementEntryType type)
+            ? type
+            : throw Bad("types", $"must be types of entries, such as PAYMENT_ACCEPTED; one is '{Shorten(text ?? "")}'");
 
     /// <summary>Reads the status of an account; an empty one is left to the check of the fields.</summary>
     public static AccountStatus AccountStatus(string? text) =>
@@ -146,8 +157,8 @@ internal static partial class RestRequest
         }
     }
 
-    /// <summary>Whether the caller prefers not to wait for the answer: the preference <c>respond-async</c> of RFC 7240, without
-    /// a value. As the RFC requires, unknown preferences are ignored.</summary>
+    /// <summary>Whether the caller prefers not to wait for the answer: the preference <c>respond-async</c> of RFC 7240,
+    /// without a value. As the RFC requires, unknown preferences are ignored.</summary>
     public static bool PrefersAsync(HttpContext http) =>
         http.Request.Headers.TryGetValue(PreferHeader, out var values)
         && values.Any(value => QuotedText().Replace(value ?? "", "\"\"").Split(',').Any(IsRespondAsync));
@@ -194,7 +205,8 @@ internal static partial class RestRequest
         try
         {
             var reader = new Utf8JsonReader(body);
-            var value = JsonSerializer.Deserialize(ref reader, type) ?? throw Malformed("The body is null; it must be a JSON object.");
+            var value = JsonSerializer.Deserialize(ref reader, type)
+                ?? throw Malformed("The body is null; it must be a JSON object.");
             // Throws if anything follows the object.
             reader.Read();
             return value;
@@ -207,7 +219,8 @@ internal static partial class RestRequest
 
     private static FailureException Refused(JsonException e)
     {
-        // "$" is the body, "$.amount.units" a field. An inner JsonException comes from the reader: the body is not JSON.
+        // "$" is the body, "$.amount.units" a field. An inner JsonException comes from the reader:
+        // the body is not JSON.
         var field = e.Path is { Length: > 2 } path && path.StartsWith("$.", StringComparison.Ordinal) ? path[2..] : "";
         if (NameAfter(UnknownField, e.Message) is { } unknown)
         {
@@ -222,9 +235,10 @@ internal static partial class RestRequest
             : Bad(field, "must be " + Expected(field));
     }
 
-    private static string? NameAfter(string beginning, string message) => message.StartsWith(beginning, StringComparison.Ordinal)
-        ? message[beginning.Length..message.IndexOf('\'', beginning.Length)]
-        : null;
+    private static string? NameAfter(string beginning, string message) =>
+        message.StartsWith(beginning, StringComparison.Ordinal)
+            ? message[beginning.Length..message.IndexOf('\'', beginning.Length)]
+            : null;
 
     private static string Expected(string field) => field.Split('.')[^1] switch
     {
@@ -243,9 +257,11 @@ internal static partial class RestRequest
         : message.Split(" Path:")[0].Split(" LineNumber:")[0];
 
     // Never one half of a character that UTF-16 has as two.
-    private static string Shorten(string text) => text.Length <= 40 ? text : string.Concat(text.AsSpan(0, char.IsHighSurrogate(text[39]) ? 39 : 40), "...");
+    private static string Shorten(string text) =>
+        text.Length <= 40 ? text : string.Concat(text.AsSpan(0, char.IsHighSurrogate(text[39]) ? 39 : 40), "...");
 
-    private static FailureException Bad(string field, string problem) => new(Failure.BadField(new FieldViolation(field, problem)));
+    private static FailureException Bad(string field, string problem) =>
+        new(Failure.BadField(new FieldViolation(field, problem)));
 
     private static FailureException Malformed(string message) =>
         new(new Failure(StatusCode.InvalidArgument, ErrorReasons.MalformedBody, message));

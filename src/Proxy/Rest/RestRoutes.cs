@@ -3,17 +3,22 @@ using Billing.Proxy.Failures;
 
 namespace Billing.Proxy.Rest;
 
-/// <summary>How requests of one kind, or of kinds that belong together, are made over HTTP/1.1 and JSON, with the same checks, admission and commands as over gRPC.</summary>
+/// <summary>How requests of one kind, or of kinds that belong together, are made over HTTP/1.1 and JSON, with the same
+/// checks, admission and commands as over gRPC.</summary>
 internal interface IRestRoute
 {
     void Map(IEndpointRouteBuilder routes);
 }
 
-/// <summary>The kinds of requests that can be made over REST, each, or those that belong together, in a file of its own.</summary>
+/// <summary>The kinds of requests that can be made over REST, each, or those that belong together,
+/// in a file of its own.</summary>
 internal static class RestRoutes
 {
     public static IReadOnlyList<Type> All { get; } =
-        [typeof(PaymentRoute), typeof(PaymentStatusRoute), typeof(TransactionRoute), typeof(HoldRoutes), typeof(RefundRoute), typeof(BalanceRoute), typeof(StatementRoute), typeof(OperatorRoutes)];
+        [
+            typeof(PaymentRoute), typeof(PaymentStatusRoute), typeof(TransactionRoute), typeof(HoldRoutes),
+            typeof(RefundRoute), typeof(BalanceRoute), typeof(StatementRoute), typeof(OperatorRoutes),
+        ];
 }
 
 /// <summary>Their JSON.</summary>

@@ -60,7 +60,8 @@ internal static class RestServices
     public static void Answers<T>(this RouteHandlerBuilder route, RequestKind kind)
     {
         var scope = kind.Scope!;
-        route.WithTags(RestDescription.Tag).RequireAuthorization(scope).Produces<T>(StatusCodes.Status200OK, "application/json").FailsAsAll()
+        route.WithTags(RestDescription.Tag).RequireAuthorization(scope)
+            .Produces<T>(StatusCodes.Status200OK, "application/json").FailsAsAll()
             .Needs(scope).HasHeader(RestRequest.TimeoutHeader, "How long the caller waits, in milliseconds.");
         if (kind.IsWrite)
         {
@@ -72,7 +73,8 @@ internal static class RestServices
         }
     }
 
-    /// <summary>The middleware that serves HEAD as GET; the server leaves out the body. It has to be before routing.</summary>
+    /// <summary>The middleware that serves HEAD as GET; the server leaves out the body.
+    /// It has to be before routing.</summary>
     internal static Task HeadAsGet(HttpContext http, RequestDelegate next)
     {
         if (HttpMethods.IsHead(http.Request.Method))
@@ -110,7 +112,8 @@ internal static class RestServices
         catch (Exception e) when (IsUnforeseen(e, http))
         {
             var errors = http.RequestServices.GetRequiredService<CallErrors>();
-            RestFailure.Write(http.Response, errors.Unforeseen(e, http.GetEndpoint()?.DisplayName ?? http.Request.Method));
+            RestFailure.Write(
+                http.Response, errors.Unforeseen(e, http.GetEndpoint()?.DisplayName ?? http.Request.Method));
         }
         if (http.Response is { HasStarted: false, StatusCode: StatusCodes.Status405MethodNotAllowed })
         {
@@ -140,7 +143,8 @@ internal static class RestServices
 
     private static string Refusal(HttpContext http) => http.Response.StatusCode switch
     {
-        StatusCodes.Status415UnsupportedMediaType => $"The body must be application/json; it is '{http.Request.ContentType}'.",
+        StatusCodes.Status415UnsupportedMediaType =>
+            $"The body must be application/json; it is '{http.Request.ContentType}'.",
         _ => $"{http.Request.Method} {http.Request.Path} is not part of this API; see /docs.",
     };
 }

@@ -9,7 +9,8 @@ using Microsoft.AspNetCore.Mvc;
 
 namespace Billing.Proxy.Rest;
 
-/// <summary>A page of a statement. The account may be in the body instead, since addresses end up in logs of whatever is on the way.</summary>
+/// <summary>A page of a statement. The account may be in the body instead, since addresses end up in logs of
+/// whatever is on the way.</summary>
 internal sealed class StatementRoute(RequestHandler handler, BodyRequests requests, TimeProvider time) : IRestRoute
 {
     private const string StartTime = "start_time";
@@ -27,16 +28,22 @@ internal sealed class StatementRoute(RequestHandler handler, BodyRequests reques
             .WithName("ListStatement").Takes<StatementBody>().Answers<StatementAnswer>(RequestKinds.Statement);
     }
 
-    [EndpointSummary("Reads a page of an account's statement: all of its events, or those of a range of time or of some types, in order")]
+    [EndpointSummary(
+        "Reads a page of an account's statement: all of its events, or those of a range of time or of "
+        + "some types, in order")]
     [EndpointDescription("For the next page, send the same parameters with page_token.")]
     public async Task<IResult> StatementAsync(
         [FromRoute(Name = "payment_type")] string paymentType, [FromRoute(Name = "account_id")] string accountId,
-        [FromQuery(Name = StartTime), Description("Only events that were decided at this time (RFC 3339) or later.")] string? startTime,
-        [FromQuery(Name = EndTime), Description("Only events that were decided before this time (RFC 3339).")] string? endTime,
+        [FromQuery(Name = StartTime), Description(
+            "Only events that were decided at this time (RFC 3339) or later.")] string? startTime,
+        [FromQuery(
+            Name = EndTime), Description("Only events that were decided before this time (RFC 3339).")] string? endTime,
         [FromQuery(Name = Types), Description("Only events of these types; all if not given.")] string[]? types,
         [FromQuery(Name = AfterVersion), Description("Only events after this version.")] string? afterVersion,
-        [FromQuery(Name = PageSize), Description("The most events on the page; 100 if 0 or not given, and at most 1000.")] string? pageSize,
-        [FromQuery(Name = PageToken), Description("The next_page_token of the page before this one.")] string? pageToken,
+        [FromQuery(Name = PageSize), Description(
+            "The most events on the page; 100 if 0 or not given, and at most 1000.")] string? pageSize,
+        [FromQuery(
+            Name = PageToken), Description("The next_page_token of the page before this one.")] string? pageToken,
         HttpContext http)
     {
         var call = RestRequest.CallOf(http, time);
@@ -59,7 +66,8 @@ internal sealed class StatementRoute(RequestHandler handler, BodyRequests reques
     [EndpointSummary("Reads a page of an account's statement, with the account in the body")]
     [EndpointDescription("For the next page, send the same body with page_token.")]
     public Task<IResult> ListAsync(HttpContext http) => requests.AnswerAsync(
-        http, RestJson.Default.StatementBody, body => body.ToRequest(), (request, call) => StatementPages.ReadAsync(handler, request, call),
+        http, RestJson.Default.StatementBody, body => body.ToRequest(),
+        (request, call) => StatementPages.ReadAsync(handler, request, call),
         RestJson.Default.StatementAnswer, StatementAnswer.Of);
 }
 
@@ -90,8 +98,8 @@ internal sealed class StatementBody
     /// <summary>The most events on the page; 100 if it is 0 or absent, and at most 1000.</summary>
     public int? PageSize { get; set; }
 
-    /// <summary>The next_page_token of the page before this one; absent for the first page. All other fields but page_size must be as in its
-    /// request.</summary>
+    /// <summary>The next_page_token of the page before this one; absent for the first page.
+    /// All other fields but page_size must be as in its request.</summary>
     public string? PageToken { get; set; }
 
     public ListStatementRequest ToRequest() => new()
@@ -141,11 +149,12 @@ internal sealed class StatementEntryJson
     /// <summary>The id of the payment that was refunded, captured, voided or has expired.</summary>
     public string? PaymentId { get; init; }
 
-    /// <summary>The amount that was paid, given back, authorised, captured or released, or the new limit; absent from a change of the status.</summary>
+    /// <summary>The amount that was paid, given back, authorised, captured or released, or the new limit;
+    /// absent from a change of the status.</summary>
     public MoneyJson? Amount { get; init; }
 
-    /// <summary>If a payment or authorisation was declined, the reason: CREDIT_LIMIT_EXCEEDED, CURRENCY_MISMATCH, ACCOUNT_FROZEN or
-    /// ACCOUNT_CLOSED.</summary>
+    /// <summary>If a payment or authorisation was declined, the reason: CREDIT_LIMIT_EXCEEDED, CURRENCY_MISMATCH,
+    /// ACCOUNT_FROZEN or ACCOUNT_CLOSED.</summary>
     public string? DeclineReason { get; init; }
 
     /// <summary>What the account owes after the event.</summary>
@@ -175,7 +184,9 @@ internal sealed class StatementEntryJson
         Balance = entry.Balance.Needed().ToJson(),
         OnHold = entry.OnHold.Needed().ToJson(),
         AccountStatus = Names.Of(entry.AccountStatus),
-        Principal = entry.Principal is { } by ? new PrincipalJson { Subject = by.Subject, ClientId = by.ClientId.OrNull() } : null,
+        Principal = entry.Principal is { } by
+            ? new PrincipalJson { Subject = by.Subject, ClientId = by.ClientId.OrNull() }
+            : null,
         Notes = entry.Notes.ToJson(),
     };
 }
@@ -183,7 +194,8 @@ internal sealed class StatementEntryJson
 /// <summary>Who sent a request, as the proxy authenticated the sender.</summary>
 internal sealed class PrincipalJson
 {
-    /// <summary>The subject of its token, or else the client id; of a client certificate, certificate: and its common name.</summary>
+    /// <summary>The subject of its token, or else the client id; of a client certificate, certificate:
+    /// and its common name.</summary>
     public required string Subject { get; init; }
 
     /// <summary>The client id of its token, if the token has one.</summary>

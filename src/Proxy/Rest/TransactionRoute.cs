@@ -8,18 +8,22 @@ using Microsoft.AspNetCore.Mvc;
 
 namespace Billing.Proxy.Rest;
 
-/// <summary>The look-up of what is recorded of a request. The account is in the body, since addresses end up in logs of whatever is on the
-/// way.</summary>
+/// <summary>The look-up of what is recorded of a request. The account is in the body, since addresses end up in logs of
+/// whatever is on the way.</summary>
 internal sealed class TransactionRoute(RequestHandler handler, BodyRequests requests) : IRestRoute
 {
-    public void Map(IEndpointRouteBuilder routes) => routes.MapPost("/v1/transactions/{transaction_id}/lookup", FindAsync)
-        .WithName("GetTransaction").Takes<TransactionLookupBody>().Fails(404)
-        .Answers<TransactionAnswer>(RequestKinds.Lookup);
+    public void Map(IEndpointRouteBuilder routes) =>
+        routes.MapPost("/v1/transactions/{transaction_id}/lookup", FindAsync)
+            .WithName("GetTransaction").Takes<TransactionLookupBody>().Fails(404)
+            .Answers<TransactionAnswer>(RequestKinds.Lookup);
 
     [EndpointSummary("Finds what is recorded of a request by its transaction id, whatever kind of request it was")]
-    [EndpointDescription("404 if the account has no such record; the request may still be under way then, if its caller has had no answer.")]
+    [EndpointDescription(
+        "404 if the account has no such record; the request may still be under way then, if its caller "
+        + "has had no answer.")]
     public Task<IResult> FindAsync(
-        [FromRoute(Name = "transaction_id"), Description("The id of the request.")] string transactionId, HttpContext http) =>
+        [FromRoute(Name = "transaction_id"), Description("The id of the request.")] string transactionId,
+        HttpContext http) =>
         requests.AnswerAsync(
             http, RestJson.Default.TransactionLookupBody,
             body => new GetTransactionRequest
@@ -28,7 +32,8 @@ internal sealed class TransactionRoute(RequestHandler handler, BodyRequests requ
                 AccountId = body.AccountId ?? "",
                 PaymentType = RestRequest.PaymentType(body.PaymentType),
             },
-            (request, call) => Transactions.FindAsync(handler, request, call), RestJson.Default.TransactionAnswer, TransactionAnswer.Of);
+            (request, call) => Transactions.FindAsync(handler, request, call),
+            RestJson.Default.TransactionAnswer, TransactionAnswer.Of);
 }
 
 /// <summary>The body of a look-up.</summary>
@@ -49,8 +54,8 @@ internal sealed class TransactionAnswer
     /// <summary>What is recorded, as in a statement.</summary>
     public required StatementEntryJson Entry { get; init; }
 
-    /// <summary>The payment that was made, authorised, captured, refunded, voided or has expired, as it is now; absent from a change of a limit or
-    /// status.</summary>
+    /// <summary>The payment that was made, authorised, captured, refunded, voided or has expired, as it is now;
+    /// absent from a change of a limit or status.</summary>
     public PaymentTotalsJson? Payment { get; init; }
 
     public static TransactionAnswer Of(GetTransactionResponse found) => new()

@@ -3,8 +3,8 @@ using Billing.V1;
 
 namespace Billing.Proxy.Security;
 
-/// <summary>The accounts that a caller may access, as its token or the settings list them: <c>NETWORK/ACCOUNT</c>, such as
-/// <c>visa/acct-42</c>, where <c>*</c> on either side stands for all networks or all accounts.</summary>
+/// <summary>The accounts that a caller may access, as its token or the settings list them: <c>NETWORK/ACCOUNT</c>,
+/// such as <c>visa/acct-42</c>, where <c>*</c> on either side stands for all networks or all accounts.</summary>
 public sealed class AccountGrants
 {
     /// <summary>The form of an entry, for messages.</summary>

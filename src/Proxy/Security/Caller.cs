@@ -3,8 +3,8 @@ using Billing.V1;
 
 namespace Billing.Proxy.Security;
 
-/// <summary>The caller of a request, with its permissions. Without authentication, all callers from one address are one caller,
-/// which may do everything.</summary>
+/// <summary>The caller of a request, with its permissions. Without authentication, all callers from one address are one
+/// caller, which may do everything.</summary>
 internal sealed class Caller : ClaimsIdentity
 {
     private readonly HashSet<string> _scopes = new(StringComparer.Ordinal);
@@ -17,7 +17,8 @@ internal sealed class Caller : ClaimsIdentity
 
     /// <summary>Creates an authenticated caller, which may access the accounts of some grants.</summary>
     public Caller(
-        string scheme, string id, IEnumerable<string> scopes, AccountGrants accounts, DateTimeOffset? until = null, string? clientId = null)
+        string scheme, string id, IEnumerable<string> scopes, AccountGrants accounts,
+        DateTimeOffset? until = null, string? clientId = null)
         : base(scheme)
     {
         (Id, Until) = (id, until);
@@ -46,7 +47,8 @@ internal sealed class Caller : ClaimsIdentity
 
     public bool Has(string scope) => _accounts is null || _scopes.Contains(scope);
 
-    public bool MayAccess(PaymentType network, string accountId) => _accounts is null || _accounts.Include(network, accountId);
+    public bool MayAccess(PaymentType network, string accountId) =>
+        _accounts is null || _accounts.Include(network, accountId);
 
     private static Caller Nobody { get; } = new("nobody");
 }

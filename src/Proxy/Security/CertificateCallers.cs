@@ -7,10 +7,11 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Security;
 
-/// <summary>Authenticates a caller by its client certificate. The TLS handshake has already verified that it is signed by an
-/// authority that the proxy trusts.</summary>
+/// <summary>Authenticates a caller by its client certificate. The TLS handshake has already verified that it is signed
+/// by an authority that the proxy trusts.</summary>
 internal sealed class CertificateCallers(
-    IOptions<AuthOptions> auth, IOptionsMonitor<AuthenticationSchemeOptions> options, ILoggerFactory loggers, UrlEncoder encoder)
+    IOptions<AuthOptions> auth, IOptionsMonitor<AuthenticationSchemeOptions> options,
+    ILoggerFactory loggers, UrlEncoder encoder)
     : AuthenticationHandler<AuthenticationSchemeOptions>(options, loggers, encoder)
 {
     /// <summary>The scheme's name.</summary>
@@ -29,11 +30,15 @@ internal sealed class CertificateCallers(
         var name = certificate.GetNameInfo(X509NameType.SimpleName, forIssuer: false);
         if (!WireFormat.IsName(Prefix + name))
         {
-            return Task.FromResult(AuthenticateResult.Fail("The certificate's common name is too long, or has control characters."));
+            return Task.FromResult(
+                AuthenticateResult.Fail("The certificate's common name is too long, or has control characters."));
         }
         var rights = auth.Value.Certificates.Count == 0 ? AllAccounts : auth.Value.Certificates.GetValueOrDefault(name);
-        var caller = new Caller(SchemeName, Prefix + name, rights is null ? [] : ScopesOf(rights), new AccountGrants(AuthOptions.Words(rights?.Accounts ?? "")));
-        return Task.FromResult(AuthenticateResult.Success(new AuthenticationTicket(new ClaimsPrincipal(caller), SchemeName)));
+        var caller = new Caller(
+            SchemeName, Prefix + name, rights is null ? [] : ScopesOf(rights),
+            new AccountGrants(AuthOptions.Words(rights?.Accounts ?? "")));
+        return Task.FromResult(
+            AuthenticateResult.Success(new AuthenticationTicket(new ClaimsPrincipal(caller), SchemeName)));
     }
 
     private string[] ScopesOf(CertificateRights rights) =>

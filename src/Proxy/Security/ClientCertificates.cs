@@ -11,10 +11,12 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Security;
 
-/// <summary>Validates client certificates: they are signed by an authority that the proxy trusts, and not revoked. Where there are lists of
-/// revoked certificates, a connection whose certificate is revoked while it is open is ended, with all its calls and streams. A list that
-/// is out of date cannot vouch for a certificate: no new connection is accepted with one of that authority.</summary>
-internal sealed partial class ClientCertificates(IOptions<TlsOptions> options, TimeProvider time, ILogger<ClientCertificates> logger)
+/// <summary>Validates client certificates: they are signed by an authority that the proxy trusts, and not revoked.
+/// Where there are lists of revoked certificates, a connection whose certificate is revoked while it is open is ended,
+/// with all its calls and streams. A list that is out of date cannot vouch for a certificate: no new connection is
+/// accepted with one of that authority.</summary>
+internal sealed partial class ClientCertificates(
+    IOptions<TlsOptions> options, TimeProvider time, ILogger<ClientCertificates> logger)
     : IReadyPart, IDisposable
 {
     private static readonly TimeSpan SweepInterval = TimeSpan.FromSeconds(1);
@@ -26,7 +28,9 @@ internal sealed partial class ClientCertificates(IOptions<TlsOptions> options, T
     private readonly ConcurrentDictionary<ConnectionContext, IReadOnlyList<Issued>> _open = new();
 
     private readonly ReloadedFiles<Trust> _trust = new(
-        options.Value.ClientCrlFile.Length > 0 ? [options.Value.ClientCaFile, options.Value.ClientCrlFile] : [options.Value.ClientCaFile],
+        options.Value.ClientCrlFile.Length > 0
+            ? [options.Value.ClientCaFile, options.Value.ClientCrlFile]
+            : [options.Value.ClientCaFile],
         ReadTrust, time, logger);
 
     private ITimer? _sweeps;
@@ -36,7 +40,8 @@ internal sealed partial class ClientCertificates(IOptions<TlsOptions> options, T
     public string? NotReadyReason => _options.RequireClientCertificate ? _outOfDate : null;
 
     /// <summary>When the first of the lists of revoked certificates is out of date; null if there are none.</summary>
-    public DateTimeOffset? ListsValidUntil => _options.ClientCrlFile.Length > 0 ? _trust.Value.Lists.Min(list => list.Until) : null;
+    public DateTimeOffset? ListsValidUntil =>
+        _options.ClientCrlFile.Length > 0 ? _trust.Value.Lists.Min(list => list.Until) : null;
 
     /// <summary>Reads the files for the first time.</summary>
     /// <exception cref="StartupException">A file cannot be used.</exception>
@@ -55,7 +60,9 @@ internal sealed partial class ClientCertificates(IOptions<TlsOptions> options, T
     /// <summary>Sets up the addresses that begin with <c>https</c>.</summary>
     public void Configure(HttpsConnectionAdapterOptions https)
     {
-        https.ClientCertificateMode = _options.RequireClientCertificate ? ClientCertificateMode.RequireCertificate : ClientCertificateMode.AllowCertificate;
+        https.ClientCertificateMode = _options.RequireClientCertificate
+            ? ClientCertificateMode.RequireCertificate
+            : ClientCertificateMode.AllowCertificate;
         if (_options.ClientCrlFile.Length > 0)
         {
             https.ClientCertificateValidation = (_, chain, errors) => errors == SslPolicyErrors.None && Accept(chain!);
@@ -92,7 +99,8 @@ internal sealed partial class ClientCertificates(IOptions<TlsOptions> options, T
         ];
         var now = Now;
         var trust = _trust.Value;
-        if (!certificates.TrueForAll(certificate => trust.Of(certificate) is { } list && !list.Names(certificate.Serial) && now < list.Until))
+        if (!certificates.TrueForAll(
+            certificate => trust.Of(certificate) is { } list && !list.Names(certificate.Serial) && now < list.Until))
         {
             return false;
         }
@@ -109,7 +117,9 @@ internal sealed partial class ClientCertificates(IOptions<TlsOptions> options, T
         var trust = _trust.Value;
         foreach (var (connection, certificates) in _open)
         {
-            if (certificates.FirstOrDefault(certificate => trust.Of(certificate)?.Names(certificate.Serial) == true) is { } revoked && _open.TryRemove(connection, out _))
+            if (certificates.FirstOrDefault(
+                certificate => trust.Of(certificate)?.Names(certificate.Serial) == true) is { } revoked
+                && _open.TryRemove(connection, out _))
             {
                 Ended(connection.RemoteEndPoint, revoked.Subject);
                 connection.Abort(new ConnectionAbortedException($"The certificate of {revoked.Subject} is revoked."));
@@ -132,10 +142,14 @@ internal sealed partial class ClientCertificates(IOptions<TlsOptions> options, T
             : new Trust(authorities, files.Count > 1 ? RevocationList.ReadAll(files[1], [.. authorities]) : []);
     }
 
-    [LoggerMessage(1, LogLevel.Warning, "A connection from {Address} is ended: the certificate of {Subject} is revoked")]
+    [LoggerMessage(
+        1, LogLevel.Warning, "A connection from {Address} is ended: the certificate of {Subject} is revoked")]
     private partial void Ended(System.Net.EndPoint? address, string subject);
 
-    [LoggerMessage(2, LogLevel.Error, "Connections with client certificates are refused until {File} (Billing:Tls:ClientCrlFile) is replaced: {Problem}")]
+    [LoggerMessage(
+        2, LogLevel.Error,
+        "Connections with client certificates are refused until {File} (Billing:Tls:ClientCrlFile) is "
+            + "replaced: {Problem}")]
     private partial void OutOfDate(string file, string problem);
 
     // A certificate, by the hash of its issuer's certificate and its serial number.
@@ -155,6 +169,7 @@ internal sealed partial class ClientCertificates(IOptions<TlsOptions> options, T
 
         public RevocationList? Of(Issued certificate) => _lists.GetValueOrDefault(certificate.Issuer);
 
-        public static string HashOf(X509Certificate2 authority) => authority.GetCertHashString(HashAlgorithmName.SHA256);
+        public static string HashOf(X509Certificate2 authority) =>
+            authority.GetCertHashString(HashAlgorithmName.SHA256);
     }
 }

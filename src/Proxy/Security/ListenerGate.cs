@@ -12,7 +12,8 @@ internal sealed class ListenerGate(RequestDelegate next, IReadOnlyCollection<int
     /// <summary>Lets a request pass, or answers that the endpoint is not served at this address.</summary>
     public Task InvokeAsync(HttpContext http)
     {
-        if (http.GetEndpoint() is not { } endpoint || endpoint.Metadata.GetMetadata<OperatorEndpoint>() is null || adminPorts.Contains(http.Connection.LocalPort))
+        if (http.GetEndpoint() is not { } endpoint || endpoint.Metadata.GetMetadata<OperatorEndpoint>() is null
+            || adminPorts.Contains(http.Connection.LocalPort))
         {
             return next(http);
         }
@@ -37,7 +38,8 @@ internal static class OperatorEndpoints
 {
     private static readonly OperatorEndpoint Mark = new();
 
-    /// <summary>Marks endpoints as being for operators: <see cref="ListenerGate"/> serves them only at the admin addresses.</summary>
+    /// <summary>Marks endpoints as being for operators: <see cref="ListenerGate"/> serves them only at the admin
+    /// addresses.</summary>
     public static TBuilder ForOperators<TBuilder>(this TBuilder endpoints)
         where TBuilder : IEndpointConventionBuilder => endpoints.WithMetadata(Mark);
 }

@@ -13,7 +13,8 @@ namespace Billing.Proxy.Security;
 internal sealed class Refusals(SecurityLog log) : IAuthorizationMiddlewareResultHandler
 {
     public async Task HandleAsync(
-        RequestDelegate next, HttpContext context, AuthorizationPolicy policy, PolicyAuthorizationResult authorizeResult)
+        RequestDelegate next, HttpContext context, AuthorizationPolicy policy,
+        PolicyAuthorizationResult authorizeResult)
     {
         if (authorizeResult.Succeeded)
         {
@@ -51,14 +52,20 @@ internal sealed class Refusals(SecurityLog log) : IAuthorizationMiddlewareResult
         null => new(StatusCode.Unauthenticated, ErrorReasons.TokenMissing,
             "The call has no token; send one as authorization: Bearer."),
         FailureException e => e.Failure,
-        SecurityTokenExpiredException => new(StatusCode.Unauthenticated, ErrorReasons.TokenExpired, "The token has expired."),
-        _ => new(StatusCode.Unauthenticated, ErrorReasons.TokenInvalid, "The token is invalid: this platform does not trust it."),
+        SecurityTokenExpiredException =>
+            new(StatusCode.Unauthenticated, ErrorReasons.TokenExpired, "The token has expired."),
+        _ => new(
+            StatusCode.Unauthenticated, ErrorReasons.TokenInvalid,
+            "The token is invalid: this platform does not trust it."),
     };
 
     // The policies of the endpoints are named after the scopes that they require.
     private static Failure Forbidden(HttpContext http)
     {
-        var scopes = http.GetEndpoint()!.Metadata.GetOrderedMetadata<IAuthorizeData>().Select(required => required.Policy);
-        return new(StatusCode.PermissionDenied, ErrorReasons.ScopeMissing, $"The caller lacks the scope {string.Join(" and ", scopes)}.");
+        var scopes = http.GetEndpoint()!.Metadata.GetOrderedMetadata<IAuthorizeData>()
+            .Select(required => required.Policy);
+        return new(
+            StatusCode.PermissionDenied, ErrorReasons.ScopeMissing,
+            $"The caller lacks the scope {string.Join(" and ", scopes)}.");
     }
 }

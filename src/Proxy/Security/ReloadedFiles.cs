@@ -3,10 +3,10 @@ using Billing.Hosting;
 
 namespace Billing.Proxy.Security;
 
-/// <summary>A value loaded from files that may be replaced while the process runs. The files are checked when the value is read,
-/// at most once per second, and compared by content: a file behind a symbolic link may change without a change of its date. If
-/// changed files cannot be used, such as a new certificate with the old key, that is logged once and the last valid value kept.
-/// </summary>
+/// <summary>A value loaded from files that may be replaced while the process runs. The files are checked when the value
+/// is read, at most once per second, and compared by content: a file behind a symbolic link may change without a change
+/// of its date. If changed files cannot be used, such as a new certificate with the old key, that is logged once and
+/// the last valid value kept.</summary>
 internal sealed partial class ReloadedFiles<T>(
     IReadOnlyList<string> paths, Func<IReadOnlyList<byte[]>, T> make, TimeProvider time, ILogger logger)
     where T : class
@@ -20,7 +20,8 @@ internal sealed partial class ReloadedFiles<T>(
     private volatile T? _value;
 
     /// <summary>The newest valid value.</summary>
-    /// <exception cref="Exception">There is no value yet, and reading the files or creating the value failed.</exception>
+    /// <exception cref="Exception">There is no value yet, and reading the files or creating
+    /// the value failed.</exception>
     public T Value
     {
         get
@@ -53,7 +54,8 @@ internal sealed partial class ReloadedFiles<T>(
         {
             _ = Value;
         }
-        catch (Exception e) when (e is CryptographicException or ArgumentException or IOException or UnauthorizedAccessException or InvalidDataException)
+        catch (Exception e) when (e is CryptographicException or ArgumentException or IOException
+            or UnauthorizedAccessException or InvalidDataException)
         {
             throw new StartupException($"{what} cannot be used: {e.Message}");
         }
@@ -98,6 +100,7 @@ internal sealed partial class ReloadedFiles<T>(
     [LoggerMessage(1, LogLevel.Information, "Reloaded {Files}: the new contents are used from now on")]
     private partial void Reloaded(string files);
 
-    [LoggerMessage(2, LogLevel.Error, "{Files} changed and cannot be used; the previous contents stay in use: {Problem}")]
+    [LoggerMessage(
+        2, LogLevel.Error, "{Files} changed and cannot be used; the previous contents stay in use: {Problem}")]
     private partial void NotReloaded(string files, string problem);
 }

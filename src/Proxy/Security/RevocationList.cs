@@ -5,8 +5,8 @@ using System.Security.Cryptography.X509Certificates;
 
 namespace Billing.Proxy.Security;
 
-/// <summary>A list of an authority's revoked certificates (RFC 5280, section 5), whose signature has been verified. The framework builds
-/// such lists, but reads only those that it has downloaded itself.</summary>
+/// <summary>A list of an authority's revoked certificates (RFC 5280, section 5), whose signature has been verified.
+/// The framework builds such lists, but reads only those that it has downloaded itself.</summary>
 internal sealed class RevocationList
 {
     private const string Pem = "X509 CRL";
@@ -24,7 +24,8 @@ internal sealed class RevocationList
     private readonly HashSet<BigInteger> _serials = [];
 
     /// <summary>Reads a list in DER.</summary>
-    /// <exception cref="CryptographicException">It cannot be read, none of the authorities has signed it, or it is not complete.</exception>
+    /// <exception cref="CryptographicException">It cannot be read, none of the authorities has signed it,
+    /// or it is not complete.</exception>
     private RevocationList(ReadOnlyMemory<byte> encoded, IEnumerable<X509Certificate2> authorities)
     {
         try
@@ -43,15 +44,18 @@ internal sealed class RevocationList
             }
             content.ReadSequence();
             var issuer = new X500DistinguishedName(content.ReadEncodedValue().Span);
-            Authorities = [.. authorities.Where(authority => authority.SubjectName.RawData.AsSpan().SequenceEqual(issuer.RawData)
-                && IsSignedBy(authority, algorithm, signed.Span, signature))];
+            Authorities = [.. authorities.Where(
+                authority => authority.SubjectName.RawData.AsSpan().SequenceEqual(issuer.RawData)
+                    && IsSignedBy(authority, algorithm, signed.Span, signature))];
             if (Authorities.Count == 0)
             {
-                throw new CryptographicException($"The list of '{issuer.Name}' is not signed by one of the authorities in ClientCaFile.");
+                throw new CryptographicException(
+                    $"The list of '{issuer.Name}' is not signed by one of the authorities in ClientCaFile.");
             }
             ReadTime(content);
             Until = content.HasData && IsTime(content) ? ReadTime(content)
-                : throw new CryptographicException($"The list of '{issuer.Name}' does not say when the next one is due (nextUpdate).");
+                : throw new CryptographicException(
+                    $"The list of '{issuer.Name}' does not say when the next one is due (nextUpdate).");
             if (content.HasData && content.PeekTag().HasSameClassAndValue(Asn1Tag.Sequence))
             {
                 ReadEntries(content.ReadSequence());
@@ -70,15 +74,18 @@ internal sealed class RevocationList
     /// <summary>The certificates of the authority that has signed it: of the same name and key.</summary>
     public IReadOnlyList<X509Certificate2> Authorities { get; }
 
-    /// <summary>When the next list is due: from then on, certificates may be revoked that this one does not name.</summary>
+    /// <summary>When the next list is due: from then on, certificates may be revoked that this
+    /// one does not name.</summary>
     public DateTimeOffset Until { get; }
 
     /// <summary>Reads a file: one list in DER, or any number in PEM.</summary>
-    /// <exception cref="CryptographicException">One cannot be used, there is none, or there is none of one of the authorities.</exception>
+    /// <exception cref="CryptographicException">One cannot be used, there is none, or there is none of one
+    /// of the authorities.</exception>
     public static IReadOnlyList<RevocationList> ReadAll(byte[] file, IReadOnlyCollection<X509Certificate2> authorities)
     {
         RevocationList[] all = [.. Encoded(file).Select(encoded => new RevocationList(encoded, authorities))];
-        var without = authorities.FirstOrDefault(authority => !Array.Exists(all, list => list.Authorities.Contains(authority)));
+        var without = authorities.FirstOrDefault(
+            authority => !Array.Exists(all, list => list.Authorities.Contains(authority)));
         return without is null ? all : throw new CryptographicException($"It has no list of '{without.Subject}'.");
     }
 
@@ -110,11 +117,14 @@ internal sealed class RevocationList
         return found;
     }
 
-    private static bool IsSignedBy(X509Certificate2 authority, string algorithm, ReadOnlySpan<byte> content, byte[] signature)
+    private static bool IsSignedBy(
+        X509Certificate2 authority, string algorithm, ReadOnlySpan<byte> content, byte[] signature)
     {
         if (!Algorithms.TryGetValue(algorithm, out var hash))
         {
-            throw new CryptographicException($"It is signed with the algorithm {algorithm}; only RSA (PKCS #1) and ECDSA, with SHA-2, are supported.");
+            throw new CryptographicException(
+                $"It is signed with the algorithm {algorithm}; only RSA (PKCS #1) and ECDSA, with SHA-2, "
+                + "are supported.");
         }
         using var rsa = authority.GetRSAPublicKey();
         using var ecdsa = authority.GetECDsaPublicKey();
@@ -126,7 +136,9 @@ internal sealed class RevocationList
         && tag.TagValue is (int)UniversalTagNumber.UtcTime or (int)UniversalTagNumber.GeneralizedTime;
 
     private static DateTimeOffset ReadTime(AsnReader reader) =>
-        reader.PeekTag().TagValue == (int)UniversalTagNumber.UtcTime ? reader.ReadUtcTime() : reader.ReadGeneralizedTime();
+        reader.PeekTag().TagValue == (int)UniversalTagNumber.UtcTime
+            ? reader.ReadUtcTime()
+            : reader.ReadGeneralizedTime();
 
     private void ReadEntries(AsnReader entries)
     {
@@ -145,7 +157,8 @@ internal sealed class RevocationList
             var id = extension.ReadObjectIdentifier();
             if (extension.PeekTag().HasSameClassAndValue(Asn1Tag.Boolean) && extension.ReadBoolean())
             {
-                throw new CryptographicException($"It has the critical extension {id}; only complete lists are supported.");
+                throw new CryptographicException(
+                    $"It has the critical extension {id}; only complete lists are supported.");
             }
         }
     }

@@ -2,9 +2,10 @@ using Billing.Proxy.Failures;
 
 namespace Billing.Proxy.Security;
 
-/// <summary>Logs who was refused what, under a category of its own. Refusals of one caller for one reason are one line a minute, with their
-/// number. Within a minute at most <see cref="LinesPerMinute"/> callers and reasons have one, so that nobody can fill the log; the next line
-/// is followed by the number of refusals that had none. No line has a token, and none has a text that was not checked. Thread-safe.</summary>
+/// <summary>Logs who was refused what, under a category of its own. Refusals of one caller for one reason are one line
+/// a minute, with their number. Within a minute at most <see cref="LinesPerMinute"/> callers and reasons have one, so
+/// that nobody can fill the log; the next line is followed by the number of refusals that had none. No line has a
+/// token, and none has a text that was not checked. Thread-safe.</summary>
 internal sealed partial class SecurityLog(TimeProvider time, ILoggerFactory loggers)
 {
     /// <summary>The category, for filters.</summary>
@@ -76,8 +77,12 @@ internal sealed partial class SecurityLog(TimeProvider time, ILoggerFactory logg
         return _lines.Count < LinesPerMinute;
     }
 
-    [LoggerMessage(1, LogLevel.Warning, "{Caller} (client id '{ClientId}') was refused {Asked}: {Reason}; {Unlogged} more refusals like it since the last line")]
-    private static partial void LogRefused(ILogger logger, string caller, string clientId, string reason, string asked, long unlogged);
+    [LoggerMessage(
+        1, LogLevel.Warning,
+        "{Caller} (client id '{ClientId}') was refused {Asked}: {Reason}; "
+            + "{Unlogged} more refusals like it since the last line")]
+    private static partial void LogRefused(
+        ILogger logger, string caller, string clientId, string reason, string asked, long unlogged);
 
     [LoggerMessage(2, LogLevel.Warning, "{Unlisted} more refusals have no line, since a minute has at most {Lines}")]
     private static partial void LogUnlisted(ILogger logger, long unlisted, int lines);

@@ -1,7 +1,8 @@
 namespace Billing.Proxy.Security;
 
-/// <summary>The certificates of a proxy and of its callers; section <c>Billing:Tls</c>. TLS is used at the addresses that begin
-/// with <c>https</c>. The files may be replaced while the proxy runs: new connections use the new ones.</summary>
+/// <summary>The certificates of a proxy and of its callers; section <c>Billing:Tls</c>. TLS is used at the
+/// addresses that begin with <c>https</c>. The files may be replaced while the proxy runs: new connections
+/// use the new ones.</summary>
 internal sealed class TlsOptions
 {
     public const string Section = "Billing:Tls";
@@ -15,14 +16,16 @@ internal sealed class TlsOptions
     /// <summary>The password of the private key; empty if the key is not encrypted.</summary>
     public string KeyPassword { get; set; } = "";
 
-    /// <summary>The certificates, in PEM, of the authorities that sign client certificates; empty if callers have none.</summary>
+    /// <summary>The certificates, in PEM, of the authorities that sign client certificates;
+    /// empty if callers have none.</summary>
     public string ClientCaFile { get; set; } = "";
 
-    /// <summary>The lists of the certificates that these authorities have revoked (RFC 5280), one of each: in PEM, or one in DER; empty if no
-    /// certificate is revoked.</summary>
+    /// <summary>The lists of the certificates that these authorities have revoked (RFC 5280), one of each:
+    /// in PEM, or one in DER; empty if no certificate is revoked.</summary>
     public string ClientCrlFile { get; set; } = "";
 
-    /// <summary>Whether a caller without a certificate is refused; otherwise it may authenticate with a token.</summary>
+    /// <summary>Whether a caller without a certificate is refused; otherwise it may
+    /// authenticate with a token.</summary>
     public bool RequireClientCertificate { get; set; }
 
     /// <summary>Whether TLS is configured.</summary>
@@ -36,7 +39,8 @@ internal sealed class TlsOptions
     {
         foreach (var (name, file) in (ReadOnlySpan<(string, string)>)
         [
-            (nameof(CertificateFile), CertificateFile), (nameof(KeyFile), KeyFile), (nameof(ClientCaFile), ClientCaFile), (nameof(ClientCrlFile), ClientCrlFile),
+            (nameof(CertificateFile), CertificateFile), (nameof(KeyFile), KeyFile),
+            (nameof(ClientCaFile), ClientCaFile), (nameof(ClientCrlFile), ClientCrlFile),
         ])
         {
             if (file.Length > 0 && !File.Exists(file))
@@ -50,11 +54,19 @@ internal sealed class TlsOptions
         }
         if (RequireClientCertificate && !KnowsClients)
         {
-            return [$"{Section}:RequireClientCertificate needs {Section}:ClientCaFile, the certificates of the authorities that sign client certificates."];
+            return
+            [
+                $"{Section}:RequireClientCertificate needs {Section}:ClientCaFile, the certificates of the authorities "
+                    + "that sign client certificates.",
+            ];
         }
         if (ClientCrlFile.Length > 0 && !KnowsClients)
         {
-            return [$"{Section}:ClientCrlFile needs {Section}:ClientCaFile, the certificates of the authorities that revoke client certificates."];
+            return
+            [
+                $"{Section}:ClientCrlFile needs {Section}:ClientCaFile, the certificates of the authorities that "
+                    + "revoke client certificates.",
+            ];
         }
         return [];
     }

@@ -10,19 +10,21 @@ namespace Billing.Proxy.Security;
 /// <summary>The server's side of TLS.</summary>
 internal sealed class TlsServer
 {
-    // As long as the SDK waits: many handshakes at once keep a slow machine busy, and a caller that never finishes one costs a connection,
-    // of which an address has a limited number.
+    // As long as the SDK waits: many handshakes at once keep a slow machine busy, and a caller that never finishes one
+    // costs a connection, of which an address has a limited number.
     private static readonly TimeSpan HandshakeTimeout = TimeSpan.FromMinutes(1);
 
     private readonly TlsOptions _options;
     private readonly ReloadedFiles<SslStreamCertificateContext> _own;
     private readonly ClientCertificates? _clients;
 
-    public TlsServer(IOptions<TlsOptions> options, ClientCertificates clients, TimeProvider time, ILogger<TlsServer> logger)
+    public TlsServer(
+        IOptions<TlsOptions> options, ClientCertificates clients, TimeProvider time, ILogger<TlsServer> logger)
     {
         _options = options.Value;
         _clients = _options.KnowsClients ? clients : null;
-        IReadOnlyList<string> files = _options.KeyFile.Length > 0 ? [_options.CertificateFile, _options.KeyFile] : [_options.CertificateFile];
+        IReadOnlyList<string> files =
+            _options.KeyFile.Length > 0 ? [_options.CertificateFile, _options.KeyFile] : [_options.CertificateFile];
         _own = new ReloadedFiles<SslStreamCertificateContext>(files, ReadOwn, time, logger);
     }
 
@@ -33,7 +35,8 @@ internal sealed class TlsServer
     /// <exception cref="StartupException">A file cannot be used.</exception>
     public void Load()
     {
-        _own.Load($"{TlsOptions.Section}:{nameof(TlsOptions.CertificateFile)} ('{_options.CertificateFile}') and its key");
+        _own.Load(
+            $"{TlsOptions.Section}:{nameof(TlsOptions.CertificateFile)} ('{_options.CertificateFile}') and its key");
         _clients?.Load();
     }
 
@@ -44,7 +47,8 @@ internal sealed class TlsServer
         https.ServerCertificateSelector = (_, _) => _own.Value.TargetCertificate;
         https.OnAuthenticate = (connection, handshake) =>
         {
-            // The context includes the intermediate certificates, and follows changes of the files after the server's start.
+            // The context includes the intermediate certificates, and follows changes of the files after
+            // the server's start.
             handshake.ServerCertificateSelectionCallback = null;
             handshake.ServerCertificateContext = _own.Value;
             _clients?.Prepare(connection!, handshake);

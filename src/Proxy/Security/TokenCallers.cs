@@ -15,8 +15,8 @@ using Microsoft.IdentityModel.Tokens;
 
 namespace Billing.Proxy.Security;
 
-/// <summary>Configures the validation of tokens, and caches valid tokens for a short time: the check of a signature costs more
-/// than everything else that a proxy does for a call.</summary>
+/// <summary>Configures the validation of tokens, and caches valid tokens for a short time: the check of a signature
+/// costs more than everything else that a proxy does for a call.</summary>
 internal sealed class TokenCallers(
     IOptions<AuthOptions> options, TimeProvider time, ILogger<TokenCallers> logger) : IDisposable
 {
@@ -67,14 +67,15 @@ internal sealed class TokenCallers(
         else
         {
             bearer.Authority = _options.Authority;
-            // Also for the address of the keys, which the authority tells. AuthOptions refuses an authority without TLS that is not
-            // a loopback address.
+            // Also for the address of the keys, which the authority tells. AuthOptions refuses an authority without TLS
+            // that is not a loopback address.
             bearer.RequireHttpsMetadata = ServiceAddresses.HasTls(_options.Authority);
         }
         bearer.Events = new JwtBearerEvents { OnMessageReceived = Recall, OnTokenValidated = Accept };
     }
 
-    /// <summary>Whether the token in a header was found valid before, and has not expired since. It may have to be validated again.</summary>
+    /// <summary>Whether the token in a header was found valid before, and has not expired since.
+    /// It may have to be validated again.</summary>
     public bool Knows(string header) => _remembered.TryGetValue(KeyOf(header), out _);
 
     public void Dispose() => _remembered.Dispose();
@@ -86,7 +87,9 @@ internal sealed class TokenCallers(
         try
         {
             var keys = new JsonWebKeySet(System.Text.Encoding.UTF8.GetString(files[0]));
-            return keys.GetSigningKeys().Count > 0 ? keys : throw new InvalidDataException("It holds no key for signatures.");
+            return keys.GetSigningKeys().Count > 0
+                ? keys
+                : throw new InvalidDataException("It holds no key for signatures.");
         }
         catch (Exception e) when (e is ArgumentException or JsonException)
         {
@@ -111,7 +114,8 @@ internal sealed class TokenCallers(
 
     private Task Recall(MessageReceivedContext received)
     {
-        if (received.Request.Headers.Authorization is [{ } header] && _remembered.TryGetValue(KeyOf(header), out Remembered? known) && Now < known!.Until)
+        if (received.Request.Headers.Authorization is [{ } header]
+            && _remembered.TryGetValue(KeyOf(header), out Remembered? known) && Now < known!.Until)
         {
             received.Principal = known.Principal;
             received.Success();
@@ -126,7 +130,9 @@ internal sealed class TokenCallers(
         var id = token.Subject is { Length: > 0 } subject ? subject : client;
         if (id is null || !WireFormat.IsName(id) || (client is not null && !WireFormat.IsName(client)))
         {
-            validated.Fail($"The token does not identify a caller: of the claims sub, client_id and azp it has none, or one of more than {WireFormat.NameMax} characters or with control characters.");
+            validated.Fail(
+                "The token does not identify a caller: of the claims sub, client_id and azp it has none, "
+                + $"or one of more than {WireFormat.NameMax} characters or with control characters.");
             return Task.CompletedTask;
         }
         var accounts = Words(token, _options.AccountClaim).ToList();
@@ -134,12 +140,14 @@ internal sealed class TokenCallers(
         {
             validated.Fail(new FailureException(new Failure(
                 StatusCode.Unauthenticated, ErrorReasons.TokenInvalid,
-                $"The token's claim {_options.AccountClaim} has '{UntrustedText.Printable(wrong, WireFormat.NameMax)}'; its entries are {AccountGrants.Form}.")));
+                $"The token's claim {_options.AccountClaim} has "
+                    + $"'{UntrustedText.Printable(wrong, WireFormat.NameMax)}'; "
+                    + $"its entries are {AccountGrants.Form}.")));
             return Task.CompletedTask;
         }
         var caller = new Caller(
-            JwtBearerDefaults.AuthenticationScheme, id, Words(token, "scope").Concat(Words(token, "scp")), new AccountGrants(accounts),
-            Expiry(token), client);
+            JwtBearerDefaults.AuthenticationScheme, id, Words(token, "scope").Concat(Words(token, "scp")),
+            new AccountGrants(accounts), Expiry(token), client);
         validated.Principal = new ClaimsPrincipal(caller);
         Remember(validated.Request.Headers.Authorization.ToString(), validated.Principal, token);
         return Task.CompletedTask;
@@ -155,16 +163,19 @@ internal sealed class TokenCallers(
     }
 
     // Of the token alone: the header may have any number of spaces before it.
-    private static string KeyOf(string header) => Convert.ToBase64String(SHA256.HashData(Encoding.UTF8.GetBytes(header.Split(' ', 2)[^1].Trim())));
+    private static string KeyOf(string header) =>
+        Convert.ToBase64String(SHA256.HashData(Encoding.UTF8.GetBytes(header.Split(' ', 2)[^1].Trim())));
 
-    private DateTimeOffset Expiry(JsonWebToken token) => new DateTimeOffset(token.ValidTo, TimeSpan.Zero) + _options.ClockSkew;
+    private DateTimeOffset Expiry(JsonWebToken token) =>
+        new DateTimeOffset(token.ValidTo, TimeSpan.Zero) + _options.ClockSkew;
 
     private static string? Text(JsonWebToken token, string claim) =>
         token.TryGetPayloadValue<string>(claim, out var text) && text.Length > 0 ? text : null;
 
     /// <summary>The words of a claim that is a space-separated string or an array of strings.</summary>
     private static IEnumerable<string> Words(JsonWebToken token, string claim) =>
-        token.Claims.Where(c => c.Type == claim).SelectMany(c => c.Value.Split(' ', StringSplitOptions.RemoveEmptyEntries));
+        token.Claims.Where(c => c.Type == claim)
+            .SelectMany(c => c.Value.Split(' ', StringSplitOptions.RemoveEmptyEntries));
 
     private sealed record Remembered(ClaimsPrincipal Principal, DateTimeOffset Until);
 }

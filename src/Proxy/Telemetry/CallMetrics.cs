@@ -9,8 +9,8 @@ using Grpc.Core;
 
 namespace Billing.Proxy.Telemetry;
 
-/// <summary>Measures every gRPC call to the proxy, including calls refused before they reach a service, and names its span. Also
-/// reports how full the proxy is. REST calls are measured by ASP.NET Core itself.</summary>
+/// <summary>Measures every gRPC call to the proxy, including calls refused before they reach a service, and names its
+/// span. Also reports how full the proxy is. REST calls are measured by ASP.NET Core itself.</summary>
 internal sealed class CallMetrics : IDisposable
 {
     public const string MeterName = "Billing.Proxy";
@@ -29,25 +29,32 @@ internal sealed class CallMetrics : IDisposable
             "rpc.server.call.duration", "s", "From the call's arrival until its status is sent.",
             advice: new InstrumentAdvice<double> { HistogramBucketBoundaries = MessagingMetrics.DurationBounds });
         _meter.CreateObservableGauge(
-            "billing.proxy.places.used", () => admission.InFlight, "{place}", "Places taken by calls in flight, open streams, and the streams' payments in flight.");
+            "billing.proxy.places.used", () => admission.InFlight, "{place}",
+            "Places taken by calls in flight, open streams, and the streams' payments in flight.");
         _meter.CreateObservableGauge(
             "billing.proxy.places.streams", () => admission.OfStreams, "{place}", "Places taken by streams.");
         _meter.CreateObservableGauge(
-            "billing.proxy.places.limit", () => admission.Places, "{place}", "The limit on places; calls above it are refused.");
+            "billing.proxy.places.limit", () => admission.Places, "{place}",
+            "The limit on places; calls above it are refused.");
         _meter.CreateObservableGauge(
-            "billing.proxy.caller.rate.limit", () => admission.CallerRate, "{call}/s", "The calls per second that a caller may make; 0 for any number.");
+            "billing.proxy.caller.rate.limit", () => admission.CallerRate, "{call}/s",
+            "The calls per second that a caller may make; 0 for any number.");
     }
 
     public void Dispose() => _meter.Dispose();
 
     /// <summary>The middleware.</summary>
     public Task InvokeAsync(HttpContext http, RequestDelegate next) =>
-        Refusals.IsGrpc(http.Request) && (_durations.Enabled || Activity.Current is { IsAllDataRequested: true }) ? MeasureAsync(http, next) : next(http);
+        Refusals.IsGrpc(http.Request) && (_durations.Enabled || Activity.Current is { IsAllDataRequested: true })
+            ? MeasureAsync(http, next)
+            : next(http);
 
     private async Task MeasureAsync(HttpContext http, RequestDelegate next)
     {
         var since = Stopwatch.GetTimestamp();
-        var method = http.GetEndpoint()?.Metadata.GetMetadata<GrpcMethodMetadata>()?.Method.FullName is { } name ? name[1..] : OtherMethod;
+        var method = http.GetEndpoint()?.Metadata.GetMetadata<GrpcMethodMetadata>()?.Method.FullName is { } name
+            ? name[1..]
+            : OtherMethod;
         string? thrown = null;
         try
         {
@@ -94,7 +101,9 @@ internal sealed class CallMetrics : IDisposable
 
     private static StatusCode StatusOf(HttpContext http, bool failed)
     {
-        if (int.TryParse(GrpcFailure.TrailerOf(http, "grpc-status"), System.Globalization.CultureInfo.InvariantCulture, out var code) && Errors.IsStatus(code))
+        if (int.TryParse(
+            GrpcFailure.TrailerOf(http, "grpc-status"), System.Globalization.CultureInfo.InvariantCulture, out var code)
+            && Errors.IsStatus(code))
         {
             return (StatusCode)code;
         }
@@ -110,7 +119,8 @@ internal sealed class CallMetrics : IDisposable
         StatusCodes.Status401Unauthorized => StatusCode.Unauthenticated,
         StatusCodes.Status403Forbidden => StatusCode.PermissionDenied,
         StatusCodes.Status404NotFound => StatusCode.Unimplemented,
-        StatusCodes.Status429TooManyRequests or StatusCodes.Status502BadGateway or StatusCodes.Status503ServiceUnavailable
+        StatusCodes.Status429TooManyRequests or StatusCodes.Status502BadGateway
+            or StatusCodes.Status503ServiceUnavailable
             or StatusCodes.Status504GatewayTimeout => StatusCode.Unavailable,
         _ => StatusCode.Unknown,
     };

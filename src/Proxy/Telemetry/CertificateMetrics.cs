@@ -13,9 +13,11 @@ internal static class CertificateMetrics
     public static void Report(IMeterFactory meters, TlsServer server, ClientCertificates clients, TimeProvider time) =>
         meters.Create(CallMetrics.MeterName).CreateObservableGauge(
             "billing.tls.validity", () => Observe(server, clients, time.WallClock().GetUtcNow()), "s",
-            "For how long the certificate, or the list of revoked client certificates that is due first, is still valid; below zero since when it is not.");
+            "For how long the certificate, or the list of revoked client certificates that is due first, "
+                + "is still valid; below zero since when it is not.");
 
-    private static IEnumerable<Measurement<double>> Observe(TlsServer server, ClientCertificates clients, DateTimeOffset now)
+    private static IEnumerable<Measurement<double>> Observe(
+        TlsServer server, ClientCertificates clients, DateTimeOffset now)
     {
         yield return Left(server.ValidUntil, "certificate");
         if (clients.ListsValidUntil is { } listed)
@@ -23,6 +25,7 @@ internal static class CertificateMetrics
             yield return Left(listed, "revocation_list");
         }
 
-        Measurement<double> Left(DateTimeOffset until, string file) => new((until - now).TotalSeconds, new KeyValuePair<string, object?>(File, file));
+        Measurement<double> Left(DateTimeOffset until, string file) =>
+            new((until - now).TotalSeconds, new KeyValuePair<string, object?>(File, file));
     }
 }

@@ -4,18 +4,22 @@ using Grpc.Core;
 
 namespace Billing.Proxy.Telemetry;
 
-/// <summary>Which answers metrics and spans count as errors (<c>error.type</c>), and the names of statuses in them.</summary>
+/// <summary>Which answers metrics and spans count as errors (<c>error.type</c>), and the names of
+/// statuses in them.</summary>
 internal static class Errors
 {
     private static readonly string[] Names =
         [.. Enum.GetValues<StatusCode>().Order().Select(code => string.Concat(
-            code.ToString().Select((c, i) => i > 0 && char.IsUpper(c) ? "_" + c : char.ToUpperInvariant(c).ToString())).Replace("O_K", "OK", StringComparison.Ordinal))];
+            code.ToString().Select((c, i) => i > 0 && char.IsUpper(c) ? "_" + c : char.ToUpperInvariant(c).ToString()))
+                .Replace("O_K", "OK", StringComparison.Ordinal))];
 
-    /// <summary>Whether an answer is an error: as OpenTelemetry's conventions for gRPC servers have it, what callers cause is none. The end
-    /// of a stream that was idle or open for long is none either, though its status is UNAVAILABLE: its caller opens another.</summary>
+    /// <summary>Whether an answer is an error: as OpenTelemetry's conventions for gRPC servers have it, what callers
+    /// cause is none. The end of a stream that was idle or open for long is none either, though its status is
+    /// UNAVAILABLE: its caller opens another.</summary>
     public static bool IsError(StatusCode status, string? reason) => status switch
     {
-        StatusCode.Unknown or StatusCode.DeadlineExceeded or StatusCode.Unimplemented or StatusCode.Internal or StatusCode.DataLoss => true,
+        StatusCode.Unknown or StatusCode.DeadlineExceeded or StatusCode.Unimplemented or StatusCode.Internal
+            or StatusCode.DataLoss => true,
         StatusCode.Unavailable => reason is not (ErrorReasons.StreamIdle or ErrorReasons.StreamTooOld),
         _ => false,
     };

@@ -25,7 +25,8 @@ internal static class WebhookMetrics
         "billing.webhooks.pending", "{event}", "Events that wait for a receiver, parked ones included.");
 
     private static readonly Gauge<double> OldestAge = Meter.CreateGauge<double>(
-        "billing.webhooks.oldest.age", "s", "Time since the oldest event that waits for a receiver was taken over; 0 if none waits.");
+        "billing.webhooks.oldest.age", "s",
+        "Time since the oldest event that waits for a receiver was taken over; 0 if none waits.");
 
     private static readonly Gauge<long> Parked = Meter.CreateGauge<long>(
         "billing.webhooks.parked.accounts", "{account}", "Accounts whose events for a receiver are parked now.");
@@ -43,7 +44,8 @@ internal static class WebhookMetrics
 
     public static void Delivered(string receiver, int events) => DeliveredEvents.Add(events, Of(receiver));
 
-    public static void Failed(string receiver, string reason) => FailedAttempts.Add(1, Of(receiver), new("error.type", reason));
+    public static void Failed(string receiver, string reason) =>
+        FailedAttempts.Add(1, Of(receiver), new("error.type", reason));
 
     public static void Park(string receiver, int accounts) => ParkedAccounts.Add(accounts, Of(receiver));
 

@@ -1,7 +1,7 @@
 namespace Billing.DeploymentTests.Bootstrap;
 
-/// <summary>The functions for the installation of machines, without a machine: each test runs them in a shell, in its own folder.
-/// </summary>
+/// <summary>The functions for the installation of machines, without a machine: each test runs them in a shell,
+/// in its own folder.</summary>
 public sealed class BootstrapScripts : IDisposable
 {
     private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory();
@@ -10,11 +10,15 @@ public sealed class BootstrapScripts : IDisposable
 
     [Fact]
     public async Task A_missing_settings_file_is_reported() =>
-        AssertRefused("nowhere/host.env is missing: it must contain this machine's settings", await RunAsync("load_settings nowhere/host.env"));
+        AssertRefused(
+            "nowhere/host.env is missing: it must contain this machine's settings",
+            await RunAsync("load_settings nowhere/host.env"));
 
     [Fact]
     public async Task A_missing_setting_is_reported() =>
-        AssertRefused("BILLING_ZONE is missing in /etc/billing/host.env", await RunAsync("BILLING_NAME=proxy-1; require_settings BILLING_NAME BILLING_ZONE"));
+        AssertRefused(
+            "BILLING_ZONE is missing in /etc/billing/host.env",
+            await RunAsync("BILLING_NAME=proxy-1; require_settings BILLING_NAME BILLING_ZONE"));
 
     [Theory]
     [InlineData("short", "must be 8 to 200 letters, digits")]
@@ -22,9 +26,11 @@ public sealed class BootstrapScripts : IDisposable
     [InlineData("", "must be 8 to 200 letters, digits")]
     public async Task A_secret_that_would_break_a_file_is_rejected_and_not_printed(string value, string message)
     {
-        await File.WriteAllTextAsync(Path.Combine(_folder.FullName, "one"), value, TestContext.Current.CancellationToken);
+        await File.WriteAllTextAsync(
+            Path.Combine(_folder.FullName, "one"), value, TestContext.Current.CancellationToken);
 
-        var result = await RunAsync($"BILLING_SECRETS=file:{_folder.FullName}; password=$(secret one); echo \"not reached: $password\"");
+        var result = await RunAsync(
+            $"BILLING_SECRETS=file:{_folder.FullName}; password=$(secret one); echo \"not reached: $password\"");
 
         AssertRefused(message, result);
         Assert.DoesNotContain("not reached", result.Output, StringComparison.Ordinal);
@@ -33,7 +39,9 @@ public sealed class BootstrapScripts : IDisposable
 
     [Fact]
     public async Task Secrets_only_come_from_the_parameter_store_or_a_folder() =>
-        AssertRefused("BILLING_SECRETS=http://there: must begin with ssm: or file:", await RunAsync("BILLING_SECRETS=http://there; secret one"));
+        AssertRefused(
+            "BILLING_SECRETS=http://there: must begin with ssm: or file:",
+            await RunAsync("BILLING_SECRETS=http://there; secret one"));
 
     [Fact]
     public async Task Only_a_file_with_different_content_is_replaced_and_counts_as_a_change()
@@ -79,14 +87,18 @@ public sealed class BootstrapScripts : IDisposable
 
         using var json = System.Text.Json.JsonDocument.Parse(result.Output);
         Assert.Equal("http://10.0.0.3:5000", json.RootElement.GetProperty("Urls").GetString());
-        Assert.Equal("secret-of-proxy", json.RootElement.GetProperty("Billing:Kafka:Properties:sasl.password").GetString());
-        Assert.Equal("10.0.0.1:9092,10.0.0.2:9092", json.RootElement.GetProperty("Billing:Kafka:BootstrapServers").GetString());
+        Assert.Equal(
+            "secret-of-proxy", json.RootElement.GetProperty("Billing:Kafka:Properties:sasl.password").GetString());
+        Assert.Equal(
+            "10.0.0.1:9092,10.0.0.2:9092", json.RootElement.GetProperty("Billing:Kafka:BootstrapServers").GetString());
     }
 
     [Theory]
     [InlineData("10.0.0.1:5432", "billing 10.0.0.1:5432\n")]
     [InlineData("10.0.0.1:5432,10.0.1.1:5432", "billing 10.0.0.1:5432,10.0.1.1:5432\n")]
-    [InlineData("billing=10.0.0.1:5432 two=10.0.1.2:5432,10.0.2.2:5432", "billing 10.0.0.1:5432\ntwo 10.0.1.2:5432,10.0.2.2:5432\n")]
+    [InlineData(
+        "billing=10.0.0.1:5432 two=10.0.1.2:5432,10.0.2.2:5432",
+        "billing 10.0.0.1:5432\ntwo 10.0.1.2:5432,10.0.2.2:5432\n")]
     public async Task Databases_have_names_and_the_only_one_needs_none(string variable, string expected) =>
         Assert.Equal(expected, (await RunAsync($"BILLING_POSTGRES='{variable}'; databases")).Succeeded().Output);
 
@@ -108,9 +120,12 @@ public sealed class BootstrapScripts : IDisposable
             install_backend Payments payment-backend
             """)).Succeeded();
 
-        Assert.Contains("Billing:EventStore:Databases:billing\nHost=10.0.0.1:5432;Database=billing;Username=billing_backend;Password=secret-of-backend\n", result.Output, StringComparison.Ordinal);
         Assert.Contains(
-            "Billing:EventStore:Databases:two\nHost=10.0.1.2:5432,10.0.2.2:5432;Database=billing;Username=billing_backend;Password=secret-of-backend;Target Session Attributes=primary\n",
+            "Billing:EventStore:Databases:billing\nHost=10.0.0.1:5432;Database=billing;Username=billing_backend;"
+                + "Password=secret-of-backend\n", result.Output, StringComparison.Ordinal);
+        Assert.Contains(
+            "Billing:EventStore:Databases:two\nHost=10.0.1.2:5432,10.0.2.2:5432;Database=billing;"
+                + "Username=billing_backend;Password=secret-of-backend;Target Session Attributes=primary\n",
             result.Output, StringComparison.Ordinal);
     }
 
@@ -127,8 +142,12 @@ public sealed class BootstrapScripts : IDisposable
             postgres_connection owner 10.0.0.1:5432
             """)).Succeeded();
 
-        Assert.Contains("Billing:Kafka:Properties:sasl.password\nnew-of-proxy\nBilling:Kafka:FormerPassword\nold-of-proxy\n", result.Output, StringComparison.Ordinal);
-        Assert.Contains("Billing:Kafka:Properties:sasl.password\none-of-operator\nthe server: new-of-proxy one-of-operator\n", result.Output, StringComparison.Ordinal);
+        Assert.Contains(
+            "Billing:Kafka:Properties:sasl.password\nnew-of-proxy\nBilling:Kafka:FormerPassword\nold-of-proxy\n",
+            result.Output, StringComparison.Ordinal);
+        Assert.Contains(
+            "Billing:Kafka:Properties:sasl.password\none-of-operator\nthe server: new-of-proxy one-of-operator\n",
+            result.Output, StringComparison.Ordinal);
         Assert.EndsWith("Password=new-of-owner", result.Output, StringComparison.Ordinal);
     }
 
@@ -156,15 +175,18 @@ public sealed class BootstrapScripts : IDisposable
             {
                 ["Urls"] = "http://10.0.0.9:5001",
                 ["Billing:Webhooks:ConnectionString"] =
-                    "Host=10.0.0.1:5432,10.0.1.1:5432;Database=billing;Username=billing_webhooks;Password=secret-of-webhooks;Target Session Attributes=primary",
+                    "Host=10.0.0.1:5432,10.0.1.1:5432;Database=billing;Username=billing_webhooks;"
+                    + "Password=secret-of-webhooks;Target Session Attributes=primary",
                 ["Billing:Webhooks:Receivers:shop:Url"] = "https://shop.example/events?a=b",
                 ["Billing:Webhooks:Receivers:shop:Secret"] = "whsec_b2Zfc2hvcF9hbmRfb25seV9vZl9pdCE=",
                 ["Billing:Webhooks:Receivers:other:Url"] = "https://other.example",
-                ["Billing:Webhooks:Receivers:other:Secret"] = "whsec_bmV3X29mX290aGVyX29uZV9vbmx5X18= whsec_b2xkX29mX290aGVyX29uZV9vbmx5X18=",
+                ["Billing:Webhooks:Receivers:other:Secret"] =
+                    "whsec_bmV3X29mX290aGVyX29uZV9vbmx5X18= whsec_b2xkX29mX290aGVyX29uZV9vbmx5X18=",
                 ["Billing:Webhooks:Receivers:shop:Events"] = "PAYMENT_ACCEPTED,PAYMENT_DECLINED",
                 ["Billing:Webhooks:AllowedNetworks"] = "10.1.0.0/16",
             },
-            json.RootElement.EnumerateObject().ToDictionary(setting => setting.Name, setting => setting.Value.GetString()!));
+            json.RootElement.EnumerateObject()
+                .ToDictionary(setting => setting.Name, setting => setting.Value.GetString()!));
     }
 
     [Theory]
@@ -206,17 +228,23 @@ public sealed class BootstrapScripts : IDisposable
     [Fact]
     public async Task The_first_three_brokers_are_controllers_and_later_ones_are_not()
     {
-        const string Nodes = "BILLING_KAFKA_NODES=1@10.0.0.1,2@10.0.1.1,3@10.0.2.1,4@10.0.0.2; BILLING_ZONE=a; BILLING_SECRETS=file:$PWD; mkdir -p kafka; echo -n secret-of-admin >kafka/admin; . \"$BILLING_BOOTSTRAP/tiers/kafka.sh\"; ";
+        const string Nodes =
+            "BILLING_KAFKA_NODES=1@10.0.0.1,2@10.0.1.1,3@10.0.2.1,4@10.0.0.2; BILLING_ZONE=a; "
+            + "BILLING_SECRETS=file:$PWD; mkdir -p kafka; echo -n secret-of-admin >kafka/admin; . "
+            + "\"$BILLING_BOOTSTRAP/tiers/kafka.sh\"; ";
 
-        var first = (await RunAsync(Nodes + "BILLING_ADDRESS=10.0.0.1; kafka_properties")).Succeeded().Output.Split('\n');
-        var fourth = (await RunAsync(Nodes + "BILLING_ADDRESS=10.0.0.2; kafka_properties")).Succeeded().Output.Split('\n');
+        var first = (await RunAsync(Nodes + "BILLING_ADDRESS=10.0.0.1; kafka_properties")).Succeeded().Output
+            .Split('\n');
+        var fourth = (await RunAsync(Nodes + "BILLING_ADDRESS=10.0.0.2; kafka_properties")).Succeeded().Output
+            .Split('\n');
 
         Assert.Contains("process.roles=broker,controller", first);
         Assert.Contains("listeners=CLIENT://10.0.0.1:9092,BROKER://10.0.0.1:9094,CONTROLLER://10.0.0.1:9093", first);
         Assert.Contains("process.roles=broker", fourth);
         Assert.Contains("node.id=4", fourth);
         Assert.Contains("listeners=CLIENT://10.0.0.2:9092,BROKER://10.0.0.2:9094", fourth);
-        Assert.All([first, fourth], lines => Assert.Contains("controller.quorum.voters=1@10.0.0.1:9093,2@10.0.1.1:9093,3@10.0.2.1:9093", lines));
+        Assert.All([first, fourth], lines =>
+            Assert.Contains("controller.quorum.voters=1@10.0.0.1:9093,2@10.0.1.1:9093,3@10.0.2.1:9093", lines));
     }
 
     [Theory]
@@ -245,7 +273,8 @@ public sealed class BootstrapScripts : IDisposable
 
     [Fact]
     public async Task Another_place_for_backups_is_rejected() => AssertRefused(
-        "BILLING_BACKUP=backup: must be s3://BUCKET or a folder", await RunAsync(". \"$BILLING_BOOTSTRAP/tiers/postgres.sh\"; BILLING_BACKUP=backup backup_settings"));
+        "BILLING_BACKUP=backup: must be s3://BUCKET or a folder",
+        await RunAsync(". \"$BILLING_BOOTSTRAP/tiers/postgres.sh\"; BILLING_BACKUP=backup backup_settings"));
 
     [Fact]
     public async Task Brokers_change_to_a_new_password_in_three_installations()
@@ -270,8 +299,10 @@ public sealed class BootstrapScripts : IDisposable
             [
                 """known: username="broker" password="password-one" user_broker="password-one" """,
                 """known: username="broker" password="password-one" user_broker="password-one" """,
-                """unknown: username="broker" password="password-one" user_broker="password-one" user_broker="password-two" """,
-                """unknown: username="broker" password="password-two" user_broker="password-two" user_broker="password-one" """,
+                """unknown: username="broker" password="password-one" user_broker="password-one" """
+                    + """user_broker="password-two" """,
+                """unknown: username="broker" password="password-two" user_broker="password-two" """
+                    + """user_broker="password-one" """,
                 """known: username="broker" password="password-two" user_broker="password-two" """,
             ],
             result.Output.Split('\n', StringSplitOptions.RemoveEmptyEntries).Select(line => line + " "));
@@ -289,7 +320,9 @@ public sealed class BootstrapScripts : IDisposable
     [Fact]
     public async Task A_broker_that_is_not_among_the_nodes_is_rejected() => AssertRefused(
         "BILLING_KAFKA_NODES=1@10.0.0.1 does not name this machine, 10.0.0.9",
-        await RunAsync(". \"$BILLING_BOOTSTRAP/tiers/kafka.sh\"; BILLING_KAFKA_NODES=1@10.0.0.1; BILLING_ADDRESS=10.0.0.9; kafka_properties"));
+        await RunAsync(
+            ". \"$BILLING_BOOTSTRAP/tiers/kafka.sh\"; BILLING_KAFKA_NODES=1@10.0.0.1; BILLING_ADDRESS=10.0.0.9; "
+            + "kafka_properties"));
 
     private static void AssertRefused(string message, ToolResult result)
     {
@@ -303,7 +336,11 @@ public sealed class BootstrapScripts : IDisposable
         var bootstrap = Path.Combine(Repository.Root, "deploy/bootstrap");
         return ExternalTool.RunAsync(
             ExternalTool.Need("bash"),
-            ["-c", $"set -euo pipefail; shopt -s inherit_errexit; BILLING_BOOTSTRAP='{bootstrap}'; . \"$BILLING_BOOTSTRAP/common.sh\"\n{script}"],
+            [
+                "-c",
+                $"set -euo pipefail; shopt -s inherit_errexit; BILLING_BOOTSTRAP='{bootstrap}'; . "
+                    + $"\"$BILLING_BOOTSTRAP/common.sh\"\n{script}",
+            ],
             _folder.FullName);
     }
 }

@@ -1,7 +1,7 @@
 namespace Billing.DeploymentTests.Bootstrap;
 
-/// <summary>The backups of the database and the archive of its write-ahead log, with pgBackRest and a server of the test's own, which has
-/// the settings that a machine gets. The rehearsal restores the platform from them.</summary>
+/// <summary>The backups of the database and the archive of its write-ahead log, with pgBackRest and a server of the
+/// test's own, which has the settings that a machine gets. The rehearsal restores the platform from them.</summary>
 public sealed class DatabaseBackups : IAsyncLifetime
 {
     private readonly string _folder = Directory.CreateTempSubdirectory().FullName;
@@ -10,13 +10,20 @@ public sealed class DatabaseBackups : IAsyncLifetime
     public async ValueTask InitializeAsync()
     {
         Assert.SkipUnless(File.Exists("/usr/bin/pgbackrest"), "pgBackRest is not installed");
-        Assert.SkipUnless(File.Exists("/usr/lib/postgresql/15/bin/pg_ctl"), "PostgreSQL 15 is not installed as a package of Debian's");
-        Assert.SkipUnless(Environment.IsPrivilegedProcess, "needs root, as the bootstrap does: the server and its backups belong to its account");
+        Assert.SkipUnless(
+            File.Exists("/usr/lib/postgresql/15/bin/pg_ctl"),
+            "PostgreSQL 15 is not installed as a package of Debian's");
+        Assert.SkipUnless(
+            Environment.IsPrivilegedProcess,
+            "needs root, as the bootstrap does: the server and its backups belong to its account");
         foreach (var script in (string[])["archived.sh", "backup.sh", "metrics.sh"])
         {
-            var text = await File.ReadAllTextAsync(Path.Combine(Repository.Root, "deploy/bootstrap/postgres", script), Token);
-            await File.WriteAllTextAsync(Path.Combine(_folder, script), text.Replace("/var/lib/postgresql/15/main", _folder + "/main", StringComparison.Ordinal)
-                .Replace("/run/lock", _folder, StringComparison.Ordinal), Token);
+            var text = await File.ReadAllTextAsync(
+                Path.Combine(Repository.Root, "deploy/bootstrap/postgres", script), Token);
+            await File.WriteAllTextAsync(
+                Path.Combine(_folder, script),
+                text.Replace("/var/lib/postgresql/15/main", _folder + "/main", StringComparison.Ordinal)
+                    .Replace("/run/lock", _folder, StringComparison.Ordinal), Token);
         }
         (await RunAsync("""
             chown postgres:postgres .

@@ -5,14 +5,24 @@ namespace Billing.DeploymentTests.Bootstrap;
 /// <summary>The systemd units that machines get, checked by systemd itself.</summary>
 public sealed partial class UnitFiles
 {
-    // The highest allowed exposure of a service, out of 100: ours have 16; a Debian service without any hardening has 96.
+    // The highest allowed exposure of a service, out of 100: ours have 16; a Debian service without any
+    // hardening has 96.
     private const string ExposureMax = "25";
 
     private static readonly string Folder = Path.Combine(Repository.Root, "deploy/bootstrap/units");
 
-    public static TheoryData<string> Units { get; } = [.. Directory.EnumerateFiles(Folder, "billing-*").Select(path => Path.GetFileName(path))];
+    public static TheoryData<string> Units { get; } =
+    [
+        .. Directory.EnumerateFiles(Folder, "billing-*").Select(path => Path.GetFileName(path)),
+    ];
 
-    public static TheoryData<string> Services { get; } = [.. new[] { "billing-proxy.service", "billing-backend.service", "billing-webhooks.service", "billing-kafka.service" }];
+    public static TheoryData<string> Services { get; } =
+    [
+        .. new[]
+        {
+            "billing-proxy.service", "billing-backend.service", "billing-webhooks.service", "billing-kafka.service",
+        },
+    ];
 
     [Theory]
     [MemberData(nameof(Units))]
@@ -29,7 +39,9 @@ public sealed partial class UnitFiles
         var text = await ReadAsync("billing-proxy.service");
         Assert.Contains(sound, text, StringComparison.Ordinal);
 
-        Assert.Contains(finding, await VerifyAsync("billing-proxy.service", text.Replace(sound, broken, StringComparison.Ordinal)), StringComparison.Ordinal);
+        Assert.Contains(
+            finding, await VerifyAsync("billing-proxy.service", text.Replace(sound, broken, StringComparison.Ordinal)),
+            StringComparison.Ordinal);
     }
 
     [Theory]
@@ -45,7 +57,8 @@ public sealed partial class UnitFiles
         Assert.NotEqual(0, (await ExposureAsync("billing-proxy.service", text)).ExitCode);
     }
 
-    /// <summary>Exit code 2 means invalid settings; after any other failure, a service is restarted without a limit.</summary>
+    /// <summary>Exit code 2 means invalid settings; after any other failure, a service is
+    /// restarted without a limit.</summary>
     [Theory]
     [MemberData(nameof(Services))]
     public async Task A_failed_service_is_restarted_without_a_limit(string unit)
@@ -66,15 +79,23 @@ public sealed partial class UnitFiles
         var analyze = ExternalTool.Need("systemd-analyze");
         var folder = Directory.CreateTempSubdirectory();
         var file = Path.Combine(folder.FullName, unit);
-        await File.WriteAllTextAsync(file, Command().Replace(text, "ExecStart=/bin/true"), TestContext.Current.CancellationToken);
+        await File.WriteAllTextAsync(
+            file, Command().Replace(text, "ExecStart=/bin/true"), TestContext.Current.CancellationToken);
         if (unit.EndsWith(".timer", StringComparison.Ordinal))
         {
             var service = Path.ChangeExtension(unit, ".service");
-            await File.WriteAllTextAsync(Path.Combine(folder.FullName, service), Command().Replace(await ReadAsync(service), "ExecStart=/bin/true"), TestContext.Current.CancellationToken);
+            await File.WriteAllTextAsync(
+                Path.Combine(folder.FullName, service),
+                Command().Replace(await ReadAsync(service), "ExecStart=/bin/true"),
+                TestContext.Current.CancellationToken);
         }
-        var result = await ExternalTool.RunAsync(analyze, ["verify", "--man=no", file], environment: new Dictionary<string, string> { ["SYSTEMD_UNIT_PATH"] = folder.FullName + ":" });
+        var result = await ExternalTool.RunAsync(
+            analyze, ["verify", "--man=no", file],
+            environment: new Dictionary<string, string> { ["SYSTEMD_UNIT_PATH"] = folder.FullName + ":" });
         folder.Delete(recursive: true);
-        return string.Join('\n', (result.Output + result.Errors).Split('\n').Where(line => line.Contains(folder.FullName, StringComparison.Ordinal) || line.StartsWith("billing-", StringComparison.Ordinal)));
+        return string.Join('\n', (result.Output + result.Errors).Split('\n').Where(line =>
+            line.Contains(folder.FullName, StringComparison.Ordinal)
+            || line.StartsWith("billing-", StringComparison.Ordinal)));
     }
 
     private static async Task<ToolResult> ExposureAsync(string unit, string text)
@@ -83,15 +104,19 @@ public sealed partial class UnitFiles
         var folder = Directory.CreateTempSubdirectory();
         var file = Path.Combine(folder.FullName, unit);
         await File.WriteAllTextAsync(file, text, TestContext.Current.CancellationToken);
-        var result = await ExternalTool.RunAsync(analyze, ["security", "--offline=true", "--no-pager", "--threshold=" + ExposureMax, file]);
+        var result = await ExternalTool.RunAsync(
+            analyze, ["security", "--offline=true", "--no-pager", "--threshold=" + ExposureMax, file]);
         folder.Delete(recursive: true);
-        Assert.SkipWhen(result.Errors.Contains("unrecognized option", StringComparison.Ordinal), "systemd-analyze here is older than 250 and cannot judge files");
+        Assert.SkipWhen(
+            result.Errors.Contains("unrecognized option", StringComparison.Ordinal),
+            "systemd-analyze here is older than 250 and cannot judge files");
         return result;
     }
 
     [GeneratedRegex("""^ExecStart=(.*\\\n)*.*$""", RegexOptions.Multiline)]
     private static partial Regex Command();
 
-    [GeneratedRegex("^(Protect|Private|Restrict|SystemCall|Capability|NoNew|Lock|Remove|UMask).*$", RegexOptions.Multiline)]
+    [GeneratedRegex(
+        "^(Protect|Private|Restrict|SystemCall|Capability|NoNew|Lock|Remove|UMask).*$", RegexOptions.Multiline)]
     private static partial Regex Hardening();
 }

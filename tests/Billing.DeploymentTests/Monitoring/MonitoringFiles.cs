@@ -2,13 +2,14 @@ using System.Text.Json.Nodes;
 
 namespace Billing.DeploymentTests.Monitoring;
 
-/// <summary>The files of deploy/monitoring are valid for the programs that read them, and each check detects its mistake.
-/// </summary>
+/// <summary>The files of deploy/monitoring are valid for the programs that read them, and each check
+/// detects its mistake.</summary>
 public sealed class MonitoringFiles
 {
     private static readonly string Folder = Path.Combine(Repository.Root, "deploy/monitoring");
 
-    private static JsonObject Collector { get; } = ReleaseYaml.Read(File.ReadAllText(Path.Combine(Folder, "collector/config.yaml")))[0];
+    private static JsonObject Collector { get; } = ReleaseYaml.Read(
+        File.ReadAllText(Path.Combine(Folder, "collector/config.yaml")))[0];
 
     // Under deploy/.
     private const string ServiceAlerts = "monitoring/prometheus/rules/alerts.yml";
@@ -55,11 +56,14 @@ public sealed class MonitoringFiles
     public void Every_alert_has_a_test_that_it_fires_and_one_that_it_does_not(string rules, string tests)
     {
         var cases = Read(tests).Items("tests").SelectMany(test => test.Items("alert_rule_test")).ToList();
-        var alerts = Read(rules).Items("groups").SelectMany(group => group.Items("rules")).Select(rule => rule.Text("alert")!).ToList();
+        var alerts = Read(rules).Items("groups").SelectMany(group => group.Items("rules"))
+            .Select(rule => rule.Text("alert")!).ToList();
 
         Assert.NotEmpty(alerts);
-        Assert.All(alerts, alert => Assert.Contains(cases, c => c.Text("alertname") == alert && c.Items("exp_alerts").Any()));
-        Assert.All(alerts, alert => Assert.Contains(cases, c => c.Text("alertname") == alert && !c.Items("exp_alerts").Any()));
+        Assert.All(
+            alerts, alert => Assert.Contains(cases, c => c.Text("alertname") == alert && c.Items("exp_alerts").Any()));
+        Assert.All(
+            alerts, alert => Assert.Contains(cases, c => c.Text("alertname") == alert && !c.Items("exp_alerts").Any()));
     }
 
     [Fact]
@@ -71,13 +75,16 @@ public sealed class MonitoringFiles
         {
             foreach (var file in (string[])["rules/recording.yml", "rules/alerts.yml", "tests/alerts.yml"])
             {
-                var text = await File.ReadAllTextAsync(Path.Combine(Folder, "prometheus", file), TestContext.Current.CancellationToken);
+                var text = await File.ReadAllTextAsync(
+                    Path.Combine(Folder, "prometheus", file), TestContext.Current.CancellationToken);
                 Directory.CreateDirectory(Path.GetDirectoryName(Path.Combine(copy.FullName, file))!);
                 await File.WriteAllTextAsync(
-                    Path.Combine(copy.FullName, file), text.Replace("> 0.01", "> 0.5", StringComparison.Ordinal), TestContext.Current.CancellationToken);
+                    Path.Combine(copy.FullName, file), text.Replace("> 0.01", "> 0.5", StringComparison.Ordinal),
+                    TestContext.Current.CancellationToken);
             }
 
-            var result = await ExternalTool.RunAsync(promtool, ["test", "rules", Path.Combine(copy.FullName, "tests/alerts.yml")]);
+            var result = await ExternalTool.RunAsync(
+                promtool, ["test", "rules", Path.Combine(copy.FullName, "tests/alerts.yml")]);
 
             Assert.NotEqual(0, result.ExitCode);
             Assert.Contains("BillingCallsFail", result.Output + result.Errors, StringComparison.Ordinal);
@@ -126,7 +133,8 @@ public sealed class MonitoringFiles
     [Fact]
     public void The_dashboards_panels_are_complete_and_do_not_overlap()
     {
-        var panels = JsonNode.Parse(File.ReadAllText(Path.Combine(Folder, "grafana/billing.json")))!["panels"]!.AsArray();
+        var panels = JsonNode.Parse(
+            File.ReadAllText(Path.Combine(Folder, "grafana/billing.json")))!["panels"]!.AsArray();
         Assert.True(panels.Count > 20);
         Assert.Equal(panels.Count, panels.Select(p => (int)p!["id"]!).Distinct().Count());
         var cells = panels.SelectMany(p =>
@@ -142,11 +150,14 @@ public sealed class MonitoringFiles
         });
     }
 
-    private static JsonObject Read(string file) => ReleaseYaml.Read(File.ReadAllText(Path.Combine(Repository.Root, "deploy", file)))[0];
+    private static JsonObject Read(string file) =>
+        ReleaseYaml.Read(File.ReadAllText(Path.Combine(Repository.Root, "deploy", file)))[0];
 
     private static string Promtool()
     {
-        var beside = Environment.GetEnvironmentVariable("BILLING_PROMETHEUS_BIN") is { Length: > 0 } folder ? Path.Combine(folder, "promtool") : null;
+        var beside = Environment.GetEnvironmentVariable("BILLING_PROMETHEUS_BIN") is { Length: > 0 } folder
+            ? Path.Combine(folder, "promtool")
+            : null;
         return File.Exists(beside) ? beside : ExternalTool.Need("promtool");
     }
 
@@ -169,21 +180,26 @@ public sealed class MonitoringFiles
             }
         }
         problems.AddRange(collector.Items("service.extensions").Select(n => n!.ToString())
-            .Where(name => collector["extensions"]![name] is null).Select(name => $"there is no {name} among the extensions"));
+            .Where(name => collector["extensions"]![name] is null)
+            .Select(name => $"there is no {name} among the extensions"));
         problems.AddRange(
             from kind in (string[])["receivers", "processors", "exporters"]
             from part in collector[kind]!.AsObject()
             where !used.Contains((kind, part.Key))
             select $"no pipeline uses {part.Key} of the {kind}");
         var ports = Endpoints(collector).Select(endpoint => endpoint.Split(':')[^1]).ToList();
-        problems.AddRange(ports.GroupBy(port => port).Where(g => g.Count() > 1).Select(g => $"two components listen on port {g.Key}"));
+        problems.AddRange(ports.GroupBy(port => port).Where(g => g.Count() > 1)
+            .Select(g => $"two components listen on port {g.Key}"));
         return problems;
     }
 
     private static IEnumerable<string> Endpoints(JsonNode? node) => node switch
     {
         JsonObject map => map.SelectMany(entry =>
-            entry.Key == "endpoint" && entry.Value!.ToString() is var at && at.StartsWith("0.0.0.0:", StringComparison.Ordinal) ? [at] : Endpoints(entry.Value)),
+            entry.Key == "endpoint" && entry.Value!.ToString() is var at
+            && at.StartsWith("0.0.0.0:", StringComparison.Ordinal)
+                ? [at]
+                : Endpoints(entry.Value)),
         JsonArray list => list.SelectMany(Endpoints),
         _ => [],
     };

@@ -65,7 +65,9 @@ public sealed class MachineNetworkTests : IAsyncLifetime
     {
         await BuildAsync([.. Rules.Skip(1), new("client", "proxy", 5001)]);
 
-        Assert.Equal([$"{Client.Name} to {Proxy.Name} at 5000: allowed, but not answered"], (await TryAsync(Rules)).Amiss.Where(line => line.Contains("5000", StringComparison.Ordinal)));
+        Assert.Equal(
+            [$"{Client.Name} to {Proxy.Name} at 5000: allowed, but not answered"],
+            (await TryAsync(Rules)).Amiss.Where(line => line.Contains("5000", StringComparison.Ordinal)));
     }
 
     [Fact]
@@ -88,10 +90,12 @@ public sealed class MachineNetworkTests : IAsyncLifetime
         var delay = TimeSpan.FromMilliseconds(50);
         await BuildAsync(Rules, delay);
         using var socket = NetworkNamespace.Run(
-            MachineNetwork.NamespacePath(Client.Name), () => new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp));
+            MachineNetwork.NamespacePath(Client.Name),
+            () => new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp));
 
         var start = Stopwatch.GetTimestamp();
-        await socket.ConnectAsync(new IPEndPoint(IPAddress.Parse(Proxy.Address), 5000), TestContext.Current.CancellationToken);
+        await socket.ConnectAsync(
+            new IPEndPoint(IPAddress.Parse(Proxy.Address), 5000), TestContext.Current.CancellationToken);
 
         Assert.True(Stopwatch.GetElapsedTime(start) >= 2 * delay);
     }
@@ -99,16 +103,19 @@ public sealed class MachineNetworkTests : IAsyncLifetime
     [Fact]
     public void The_firewall_drops_packets_that_no_rule_accepts()
     {
-        var text = MachineNetwork.Firewall(new Topology([Client, Proxy, Other], Rules, new Dictionary<string, string>()));
+        var text = MachineNetwork.Firewall(
+            new Topology([Client, Proxy, Other], Rules, new Dictionary<string, string>()));
 
         Assert.Contains("type filter hook forward priority filter; policy drop;", text, StringComparison.Ordinal);
-        Assert.Equal(1 + Rules.Length, text.Split('\n').Count(line => line.EndsWith(" accept", StringComparison.Ordinal) && line.Contains("    ", StringComparison.Ordinal) && !line.Contains("iifname", StringComparison.Ordinal)));
+        Assert.Equal(1 + Rules.Length, text.Split('\n').Count(line => line.EndsWith(" accept", StringComparison.Ordinal)
+            && line.Contains("    ", StringComparison.Ordinal) && !line.Contains("iifname", StringComparison.Ordinal)));
     }
 
     private async Task BuildAsync(IReadOnlyList<AccessRule> rules, TimeSpan delay = default)
     {
         _network = await MachineNetwork.BuildAsync(
-            new Topology([Client, Proxy, Other], rules, new Dictionary<string, string>()), delay, TestContext.Current.CancellationToken);
+            new Topology([Client, Proxy, Other], rules, new Dictionary<string, string>()),
+            delay, TestContext.Current.CancellationToken);
         foreach (var port in (int[])[22, 5000])
         {
             _listeners.Add(NetworkNamespace.Run(MachineNetwork.NamespacePath(Proxy.Name), () =>
@@ -122,7 +129,8 @@ public sealed class MachineNetworkTests : IAsyncLifetime
     }
 
     private static Task<AccessFindings> TryAsync(IReadOnlyList<AccessRule> rules) => AccessProbe.RunAsync(
-        new Topology([Client, Proxy, Other], rules, new Dictionary<string, string>()), [("proxy", 5000)], TestContext.Current.CancellationToken);
+        new Topology([Client, Proxy, Other], rules, new Dictionary<string, string>()),
+        [("proxy", 5000)], TestContext.Current.CancellationToken);
 
     private static Machine New(string tier, string zone, string address) =>
         new($"{tier}-{Tag}", tier, zone, address, new Dictionary<string, string>());

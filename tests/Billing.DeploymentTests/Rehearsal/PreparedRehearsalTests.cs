@@ -21,8 +21,9 @@ public sealed class PreparedRehearsalTests
     {
         Assert.SkipUnless(Environment.IsPrivilegedProcess, "rehearse needs root");
 
-        var refused = await Assert.ThrowsAsync<StackException>(() => new PreparedRehearsal(new Workspace("", "", "", ""))
-            .RunAsync([], Path.GetTempPath(), isShort: false, TestContext.Current.CancellationToken));
+        var refused = await Assert.ThrowsAsync<StackException>(
+            () => new PreparedRehearsal(new Workspace("", "", "", ""))
+                .RunAsync([], Path.GetTempPath(), isShort: false, TestContext.Current.CancellationToken));
 
         Assert.Contains("contains no release", refused.Message, StringComparison.Ordinal);
     }
@@ -34,7 +35,9 @@ public sealed class PreparedRehearsalTests
         var console = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(TextWriter.Null) });
 
         var exitCode = await RehearseCommand.Create(console).Parse(["--requests", "1"])
-            .InvokeAsync(new InvocationConfiguration { Output = TextWriter.Null, Error = errors }, TestContext.Current.CancellationToken);
+            .InvokeAsync(
+                new InvocationConfiguration { Output = TextWriter.Null, Error = errors },
+                TestContext.Current.CancellationToken);
 
         Assert.Equal(1, exitCode);
         Assert.StartsWith("--requests must be between 100 and 1000000", errors.ToString(), StringComparison.Ordinal);

@@ -4,8 +4,8 @@ using Google.Protobuf;
 
 namespace Billing.DeploymentTests.Terraform;
 
-/// <summary>The AWS provider's schema of the resources and data sources that the modules use: deploy/terraform/schema/aws.json in
-/// the form of Terraform's protocol.</summary>
+/// <summary>The AWS provider's schema of the resources and data sources that the modules use:
+/// deploy/terraform/schema/aws.json in the form of Terraform's protocol.</summary>
 internal sealed class AwsSchema
 {
     private AwsSchema(JsonElement root)
@@ -23,7 +23,8 @@ internal sealed class AwsSchema
 
     public static AwsSchema Read()
     {
-        using var document = JsonDocument.Parse(File.ReadAllBytes(Path.Combine(Repository.Root, "deploy/terraform/schema/aws.json")));
+        using var document = JsonDocument.Parse(
+            File.ReadAllBytes(Path.Combine(Repository.Root, "deploy/terraform/schema/aws.json")));
         return new AwsSchema(document.RootElement);
     }
 
@@ -51,7 +52,8 @@ internal sealed class AwsSchema
     {
         TypeName = block.Name,
         Block = ToBlock(block.Value),
-        Nesting = Enum.Parse<Schema.Types.NestedBlock.Types.NestingMode>(block.Value.GetProperty("nesting").GetString()!, ignoreCase: true),
+        Nesting = Enum.Parse<Schema.Types.NestedBlock.Types.NestingMode>(
+            block.Value.GetProperty("nesting").GetString()!, ignoreCase: true),
         MinItems = block.Value.TryGetProperty("min", out var min) ? min.GetInt64() : 0,
         MaxItems = block.Value.TryGetProperty("max", out var max) ? max.GetInt64() : 0,
     };

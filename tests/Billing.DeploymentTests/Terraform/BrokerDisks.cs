@@ -8,25 +8,31 @@ public sealed class BrokerDisks
 {
     private const double Gibibyte = 1L << 30;
 
-    // Everything on a broker's disk besides requests and events: the system, the programs and the journal, dead letters, replies,
-    // offsets, metadata.
+    // Everything on a broker's disk besides requests and events: the system, the programs and the journal, dead
+    // letters, replies, offsets, metadata.
     private const double OtherGibibytes = 6;
 
     // With less free, an alert fires.
     private const double Usable = 0.8;
 
-    private static readonly Dictionary<string, string> Settings = Repository.Lines("deploy/bootstrap/kafka/server.properties")
+    private static readonly Dictionary<string, string> Settings = Repository.Lines(
+        "deploy/bootstrap/kafka/server.properties")
         .Where(line => line.Contains('=', StringComparison.Ordinal) && !line.StartsWith('#'))
-        .ToDictionary(line => line[..line.IndexOf('=', StringComparison.Ordinal)], line => line[(line.IndexOf('=', StringComparison.Ordinal) + 1)..]);
+        .ToDictionary(
+            line => line[..line.IndexOf('=', StringComparison.Ordinal)],
+            line => line[(line.IndexOf('=', StringComparison.Ordinal) + 1)..]);
 
     [Fact]
     public async Task Topics_at_their_largest_leave_a_fifth_of_the_default_disks_free()
     {
         await using var copy = TerraformCopy.Make();
 
-        var broker = (await copy.PlanAsync(TopologyModule.Module)).Output("hosts").EnumerateArray().First(host => host.GetProperty("tier").GetString() == "kafka");
+        var broker = (await copy.PlanAsync(TopologyModule.Module)).Output("hosts").EnumerateArray()
+            .First(host => host.GetProperty("tier").GetString() == "kafka");
 
-        var partitions = int.Parse(broker.GetProperty("environment").GetProperty("BILLING_PARTITIONS").GetString()!, CultureInfo.InvariantCulture);
+        var partitions = int.Parse(
+            broker.GetProperty("environment").GetProperty("BILLING_PARTITIONS").GetString()!,
+            CultureInfo.InvariantCulture);
         Assert.InRange(Needed(partitions, brokers: 3), 1, broker.GetProperty("volume_gib").GetInt32());
     }
 
@@ -44,7 +50,9 @@ public sealed class BrokerDisks
         Assert.Equal(0, enough.ExitCode);
         Assert.NotEqual(0, tooSmall.ExitCode);
         Assert.Contains(
-            string.Create(CultureInfo.InvariantCulture, $"tiers: kafka's volume_gib must be at least {needed} for {partitions} partitions"),
+            string.Create(
+                CultureInfo.InvariantCulture,
+                $"tiers: kafka's volume_gib must be at least {needed} for {partitions} partitions"),
             tooSmall.Errors.ReplaceLineEndings(" "), StringComparison.Ordinal);
 
         string[] Variables(int size) =>

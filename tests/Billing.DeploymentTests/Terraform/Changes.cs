@@ -34,6 +34,8 @@ public sealed class Changes
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
         await copy.Plant("modules/host/main.tf", "[ami, user_data]", "[ami]").ApplyAsync();
 
-        Assert.Contains("update module.host[\"kafka-1\"].aws_instance.this", (await copy.PlanAsync("", "tiers={proxy={count=4}}")).Changes);
+        Assert.Contains(
+            "update module.host[\"kafka-1\"].aws_instance.this",
+            (await copy.PlanAsync("", "tiers={proxy={count=4}}")).Changes);
     }
 }

@@ -9,7 +9,10 @@ public sealed class Machines
     private const string Backup = "billing-backup-123456789012-us-east-1";
 
     private static readonly string[] Secret =
-        ["random_password", "aws_ssm_parameter", "aws_secretsmanager_secret_version", "aws_key_pair", "tls_private_key"];
+        [
+            "random_password", "aws_ssm_parameter",
+            "aws_secretsmanager_secret_version", "aws_key_pair", "tls_private_key",
+        ];
 
     [Fact]
     public async Task Volumes_are_encrypted_and_credentials_are_kept_from_plain_requests()
@@ -25,9 +28,16 @@ public sealed class Machines
     [Theory]
     [InlineData("modules/host/main.tf", "encrypted             = true", "encrypted             = false", "volume")]
     [InlineData("modules/host/main.tf", "\"required\"", "\"optional\"", "metadata")]
-    [InlineData("modules/host/main.tf", "  user_data_replace_on_change = false", "  key_name                    = \"operator\"", "key")]
-    [InlineData("modules/host/main.tf", "= var.user_data\n", "= \"#!/bin/sh\\nexport PGPASSWORD=hunter2\\n\"\n", "secret")]
-    [InlineData("main.tf", "module \"access\"", "resource \"aws_db_instance\" \"other\" {\n  instance_class = \"db.t4g.micro\"\n  password = \"hunter2\"\n}\n\nmodule \"access\"", "password")]
+    [InlineData(
+        "modules/host/main.tf", "  user_data_replace_on_change = false",
+        "  key_name                    = \"operator\"", "key")]
+    [InlineData(
+        "modules/host/main.tf", "= var.user_data\n", "= \"#!/bin/sh\\nexport PGPASSWORD=hunter2\\n\"\n", "secret")]
+    [InlineData(
+        "main.tf", "module \"access\"",
+        "resource \"aws_db_instance\" \"other\" {\n  instance_class = \"db.t4g.micro\"\n  password = "
+            + "\"hunter2\"\n}\n\nmodule \"access\"",
+        "password")]
     public async Task An_insecure_machine_is_found(string file, string old, string mistake, string finding)
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
@@ -50,14 +60,18 @@ public sealed class Machines
 
         Assert.Equal(
             [
-                $"balance-backend reads {Release} parameter/billing/kafka/balance-backend parameter/billing/postgres/backend",
+                $"balance-backend reads {Release} parameter/billing/kafka/balance-backend "
+                    + "parameter/billing/postgres/backend",
                 $"client reads {Release}",
                 $"kafka reads {Release} parameter/billing/kafka/*",
-                $"monitoring reads {Release} parameter/billing/kafka/admin parameter/billing/kafka/operator parameter/billing/postgres/audit parameter/billing/postgres/owner",
-                $"payment-backend reads {Release} parameter/billing/kafka/payment-backend parameter/billing/postgres/backend",
+                $"monitoring reads {Release} parameter/billing/kafka/admin parameter/billing/kafka/operator "
+                    + "parameter/billing/postgres/audit parameter/billing/postgres/owner",
+                $"payment-backend reads {Release} parameter/billing/kafka/payment-backend "
+                    + "parameter/billing/postgres/backend",
                 $"postgres reads {Backup} {Backup}/* {Release} parameter/billing/postgres/*",
                 $"proxy reads {Release} parameter/billing/kafka/proxy",
-                $"webhooks reads {Release} parameter/billing/kafka/webhooks parameter/billing/postgres/webhooks parameter/billing/webhooks/*",
+                $"webhooks reads {Release} parameter/billing/kafka/webhooks parameter/billing/postgres/webhooks "
+                    + "parameter/billing/webhooks/*",
             ],
             Readers(await copy.PlanAsync("", TopologyModule.Webhooks)));
     }
@@ -66,18 +80,28 @@ public sealed class Machines
     public async Task The_machines_read_exactly_the_secrets_that_the_script_creates()
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
-        var listed = (await ExternalTool.RunAsync(ExternalTool.Need("bash"), ["deploy/terraform/secrets.sh", "--list"])).Succeeded().Output.Split('\n', StringSplitOptions.RemoveEmptyEntries);
+        var listed = (await ExternalTool.RunAsync(ExternalTool.Need("bash"), ["deploy/terraform/secrets.sh", "--list"]))
+            .Succeeded().Output.Split('\n', StringSplitOptions.RemoveEmptyEntries);
 
-        var asked = Readers(await copy.PlanAsync("", TopologyModule.Webhooks)).SelectMany(reader => reader.Split(" parameter").Skip(1)).Distinct().ToList();
+        var asked = Readers(await copy.PlanAsync("", TopologyModule.Webhooks))
+            .SelectMany(reader => reader.Split(" parameter").Skip(1)).Distinct().ToList();
 
         Assert.All(asked.Where(secret => !secret.EndsWith('*')), secret => Assert.Contains(secret, listed));
-        Assert.All(listed, secret => Assert.Contains(asked, name => name == secret || (name.EndsWith('*') && secret.StartsWith(name[..^1], StringComparison.Ordinal))));
+        Assert.All(listed, secret => Assert.Contains(
+            asked,
+            name => name == secret || (name.EndsWith('*') && secret.StartsWith(name[..^1], StringComparison.Ordinal))));
     }
 
     [Theory]
-    [InlineData("    client          = []", "    client          = [\"*\"]", "client reads billing-release-123456789012-us-east-1/* parameter/billing/*")]
-    [InlineData("      \"ssm:UpdateInstanceInformation\",", "      \"ssm:GetParameters\",", "client reads * billing-release-123456789012-us-east-1/*")]
-    [InlineData("      \"ssm:UpdateInstanceInformation\",", "      \"ssm:*\",", "client reads * billing-release-123456789012-us-east-1/*")]
+    [InlineData(
+        "    client          = []", "    client          = [\"*\"]",
+        "client reads billing-release-123456789012-us-east-1/* parameter/billing/*")]
+    [InlineData(
+        "      \"ssm:UpdateInstanceInformation\",", "      \"ssm:GetParameters\",",
+        "client reads * billing-release-123456789012-us-east-1/*")]
+    [InlineData(
+        "      \"ssm:UpdateInstanceInformation\",", "      \"ssm:*\",",
+        "client reads * billing-release-123456789012-us-east-1/*")]
     public async Task A_tier_that_reads_too_much_is_found(string old, string mistake, string finding)
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
@@ -94,7 +118,8 @@ public sealed class Machines
     [InlineData(15, "kafka_bootstrap=k1.example.com:9096", "kafka_networks=[\"10.9.0.0/16\"]")]
     [InlineData(21, "tiers={proxy={count=6}}", "release=https://releases.example.com/billing")]
     [InlineData(20, TopologyModule.Webhooks)]
-    [InlineData(18, "tiers={kafka={instance_type=\"t4g.small\"}}", "region=eu-central-1", "load_balancer_internal=false")]
+    [InlineData(
+        18, "tiers={kafka={instance_type=\"t4g.small\"}}", "region=eu-central-1", "load_balancer_internal=false")]
     public async Task Variables_determine_the_number_of_machines(int machines, params string[] variables)
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
@@ -108,7 +133,9 @@ public sealed class Machines
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
 
         var sizes = (await copy.PlanAsync("", "volume_gib=12", "tiers={proxy={volume_gib=9}}")).OfType("aws_instance")
-            .ToLookup(machine => machine.Values.GetProperty("tags").GetProperty("Tier").GetString()!, machine => machine.Values.GetProperty("root_block_device")[0].GetProperty("volume_size").GetInt32());
+            .ToLookup(
+                machine => machine.Values.GetProperty("tags").GetProperty("Tier").GetString()!,
+                machine => machine.Values.GetProperty("root_block_device")[0].GetProperty("volume_size").GetInt32());
 
         Assert.Equal([30, 30, 30], sizes["kafka"]);
         Assert.Equal([100, 100], sizes["postgres"]);
@@ -124,7 +151,8 @@ public sealed class Machines
         var result = await copy.TryPlanAsync("", "tiers={proxy={instance_type=\"c7gn.large\"}}");
 
         Assert.NotEqual(0, result.ExitCode);
-        Assert.Contains("proxy needs an x86 instance type", result.Errors.ReplaceLineEndings(" "), StringComparison.Ordinal);
+        Assert.Contains(
+            "proxy needs an x86 instance type", result.Errors.ReplaceLineEndings(" "), StringComparison.Ordinal);
     }
 
     [Fact]
@@ -136,7 +164,8 @@ public sealed class Machines
         var result = await copy.TryPlanAsync("");
 
         Assert.NotEqual(0, result.ExitCode);
-        Assert.Contains("./billing package creates it", result.Errors.ReplaceLineEndings(" "), StringComparison.Ordinal);
+        Assert.Contains(
+            "./billing package creates it", result.Errors.ReplaceLineEndings(" "), StringComparison.Ordinal);
     }
 
     [Theory]
@@ -146,7 +175,8 @@ public sealed class Machines
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
 
-        Assert.StartsWith(cost, (await copy.PlanAsync("", variable)).Output("cost").GetString(), StringComparison.Ordinal);
+        Assert.StartsWith(
+            cost, (await copy.PlanAsync("", variable)).Output("cost").GetString(), StringComparison.Ordinal);
     }
 
     private static List<string> Careless(TerraformPlan plan) =>
@@ -154,21 +184,30 @@ public sealed class Machines
         .. from machine in plan.OfType("aws_instance")
            from careless in new[]
            {
-               machine.Values.GetProperty("root_block_device")[0].GetProperty("encrypted").ValueKind == JsonValueKind.True ? "" : "volume",
-               machine.Values.GetProperty("metadata_options")[0].GetProperty("http_tokens").GetString() == "required" ? "" : "metadata",
+               machine.Values.GetProperty("root_block_device")[0].GetProperty("encrypted").ValueKind
+                   == JsonValueKind.True ? "" : "volume",
+               machine.Values.GetProperty("metadata_options")[0].GetProperty("http_tokens").GetString() == "required"
+                   ? ""
+                   : "metadata",
                machine.Text("key_name").Length == 0 ? "" : "key",
                Secrecy.Find(machine.Text("user_data")).Count == 0 ? "" : "secret",
            }
            where careless.Length > 0
            select $"{machine.Address}: {careless}",
-        .. plan.Resources.Where(resource => resource.Text("password").Length > 0).Select(resource => $"{resource.Address}: password"),
+        .. plan.Resources.Where(resource => resource.Text("password").Length > 0)
+            .Select(resource => $"{resource.Address}: password"),
     ];
 
     /// <summary>Returns the parameters and buckets that each tier may read.</summary>
     private static List<string> Readers(TerraformPlan plan)
     {
         Assert.Empty(plan.OfType("aws_iam_role_policy_attachment"));
-        return [.. plan.OfType("aws_iam_role_policy").Select(policy => $"{policy.Key} reads {string.Join(' ', Read(policy.Text("policy")))}").Order(StringComparer.Ordinal)];
+        return
+        [
+            .. plan.OfType("aws_iam_role_policy")
+                .Select(policy => $"{policy.Key} reads {string.Join(' ', Read(policy.Text("policy")))}")
+                .Order(StringComparer.Ordinal),
+        ];
     }
 
     private static IEnumerable<string> Read(string policy) =>
@@ -178,5 +217,6 @@ public sealed class Machines
         select resource.GetString()!.Split(':').Last();
 
     private static bool Reads(string action) =>
-        action is "*" or "ssm:*" || action.StartsWith("s3:", StringComparison.Ordinal) || action.StartsWith("ssm:Get", StringComparison.Ordinal);
+        action is "*" or "ssm:*" || action.StartsWith("s3:", StringComparison.Ordinal)
+        || action.StartsWith("ssm:Get", StringComparison.Ordinal);
 }

@@ -28,7 +28,8 @@ internal static class MessagePackMap
         return [(byte)(0xa0 | bytes.Length), .. bytes];
     }
 
-    /// <summary>Rewrites the map with the values that <paramref name="change"/> returns for each key and value.</summary>
+    /// <summary>Rewrites the map with the values that <paramref name="change"/> returns for
+    /// each key and value.</summary>
     public static byte[] Rewrite(ReadOnlySpan<byte> map, Func<string, byte[], byte[]> change)
     {
         var (entries, head) = ReadMapHead(map);

@@ -5,8 +5,9 @@ using Grpc.Core;
 
 namespace Billing.DeploymentTests.Terraform;
 
-/// <summary>A provider that has AWS's schema but no access to AWS: Terraform itself compares the modules with the schema. In
-/// plans, the values that AWS would compute are unknown; after apply and in data sources, they are invented.</summary>
+/// <summary>A provider that has AWS's schema but no access to AWS: Terraform itself compares the modules
+/// with the schema. In plans, the values that AWS would compute are unknown; after apply and in data
+/// sources, they are invented.</summary>
 internal sealed class SchemaProvider(AwsSchema schema) : Provider.ProviderBase
 {
     private static readonly Dictionary<string, string> MadeUp = new()
@@ -16,7 +17,8 @@ internal sealed class SchemaProvider(AwsSchema schema) : Provider.ProviderBase
         ["id"] = "ami-0123456789abcdef0",
     };
 
-    public override Task<GetProviderSchema.Types.Response> GetSchema(GetProviderSchema.Types.Request request, ServerCallContext context) =>
+    public override Task<GetProviderSchema.Types.Response> GetSchema(
+        GetProviderSchema.Types.Request request, ServerCallContext context) =>
         Task.FromResult(new GetProviderSchema.Types.Response
         {
             Provider = schema.Provider,
@@ -29,18 +31,22 @@ internal sealed class SchemaProvider(AwsSchema schema) : Provider.ProviderBase
         Task.FromResult(new PrepareProviderConfig.Types.Response { PreparedConfig = request.Config });
 
     public override Task<ValidateConfig.Types.Response> ValidateResourceTypeConfig(
-        ValidateConfig.Types.Request request, ServerCallContext context) => Task.FromResult(new ValidateConfig.Types.Response());
+        ValidateConfig.Types.Request request, ServerCallContext context) =>
+            Task.FromResult(new ValidateConfig.Types.Response());
 
     public override Task<ValidateConfig.Types.Response> ValidateDataSourceConfig(
-        ValidateConfig.Types.Request request, ServerCallContext context) => Task.FromResult(new ValidateConfig.Types.Response());
+        ValidateConfig.Types.Request request, ServerCallContext context) =>
+            Task.FromResult(new ValidateConfig.Types.Response());
 
-    public override Task<Configure.Types.Response> Configure(Configure.Types.Request request, ServerCallContext context) =>
+    public override Task<Configure.Types.Response> Configure(
+        Configure.Types.Request request, ServerCallContext context) =>
         Task.FromResult(new Configure.Types.Response());
 
     public override Task<Stop.Types.Response> Stop(Stop.Types.Request request, ServerCallContext context) =>
         Task.FromResult(new Stop.Types.Response());
 
-    public override Task<ReadDataSource.Types.Response> ReadDataSource(ReadDataSource.Types.Request request, ServerCallContext context) =>
+    public override Task<ReadDataSource.Types.Response> ReadDataSource(
+        ReadDataSource.Types.Request request, ServerCallContext context) =>
         Task.FromResult(new ReadDataSource.Types.Response
         {
             State = FillIn(request.Config, schema.Data[request.TypeName], MessagePackMap.Null, MakeUp),
@@ -50,7 +56,9 @@ internal sealed class SchemaProvider(AwsSchema schema) : Provider.ProviderBase
         PlanResourceChange.Types.Request request, ServerCallContext context) =>
         Task.FromResult(new PlanResourceChange.Types.Response
         {
-            PlannedState = FillIn(request.ProposedNewState, schema.Resources[request.TypeName], MessagePackMap.Null, _ => MessagePackMap.Unknown),
+            PlannedState = FillIn(
+                request.ProposedNewState, schema.Resources[request.TypeName],
+                MessagePackMap.Null, _ => MessagePackMap.Unknown),
         });
 
     public override Task<ApplyResourceChange.Types.Response> ApplyResourceChange(
@@ -62,29 +70,39 @@ internal sealed class SchemaProvider(AwsSchema schema) : Provider.ProviderBase
 
     public override Task<UpgradeResourceState.Types.Response> UpgradeResourceState(
         UpgradeResourceState.Types.Request request, ServerCallContext context) =>
-        Task.FromResult(new UpgradeResourceState.Types.Response { UpgradedState = new DynamicValue { Json = request.RawState.Json } });
+        Task.FromResult(new UpgradeResourceState.Types.Response
+        {
+            UpgradedState = new DynamicValue { Json = request.RawState.Json },
+        });
 
-    public override Task<ReadResource.Types.Response> ReadResource(ReadResource.Types.Request request, ServerCallContext context) =>
+    public override Task<ReadResource.Types.Response> ReadResource(
+        ReadResource.Types.Request request, ServerCallContext context) =>
         Task.FromResult(new ReadResource.Types.Response { NewState = request.CurrentState });
 
     /// <summary>Sets the values that the provider would compute and that are not set yet.</summary>
-    private static DynamicValue FillIn(DynamicValue resource, Schema schema, byte[] none, Func<Schema.Types.Attribute, byte[]> value)
+    private static DynamicValue FillIn(
+        DynamicValue resource, Schema schema, byte[] none, Func<Schema.Types.Attribute, byte[]> value)
     {
         if (resource.Msgpack.Span.SequenceEqual(MessagePackMap.Null))
         {
             return resource;
         }
-        var computed = schema.Block.Attributes.Where(attribute => attribute.Computed).ToDictionary(attribute => attribute.Name);
+        var computed = schema.Block.Attributes.Where(attribute => attribute.Computed)
+            .ToDictionary(attribute => attribute.Name);
         var filled = MessagePackMap.Rewrite(
             resource.Msgpack.Span,
-            (name, old) => old.AsSpan().SequenceEqual(none) && computed.TryGetValue(name, out var attribute) ? value(attribute) : old);
+            (name, old) => old.AsSpan().SequenceEqual(none) && computed.TryGetValue(name, out var attribute)
+                ? value(attribute)
+                : old);
         return new DynamicValue { Msgpack = ByteString.CopyFrom(filled) };
     }
 
     private static byte[] MakeUp(Schema.Types.Attribute attribute)
     {
         using var type = JsonDocument.Parse(attribute.Type.Memory);
-        var kind = type.RootElement.ValueKind == JsonValueKind.Array ? type.RootElement[0].GetString() : type.RootElement.GetString();
+        var kind = type.RootElement.ValueKind == JsonValueKind.Array
+            ? type.RootElement[0].GetString()
+            : type.RootElement.GetString();
         return kind switch
         {
             "string" => MessagePackMap.Text(MadeUp.GetValueOrDefault(attribute.Name, "made-up")),

@@ -10,10 +10,12 @@ internal static partial class Secrecy
     [
         .. Assignment().Matches(text).Select(match => match.Value),
         .. Key().Matches(text).Select(match => match.Value),
-        .. Random().Matches(text).Select(match => match.Value).Where(word => word.Any(char.IsAsciiDigit) && word.Any(char.IsAsciiLetterUpper) && word.Any(char.IsAsciiLetterLower)),
+        .. Random().Matches(text).Select(match => match.Value).Where(word =>
+            word.Any(char.IsAsciiDigit) && word.Any(char.IsAsciiLetterUpper) && word.Any(char.IsAsciiLetterLower)),
     ];
 
-    [GeneratedRegex("""(password|passwd|pwd|secret|token|credentials?)["']?\s*[=:]\s*["']?[^\s"'$]+""", RegexOptions.IgnoreCase)]
+    [GeneratedRegex(
+        """(password|passwd|pwd|secret|token|credentials?)["']?\s*[=:]\s*["']?[^\s"'$]+""", RegexOptions.IgnoreCase)]
     private static partial Regex Assignment();
 
     [GeneratedRegex(@"-----BEGIN [A-Z ]+-----|\bA(KIA|SIA)[0-9A-Z]{16}\b|://[^\s/:@]+:[^\s/@]+@")]

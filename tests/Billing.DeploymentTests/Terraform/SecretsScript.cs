@@ -2,7 +2,8 @@ using System.Runtime.Versioning;
 
 namespace Billing.DeploymentTests.Terraform;
 
-/// <summary>The script that creates passwords, with a fake of AWS's command line that stores parameters as files.</summary>
+/// <summary>The script that creates passwords, with a fake of AWS's command line that stores
+/// parameters as files.</summary>
 [UnsupportedOSPlatform("windows")]
 public sealed class SecretsScript : IDisposable
 {
@@ -88,8 +89,10 @@ public sealed class SecretsScript : IDisposable
     {
         var output = (await RunAsync()).Succeeded().Output;
 
-        var arguments = await File.ReadAllTextAsync(Path.Combine(_store, ".arguments"), TestContext.Current.CancellationToken);
-        Assert.All(Kept().Values, password => Assert.DoesNotContain(password, arguments + output, StringComparison.Ordinal));
+        var arguments = await File.ReadAllTextAsync(
+            Path.Combine(_store, ".arguments"), TestContext.Current.CancellationToken);
+        Assert.All(
+            Kept().Values, password => Assert.DoesNotContain(password, arguments + output, StringComparison.Ordinal));
     }
 
     [Theory]

@@ -19,13 +19,19 @@ public sealed partial class SecurityRules
     }
 
     [Theory]
-    [InlineData("port = 5001, why = \"health\" },\n    { from = \"monitoring\", to = \"balance", "port = 5002, why = \"health\" },\n    { from = \"monitoring\", to = \"balance", "payment-backend listens at 5001 9100, and rules open 5002 9100")]
-    [InlineData("port = 9094", "port = 22", "kafka listens at 2379 2380 9092 9093 9094 9100, and rules open 22 2379 2380 9092 9093 9100")]
+    [InlineData(
+        "port = 5001, why = \"health\" },\n    { from = \"monitoring\", to = \"balance",
+        "port = 5002, why = \"health\" },\n    { from = \"monitoring\", to = \"balance",
+        "payment-backend listens at 5001 9100, and rules open 5002 9100")]
+    [InlineData(
+        "port = 9094", "port = 22",
+        "kafka listens at 2379 2380 9092 9093 9094 9100, and rules open 22 2379 2380 9092 9093 9100")]
     public async Task A_rule_for_an_unused_port_is_found(string old, string mistake, string finding)
     {
         await using var copy = TerraformCopy.Make();
 
-        var found = OtherPorts(await copy.Plant("modules/topology/rules.tf", old, mistake).PlanAsync(TopologyModule.Module, TopologyModule.Webhooks));
+        var found = OtherPorts(await copy.Plant("modules/topology/rules.tf", old, mistake)
+            .PlanAsync(TopologyModule.Module, TopologyModule.Webhooks));
 
         Assert.Contains(finding, found);
     }
@@ -39,12 +45,30 @@ public sealed partial class SecurityRules
     }
 
     [Theory]
-    [InlineData("modules/security/main.tf", "cidr_ipv4         = each.value.cidr", "cidr_ipv4         = \"0.0.0.0/0\"", "is open to 0.0.0.0/0")]
-    [InlineData("modules/security/main.tf", "to_port                      = each.value.port", "to_port                      = 65535", "opens ports")]
-    [InlineData("modules/security/main.tf", "from_port                    = each.value.port", "from_port                    = 22", "opens ports 22")]
-    [InlineData("modules/security/main.tf", "if contains(local.groups, rule.from)", "if rule.to != \"postgres\" && contains(local.groups, rule.from)", "no rule allows inbound monitoring-postgres-5432")]
-    [InlineData("modules/security/main.tf", "  tags        = { Name = \"${var.name}-${each.key}\" }", "  egress      = [{ cidr_blocks = [\"0.0.0.0/0\"], description = \"\", from_port = 0, ipv6_cidr_blocks = [], prefix_list_ids = [], protocol = \"-1\", security_groups = [], self = false, to_port = 0 }]", "has inline rules")]
-    [InlineData("main.tf", "module \"access\"", "resource \"aws_vpc_security_group_ingress_rule\" \"ssh\" {\n  security_group_id = module.security.group_ids[\"proxy\"]\n  cidr_ipv4 = \"10.0.0.0/8\"\n  ip_protocol = \"tcp\"\n  from_port = 22\n  to_port = 22\n}\n\nmodule \"access\"", "aws_vpc_security_group_ingress_rule.ssh is not in the topology")]
+    [InlineData(
+        "modules/security/main.tf", "cidr_ipv4         = each.value.cidr",
+        "cidr_ipv4         = \"0.0.0.0/0\"", "is open to 0.0.0.0/0")]
+    [InlineData(
+        "modules/security/main.tf", "to_port                      = each.value.port",
+        "to_port                      = 65535", "opens ports")]
+    [InlineData(
+        "modules/security/main.tf", "from_port                    = each.value.port",
+        "from_port                    = 22", "opens ports 22")]
+    [InlineData(
+        "modules/security/main.tf", "if contains(local.groups, rule.from)",
+        "if rule.to != \"postgres\" && contains(local.groups, rule.from)",
+        "no rule allows inbound monitoring-postgres-5432")]
+    [InlineData(
+        "modules/security/main.tf", "  tags        = { Name = \"${var.name}-${each.key}\" }",
+        "  egress      = [{ cidr_blocks = [\"0.0.0.0/0\"], description = \"\", from_port = 0, ipv6_cidr_blocks = [], "
+            + "prefix_list_ids = [], protocol = \"-1\", security_groups = [], self = false, to_port = 0 }]",
+        "has inline rules")]
+    [InlineData(
+        "main.tf", "module \"access\"",
+        "resource \"aws_vpc_security_group_ingress_rule\" \"ssh\" {\n  security_group_id = "
+            + "module.security.group_ids[\"proxy\"]\n  cidr_ipv4 = \"10.0.0.0/8\"\n  ip_protocol = \"tcp\"\n  "
+            + "from_port = 22\n  to_port = 22\n}\n\nmodule \"access\"",
+        "aws_vpc_security_group_ingress_rule.ssh is not in the topology")]
     public async Task A_group_that_allows_more_or_less_is_found(string file, string old, string mistake, string finding)
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
@@ -71,20 +95,28 @@ public sealed partial class SecurityRules
         Assert.Contains(message, result.Errors.ReplaceLineEndings(" "), StringComparison.Ordinal);
     }
 
-    /// <summary>Compares the rules with the table of deploy/README.md; 9090 is only used on the monitoring host itself.</summary>
+    /// <summary>Compares the rules with the table of deploy/README.md; 9090 is only used on the
+    /// monitoring host itself.</summary>
     private static List<string> OtherPorts(TerraformPlan topology)
     {
-        var opened = topology.Output("rules").EnumerateArray().Select(Rule.Read).ToLookup(rule => rule.To, rule => rule.Port);
+        var opened = topology.Output("rules").EnumerateArray().Select(Rule.Read)
+            .ToLookup(rule => rule.To, rule => rule.Port);
         return
         [
-            .. from row in Repository.Lines("deploy/README.md").Select(line => TierRow().Match(line)).Where(row => row.Success)
+            .. from row in Repository.Lines("deploy/README.md").Select(line => TierRow().Match(line))
+                .Where(row => row.Success)
                let tier = row.Groups[1].Value
                where tier != "monitoring"
-               let listens = Ports(Port().Matches(row.Groups[2].Value).Select(port => int.Parse(port.Value)).Append(9100))
+               let listens = Ports(
+                   Port().Matches(row.Groups[2].Value).Select(port => int.Parse(port.Value)).Append(9100))
                let rules = Ports(opened[tier])
                where listens != rules
                select $"{tier} listens at {listens}, and rules open {rules}",
-            .. opened.Select(to => to.Key).Except(["load-balancer", "kafka", "postgres", "proxy", "payment-backend", "balance-backend", "webhooks", "client"])
+            .. opened.Select(to => to.Key).Except(
+                [
+                    "load-balancer", "kafka", "postgres", "proxy",
+                    "payment-backend", "balance-backend", "webhooks", "client",
+                ])
                .Select(to => $"rules open {to}"),
         ];
     }
@@ -93,27 +125,33 @@ public sealed partial class SecurityRules
 
     private static async Task<List<string>> LeaksAsync(TerraformCopy copy)
     {
-        var rules = (await copy.PlanAsync(TopologyModule.Module, TopologyModule.Webhooks)).Output("rules").EnumerateArray().Select(Rule.Read).ToList();
+        var rules = (await copy.PlanAsync(TopologyModule.Module, TopologyModule.Webhooks)).Output("rules")
+            .EnumerateArray().Select(Rule.Read).ToList();
         var plan = await copy.PlanAsync("", Variables);
         var ingress = plan.OfType("aws_vpc_security_group_ingress_rule").ToList();
         var egress = plan.OfType("aws_vpc_security_group_egress_rule").ToList();
         return
         [
-            .. ingress.Where(rule => rule.Text("cidr_ipv4").EndsWith("/0", StringComparison.Ordinal) || rule.Text("cidr_ipv6").Length > 0)
+            .. ingress.Where(rule => rule.Text("cidr_ipv4").EndsWith("/0", StringComparison.Ordinal)
+                || rule.Text("cidr_ipv6").Length > 0)
                 .Select(rule => $"{rule.Address} is open to {rule.Text("cidr_ipv4")}{rule.Text("cidr_ipv6")}"),
             .. ingress.SelectMany(rule => Differences(rule, rules)),
-            .. egress.Where(rule => rule.Address.Contains(".between[", StringComparison.Ordinal)).SelectMany(rule => Differences(rule, rules)),
+            .. egress.Where(rule => rule.Address.Contains(".between[", StringComparison.Ordinal))
+                .SelectMany(rule => Differences(rule, rules)),
             .. egress.Where(rule => rule.Text("cidr_ipv4").Length > 0 && rule.Text("from_port") is not ("80" or "443"))
                 .Select(rule => $"{rule.Address} allows outbound {rule.Text("cidr_ipv4")} at {rule.Text("from_port")}"),
-            .. rules.Where(rule => !ingress.Any(made => made.Key.StartsWith(rule.Key, StringComparison.Ordinal))).Select(rule => $"no rule allows inbound {rule.Key}"),
-            .. rules.Where(rule => rule.From != "callers" && !egress.Any(made => made.Key == rule.Key)).Select(rule => $"no rule allows outbound {rule.Key}"),
+            .. rules.Where(rule => !ingress.Any(made => made.Key.StartsWith(rule.Key, StringComparison.Ordinal)))
+                .Select(rule => $"no rule allows inbound {rule.Key}"),
+            .. rules.Where(rule => rule.From != "callers" && !egress.Any(made => made.Key == rule.Key))
+                .Select(rule => $"no rule allows outbound {rule.Key}"),
             .. plan.Resources.Where(HasInlineRules).Select(group => $"{group.Address} has inline rules"),
         ];
     }
 
     private static IEnumerable<string> Differences(PlannedResource made, List<Rule> rules)
     {
-        var rule = rules.Find(rule => made.Key == rule.Key || (rule.From == "callers" && made.Key == $"{rule.Key}-10.99.0.0/16"));
+        var rule = rules.Find(
+            rule => made.Key == rule.Key || (rule.From == "callers" && made.Key == $"{rule.Key}-10.99.0.0/16"));
         if (rule is null)
         {
             return [$"{made.Address} is not in the topology"];
@@ -125,7 +163,8 @@ public sealed partial class SecurityRules
     private static bool HasInlineRules(PlannedResource resource) =>
         resource.Type is "aws_security_group" or "aws_default_security_group" &&
         Kinds.Any(kind =>
-            resource.Values.TryGetProperty(kind, out var rules) && rules.ValueKind == JsonValueKind.Array && rules.GetArrayLength() > 0);
+            resource.Values.TryGetProperty(kind, out var rules) && rules.ValueKind == JsonValueKind.Array
+            && rules.GetArrayLength() > 0);
 
     [GeneratedRegex(@"^\| ([a-z-]+) \| \d+ \| (.*) \|$")]
     private static partial Regex TierRow();
@@ -138,6 +177,7 @@ public sealed partial class SecurityRules
         public string Key => $"{From}-{To}-{Port}";
 
         public static Rule Read(JsonElement rule) => new(
-            rule.GetProperty("from").GetString()!, rule.GetProperty("to").GetString()!, rule.GetProperty("port").GetInt32());
+            rule.GetProperty("from").GetString()!,
+            rule.GetProperty("to").GetString()!, rule.GetProperty("port").GetInt32());
     }
 }

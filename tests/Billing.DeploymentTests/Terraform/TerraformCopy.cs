@@ -2,7 +2,8 @@ using System.Text.Json;
 
 namespace Billing.DeploymentTests.Terraform;
 
-/// <summary>A temporary copy of the modules, in which Terraform runs and mistakes are planted. It needs no network.</summary>
+/// <summary>A temporary copy of the modules, in which Terraform runs and mistakes are planted.
+/// It needs no network.</summary>
 internal sealed class TerraformCopy : IAsyncDisposable
 {
     private readonly string _terraform;
@@ -80,7 +81,11 @@ internal sealed class TerraformCopy : IAsyncDisposable
             $"release_folder={ReleaseFolder}", "release_version=1.0.0", $"bootstrap_sha256={new string('a', 64)}",
         };
         return await RunAsync(
-            module, ["plan", "-input=false", "-no-color", "-lock=false", "-out=plan", .. release.Concat(variables).Select(variable => $"-var={variable}")]);
+            module,
+            [
+                "plan", "-input=false", "-no-color", "-lock=false", "-out=plan",
+                .. release.Concat(variables).Select(variable => $"-var={variable}"),
+            ]);
     }
 
     /// <summary>Plans a module and reads the plan.</summary>
@@ -107,9 +112,11 @@ internal sealed class TerraformCopy : IAsyncDisposable
         Directory.Delete(_root, recursive: true);
     }
 
-    /// <summary>Whether a file belongs to the modules; a developer's own variables, state and downloads do not.</summary>
+    /// <summary>Whether a file belongs to the modules; a developer's own variables, state and
+    /// downloads do not.</summary>
     private static bool IsPartOfTheModules(string file) =>
-        !file.Split('/').Contains(".terraform") && (file.EndsWith("/.tflint.hcl", StringComparison.Ordinal) || Path.GetExtension(file) is ".tf" or ".tftpl");
+        !file.Split('/').Contains(".terraform")
+        && (file.EndsWith("/.tflint.hcl", StringComparison.Ordinal) || Path.GetExtension(file) is ".tf" or ".tftpl");
 
     private async Task InitAsync(string module) =>
         (await RunAsync(module, "init", "-input=false", "-no-color", "-backend=false")).Succeeded();

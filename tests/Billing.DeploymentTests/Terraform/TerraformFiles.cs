@@ -16,7 +16,8 @@ public sealed class TerraformFiles
     {
         await using var copy = TerraformCopy.Make();
 
-        var result = await copy.Plant("modules/network/main.tf", "  cidr_block           =", "cidr_block=").RunAsync("", "fmt", "-check", "-recursive");
+        var result = await copy.Plant("modules/network/main.tf", "  cidr_block           =", "cidr_block=")
+            .RunAsync("", "fmt", "-check", "-recursive");
 
         Assert.NotEqual(0, result.ExitCode);
         Assert.Contains("modules/network/main.tf", result.Output, StringComparison.Ordinal);
@@ -31,8 +32,13 @@ public sealed class TerraformFiles
     }
 
     [Theory]
-    [InlineData("modules/network/variables.tf", "variable \"name\"", "variable \"unused\" {\n  description = \"\"\n  type        = string\n}\n\nvariable \"name\"", "terraform_unused_declarations")]
-    [InlineData("modules/host/outputs.tf", "  description = \"The instance, for sessions of the systems manager.\"\n", "", "terraform_documented_outputs")]
+    [InlineData(
+        "modules/network/variables.tf", "variable \"name\"",
+        "variable \"unused\" {\n  description = \"\"\n  type        = string\n}\n\nvariable \"name\"",
+        "terraform_unused_declarations")]
+    [InlineData(
+        "modules/host/outputs.tf", "  description = \"The instance, for sessions of the systems manager.\"\n",
+        "", "terraform_documented_outputs")]
     [InlineData("modules/release/variables.tf", "  type        = string\n", "", "terraform_typed_variables")]
     public async Task Tflint_finds_a_planted_mistake(string file, string old, string mistake, string rule)
     {
@@ -46,5 +52,6 @@ public sealed class TerraformFiles
 
     private static Task<ToolResult> LintAsync(TerraformCopy copy) =>
         ExternalTool.RunAsync(
-            ExternalTool.Need("tflint"), ["--recursive", "--no-color", $"--config={Path.Combine(copy.Folder, ".tflint.hcl")}"], copy.Folder);
+            ExternalTool.Need("tflint"),
+            ["--recursive", "--no-color", $"--config={Path.Combine(copy.Folder, ".tflint.hcl")}"], copy.Folder);
 }

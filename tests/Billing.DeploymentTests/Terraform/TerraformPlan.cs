@@ -8,10 +8,12 @@ internal sealed class TerraformPlan(JsonElement plan)
     private readonly JsonElement _values = plan.GetProperty("planned_values");
 
     /// <summary>The planned changes, such as "create module.host[...]".</summary>
-    public IReadOnlyList<string> Changes { get; } = plan.TryGetProperty("resource_changes", out var changes) ? [.. Read(changes)] : [];
+    public IReadOnlyList<string> Changes { get; } =
+        plan.TryGetProperty("resource_changes", out var changes) ? [.. Read(changes)] : [];
 
     /// <summary>The resources of all modules.</summary>
-    public IReadOnlyList<PlannedResource> Resources { get; } = plan.GetProperty("planned_values").TryGetProperty("root_module", out var root) ? [.. Collect(root)] : [];
+    public IReadOnlyList<PlannedResource> Resources { get; } =
+        plan.GetProperty("planned_values").TryGetProperty("root_module", out var root) ? [.. Collect(root)] : [];
 
     /// <summary>Returns the resources of a type.</summary>
     public IEnumerable<PlannedResource> OfType(string type) => Resources.Where(resource => resource.Type == type);
@@ -21,14 +23,19 @@ internal sealed class TerraformPlan(JsonElement plan)
 
     private static IEnumerable<string> Read(JsonElement changes) =>
         from change in changes.EnumerateArray()
-        let actions = string.Join(' ', change.GetProperty("change").GetProperty("actions").EnumerateArray().Select(action => action.GetString()))
+        let actions = string.Join(
+            ' ',
+            change.GetProperty("change").GetProperty("actions").EnumerateArray().Select(action => action.GetString()))
         where actions is not ("no-op" or "read")
         select $"{actions} {change.GetProperty("address").GetString()}";
 
     private static IEnumerable<PlannedResource> Collect(JsonElement module)
     {
-        var own = module.TryGetProperty("resources", out var resources) ? resources.EnumerateArray().Select(PlannedResource.Read) : [];
-        var inner = module.TryGetProperty("child_modules", out var modules) ? modules.EnumerateArray().SelectMany(Collect) : [];
+        var own = module.TryGetProperty("resources", out var resources)
+            ? resources.EnumerateArray().Select(PlannedResource.Read)
+            : [];
+        var inner =
+            module.TryGetProperty("child_modules", out var modules) ? modules.EnumerateArray().SelectMany(Collect) : [];
         return own.Concat(inner);
     }
 }

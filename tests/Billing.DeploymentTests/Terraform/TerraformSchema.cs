@@ -14,11 +14,16 @@ public sealed class TerraformSchema
     [Theory]
     [InlineData("modules/host/main.tf", "private_ip ", "private_address ", "private_address")]
     [InlineData("modules/host/main.tf", "http_tokens", "https_tokens", "https_tokens")]
-    [InlineData("modules/host/main.tf", "volume_size           = var.host.volume_gib", "volume_size           = \"large\"", "a number is required")]
+    [InlineData(
+        "modules/host/main.tf", "volume_size           = var.host.volume_gib",
+        "volume_size           = \"large\"", "a number is required")]
     [InlineData("modules/security/main.tf", "ip_protocol                  = each.value.protocol\n", "", "ip_protocol")]
     [InlineData("modules/database/outputs.tf", "aws_db_instance.this.address", "aws_db_instance.this.adress", "adress")]
-    [InlineData("modules/network/main.tf", "resource \"aws_internet_gateway\"", "resource \"aws_internet_gate\"", "aws_internet_gate")]
-    public async Task Terraform_finds_names_that_the_provider_does_not_have(string file, string old, string mistake, string named)
+    [InlineData(
+        "modules/network/main.tf", "resource \"aws_internet_gateway\"",
+        "resource \"aws_internet_gate\"", "aws_internet_gate")]
+    public async Task Terraform_finds_names_that_the_provider_does_not_have(
+        string file, string old, string mistake, string named)
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
 

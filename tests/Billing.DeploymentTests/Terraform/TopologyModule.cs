@@ -32,9 +32,12 @@ public sealed class TopologyModule
         await using var copy = TerraformCopy.Make();
 
         var plan = await copy.PlanAsync(
-            Module, """tiers={kafka={count=9,volume_gib=40},proxy={count=30},"payment-backend"={count=30},"balance-backend"={count=30},client={count=30}}""");
+            Module,
+            """tiers={kafka={count=9,volume_gib=40},"""
+                + """proxy={count=30},"payment-backend"={count=30},"balance-backend"={count=30},client={count=30}}""");
 
-        var addresses = plan.Output("hosts").EnumerateArray().Select(host => host.GetProperty("address").GetString()).ToList();
+        var addresses = plan.Output("hosts").EnumerateArray()
+            .Select(host => host.GetProperty("address").GetString()).ToList();
         Assert.Equal(9 + (4 * 30) + 3, addresses.Distinct().Count());
         Assert.Equal(addresses.Count, addresses.Distinct().Count());
     }
@@ -45,26 +48,33 @@ public sealed class TopologyModule
         await using var copy = TerraformCopy.Make();
 
         var one = (await copy.PlanAsync(Module)).Output("hosts").EnumerateArray().ToDictionary(Name);
-        var two = (await copy.PlanAsync(Module, "further_databases=[\"two\",\"three\"]")).Output("hosts").EnumerateArray().ToDictionary(Name);
+        var two = (await copy.PlanAsync(Module, "further_databases=[\"two\",\"three\"]")).Output("hosts")
+            .EnumerateArray().ToDictionary(Name);
         var more = (await copy.PlanAsync(
-            Module, "further_databases=[\"two\",\"three\"]", "tiers={postgres={count=3}}")).Output("hosts").EnumerateArray().ToDictionary(Name);
+            Module, "further_databases=[\"two\",\"three\"]",
+            "tiers={postgres={count=3}}")).Output("hosts").EnumerateArray().ToDictionary(Name);
 
-        Assert.Equal(["postgres-three-1", "postgres-three-2", "postgres-two-1", "postgres-two-2"], two.Keys.Except(one.Keys).Order());
+        Assert.Equal(
+            ["postgres-three-1", "postgres-three-2", "postgres-two-1", "postgres-two-2"],
+            two.Keys.Except(one.Keys).Order());
         Assert.All(one.Keys, name => Assert.Equal(Address(one[name]), Address(two[name])));
         Assert.All(two.Keys, name => Assert.Equal(Address(two[name]), Address(more[name])));
         Assert.Equal(more.Count, more.Values.Select(Address).Distinct().Count());
-        Assert.Equal(["a", "b"], two.Values.Where(host => Name(host).StartsWith("postgres-", StringComparison.Ordinal) && Name(host).Length == 10).Select(Zone).Order());
+        Assert.Equal(["a", "b"], two.Values.Where(host => Name(host).StartsWith("postgres-", StringComparison.Ordinal)
+            && Name(host).Length == 10).Select(Zone).Order());
         Assert.Equal("c", Zone(two["postgres-three-1"]));
         Assert.Equal("two", Variable(two["postgres-two-1"], "BILLING_DATABASE"));
         Assert.Equal(
-            "billing=10.20.0.21:5432,10.20.1.21:5432 two=10.20.1.22:5432,10.20.2.22:5432 three=10.20.2.23:5432,10.20.0.23:5432",
+            "billing=10.20.0.21:5432,10.20.1.21:5432 two=10.20.1.22:5432,10.20.2.22:5432 "
+                + "three=10.20.2.23:5432,10.20.0.23:5432",
             Variable(two["payment-backend-1"], "BILLING_POSTGRES"));
         Assert.Equal("10.20.0.21:5432,10.20.1.21:5432", Variable(one["payment-backend-1"], "BILLING_POSTGRES"));
 
         static string Name(JsonElement host) => host.GetProperty("name").GetString()!;
         static string Address(JsonElement host) => host.GetProperty("address").GetString()!;
         static string Zone(JsonElement host) => host.GetProperty("zone").GetString()!;
-        static string Variable(JsonElement host, string name) => host.GetProperty("environment").GetProperty(name).GetString()!;
+        static string Variable(JsonElement host, string name) =>
+            host.GetProperty("environment").GetProperty(name).GetString()!;
     }
 
     [Fact]
@@ -73,7 +83,8 @@ public sealed class TopologyModule
         await using var copy = TerraformCopy.Make();
 
         var plan = await copy.PlanAsync(
-            Module, "kafka_bootstrap=k1.example.com:9096,k2.example.com:9096", "postgres_own=false", "postgres_host=db.example.com", "postgres_port=6432");
+            Module, "kafka_bootstrap=k1.example.com:9096,k2.example.com:9096", "postgres_own=false",
+            "postgres_host=db.example.com", "postgres_port=6432");
 
         var hosts = plan.Output("hosts").EnumerateArray().ToList();
         Assert.DoesNotContain(hosts, host => host.GetProperty("tier").GetString() is "kafka" or "postgres");
@@ -83,8 +94,12 @@ public sealed class TopologyModule
         Assert.Equal("db.example.com:6432", environment.GetProperty("BILLING_POSTGRES").GetString());
         Assert.Equal("false", environment.GetProperty("BILLING_POSTGRES_OWN").GetString());
         var rules = plan.Output("rules").EnumerateArray().ToList();
-        Assert.All(rules.Where(rule => rule.GetProperty("to").GetString() == "kafka"), rule => Assert.Equal(9096, rule.GetProperty("port").GetInt32()));
-        Assert.All(rules.Where(rule => rule.GetProperty("to").GetString() == "postgres"), rule => Assert.Equal(6432, rule.GetProperty("port").GetInt32()));
+        Assert.All(
+            rules.Where(rule => rule.GetProperty("to").GetString() == "kafka"),
+            rule => Assert.Equal(9096, rule.GetProperty("port").GetInt32()));
+        Assert.All(
+            rules.Where(rule => rule.GetProperty("to").GetString() == "postgres"),
+            rule => Assert.Equal(6432, rule.GetProperty("port").GetInt32()));
     }
 
     [Fact]
@@ -93,30 +108,43 @@ public sealed class TopologyModule
         await using var copy = TerraformCopy.Make();
 
         var plan = await copy.PlanAsync(
-            Module, """webhooks={shop={url="https://shop.example/events",events=["PAYMENT_ACCEPTED","PAYMENT_DECLINED"]},other={url="https://other.example",payment_types=["VISA"]}}""",
+            Module,
+            """webhooks={shop={url="https://shop.example/events",events=["PAYMENT_ACCEPTED","PAYMENT_DECLINED"]},"""
+                + """other={url="https://other.example",payment_types=["VISA"]}}""",
             "webhook_networks=[\"10.1.0.0/16\",\"10.2.0.0/16\"]");
 
         var hosts = plan.Output("hosts").EnumerateArray().ToList();
         var webhooks = hosts.FindAll(host => host.GetProperty("tier").GetString() == "webhooks");
         Assert.Equal(["webhooks-1", "webhooks-2"], webhooks.Select(host => host.GetProperty("name").GetString()));
         Assert.All(webhooks, host => Assert.Equal(
-            "Receivers:other:Url=https://other.example Receivers:shop:Url=https://shop.example/events Receivers:shop:Events=PAYMENT_ACCEPTED,PAYMENT_DECLINED"
+            "Receivers:other:Url=https://other.example Receivers:shop:Url=https://shop.example/events "
+                + "Receivers:shop:Events=PAYMENT_ACCEPTED,PAYMENT_DECLINED"
             + " Receivers:other:PaymentTypes=VISA AllowedNetworks=10.1.0.0/16,10.2.0.0/16",
             host.GetProperty("environment").GetProperty("BILLING_WEBHOOKS").GetString()));
-        Assert.All(hosts.Except(webhooks), host => Assert.Equal("", host.GetProperty("environment").GetProperty("BILLING_WEBHOOKS").GetString()));
+        Assert.All(
+            hosts.Except(webhooks),
+            host => Assert.Equal("", host.GetProperty("environment").GetProperty("BILLING_WEBHOOKS").GetString()));
         Assert.Equal(
             ["monitoring webhooks 5001", "monitoring webhooks 9100", "webhooks kafka 9092", "webhooks postgres 5432"],
             plan.Output("rules").EnumerateArray()
-                .Select(rule => $"{rule.GetProperty("from")} {rule.GetProperty("to")} {rule.GetProperty("port")}").Where(rule => rule.Contains("webhooks", StringComparison.Ordinal)).Order());
+                .Select(rule => $"{rule.GetProperty("from")} {rule.GetProperty("to")} {rule.GetProperty("port")}")
+                .Where(rule => rule.Contains("webhooks", StringComparison.Ordinal)).Order());
     }
 
     [Theory]
     [InlineData("webhooks={Shop={url=\"https://shop.example\"}}", "webhooks: a receiver's name must be")]
-    [InlineData("webhooks={shop={url=\"http://shop.example\"}}", "webhooks: a url must look like https://shop.example/events")]
-    [InlineData("webhooks={shop={url=\"https://shop.example:8443/\"}}", "webhooks: a url must look like https://shop.example/events")]
-    [InlineData("webhooks={shop={url=\"https://shop.example/it's\"}}", "webhooks: a url must look like https://shop.example/events")]
+    [InlineData(
+        "webhooks={shop={url=\"http://shop.example\"}}", "webhooks: a url must look like https://shop.example/events")]
+    [InlineData(
+        "webhooks={shop={url=\"https://shop.example:8443/\"}}",
+        "webhooks: a url must look like https://shop.example/events")]
+    [InlineData(
+        "webhooks={shop={url=\"https://shop.example/it's\"}}",
+        "webhooks: a url must look like https://shop.example/events")]
     [InlineData("webhooks={shop={url=\"https://shop.example\",events=[\"paid\"]}}", "webhooks: events must be")]
-    [InlineData("webhooks={shop={url=\"https://shop.example\",payment_types=[\"VISAS\"]}}", "webhooks: payment_types may contain")]
+    [InlineData(
+        "webhooks={shop={url=\"https://shop.example\",payment_types=[\"VISAS\"]}}",
+        "webhooks: payment_types may contain")]
     [InlineData("webhook_networks=[\"here\"]", "webhook_networks must be IPv4 networks")]
     [InlineData("tiers={proxy={count=0}}", "tiers: a count of 0")]
     [InlineData("tiers={proxy={count=31}}", "tiers: a count must be a whole number of at most 30")]

@@ -11,7 +11,8 @@ public sealed partial class UserData
 {
     private static readonly string[] OnAws =
     [
-        "aws_region=us-east-1", "release=s3://billing-release-123456789012-us-east-1/1.0.0", "secrets=ssm:/billing", $"bootstrap_sha256={new string('a', 64)}",
+        "aws_region=us-east-1", "release=s3://billing-release-123456789012-us-east-1/1.0.0",
+        "secrets=ssm:/billing", $"bootstrap_sha256={new string('a', 64)}",
         TopologyModule.Webhooks,
     ];
 
@@ -34,7 +35,9 @@ public sealed partial class UserData
     public async Task Shellcheck_finds_a_planted_mistake()
     {
         await using var copy = TerraformCopy.Make();
-        copy.Plant("modules/topology/user-data.sh.tftpl", "retry dpkg --install \"$work/agent.deb\"", "retry dpkg --install $work/agent.deb");
+        copy.Plant(
+            "modules/topology/user-data.sh.tftpl", "retry dpkg --install \"$work/agent.deb\"",
+            "retry dpkg --install $work/agent.deb");
 
         var result = await CheckAsync(copy, (await RenderAsync(copy, OnAws))["proxy-1"]);
 
@@ -45,12 +48,14 @@ public sealed partial class UserData
     public async Task Every_machine_gets_all_documented_variables()
     {
         await using var copy = TerraformCopy.Make();
-        var contract = Repository.Lines("deploy/README.md").Select(line => VariableRow().Match(line)).Where(row => row.Success).Select(row => row.Groups[1].Value);
+        var contract = Repository.Lines("deploy/README.md").Select(line => VariableRow().Match(line))
+            .Where(row => row.Success).Select(row => row.Groups[1].Value);
 
         var rendered = await RenderAsync(copy, OnAws);
 
         Assert.Equal(20, rendered.Count);
-        Assert.All(rendered.Values, script => Assert.Equal(contract.Order(), Assigned().Matches(script).Select(match => match.Groups[1].Value).Order()));
+        Assert.All(rendered.Values, script =>
+            Assert.Equal(contract.Order(), Assigned().Matches(script).Select(match => match.Groups[1].Value).Order()));
     }
 
     [Fact]
@@ -97,7 +102,8 @@ public sealed partial class UserData
         Assert.Contains("user data failed in line", result.Output, StringComparison.Ordinal);
     }
 
-    private static async Task<Dictionary<string, string>> RenderAsync(TerraformCopy copy, IEnumerable<string> variables) =>
+    private static async Task<Dictionary<string, string>> RenderAsync(
+        TerraformCopy copy, IEnumerable<string> variables) =>
         (await copy.PlanAsync(TopologyModule.Module, variables)).Output("user_data").EnumerateObject()
             .ToDictionary(machine => machine.Name, machine => machine.Value.GetString()!);
 
@@ -109,18 +115,22 @@ public sealed partial class UserData
         return await ExternalTool.RunAsync(ExternalTool.Need("shellcheck"), [path]);
     }
 
-    /// <summary>Runs a proxy's script with the machine's folders below the copy, and with a release whose bootstrap only prints
-    /// its variables.</summary>
+    /// <summary>Runs a proxy's script with the machine's folders below the copy, and with a release whose bootstrap
+    /// only prints its variables.</summary>
     private static async Task<ToolResult> StartAsync(TerraformCopy copy, Func<string, string> configured)
     {
         ExternalTool.Need("curl");
-        var archive = Archive("install.sh", $". {copy.Folder}/etc/billing/host.env\necho \"$BILLING_NAME becomes a $BILLING_TIER\"\n");
+        var archive = Archive(
+            "install.sh", $". {copy.Folder}/etc/billing/host.env\necho \"$BILLING_NAME becomes a $BILLING_TIER\"\n");
         await File.WriteAllBytesAsync(Path.Combine(copy.ReleaseFolder, "billing-bootstrap-1.0.0.tar.gz"), archive);
         var checksum = Convert.ToHexStringLower(SHA256.HashData(archive));
 
-        var scripts = await RenderAsync(copy, [$"release=file://{copy.ReleaseFolder}", $"bootstrap_sha256={configured(checksum)}"]);
+        var scripts = await RenderAsync(
+            copy, [$"release=file://{copy.ReleaseFolder}", $"bootstrap_sha256={configured(checksum)}"]);
         var script = MachineFolders
-            .Aggregate(scripts["proxy-1"], (text, folder) => text.Replace(folder, copy.Folder + folder, StringComparison.Ordinal));
+            .Aggregate(
+                scripts["proxy-1"],
+                (text, folder) => text.Replace(folder, copy.Folder + folder, StringComparison.Ordinal));
         var path = Path.Combine(copy.Folder, "user-data.sh");
         await File.WriteAllTextAsync(path, script);
         return await ExternalTool.RunAsync(ExternalTool.Need("bash"), [path]);
@@ -132,7 +142,10 @@ public sealed partial class UserData
         using (var zip = new GZipStream(bytes, CompressionLevel.Fastest, leaveOpen: true))
         using (var tar = new TarWriter(zip))
         {
-            tar.WriteEntry(new PaxTarEntry(TarEntryType.RegularFile, name) { DataStream = new MemoryStream(Encoding.UTF8.GetBytes(text)) });
+            tar.WriteEntry(new PaxTarEntry(TarEntryType.RegularFile, name)
+            {
+                DataStream = new MemoryStream(Encoding.UTF8.GetBytes(text)),
+            });
         }
         return bytes.ToArray();
     }

@@ -16,7 +16,8 @@ public sealed class ByHand(KafkaStack stack)
         var tools = Path.GetDirectoryName(ExternalTool.Need("grpcurl"));
         var page = new ConsolePage(Page, "console");
 
-        page.Compare(page.Examples, await ConsolePage.RunAsync(page.Examples, ForThisStack, Environment.CurrentDirectory, $"PATH='{tools}':$PATH"));
+        page.Compare(page.Examples, await ConsolePage.RunAsync(
+            page.Examples, ForThisStack, Environment.CurrentDirectory, $"PATH='{tools}':$PATH"));
     }
 
     [Fact]
@@ -38,7 +39,8 @@ public sealed class ByHand(KafkaStack stack)
     /// <summary>Replaces the addresses of the page's stack with those of this test's stack.</summary>
     private string ForThisStack(string command) => command switch
     {
-        _ when command.StartsWith("GRPC=", StringComparison.Ordinal) => "GRPC=" + new Uri(stack.Stack.ProxyAddresses[0]).Authority,
+        _ when command.StartsWith("GRPC=", StringComparison.Ordinal) =>
+            "GRPC=" + new Uri(stack.Stack.ProxyAddresses[0]).Authority,
         _ when command.StartsWith("REST=", StringComparison.Ordinal) => "REST=" + stack.Stack.RestAddresses[0],
         _ => command,
     };

@@ -10,14 +10,15 @@ internal sealed partial class ConsolePage(string page, string language)
     // The script prints this after each command; no command of the page prints it.
     private const string EndOfOutput = "\u0001";
 
-    /// <summary>The commands of the page's blocks in the language, each with its expected output. A command follows a <c>$</c> and continues on
-    /// indented lines.</summary>
+    /// <summary>The commands of the page's blocks in the language, each with its expected output.
+    /// A command follows a <c>$</c> and continues on indented lines.</summary>
     public List<(string Command, string Output)> Examples { get; } = Read(Repository.Lines(page), "```" + language);
 
     /// <summary>Runs commands in one shell.</summary>
     /// <returns>What each has printed.</returns>
     public static async Task<string[]> RunAsync(
-        IReadOnlyCollection<(string Command, string Output)> examples, Func<string, string> forThisStack, string folder, string first)
+        IReadOnlyCollection<(string Command, string Output)> examples,
+        Func<string, string> forThisStack, string folder, string first)
     {
         var script = new StringBuilder(first).Append('\n');
         foreach (var (command, _) in examples)

@@ -4,7 +4,8 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.IntegrationTests.Examples;
 
-/// <summary>The client of examples/java-client against a real proxy: errors as a library that is not ours reads them.</summary>
+/// <summary>The client of examples/java-client against a real proxy: errors as a library that is
+/// not ours reads them.</summary>
 [Collection(OverFailingKafka.Name)]
 public sealed class JavaClient
 {
@@ -24,18 +25,21 @@ public sealed class JavaClient
         await using var folder = StackFolder.Create();
         var program = await CompileAsync(folder);
         var account = StackFixture.NewAccount();
-        var proxy = await _stack.Stack.AddAsync(ServiceRole.Proxy, 8, TestContext.Current.CancellationToken, new Dictionary<string, string>
-        {
-            ["Billing__Limits__RequestsPerSecond"] = "1",
-        });
+        var proxy = await _stack.Stack.AddAsync(
+            ServiceRole.Proxy, 8, TestContext.Current.CancellationToken, new Dictionary<string, string>
+            {
+                ["Billing__Limits__RequestsPerSecond"] = "1",
+            });
         try
         {
             var ran = await ExternalTool.RunAsync(
-                ExternalTool.Need("java"), ["-cp", $"{program}:{Libraries}/*", "Pay", new Uri(proxy.Address).Authority, account, "5"]);
+                ExternalTool.Need("java"),
+                ["-cp", $"{program}:{Libraries}/*", "Pay", new Uri(proxy.Address).Authority, account, "5"]);
 
             var printed = ran.Succeeded().Output.Split('\n');
             Assert.Equal(
-                "INVALID_ARGUMENT INVALID_FIELD of billing.internal, amount.nanos: amount.nanos must be a multiple of 10000000, since USD has 2 decimals; it is 5000000",
+                "INVALID_ARGUMENT INVALID_FIELD of billing.internal, amount.nanos: "
+                    + "amount.nanos must be a multiple of 10000000, since USD has 2 decimals; it is 5000000",
                 printed[0]);
             Assert.Matches("^paid 5 times, waited [1-9][0-9]* times$", printed[1]);
             Assert.Equal(5, await _stack.CountEventsAsync(account));
@@ -49,8 +53,13 @@ public sealed class JavaClient
     /// <summary>Generates the stubs and compiles the client, as the README of the example describes.</summary>
     private static async Task<string> CompileAsync(StackFolder folder)
     {
-        var (protoc, plugin, javac) = (ExternalTool.Need("protoc"), ExternalTool.Need("grpc_java_plugin"), ExternalTool.Need("javac"));
-        foreach (var jar in (string[])["grpc-netty.jar", "grpc-protobuf.jar", "protobuf-util.jar", "proto-google-common-protos.jar", "netty-codec-http2.jar", "guava.jar", "perfmark-api.jar", "geronimo-annotation-1.3-spec.jar"])
+        var (protoc, plugin, javac) =
+            (ExternalTool.Need("protoc"), ExternalTool.Need("grpc_java_plugin"), ExternalTool.Need("javac"));
+        foreach (var jar in (string[])
+        [
+            "grpc-netty.jar", "grpc-protobuf.jar", "protobuf-util.jar", "proto-google-common-protos.jar",
+            "netty-codec-http2.jar", "guava.jar", "perfmark-api.jar", "geronimo-annotation-1.3-spec.jar",
+        ])
         {
             Assert.SkipUnless(File.Exists(Path.Combine(Libraries, jar)), $"there is no {Libraries}/{jar}");
         }
@@ -62,7 +71,11 @@ public sealed class JavaClient
             ])).Succeeded();
         (await ExternalTool.RunAsync(javac,
             // Half of a compiler's time would go into compiling itself.
-            ["-J-XX:TieredStopAtLevel=1", "-cp", Libraries + "/*", "-d", made, .. Directory.EnumerateFiles(made, "*.java", SearchOption.AllDirectories), "examples/java-client/Pay.java"])).Succeeded();
+            [
+                "-J-XX:TieredStopAtLevel=1", "-cp", Libraries + "/*", "-d", made,
+                .. Directory.EnumerateFiles(made, "*.java", SearchOption.AllDirectories),
+                "examples/java-client/Pay.java",
+            ])).Succeeded();
         return made;
     }
 }

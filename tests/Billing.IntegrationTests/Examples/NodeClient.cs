@@ -19,13 +19,15 @@ public abstract class NodeInstallation(string source) : IAsyncDisposable
     /// <summary>The installed program's folder.</summary>
     public string Path => System.IO.Path.Combine(_folder.FullName, System.IO.Path.GetFileName(source));
 
-    /// <summary>Installs the packages of the lock file, once, and returns the path of Node.js. If something is missing, the test is skipped with a
-    /// message.</summary>
+    /// <summary>Installs the packages of the lock file, once, and returns the path of Node.js. If something is missing,
+    /// the test is skipped with a message.</summary>
     public async Task<string> NodeAsync()
     {
         var (node, npm) = (ExternalTool.Need("node"), ExternalTool.Need("npm"));
         var installed = await (_installing ??= InstallOnceAsync(npm));
-        Assert.SkipWhen(installed.ExitCode != 0 && IsNetwork(installed.Errors), "npm's registry cannot be reached:\n" + installed.Errors);
+        Assert.SkipWhen(
+            installed.ExitCode != 0 && IsNetwork(installed.Errors),
+            "npm's registry cannot be reached:\n" + installed.Errors);
         installed.Succeeded();
         return node;
     }
@@ -36,7 +38,8 @@ public abstract class NodeInstallation(string source) : IAsyncDisposable
         GC.SuppressFinalize(this);
     }
 
-    private static bool IsNetwork(string errors) => Array.Exists(Unreachable, code => errors.Contains(code, StringComparison.Ordinal));
+    private static bool IsNetwork(string errors) =>
+        Array.Exists(Unreachable, code => errors.Contains(code, StringComparison.Ordinal));
 
     private Task<ToolResult> InstallOnceAsync(string npm)
     {
@@ -46,7 +49,8 @@ public abstract class NodeInstallation(string source) : IAsyncDisposable
             File.Copy(file, System.IO.Path.Combine(folder, System.IO.Path.GetFileName(file)));
         }
         return ExternalTool.RunAsync(
-            npm, ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--fetch-retries", "0"], folder);
+            npm, ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--fetch-retries", "0"],
+            folder);
     }
 }
 
@@ -75,11 +79,17 @@ public sealed class NodeClient : IClassFixture<NodeClientInstallation>
         using var ports = new FreePorts();
 
         // No proxy listens on the first address: its calls fail over to the next one.
-        string[] addresses = [$"127.0.0.1:{ports.Take()}", .. _stack.Stack.ProxyAddresses.Select(a => new Uri(a).Authority)];
+        string[] addresses =
+        [
+            $"127.0.0.1:{ports.Take()}", .. _stack.Stack.ProxyAddresses.Select(a => new Uri(a).Authority),
+        ];
         var result = await RunAsync(node, account, addresses);
 
         Assert.Equal("PAYMENT_OUTCOME_ACCEPTED", result.GetProperty("paid").GetProperty("outcome").GetString());
-        Assert.Equal(result.GetProperty("paid").GetRawText().Replace("\"replayed\": false", "\"replayed\": true", StringComparison.Ordinal), result.GetProperty("again").GetRawText());
+        Assert.Equal(
+            result.GetProperty("paid").GetRawText()
+                .Replace("\"replayed\": false", "\"replayed\": true", StringComparison.Ordinal),
+            result.GetProperty("again").GetRawText());
         Assert.Equal(300, result.GetProperty("outcomes").GetProperty("PAYMENT_OUTCOME_ACCEPTED").GetInt32());
         Assert.Equal("305", result.GetProperty("balance").GetProperty("balance").GetProperty("units").GetString());
         Assert.Equal("301", result.GetProperty("balance").GetProperty("version").GetString());
@@ -94,8 +104,11 @@ public sealed class NodeClient : IClassFixture<NodeClientInstallation>
         var proxy = _stack.Stack.Of(ServiceRole.Proxy).First();
         try
         {
-            var running = RunAsync(node, account, [.. _stack.Stack.ProxyAddresses.Select(a => new Uri(a).Authority)], count: 2_000);
-            await Poll.UntilAsync(async () => running.IsCompleted || await _stack.CountEventsAsync(account) >= 100, TestContext.Current.CancellationToken);
+            var running = RunAsync(
+                node, account, [.. _stack.Stack.ProxyAddresses.Select(a => new Uri(a).Authority)], count: 2_000);
+            await Poll.UntilAsync(
+                async () => running.IsCompleted || await _stack.CountEventsAsync(account) >= 100,
+                TestContext.Current.CancellationToken);
             proxy.Process.Kill();
             var result = await running;
 
@@ -110,7 +123,8 @@ public sealed class NodeClient : IClassFixture<NodeClientInstallation>
         }
     }
 
-    private async Task<JsonElement> RunAsync(string node, string account, IEnumerable<string> addresses, int count = 300)
+    private async Task<JsonElement> RunAsync(
+        string node, string account, IEnumerable<string> addresses, int count = 300)
     {
         var ran = await ExternalTool.RunAsync(
             node,

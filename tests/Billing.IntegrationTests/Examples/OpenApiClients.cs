@@ -31,11 +31,14 @@ public sealed class TokenStack() : StackFixture(new StackOptions
     private static readonly TokenIssuer Tokens = TokenIssuer.New(TimeProvider.System);
 
     /// <summary>A token for all accounts.</summary>
-    public static string Token(params string[] scopes) => Tokens.Issue("shop", scopes, ["*/*"], TimeSpan.FromMinutes(10));
+    public static string Token(params string[] scopes) =>
+        Tokens.Issue("shop", scopes, ["*/*"], TimeSpan.FromMinutes(10));
 }
 
-/// <summary>docs/openapi.json as its readers use it: a linter, and two generators of clients. The clients of examples/openapi call a real proxy.</summary>
-public sealed class OpenApiClients(TokenStack stack, OpenApiInstallation installation) : IClassFixture<TokenStack>, IClassFixture<OpenApiInstallation>
+/// <summary>docs/openapi.json as its readers use it: a linter, and two generators of clients.
+/// The clients of examples/openapi call a real proxy.</summary>
+public sealed class OpenApiClients(TokenStack stack, OpenApiInstallation installation)
+    : IClassFixture<TokenStack>, IClassFixture<OpenApiInstallation>
 {
     private static readonly string Done = """
         {"paid":"ACCEPTED","again":true,"held":"ACCEPTED","captured":"3","refunded":"2","balance":"13 340000000",
@@ -86,14 +89,19 @@ public sealed class OpenApiClients(TokenStack stack, OpenApiInstallation install
     {
         var dotnet = ExternalTool.Need("dotnet");
         await using var folder = StackFolder.Create();
-        File.Copy(Path.Combine(Repository.Root, "examples/openapi/dotnet-tools.json"), Path.Combine(folder.FullName, "dotnet-tools.json"));
+        File.Copy(
+            Path.Combine(Repository.Root, "examples/openapi/dotnet-tools.json"),
+            Path.Combine(folder.FullName, "dotnet-tools.json"));
         var restored = await ExternalTool.RunAsync(dotnet, ["tool", "restore"], folder.FullName);
-        Assert.SkipWhen(restored.ExitCode != 0, "NuGet's registry does not provide NSwag:\n" + restored.Output + restored.Errors);
+        Assert.SkipWhen(
+            restored.ExitCode != 0, "NuGet's registry does not provide NSwag:\n" + restored.Output + restored.Errors);
         (await ExternalTool.RunAsync(
             dotnet,
             [
-                "nswag", "openapi2csclient", "/input:" + Document, "/output:generated.cs", "/namespace:Billing.Generated", "/useBaseUrl:false",
-                "/generateOptionalParameters:true", "/generateOptionalPropertiesAsNullable:true", "/generateNullableReferenceTypes:true",
+                "nswag", "openapi2csclient", "/input:" + Document, "/output:generated.cs",
+                "/namespace:Billing.Generated", "/useBaseUrl:false",
+                "/generateOptionalParameters:true", "/generateOptionalPropertiesAsNullable:true",
+                "/generateNullableReferenceTypes:true",
             ],
             folder.FullName)).Succeeded();
         var program = Path.Combine(folder.FullName, "program.cs");
@@ -105,7 +113,8 @@ public sealed class OpenApiClients(TokenStack stack, OpenApiInstallation install
 
         // Else what it builds stays in the home folder.
         var environment = new Dictionary<string, string> { ["XDG_DATA_HOME"] = folder.FullName };
-        var ran = await ExternalTool.RunAsync(dotnet, ["run", program, "--", .. Arguments()], folder.FullName, environment);
+        var ran = await ExternalTool.RunAsync(
+            dotnet, ["run", program, "--", .. Arguments()], folder.FullName, environment);
 
         Assert.Equal(Done, ran.Succeeded().Output.Trim());
     }
@@ -113,7 +122,10 @@ public sealed class OpenApiClients(TokenStack stack, OpenApiInstallation install
     private static CancellationToken Stop => TestContext.Current.CancellationToken;
 
     private string[] Arguments() =>
-        [stack.Stack.RestAddresses[0], TokenStack.Token("payments:write", "balances:read"), TokenStack.Token("balances:read"), StackFixture.NewAccount()];
+        [
+            stack.Stack.RestAddresses[0], TokenStack.Token("payments:write", "balances:read"),
+            TokenStack.Token("balances:read"), StackFixture.NewAccount(),
+        ];
 
     private string Module(string path) => Path.Combine(installation.Path, "node_modules", path);
 
@@ -123,7 +135,8 @@ public sealed class OpenApiClients(TokenStack stack, OpenApiInstallation install
     private async Task<(int Errors, int Warnings)> LintAsync(string file)
     {
         var linted = await ExternalTool.RunAsync(
-            await installation.NodeAsync(), [Module("@redocly/cli/bin/cli.js"), "lint", "--format=json", file], installation.Path);
+            await installation.NodeAsync(),
+            [Module("@redocly/cli/bin/cli.js"), "lint", "--format=json", file], installation.Path);
         using var result = JsonDocument.Parse(linted.Output);
         var totals = result.RootElement.GetProperty("totals");
         return (totals.GetProperty("errors").GetInt32(), totals.GetProperty("warnings").GetInt32());

@@ -40,18 +40,23 @@ public sealed class PythonBackend
 
         await using (var python = Start(folder, modules))
         {
-            await python.WaitForOutputAsync(line => line.StartsWith("assigned ", StringComparison.Ordinal) && !line.EndsWith("nothing", StringComparison.Ordinal), Patience, CancellationToken.None);
+            await python.WaitForOutputAsync(line => line.StartsWith("assigned ", StringComparison.Ordinal)
+                && !line.EndsWith("nothing", StringComparison.Ordinal), Patience, CancellationToken.None);
             Assert.Equal(before, await AnswersAsync(accounts, version: 3));
             await python.WaitForOutputAsync(line => Answered(line) > 0, Patience, CancellationToken.None);
 
             await Task.WhenAll(accounts.Select(account => PayAsync(account, 2)));
-            Assert.All(await AnswersAsync(accounts, version: 4), answer => Assert.Contains("balance 17.25", answer, StringComparison.Ordinal));
+            Assert.All(
+                await AnswersAsync(accounts, version: 4),
+                answer => Assert.Contains("balance 17.25", answer, StringComparison.Ordinal));
             await AssertInvalidRecordIsDeadLetteredAsync();
             python.Kill();
             await python.WaitForExitAsync(CancellationToken.None);
         }
 
-        Assert.All(await AnswersAsync(accounts, version: 4), answer => Assert.Contains("balance 17.25", answer, StringComparison.Ordinal));
+        Assert.All(
+            await AnswersAsync(accounts, version: 4),
+            answer => Assert.Contains("balance 17.25", answer, StringComparison.Ordinal));
     }
 
     [Fact]
@@ -71,7 +76,8 @@ public sealed class PythonBackend
     {
         await using var folder = StackFolder.Create();
         await using var python = Start(folder, await GenerateAsync(folder));
-        await python.WaitForOutputAsync(line => line.StartsWith("assigned ", StringComparison.Ordinal), Patience, CancellationToken.None);
+        await python.WaitForOutputAsync(
+            line => line.StartsWith("assigned ", StringComparison.Ordinal), Patience, CancellationToken.None);
 
         Assert.True(await python.StopAsync(Patience));
 
@@ -91,16 +97,23 @@ public sealed class PythonBackend
         Assert.SkipUnless(imports.ExitCode == 0, "python3-confluent-kafka and python3-protobuf are not installed");
         var modules = folder.CreateSubfolder("modules");
         (await ExternalTool.RunAsync(protoc,
-            ["-I", "src/Contracts/Protos", "-I", "src/Messaging/Protos", "--python_out", modules, "billing/v1/billing.proto", "billing/wire/v1/wire.proto"])).Succeeded();
+            [
+                "-I", "src/Contracts/Protos", "-I", "src/Messaging/Protos", "--python_out", modules,
+                "billing/v1/billing.proto", "billing/wire/v1/wire.proto",
+            ])).Succeeded();
         return modules;
     }
 
     private ChildProcess Start(StackFolder folder, string modules) => ChildProcess.Start(new ChildProcessStart(
         "python", Python,
-        [Path.Combine(Example, "balance_backend.py"), "--brokers", _stack.Stack.BootstrapServers!, "--session-timeout-ms", "3000"],
+        [
+            Path.Combine(Example, "balance_backend.py"), "--brokers",
+            _stack.Stack.BootstrapServers!, "--session-timeout-ms", "3000",
+        ],
         folder.LogFile("python"))
     {
-        Environment = Environment(modules).ToDictionary(variable => variable.Key, variable => (string?)variable.Value, StringComparer.Ordinal),
+        Environment = Environment(modules)
+            .ToDictionary(variable => variable.Key, variable => (string?)variable.Value, StringComparer.Ordinal),
     });
 
     private static Dictionary<string, string> Environment(string modules) =>
@@ -134,8 +147,15 @@ public sealed class PythonBackend
             new CheckBalanceRequest { AccountId = account, PaymentType = PaymentType.Amex, MinVersion = version });
         var answer = new StringBuilder();
         answer.Append(CultureInfo.InvariantCulture,
-            $"version {balance.Version}, balance {balance.Balance.ToDecimal()} {balance.Balance.CurrencyCode}, available {balance.Available.ToDecimal()}, limit {balance.CreditLimit.ToDecimal()}");
-        var pages = client.StreamStatementAsync(new ListStatementRequest { AccountId = account, PaymentType = PaymentType.Amex, AfterVersion = 1, PageSize = 1 });
+            $"version {balance.Version}, balance {balance.Balance.ToDecimal()} {balance.Balance.CurrencyCode}, "
+                + $"available {balance.Available.ToDecimal()}, limit {balance.CreditLimit.ToDecimal()}");
+        var pages = client.StreamStatementAsync(new ListStatementRequest
+        {
+            AccountId = account,
+            PaymentType = PaymentType.Amex,
+            AfterVersion = 1,
+            PageSize = 1,
+        });
         await foreach (var entry in pages.SelectMany(page => page.Entries).Take(2))
         {
             // Events have whole microseconds; the event store has tenths of a microsecond.
@@ -153,14 +173,23 @@ public sealed class PythonBackend
         do
         {
             var page = await client.ListStatementAsync(list);
-            answer.Append("\npage ").AppendJoin(' ', page.Entries.Select(entry => $"{entry.Version} {entry.Type} {entry.Balance}"));
+            answer.Append("\npage ")
+                .AppendJoin(' ', page.Entries.Select(entry => $"{entry.Version} {entry.Type} {entry.Balance}"));
             list.PageToken = page.NextPageToken;
         }
         while (list.PageToken.Length > 0);
         var (byVersion, byTime) = (
-            new GetBalanceAtRequest { AccountId = account, PaymentType = PaymentType.Amex, Version = Math.Min(2, balance.Version) },
+            new GetBalanceAtRequest
+            {
+                AccountId = account,
+                PaymentType = PaymentType.Amex,
+                Version = Math.Min(2, balance.Version),
+            },
             new GetBalanceAtRequest { AccountId = account, PaymentType = PaymentType.Amex, Time = balance.ReadTime });
-        foreach (var past in (GetBalanceAtResponse[])[await client.GetBalanceAtAsync(byVersion), await client.GetBalanceAtAsync(byTime)])
+        foreach (var past in (GetBalanceAtResponse[])
+        [
+            await client.GetBalanceAtAsync(byVersion), await client.GetBalanceAtAsync(byTime),
+        ])
         {
             if (past.DecideTime is { } decided)
             {
@@ -180,7 +209,8 @@ public sealed class PythonBackend
         using var producer = KafkaClients.Producer<byte[], byte[]>(new ProducerConfig { BootstrapServers = servers });
         var origin = await producer.ProduceAsync(
             new TopicPartition(topic, 0), new Message<byte[], byte[]> { Key = "k"u8.ToArray(), Value = invalid });
-        using var consumer = KafkaClients.Consumer<byte[], byte[]>(new ConsumerConfig { BootstrapServers = servers, GroupId = "test-" + Guid.NewGuid() });
+        using var consumer = KafkaClients.Consumer<byte[], byte[]>(
+            new ConsumerConfig { BootstrapServers = servers, GroupId = "test-" + Guid.NewGuid() });
         consumer.Assign(new TopicPartitionOffset(Topics.DeadLetters, 0, Offset.Beginning));
         using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
         Message<byte[], byte[]> letter;
@@ -190,8 +220,11 @@ public sealed class PythonBackend
         }
         while (!letter.Value.AsSpan().SequenceEqual(invalid));
         Assert.Equal(topic, Text(letter, DeadLetterPublisher.TopicHeader));
-        Assert.Contains(Messaging.WireFormat.VersionHeader, Text(letter, DeadLetterPublisher.ReasonHeader), StringComparison.Ordinal);
-        Assert.Equal(origin.Offset.Value.ToString(CultureInfo.InvariantCulture), Text(letter, DeadLetterPublisher.OffsetHeader));
+        Assert.Contains(
+            Messaging.WireFormat.VersionHeader,
+            Text(letter, DeadLetterPublisher.ReasonHeader), StringComparison.Ordinal);
+        Assert.Equal(
+            origin.Offset.Value.ToString(CultureInfo.InvariantCulture), Text(letter, DeadLetterPublisher.OffsetHeader));
     }
 
     private static string Text(Message<byte[], byte[]> letter, string header) =>

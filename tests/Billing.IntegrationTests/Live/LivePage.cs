@@ -71,7 +71,8 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
         await UntilAsync("#steps", account + "[^ ]* Amex · Accepted · made here");
         // Not only by colour.
         await UntilAsync("#steps .legend", @"1 To Kafka\s+2 In the topic");
-        await UntilAsync("#steps tbody .numbers", @"^1 [\d.,]+\s+2 [\d.,]+\s+3 [\d.,]+\s+4 [\d.,]+\s+5 [\d.,]+\s+6 [\d.,]+$");
+        await UntilAsync(
+            "#steps tbody .numbers", @"^1 [\d.,]+\s+2 [\d.,]+\s+3 [\d.,]+\s+4 [\d.,]+\s+5 [\d.,]+\s+6 [\d.,]+$");
         await AssertNoProblemsAsync();
     }
 
@@ -86,22 +87,37 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
         await DoAsync("type", new { text = "7.05" });
 
         await PressAsync("#hold");
-        Assert.Matches(@"^On hold after [\d.,]+ ms\. Balance 0\.00 USD, version 1\.$", await UntilAsync("#outcome", "On hold|Declined|[A-Z_]{5,}|must"));
-        await UntilAsync("#totals", @"^Charged 0\.00 USD, given back 0\.00 USD, on hold 7\.05 USD\. The account: balance 0\.00 USD, on hold 7\.05 USD, available [\d.,]+ USD\.$");
+        Assert.Matches(
+            @"^On hold after [\d.,]+ ms\. Balance 0\.00 USD, version 1\.$",
+            await UntilAsync("#outcome", "On hold|Declined|[A-Z_]{5,}|must"));
+        await UntilAsync(
+            "#totals",
+            @"^Charged 0\.00 USD, given back 0\.00 USD, on hold 7\.05 USD\. The account: "
+                + @"balance 0\.00 USD, on hold 7\.05 USD, available [\d.,]+ USD\.$");
         await DoAsync("tabTo", new { selector = "#part" });
         await DoAsync("type", new { text = "3.00" });
         await PressAsync("#capture");
-        await UntilAsync("#totals", @"^Charged 3\.00 USD, given back 0\.00 USD, on hold 4\.05 USD\. The account: balance 3\.00 USD, on hold 4\.05 USD");
+        await UntilAsync(
+            "#totals",
+            @"^Charged 3\.00 USD, given back 0\.00 USD, on hold 4\.05 USD\. The account: "
+                + @"balance 3\.00 USD, on hold 4\.05 USD");
         using var http = new HttpClient();
         using var frozen = await http.PutAsJsonAsync(
-            new Uri(new Uri(Address), $"/v1/accounts/visa/{account}/status"), new { transaction_id = Guid.NewGuid(), account_status = "FROZEN" }, TestContext.Current.CancellationToken);
+            new Uri(new Uri(Address), $"/v1/accounts/visa/{account}/status"),
+            new { transaction_id = Guid.NewGuid(), account_status = "FROZEN" }, TestContext.Current.CancellationToken);
         frozen.EnsureSuccessStatusCode();
         await PressAsync("#void");
-        await UntilAsync("#totals", @"^Charged 3\.00 USD, given back 0\.00 USD, on hold 0\.00 USD\. The account: balance 3\.00 USD, on hold 0\.00 USD, available [\d.,]+ USD, frozen\.$");
+        await UntilAsync(
+            "#totals",
+            @"^Charged 3\.00 USD, given back 0\.00 USD, on hold 0\.00 USD\. The account: "
+                + @"balance 3\.00 USD, on hold 0\.00 USD, available [\d.,]+ USD, frozen\.$");
         await PressAsync("#refund");
-        await UntilAsync("#totals", @"^Charged 3\.00 USD, given back 3\.00 USD, on hold 0\.00 USD\. The account: balance 0\.00 USD");
+        await UntilAsync(
+            "#totals", @"^Charged 3\.00 USD, given back 3\.00 USD, on hold 0\.00 USD\. The account: balance 0\.00 USD");
 
-        Assert.Matches(@"^Gave 3\.00 USD back after [\d.,]+ ms\. Balance 0\.00 USD, version 5\.$", await UntilAsync("#outcome", "back|[A-Z_]{5,}"));
+        Assert.Matches(
+            @"^Gave 3\.00 USD back after [\d.,]+ ms\. Balance 0\.00 USD, version 5\.$",
+            await UntilAsync("#outcome", "back|[A-Z_]{5,}"));
         Assert.Equal(5, await _stack.CountEventsAsync(account));
         await AssertNoProblemsAsync();
 
@@ -128,7 +144,8 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
         await DoAsync("press", new { key = "Enter" });
 
         await UntilAsync("#outcome[data-state=failed]", "12.34|payment");
-        Assert.Equal("true", (string?)await DoAsync("attribute", new { selector = "#part:focus", name = "aria-invalid" }));
+        Assert.Equal(
+            "true", (string?)await DoAsync("attribute", new { selector = "#part:focus", name = "aria-invalid" }));
         Assert.Equal(1, await _stack.CountEventsAsync(account));
     }
 
@@ -183,7 +200,9 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
 
         await DoAsync("remove", new { selector = "#rate" });
 
-        Assert.StartsWith("This page has an error, reload it: ", await UntilAsync("#status", "error|respond"), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "This page has an error, reload it: ",
+            await UntilAsync("#status", "error|respond"), StringComparison.Ordinal);
     }
 
     [Fact]
@@ -216,7 +235,9 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
 
         using var http = new HttpClient();
         using var body = new StringContent(
-            new JsonObject { ["account_id"] = "a", ["payment_type"] = Injection[..39], ["amount"] = null }.ToJsonString(), Encoding.UTF8, "application/json");
+            new JsonObject { ["account_id"] = "a", ["payment_type"] = Injection[..39], ["amount"] = null }
+                .ToJsonString(),
+            Encoding.UTF8, "application/json");
         using var refused = await http.PutAsync(new Uri($"{Address}v1/payments/{Guid.NewGuid()}"), body);
         var reason = $"{Injection} {Guid.NewGuid()}";
         await ProduceDeadLetterAsync(reason);
@@ -240,9 +261,12 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
         await DoAsync("press", new { key = "Enter" });
 
         await UntilAsync("#outcome", "^account_id");
-        Assert.Equal("true", (string?)await DoAsync("attribute", new { selector = "#account:focus", name = "aria-invalid" }));
+        Assert.Equal(
+            "true", (string?)await DoAsync("attribute", new { selector = "#account:focus", name = "aria-invalid" }));
         // The browser itself logs a line for every status of 400 and above.
-        Assert.All(Texts(await DoAsync("problems")), problem => Assert.Contains("400 (Bad Request)", problem, StringComparison.Ordinal));
+        Assert.All(
+            Texts(await DoAsync("problems")),
+            problem => Assert.Contains("400 (Bad Request)", problem, StringComparison.Ordinal));
     }
 
     [Fact]
@@ -262,7 +286,8 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
     public async Task A_lost_connection_is_shown_and_reestablished_when_the_proxy_is_back()
     {
         var proxy = await _stack.Stack.AddAsync(
-            ServiceRole.Proxy, 8, CancellationToken.None, new Dictionary<string, string> { ["Billing__Proxy__DrainTimeout"] = "01:00:00" });
+            ServiceRole.Proxy, 8, CancellationToken.None,
+            new Dictionary<string, string> { ["Billing__Proxy__DrainTimeout"] = "01:00:00" });
         await OpenAsync(new { url = proxy.RestAddress + "/" });
         await UntilAsync("#status", "^Live$");
 
@@ -302,8 +327,10 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
         Assert.Equal(0, (int)(await DoAsync("overflow"))!);
         Assert.Equal(scheme == "dark" ? "rgb(14, 18, 23)" : "rgb(244, 245, 247)", (string?)await DoAsync("background"));
         Assert.All(
-            (string[])["banner", "main", "contentinfo", "heading \"Billing live\" [level=1]", "heading \"Lag per partition\" [level=2]",
-                "table \"Backends and their assigned partitions\"", "textbox \"Account\"", "combobox \"Type\"", "button \"Pay\"", "button \"Put on hold\"",
+            (string[])["banner", "main", "contentinfo", "heading \"Billing live\" [level=1]", "heading \"Lag per "
+                + "partition\" [level=2]",
+                "table \"Backends and their assigned partitions\"", "textbox \"Account\"", "combobox \"Type\"",
+                "button \"Pay\"", "button \"Put on hold\"",
                 "textbox \"How much of it\"", "button \"Capture\"", "button \"Void\"", "button \"Refund\"",
                 "img \"Throughput of the last two minutes"],
             expected => Assert.Contains(expected, outline, StringComparison.Ordinal));
@@ -335,8 +362,11 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
             while (!stop.IsCancellationRequested)
             {
                 using var body = new StringContent(
-                    $$$"""{"account_id":"load-{{{caller}}}","payment_type":"visa","amount":{"currency_code":"USD","units":1}}""", Encoding.UTF8, "application/json");
-                using var answer = await http.PutAsync(new Uri($"v1/payments/{Guid.NewGuid()}", UriKind.Relative), body, CancellationToken.None);
+                    $$$"""{"account_id":"load-{{{caller}}}","payment_type":"visa","amount":"""
+                        + """{"currency_code":"USD","units":1}}""",
+                    Encoding.UTF8, "application/json");
+                using var answer = await http.PutAsync(
+                    new Uri($"v1/payments/{Guid.NewGuid()}", UriKind.Relative), body, CancellationToken.None);
                 Assert.Equal(System.Net.HttpStatusCode.OK, answer.StatusCode);
             }
         }));
@@ -360,7 +390,12 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
     private int PartitionOf(string account, string topic)
     {
         using var consumer = KafkaClients.Consumer<string, byte[]>(
-            new ConsumerConfig { BootstrapServers = _stack.Stack.BootstrapServers, GroupId = "live-page-tests", AutoOffsetReset = AutoOffsetReset.Earliest });
+            new ConsumerConfig
+            {
+                BootstrapServers = _stack.Stack.BootstrapServers,
+                GroupId = "live-page-tests",
+                AutoOffsetReset = AutoOffsetReset.Earliest,
+            });
         using var admin = new DependentAdminClientBuilder(consumer.Handle).Build();
         var partitions = admin.GetMetadata(topic, Patience).Topics.Single().Partitions;
         consumer.Assign(partitions.Select(p => new TopicPartitionOffset(topic, p.PartitionId, Offset.Beginning)));
@@ -382,7 +417,11 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
     {
         if (Environment.GetEnvironmentVariable("BILLING_LIVE_PICTURES") is { Length: > 0 } folder)
         {
-            await DoAsync("picture", new { path = Path.Combine(Path.GetFullPath(folder, Repository.Root), $"live-{name}.png"), height = width < 500 ? 1560 : 1360 });
+            await DoAsync("picture", new
+            {
+                path = Path.Combine(Path.GetFullPath(folder, Repository.Root), $"live-{name}.png"),
+                height = width < 500 ? 1560 : 1360,
+            });
         }
     }
 }

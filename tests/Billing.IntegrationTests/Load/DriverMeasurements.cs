@@ -39,7 +39,9 @@ public sealed class DriverMeasurements : IAsyncLifetime
     [InlineData(LoadProtocol.Stream)]
     public async Task A_closed_loop_sends_the_given_number_of_requests_and_counts_every_answer(LoadProtocol protocol)
     {
-        await using var driver = new LoadDriver(Spec(new LoadShape.Closed(15, 60) { Amount = 400 }) with { Protocol = protocol, Connections = 3 }, TimeProvider.System);
+        await using var driver = new LoadDriver(
+            Spec(new LoadShape.Closed(15, 60) { Amount = 400 }) with { Protocol = protocol, Connections = 3 },
+            TimeProvider.System);
 
         var result = await driver.RunAsync(CancellationToken.None);
 
@@ -53,15 +55,18 @@ public sealed class DriverMeasurements : IAsyncLifetime
     public async Task An_open_loop_measures_the_full_stall_of_a_server_in_many_requests()
     {
         const int Rate = 200;
-        await using var driver = new LoadDriver(Spec(LoadShape.Open.At(Rate, 4)) with { Connections = 2 }, TimeProvider.System);
+        await using var driver = new LoadDriver(
+            Spec(LoadShape.Open.At(Rate, 4)) with { Connections = 2 }, TimeProvider.System);
         var running = driver.RunAsync(CancellationToken.None);
         await _gate.ServeAsync(Rate / 2);
 
         await _gate.CloseForAsync(Stall);
         var result = await running;
 
-        // While the gate was closed, a request became due every 5 ms: half of them waited for more than half of the stall.
-        var waitedLong = result.Phases[0].Payments.Latencies.Where(l => l.Microseconds >= Stall.TotalMicroseconds / 2).Sum(l => l.Requests);
+        // While the gate was closed, a request became due every 5 ms: half of them waited for more than
+        // half of the stall.
+        var waitedLong = result.Phases[0].Payments.Latencies.Where(l => l.Microseconds >= Stall.TotalMicroseconds / 2)
+            .Sum(l => l.Requests);
         Assert.True(waitedLong >= Rate * Stall.TotalSeconds / 2 * 0.9, $"{waitedLong} requests waited long");
         Assert.Equal(Rate * 4, result.Phases[0].Payments.Ok);
     }
@@ -120,7 +125,10 @@ public sealed class DriverMeasurements : IAsyncLifetime
     {
         Shape = shape,
         Protocol = LoadProtocol.Unary,
-        Addresses = [.. _server!.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses],
+        Addresses =
+        [
+            .. _server!.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses,
+        ],
     };
 
     private sealed class Gate
@@ -186,23 +194,34 @@ public sealed class DriverMeasurements : IAsyncLifetime
 
     private sealed class GatedBilling(Gate gate) : BillingService.BillingServiceBase
     {
-        public override async Task<MakePaymentResponse> MakePayment(MakePaymentRequest request, ServerCallContext context) =>
+        public override async Task<MakePaymentResponse> MakePayment(
+            MakePaymentRequest request, ServerCallContext context) =>
             await AnswerAsync(request);
 
         public override async Task MakePayments(
-            IAsyncStreamReader<MakePaymentRequest> requestStream, IServerStreamWriter<MakePaymentsResponse> responseStream,
-            ServerCallContext context)
+            IAsyncStreamReader<MakePaymentRequest> requestStream,
+            IServerStreamWriter<MakePaymentsResponse> responseStream, ServerCallContext context)
         {
             await foreach (var request in requestStream.ReadAllAsync())
             {
-                await responseStream.WriteAsync(new MakePaymentsResponse { TransactionId = request.TransactionId, Payment = await AnswerAsync(request) });
+                await responseStream.WriteAsync(new MakePaymentsResponse
+                {
+                    TransactionId = request.TransactionId,
+                    Payment = await AnswerAsync(request),
+                });
             }
         }
 
         private async Task<MakePaymentResponse> AnswerAsync(MakePaymentRequest request)
         {
             await gate.PassAsync();
-            return new MakePaymentResponse { TransactionId = request.TransactionId, Outcome = PaymentOutcome.Accepted, Balance = request.Amount, Version = 1 };
+            return new MakePaymentResponse
+            {
+                TransactionId = request.TransactionId,
+                Outcome = PaymentOutcome.Accepted,
+                Balance = request.Amount,
+                Version = 1,
+            };
         }
     }
 }

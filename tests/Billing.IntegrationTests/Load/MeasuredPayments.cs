@@ -40,29 +40,36 @@ public sealed class MeasuredPayments(EmbeddedStack stack) : IClassFixture<Embedd
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task The_experiment_on_running_proxies_keeps_its_journals_and_audits_a_store_that_it_knows(bool isKnown)
+    public async Task The_experiment_on_running_proxies_keeps_its_journals_and_audits_a_store_that_it_knows(
+        bool isKnown)
     {
         var folder = Path.Combine(stack.Stack.Folder.FullName, $"targets-{isKnown}");
         using var output = new StringWriter();
         var options = new RunOptions
         {
             System = new MeasuredSystem(
-                new StackOptions { Postgres = isKnown ? stack.ConnectionString : "auto" }, stack.Stack.ProxyAddresses, folder, "./billing run"),
+                new StackOptions { Postgres = isKnown ? stack.ConnectionString : "auto" },
+                stack.Stack.ProxyAddresses, folder, "./billing run"),
             Clients = 2,
             Requests = 30,
             Balances = 5,
             WarmUp = 10,
         };
 
-        var exitCode = await new BurstRun(options, AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(output) }), TimeProvider.System)
+        var exitCode = await new BurstRun(
+            options, AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(output) }),
+            TimeProvider.System)
             .RunAsync(TestContext.Current.CancellationToken);
 
         Assert.Equal(0, exitCode);
-        Assert.Contains(isKnown ? "acknowledged 80, recorded 80" : "Not audited", output.ToString(), StringComparison.Ordinal);
-        Assert.Equal(90, Directory.EnumerateFiles(folder, "journal.csv", SearchOption.AllDirectories).Sum(file => File.ReadLines(file).Count()));
+        Assert.Contains(
+            isKnown ? "acknowledged 80, recorded 80" : "Not audited", output.ToString(), StringComparison.Ordinal);
+        Assert.Equal(90, Directory.EnumerateFiles(folder, "journal.csv", SearchOption.AllDirectories)
+            .Sum(file => File.ReadLines(file).Count()));
     }
 
-    /// <summary>With a program in place of <c>ssh</c> that runs what it is told on this machine, where no machine can be logged in to.</summary>
+    /// <summary>With a program in place of <c>ssh</c> that runs what it is told on this machine, where no machine
+    /// can be logged in to.</summary>
     [Fact]
     public async Task Clients_on_other_machines_send_back_their_results_and_journals_and_leave_nothing_there()
     {
@@ -82,11 +89,16 @@ public sealed class MeasuredPayments(EmbeddedStack stack) : IClassFixture<Embedd
             """,
             TestContext.Current.CancellationToken);
         await new Tool("chmod").RunAsync(["+x", ssh], TestContext.Current.CancellationToken);
-        var path = new Dictionary<string, string?> { ["PATH"] = $"{Path.GetDirectoryName(ssh)}:{Environment.GetEnvironmentVariable("PATH")}" };
+        var path = new Dictionary<string, string?>
+        {
+            ["PATH"] = $"{Path.GetDirectoryName(ssh)}:{Environment.GetEnvironmentVariable("PATH")}",
+        };
         string[] run =
         [
-            "run", "--targets", string.Join(',', stack.Stack.ProxyAddresses), "--postgres", stack.ConnectionString, "--clients", "3",
-            "--requests", "40", "--balances", "5", "--warm-up", "10", "--out", Path.Combine(folder.FullName, "here"), "--client-hosts",
+            "run", "--targets", string.Join(',', stack.Stack.ProxyAddresses),
+            "--postgres", stack.ConnectionString, "--clients", "3",
+            "--requests", "40", "--balances", "5", "--warm-up", "10", "--out",
+            Path.Combine(folder.FullName, "here"), "--client-hosts",
         ];
 
         var (exitCode, output) = await CommandRun.ToEndAsync(folder, [.. run, "one,user@two"], path);
@@ -94,14 +106,18 @@ public sealed class MeasuredPayments(EmbeddedStack stack) : IClassFixture<Embedd
 
         Assert.True(exitCode == 0, output);
         Assert.Contains("acknowledged 150, recorded 150", output, StringComparison.Ordinal);
-        Assert.Equal(["away", "one", "user@two"], File.ReadLines(Path.Combine(folder.FullName, "hosts")).Distinct().Order(StringComparer.Ordinal));
+        Assert.Equal(
+            ["away", "one", "user@two"],
+            File.ReadLines(Path.Combine(folder.FullName, "hosts")).Distinct().Order(StringComparer.Ordinal));
         Assert.Empty(Directory.EnumerateDirectories(folder.FullName, "there*"));
         Assert.Equal(1, away.ExitCode);
-        Assert.Contains("--client-hosts: away: ssh: connect to host away: No route to host", away.Output, StringComparison.Ordinal);
+        Assert.Contains(
+            "--client-hosts: away: ssh: connect to host away: No route to host", away.Output, StringComparison.Ordinal);
     }
 
     private Task<Auditing.AuditCounts> AuditAsync(Fleet fleet) => StoreAudit.AuditAsync(
-        [stack.ConnectionString], isOwn: false, [fleet], AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(TextWriter.Null) }),
+        [stack.ConnectionString], isOwn: false, [fleet],
+        AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(TextWriter.Null) }),
         TestContext.Current.CancellationToken);
 
     // Deletes the last payment of an account.

@@ -8,10 +8,11 @@ using Npgsql;
 
 namespace Billing.IntegrationTests.Operator;
 
-/// <summary>Whether the audit finds and names faults. Each fault is inserted into a copy of the data of a real run, in its own
-/// schema.</summary>
+/// <summary>Whether the audit finds and names faults. Each fault is inserted into a copy of the data of a real run,
+/// in its own schema.</summary>
 [Collection(InOneProcess.Name)]
-public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) : IClassFixture<RecordedAccounts>, IAsyncLifetime
+public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded)
+    : IClassFixture<RecordedAccounts>, IAsyncLifetime
 {
     private const int LongCount = RecordedAccounts.LongCount;
     private const int ShortCount = RecordedAccounts.ShortCount;
@@ -62,33 +63,52 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     }
 
     [Theory]
-    [InlineData("delete from {s}.mt_events where stream_id = '{short}' and version = 5; update {s}.mt_streams set version = 4 where id = '{short}'",
+    [InlineData(
+        "delete from {s}.mt_events where stream_id = '{short}' and version = 5; "
+            + "update {s}.mt_streams set version = 4 where id = '{short}'",
         nameof(AuditResult.Lost), "{t5},{short}")]
-    [InlineData("insert into {s}.mt_events (seq_id, id, stream_id, version, data, type) select seq_id + 1000000, id, stream_id, 6, data, type from {s}.mt_events where stream_id = '{short}' and version = 3; update {s}.mt_streams set version = 6 where id = '{short}'",
+    [InlineData(
+        "insert into {s}.mt_events (seq_id, id, stream_id, version, data, type) select seq_id + 1000000, id, "
+            + "stream_id, 6, data, type from {s}.mt_events where stream_id = '{short}' and version = 3; "
+            + "update {s}.mt_streams set version = 6 where id = '{short}'",
         nameof(AuditResult.Doubled), "{t3}: {short} version 3")]
-    [InlineData("update {s}.mt_events set data = jsonb_set(data, '{Amount}', '20001') where stream_id = '{short}' and version = 5",
+    [InlineData(
+        "update {s}.mt_events set data = jsonb_set(data, '{Amount}', '20001') where stream_id = "
+            + "'{short}' and version = 5",
         nameof(AuditResult.Wrong), "answered {t5}")]
-    [InlineData("update {s}.mt_events set data = jsonb_set(data, '{Currency}', '\"EUR\"') where stream_id = '{short}' and version = 5",
+    [InlineData(
+        "update {s}.mt_events set data = jsonb_set(data, '{Currency}', '\"EUR\"') where stream_id = "
+            + "'{short}' and version = 5",
         nameof(AuditResult.Wrong), "answered {t5}")]
-    [InlineData("update {s}.mt_events set stream_id = '{long}', version = 102 where stream_id = '{short}' and version = 5",
+    [InlineData(
+        "update {s}.mt_events set stream_id = '{long}', version = 102 where stream_id = '{short}' and version = 5",
         nameof(AuditResult.Lost), "{t5},{short}")]
     [InlineData("update {s}.mt_events set type = 'payment_accepted_v1' where stream_id = '{short}' and version = 5",
         nameof(AuditResult.Wrong), "answered {t5}")]
     [InlineData("update {s}.mt_events set version = 9 - version where stream_id = '{short}' and version in (4, 5)",
         nameof(AuditResult.Wrong), "answered {t5}")]
-    [InlineData("update {s}.mt_events set data = jsonb_set(data, '{Amount}', '3.01') where stream_id = '{short}' and version = 3",
-        nameof(AuditResult.Unbalanced), "{t4}: answered balance 10; the events up to {short} version 4 sum up to 10.01")]
-    [InlineData("update {s}.mt_events set data = jsonb_set(data, '{Balance}', '4') where stream_id = '{short}' and version = 2",
+    [InlineData(
+        "update {s}.mt_events set data = jsonb_set(data, '{Amount}', '3.01') where stream_id = "
+            + "'{short}' and version = 3",
+        nameof(AuditResult.Unbalanced),
+        "{t4}: answered balance 10; the events up to {short} version 4 sum up to 10.01")]
+    [InlineData(
+        "update {s}.mt_events set data = jsonb_set(data, '{Balance}', '4') where stream_id = '{short}' and version = 2",
         nameof(AuditResult.Unbalanced), "{short} version 2 states the balance 4; the events up to it sum up to 3")]
-    [InlineData("update {s}.mt_events set data = jsonb_set(data, '{KeptIn}', '\"EUR\"') where stream_id = '{short}' and version = 5",
+    [InlineData(
+        "update {s}.mt_events set data = jsonb_set(data, '{KeptIn}', '\"EUR\"') where stream_id = "
+            + "'{short}' and version = 5",
         nameof(AuditResult.Unbalanced), "{short} version 5 states that the account is kept in 'EUR'; it is 'USD'")]
     [InlineData("update {s}.mt_events set data = data || '{\"Status\": 2}' where stream_id = '{short}' and version = 2",
         nameof(AuditResult.Unbalanced), "{short} version 2 states the status 2; the events up to it leave 1")]
     [InlineData("update {s}.mt_events set id = gen_random_uuid() where stream_id = '{short}' and version = 2",
         nameof(AuditResult.Unbalanced), "{t2}: no receipt: {short} version 2 has another id than that of its command")]
-    [InlineData("update {s}.mt_events set data = jsonb_set(data, '{TransactionId}', '\"01234567-89ab-cdef-0123-456789abcdef\"') where stream_id = '{short}' and version = 2",
+    [InlineData(
+        "update {s}.mt_events set data = jsonb_set(data, '{TransactionId}', "
+            + "'\"01234567-89ab-cdef-0123-456789abcdef\"') where stream_id = '{short}' and version = 2",
         nameof(AuditResult.Lost), "{t2},{short}")]
-    [InlineData("update {s}.mt_events set data = jsonb_set(data, '{Reason}', '2') where stream_id = '{short}' and version = 5",
+    [InlineData(
+        "update {s}.mt_events set data = jsonb_set(data, '{Reason}', '2') where stream_id = '{short}' and version = 5",
         nameof(AuditResult.Misjudged), "{short} version 5: declined for reason 2, which should be 1; {t5}")]
     [InlineData("update {s}.mt_events set data = data - 'Amount' where stream_id = '{short}' and version = 2",
         nameof(AuditResult.Unbalanced), "{short} version 2 cannot be read: Amount is missing")]
@@ -123,7 +143,8 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     [InlineData("outcome", nameof(AuditResult.Wrong))]
     [InlineData("version", nameof(AuditResult.Wrong))]
     [InlineData("balance", nameof(AuditResult.Unbalanced))]
-    public async Task A_wrong_answer_among_several_to_one_payment_is_found_even_if_it_is_not_the_last(string field, string list)
+    public async Task A_wrong_answer_among_several_to_one_payment_is_found_even_if_it_is_not_the_last(
+        string field, string list)
     {
         var answer = _answers[1];
         var wrong = field switch
@@ -138,11 +159,17 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
         var last = Path.ChangeExtension(_journal, ".last");
         try
         {
-            await File.WriteAllLinesAsync(last, [answer.ToString(), wrong.ToString(), answer.ToString(), (answer with { Outcome = PaymentFate.Unknown, Version = 0, Balance = null }).ToString()]);
+            await File.WriteAllLinesAsync(
+                last,
+                [
+                    answer.ToString(), wrong.ToString(), answer.ToString(),
+                    (answer with { Outcome = PaymentFate.Unknown, Version = 0, Balance = null }).ToString(),
+                ]);
 
             var audit = await AuditAsync(_journal, last);
 
-            Assert.Contains(answer.TransactionId.ToString(), Assert.Single(List(audit, list)), StringComparison.Ordinal);
+            Assert.Contains(
+                answer.TransactionId.ToString(), Assert.Single(List(audit, list)), StringComparison.Ordinal);
             Assert.Equal(1, audit.Wrong.Count + audit.Unbalanced.Count + audit.Lost.Count);
             Assert.Equal(_answers.Count + audit.Lost.Count, audit.Acknowledged);
             Assert.Equal(0, audit.Unanswered);
@@ -158,7 +185,8 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     [InlineData(DeclineReason.CurrencyMismatch, 1)]
     public async Task The_decline_reason_of_an_answer_is_compared_with_the_events(DeclineReason reason, int wrong)
     {
-        await File.WriteAllLinesAsync(_journal, _answers.Select(e => e.Outcome == PaymentFate.Declined ? e with { Reason = reason } : e).Select(e => e.ToString()));
+        await File.WriteAllLinesAsync(_journal, _answers.Select(e =>
+            e.Outcome == PaymentFate.Declined ? e with { Reason = reason } : e).Select(e => e.ToString()));
 
         var audit = await AuditAsync();
 
@@ -185,7 +213,8 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     [Theory]
     [InlineData(4, 3, "{short}: answered a balance of version 3 to a request for version 4 or later")]
     [InlineData(3, 3, null)]
-    public async Task A_balance_of_a_replica_that_is_behind_the_requested_version_is_found(int minVersion, int version, string? fault)
+    public async Task A_balance_of_a_replica_that_is_behind_the_requested_version_is_found(
+        int minVersion, int version, string? fault)
     {
         await File.AppendAllLinesAsync(_journal, [$"{Balance(version, 6) with { MinVersion = minVersion }}"]);
 
@@ -199,18 +228,24 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     [InlineData(0, 1)]
     [InlineData(4, 1)]
     [InlineData(5, 0)]
-    public async Task A_payment_with_an_earlier_version_than_one_answered_before_is_found_within_tolerance(int toleranceMs, int found)
+    public async Task A_payment_with_an_earlier_version_than_one_answered_before_is_found_within_tolerance(
+        int toleranceMs, int found)
     {
         // Each payment is sent when the one before it has been answered; but the second after the third.
-        var calls = _answers.Take(ShortCount).Select(e => e with { Span = new CallSpan(e.Version * 10_000, (e.Version * 10_000) + 9_000) }).ToList();
+        var calls = _answers.Take(ShortCount)
+            .Select(e => e with { Span = new CallSpan(e.Version * 10_000, (e.Version * 10_000) + 9_000) }).ToList();
         calls[1] = calls[1] with { Span = new CallSpan(44_000, 45_000) };
         await File.WriteAllLinesAsync(_journal, calls.Select(e => e.ToString()));
 
-        var audit = await new Auditor(stack.ConnectionString, _schema) { ClockTolerance = TimeSpan.FromMilliseconds(toleranceMs) }
+        var audit = await new Auditor(stack.ConnectionString, _schema)
+        {
+            ClockTolerance = TimeSpan.FromMilliseconds(toleranceMs),
+        }
             .RunAsync([_journal], CancellationToken.None);
 
         Assert.Equal(found, audit.Reordered.Count);
-        Assert.All(audit.Reordered, message => Assert.Equal(Fill("{short}: the payment of version 2 was sent 5000 us after an answer had shown version 3"), message));
+        Assert.All(audit.Reordered, message => Assert.Equal(
+            Fill("{short}: the payment of version 2 was sent 5000 us after an answer had shown version 3"), message));
         Assert.Equal(found == 0, audit.IsClean);
     }
 
@@ -221,7 +256,9 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
 
         var audit = await AuditAsync();
 
-        Assert.Equal(Fill("{t2}: answered as failed for good; recorded {short} version 2: Accepted USD 2, balance 3"), Assert.Single(audit.FailedYetRecorded));
+        Assert.Equal(
+            Fill("{t2}: answered as failed for good; recorded {short} version 2: Accepted USD 2, balance 3"),
+            Assert.Single(audit.FailedYetRecorded));
         Assert.False(audit.IsClean);
         Assert.Empty(audit.Wrong);
     }
@@ -232,10 +269,13 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
         await JournalAsync(second: null);
 
         var some = await AuditAsync();
-        var all = await new Auditor(stack.ConnectionString, _schema) { JournalsAreComplete = true }.RunAsync([_journal], CancellationToken.None);
+        var all = await new Auditor(stack.ConnectionString, _schema) { JournalsAreComplete = true }.RunAsync(
+            [_journal], CancellationToken.None);
 
         Assert.True(some.IsClean);
-        Assert.Equal(Fill("{t2}: in no journal; recorded {short} version 2: Accepted USD 2, balance 3"), Assert.Single(all.Unexplained));
+        Assert.Equal(
+            Fill("{t2}: in no journal; recorded {short} version 2: Accepted USD 2, balance 3"),
+            Assert.Single(all.Unexplained));
         Assert.False(all.IsClean);
     }
 
@@ -243,7 +283,8 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     public async Task Amounts_that_the_backends_convert_wrongly_differ_from_those_that_were_sent()
     {
         // As with nanos divided by 10^8: the events have 2.5 for each 0.25.
-        await ExecuteAsync("update {s}.mt_events set data = jsonb_set(data, '{Amount}', '2.5') where stream_id = '{long}'");
+        await ExecuteAsync(
+            "update {s}.mt_events set data = jsonb_set(data, '{Amount}', '2.5') where stream_id = '{long}'");
 
         var audit = await AuditAsync();
 
@@ -260,7 +301,8 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
 
         var without = await AuditAsync();
         var eventId = new CommandId(id, Short).EventId;
-        await ExecuteAsync($"update {{s}}.mt_events set id = '{eventId}' where stream_id = '{{short}}' and version = 6");
+        await ExecuteAsync(
+            $"update {{s}}.mt_events set id = '{eventId}' where stream_id = '{{short}}' and version = 6");
         var with = await AuditAsync();
 
         Assert.StartsWith($"{id}: no receipt", Assert.Single(without.Unbalanced), StringComparison.Ordinal);
@@ -268,7 +310,8 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     }
 
     [Theory]
-    [InlineData("payment_accepted_v1", "0.01", "USD", "", "accepted, though balance 10 and the payment are above the limit 10")]
+    [InlineData(
+        "payment_accepted_v1", "0.01", "USD", "", "accepted, though balance 10 and the payment are above the limit 10")]
     [InlineData("payment_declined_v1", "0.01", "USD", ", \"Reason\": 2", "declined for reason 2, which should be 1")]
     [InlineData("payment_accepted_v1", "0.01", "EUR", "", "accepted, though the account is kept in USD")]
     public async Task A_payment_that_violates_the_rules_is_found(
@@ -278,22 +321,29 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
         await AddLimitAsync(6, Guid.NewGuid(), 10);
         await AddEventAsync(
             7, type,
-            $$"""{"TransactionId": "{{id}}", "Amount": {{amount}}, "Currency": "{{currency}}"{{reason}}, "Balance": 10}""");
+            $$"""{"TransactionId": "{{id}}", "Amount": """
+                + $$"""{{amount}}, "Currency": "{{currency}}"{{reason}}, "Balance": 10}""");
         var audit = await AuditAsync();
 
-        Assert.StartsWith(Fill("{short} version 7: ") + fault, Assert.Single(audit.Misjudged), StringComparison.Ordinal);
+        Assert.StartsWith(
+            Fill("{short} version 7: ") + fault, Assert.Single(audit.Misjudged), StringComparison.Ordinal);
         Assert.False(audit.IsClean);
     }
 
     [Fact]
     public async Task A_payment_declined_below_the_limit_is_found_only_if_the_opening_limit_is_known()
     {
-        await ExecuteAsync("update {s}.mt_events set data = jsonb_set(data, '{Amount}', '9990') where stream_id = '{short}' and version = 5");
+        await ExecuteAsync(
+            "update {s}.mt_events set data = jsonb_set(data, '{Amount}', '9990') where stream_id = "
+            + "'{short}' and version = 5");
 
         var known = await AuditAsync();
-        var unknown = await new Auditor(stack.ConnectionString, _schema) { OpeningLimit = null }.RunAsync([_journal], CancellationToken.None);
+        var unknown = await new Auditor(stack.ConnectionString, _schema) { OpeningLimit = null }.RunAsync(
+            [_journal], CancellationToken.None);
 
-        Assert.StartsWith(Fill("{short} version 5: declined, though balance 10 and the payment are within the limit 10000"), Assert.Single(known.Misjudged), StringComparison.Ordinal);
+        Assert.StartsWith(
+            Fill("{short} version 5: declined, though balance 10 and the payment are within the limit 10000"),
+            Assert.Single(known.Misjudged), StringComparison.Ordinal);
         Assert.Empty(unknown.Misjudged);
     }
 
@@ -301,12 +351,16 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     public async Task Balances_are_requested_from_the_proxies_and_compared()
     {
         var clean = await AuditAsync(stack.Stack.ProxyAddresses);
-        await ExecuteAsync("update {s}.mt_events set data = jsonb_set(data, '{Amount}', '5') where stream_id = '{short}' and version = 4");
+        await ExecuteAsync(
+            "update {s}.mt_events set data = jsonb_set(data, '{Amount}', '5') where stream_id = "
+            + "'{short}' and version = 4");
         var changed = await AuditAsync(stack.Stack.ProxyAddresses);
 
         Assert.True(clean.IsClean);
         Assert.Equal(2, clean.BalancesRead);
-        Assert.Contains(changed.Unbalanced, found => found.StartsWith(Fill("{short}: the proxies return balance 10 at version 5; the events up to version 5 sum up to 11"), StringComparison.Ordinal));
+        Assert.Contains(changed.Unbalanced, found => found.StartsWith(
+            Fill("{short}: the proxies return balance 10 at version 5; the events up to version 5 sum up to 11"),
+            StringComparison.Ordinal));
     }
 
     [Fact]
@@ -325,10 +379,12 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
 
     /// <summary>Writes the journal with another entry, or none, for the second payment of the short account.</summary>
     private Task JournalAsync(JournalEntry? second) => File.WriteAllLinesAsync(
-        _journal, _answers.Select((entry, i) => i == 1 ? second : entry).OfType<JournalEntry>().Select(entry => entry.ToString()));
+        _journal, _answers.Select((entry, i) => i == 1 ? second : entry).OfType<JournalEntry>()
+            .Select(entry => entry.ToString()));
 
     private Task<AuditResult> AuditAsync(params string[] journals) =>
-        new Auditor(stack.ConnectionString, _schema).RunAsync(journals.Length == 0 ? [_journal] : journals, CancellationToken.None);
+        new Auditor(stack.ConnectionString, _schema).RunAsync(
+            journals.Length == 0 ? [_journal] : journals, CancellationToken.None);
 
     private Task<AuditResult> AuditAsync(IReadOnlyList<string> proxies) =>
         new Auditor(stack.ConnectionString, _schema) { Proxies = proxies }.RunAsync([_journal], CancellationToken.None);
@@ -374,7 +430,9 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
             .Replace("{short}", Short, StringComparison.Ordinal);
         for (var n = 1; n <= ShortCount; n++)
         {
-            text = text.Replace(string.Create(CultureInfo.InvariantCulture, $"{{t{n}}}"), _answers[n - 1].TransactionId.ToString(), StringComparison.Ordinal);
+            text = text.Replace(
+                string.Create(CultureInfo.InvariantCulture, $"{{t{n}}}"),
+                _answers[n - 1].TransactionId.ToString(), StringComparison.Ordinal);
         }
         return text;
     }

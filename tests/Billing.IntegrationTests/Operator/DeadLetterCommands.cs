@@ -52,7 +52,9 @@ public sealed class DeadLetterCommands : IAsyncLifetime
 
         var place = $"{Visa}[{origin.Partition.Value}]@{origin.Offset.Value}";
         Assert.All([list, show, replay], run => Assert.Equal(0, run.ExitCode));
-        Assert.Contains(list.Output.Split('\n'), line => line.Contains(place, StringComparison.Ordinal) && line.Contains(account, StringComparison.Ordinal));
+        Assert.Contains(
+            list.Output.Split('\n'),
+            line => line.Contains(place, StringComparison.Ordinal) && line.Contains(account, StringComparison.Ordinal));
         Assert.Matches(@"\d+ of \d+ dead letters", list.Output);
         Assert.Contains("Reason     the value is not a Command", show.Output, StringComparison.Ordinal);
         Assert.Contains("Origin     " + place, show.Output, StringComparison.Ordinal);
@@ -62,14 +64,17 @@ public sealed class DeadLetterCommands : IAsyncLifetime
         Assert.Contains($"{letter.Id} -> {Visa}[{origin.Partition.Value}]@", replay.Output, StringComparison.Ordinal);
         Assert.Contains("Replayed 1, refused 0", replay.Output, StringComparison.Ordinal);
         Assert.Equal(letter.Id.ToString(), again.ReplayedFrom);
-        Assert.Contains(listAgain.Output.Split('\n'), line => line.Contains($"│ {again.Id} ", StringComparison.Ordinal) && line.Contains($"│ {letter.Id} ", StringComparison.Ordinal));
+        Assert.Contains(listAgain.Output.Split('\n'), line => line.Contains($"│ {again.Id} ", StringComparison.Ordinal)
+            && line.Contains($"│ {letter.Id} ", StringComparison.Ordinal));
     }
 
     [Fact]
     public async Task A_command_with_another_wire_version_is_shown_as_JSON_and_replayed_with_its_original_headers()
     {
         var request = StackFixture.Payment();
-        await ProduceAsync(Visa, Encoding.UTF8.GetBytes(request.AccountId), Command(request).ToByteArray(), (WireFormat.VersionHeader, "2"));
+        await ProduceAsync(
+            Visa, Encoding.UTF8.GetBytes(request.AccountId),
+            Command(request).ToByteArray(), (WireFormat.VersionHeader, "2"));
         var letter = await FindAsync(Holds(request));
 
         var show = await RunAsync("show", letter.Id.ToString());
@@ -156,7 +161,9 @@ public sealed class DeadLetterCommands : IAsyncLifetime
     {
         var mark = Guid.NewGuid().ToString();
         var account = StackFixture.NewAccount();
-        await ProduceAsync(Visa, Encoding.UTF8.GetBytes(account), new byte[valueBytes], ("mark", mark), ("large", new string('x', headerBytes)));
+        await ProduceAsync(
+            Visa, Encoding.UTF8.GetBytes(account), new byte[valueBytes],
+            ("mark", mark), ("large", new string('x', headerBytes)));
 
         var letter = await FindAsync(Marked(mark));
         await WaitUntilProcessedAsync(account);
@@ -169,7 +176,8 @@ public sealed class DeadLetterCommands : IAsyncLifetime
         Assert.NotEmpty(letter.Reason);
         Assert.Contains($"(cut to {keptBytes})", list.Output, StringComparison.Ordinal);
         Assert.Equal(1, replay.ExitCode);
-        Assert.Contains($"its value was truncated: the record had {valueBytes} bytes", replay.Output, StringComparison.Ordinal);
+        Assert.Contains(
+            $"its value was truncated: the record had {valueBytes} bytes", replay.Output, StringComparison.Ordinal);
     }
 
     [Theory]
@@ -221,21 +229,22 @@ public sealed class DeadLetterCommands : IAsyncLifetime
     private static Predicate<DeadLetter> Marked(string mark) =>
         letter => letter.Headers.Any(h => h.Key == "mark" && Encoding.UTF8.GetString(h.Value!) == mark);
 
-    /// <summary>Produces a payment to the dead letters, in the form in which a backend writes a command that it cannot process.
-    /// </summary>
+    /// <summary>Produces a payment to the dead letters, in the form in which a backend writes a command that
+    /// it cannot process.</summary>
     private async Task<DeadLetter> AddDeadLetterAsync(string topic, MakePaymentRequest request, bool expired = false)
     {
         var command = Command(request);
         command.DeadlineUnixUs = expired ? TimeProvider.System.Microseconds() - 1 : 0;
         await ProduceAsync(
             Topics.DeadLetters, Encoding.UTF8.GetBytes(request.AccountId), command.ToByteArray(),
-            (WireFormat.VersionHeader, "1"), (DeadLetterPublisher.ReasonHeader, "the test said so"), (DeadLetterPublisher.TopicHeader, topic),
-            (DeadLetterPublisher.PartitionHeader, "0"), (DeadLetterPublisher.OffsetHeader, "0"));
+            (WireFormat.VersionHeader, "1"), (DeadLetterPublisher.ReasonHeader, "the test said so"),
+            (DeadLetterPublisher.TopicHeader, topic), (DeadLetterPublisher.PartitionHeader, "0"),
+            (DeadLetterPublisher.OffsetHeader, "0"));
         return await FindAsync(Holds(request));
     }
 
-    /// <summary>Makes a payment on the same account, and so on the same partition: it is answered after all earlier records.
-    /// </summary>
+    /// <summary>Makes a payment on the same account, and so on the same partition:
+    /// it is answered after all earlier records.</summary>
     private async Task WaitUntilProcessedAsync(string account) =>
         await _stack.Proxy().MakePaymentAsync(StackFixture.Payment(account));
 
@@ -267,14 +276,17 @@ public sealed class DeadLetterCommands : IAsyncLifetime
             letter => letter is not null))!;
     }
 
-    private Task<(int ExitCode, string Output)> RunAsync(params string[] arguments) => RunAsync(Patience, [.. arguments, "--kafka", Brokers]);
+    private Task<(int ExitCode, string Output)> RunAsync(params string[] arguments) =>
+        RunAsync(Patience, [.. arguments, "--kafka", Brokers]);
 
-    private Task<(int ExitCode, string Output)> RunWithoutBrokersAsync(params string[] arguments) => RunAsync(TimeSpan.FromSeconds(1), arguments);
+    private Task<(int ExitCode, string Output)> RunWithoutBrokersAsync(params string[] arguments) =>
+        RunAsync(TimeSpan.FromSeconds(1), arguments);
 
-    private Task<(int ExitCode, string Output)> RunAsync(TimeSpan startTimeout, string[] arguments) => CommandRun.ToEndAsync(
-        _folder, ["dead-letters", .. arguments], new Dictionary<string, string?>
-        {
-            ["Billing__Kafka__StartTimeout"] = startTimeout.ToString("c", CultureInfo.InvariantCulture),
-            ["BILLING_STATE"] = _folder.FullName,
-        }, CommandRun.Operator);
+    private Task<(int ExitCode, string Output)> RunAsync(TimeSpan startTimeout, string[] arguments) =>
+        CommandRun.ToEndAsync(
+            _folder, ["dead-letters", .. arguments], new Dictionary<string, string?>
+            {
+                ["Billing__Kafka__StartTimeout"] = startTimeout.ToString("c", CultureInfo.InvariantCulture),
+                ["BILLING_STATE"] = _folder.FullName,
+            }, CommandRun.Operator);
 }

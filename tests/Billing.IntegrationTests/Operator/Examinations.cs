@@ -14,7 +14,11 @@ namespace Billing.IntegrationTests.Operator;
 [Collection(OverEventStore.Name)]
 public sealed class DatabaseExaminations(EventStoreFixture store)
 {
-    private static readonly string[] OfOneServer = ["archive_mode, archive_command", "tiers={postgres={count=2}}; --postgres-replicas 2", "SSL Mode in Billing:EventStore:ConnectionString"];
+    private static readonly string[] OfOneServer =
+    [
+        "archive_mode, archive_command", "tiers={postgres={count=2}}; --postgres-replicas 2",
+        "SSL Mode in Billing:EventStore:ConnectionString",
+    ];
 
     private static CancellationToken Stop => TestContext.Current.CancellationToken;
 
@@ -47,7 +51,9 @@ public sealed class DatabaseExaminations(EventStoreFixture store)
         {
             var found = await AskAsync(store.Postgres.ConnectionString);
 
-            Assert.Contains("the role hasty", Assert.Single(found, finding => finding.Setting == "synchronous_commit").What, StringComparison.Ordinal);
+            Assert.Contains(
+                "the role hasty", Assert.Single(found, finding => finding.Setting == "synchronous_commit").What,
+                StringComparison.Ordinal);
         }
         finally
         {
@@ -61,7 +67,12 @@ public sealed class DatabaseExaminations(EventStoreFixture store)
         await using var folder = StackFolder.Create();
         using var ports = new FreePorts();
         await using var postgres = await LocalPostgres.StartNewAsync(
-            folder, ports, settings: new Dictionary<string, string> { ["wal_level"] = "replica", ["archive_mode"] = "on", ["archive_command"] = "false" });
+            folder, ports, settings: new Dictionary<string, string>
+            {
+                ["wal_level"] = "replica",
+                ["archive_mode"] = "on",
+                ["archive_command"] = "false",
+            });
         await using var source = NpgsqlDataSource.Create(postgres.ConnectionString);
         await using (var write = source.CreateCommand("create table planted (id int); select pg_switch_wal()"))
         {
@@ -81,12 +92,14 @@ public sealed class DatabaseExaminations(EventStoreFixture store)
     [Fact]
     public async Task A_database_that_does_not_answer_is_serious()
     {
-        var found = await AskAsync(new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString) { Password = "wrong" }.ConnectionString);
+        var found = await AskAsync(
+            new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString) { Password = "wrong" }.ConnectionString);
 
         Assert.Equal((true, "Billing:EventStore:ConnectionString"), (Assert.Single(found).IsSerious, found[0].Setting));
     }
 
-    private static Task<IReadOnlyList<Finding>> AskAsync(string connectionString) => PostgresChecks.OfAsync("billing", connectionString, Stop);
+    private static Task<IReadOnlyList<Finding>> AskAsync(string connectionString) =>
+        PostgresChecks.OfAsync("billing", connectionString, Stop);
 
     // New sessions of a server see a changed setting once it has read its files.
     private static async Task SetAsync(NpgsqlDataSource source, string statement, string setting, string until)
@@ -123,8 +136,10 @@ public sealed class BrokerExaminations
     public async Task A_topic_that_may_lose_records_is_found(string setting, string wrong, bool isSerious)
     {
         var topic = Topics.Payments(V1.PaymentType.Discover);
-        using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers });
-        var described = await admin.DescribeConfigsAsync([new ConfigResource { Type = ResourceType.Topic, Name = topic }]);
+        using var admin = KafkaClients.Admin(
+            new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers });
+        var described = await admin.DescribeConfigsAsync(
+            [new ConfigResource { Type = ResourceType.Topic, Name = topic }]);
         var right = described.Single().Entries[setting].Value;
         Assert.DoesNotContain(await AskAsync(), finding => finding.Setting == setting);
         await _stack.SetTopicAsync(topic, setting, wrong);
@@ -144,21 +159,30 @@ public sealed class BrokerExaminations
     [Fact]
     public async Task Brokers_without_TLS_and_too_few_of_them_are_found_and_dead_letters()
     {
-        using var producer = KafkaClients.Producer<string, byte[]>(new ProducerConfig { BootstrapServers = _stack.Stack.BootstrapServers, Acks = Acks.All });
+        using var producer = KafkaClients.Producer<string, byte[]>(
+            new ProducerConfig { BootstrapServers = _stack.Stack.BootstrapServers, Acks = Acks.All });
         await producer.ProduceAsync(Topics.DeadLetters, new Message<string, byte[]> { Key = "key", Value = [1] });
 
         var found = (await AskAsync()).Select(finding => finding.Setting);
 
-        Assert.Equal(["Billing:Kafka:Properties:security.protocol", "tiers={kafka={count=3}}; --brokers 3", "./billing dead-letters list"], found);
+        Assert.Equal(
+            [
+                "Billing:Kafka:Properties:security.protocol",
+                "tiers={kafka={count=3}}; --brokers 3", "./billing dead-letters list",
+            ],
+            found);
     }
 
     [Fact]
     public async Task Brokers_that_do_not_answer_are_serious()
     {
-        var found = await KafkaChecks.OfAsync(new KafkaOptions { BootstrapServers = "127.0.0.1:1", StartTimeout = TimeSpan.FromSeconds(1) }, TimeProvider.System);
+        var found = await KafkaChecks.OfAsync(
+            new KafkaOptions { BootstrapServers = "127.0.0.1:1", StartTimeout = TimeSpan.FromSeconds(1) },
+            TimeProvider.System);
 
         Assert.Equal((true, "Billing:Kafka:BootstrapServers"), (Assert.Single(found).IsSerious, found[0].Setting));
     }
 
-    private Task<IReadOnlyList<Finding>> AskAsync() => KafkaChecks.OfAsync(new KafkaOptions { BootstrapServers = _stack.Stack.BootstrapServers! }, TimeProvider.System);
+    private Task<IReadOnlyList<Finding>> AskAsync() => KafkaChecks.OfAsync(
+        new KafkaOptions { BootstrapServers = _stack.Stack.BootstrapServers! }, TimeProvider.System);
 }

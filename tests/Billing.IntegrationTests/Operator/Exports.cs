@@ -48,13 +48,22 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
             var lines = await File.ReadAllLinesAsync(Path.Combine(PathOf("a"), day.Files[0].Name), Stop);
             var rows = lines.Skip(1).Select(line => line.Split(',')).ToList();
             Assert.Equal(day.Events, rows.Count);
-            Assert.Equal(rows.Select(row => (row[0], row[1] + "/" + row[2], long.Parse(row[3], CultureInfo.InvariantCulture))).Order(), rows.Select(row => (row[0], row[1] + "/" + row[2], long.Parse(row[3], CultureInfo.InvariantCulture))));
-            Assert.Equal(day.Kinds.Select(kind => (kind.Key, (int)kind.Value)), rows.CountBy(row => row[4]).Select(kind => (kind.Key, kind.Value)).Order());
+            Assert.Equal(
+                rows.Select(row => (row[0], row[1] + "/" + row[2], long.Parse(row[3], CultureInfo.InvariantCulture)))
+                    .Order(),
+                rows.Select(row => (row[0], row[1] + "/" + row[2], long.Parse(row[3], CultureInfo.InvariantCulture))));
+            Assert.Equal(
+                day.Kinds.Select(kind => (kind.Key, (int)kind.Value)),
+                rows.CountBy(row => row[4]).Select(kind => (kind.Key, kind.Value)).Order());
             Assert.All(day.Sums["USD"], sum => Assert.Equal(
-                decimal.Parse(sum.Value, CultureInfo.InvariantCulture), rows.Where(row => row[4] == sum.Key).Sum(row => decimal.Parse(row[6], CultureInfo.InvariantCulture))));
-            Assert.Equal(day.OnHold.Values.Sum(sum => decimal.Parse(sum, CultureInfo.InvariantCulture)), rows.Sum(row => decimal.Parse(row[15], CultureInfo.InvariantCulture)));
+                decimal.Parse(sum.Value, CultureInfo.InvariantCulture),
+                rows.Where(row => row[4] == sum.Key).Sum(row => decimal.Parse(row[6], CultureInfo.InvariantCulture))));
+            Assert.Equal(
+                day.OnHold.Values.Sum(sum => decimal.Parse(sum, CultureInfo.InvariantCulture)),
+                rows.Sum(row => decimal.Parse(row[15], CultureInfo.InvariantCulture)));
             var objects = await File.ReadAllLinesAsync(Path.Combine(PathOf("a"), day.Files[1].Name), Stop);
-            Assert.Equal(rows.Select(row => row[5]), objects.Select(line => JsonDocument.Parse(line).RootElement.GetProperty("transaction_id").GetString()!));
+            Assert.Equal(rows.Select(row => row[5]), objects.Select(
+                line => JsonDocument.Parse(line).RootElement.GetProperty("transaction_id").GetString()!));
         }
         Assert.Equal("8.00", Assert.Single(manifest.Days[^1].OnHold).Value);
         Assert.Equal((0, "Every day is there already."), await ExportAsync("a", "csv"));
@@ -68,7 +77,8 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
     public async Task The_bytes_do_not_depend_on_the_databases_that_the_accounts_are_in()
     {
         await ExportedAsync("a");
-        var services = store.NewBackend("", _connections.Select(database => ("Databases:" + database.Key, database.Value)));
+        var services = store.NewBackend(
+            "", _connections.Select(database => ("Databases:" + database.Key, database.Value)));
         var last = Shard.Of(DatedStore.TheAccount);
         // Of both databases, some of which stay where they are.
         foreach (var shard in Enumerable.Range(0, 12).Append(last).Distinct())
@@ -77,7 +87,8 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
         }
         // One that leaves behind what it has moved.
         await Assert.ThrowsAsync<InvalidOperationException>(() => services.MoveShardAsync(
-            last, last % 3 == 0 ? "two" : "one", doing => _ = doing == "deleting what is left" ? throw new InvalidOperationException() : true, Stop));
+            last, last % 3 == 0 ? "two" : "one",
+            doing => _ = doing == "deleting what is left" ? throw new InvalidOperationException() : true, Stop));
 
         Assert.Equal(0, (await ExportAsync("b", "csv")).ExitCode);
 
@@ -109,7 +120,8 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
     [Fact]
     public async Task A_day_of_which_a_shard_was_moved_while_it_was_read_does_not_count()
     {
-        var services = store.NewBackend("", _connections.Select(database => ("Databases:" + database.Key, database.Value)));
+        var services = store.NewBackend(
+            "", _connections.Select(database => ("Databases:" + database.Key, database.Value)));
         await InTheMiddleAsync("moved", async (process, file) =>
         {
             await file.ReadExactlyAsync(new byte[1000], Stop);
@@ -119,7 +131,8 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
             await file.CopyToAsync(Stream.Null, Stop);
             await process.WaitForExitAsync(Stop);
             Assert.Equal(1, process.ExitCode);
-            Assert.Contains(process.LastLogLines(20), line => line.StartsWith("Shards were moved from one database to another meanwhile", StringComparison.Ordinal));
+            Assert.Contains(process.LastLogLines(20), line =>
+                line.StartsWith("Shards were moved from one database to another meanwhile", StringComparison.Ordinal));
         });
 
         Assert.Equal([new DateOnly(2026, 1, 29)], ExportManifest.Read(PathOf("moved")).Days.Select(day => day.Date));
@@ -132,7 +145,9 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
         var whole = Files("a");
         // As if it had been killed before it wrote the manifest, and while it did.
         var manifest = ExportManifest.Read(PathOf("a"));
-        await File.WriteAllBytesAsync(Path.Combine(PathOf("a"), ExportManifest.FileName), new ExportManifest([.. manifest.Days.SkipLast(1)]).ToJson(), Stop);
+        await File.WriteAllBytesAsync(
+            Path.Combine(PathOf("a"), ExportManifest.FileName),
+            new ExportManifest([.. manifest.Days.SkipLast(1)]).ToJson(), Stop);
         await File.WriteAllTextAsync(Path.Combine(PathOf("a"), ExportManifest.FileName + ".part"), "{", Stop);
         await File.WriteAllTextAsync(Path.Combine(PathOf("a"), "events-2026-01-31.csv"), "half", Stop);
         File.Delete(Path.Combine(PathOf("a"), "events-2026-01-29.csv"));
@@ -148,7 +163,8 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
     {
         await ExportedAsync("a");
         var altered = Path.Combine(PathOf("a"), "events-2026-01-30.csv");
-        await File.WriteAllTextAsync(altered, (await File.ReadAllTextAsync(altered, Stop)).Replace(",payment_accepted,", ",payment_declined,", StringComparison.Ordinal), Stop);
+        await File.WriteAllTextAsync(altered, (await File.ReadAllTextAsync(altered, Stop))
+            .Replace(",payment_accepted,", ",payment_declined,", StringComparison.Ordinal), Stop);
         var before = Files("a");
 
         var (exitCode, output) = await ExportAsync("a", "csv");
@@ -159,18 +175,25 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
     }
 
     [Theory]
-    [InlineData("delete from billing.mt_events where stream_id = '{a}' and version = 7; update billing.mt_streams set version = 6 where id = '{a}'",
+    [InlineData(
+        "delete from billing.mt_events where stream_id = '{a}' and version = 7; "
+            + "update billing.mt_streams set version = 6 where id = '{a}'",
         "2026-01-31: 4 payment_accepted in the export, 3 in the store")]
-    [InlineData("update billing.mt_events set data = data || '{\"Amount\": 8.25, \"Balance\": 22.25}' where stream_id = '{a}' and version = 7",
+    [InlineData(
+        "update billing.mt_events set data = data || '{\"Amount\": 8.25, \"Balance\": "
+            + "22.25}' where stream_id = '{a}' and version = 7",
         "2026-01-31: 20.00 USD payment_accepted in the export, 21.25 in the store")]
     [InlineData("update billing.mt_events set data = data || '{\"OnHold\": 4}' where stream_id = '{a}' and version = 9",
         "2026-01-31: 8.00 USD on hold in the export, 7.00 in the store")]
-    [InlineData("update billing.mt_events set timestamp = '2026-01-30 00:00:00Z' where stream_id = '{a}' and version = 7",
+    [InlineData(
+        "update billing.mt_events set timestamp = '2026-01-30 00:00:00Z' where stream_id = '{a}' and version = 7",
         "2026-01-31: 4 payment_accepted in the export, 3 in the store")]
     public async Task An_event_that_is_altered_behind_the_platforms_back_is_found(string fault, string difference)
     {
         await ExportedAsync("a");
-        await ExecuteAsync(Shard.Of(DatedStore.TheAccount) % 2 == 0 ? "one" : "two", fault.Replace("{a}", DatedStore.TheAccount, StringComparison.Ordinal));
+        await ExecuteAsync(
+            Shard.Of(DatedStore.TheAccount) % 2 == 0 ? "one" : "two",
+            fault.Replace("{a}", DatedStore.TheAccount, StringComparison.Ordinal));
 
         var (audit, found) = await RunAsync(["audit", "--export", PathOf("a"), .. Databases]);
         var (again, refusal) = await ExportAsync("a", "jsonl");
@@ -188,17 +211,27 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
         await ExecuteAsync("one", "create role export_reader login password 'of-the-test'", mayExist: true);
         foreach (var name in _connections.Keys)
         {
-            await ExecuteAsync(name, "grant usage on schema billing to export_reader; grant select on all tables in schema billing to export_reader");
+            await ExecuteAsync(
+                name,
+                "grant usage on schema billing to export_reader; grant select on all tables in schema billing to "
+                    + "export_reader");
         }
-        string As(string connection) => new NpgsqlConnectionStringBuilder(connection) { Username = "export_reader", Password = "of-the-test" }.ConnectionString;
-        string[] arguments = ["export", "--from", First, "--to", Last, "--out", PathOf("a"), .. Named(_connections.ToDictionary(database => database.Key, database => As(database.Value)))];
+        string As(string connection) => new NpgsqlConnectionStringBuilder(
+            connection)
+        { Username = "export_reader", Password = "of-the-test" }.ConnectionString;
+        string[] arguments =
+        [
+            "export", "--from", First, "--to", Last, "--out", PathOf("a"),
+            .. Named(_connections.ToDictionary(database => database.Key, database => As(database.Value))),
+        ];
         await using var source = NpgsqlDataSource.Create(_connections["one"]);
         await using var session = await source.OpenConnectionAsync(Stop);
         var late = await session.BeginTransactionAsync(Stop);
         await using (var insert = new NpgsqlCommand(
             $"""
             insert into billing.mt_events (seq_id, id, stream_id, version, data, type, timestamp)
-            select seq_id + 1000000, gen_random_uuid(), stream_id, 1000, data, type, '{Last} 23:59:59.9Z' from billing.mt_events
+            select seq_id + 1000000, gen_random_uuid(), stream_id, 1000, data, type, '{Last} 23:59:59.9Z'
+                from billing.mt_events
             where billing.shard_of(stream_id) % 2 = 0 and stream_id <> 'mt_tombstone' order by seq_id limit 1
             """, session))
         {
@@ -208,7 +241,8 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
         await using var process = CommandRun.Start(_folder, arguments, program: CommandRun.Operator);
         // It asks again and again.
         var asked = new HashSet<object?>();
-        await using var question = source.CreateCommand("select query_start from pg_stat_activity where usename = 'export_reader' and query like '%virtualxid%'");
+        await using var question = source.CreateCommand(
+            "select query_start from pg_stat_activity where usename = 'export_reader' and query like '%virtualxid%'");
         while (asked.Count < 4)
         {
             asked.Add(await question.ExecuteScalarAsync(Stop));
@@ -225,17 +259,34 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
     public async Task What_cannot_be_exported_is_refused_with_the_option_that_is_at_fault()
     {
         var today = TimeProvider.System.GetUtcNow().ToString("yyyy-MM-dd", CultureInfo.InvariantCulture);
-        await RefusedAsync($"--to: {today} is not over", ["--from", First, "--to", today, "--out", PathOf("a"), .. Databases]);
-        await RefusedAsync("--postgres: of these databases not exactly one holds each of the shards 1, 3, 5", ["--from", First, "--to", Last, "--out", PathOf("b"), "--postgres", _connections["one"]]);
-        await RefusedAsync("--postgres: Failed to connect to 127.0.0.1:1", ["--from", First, "--to", Last, "--out", PathOf("b"), "--postgres", "Host=127.0.0.1;Port=1;Username=nobody"]);
-        await RefusedAsync("--postgres: 'nonsense' is not a connection string", ["--from", First, "--to", Last, "--out", PathOf("b"), "--postgres", "nonsense"]);
-        await RefusedAsync("--postgres: the database two has no event store", ["--from", First, "--to", Last, "--out", PathOf("b"), "--postgres", "one:" + _connections["one"], "--postgres", "two:" + await store.NewDatabaseAsync()]);
+        await RefusedAsync(
+            $"--to: {today} is not over", ["--from", First, "--to", today, "--out", PathOf("a"), .. Databases]);
+        await RefusedAsync(
+            "--postgres: of these databases not exactly one holds each of the shards 1, 3, 5",
+            ["--from", First, "--to", Last, "--out", PathOf("b"), "--postgres", _connections["one"]]);
+        await RefusedAsync(
+            "--postgres: Failed to connect to 127.0.0.1:1",
+            [
+                "--from", First, "--to", Last, "--out", PathOf("b"),
+                "--postgres", "Host=127.0.0.1;Port=1;Username=nobody",
+            ]);
+        await RefusedAsync(
+            "--postgres: 'nonsense' is not a connection string",
+            ["--from", First, "--to", Last, "--out", PathOf("b"), "--postgres", "nonsense"]);
+        await RefusedAsync(
+            "--postgres: the database two has no event store",
+            [
+                "--from", First, "--to", Last, "--out", PathOf("b"), "--postgres", "one:" + _connections["one"],
+                "--postgres", "two:" + await store.NewDatabaseAsync(),
+            ]);
         await RefusedAsync("--export: there is no manifest.json", [], ["audit", "--export", PathOf("c"), .. Databases]);
         var file = Path.Combine(_folder.FullName, "file");
         await File.WriteAllTextAsync(file, "", Stop);
-        await RefusedAsync($"--out: '{file}' cannot be written", ["--from", First, "--to", Last, "--out", file, .. Databases]);
+        await RefusedAsync(
+            $"--out: '{file}' cannot be written", ["--from", First, "--to", Last, "--out", file, .. Databases]);
         Assert.False(File.Exists(Path.Combine(PathOf("a"), ExportManifest.FileName)));
-        Assert.DoesNotContain(Directory.EnumerateFiles(PathOf("b")), path => !path.EndsWith(".part", StringComparison.Ordinal) && !path.EndsWith(".lock", StringComparison.Ordinal));
+        Assert.DoesNotContain(Directory.EnumerateFiles(PathOf("b")), path =>
+            !path.EndsWith(".part", StringComparison.Ordinal) && !path.EndsWith(".lock", StringComparison.Ordinal));
     }
 
     [Fact]
@@ -247,13 +298,16 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
         var (exitCode, output) = await ExportAsync("full", "csv");
 
         Assert.Equal(1, exitCode);
-        Assert.Contains($"--out: '{Path.Combine(PathOf("full"), "events-2026-01-30.csv")}' cannot be written: No space left on device", output, StringComparison.Ordinal);
+        Assert.Contains(
+            $"--out: '{Path.Combine(PathOf("full"), "events-2026-01-30.csv")}' cannot be written: "
+                + "No space left on device", output, StringComparison.Ordinal);
         Assert.Equal([new DateOnly(2026, 1, 29)], ExportManifest.Read(PathOf("full")).Days.Select(day => day.Date));
         Assert.Equal(["events-2026-01-29.csv", "manifest.json"], Files("full").Keys);
         Assert.Equal((0, "2026-01-30: 11,940 events.\n2026-01-31: 10 events."), await ExportAsync("full", "csv"));
     }
 
-    /// <summary>Starts an export, and does something while it writes the second day: to a pipe, so that it waits until that is read.</summary>
+    /// <summary>Starts an export, and does something while it writes the second day: to a pipe, so that it waits
+    /// until that is read.</summary>
     private async Task<string> InTheMiddleAsync(string name, Func<ChildProcess, Stream, Task> action)
     {
         var part = Path.Combine(PathOf(name), "events-2026-01-30.csv.part");
@@ -282,9 +336,13 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
 
     private string PathOf(string name) => Path.Combine(_folder.FullName, "exports", name);
 
-    private string[] Arguments(string name, string format) => ["export", "--from", First, "--to", Last, "--format", format, "--out", PathOf(name), .. Databases];
+    private string[] Arguments(string name, string format) =>
+    [
+        "export", "--from", First, "--to", Last, "--format", format, "--out", PathOf(name), .. Databases,
+    ];
 
-    private Task<(int ExitCode, string Output)> ExportAsync(string name, string format) => RunAsync(Arguments(name, format));
+    private Task<(int ExitCode, string Output)> ExportAsync(string name, string format) =>
+        RunAsync(Arguments(name, format));
 
     /// <summary>A folder as an export leaves it.</summary>
     private async Task ExportedAsync(string name)
@@ -303,9 +361,13 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
     /// <summary>The visible files of an export, each with its content.</summary>
     private SortedDictionary<string, string> Files(string name) => new(
         Directory.EnumerateFiles(PathOf(name)).Where(path => Path.GetFileName(path)[0] != '.')
-            .ToDictionary(path => Path.GetFileName(path), path => File.ReadAllText(path, Encoding.UTF8)), StringComparer.Ordinal);
+            .ToDictionary(path => Path.GetFileName(path), path => File.ReadAllText(path, Encoding.UTF8)),
+        StringComparer.Ordinal);
 
-    private static string[] Named(IReadOnlyDictionary<string, string> databases) => [.. databases.SelectMany(database => (string[])["--postgres", $"{database.Key}:{database.Value}"])];
+    private static string[] Named(IReadOnlyDictionary<string, string> databases) =>
+    [
+        .. databases.SelectMany(database => (string[])["--postgres", $"{database.Key}:{database.Value}"]),
+    ];
 
     private async Task ExecuteAsync(string name, string sql, bool mayExist = false)
     {

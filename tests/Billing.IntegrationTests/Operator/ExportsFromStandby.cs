@@ -27,7 +27,8 @@ public sealed class ExportsFromStandby(EventStoreFixture store) : IClassFixture<
             Host = $"127.0.0.1:{(await servers.StandbyAsync(Stop)).Port}",
             TargetSessionAttributes = null,
         }.ConnectionString;
-        await using var reader = NpgsqlDataSource.Create(new NpgsqlConnectionStringBuilder(standby) { Database = "postgres" });
+        await using var reader = NpgsqlDataSource.Create(
+            new NpgsqlConnectionStringBuilder(standby) { Database = "postgres" });
         var tables = await backend.Database().Servers.AskAsync("select pg_current_wal_insert_lsn()::text", Stop);
         while (await ScalarAsync(reader, $"select pg_last_wal_replay_lsn() >= '{tables}'") is not true)
         {
@@ -35,14 +36,24 @@ public sealed class ExportsFromStandby(EventStoreFixture store) : IClassFixture<
         await ScalarAsync(reader, "select true from pg_wal_replay_pause()");
         await EventStoreFixture.AppendAsync(
             backend.Database().Store, "visa/a", EventStoreFixture.Opened, EventStoreFixture.Facts(10));
-        await backend.Database().Servers.AskAsync("update billing.mt_events set timestamp = '2026-01-30 12:00:00Z' where stream_id = 'visa/a'", Stop);
-        string[] Arguments(string connection) => ["export", "--from", "2026-01-30", "--to", "2026-01-30", "--out", Path.Combine(folder.FullName, "out"), "--postgres", connection];
+        await backend.Database().Servers.AskAsync(
+            "update billing.mt_events set timestamp = '2026-01-30 12:00:00Z' where stream_id = 'visa/a'", Stop);
+        string[] Arguments(string connection) =>
+        [
+            "export", "--from", "2026-01-30", "--to", "2026-01-30", "--out",
+            Path.Combine(folder.FullName, "out"), "--postgres", connection,
+        ];
 
         var alone = await CommandRun.ToEndAsync(folder, Arguments(standby), program: CommandRun.Operator);
         await using var process = CommandRun.Start(
-            folder, Arguments(new NpgsqlConnectionStringBuilder(servers.ConnectionString) { TargetSessionAttributes = "prefer-standby" }.ConnectionString),
+            folder, Arguments(new NpgsqlConnectionStringBuilder(
+                servers.ConnectionString)
+            { TargetSessionAttributes = "prefer-standby" }.ConnectionString),
             program: CommandRun.Operator);
-        while (await ScalarAsync(reader, "select exists (select from pg_stat_activity where pid <> pg_backend_pid() and query like '%pg_last_wal_replay_lsn%')") is not true)
+        while (await ScalarAsync(
+            reader,
+            "select exists (select from pg_stat_activity where pid <> pg_backend_pid() and query like "
+                + "'%pg_last_wal_replay_lsn%')") is not true)
         {
             Assert.False(process.HasExited, string.Join('\n', process.LastLogLines(20)));
         }

@@ -21,7 +21,8 @@ public sealed class TamperEvidence(EventStoreFixture store) : IClassFixture<Even
         await backend.EnsureEventStoreAsync(Token);
         foreach (var stream in (string[])["visa/a", "visa/b", "visa/c"])
         {
-            var facts = EventStoreFixture.Facts(7).Select(fact => fact with { By = new Sender("Zoë \"1\" \\ \U0001F4B3 \u2028\u0001") });
+            var facts = EventStoreFixture.Facts(7)
+                .Select(fact => fact with { By = new Sender("Zoë \"1\" \\ \U0001F4B3 \u2028\u0001") });
             await EventStoreFixture.AppendAsync(backend.Database().Store, stream, EventStoreFixture.Opened, facts);
         }
     }
@@ -42,27 +43,44 @@ public sealed class TamperEvidence(EventStoreFixture store) : IClassFixture<Even
     }
 
     [Theory]
-    [InlineData("update mt_events set data = jsonb_set(data, '{Amount}', '1.01') where {v} = 1", "visa/b version 1: altered")]
-    [InlineData("update mt_events set data = jsonb_set(data, '{By,Subject}', '\"mallory\"') where {v} = 7", "visa/b version 7: altered")]
-    [InlineData("update mt_events set data = data || '{\"Note\": \"none\"}' where {v} = 4", "visa/b version 4: altered")]
+    [InlineData(
+        "update mt_events set data = jsonb_set(data, '{Amount}', '1.01') where {v} = 1", "visa/b version 1: altered")]
+    [InlineData(
+        "update mt_events set data = jsonb_set(data, '{By,Subject}', '\"mallory\"') where {v} = 7",
+        "visa/b version 7: altered")]
+    [InlineData(
+        "update mt_events set data = data || '{\"Note\": \"none\"}' where {v} = 4", "visa/b version 4: altered")]
     [InlineData("update mt_events set data = data || '{\"Note\": null}' where {v} = 4", "visa/b version 4: altered")]
     [InlineData("update mt_events set data = data - 'By' where {v} = 4", "visa/b version 4: altered")]
     [InlineData("update mt_events set data = data || '{\"Hash\": 7}' where {v} = 4", "visa/b version 4: altered")]
     [InlineData("update mt_events set data = data - 'Hash' where {v} = 3", "visa/b version 3: put in or altered")]
-    [InlineData("update mt_events set data = data - 'Hash' where {v} > 0", "visa/b version 1: put in or altered: it has no hash")]
+    [InlineData(
+        "update mt_events set data = data - 'Hash' where {v} > 0",
+        "visa/b version 1: put in or altered: it has no hash")]
     [InlineData("update mt_events set type = 'payment_declined_v1' where {v} = 2", "visa/b version 2: altered")]
     [InlineData("delete from mt_events where {v} = 1", "visa/b version 1: missing; version 2 follows version 0")]
     [InlineData("delete from mt_events where {v} in (4, 5)", "visa/b version 4: missing; version 6 follows version 3")]
-    [InlineData("delete from mt_events where {v} = 4; update mt_events set version = version - 1 where {v} > 4", "visa/b version 4: altered")]
+    [InlineData(
+        "delete from mt_events where {v} = 4; update mt_events set version = version - 1 where {v} > 4",
+        "visa/b version 4: altered")]
     [InlineData("delete from mt_events where {v} = 7", "visa/b: the events from version 7 to 7 are missing")]
     [InlineData("delete from mt_events where {v} > 0", "visa/b: the events from version 1 to 7 are missing")]
     [InlineData("update mt_streams set version = 6 where id = 'visa/b'", "visa/b version 7: put in")]
-    [InlineData("update mt_events set version = -version where {v} in (2, 3); update mt_events set version = 5 + version where {v} < 0", "visa/b version 2: altered")]
-    [InlineData("insert into mt_events (seq_id, id, stream_id, version, data, type) select 1000, gen_random_uuid(), stream_id, 8, data, type from mt_events where {v} = 7; update mt_streams set version = 8 where id = 'visa/b'",
+    [InlineData(
+        "update mt_events set version = -version where {v} in (2, 3); "
+            + "update mt_events set version = 5 + version where {v} < 0", "visa/b version 2: altered")]
+    [InlineData(
+        "insert into mt_events (seq_id, id, stream_id, version, data, type) select 1000, gen_random_uuid(), stream_id, "
+            + "8, data, type from mt_events where {v} = 7; update mt_streams set version = 8 where id = 'visa/b'",
         "visa/b version 8: altered")]
-    [InlineData("insert into mt_events (seq_id, id, stream_id, version, data, type) select 1000, gen_random_uuid(), stream_id, 8, data - 'Hash', type from mt_events where {v} = 7; update mt_streams set version = 8 where id = 'visa/b'",
+    [InlineData(
+        "insert into mt_events (seq_id, id, stream_id, version, data, type) select 1000, gen_random_uuid(), stream_id, "
+            + "8, data - 'Hash', type from mt_events where {v} = 7; "
+            + "update mt_streams set version = 8 where id = 'visa/b'",
         "visa/b version 8: put in or altered")]
-    [InlineData("update mt_events set data = (select data from mt_events a where a.stream_id = 'visa/a' and a.version = 2) where {v} = 2", "visa/b version 2: altered")]
+    [InlineData(
+        "update mt_events set data = (select data from mt_events a where a.stream_id = 'visa/a' and a.version = 2) "
+            + "where {v} = 2", "visa/b version 2: altered")]
     public async Task The_first_event_that_was_altered_removed_or_put_in_is_named(string deed, string finding)
     {
         await DoAsync(deed);
@@ -73,8 +91,12 @@ public sealed class TamperEvidence(EventStoreFixture store) : IClassFixture<Even
     }
 
     [Theory]
-    [InlineData("delete from mt_events where {v} > 5; update mt_streams set version = 5 where id = 'visa/b'", "visa/b: the events from version 6 to 7 are missing")]
-    [InlineData("delete from mt_events where {v} > 0; delete from mt_streams where id = 'visa/b'", "visa/b: the account is missing; it had 7 events")]
+    [InlineData(
+        "delete from mt_events where {v} > 5; update mt_streams set version = 5 where id = 'visa/b'",
+        "visa/b: the events from version 6 to 7 are missing")]
+    [InlineData(
+        "delete from mt_events where {v} > 0; delete from mt_streams where id = 'visa/b'",
+        "visa/b: the account is missing; it had 7 events")]
     public async Task What_leaves_a_sound_chain_is_found_by_what_was_kept_elsewhere(string deed, string finding)
     {
         Assert.Empty((await VerifyWithHeadsAsync()).Broken);
@@ -138,7 +160,8 @@ public sealed class TamperEvidence(EventStoreFixture store) : IClassFixture<Even
     {
         await using var database = NpgsqlDataSource.Create(_database);
         await using var command = database.CreateCommand(
-            "set search_path to billing; set session_replication_role = replica; " + deed.Replace("{v}", "stream_id = 'visa/b' and version", StringComparison.Ordinal));
+            "set search_path to billing; set session_replication_role = replica; "
+            + deed.Replace("{v}", "stream_id = 'visa/b' and version", StringComparison.Ordinal));
         await command.ExecuteNonQueryAsync(Token);
     }
 }

@@ -13,8 +13,8 @@ public interface IPayments
     Task<CheckBalanceResponse> CheckAsync(CheckBalanceRequest request);
 }
 
-/// <summary>A client's definition of the payments service with a method that the server does not publish, and with the wrong type of reply.
-/// </summary>
+/// <summary>A client's definition of the payments service with a method that the server does not publish, and with the
+/// wrong type of reply.</summary>
 [RpcxService("till")]
 public interface IOtherPayments
 {

@@ -85,7 +85,8 @@ public sealed class RpcxCalls
         var payments = pair.Client().Proxy<IPayments>();
         using var second = new ManualResetEventSlim();
         var blocking = payments.PayAsync(Request()).ContinueWith(
-            _ => second.Wait(), CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+            _ => second.Wait(), CancellationToken.None,
+            TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
         await payments.PayAsync(Request());
         second.Set();
         await blocking;
@@ -122,7 +123,8 @@ public sealed class RpcxCalls
         await using var pair = await RpcxPair.StartAsync();
         pair.Pay = Failing[failing];
         var e = await FailureAsync(pair.Client().Proxy<IPayments>().PayAsync(Request()));
-        Assert.Equal((StatusCode.Internal, "till/p failed; the server's log has the reason."), (e.StatusCode, e.Message));
+        Assert.Equal(
+            (StatusCode.Internal, "till/p failed; the server's log has the reason."), (e.StatusCode, e.Message));
         Assert.Contains("The implementation of till/p failed", pair.Log);
     }
 
@@ -130,12 +132,15 @@ public sealed class RpcxCalls
     public async Task An_unknown_method_and_an_unreadable_reply_fail_only_their_calls()
     {
         await using var pair = await RpcxPair.StartAsync();
-        // Field 4 of the reply is a string, and the client expects a nested message there; the string is no valid message.
+        // Field 4 of the reply is a string, and the client expects a nested message there;
+        // the string is no valid message.
         pair.Pay = _ => Task.FromResult(new MakePaymentResponse { TransactionId = "a", Message = "\u0001" });
         var client = pair.Client();
         var other = client.Proxy<IOtherPayments>();
         Assert.Equal(StatusCode.Unimplemented, (await FailureAsync(other.RefundAsync(Request()))).StatusCode);
-        Assert.Equal((StatusCode.Internal, "The reply is not a StatementEntry."), (await FailureAsync(other.PayAsync(Request())) is var e ? (e.StatusCode, e.Message) : default));
+        Assert.Equal(
+            (StatusCode.Internal, "The reply is not a StatementEntry."),
+            (await FailureAsync(other.PayAsync(Request())) is var e ? (e.StatusCode, e.Message) : default));
         Assert.Equal("a", (await client.Proxy<IPayments>().PayAsync(Request())).TransactionId);
     }
 
@@ -146,9 +151,12 @@ public sealed class RpcxCalls
     {
         await using var pair = await RpcxPair.StartAsync();
         var text = new string('a', 5 << 20);
-        pair.Pay = request => Task.FromResult(new MakePaymentResponse { Message = request.AccountId == "long" ? text : "" });
+        pair.Pay = request =>
+            Task.FromResult(new MakePaymentResponse { Message = request.AccountId == "long" ? text : "" });
         var payments = pair.Client().Proxy<IPayments>();
-        Assert.Equal(StatusCode.ResourceExhausted, (await FailureAsync(payments.PayAsync(Request(account: isRequest ? text : "long")))).StatusCode);
+        Assert.Equal(
+            StatusCode.ResourceExhausted,
+            (await FailureAsync(payments.PayAsync(Request(account: isRequest ? text : "long")))).StatusCode);
         await payments.PayAsync(Request());
     }
 
@@ -174,11 +182,14 @@ public sealed class RpcxCalls
         {
             Assert.Equal(StatusCode.Unavailable, (await FailureAsync(call)).StatusCode);
         }
-        Assert.StartsWith("Cannot connect to 127.0.0.1:", (await FailureAsync(payments.PayAsync(Request()))).Message, StringComparison.Ordinal);
+        Assert.StartsWith(
+            "Cannot connect to 127.0.0.1:",
+            (await FailureAsync(payments.PayAsync(Request()))).Message, StringComparison.Ordinal);
         never.SetResult(Answer(Request()));
         pair.Pay = request => Task.FromResult(Answer(request));
         await pair.ListenAsync();
-        Assert.Equal(3, (await Poll.UntilAsync(() => AnsweredAsync(payments.PayAsync(Request(3))), answer => answer is not null))!.Version);
+        Assert.Equal(3, (await Poll.UntilAsync(
+            () => AnsweredAsync(payments.PayAsync(Request(3))), answer => answer is not null))!.Version);
     }
 
     [Fact]
@@ -188,8 +199,8 @@ public sealed class RpcxCalls
         closed.Bind(new IPEndPoint(IPAddress.Loopback, 0));
         using var log = new FakeLoggerProvider();
         await using var client = new RpcxClient(
-            new RpcxClientOptions(closed.LocalEndPoint!.ToString()!) { Backoff = TimeSpan.FromHours(1) }, TimeProvider.System,
-            new Logger<RpcxClient>(new LoggerFactory([log])));
+            new RpcxClientOptions(closed.LocalEndPoint!.ToString()!) { Backoff = TimeSpan.FromHours(1) },
+            TimeProvider.System, new Logger<RpcxClient>(new LoggerFactory([log])));
         var payments = client.Proxy<IPayments>();
         for (var i = 0; i < 10; i++)
         {

@@ -18,7 +18,8 @@ internal sealed class RpcxPair : IPayments, IAsyncDisposable
     public IEnumerable<string> Log => _log.Collector.GetSnapshot().Select(record => record.Message);
 
     /// <summary>The server's implementation; an echo unless a test sets another one.</summary>
-    public Func<MakePaymentRequest, Task<MakePaymentResponse>> Pay { get; set; } = request => Task.FromResult(Answer(request));
+    public Func<MakePaymentRequest, Task<MakePaymentResponse>> Pay { get; set; } = request =>
+        Task.FromResult(Answer(request));
 
     public static async Task<RpcxPair> StartAsync(RpcxDispatch dispatch = RpcxDispatch.Inline, int inFlightMax = 10_000)
     {
@@ -54,14 +55,18 @@ internal sealed class RpcxPair : IPayments, IAsyncDisposable
     public RpcxClient Client(int connections = 1)
     {
         var client = new RpcxClient(
-            new RpcxClientOptions(_listen.ToString()) { Connections = connections, Backoff = TimeSpan.FromMilliseconds(1) }, TimeProvider.System, Logger<RpcxClient>());
+            new RpcxClientOptions(
+                _listen.ToString())
+            { Connections = connections, Backoff = TimeSpan.FromMilliseconds(1) },
+            TimeProvider.System, Logger<RpcxClient>());
         _clients.Add(client);
         return client;
     }
 
     public Task<MakePaymentResponse> PayAsync(MakePaymentRequest request) => Pay(request);
 
-    public Task<CheckBalanceResponse> CheckAsync(CheckBalanceRequest request) => Task.FromResult(new CheckBalanceResponse { Version = 7 });
+    public Task<CheckBalanceResponse> CheckAsync(CheckBalanceRequest request) =>
+        Task.FromResult(new CheckBalanceResponse { Version = 7 });
 
     public async ValueTask DisposeAsync()
     {

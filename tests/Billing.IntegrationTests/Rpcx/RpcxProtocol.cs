@@ -40,7 +40,8 @@ public sealed class RpcxProtocol
 
     [Theory]
     [MemberData(nameof(Hostile))]
-    public async Task What_violates_the_protocol_ends_only_its_own_connection_with_the_reason_in_the_log(byte[] hostile, string reason)
+    public async Task What_violates_the_protocol_ends_only_its_own_connection_with_the_reason_in_the_log(
+        byte[] hostile, string reason)
     {
         await using var pair = await RpcxPair.StartAsync();
         var payments = pair.Client().Proxy<IPayments>();
@@ -55,7 +56,8 @@ public sealed class RpcxProtocol
             // The server has closed the connection before it read everything.
         }
         Assert.Null(await raw.ReadAsync());
-        Assert.Contains(pair.Log, line => line.StartsWith("Closed the connection of", StringComparison.Ordinal) && line.EndsWith(reason, StringComparison.Ordinal));
+        Assert.Contains(pair.Log, line => line.StartsWith("Closed the connection of", StringComparison.Ordinal)
+            && line.EndsWith(reason, StringComparison.Ordinal));
         await payments.PayAsync(RpcxPair.Request());
     }
 
@@ -64,7 +66,8 @@ public sealed class RpcxProtocol
     {
         await using var pair = await RpcxPair.StartAsync();
         using var raw = await RawConnection.ConnectAsync(pair.Server.EndPoint);
-        await raw.SendAsync([.. Frame(KindRequest, 5, payload: [0xFF, 0xFF, 0xFF]), .. Frame(KindRequest, 6, payload: Payment)]);
+        await raw.SendAsync(
+            [.. Frame(KindRequest, 5, payload: [0xFF, 0xFF, 0xFF]), .. Frame(KindRequest, 6, payload: Payment)]);
         var failed = (await raw.ReadAsync())!.Value;
         Assert.Equal((KindError, 5UL), (failed.Kind, failed.Id));
         Assert.Equal((int)StatusCode.InvalidArgument, Error.Parser.ParseFrom(failed.Payload).StatusCode);
@@ -90,13 +93,15 @@ public sealed class RpcxProtocol
         var begun = new SemaphoreSlim(0);
         pair.Pay = _ =>
         {
-            var answer = new TaskCompletionSource<MakePaymentResponse>(TaskCreationOptions.RunContinuationsAsynchronously);
+            var answer = new TaskCompletionSource<MakePaymentResponse>(
+                TaskCreationOptions.RunContinuationsAsynchronously);
             answers.Add(answer);
             begun.Release();
             return answer.Task;
         };
         using var raw = await RawConnection.ConnectAsync(pair.Server.EndPoint);
-        await raw.SendAsync([.. Enumerable.Range(1, 9).SelectMany(id => Frame(KindRequest, (ulong)id, payload: Payment))]);
+        await raw.SendAsync(
+            [.. Enumerable.Range(1, 9).SelectMany(id => Frame(KindRequest, (ulong)id, payload: Payment))]);
         for (var i = 0; i < 9; i++)
         {
             await begun.WaitAsync(TestContext.Current.CancellationToken);
@@ -129,7 +134,8 @@ public sealed class RpcxProtocol
                 await raw.SendAsync(Frame(KindRequest, id, payload: Payment));
             }
         });
-        // 100 MB of replies do not fit the socket buffers: with only the first reply read, the last call cannot have started.
+        // 100 MB of replies do not fit the socket buffers: with only the first reply read, the last call
+        // cannot have started.
         Assert.Equal(1UL, (await raw.ReadAsync())!.Value.Id);
         Assert.True(Volatile.Read(ref begun) < Calls);
         for (var id = 2UL; id <= Calls; id++)
@@ -145,7 +151,8 @@ public sealed class RpcxProtocol
         using var listener = Listen();
         await using var client = Client(listener);
         var payments = client.Proxy<IPayments>();
-        var calls = Enumerable.Range(0, 500).Select(i => payments.PayAsync(RpcxPair.Request(i, new string('a', 100_000)))).ToList();
+        var calls = Enumerable.Range(0, 500)
+            .Select(i => payments.PayAsync(RpcxPair.Request(i, new string('a', 100_000)))).ToList();
         using var server = new RawConnection(await listener.AcceptAsync());
         for (var i = 0; i < calls.Count; i++)
         {
@@ -180,5 +187,7 @@ public sealed class RpcxProtocol
     }
 
     private static RpcxClient Client(Socket listener) =>
-        new(new RpcxClientOptions(listener.LocalEndPoint!.ToString()!), TimeProvider.System, NullLogger<RpcxClient>.Instance);
+        new(
+            new RpcxClientOptions(listener.LocalEndPoint!.ToString()!),
+            TimeProvider.System, NullLogger<RpcxClient>.Instance);
 }

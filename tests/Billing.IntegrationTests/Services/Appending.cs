@@ -20,7 +20,8 @@ public sealed class Appending(EventStoreFixture store)
     [Theory]
     [InlineData("")]
     [InlineData("Timezone=America/New_York")]
-    public async Task An_event_is_stored_with_the_correct_time_in_any_time_zone_of_the_server_and_the_connection(string setting)
+    public async Task An_event_is_stored_with_the_correct_time_in_any_time_zone_of_the_server_and_the_connection(
+        string setting)
     {
         var database = await store.NewDatabaseAsync();
         var name = new NpgsqlConnectionStringBuilder(database).Database;
@@ -86,14 +87,17 @@ public sealed class Appending(EventStoreFixture store)
                 Balance = 0,
                 Status = V1.AccountStatus.Frozen,
             };
-            foreach (var fact in count % 2 == 0 ? EventStoreFixture.Facts(count).Prepend(frozen) : EventStoreFixture.Facts(count))
+            foreach (var fact in count % 2 == 0
+                ? EventStoreFixture.Facts(count).Prepend(frozen)
+                : EventStoreFixture.Facts(count))
             {
                 account = await EventStoreFixture.AppendAsync(Accounts, stream, account, [fact]);
             }
             expected[stream] = account;
         }
 
-        Assert.Equal(expected, await Accounts.LoadAsync([.. expected.Keys], EventStoreFixture.Opened, CancellationToken.None));
+        Assert.Equal(
+            expected, await Accounts.LoadAsync([.. expected.Keys], EventStoreFixture.Opened, CancellationToken.None));
         Assert.Equal(3, expected.Values.Select(account => account.CreditLimit).Distinct().Take(3).Count());
     }
 
@@ -127,10 +131,12 @@ public sealed class Appending(EventStoreFixture store)
 
         var opening = NewEvent.Of(other, facts[1].StatedOn(EventStoreFixture.Opened), EventStoreFixture.Opened);
 
-        AssertConflict(await Record.ExceptionAsync(() => Accounts.AppendAsync([opening, stale], [], CancellationToken.None)));
+        AssertConflict(
+            await Record.ExceptionAsync(() => Accounts.AppendAsync([opening, stale], [], CancellationToken.None)));
 
         Assert.Empty(await RowsAsync(other));
-        Assert.Empty(await Accounts.FindReceiptsAsync([new CommandId(facts[1].TransactionId, other)], [], CancellationToken.None));
+        Assert.Empty(await Accounts.FindReceiptsAsync(
+            [new CommandId(facts[1].TransactionId, other)], [], CancellationToken.None));
         Assert.Equal(3, (await RowsAsync(_stream)).Count);
     }
 
@@ -188,7 +194,8 @@ public sealed class Appending(EventStoreFixture store)
         var fact = EventStoreFixture.Facts(1).Single();
         var account = await store.AppendAsync(_stream, [fact]);
 
-        var refused = await Record.ExceptionAsync(() => Accounts.AppendAsync([New(fact, account)], [], CancellationToken.None));
+        var refused = await Record.ExceptionAsync(
+            () => Accounts.AppendAsync([New(fact, account)], [], CancellationToken.None));
 
         Assert.IsType<PostgresException>(refused);
         Assert.True(EventStoreFailure.IsReceiptCollision(refused));
@@ -242,7 +249,8 @@ public sealed class Appending(EventStoreFixture store)
         await using var database = NpgsqlDataSource.Create(store.Postgres.ConnectionString);
         await using var select = database.CreateCommand("""
             select (to_jsonb(s) - 'id' - 'timestamp' - 'created')::text
-                || (to_jsonb(e) - 'seq_id' - 'id' - 'stream_id' - 'timestamp' || jsonb_build_object('data', e.data - 'Hash'))::text
+                || (to_jsonb(e) - 'seq_id' - 'id' - 'stream_id' - 'timestamp'
+                    || jsonb_build_object('data', e.data - 'Hash'))::text
             from billing.mt_streams s join billing.mt_events e on e.stream_id = s.id where s.id = $1 order by e.version
             """);
         select.Parameters.AddWithValue(stream);

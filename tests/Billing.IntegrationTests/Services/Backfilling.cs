@@ -16,13 +16,15 @@ public sealed class Backfilling(EventStoreFixture store) : IClassFixture<EventSt
         var before = await AuditAsync();
 
         var (exitCode, output) = await CommandRun.ToEndAsync(
-            folder, ["backfill", "--events", "7000", "--accounts", "60", "--postgres", store.Postgres.ConnectionString]);
+            folder,
+            ["backfill", "--events", "7000", "--accounts", "60", "--postgres", store.Postgres.ConnectionString]);
 
         Assert.Equal(0, exitCode);
         Assert.Contains("7,000 payments of 60 accounts in", output, StringComparison.Ordinal);
         var after = await AuditAsync();
         Assert.True(after.IsClean, string.Join('\n', [.. after.Holes, .. after.Unbalanced, .. after.Misjudged]));
-        Assert.Empty((await new ChainVerifier([store.Postgres.ConnectionString]).RunAsync(null, TestContext.Current.CancellationToken)).Broken);
+        Assert.Empty((await new ChainVerifier([store.Postgres.ConnectionString]).RunAsync(
+            null, TestContext.Current.CancellationToken)).Broken);
         Assert.Equal((before.Events + 7000, before.Accounts + 60), (after.Events, after.Accounts));
     }
 
@@ -100,5 +102,6 @@ public sealed class Backfilling(EventStoreFixture store) : IClassFixture<EventSt
         return tables;
     }
 
-    private Task<AuditResult> AuditAsync() => new Auditor(store.Postgres.ConnectionString, "billing").RunAsync([], CancellationToken.None);
+    private Task<AuditResult> AuditAsync() =>
+        new Auditor(store.Postgres.ConnectionString, "billing").RunAsync([], CancellationToken.None);
 }

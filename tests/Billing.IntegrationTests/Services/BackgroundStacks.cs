@@ -28,9 +28,12 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
         var logs = await RunAsync("logs");
         var down = await RunAsync("down");
 
-        Assert.Equal((1, true), (logs.ExitCode, logs.Output.Contains("No stack is running.", StringComparison.Ordinal)));
-        Assert.Equal((1, true), (status.ExitCode, status.Output.Contains("No stack is running.", StringComparison.Ordinal)));
-        Assert.Equal((0, true), (down.ExitCode, down.Output.Contains("No stack is running.", StringComparison.Ordinal)));
+        Assert.Equal(
+            (1, true), (logs.ExitCode, logs.Output.Contains("No stack is running.", StringComparison.Ordinal)));
+        Assert.Equal(
+            (1, true), (status.ExitCode, status.Output.Contains("No stack is running.", StringComparison.Ordinal)));
+        Assert.Equal(
+            (0, true), (down.ExitCode, down.Output.Contains("No stack is running.", StringComparison.Ordinal)));
     }
 
     [Fact]
@@ -39,7 +42,8 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
         using var ports = new FreePorts();
         var (port, restPort) = (ports.Take(), ports.Take());
 
-        var up = await UpAsync(port, "--rest-port", restPort.ToString(System.Globalization.CultureInfo.InvariantCulture));
+        var up = await UpAsync(
+            port, "--rest-port", restPort.ToString(System.Globalization.CultureInfo.InvariantCulture));
         using var http = new HttpClient();
         var ready = await http.GetAsync(new Uri($"http://127.0.0.1:{restPort}/health/ready"));
         var paid = await PayAsync(port);
@@ -78,7 +82,8 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
     {
         using var server = new System.Net.Sockets.TcpListener(System.Net.IPAddress.Loopback, 0);
         server.Start();
-        var port = ((System.Net.IPEndPoint)server.LocalEndpoint).Port.ToString(System.Globalization.CultureInfo.InvariantCulture);
+        var port = ((System.Net.IPEndPoint)server.LocalEndpoint).Port
+            .ToString(System.Globalization.CultureInfo.InvariantCulture);
 
         var up = await RunAsync("up", "--kafka", "embedded", "--rest-port", port);
 
@@ -126,13 +131,16 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
         var credentials = StackCredentials.Find(Path.Combine(State, "credentials"))!;
         var token = await RunAsync("token", "--scope", "payments:write", "--account", "visa/acct-1");
         using var http = new HttpClient(credentials.Handler());
-        using var channel = GrpcChannel.ForAddress($"https://localhost:{port}", new GrpcChannelOptions { HttpClient = http });
+        using var channel = GrpcChannel.ForAddress(
+            $"https://localhost:{port}", new GrpcChannelOptions { HttpClient = http });
         var client = new BillingService.BillingServiceClient(channel);
         var headers = new Metadata { { "authorization", "Bearer " + token.Output.Trim() } };
 
         var paid = await client.MakePaymentAsync(StackFixture.Payment("acct-1"), headers);
-        var nobody = await Assert.ThrowsAsync<RpcException>(() => client.MakePaymentAsync(StackFixture.Payment("acct-1")).ResponseAsync);
-        var others = await Assert.ThrowsAsync<RpcException>(() => client.MakePaymentAsync(StackFixture.Payment("other"), headers).ResponseAsync);
+        var nobody = await Assert.ThrowsAsync<RpcException>(
+            () => client.MakePaymentAsync(StackFixture.Payment("acct-1")).ResponseAsync);
+        var others = await Assert.ThrowsAsync<RpcException>(
+            () => client.MakePaymentAsync(StackFixture.Payment("other"), headers).ResponseAsync);
         var doctor = await RunAsync("doctor");
         await RunAsync("down");
         var without = await RunAsync("token", "--scope", "payments:write", "--account", "visa/acct-1");
@@ -144,7 +152,8 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
         Assert.DoesNotContain("has no TLS", doctor.Output, StringComparison.Ordinal);
         Assert.DoesNotContain("does not know", doctor.Output, StringComparison.Ordinal);
         Assert.False(Directory.Exists(Path.Combine(State, "credentials")));
-        Assert.Equal((1, true), (without.ExitCode, without.Output.Contains("./billing up --tls", StringComparison.Ordinal)));
+        Assert.Equal(
+            (1, true), (without.ExitCode, without.Output.Contains("./billing up --tls", StringComparison.Ordinal)));
     }
 
     [Fact]
@@ -152,7 +161,8 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
     {
         var folder = ((string?[])[Environment.GetEnvironmentVariable(LocalPrometheus.FolderVariable), "/usr/bin"])
             .FirstOrDefault(f => !string.IsNullOrEmpty(f) && File.Exists(Path.Combine(f, LocalPrometheus.Name)));
-        Assert.SkipWhen(folder is null, $"prometheus is neither in the folder of {LocalPrometheus.FolderVariable} nor in /usr/bin");
+        Assert.SkipWhen(
+            folder is null, $"prometheus is neither in the folder of {LocalPrometheus.FolderVariable} nor in /usr/bin");
 
         var up = await RunAsync("up", "--kafka", "embedded", "--monitoring");
         var status = await RunAsync("status");
@@ -161,7 +171,8 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
         string read;
         do
         {
-            read = await http.GetStringAsync(new Uri("/api/v1/query?query=billing_proxy_places_limit", UriKind.Relative), patience.Token);
+            read = await http.GetStringAsync(
+                new Uri("/api/v1/query?query=billing_proxy_places_limit", UriKind.Relative), patience.Token);
         }
         while (!read.Contains("50000", StringComparison.Ordinal));
         var rules = await http.GetStringAsync(new Uri("/api/v1/rules", UriKind.Relative));
@@ -192,13 +203,18 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
     private static List<ProcessIdentity> Processes(string table) =>
     [
         .. ProcessRow().Matches(table)
-            .Select(row => ProcessIdentity.Of(int.Parse(row.Groups[1].ValueSpan, System.Globalization.CultureInfo.InvariantCulture))),
+            .Select(row => ProcessIdentity.Of(
+                int.Parse(row.Groups[1].ValueSpan, System.Globalization.CultureInfo.InvariantCulture))),
     ];
 
     private static string DataFolder(string output) => Path.GetDirectoryName(LogsLine().Match(output).Groups[1].Value)!;
 
     private Task<(int ExitCode, string Output)> UpAsync(int port, params string[] further) =>
-        RunAsync(["up", "--kafka", "embedded", "--port", port.ToString(System.Globalization.CultureInfo.InvariantCulture), .. further]);
+        RunAsync(
+            [
+                "up", "--kafka", "embedded", "--port",
+                port.ToString(System.Globalization.CultureInfo.InvariantCulture), .. further,
+            ]);
 
     private Task<(int ExitCode, string Output)> RunAsync(params string[] arguments) => CommandRun.ToEndAsync(
         _folder, arguments, new Dictionary<string, string?> { ["BILLING_STATE"] = State });

@@ -46,7 +46,8 @@ public abstract class BillingBehaviour
     [Theory]
     [InlineData(12.34, PaymentOutcome.Accepted, DeclineReason.Unspecified)]
     [InlineData(10_000.01, PaymentOutcome.Declined, DeclineReason.CreditLimitExceeded)]
-    public async Task A_payment_is_found_by_its_id_as_it_was_answered(double amount, PaymentOutcome outcome, DeclineReason reason)
+    public async Task A_payment_is_found_by_its_id_as_it_was_answered(
+        double amount, PaymentOutcome outcome, DeclineReason reason)
     {
         var proxy = _stack.Proxy();
         var request = StackFixture.Payment(amount: (decimal)amount);
@@ -55,8 +56,12 @@ public abstract class BillingBehaviour
 
         var found = (await proxy.GetTransactionAsync(Lookup(request))).Entry;
 
-        Assert.Equal((outcome == PaymentOutcome.Accepted, reason), (found.Type == StatementEntryType.PaymentAccepted, found.DeclineReason));
-        Assert.Equal((paid.TransactionId, paid.Balance, paid.OnHold, paid.Version, paid.DecideTime), (found.TransactionId, found.Balance, found.OnHold, found.Version, found.DecideTime));
+        Assert.Equal(
+            (outcome == PaymentOutcome.Accepted, reason),
+            (found.Type == StatementEntryType.PaymentAccepted, found.DeclineReason));
+        Assert.Equal(
+            (paid.TransactionId, paid.Balance, paid.OnHold, paid.Version, paid.DecideTime),
+            (found.TransactionId, found.Balance, found.OnHold, found.Version, found.DecideTime));
         Assert.Equal(request.Amount, found.Amount);
         Assert.True(found.DecideTime.ToDateTimeOffset() > DateTimeOffset.UnixEpoch);
     }
@@ -85,10 +90,13 @@ public abstract class BillingBehaviour
         foreach (var lookup in lookups)
         {
             var failure = await Assert.ThrowsAsync<RpcException>(() => proxy.GetTransactionAsync(lookup).ResponseAsync);
-            Assert.Equal((StatusCode.NotFound, ErrorReasons.TransactionNotFound), (failure.StatusCode, failure.Reason()));
+            Assert.Equal(
+                (StatusCode.NotFound, ErrorReasons.TransactionNotFound), (failure.StatusCode, failure.Reason()));
         }
         var changed = await proxy.GetTransactionAsync(Lookup(request, r => r.TransactionId = limit.TransactionId));
-        Assert.Equal((StatementEntryType.CreditLimitChanged, limit.TransactionId, null), (changed.Entry.Type, changed.Entry.TransactionId, changed.Payment));
+        Assert.Equal(
+            (StatementEntryType.CreditLimitChanged, limit.TransactionId, null),
+            (changed.Entry.Type, changed.Entry.TransactionId, changed.Payment));
     }
 
     [Fact]
@@ -149,7 +157,8 @@ public abstract class BillingBehaviour
     {
         var client = _stack.Client();
         var account = StackFixture.NewAccount();
-        await Task.WhenAll(Enumerable.Range(0, 105).Select(_ => client.MakePaymentAsync(StackFixture.Payment(account, 0.01m))));
+        await Task.WhenAll(
+            Enumerable.Range(0, 105).Select(_ => client.MakePaymentAsync(StackFixture.Payment(account, 0.01m))));
 
         var balance = await client.CheckBalanceAsync(
             new CheckBalanceRequest { AccountId = account, PaymentType = PaymentType.Visa, MinVersion = 105 });
@@ -241,7 +250,14 @@ public abstract class BillingBehaviour
         var journal = Path.Combine(Path.GetTempPath(), $"billing-journal-{Guid.NewGuid():N}.csv");
         try
         {
-            var load = new LoadSpec { Addresses = _stack.Stack.ProxyAddresses, Shape = new LoadShape.Burst(300), Accounts = 20, Journal = journal, Seed = 7 };
+            var load = new LoadSpec
+            {
+                Addresses = _stack.Stack.ProxyAddresses,
+                Shape = new LoadShape.Burst(300),
+                Accounts = 20,
+                Journal = journal,
+                Seed = 7,
+            };
             await using (var driver = new LoadDriver(load, TimeProvider.System))
             {
                 await driver.RunAsync(CancellationToken.None);
@@ -251,7 +267,8 @@ public abstract class BillingBehaviour
 
             var clean = await auditor.RunAsync([journal], CancellationToken.None);
             var lines = new List<string>(File.ReadLines(journal));
-            lines[0] = lines[0].Replace(entries[0].TransactionId.ToString(), Guid.NewGuid().ToString(), StringComparison.Ordinal);
+            lines[0] = lines[0]
+                .Replace(entries[0].TransactionId.ToString(), Guid.NewGuid().ToString(), StringComparison.Ordinal);
             lines[1] = (entries[1] with { Amount = entries[1].Amount + 1 }).ToString();
             await File.WriteAllLinesAsync(journal, lines);
             await DuplicateAsync(entries[2]);
@@ -261,8 +278,13 @@ public abstract class BillingBehaviour
             Assert.Equal(300, clean.Recorded);
             Assert.True(clean.IsClean);
             Assert.Single(broken.Lost);
-            Assert.Contains(entries[1].TransactionId.ToString(), Assert.Single(broken.Wrong, w => w.Contains(entries[1].TransactionId.ToString(), StringComparison.Ordinal)), StringComparison.Ordinal);
-            Assert.Contains(entries[2].TransactionId.ToString(), Assert.Single(broken.Doubled), StringComparison.Ordinal);
+            Assert.Contains(
+                entries[1].TransactionId.ToString(),
+                Assert.Single(
+                    broken.Wrong, w => w.Contains(entries[1].TransactionId.ToString(), StringComparison.Ordinal)),
+                StringComparison.Ordinal);
+            Assert.Contains(
+                entries[2].TransactionId.ToString(), Assert.Single(broken.Doubled), StringComparison.Ordinal);
         }
         finally
         {
@@ -291,9 +313,15 @@ public abstract class BillingBehaviour
         await delete.ExecuteNonQueryAsync();
     }
 
-    private static GetTransactionRequest Lookup(MakePaymentRequest payment, Action<GetTransactionRequest>? change = null)
+    private static GetTransactionRequest Lookup(
+        MakePaymentRequest payment, Action<GetTransactionRequest>? change = null)
     {
-        var lookup = new GetTransactionRequest { TransactionId = payment.TransactionId, AccountId = payment.AccountId, PaymentType = payment.PaymentType };
+        var lookup = new GetTransactionRequest
+        {
+            TransactionId = payment.TransactionId,
+            AccountId = payment.AccountId,
+            PaymentType = payment.PaymentType,
+        };
         change?.Invoke(lookup);
         return lookup;
     }

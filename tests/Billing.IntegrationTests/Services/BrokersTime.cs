@@ -20,16 +20,19 @@ public sealed class BrokersTime(KafkaStack stack)
     {
         Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
         using var steady = new SteadyTime(new Off(TimeSpan.FromHours(hours)));
-        using var supervisor = new Supervisor(new ApplicationLifetime(NullLogger<ApplicationLifetime>.Instance), NullLogger<Supervisor>.Instance);
+        using var supervisor = new Supervisor(
+            new ApplicationLifetime(NullLogger<ApplicationLifetime>.Instance), NullLogger<Supervisor>.Instance);
         using var watch = new ClockWatch(steady, supervisor, NullLogger<ClockWatch>.Instance);
         var options = Options.Create(new KafkaOptions { BootstrapServers = stack.Stack.BootstrapServers! });
         using var clocks = new BrokerClocks(
-            options, new KafkaTopics(options, steady, NullLogger<KafkaTopics>.Instance), steady, supervisor, NullLogger<BrokerClocks>.Instance);
+            options, new KafkaTopics(options, steady, NullLogger<KafkaTopics>.Instance), steady,
+            supervisor, NullLogger<BrokerClocks>.Instance);
 
         await clocks.StartAsync(CancellationToken.None);
         var unsure = watch.NotReadyReason;
         // The second witness, as a database is to a backend.
-        steady.Hear("database", TimeProvider.System.GetUtcNow(), TimeSpan.Zero, steady.GetTimestamp(), steady.GetTimestamp());
+        steady.Hear(
+            "database", TimeProvider.System.GetUtcNow(), TimeSpan.Zero, steady.GetTimestamp(), steady.GetTimestamp());
         steady.Set();
 
         Assert.Contains("broker ", unsure, StringComparison.Ordinal);

@@ -46,11 +46,12 @@ public sealed class CancelledCalls : IDisposable
     public async Task A_caller_that_cancels_its_payments_gets_no_more_of_them_processed_than_there_are_places_for_it(
         string api, int places, string refusal)
     {
-        var proxy = await _stack.Stack.AddAsync(ServiceRole.Proxy, 9, TestContext.Current.CancellationToken, new Dictionary<string, string>
-        {
-            ["Billing__Proxy__InFlightMax"] = "20",
-            ["Billing__Proxy__StreamWindow"] = "20",
-        });
+        var proxy = await _stack.Stack.AddAsync(
+            ServiceRole.Proxy, 9, TestContext.Current.CancellationToken, new Dictionary<string, string>
+            {
+                ["Billing__Proxy__InFlightMax"] = "20",
+                ["Billing__Proxy__StreamWindow"] = "20",
+            });
         try
         {
             using var channel = GrpcChannel.ForAddress(proxy.Address);
@@ -68,7 +69,9 @@ public sealed class CancelledCalls : IDisposable
             Assert.Equal(Attempts - places, refusals.Count);
             Assert.All(refusals, reason => Assert.Equal(refusal, reason));
             await PayWhenThereIsAPlaceAsync(client);
-            await Poll.UntilAsync(async () => await _stack.CountEventsAsync(account + "-%") >= places, TestContext.Current.CancellationToken);
+            await Poll.UntilAsync(
+                async () => await _stack.CountEventsAsync(account + "-%") >= places,
+                TestContext.Current.CancellationToken);
             Assert.Equal(places, await _stack.CountEventsAsync(account + "-%"));
         }
         finally
@@ -77,9 +80,10 @@ public sealed class CancelledCalls : IDisposable
         }
     }
 
-    /// <summary>Makes payments while nothing can answer them, cancels each that was sent to a backend, and returns why the others
-    /// were refused.</summary>
-    private async Task<List<string>> SendAndCancelAsync(string account, Func<MakePaymentRequest, CancellationToken, Task<string>> pay)
+    /// <summary>Makes payments while nothing can answer them, cancels each that was sent to a backend, and returns why
+    /// the others were refused.</summary>
+    private async Task<List<string>> SendAndCancelAsync(
+        string account, Func<MakePaymentRequest, CancellationToken, Task<string>> pay)
     {
         var refusals = new List<string>();
         using var paused = new PausedProcesses([.. _stack.Stack.Of(ServiceRole.PaymentBackend).Select(s => s.Process)]);
@@ -103,18 +107,21 @@ public sealed class CancelledCalls : IDisposable
     /// <summary>The number of commands that were sent to the backends of this payment type.</summary>
     private long Commands()
     {
-        var ends = _topics.QueryWatermarkOffsets(new TopicPartition(Topics.Payments(PaymentType.Visa), 0), TimeSpan.FromSeconds(30));
+        var ends = _topics.QueryWatermarkOffsets(
+            new TopicPartition(Topics.Payments(PaymentType.Visa), 0), TimeSpan.FromSeconds(30));
         return ends.High;
     }
 
     private static async Task PayWhenThereIsAPlaceAsync(BillingService.BillingServiceClient client)
     {
         // The payments that have a place are answered before it is free.
-        await Poll.UntilAsync(async () => await PayAsync(client, StackFixture.Payment(), TestContext.Current.CancellationToken) == "");
+        await Poll.UntilAsync(
+            async () => await PayAsync(client, StackFixture.Payment(), TestContext.Current.CancellationToken) == "");
     }
 
     /// <summary>Returns the reason why the payment was refused; empty if it was not.</summary>
-    private static async Task<string> PayAsync(BillingService.BillingServiceClient client, MakePaymentRequest payment, CancellationToken gone)
+    private static async Task<string> PayAsync(
+        BillingService.BillingServiceClient client, MakePaymentRequest payment, CancellationToken gone)
     {
         try
         {
@@ -127,7 +134,8 @@ public sealed class CancelledCalls : IDisposable
         }
     }
 
-    private static async Task<string> PayOnStreamAsync(BillingService.BillingServiceClient client, MakePaymentRequest payment, CancellationToken gone)
+    private static async Task<string> PayOnStreamAsync(
+        BillingService.BillingServiceClient client, MakePaymentRequest payment, CancellationToken gone)
     {
         using var call = client.MakePayments(deadline: DeadlineFromNow(), cancellationToken: gone);
         // The write to a stream that is refused may fail before the status of the refusal arrives.
@@ -143,19 +151,24 @@ public sealed class CancelledCalls : IDisposable
         }
         finally
         {
-            await writing.ContinueWith(_ => { }, CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+            await writing.ContinueWith(
+                _ => { }, CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
         }
     }
 
     private async Task<string> PayAsync(Uri rest, MakePaymentRequest payment, CancellationToken gone)
     {
-        using var request = new HttpRequestMessage(HttpMethod.Put, new Uri(rest, "/v1/payments/" + payment.TransactionId))
+        using var request = new HttpRequestMessage(
+            HttpMethod.Put, new Uri(rest, "/v1/payments/" + payment.TransactionId))
         {
             Content = new StringContent(
-                $$$"""{"account_id":"{{{payment.AccountId}}}","payment_type":"visa","amount":{"currency_code":"USD","units":10}}""",
+                $$$"""{"account_id":"{{{payment.AccountId}}}","payment_type":"visa","amount":"""
+                    + """{"currency_code":"USD","units":10}}""",
                 new MediaTypeHeaderValue("application/json")),
         };
-        request.Headers.Add("billing-timeout-ms", Deadline.TotalMilliseconds.ToString(System.Globalization.CultureInfo.InvariantCulture));
+        request.Headers.Add(
+            "billing-timeout-ms",
+            Deadline.TotalMilliseconds.ToString(System.Globalization.CultureInfo.InvariantCulture));
         using var response = await _http.SendAsync(request, gone);
         using var json = JsonDocument.Parse(await response.Content.ReadAsStringAsync(gone));
         return json.RootElement.TryGetProperty("reason", out var reason) ? reason.GetString()! : "";

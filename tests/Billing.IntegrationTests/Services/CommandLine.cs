@@ -18,7 +18,8 @@ public sealed class CommandLine : IAsyncLifetime
         var report = Path.Combine(_folder.FullName, "report.json");
 
         var (exitCode, output) = await RunAsync(
-            "run", "--kafka", "embedded", "--clients", "2", "--requests", "40", "--balances", "4", "--warm-up", "10", "--report", report);
+            "run", "--kafka", "embedded", "--clients", "2", "--requests", "40", "--balances",
+            "4", "--warm-up", "10", "--report", report);
 
         Assert.Equal(0, exitCode);
         Assert.Contains("Transport embedded", output, StringComparison.Ordinal);
@@ -39,11 +40,13 @@ public sealed class CommandLine : IAsyncLifetime
         {
             Assert.True(root.TryGetProperty(name, out _), name);
         }
-        Assert.StartsWith("./billing run ", root.GetProperty("run").GetProperty("command").GetString(), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "./billing run ", root.GetProperty("run").GetProperty("command").GetString(), StringComparison.Ordinal);
         Assert.True(File.Exists(Path.ChangeExtension(report, ".html")));
         var page = Path.Combine(_folder.FullName, "again.html");
         Assert.Equal(0, (await RunAsync("report", report, "--out", page)).ExitCode);
-        Assert.Contains("The billing prototype's experiment", await File.ReadAllTextAsync(page), StringComparison.Ordinal);
+        Assert.Contains(
+            "The billing prototype's experiment", await File.ReadAllTextAsync(page), StringComparison.Ordinal);
     }
 
     [Fact]
@@ -52,17 +55,22 @@ public sealed class CommandLine : IAsyncLifetime
         var report = Path.Combine(_folder.FullName, "report.json");
 
         var (exitCode, output) = await RunAsync(
-            "run", "--kafka", "embedded", "--clients", "2", "--requests", "100", "--balances", "0", "--warm-up", "10", "--mix", "50", "--report", report);
+            "run", "--kafka", "embedded", "--clients", "2", "--requests", "100", "--balances", "0",
+            "--warm-up", "10", "--mix", "50", "--report", report);
 
         Assert.Equal(0, exitCode);
-        Assert.Contains("wrong 0, lost 0, doubled 0, holes 0, unbalanced 0, misjudged 0, unexplained 0", output, StringComparison.Ordinal);
+        Assert.Contains(
+            "wrong 0, lost 0, doubled 0, holes 0, unbalanced 0, misjudged 0, unexplained 0",
+            output, StringComparison.Ordinal);
         using var json = JsonDocument.Parse(await File.ReadAllTextAsync(report));
         var followUps = json.RootElement.GetProperty("follow_ups");
-        Assert.Equal(200, json.RootElement.GetProperty("payments").GetProperty("count").GetInt32() + Count("authorisations"));
+        Assert.Equal(
+            200, json.RootElement.GetProperty("payments").GetProperty("count").GetInt32() + Count("authorisations"));
         foreach (var kind in new[] { "authorisations", "captures", "voids", "refunds", "look_ups" })
         {
             Assert.True(Count(kind) > 0, kind);
-            Assert.Contains(char.ToUpperInvariant(kind[0]) + kind[1..].Replace('_', '-'), output, StringComparison.Ordinal);
+            Assert.Contains(
+                char.ToUpperInvariant(kind[0]) + kind[1..].Replace('_', '-'), output, StringComparison.Ordinal);
         }
 
         int Count(string kind) => followUps.GetProperty(kind).GetProperty("count").GetInt32();
@@ -76,11 +84,12 @@ public sealed class CommandLine : IAsyncLifetime
         var report = Path.Combine(_folder.FullName, "report.json");
 
         var (exitCode, output) = await RunAsync(
-            "run", "--transport", "direct", "--protocol", protocol, "--proxies", "1", "--payment-backends", "1", "--clients", "2",
-            "--requests", "40", "--balances", "4", "--warm-up", "10", "--report", report);
+            "run", "--transport", "direct", "--protocol", protocol, "--proxies", "1", "--payment-backends", "1",
+            "--clients", "2", "--requests", "40", "--balances", "4", "--warm-up", "10", "--report", report);
 
         Assert.Equal(0, exitCode);
-        Assert.Contains($"Transport direct, 2 clients, 1 proxies, 1 backends over {protocol}", output, StringComparison.Ordinal);
+        Assert.Contains(
+            $"Transport direct, 2 clients, 1 proxies, 1 backends over {protocol}", output, StringComparison.Ordinal);
         Assert.Contains("acknowledged 100, recorded 100, wrong 0, lost 0, doubled 0", output, StringComparison.Ordinal);
         using var json = JsonDocument.Parse(await File.ReadAllTextAsync(report));
         Assert.Equal("direct", json.RootElement.GetProperty("transport").GetString());
@@ -92,12 +101,22 @@ public sealed class CommandLine : IAsyncLifetime
     [InlineData("there is no file 'missing.csv'", "audit", "missing.csv")]
     [InlineData("Name journals to audit, an export with --export, or an account with --who.", "audit")]
     [InlineData("--who: 'acct-42' is no account", "audit", "--who", "acct-42", "--postgres", "Host=127.0.0.1")]
-    [InlineData("--from must be a day such as 2026-11-01; it is '2026-11-31'", "export", "--from", "2026-11-31", "--to", "2026-12-01", "--out", "missing")]
-    [InlineData("--to must be a day such as 2026-11-01; it is '9999-12-31'", "export", "--from", "2026-11-01", "--to", "9999-12-31", "--out", "missing")]
-    [InlineData("--from 2026-11-02 is after --to 2026-11-01", "export", "--from", "2026-11-02", "--to", "2026-11-01", "--out", "missing")]
-    [InlineData("--format must be csv or jsonl; it is xml", "export", "--from", "2026-11-01", "--to", "2026-11-01", "--out", "missing", "--format", "xml")]
+    [InlineData(
+        "--from must be a day such as 2026-11-01; it is '2026-11-31'", "export", "--from",
+        "2026-11-31", "--to", "2026-12-01", "--out", "missing")]
+    [InlineData(
+        "--to must be a day such as 2026-11-01; it is '9999-12-31'", "export", "--from",
+        "2026-11-01", "--to", "9999-12-31", "--out", "missing")]
+    [InlineData(
+        "--from 2026-11-02 is after --to 2026-11-01", "export", "--from",
+        "2026-11-02", "--to", "2026-11-01", "--out", "missing")]
+    [InlineData(
+        "--format must be csv or jsonl; it is xml", "export", "--from", "2026-11-01", "--to",
+        "2026-11-01", "--out", "missing", "--format", "xml")]
     [InlineData("'--out' is required", "export", "--from", "2026-11-01", "--to", "2026-11-01")]
-    [InlineData("--out: '/dev/null/missing' cannot be written", "export", "--from", "2026-11-01", "--to", "2026-11-01", "--out", "/dev/null/missing")]
+    [InlineData(
+        "--out: '/dev/null/missing' cannot be written", "export", "--from", "2026-11-01",
+        "--to", "2026-11-01", "--out", "/dev/null/missing")]
     public async Task Invalid_input_is_named_in_the_error(string named, params string[] arguments)
     {
         var (exitCode, output) = await RunAsync(arguments);

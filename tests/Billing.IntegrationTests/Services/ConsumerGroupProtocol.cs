@@ -14,10 +14,12 @@ public sealed class ConsumerProtocolStack() : KafkaFixture(new StackOptions
     Proxies = 1,
     PaymentBackends = 2,
     BalanceBackends = 2,
-    Settings = new Dictionary<string, string>(StringComparer.Ordinal) { ["Billing__Kafka__GroupProtocol"] = "Consumer" },
+    Settings =
+        new Dictionary<string, string>(StringComparer.Ordinal) { ["Billing__Kafka__GroupProtocol"] = "Consumer" },
 });
 
-/// <summary>The platform with partition assignment by the brokers: <c>Billing:Kafka:GroupProtocol=Consumer</c>.</summary>
+/// <summary>The platform with partition assignment by the brokers:
+/// <c>Billing:Kafka:GroupProtocol=Consumer</c>.</summary>
 public sealed class ConsumerGroupProtocol : IClassFixture<ConsumerProtocolStack>
 {
     private readonly ConsumerProtocolStack _stack;
@@ -44,18 +46,23 @@ public sealed class ConsumerGroupProtocol : IClassFixture<ConsumerProtocolStack>
         Assert.Equal(2, await MembersAsync("billing-payments", 2));
         await PayAllAsync(client, accounts, version: 3);
 
-        var audit = await new Auditor(_stack.ConnectionString) { Proxies = _stack.Stack.ProxyAddresses }.RunAsync([], CancellationToken.None);
-        Assert.True(audit.IsClean, string.Join('\n', [.. audit.Doubled, .. audit.Holes, .. audit.Unbalanced, .. audit.Misjudged]));
+        var audit = await new Auditor(_stack.ConnectionString) { Proxies = _stack.Stack.ProxyAddresses }.RunAsync(
+            [], CancellationToken.None);
+        Assert.True(
+            audit.IsClean,
+            string.Join('\n', [.. audit.Doubled, .. audit.Holes, .. audit.Unbalanced, .. audit.Misjudged]));
         Assert.Equal(20 * PaymentTypes.All.Count * 3, audit.Events);
     }
 
     /// <summary>Sends one payment twice to each account of each payment type, and reads the balance after it.</summary>
-    private static Task PayAllAsync(Billing.Client.BillingClient client, List<string> accounts, int version) => Task.WhenAll(
-        from account in accounts
-        from type in PaymentTypes.All
-        select PayAsync(client, account, type, version));
+    private static Task PayAllAsync(Billing.Client.BillingClient client, List<string> accounts, int version) =>
+        Task.WhenAll(
+            from account in accounts
+            from type in PaymentTypes.All
+            select PayAsync(client, account, type, version));
 
-    private static async Task PayAsync(Billing.Client.BillingClient client, string account, PaymentType type, int version)
+    private static async Task PayAsync(
+        Billing.Client.BillingClient client, string account, PaymentType type, int version)
     {
         var payment = StackFixture.Payment(account, amount: 10, type: type);
         var answers = await Task.WhenAll(client.MakePaymentAsync(payment), client.MakePaymentAsync(payment));
@@ -67,16 +74,20 @@ public sealed class ConsumerGroupProtocol : IClassFixture<ConsumerProtocolStack>
         Assert.Equal(10 * version, balance.Balance.Units);
     }
 
-    /// <summary>Waits until a group of this protocol has the expected number of members, and returns their number.</summary>
+    /// <summary>Waits until a group of this protocol has the expected number of members,
+    /// and returns their number.</summary>
     private async Task<int> MembersAsync(string group, int expected)
     {
-        using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers });
+        using var admin = KafkaClients.Admin(
+            new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers });
         return await Poll.LastAsync(
             async () =>
             {
-                var listed = await admin.ListConsumerGroupsAsync(new ListConsumerGroupsOptions { RequestTimeout = Patience });
+                var listed = await admin.ListConsumerGroupsAsync(
+                    new ListConsumerGroupsOptions { RequestTimeout = Patience });
                 Assert.Equal(ConsumerGroupType.Consumer, listed.Valid.Single(g => g.GroupId == group).Type);
-                var described = await admin.DescribeConsumerGroupsAsync([group], new DescribeConsumerGroupsOptions { RequestTimeout = Patience });
+                var described = await admin.DescribeConsumerGroupsAsync(
+                    [group], new DescribeConsumerGroupsOptions { RequestTimeout = Patience });
                 return described.ConsumerGroupDescriptions.Single().Members.Count;
             },
             members => members == expected, Patience);

@@ -7,8 +7,9 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>A store of two databases with events of three days of the past, which tests copy: accounts with events of every kind, of senders that
-/// are known and not, in both databases; thousands on the second day, which are more than a page of an export.</summary>
+/// <summary>A store of two databases with events of three days of the past, which tests copy: accounts with events of
+/// every kind, of senders that are known and not, in both databases; thousands on the second day, which are more than a
+/// page of an export.</summary>
 public sealed class DatedStore(EventStoreFixture store) : IAsyncLifetime
 {
     public const string FirstDay = "2026-01-29";
@@ -20,7 +21,8 @@ public sealed class DatedStore(EventStoreFixture store) : IAsyncLifetime
     private readonly StackFolder _folder = StackFolder.Create();
     private string[] _connections = [];
 
-    /// <summary>An account with one event on the first day and the others, of versions 2 to 8, on the last one; the last event is a refund.</summary>
+    /// <summary>An account with one event on the first day and the others, of versions 2 to 8, on the last one;
+    /// the last event is a refund.</summary>
     public static string TheAccount { get; } = "visa/" + StackFixture.NewAccount();
 
     public async ValueTask InitializeAsync()
@@ -31,11 +33,16 @@ public sealed class DatedStore(EventStoreFixture store) : IAsyncLifetime
         var databases = services.GetRequiredService<EventStoreDatabases>().All;
         // As moves of every other shard leave them.
         await ExecuteAsync(databases[0], "update billing.shards set is_held = false where number % 2 = 1");
-        await ExecuteAsync(databases[1], $"insert into billing.shards (number, epoch, is_held) select number, 2, true from generate_series(1, {Shard.Count - 1}, 2) number");
+        await ExecuteAsync(
+            databases[1],
+            "insert into billing.shards (number, epoch, is_held) select number, 2, true from generate_series(1, "
+                + $"{Shard.Count - 1}, 2) number");
         foreach (var number in Enumerable.Range(0, Accounts))
         {
             var sender = number % 3 == 0 ? new Sender("=cmd", "web") : null;
-            await AppendAsync(databases, $"{TheAccount}{number}", EventStoreFixture.Facts(200, number).Select(fact => fact with { By = sender }));
+            await AppendAsync(
+                databases, $"{TheAccount}{number}",
+                EventStoreFixture.Facts(200, number).Select(fact => fact with { By = sender }));
         }
         List<AccountEvent> facts = [.. EventStoreFixture.Facts(7)];
         facts.Add(new PaymentRefunded(Guid.NewGuid(), facts[0].TransactionId, 0.25m, "USD", facts[^1].DecidedAt)
@@ -85,8 +92,11 @@ public sealed class DatedStore(EventStoreFixture store) : IAsyncLifetime
         var folder = Path.Combine(_folder.FullName, "export");
         if (!Directory.Exists(folder))
         {
-            var databases = (await CopyAsync()).SelectMany(database => (string[])["--postgres", $"{database.Key}:{database.Value}"]);
-            var (exitCode, output) = await CommandRun.ToEndAsync(_folder, ["export", "--from", FirstDay, "--to", LastDay, "--format", "csv", "--out", folder, .. databases]);
+            var databases = (await CopyAsync())
+                .SelectMany(database => (string[])["--postgres", $"{database.Key}:{database.Value}"]);
+            var (exitCode, output) = await CommandRun.ToEndAsync(
+                _folder,
+                ["export", "--from", FirstDay, "--to", LastDay, "--format", "csv", "--out", folder, .. databases]);
             Assert.True(exitCode == 0, output);
         }
         return folder;
@@ -97,7 +107,8 @@ public sealed class DatedStore(EventStoreFixture store) : IAsyncLifetime
     public async Task<IReadOnlyDictionary<string, string>> CopyAsync() =>
         EventStoreFixture.Named(await store.CopyAsync(_connections));
 
-    private static Task<Account> AppendAsync(IReadOnlyList<EventStoreDatabase> databases, string stream, IEnumerable<AccountEvent> facts) =>
+    private static Task<Account> AppendAsync(
+        IReadOnlyList<EventStoreDatabase> databases, string stream, IEnumerable<AccountEvent> facts) =>
         EventStoreFixture.AppendAsync(databases[Shard.Of(stream) % 2].Store, stream, EventStoreFixture.Opened, facts);
 
     private static Task<object?> ExecuteAsync(EventStoreDatabase database, string sql) =>

@@ -24,7 +24,8 @@ public sealed class DefaultLimits(EventStoreFixture store)
     [InlineData(120, 500)]
     [InlineData(120, 70_000)]
     [InlineData(250, 500)]
-    public Task Whoever_says_the_limit_of_an_account_without_one_of_its_own_says_the_present_one(int payments, int limit) =>
+    public Task Whoever_says_the_limit_of_an_account_without_one_of_its_own_says_the_present_one(
+        int payments, int limit) =>
         SaysAsync([.. Enumerable.Range(0, payments).Select(Paid)], limit, expected: limit);
 
     [Theory]
@@ -56,14 +57,16 @@ public sealed class DefaultLimits(EventStoreFixture store)
         new PaymentAccepted(Guid.NewGuid(), 1, "USD", Begin.AddSeconds(second)) { Balance = 0 };
 
     // What decides, what answers CheckBalance from the view and from events that follow, GetBalanceAt and GetStatement.
-    private static async Task<List<(string By, decimal Limit)>> SayAsync(ServiceProvider backend, string account, int version, Account opened)
+    private static async Task<List<(string By, decimal Limit)>> SayAsync(
+        ServiceProvider backend, string account, int version, Account opened)
     {
         var (stream, database) = ("visa/" + account, backend.Database());
         var decided = (await database.Store.LoadAsync([stream], opened, Stop))[stream];
         var view = new BalanceView(opened, 10, TimeProvider.System);
         await view.ReadAsync(database.Store, [stream], Stop);
         var read = view.Find(stream)!;
-        var next = NewEvent.Of(stream, new Payment(Guid.NewGuid(), 1, "USD").Decide(decided, null, Begin).Event!, decided);
+        var next = NewEvent.Of(
+            stream, new Payment(Guid.NewGuid(), 1, "USD").Decide(decided, null, Begin).Event!, decided);
         Assert.Empty(view.Apply([next.Recorded]));
         var history = new AccountHistory(database.Server(), "billing", opened);
         var statements = new StatementReader(database.Server(), database.Store, history, "billing", opened);
@@ -72,11 +75,15 @@ public sealed class DefaultLimits(EventStoreFixture store)
         var beyond = await statements.ReadAsync(Page(account, version + 7, 10), Stop);
         return
         [
-            ("decisions", decided.CreditLimit), ("the view", read.CreditLimit), ("the view after an event", view.Find(stream)!.CreditLimit),
+            ("decisions", decided.CreditLimit), ("the view", read.CreditLimit),
+            ("the view after an event", view.Find(stream)!.CreditLimit),
             ("the balance at the version", (await history.AtAsync(stream, version, Stop)).Account!.CreditLimit),
-            ("the balance at a version before", (await history.AtAsync(stream, version - 1, Stop)).Account!.CreditLimit),
-            ("the balance at the time", (await history.AtAsync(stream, DateTimeOffset.MaxValue, Stop)).Account!.CreditLimit),
-            ("the statement", whole.Closing.CreditLimit.ToDecimal()), ("its last page", last.Closing.CreditLimit.ToDecimal()),
+            ("the balance at a version before", (await history.AtAsync(
+                stream, version - 1, Stop)).Account!.CreditLimit),
+            ("the balance at the time", (await history.AtAsync(
+                stream, DateTimeOffset.MaxValue, Stop)).Account!.CreditLimit),
+            ("the statement", whole.Closing.CreditLimit.ToDecimal()),
+            ("its last page", last.Closing.CreditLimit.ToDecimal()),
             ("a page after it", beyond.Closing.CreditLimit.ToDecimal()),
         ];
     }

@@ -28,11 +28,14 @@ public sealed class DirectBackendBehaviour(DirectGrpcStack grpc, DirectRpcxStack
     [Fact]
     public async Task Health_is_served_over_HTTP_1_at_a_separate_address()
     {
-        foreach (var backend in grpc.Stack.Of(ServiceRole.DirectBackend).Concat(rpcx.Stack.Of(ServiceRole.DirectBackend)))
+        foreach (var backend in grpc.Stack.Of(ServiceRole.DirectBackend)
+            .Concat(rpcx.Stack.Of(ServiceRole.DirectBackend)))
         {
             using var http = new HttpClient { BaseAddress = new Uri(backend.Address) };
             Assert.Equal("live", await http.GetStringAsync(new Uri("/health/live", UriKind.Relative)));
-            Assert.Contains("ready", await http.GetStringAsync(new Uri("/health/ready", UriKind.Relative)), StringComparison.Ordinal);
+            Assert.Contains(
+                "ready", await http.GetStringAsync(new Uri("/health/ready", UriKind.Relative)),
+                StringComparison.Ordinal);
         }
     }
 

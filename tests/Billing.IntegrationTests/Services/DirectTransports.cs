@@ -5,7 +5,9 @@ namespace Billing.IntegrationTests.Services;
 
 /// <summary>Two proxies that call two backends, without Kafka.</summary>
 public abstract class DirectStack(string protocol)
-    : StackFixture(new StackOptions { Transport = "direct", Protocol = protocol, Proxies = 2, PaymentBackends = 2 }, OtlpReceiver.WatchAsync);
+    : StackFixture(
+        new StackOptions { Transport = "direct", Protocol = protocol, Proxies = 2, PaymentBackends = 2 },
+        OtlpReceiver.WatchAsync);
 
 /// <summary>Over gRPC.</summary>
 public sealed class DirectGrpcStack() : DirectStack("grpc");

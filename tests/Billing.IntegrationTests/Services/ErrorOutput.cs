@@ -2,7 +2,8 @@ using System.Text;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>Separates the standard error of a program that runs in this process from that of concurrent tests.</summary>
+/// <summary>Separates the standard error of a program that runs in this process from that of
+/// concurrent tests.</summary>
 internal sealed class ErrorOutput : TextWriter
 {
     private static readonly AsyncLocal<StringWriter?> Captured = new();

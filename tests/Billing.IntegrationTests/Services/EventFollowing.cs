@@ -71,7 +71,8 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
         _topics = topics;
         _producer = Producer();
         _follower = new EventFollower(
-            topics.Options, _model, topics.Topics, new Supervisor(_lifetime, NullLogger<Supervisor>.Instance), TimeProvider.System, NullLogger<EventFollower>.Instance)
+            topics.Options, _model, topics.Topics, new Supervisor(_lifetime, NullLogger<Supervisor>.Instance),
+            TimeProvider.System, NullLogger<EventFollower>.Instance)
         {
             PartitionsInterval = TimeSpan.FromMilliseconds(200),
         };
@@ -180,7 +181,11 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
     }
 
     private IProducer<string, byte[]> Producer() => KafkaClients.Producer<string, byte[]>(
-        new ProducerConfig { BootstrapServers = _topics.Kafka.BootstrapServers, Partitioner = Partitioner.Murmur2Random });
+        new ProducerConfig
+        {
+            BootstrapServers = _topics.Kafka.BootstrapServers,
+            Partitioner = Partitioner.Murmur2Random,
+        });
 
     private IAdminClient Admin() =>
         KafkaClients.Admin(new AdminClientConfig { BootstrapServers = _topics.Kafka.BootstrapServers });
@@ -189,13 +194,15 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
         ProduceAsync(recorded.StreamId, recorded.ToByteArray(), "1");
 
     private async Task<TopicPartitionOffset> ProduceAsync(string key, byte[]? value, string version) =>
-        (await _producer.ProduceAsync(Topics.Events, Message(key, value, version), _patience.Token)).TopicPartitionOffset;
+        (await _producer.ProduceAsync(
+            Topics.Events, Message(key, value, version), _patience.Token)).TopicPartitionOffset;
 
-    /// <summary>Waits until the broker has the metadata of the new partitions. The controller answers before that, and a
-    /// producer requests metadata from the broker.</summary>
+    /// <summary>Waits until the broker has the metadata of the new partitions. The controller answers before that,
+    /// and a producer requests metadata from the broker.</summary>
     private Task WaitUntilTheBrokerKnowsAsync(IAdminClient admin, int partitions) =>
         _topics.Kafka.Processes.Single().WaitUntilAsync(
-            _ => Task.FromResult(admin.GetMetadata(Topics.Events, Patience).Topics.Single().Partitions.Count == partitions),
+            _ => Task.FromResult(
+                admin.GetMetadata(Topics.Events, Patience).Topics.Single().Partitions.Count == partitions),
             Patience,
             _patience.Token);
 
@@ -203,7 +210,8 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
     {
         // A new producer, because the metadata of the shared one may not contain the partition yet.
         using var producer = Producer();
-        await producer.ProduceAsync(partition, Message(recorded.StreamId, recorded.ToByteArray(), "1"), _patience.Token);
+        await producer.ProduceAsync(
+            partition, Message(recorded.StreamId, recorded.ToByteArray(), "1"), _patience.Token);
     }
 
     private static Message<string, byte[]> Message(string key, byte[]? value, string version) => new()
@@ -257,9 +265,11 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
             _changes.Writer.TryWrite(true);
         }
 
-        public Task WaitForAsync(int count, CancellationToken cancellationToken) => WaitAsync(() => Applied.Count >= count, cancellationToken);
+        public Task WaitForAsync(int count, CancellationToken cancellationToken) =>
+            WaitAsync(() => Applied.Count >= count, cancellationToken);
 
-        public Task WaitForResetsAsync(int count, CancellationToken cancellationToken) => WaitAsync(() => Resets >= count, cancellationToken);
+        public Task WaitForResetsAsync(int count, CancellationToken cancellationToken) =>
+            WaitAsync(() => Resets >= count, cancellationToken);
 
         private async Task WaitAsync(Func<bool> holds, CancellationToken cancellationToken)
         {

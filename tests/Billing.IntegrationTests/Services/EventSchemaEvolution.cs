@@ -10,8 +10,8 @@ using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>The recipe for an event whose shape changes (docs/storage.md): another name, and an upcast from the shape that
-/// is stored. Both shapes are of this test: the first one states its amount in cents.</summary>
+/// <summary>The recipe for an event whose shape changes (docs/storage.md): another name, and an upcast from the shape
+/// that is stored. Both shapes are of this test: the first one states its amount in cents.</summary>
 [Collection(OverEventStore.Name)]
 public sealed class EventSchemaEvolution(EventStoreFixture store)
 {
@@ -69,8 +69,8 @@ public sealed class EventSchemaEvolution(EventStoreFixture store)
         Assert.Equal(["charged_v2", "charged_v1"], Charged.Names);
     }
 
-    /// <summary>As a release does before it is upgraded: it must not decide what comes after an event that it cannot read.
-    /// </summary>
+    /// <summary>As a release does before it is upgraded: it must not decide what comes after an event
+    /// that it cannot read.</summary>
     [Fact]
     public async Task A_release_that_does_not_know_the_name_leaves_the_account_alone()
     {

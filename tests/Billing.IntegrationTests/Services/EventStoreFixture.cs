@@ -66,18 +66,22 @@ public sealed class EventStoreFixture : IAsyncLifetime
             {
                 [EventStoreOptions.Section + ":ConnectionString"] = connectionString,
                 [BackendOptions.Section + ":Role"] = nameof(BackendRole.Balances),
-            }).AddInMemoryCollection(settings.Select(s => KeyValuePair.Create(EventStoreOptions.Section + ":" + s.Name, (string?)s.Value))).Build())
+            }).AddInMemoryCollection(settings.Select(
+                s => KeyValuePair.Create(EventStoreOptions.Section + ":" + s.Name, (string?)s.Value))).Build())
             .BuildServiceProvider();
         _services.Add(services);
         return services;
     }
 
-    /// <summary>Creates a database: an empty one, or a copy of another one, to which nothing may be connected.</summary>
+    /// <summary>Creates a database: an empty one, or a copy of another one, to which nothing may be
+    /// connected.</summary>
     /// <returns>Its connection string.</returns>
     public async Task<string> NewDatabaseAsync(string? copied = null)
     {
         var name = "store_" + Guid.NewGuid().ToString("N");
-        await ExecuteAsync($"create database {name} template {(copied is null ? "default" : new NpgsqlConnectionStringBuilder(copied).Database)}");
+        await ExecuteAsync(
+            $"create database {name} template "
+            + $"{(copied is null ? "default" : new NpgsqlConnectionStringBuilder(copied).Database)}");
         return new NpgsqlConnectionStringBuilder(Postgres.ConnectionString) { Database = name }.ConnectionString;
     }
 
@@ -90,9 +94,11 @@ public sealed class EventStoreFixture : IAsyncLifetime
     public static SortedDictionary<string, string> Named(string[] connections) =>
         new(StringComparer.Ordinal) { ["one"] = connections[0], ["two"] = connections[1] };
 
-    /// <summary>The services of a store of two databases that are to be copied: nothing stays connected to them.</summary>
+    /// <summary>The services of a store of two databases that are to be copied:
+    /// nothing stays connected to them.</summary>
     public static ServiceProvider ServicesOf(string[] connections) => StoreServices.Of(Named(Array.ConvertAll(
-        connections, connection => new NpgsqlConnectionStringBuilder(connection) { Pooling = false }.ConnectionString)));
+        connections,
+        connection => new NpgsqlConnectionStringBuilder(connection) { Pooling = false }.ConnectionString)));
 
     /// <summary>Appends facts to a new stream.</summary>
     /// <returns>The account after them.</returns>
@@ -130,7 +136,10 @@ public sealed class EventStoreFixture : IAsyncLifetime
             var (id, at) = (Guid.NewGuid(), decidedAt.AddSeconds(n));
             yield return (n % 5) switch
             {
-                3 => new PaymentDeclined(id, 50_000 + n, "USD", V1.DeclineReason.CreditLimitExceeded, at) { Balance = 0 },
+                3 => new PaymentDeclined(id, 50_000 + n, "USD", V1.DeclineReason.CreditLimitExceeded, at)
+                {
+                    Balance = 0,
+                },
                 4 => new CreditLimitChanged(id, 20_000 + n, "USD", at) { Balance = 0 },
                 _ => new PaymentAccepted(id, n + (seed / 100m), "USD", at) { Balance = 0 },
             };
@@ -141,17 +150,19 @@ public sealed class EventStoreFixture : IAsyncLifetime
 /// <summary>The only database of a backend.</summary>
 internal static class OnlyDatabase
 {
-    public static EventStoreDatabase Database(this IServiceProvider backend) => backend.GetRequiredService<EventStoreDatabases>().All.Single();
+    public static EventStoreDatabase Database(this IServiceProvider backend) =>
+        backend.GetRequiredService<EventStoreDatabases>().All.Single();
 
     /// <summary>Executes a statement on the primary.</summary>
     /// <returns>The first column of the first row.</returns>
-    public static Task<object?> AskAsync(this StoreServers servers, string sql, CancellationToken cancellationToken) => servers.UseAsync(
-        async (primary, token) =>
-        {
-            await using var command = primary.CreateCommand(sql);
-            return await command.ExecuteScalarAsync(token);
-        },
-        cancellationToken);
+    public static Task<object?> AskAsync(this StoreServers servers, string sql, CancellationToken cancellationToken) =>
+        servers.UseAsync(
+            async (primary, token) =>
+            {
+                await using var command = primary.CreateCommand(sql);
+                return await command.ExecuteScalarAsync(token);
+            },
+            cancellationToken);
 
     /// <summary>The primary of a database that has one server.</summary>
     public static NpgsqlDataSource Server(this EventStoreDatabase database) =>

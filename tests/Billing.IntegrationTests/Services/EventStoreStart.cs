@@ -36,7 +36,8 @@ public sealed class EventStoreStart(EventStoreFixture store)
     public async Task A_pool_of_one_connection_is_enough()
     {
         var database = await store.NewDatabaseAsync();
-        var pool = new NpgsqlConnectionStringBuilder(database) { MaxPoolSize = 1, Timeout = (int)Patience.TotalSeconds };
+        var pool =
+            new NpgsqlConnectionStringBuilder(database) { MaxPoolSize = 1, Timeout = (int)Patience.TotalSeconds };
 
         await store.NewBackend(pool.ConnectionString).EnsureEventStoreAsync(CancellationToken.None);
 
@@ -50,7 +51,8 @@ public sealed class EventStoreStart(EventStoreFixture store)
     [InlineData("", "tcp_keepalives_interval", "2")]
     [InlineData("", "tcp_keepalives_count", "3")]
     [InlineData("", "tcp_user_timeout", "10000")]
-    public async Task An_abandoned_transaction_keeps_its_locks_for_seconds_only(string options, string setting, string expected)
+    public async Task An_abandoned_transaction_keeps_its_locks_for_seconds_only(
+        string options, string setting, string expected)
     {
         var database = new NpgsqlConnectionStringBuilder(await store.NewDatabaseAsync()) { Options = options };
         await using var sessions = store.NewBackend(database.ConnectionString);
@@ -66,7 +68,8 @@ public sealed class EventStoreStart(EventStoreFixture store)
         await ExecuteAsync(database, $"alter database \"{name}\" set synchronous_commit = off");
         await using var sessions = store.NewBackend(database);
 
-        Assert.Equal("on", await sessions.Database().Servers.AskAsync("show synchronous_commit", CancellationToken.None));
+        Assert.Equal(
+            "on", await sessions.Database().Servers.AskAsync("show synchronous_commit", CancellationToken.None));
     }
 
     [Theory]
@@ -100,7 +103,8 @@ public sealed class EventStoreStart(EventStoreFixture store)
             .EnsureEventStoreAsync(CancellationToken.None));
 
         Assert.StartsWith(
-            "Billing:EventStore: the tables could not be created in the schema 'billing': 42501: permission denied for ",
+            "Billing:EventStore: the tables could not be created in the schema 'billing': 42501: "
+                + "permission denied for ",
             failure.Message, StringComparison.Ordinal);
         Assert.DoesNotContain("create table", failure.Message, StringComparison.OrdinalIgnoreCase);
     }
@@ -115,14 +119,19 @@ public sealed class EventStoreStart(EventStoreFixture store)
         await backend.EnsureEventStoreAsync(CancellationToken.None);
         var accounts = backend.Database().Store;
         // Twice, so that existing rows are updated too.
-        var account = await EventStoreFixture.AppendAsync(accounts, "visa/a", EventStoreFixture.Opened, EventStoreFixture.Facts(150));
+        var account = await EventStoreFixture.AppendAsync(
+            accounts, "visa/a", EventStoreFixture.Opened, EventStoreFixture.Facts(150));
         account = await EventStoreFixture.AppendAsync(accounts, "visa/a", account, EventStoreFixture.Facts(150));
         var refused = await Record.ExceptionAsync(() => EventStoreFixture.AppendAsync(
             accounts, "visa/a", EventStoreFixture.Opened, EventStoreFixture.Facts(1)));
 
         Assert.True(EventStoreFailure.IsConflict(refused!));
-        Assert.Equal(account, (await accounts.LoadAsync(["visa/a"], EventStoreFixture.Opened, CancellationToken.None))["visa/a"]);
-        var audit = await new Auditor(new NpgsqlConnectionStringBuilder(database) { Username = "billing_audit", Password = "secret" }.ConnectionString)
+        Assert.Equal(
+            account,
+            (await accounts.LoadAsync(["visa/a"], EventStoreFixture.Opened, CancellationToken.None))["visa/a"]);
+        var audit = await new Auditor(new NpgsqlConnectionStringBuilder(
+            database)
+        { Username = "billing_audit", Password = "secret" }.ConnectionString)
             .RunAsync([], CancellationToken.None);
         Assert.Equal(300, audit.Events);
     }
@@ -136,12 +145,14 @@ public sealed class EventStoreStart(EventStoreFixture store)
         await using var source = NpgsqlDataSource.Create(database);
         await using var modify = source.CreateCommand("""
             do $do$ begin
-                execute replace(pg_get_functiondef((select oid from pg_proc where proname = 'append_events')), 'seq_id', 'no_such_column');
+                execute replace(pg_get_functiondef((select oid from pg_proc where proname = 'append_events')), 'seq_id',
+                    'no_such_column');
             end $do$
             """);
         await modify.ExecuteNonQueryAsync(TestContext.Current.CancellationToken);
         var accounts = backend.Database().Store;
-        Task<Account> AppendAsync() => EventStoreFixture.AppendAsync(accounts, "visa/a", EventStoreFixture.Opened, EventStoreFixture.Facts(3));
+        Task<Account> AppendAsync() =>
+            EventStoreFixture.AppendAsync(accounts, "visa/a", EventStoreFixture.Opened, EventStoreFixture.Facts(3));
         Assert.NotNull(await Record.ExceptionAsync(AppendAsync));
 
         await store.NewBackend(database).EnsureEventStoreAsync(CancellationToken.None);
@@ -217,7 +228,8 @@ public sealed class EventStoreStart(EventStoreFixture store)
     [Theory]
     [InlineData("alter table billing.mt_streams reset (fillfactor)", "{fillfactor=80}")]
     [InlineData("alter table billing.mt_streams set (fillfactor = 60)", "{fillfactor=60}")]
-    public async Task Pages_of_streams_are_not_filled_unless_an_administrator_says_how_far(string before, string expected)
+    public async Task Pages_of_streams_are_not_filled_unless_an_administrator_says_how_far(
+        string before, string expected)
     {
         var database = await store.NewDatabaseAsync();
         await EnsureAsync(database);
@@ -226,7 +238,8 @@ public sealed class EventStoreStart(EventStoreFixture store)
         await EnsureAsync(database);
 
         await using var source = NpgsqlDataSource.Create(database);
-        await using var select = source.CreateCommand("select reloptions::text from pg_class where oid = 'billing.mt_streams'::regclass");
+        await using var select = source.CreateCommand(
+            "select reloptions::text from pg_class where oid = 'billing.mt_streams'::regclass");
         Assert.Equal(expected, await select.ExecuteScalarAsync(TestContext.Current.CancellationToken));
     }
 
@@ -248,7 +261,8 @@ public sealed class EventStoreStart(EventStoreFixture store)
     private static async Task<string> GrantAsync(string database)
     {
         var grants = await File.ReadAllTextAsync(
-            Path.Combine(Repository.Root, "deploy/bootstrap/postgres/grants.sql"), TestContext.Current.CancellationToken);
+            Path.Combine(Repository.Root, "deploy/bootstrap/postgres/grants.sql"),
+            TestContext.Current.CancellationToken);
         // Roles belong to the server, and another test may have created them.
         await ExecuteAsync(database, """
             do $do$ begin
@@ -259,7 +273,9 @@ public sealed class EventStoreStart(EventStoreFixture store)
                 end if;
             end $do$;
             """ + grants);
-        return new NpgsqlConnectionStringBuilder(database) { Username = "billing_backend", Password = "secret" }.ConnectionString;
+        return new NpgsqlConnectionStringBuilder(
+            database)
+        { Username = "billing_backend", Password = "secret" }.ConnectionString;
     }
 
     private Task EnsureAsync(string database) =>

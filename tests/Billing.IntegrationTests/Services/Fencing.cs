@@ -34,9 +34,11 @@ public sealed class Fencing(EventStoreFixture store)
         Assert.False(EventStoreFailure.IsConflict(refused));
         Assert.Empty(await Accounts.FindReceiptsAsync([Id], [], Stop));
         Assert.Empty(await Accounts.FindReceiptsAsync([Id], [new PartitionEpoch(_partition, present)], Stop));
-        refused = await Record.ExceptionAsync(() => Accounts.FindReceiptsAsync([Id], [new PartitionEpoch(_partition, former)], Stop));
+        refused = await Record.ExceptionAsync(
+            () => Accounts.FindReceiptsAsync([Id], [new PartitionEpoch(_partition, former)], Stop));
         Assert.True(EventStoreFailure.IsEpochOver(refused!), $"{refused}");
-        refused = await Record.ExceptionAsync(() => Accounts.CloseAsync([(Id, null)], [new PartitionEpoch(_partition, former)], Stop));
+        refused = await Record.ExceptionAsync(
+            () => Accounts.CloseAsync([(Id, null)], [new PartitionEpoch(_partition, former)], Stop));
         Assert.True(EventStoreFailure.IsEpochOver(refused!), $"{refused}");
 
         await AppendAsync(present);
@@ -57,7 +59,8 @@ public sealed class Fencing(EventStoreFixture store)
         Assert.True(EventStoreFailure.IsConflict(refused!), $"{refused}");
     }
 
-    /// <summary>As for a backend that was frozen while the shard was in another database and came back under a later number.</summary>
+    /// <summary>As for a backend that was frozen while the shard was in another database and came back
+    /// under a later number.</summary>
     [Fact]
     public async Task Nothing_is_done_for_who_knows_a_shard_under_another_number()
     {
@@ -72,7 +75,8 @@ public sealed class Fencing(EventStoreFixture store)
             () => Accounts.ConfirmAsync([Id], new Dictionary<string, long> { [_stream] = 0 }, former, Stop),
         ])
         {
-            Assert.Equal([Shard.Of(_stream)], EventStoreFailure.ShardsElsewhere((await Record.ExceptionAsync(attempt))!)!);
+            Assert.Equal(
+                [Shard.Of(_stream)], EventStoreFailure.ShardsElsewhere((await Record.ExceptionAsync(attempt))!)!);
         }
 
         await AppendAsync(present);
@@ -89,7 +93,8 @@ public sealed class Fencing(EventStoreFixture store)
         await using var question = database.CreateCommand("select data::text from billing.mt_events where id = $1");
         question.Parameters.AddWithValue(Id.EventId);
         Assert.Equal(
-            $$"""{"By": "alice", "StreamId": "{{_stream}}", "TransactionId": "{{_id}}"}""", (string)(await question.ExecuteScalarAsync(Stop))!);
+            $$"""{"By": "alice", "StreamId": "{{_stream}}", "TransactionId": "{{_id}}"}""",
+            (string)(await question.ExecuteScalarAsync(Stop))!);
     }
 
     [Fact]
@@ -121,8 +126,10 @@ public sealed class Fencing(EventStoreFixture store)
     {
         var partitions = Enumerable.Range(0, 100).Select(number => _partition with { Number = number }).ToList();
 
-        var first = await Accounts.BeginEpochsAsync([.. partitions.Select(p => new PartitionEpoch(p, 0))], Guid.NewGuid(), Stop);
-        var second = await Accounts.BeginEpochsAsync([.. first.Select(f => new PartitionEpoch(f.Key, f.Value)).Reverse()], Guid.NewGuid(), Stop);
+        var first = await Accounts.BeginEpochsAsync(
+            [.. partitions.Select(p => new PartitionEpoch(p, 0))], Guid.NewGuid(), Stop);
+        var second = await Accounts.BeginEpochsAsync(
+            [.. first.Select(f => new PartitionEpoch(f.Key, f.Value)).Reverse()], Guid.NewGuid(), Stop);
 
         Assert.Equal(partitions.ToDictionary(p => p, p => first[p] + 1), second);
     }
@@ -134,7 +141,8 @@ public sealed class Fencing(EventStoreFixture store)
         await using var connection = new NpgsqlConnection(store.Postgres.ConnectionString);
         await connection.OpenAsync(Stop);
         await using var append = await connection.BeginTransactionAsync(Stop);
-        await using (var hold = new NpgsqlCommand("select billing.require_fence('{}', '{}', array[$1], array[$2], array[$3])", connection))
+        await using (var hold = new NpgsqlCommand(
+            "select billing.require_fence('{}', '{}', array[$1], array[$2], array[$3])", connection))
         {
             hold.Parameters.AddWithValue(_partition.Topic);
             hold.Parameters.AddWithValue(_partition.Number);
@@ -187,7 +195,9 @@ public sealed class Fencing(EventStoreFixture store)
         {
             insert.Parameters.AddWithValue(Id.EventId);
             insert.Parameters.AddWithValue(_stream);
-            insert.Parameters.AddWithValue($$"""{"TransactionId": "{{_id}}", "Amount": 5, "Currency": "USD", "Balance": 5, "DecidedAt": "2026-01-01T00:00:00+00:00"}""");
+            insert.Parameters.AddWithValue(
+                $$"""{"TransactionId": "{{_id}}", "Amount": 5, "Currency": "USD", "Balance": """
+                + """5, "DecidedAt": "2026-01-01T00:00:00+00:00"}""");
             await insert.ExecuteNonQueryAsync(Stop);
         }
 
@@ -208,7 +218,8 @@ public sealed class Fencing(EventStoreFixture store)
 
     private Task AppendAsync(Fence fence)
     {
-        var fact = new Billing.Backends.Domain.Payment(_id, 5, "USD").Decide(EventStoreFixture.Opened, DateTimeOffset.UnixEpoch);
+        var fact = new Billing.Backends.Domain.Payment(_id, 5, "USD").Decide(
+            EventStoreFixture.Opened, DateTimeOffset.UnixEpoch);
         var added = NewEvent.Of(_stream, fact.StatedOn(EventStoreFixture.Opened), EventStoreFixture.Opened);
         return Accounts.AppendAsync([added], fence, Stop);
     }
@@ -217,7 +228,8 @@ public sealed class Fencing(EventStoreFixture store)
     private async Task IsBlockedByAsync(int processId)
     {
         await using var database = NpgsqlDataSource.Create(store.Postgres.ConnectionString);
-        await using var count = database.CreateCommand("select count(*) from pg_stat_activity where $1 = any(pg_blocking_pids(pid))");
+        await using var count = database.CreateCommand(
+            "select count(*) from pg_stat_activity where $1 = any(pg_blocking_pids(pid))");
         count.Parameters.AddWithValue(processId);
         await Poll.UntilAsync(async () => (long)(await count.ExecuteScalarAsync(Stop))! > 0, Stop);
     }

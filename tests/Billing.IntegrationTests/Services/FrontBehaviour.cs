@@ -45,7 +45,8 @@ public abstract class FrontBehaviour
             Amount = new Money { CurrencyCode = currency, Units = units, Nanos = nanos },
         };
 
-        var failure = await Assert.ThrowsAsync<RpcException>(() => _stack.Proxy().MakePaymentAsync(request).ResponseAsync);
+        var failure = await Assert.ThrowsAsync<RpcException>(
+            () => _stack.Proxy().MakePaymentAsync(request).ResponseAsync);
 
         Assert.Equal(StatusCode.InvalidArgument, failure.StatusCode);
         Assert.Equal(field, failure.Field());
@@ -57,7 +58,8 @@ public abstract class FrontBehaviour
     {
         var request = StackFixture.Payment(account: new string('a', 2_000_000));
 
-        var failure = await Assert.ThrowsAsync<RpcException>(() => _stack.Proxy().MakePaymentAsync(request).ResponseAsync);
+        var failure = await Assert.ThrowsAsync<RpcException>(
+            () => _stack.Proxy().MakePaymentAsync(request).ResponseAsync);
 
         Assert.Equal(StatusCode.InvalidArgument, failure.StatusCode);
         Assert.Contains("Billing:Proxy:RequestBytesMax", failure.Status.Detail, StringComparison.Ordinal);
@@ -83,8 +85,10 @@ public abstract class FrontBehaviour
         using var call = new ServerReflection.ServerReflectionClient(channel).ServerReflectionInfo();
 
         await call.RequestStream.WriteAsync(new ServerReflectionRequest { ListServices = "*" });
-        await call.RequestStream.WriteAsync(new ServerReflectionRequest { FileContainingSymbol = "billing.v1.BillingService" });
-        await call.RequestStream.WriteAsync(new ServerReflectionRequest { FileContainingSymbol = "billing.v1.Nothing" });
+        await call.RequestStream.WriteAsync(
+            new ServerReflectionRequest { FileContainingSymbol = "billing.v1.BillingService" });
+        await call.RequestStream.WriteAsync(
+            new ServerReflectionRequest { FileContainingSymbol = "billing.v1.Nothing" });
         await call.RequestStream.CompleteAsync();
         var answers = new List<ServerReflectionResponse>();
         while (await call.ResponseStream.MoveNext(CancellationToken.None))
@@ -93,9 +97,11 @@ public abstract class FrontBehaviour
         }
 
         Assert.Contains("billing.v1.BillingService", answers[0].ListServicesResponse.Service.Select(s => s.Name));
-        var files = answers[1].FileDescriptorResponse.FileDescriptorProto.Select(FileDescriptorProto.Parser.ParseFrom).ToList();
+        var files = answers[1].FileDescriptorResponse.FileDescriptorProto
+            .Select(FileDescriptorProto.Parser.ParseFrom).ToList();
         Assert.Equal(
-            ["billing/v1/billing.proto", "google/protobuf/duration.proto", "google/protobuf/timestamp.proto"], files.Select(f => f.Name));
+            ["billing/v1/billing.proto", "google/protobuf/duration.proto", "google/protobuf/timestamp.proto"],
+            files.Select(f => f.Name));
         Assert.Equal((int)StatusCode.NotFound, answers[2].ErrorResponse.ErrorCode);
     }
 }

@@ -28,19 +28,34 @@ public abstract class Holds
         var part = await proxy.CapturePaymentAsync(Capture(hold, 20));
         var last = await proxy.CapturePaymentAsync(Capture(hold, 15, isFinal: true));
         var after = await BalanceAsync(hold.AccountId, last.Version);
-        var refused = await Assert.ThrowsAsync<RpcException>(() => proxy.CapturePaymentAsync(Capture(hold, 1)).ResponseAsync);
+        var refused = await Assert.ThrowsAsync<RpcException>(
+            () => proxy.CapturePaymentAsync(Capture(hold, 1)).ResponseAsync);
         var found = await proxy.GetTransactionAsync(
-            new GetTransactionRequest { TransactionId = hold.TransactionId, AccountId = hold.AccountId, PaymentType = hold.PaymentType });
+            new GetTransactionRequest
+            {
+                TransactionId = hold.TransactionId,
+                AccountId = hold.AccountId,
+                PaymentType = hold.PaymentType,
+            });
 
-        Assert.Equal((PaymentOutcome.Accepted, 60m, 0m), (authorised.Outcome, authorised.OnHold.ToDecimal(), authorised.Balance.ToDecimal()));
-        Assert.Equal((0m, 60m, 9_940m), (before.Balance.ToDecimal(), before.OnHold.ToDecimal(), before.Available.ToDecimal()));
+        Assert.Equal(
+            (PaymentOutcome.Accepted, 60m, 0m),
+            (authorised.Outcome, authorised.OnHold.ToDecimal(), authorised.Balance.ToDecimal()));
+        Assert.Equal(
+            (0m, 60m, 9_940m), (before.Balance.ToDecimal(), before.OnHold.ToDecimal(), before.Available.ToDecimal()));
         Assert.Equal((20m, 40m, 20m), (part.Charged.ToDecimal(), part.Held.ToDecimal(), part.Balance.ToDecimal()));
         Assert.Equal((35m, 0m, 35m), (last.Charged.ToDecimal(), last.Held.ToDecimal(), last.Balance.ToDecimal()));
-        Assert.Equal((35m, 0m, 9_965m), (after.Balance.ToDecimal(), after.OnHold.ToDecimal(), after.Available.ToDecimal()));
+        Assert.Equal(
+            (35m, 0m, 9_965m), (after.Balance.ToDecimal(), after.OnHold.ToDecimal(), after.Available.ToDecimal()));
         Assert.Equal(ErrorReasons.NotOnHold, refused.Reason());
-        Assert.Equal((60m, 35m, 0m), (found.Entry.Amount.ToDecimal(), found.Payment.Charged.ToDecimal(), found.Payment.Held.ToDecimal()));
-        Assert.Equal((authorised.ExpireTime, authorised.DecideTime), (found.Payment.ExpireTime, found.Entry.DecideTime));
-        Assert.Equal(found.Entry.DecideTime.ToDateTimeOffset().AddSeconds(FieldRules.HoldSecondsDefault), found.Payment.ExpireTime.ToDateTimeOffset());
+        Assert.Equal(
+            (60m, 35m, 0m),
+            (found.Entry.Amount.ToDecimal(), found.Payment.Charged.ToDecimal(), found.Payment.Held.ToDecimal()));
+        Assert.Equal(
+            (authorised.ExpireTime, authorised.DecideTime), (found.Payment.ExpireTime, found.Entry.DecideTime));
+        Assert.Equal(
+            found.Entry.DecideTime.ToDateTimeOffset().AddSeconds(FieldRules.HoldSecondsDefault),
+            found.Payment.ExpireTime.ToDateTimeOffset());
     }
 
     /// <summary>No call touches the account in between: statements are read from the event store.</summary>
@@ -53,7 +68,9 @@ public abstract class Holds
 
         var statement = await Poll.UntilAsync(() => StatementAsync(hold.AccountId), statement => statement.Count > 1);
 
-        Assert.Equal([StatementEntryType.PaymentAuthorised, StatementEntryType.AuthorisationExpired], statement.Select(entry => entry.Type));
+        Assert.Equal(
+            [StatementEntryType.PaymentAuthorised, StatementEntryType.AuthorisationExpired],
+            statement.Select(entry => entry.Type));
         Assert.Equal(
             [(60m, 60m, ""), (60m, 0m, hold.TransactionId)],
             statement.Select(entry => (entry.Amount.ToDecimal(), entry.OnHold.ToDecimal(), entry.PaymentId)));
@@ -71,7 +88,8 @@ public abstract class Holds
         var voided = await proxy.VoidPaymentAsync(request);
         var again = await proxy.VoidPaymentAsync(request);
         var balance = await BalanceAsync(hold.AccountId, voided.Version);
-        var refused = await Assert.ThrowsAsync<RpcException>(() => proxy.CapturePaymentAsync(Capture(hold, 1)).ResponseAsync);
+        var refused = await Assert.ThrowsAsync<RpcException>(
+            () => proxy.CapturePaymentAsync(Capture(hold, 1)).ResponseAsync);
 
         Assert.Equal(voided.AsReplay(), again);
         Assert.Equal(60, voided.Released.ToDecimal());
@@ -113,9 +131,11 @@ public abstract class Holds
         var payment = await proxy.MakePaymentAsync(StackFixture.Payment(hold.AccountId, 1_000.01m));
         var other = Authorise(1_000.01m, change: r => r.AccountId = hold.AccountId);
         var declined = await proxy.AuthorisePaymentAsync(other);
-        var refused = await Assert.ThrowsAsync<RpcException>(() => proxy.CapturePaymentAsync(Capture(other, 1)).ResponseAsync);
+        var refused = await Assert.ThrowsAsync<RpcException>(
+            () => proxy.CapturePaymentAsync(Capture(other, 1)).ResponseAsync);
 
-        Assert.Equal((PaymentOutcome.Declined, DeclineReason.CreditLimitExceeded), (payment.Outcome, payment.DeclineReason));
+        Assert.Equal(
+            (PaymentOutcome.Declined, DeclineReason.CreditLimitExceeded), (payment.Outcome, payment.DeclineReason));
         Assert.Equal(
             (PaymentOutcome.Declined, DeclineReason.CreditLimitExceeded, 9_000m),
             (declined.Outcome, declined.DeclineReason, declined.OnHold.ToDecimal()));
@@ -138,8 +158,10 @@ public abstract class Holds
         RpcException[] refusals =
         [
             await Assert.ThrowsAsync<RpcException>(() => proxy.MakePaymentAsync(payment).ResponseAsync),
-            await Assert.ThrowsAsync<RpcException>(() => proxy.AuthorisePaymentAsync(Changed(hold, h => h.HoldDuration = new() { Seconds = 5 })).ResponseAsync),
-            await Assert.ThrowsAsync<RpcException>(() => proxy.CapturePaymentAsync(Changed(capture, c => c.IsFinal = true)).ResponseAsync),
+            await Assert.ThrowsAsync<RpcException>(() =>
+                proxy.AuthorisePaymentAsync(Changed(hold, h => h.HoldDuration = new() { Seconds = 5 })).ResponseAsync),
+            await Assert.ThrowsAsync<RpcException>(
+                () => proxy.CapturePaymentAsync(Changed(capture, c => c.IsFinal = true)).ResponseAsync),
         ];
 
         Assert.Equal((first.Item1.AsReplay(), first.Item2.AsReplay()), again);
@@ -149,20 +171,24 @@ public abstract class Holds
 
     private async Task<decimal> AvailableWhenReleasedAsync(string account)
     {
-        var released = await Poll.UntilAsync(() => BalanceAsync(account, 0), balance => balance.OnHold.ToDecimal() == 0);
+        var released = await Poll.UntilAsync(
+            () => BalanceAsync(account, 0), balance => balance.OnHold.ToDecimal() == 0);
         return released.Available.ToDecimal();
     }
 
-    private async Task<CheckBalanceResponse> BalanceAsync(string account, long version) => await _stack.Proxy().CheckBalanceAsync(
-        new CheckBalanceRequest { AccountId = account, PaymentType = PaymentType.Visa, MinVersion = version });
+    private async Task<CheckBalanceResponse> BalanceAsync(string account, long version) =>
+        await _stack.Proxy().CheckBalanceAsync(
+            new CheckBalanceRequest { AccountId = account, PaymentType = PaymentType.Visa, MinVersion = version });
 
     private async Task<List<StatementEntry>> StatementAsync(string account)
     {
-        using var call = _stack.Proxy().StreamStatement(new ListStatementRequest { AccountId = account, PaymentType = PaymentType.Visa });
+        using var call = _stack.Proxy()
+            .StreamStatement(new ListStatementRequest { AccountId = account, PaymentType = PaymentType.Visa });
         return await call.ResponseStream.ReadAllAsync().SelectMany(page => page.Entries).ToListAsync();
     }
 
-    private static AuthorisePaymentRequest Authorise(decimal amount, int seconds = 0, Action<AuthorisePaymentRequest>? change = null) => Changed(
+    private static AuthorisePaymentRequest Authorise(
+        decimal amount, int seconds = 0, Action<AuthorisePaymentRequest>? change = null) => Changed(
         new AuthorisePaymentRequest
         {
             TransactionId = Guid.NewGuid().ToString(),
@@ -173,15 +199,16 @@ public abstract class Holds
         },
         change ?? (_ => { }));
 
-    private static CapturePaymentRequest Capture(AuthorisePaymentRequest hold, decimal amount, bool isFinal = false) => new()
-    {
-        TransactionId = Guid.NewGuid().ToString(),
-        AccountId = hold.AccountId,
-        PaymentType = hold.PaymentType,
-        PaymentId = hold.TransactionId,
-        Amount = amount.ToMoney("USD"),
-        IsFinal = isFinal,
-    };
+    private static CapturePaymentRequest Capture(
+        AuthorisePaymentRequest hold, decimal amount, bool isFinal = false) => new()
+        {
+            TransactionId = Guid.NewGuid().ToString(),
+            AccountId = hold.AccountId,
+            PaymentType = hold.PaymentType,
+            PaymentId = hold.TransactionId,
+            Amount = amount.ToMoney("USD"),
+            IsFinal = isFinal,
+        };
 
     private static VoidPaymentRequest Void(AuthorisePaymentRequest hold) => new()
     {

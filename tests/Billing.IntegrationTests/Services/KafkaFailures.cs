@@ -38,8 +38,12 @@ public sealed class KafkaFailures
         var paid = await _stack.Proxy().MakePaymentAsync(request);
 
         Assert.Equal(origin.Topic, Header(letter, DeadLetterPublisher.TopicHeader));
-        Assert.Equal(origin.Partition.Value.ToString(System.Globalization.CultureInfo.InvariantCulture), Header(letter, DeadLetterPublisher.PartitionHeader));
-        Assert.Equal(origin.Offset.Value.ToString(System.Globalization.CultureInfo.InvariantCulture), Header(letter, DeadLetterPublisher.OffsetHeader));
+        Assert.Equal(
+            origin.Partition.Value.ToString(System.Globalization.CultureInfo.InvariantCulture),
+            Header(letter, DeadLetterPublisher.PartitionHeader));
+        Assert.Equal(
+            origin.Offset.Value.ToString(System.Globalization.CultureInfo.InvariantCulture),
+            Header(letter, DeadLetterPublisher.OffsetHeader));
         Assert.Contains("not a Command", Header(letter, DeadLetterPublisher.ReasonHeader), StringComparison.Ordinal);
         Assert.Equal(request.AccountId, Encoding.UTF8.GetString(letter.Message.Key));
         Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
@@ -52,7 +56,9 @@ public sealed class KafkaFailures
 
         await ProduceAsync(Topics.Payments(PaymentType.Visa), "any", command, version: "2");
 
-        Assert.Contains(WireFormat.VersionHeader, Header(FindDeadLetter(command), DeadLetterPublisher.ReasonHeader), StringComparison.Ordinal);
+        Assert.Contains(
+            WireFormat.VersionHeader, Header(FindDeadLetter(command), DeadLetterPublisher.ReasonHeader),
+            StringComparison.Ordinal);
     }
 
     [Fact]
@@ -147,7 +153,8 @@ public sealed class KafkaFailures
         await client.MakePaymentAsync(StackFixture.Payment());
         var topicsBefore = ReplyTopics().Count;
 
-        var calls = Enumerable.Range(0, 200).Select(_ => client.MakePaymentAsync(StackFixture.Payment()).ResponseAsync).ToList();
+        var calls = Enumerable.Range(0, 200)
+            .Select(_ => client.MakePaymentAsync(StackFixture.Payment()).ResponseAsync).ToList();
         await Task.WhenAny(calls);
         var stoppedItself = await proxy.Process.StopAsync(Patience);
         var answered = 0;
@@ -193,7 +200,8 @@ public sealed class KafkaFailures
     public async Task Offsets_are_committed_up_to_the_end_once_everything_is_answered()
     {
         var client = _stack.Client();
-        await Task.WhenAll(Enumerable.Range(0, 50).Select(_ => client.MakePaymentAsync(StackFixture.Payment(type: PaymentType.Discover))));
+        await Task.WhenAll(Enumerable.Range(0, 50)
+            .Select(_ => client.MakePaymentAsync(StackFixture.Payment(type: PaymentType.Discover))));
         var topic = Topics.Payments(PaymentType.Discover);
 
         await Poll.UntilAsync(async () => await CommittedAsync(topic) == EndOf(topic));
@@ -249,7 +257,8 @@ public sealed class KafkaFailures
         Payment = request,
     };
 
-    private async Task<DeliveryResult<string, byte[]>> ProduceAsync(string topic, string key, byte[] value, string version = "1")
+    private async Task<DeliveryResult<string, byte[]>> ProduceAsync(
+        string topic, string key, byte[] value, string version = "1")
     {
         using var producer = KafkaClients.Producer<string, byte[]>(new ProducerConfig
         {
@@ -284,14 +293,18 @@ public sealed class KafkaFailures
     private long EndOf(string topic)
     {
         using var consumer = Consumer();
-        return Partitions(topic).Sum(p => consumer.QueryWatermarkOffsets(new TopicPartition(topic, p), Patience).High.Value);
+        return Partitions(topic)
+            .Sum(p => consumer.QueryWatermarkOffsets(new TopicPartition(topic, p), Patience).High.Value);
     }
 
     private async Task<long> CommittedAsync(string topic)
     {
         using var admin = Admin();
         var results = await admin.ListConsumerGroupOffsetsAsync(
-            [new ConsumerGroupTopicPartitions("billing-payments", [.. Partitions(topic).Select(p => new TopicPartition(topic, p))])]);
+            [
+                new ConsumerGroupTopicPartitions(
+                    "billing-payments", [.. Partitions(topic).Select(p => new TopicPartition(topic, p))]),
+            ]);
         return results[0].Partitions.Sum(p => Math.Max(0, p.Offset.Value));
     }
 
@@ -317,7 +330,8 @@ public sealed class KafkaFailures
     {
         var topic = Topics.Replies("test-" + Guid.NewGuid().ToString("N"));
         using var admin = Admin();
-        await admin.CreateTopicsAsync([new TopicSpecification { Name = topic, NumPartitions = 1, ReplicationFactor = 1 }]);
+        await admin.CreateTopicsAsync(
+            [new TopicSpecification { Name = topic, NumPartitions = 1, ReplicationFactor = 1 }]);
         return topic;
     }
 

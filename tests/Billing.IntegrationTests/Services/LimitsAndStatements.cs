@@ -28,7 +28,12 @@ public abstract class LimitsAndStatements
         var raised = await admin.SetCreditLimitAsync(Limit(account, 20_000));
         var large = await client.MakePaymentAsync(StackFixture.Payment(account, 15_000));
         var balance = await client.CheckBalanceAsync(
-            new CheckBalanceRequest { AccountId = account, PaymentType = PaymentType.Visa, MinVersion = large.Version });
+            new CheckBalanceRequest
+            {
+                AccountId = account,
+                PaymentType = PaymentType.Visa,
+                MinVersion = large.Version,
+            });
 
         Assert.Equal(1, lowered.Version);
         Assert.Equal(50, lowered.Limit.ToDecimal());
@@ -141,7 +146,8 @@ public abstract class LimitsAndStatements
         Assert.Equal([100m, 60.5m, 50m, 39.5m], entries.Select(e => e.Amount.ToDecimal()));
         Assert.Equal([0m, 60.5m, 60.5m, 100m], entries.Select(e => e.Balance.ToDecimal()));
         Assert.Equal(DeclineReason.CreditLimitExceeded, entries[2].DeclineReason);
-        Assert.Equal(entries.Select(e => e.DecideTime.ToDateTime()).Order(), entries.Select(e => e.DecideTime.ToDateTime()));
+        Assert.Equal(
+            entries.Select(e => e.DecideTime.ToDateTime()).Order(), entries.Select(e => e.DecideTime.ToDateTime()));
     }
 
     [Fact]
@@ -182,7 +188,8 @@ public abstract class LimitsAndStatements
         Limit = limit.ToMoney("USD"),
     };
 
-    private static ListStatementRequest Statement(string account) => new() { AccountId = account, PaymentType = PaymentType.Visa };
+    private static ListStatementRequest Statement(string account) =>
+        new() { AccountId = account, PaymentType = PaymentType.Visa };
 
     private async Task<List<StatementEntry>> ReadAsync(ListStatementRequest request)
     {

@@ -24,12 +24,20 @@ public sealed class ManagedDatabase(EventStoreFixture store) : IClassFixture<Eve
         await using var folder = StackFolder.Create();
         using var ports = new FreePorts();
         await using var postgres = await LocalPostgres.StartNewAsync(folder, ports, cancellationToken: Token);
-        await ExecuteAsync(postgres.ConnectionString, $"create role master login createrole createdb password '{Password}'; alter database billing owner to master");
-        string As(string role) => new NpgsqlConnectionStringBuilder(postgres.ConnectionString) { Username = role, Password = Password }.ConnectionString;
+        await ExecuteAsync(
+            postgres.ConnectionString,
+            $"create role master login createrole createdb password '{Password}'; "
+                + "alter database billing owner to master");
+        string As(string role) => new NpgsqlConnectionStringBuilder(
+            postgres.ConnectionString)
+        { Username = role, Password = Password }.ConnectionString;
 
         await RunAsync("master", "roles.sql");
         await RunAsync("master", "roles.sql");
-        await ExecuteAsync(As("master"), $"alter role billing_owner password '{Password}'; alter role billing_backend password '{Password}'; alter role billing_webhooks password '{Password}'");
+        await ExecuteAsync(
+            As("master"),
+            $"alter role billing_owner password '{Password}'; alter role billing_backend password '{Password}'; "
+                + $"alter role billing_webhooks password '{Password}'");
         await store.NewBackend(As("billing_owner")).EnsureEventStoreAsync(Token);
         await RunAsync("billing_owner", "grants.sql");
         var backend = store.NewBackend(As("billing_backend"));
@@ -37,36 +45,48 @@ public sealed class ManagedDatabase(EventStoreFixture store) : IClassFixture<Eve
         var account = await EventStoreFixture.AppendAsync(
             backend.Database().Store, "visa/a", EventStoreFixture.Opened, EventStoreFixture.Facts(3));
 
-        await using var webhooks = new WebhookStore(Options.Create(new WebhookOptions { ConnectionString = As("billing_webhooks") }));
+        await using var webhooks = new WebhookStore(
+            Options.Create(new WebhookOptions { ConnectionString = As("billing_webhooks") }));
         await webhooks.AddAsync([new PendingEvent("shop", "visa/a", new PendingId(0, 1, Guid.NewGuid()), "{}")], Token);
 
         Assert.Equal(3, account.Version);
         Assert.Equal(1, Assert.Single(await webhooks.StatesAsync(Token)).Pending);
         Assert.Equal(
             PostgresErrorCodes.InsufficientPrivilege,
-            (await Assert.ThrowsAsync<PostgresException>(() => ExecuteAsync(As("billing_webhooks"), "select from billing.mt_events"))).SqlState);
+            (await Assert.ThrowsAsync<PostgresException>(
+                () => ExecuteAsync(As("billing_webhooks"), "select from billing.mt_events"))).SqlState);
         Assert.Equal(
             PostgresErrorCodes.InsufficientPrivilege,
-            (await Assert.ThrowsAsync<PostgresException>(() => ExecuteAsync(As("billing_webhooks"), "create schema other"))).SqlState);
+            (await Assert.ThrowsAsync<PostgresException>(
+                () => ExecuteAsync(As("billing_webhooks"), "create schema other"))).SqlState);
         Assert.Equal(
             PostgresErrorCodes.InsufficientPrivilege,
-            (await Assert.ThrowsAsync<PostgresException>(() => ExecuteAsync(As("billing_backend"), "select from webhooks.pending"))).SqlState);
+            (await Assert.ThrowsAsync<PostgresException>(
+                () => ExecuteAsync(As("billing_backend"), "select from webhooks.pending"))).SqlState);
 
-        async Task RunAsync(string role, string script) => await new Tool(Path.Combine(PostgresPrograms.FindFolder(), "psql"))
-        {
-            Environment = new Dictionary<string, string> { ["PGPASSWORD"] = Password },
-        }.RunAsync(
-            ["-q", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", $"{postgres.Port}", "-U", role, "-d", "billing", "-f", Path.Combine(Scripts, script)], Token);
+        async Task RunAsync(string role, string script) =>
+            await new Tool(Path.Combine(PostgresPrograms.FindFolder(), "psql"))
+            {
+                Environment = new Dictionary<string, string> { ["PGPASSWORD"] = Password },
+            }.RunAsync(
+                [
+                    "-q", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", $"{postgres.Port}", "-U", role, "-d",
+                    "billing", "-f", Path.Combine(Scripts, script),
+                ],
+                Token);
     }
 
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task A_backend_uses_the_former_password_until_the_database_has_the_new_one_and_then_that(bool areServersSeveral)
+    public async Task A_backend_uses_the_former_password_until_the_database_has_the_new_one_and_then_that(
+        bool areServersSeveral)
     {
         var role = "changing_" + areServersSeveral;
         await store.ExecuteAsync($"create role {role} superuser login password 'of-before'");
-        var connection = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString) { Username = role.ToLowerInvariant(), Password = "of-now" };
+        var connection = new NpgsqlConnectionStringBuilder(
+            store.Postgres.ConnectionString)
+        { Username = role.ToLowerInvariant(), Password = "of-now" };
         if (areServersSeveral)
         {
             connection.Host = $"127.0.0.1:1,127.0.0.1:{store.Postgres.Port}";
@@ -74,10 +94,14 @@ public sealed class ManagedDatabase(EventStoreFixture store) : IClassFixture<Eve
         var backend = store.NewBackend(connection.ConnectionString, ("FormerPassword", "of-before"));
         await backend.EnsureEventStoreAsync(Token);
         var account = await EventStoreFixture.AppendAsync(
-            backend.Database().Store, "visa/" + StackFixture.NewAccount(), EventStoreFixture.Opened, EventStoreFixture.Facts(3));
+            backend.Database().Store, "visa/" + StackFixture.NewAccount(),
+            EventStoreFixture.Opened, EventStoreFixture.Facts(3));
 
-        await store.ExecuteAsync($"alter role {role} password 'of-now'; select pg_terminate_backend(pid) from pg_stat_activity where usename = lower('{role}')");
-        await backend.GetRequiredService<EventStoreRetry>().Limited((_, _) => { }).ExecuteAsync(backend.Database().Store.HeldShardsAsync, Token);
+        await store.ExecuteAsync(
+            $"alter role {role} password 'of-now'; select pg_terminate_backend(pid) from pg_stat_activity where "
+            + $"usename = lower('{role}')");
+        await backend.GetRequiredService<EventStoreRetry>().Limited((_, _) => { })
+            .ExecuteAsync(backend.Database().Store.HeldShardsAsync, Token);
         var other = store.NewBackend(connection.ConnectionString, ("FormerPassword", "of-before"));
         await other.EnsureEventStoreAsync(Token);
 
@@ -90,7 +114,8 @@ public sealed class ManagedDatabase(EventStoreFixture store) : IClassFixture<Eve
         var connection = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString) { Password = "wrong" };
 
         var refused = await Assert.ThrowsAsync<Hosting.StartupException>(
-            () => store.NewBackend(connection.ConnectionString, ("FormerPassword", "wrong-too")).EnsureEventStoreAsync(Token));
+            () => store.NewBackend(connection.ConnectionString, ("FormerPassword", "wrong-too"))
+                .EnsureEventStoreAsync(Token));
 
         Assert.Contains("Billing:EventStore:ConnectionString", refused.Message, StringComparison.Ordinal);
         Assert.Contains("password authentication failed", refused.Message, StringComparison.Ordinal);

@@ -10,8 +10,8 @@ using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>Requests of attackers and of faulty clients: they are rejected with the reason, nothing is stored, and the proxy
-/// continues to serve calls. docs/misuse.md has the table.</summary>
+/// <summary>Requests of attackers and of faulty clients: they are rejected with the reason, nothing is stored,
+/// and the proxy continues to serve calls. docs/misuse.md has the table.</summary>
 [Collection(OverTls.Name)]
 public sealed class Misuse(SecuredStack stack)
 {
@@ -20,11 +20,14 @@ public sealed class Misuse(SecuredStack stack)
 
     private static readonly string[] Hostile =
     [
-        "'; drop table billing.mt_events; --", "<script>alert(1)</script>", "${jndi:ldap://127.0.0.1/a}", "{0}{1}%s%n", "../../etc/passwd",
-        "a\r\ngrpc-message: FORGED", "a\0b", "\u202Etxt.exe", new string('x', 1_000), "acct 1", "\uD83D\uDCB3", "*", "billing.events/x",
+        "'; drop table billing.mt_events; --", "<script>alert(1)</script>",
+        "${jndi:ldap://127.0.0.1/a}", "{0}{1}%s%n", "../../etc/passwd",
+        "a\r\ngrpc-message: FORGED", "a\0b", "\u202Etxt.exe", new string('x', 1_000),
+        "acct 1", "\uD83D\uDCB3", "*", "billing.events/x",
     ];
 
-    private readonly SecuredStack _stack = stack.Missing is null ? stack : throw Xunit.Sdk.SkipException.ForSkip(stack.Missing);
+    private readonly SecuredStack _stack =
+        stack.Missing is null ? stack : throw Xunit.Sdk.SkipException.ForSkip(stack.Missing);
 
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
 
@@ -33,7 +36,8 @@ public sealed class Misuse(SecuredStack stack)
     {
         var client = new BillingService.BillingServiceClient(_stack.Channel());
         var admin = new BillingAdminService.BillingAdminServiceClient(Grpc.Net.Client.GrpcChannel.ForAddress(
-            _stack.Stack.AdminAddresses[0], new() { HttpHandler = _stack.Credentials.Handler(), DisposeHttpClient = true }));
+            _stack.Stack.AdminAddresses[0],
+            new() { HttpHandler = _stack.Credentials.Handler(), DisposeHttpClient = true }));
         var all = _stack.Bearer("payments:write balances:read admin", "*/*");
         var before = await EventsAsync();
 
@@ -48,9 +52,19 @@ public sealed class Misuse(SecuredStack stack)
             {
                 await RefusedAsync(field, () => client.MakePaymentAsync(payment, all).ResponseAsync);
             }
-            await RefusedAsync("account_id", () => client.CheckBalanceAsync(new() { AccountId = text, PaymentType = PaymentType.Visa }, all).ResponseAsync);
-            await RefusedAsync("account_id", () => client.StreamStatement(new() { AccountId = text, PaymentType = PaymentType.Visa }, all).ResponseStream.MoveNext(Cancellation));
-            await RefusedAsync("transaction_id", () => admin.SetCreditLimitAsync(new() { TransactionId = text, AccountId = "test-1", PaymentType = PaymentType.Visa, Limit = 1m.ToMoney("USD") }, all).ResponseAsync);
+            await RefusedAsync("account_id", () => client.CheckBalanceAsync(
+                new() { AccountId = text, PaymentType = PaymentType.Visa }, all).ResponseAsync);
+            await RefusedAsync("account_id", () => client.StreamStatement(
+                new() { AccountId = text, PaymentType = PaymentType.Visa }, all).ResponseStream.MoveNext(Cancellation));
+            await RefusedAsync("transaction_id", () => admin.SetCreditLimitAsync(
+                new()
+                {
+                    TransactionId = text,
+                    AccountId = "test-1",
+                    PaymentType = PaymentType.Visa,
+                    Limit = 1m.ToMoney("USD"),
+                },
+                all).ResponseAsync);
         }
 
         Assert.Equal(before, await EventsAsync());
@@ -63,8 +77,8 @@ public sealed class Misuse(SecuredStack stack)
     {
         var before = ResidentBytes();
         using var http = Http("payments:write");
-        // Waits for permission to send the body. Otherwise the response could be lost when the server closes the connection
-        // while the body is sent.
+        // Waits for permission to send the body. Otherwise the response could be lost when the server closes the
+        // connection while the body is sent.
         http.DefaultRequestHeaders.ExpectContinue = true;
         using var body = new StreamContent(new Zeros(100_000_000));
         body.Headers.ContentType = new MediaTypeHeaderValue("application/json");
@@ -73,10 +87,12 @@ public sealed class Misuse(SecuredStack stack)
         using var answer = await http.PutAsync(new Uri(Rest, "/v1/payments/" + Guid.NewGuid()), body, Cancellation);
         var client = new BillingService.BillingServiceClient(_stack.Channel());
         var tooLong = await Assert.ThrowsAsync<RpcException>(() => client.MakePaymentAsync(
-            With(p => p.AccountId = new string('a', 100_000_000)), _stack.Bearer("payments:write", "*/*")).ResponseAsync);
+            With(p => p.AccountId = new string('a', 100_000_000)),
+            _stack.Bearer("payments:write", "*/*")).ResponseAsync);
 
         Assert.Equal(HttpStatusCode.RequestEntityTooLarge, answer.StatusCode);
-        Assert.Equal((StatusCode.InvalidArgument, ErrorReasons.RequestTooLarge), (tooLong.StatusCode, tooLong.Reason()));
+        Assert.Equal(
+            (StatusCode.InvalidArgument, ErrorReasons.RequestTooLarge), (tooLong.StatusCode, tooLong.Reason()));
         Assert.InRange(ResidentBytes() - before, long.MinValue, GrowthMax);
         await ServesAsync();
     }
@@ -133,7 +149,8 @@ public sealed class Misuse(SecuredStack stack)
         var before = ResidentBytes();
         var headers = _stack.Bearer("payments:write", "*/*");
         var client = new BillingService.BillingServiceClient(_stack.Channel());
-        var streams = Enumerable.Range(0, 1_000).Select(_ => client.MakePayments(headers, cancellationToken: Cancellation)).ToList();
+        var streams = Enumerable.Range(0, 1_000)
+            .Select(_ => client.MakePayments(headers, cancellationToken: Cancellation)).ToList();
         // One answered payment shows that all streams are open.
         await streams[^1].RequestStream.WriteAsync(StackFixture.Payment(), Cancellation);
         Assert.True(await streams[^1].ResponseStream.MoveNext(Cancellation));
@@ -157,7 +174,8 @@ public sealed class Misuse(SecuredStack stack)
     private async Task ServesAsync()
     {
         var paid = await new BillingService.BillingServiceClient(_stack.Channel()).MakePaymentAsync(
-            StackFixture.Payment(), _stack.Bearer("payments:write", "*/*"), (TimeProvider.System.GetUtcNow() + Patience).UtcDateTime, Cancellation);
+            StackFixture.Payment(), _stack.Bearer("payments:write", "*/*"),
+            (TimeProvider.System.GetUtcNow() + Patience).UtcDateTime, Cancellation);
         Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
     }
 
@@ -193,7 +211,8 @@ public sealed class Misuse(SecuredStack stack)
 
     private long ResidentBytes()
     {
-        using var proxy = System.Diagnostics.Process.GetProcessById(_stack.Stack.Of(Billing.LocalStack.ServiceRole.Proxy).Single().Process.Id);
+        using var proxy = System.Diagnostics.Process.GetProcessById(
+            _stack.Stack.Of(Billing.LocalStack.ServiceRole.Proxy).Single().Process.Id);
         return proxy.WorkingSet64;
     }
 
@@ -204,7 +223,12 @@ public sealed class Misuse(SecuredStack stack)
         var tls = new SslStream(tcp.GetStream());
         using var handler = _stack.Credentials.Handler();
         await tls.AuthenticateAsClientAsync(
-            new SslClientAuthenticationOptions { TargetHost = "localhost", CertificateChainPolicy = handler.SslOptions.CertificateChainPolicy }, Cancellation);
+            new SslClientAuthenticationOptions
+            {
+                TargetHost = "localhost",
+                CertificateChainPolicy = handler.SslOptions.CertificateChainPolicy,
+            },
+            Cancellation);
         return tls;
     }
 

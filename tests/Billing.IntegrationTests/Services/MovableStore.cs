@@ -6,7 +6,8 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>A store of two databases, which tests copy: in the first one an account with a closed command, and its neighbours.</summary>
+/// <summary>A store of two databases, which tests copy: in the first one an account with a closed command,
+/// and its neighbours.</summary>
 public sealed class MovableStore(EventStoreFixture store) : IAsyncLifetime
 {
     /// <summary>Number of the neighbours: some are in the account's shard.</summary>

@@ -26,7 +26,8 @@ public sealed class PastReadingTests(EventStoreFixture store)
         var expected = EventStoreFixture.Opened;
 
         Assert.Equal(new PastAccount(expected), await History.AtAsync("visa/" + account, 0, Stop));
-        Assert.Equal(new PastAccount(expected), await History.AtAsync("visa/" + account, facts[0].DecidedAt.AddTicks(-1), Stop));
+        Assert.Equal(
+            new PastAccount(expected), await History.AtAsync("visa/" + account, facts[0].DecidedAt.AddTicks(-1), Stop));
         foreach (var fact in facts)
         {
             expected = expected.Apply(fact);
@@ -39,7 +40,9 @@ public sealed class PastReadingTests(EventStoreFixture store)
         Assert.Equal(new PastAccount(null, End: Events), await History.AtAsync("visa/" + account, Events + 1, Stop));
         Assert.Equal(new PastAccount(null, End: Events), await History.AtAsync("visa/" + account, long.MaxValue, Stop));
         Assert.Equal(new PastAccount(null), await History.AtAsync("visa/" + StackFixture.NewAccount(), 1, Stop));
-        Assert.Equal(new PastAccount(EventStoreFixture.Opened), await History.AtAsync("visa/" + StackFixture.NewAccount(), Begin, Stop));
+        Assert.Equal(
+            new PastAccount(EventStoreFixture.Opened),
+            await History.AtAsync("visa/" + StackFixture.NewAccount(), Begin, Stop));
     }
 
     /// <summary>As when a partition moves from a backend to another one, whose clock is behind.</summary>
@@ -49,20 +52,28 @@ public sealed class PastReadingTests(EventStoreFixture store)
         var random = new Random(1);
         var account = StackFixture.NewAccount();
         var facts = Enumerable.Range(0, Events)
-            .Select(n => Begin.AddSeconds(n).AddTicks(random.NextInt64(-25 * TimeSpan.TicksPerSecond, 25 * TimeSpan.TicksPerSecond)))
+            .Select(n => Begin.AddSeconds(n)
+                .AddTicks(random.NextInt64(-25 * TimeSpan.TicksPerSecond, 25 * TimeSpan.TicksPerSecond)))
             .Select(at => (AccountEvent)new PaymentAccepted(Guid.NewGuid(), 1, "USD", at) { Balance = 0 }).ToList();
         await store.AppendAsync("visa/" + account, facts);
         var cuts = facts.Select(fact => fact.DecidedAt).Order().Where((_, n) => n % 7 == 0).ToList();
 
         foreach (var time in cuts)
         {
-            Assert.Equal(facts.FindLastIndex(fact => fact.DecidedAt <= time) + 1, (await History.AtAsync("visa/" + account, time, Stop)).Account!.Version);
+            Assert.Equal(
+                facts.FindLastIndex(fact => fact.DecidedAt <= time) + 1,
+                (await History.AtAsync("visa/" + account, time, Stop)).Account!.Version);
         }
         var ranges = new List<StatementEntry>();
-        foreach (var (from, before) in ((IEnumerable<DateTimeOffset?>)[null, .. cuts.Select(cut => (DateTimeOffset?)cut)]).Zip([.. cuts.Select(cut => (DateTimeOffset?)cut), null]))
+        foreach (var (
+            from, before) in ((IEnumerable<DateTimeOffset?>)[null, .. cuts.Select(cut => (DateTimeOffset?)cut)])
+            .Zip([.. cuts.Select(cut => (DateTimeOffset?)cut), null]))
         {
             var range = await ReadAllAsync(account, 3, from, before);
-            Assert.Equal(facts.Where(fact => !(fact.DecidedAt < from) && !(fact.DecidedAt >= before)).Select(fact => fact.TransactionId.ToString()), range.Select(entry => entry.TransactionId));
+            Assert.Equal(
+                facts.Where(fact => !(fact.DecidedAt < from) && !(fact.DecidedAt >= before))
+                    .Select(fact => fact.TransactionId.ToString()),
+                range.Select(entry => entry.TransactionId));
             ranges.AddRange(range);
         }
 
@@ -83,15 +94,23 @@ public sealed class PastReadingTests(EventStoreFixture store)
         foreach (var (first, end) in ((int, int)[])[(0, Events), (10, 11), (10, 10), (99, 205), (Events, Events)])
         {
             foreach (var types in (StatementEntryType[][])
-                [[], [StatementEntryType.CreditLimitChanged], [StatementEntryType.PaymentAccepted, StatementEntryType.PaymentDeclined], [StatementEntryType.PaymentRefunded], [StatementEntryType.AccountStatusChanged]])
+                [
+                    [], [StatementEntryType.CreditLimitChanged],
+                    [StatementEntryType.PaymentAccepted, StatementEntryType.PaymentDeclined],
+                    [StatementEntryType.PaymentRefunded], [StatementEntryType.AccountStatusChanged],
+                ])
             {
                 var (from, before) = (At(first), At(end));
-                var expected = whole.Where(entry => entry.Version > first && entry.Version <= end && (types.Length == 0 || types.Contains(entry.Type)));
+                var expected = whole.Where(entry =>
+                    entry.Version > first && entry.Version <= end && (types.Length == 0 || types.Contains(entry.Type)));
 
-                Assert.Equal(expected, from == before ? [] : await ReadAllAsync(account, limit, from, before, types, scannedMax));
+                Assert.Equal(
+                    expected,
+                    from == before ? [] : await ReadAllAsync(account, limit, from, before, types, scannedMax));
             }
         }
-        Assert.Empty(await ReadAllAsync(StackFixture.NewAccount(), limit, Begin, types: [StatementEntryType.PaymentAccepted]));
+        Assert.Empty(
+            await ReadAllAsync(StackFixture.NewAccount(), limit, Begin, types: [StatementEntryType.PaymentAccepted]));
 
         DateTimeOffset At(int index) => index < facts.Count ? facts[index].DecidedAt : facts[^1].DecidedAt.AddTicks(1);
     }
@@ -101,7 +120,8 @@ public sealed class PastReadingTests(EventStoreFixture store)
     {
         var account = StackFixture.NewAccount();
         await store.AppendAsync("visa/" + account, EventStoreFixture.Facts(9));
-        await store.ExecuteAsync($"delete from billing.mt_events where stream_id = 'visa/{account}' and version in (4, 5)");
+        await store.ExecuteAsync(
+            $"delete from billing.mt_events where stream_id = 'visa/{account}' and version in (4, 5)");
 
         var failure = await Assert.ThrowsAsync<InvalidDataException>(() => History.AtAsync("visa/" + account, 5, Stop));
 
@@ -124,14 +144,18 @@ public sealed class PastReadingTests(EventStoreFixture store)
             },
             PaymentAccepted paid => paid with { DecidedAt = Begin.AddTicks(n * 3) },
             Billing.Backends.Domain.PaymentDeclined declined => declined with { DecidedAt = Begin.AddTicks(n * 3) },
-            _ => (AccountEvent)((Billing.Backends.Domain.CreditLimitChanged)fact with { DecidedAt = Begin.AddTicks(n * 3) }),
+            _ => (AccountEvent)((Billing.Backends.Domain.CreditLimitChanged)fact with
+            {
+                DecidedAt = Begin.AddTicks(n * 3),
+            }),
         }).ToList();
         await store.AppendAsync("visa/" + account, facts);
         return (account, facts);
     }
 
     private async Task<List<StatementEntry>> ReadAllAsync(
-        string account, int limit, DateTimeOffset? from = null, DateTimeOffset? before = null, StatementEntryType[]? types = null, int scannedMax = 100_000)
+        string account, int limit, DateTimeOffset? from = null, DateTimeOffset? before = null,
+        StatementEntryType[]? types = null, int scannedMax = 100_000)
     {
         var reader = Past.Statements(store.Backend, scannedMax);
         var request = new StatementPageRequest
@@ -166,5 +190,7 @@ internal static class Past
         new(backend.Database().Server(), "billing", EventStoreFixture.Opened);
 
     public static StatementReader Statements(IServiceProvider backend, int scannedMax = 100_000) =>
-        new(backend.Database().Server(), backend.Database().Store, History(backend), "billing", EventStoreFixture.Opened, scannedMax);
+        new(
+            backend.Database().Server(), backend.Database().Store, History(backend),
+            "billing", EventStoreFixture.Opened, scannedMax);
 }

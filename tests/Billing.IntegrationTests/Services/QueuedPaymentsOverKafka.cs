@@ -93,7 +93,9 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
         }
 
         Assert.Equal("ACCEPTED", Text(await OutcomeAsync(first, proxy: 1), "status"));
-        Assert.Equal(ErrorReasons.TransactionIdReused, Text(await StatusAsync(second, proxy: 0, "30000", HttpStatusCode.Conflict), "reason"));
+        Assert.Equal(
+            ErrorReasons.TransactionIdReused,
+            Text(await StatusAsync(second, proxy: 0, "30000", HttpStatusCode.Conflict), "reason"));
         Assert.Equal(1, await _stack.CountEventsAsync(payment.AccountId));
     }
 
@@ -107,7 +109,9 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
 
         Assert.Equal("ACCEPTED", Text(status, "status"));
         Assert.Equal(answer.Version, status.GetProperty("version").GetInt64());
-        Assert.Equal(("12", 340_000_000), (Text(status.GetProperty("balance"), "units"), status.GetProperty("balance").GetProperty("nanos").GetInt32()));
+        Assert.Equal(("12", 340_000_000), (
+            Text(status.GetProperty("balance"), "units"),
+            status.GetProperty("balance").GetProperty("nanos").GetInt32()));
         Assert.Equal(1, await _stack.CountEventsAsync(payment.AccountId));
     }
 
@@ -129,7 +133,9 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
         var payment = StackFixture.Payment();
         var url = $"/v1/payments/{payment.TransactionId}/status?link={StatusLink.Of(payment, partition: 0)}";
 
-        Assert.Equal(ErrorReasons.PaymentNotFound, Text(await StatusAsync(url, proxy: 0, "30000", HttpStatusCode.NotFound), "reason"));
+        Assert.Equal(
+            ErrorReasons.PaymentNotFound,
+            Text(await StatusAsync(url, proxy: 0, "30000", HttpStatusCode.NotFound), "reason"));
         Assert.Equal(PaymentOutcome.Accepted, (await _stack.Proxy().MakePaymentAsync(payment)).Outcome);
 
         Assert.Equal("ACCEPTED", Text(await OutcomeAsync(url, proxy: 0), "status"));
@@ -141,7 +147,9 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
         var payment = StackFixture.Payment();
         Assert.Equal(PaymentOutcome.Accepted, (await _stack.Proxy().MakePaymentAsync(payment)).Outcome);
 
-        Assert.Equal("ACCEPTED", Text(await OutcomeAsync($"/v1/payments/{payment.TransactionId}/status?link={StatusLink.Of(payment, partition: 12345)}", proxy: 1), "status"));
+        Assert.Equal("ACCEPTED", Text(await OutcomeAsync(
+            $"/v1/payments/{payment.TransactionId}/status?link={StatusLink.Of(payment, partition: 12345)}",
+            proxy: 1), "status"));
     }
 
     [Fact]
@@ -156,7 +164,8 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
         }
         Assert.Equal("FAILED", Text(await OutcomeAsync(url, proxy: 0), "status"));
 
-        var refused = await Assert.ThrowsAsync<RpcException>(async () => await _stack.Proxy().MakePaymentAsync(payment));
+        var refused = await Assert.ThrowsAsync<RpcException>(
+            async () => await _stack.Proxy().MakePaymentAsync(payment));
 
         Assert.Equal(ErrorReasons.TransactionIdReused, refused.Reason());
         Assert.Equal(ErrorReasons.CommandExpired, Text(await OutcomeAsync(url, proxy: 1), "reason"));
@@ -194,7 +203,12 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
     {
         account_id = payment.AccountId,
         payment_type = "visa",
-        amount = new { currency_code = payment.Amount.CurrencyCode, units = payment.Amount.Units, nanos = payment.Amount.Nanos },
+        amount = new
+        {
+            currency_code = payment.Amount.CurrencyCode,
+            units = payment.Amount.Units,
+            nanos = payment.Amount.Nanos,
+        },
         notes = payment.Notes is { } notes ? new { reference = notes.Reference, metadata = notes.Metadata } : null,
     });
 
@@ -214,14 +228,17 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
         }
     }
 
-    private async Task<JsonElement> StatusAsync(string url, int proxy, string timeout, HttpStatusCode expected = HttpStatusCode.OK)
+    private async Task<JsonElement> StatusAsync(
+        string url, int proxy, string timeout, HttpStatusCode expected = HttpStatusCode.OK)
     {
         using var request = new HttpRequestMessage(HttpMethod.Get, Url(proxy, url));
         request.Headers.Add("billing-timeout-ms", timeout);
         using var response = await _http.SendAsync(request);
         var status = await JsonAsync(response);
         Assert.Equal(expected, response.StatusCode);
-        Assert.Equal(expected == HttpStatusCode.OK && Text(status, "status") == "PENDING", response.Headers.RetryAfter is not null);
+        Assert.Equal(
+            expected == HttpStatusCode.OK && Text(status, "status") == "PENDING",
+            response.Headers.RetryAfter is not null);
         return status;
     }
 
@@ -233,5 +250,6 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
         return json.RootElement.Clone();
     }
 
-    private static string? Text(JsonElement json, string name) => json.TryGetProperty(name, out var value) ? value.GetString() : null;
+    private static string? Text(JsonElement json, string name) =>
+        json.TryGetProperty(name, out var value) ? value.GetString() : null;
 }

@@ -6,7 +6,8 @@ using Grpc.Core;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>The guarantees of balance checks, independent of the transport that carries the events to the views.</summary>
+/// <summary>The guarantees of balance checks, independent of the transport that carries the
+/// events to the views.</summary>
 public abstract class ReadSideBehaviour
 {
     private const int InFlight = 64;
@@ -35,7 +36,12 @@ public abstract class ReadSideBehaviour
                 var account = accounts[n % accounts.Length];
                 var paid = await client.MakePaymentAsync(StackFixture.Payment(account, 0.01m), cancellationToken);
                 var balance = await client.CheckBalanceAsync(
-                    new CheckBalanceRequest { AccountId = account, PaymentType = PaymentType.Visa, MinVersion = paid.Version },
+                    new CheckBalanceRequest
+                    {
+                        AccountId = account,
+                        PaymentType = PaymentType.Visa,
+                        MinVersion = paid.Version,
+                    },
                     cancellationToken);
                 if (balance.Version < paid.Version || balance.Balance.ToDecimal() != balance.Version * 0.01m)
                 {
@@ -83,7 +89,9 @@ public abstract class ReadSideBehaviour
         Assert.Equal(10_000m.ToMoney("EUR"), balance.CreditLimit);
         Assert.Equal(9_987.5m.ToMoney("EUR"), balance.Available);
         Assert.Equal(12.5m.ToMoney("EUR"), balance.Balance);
-        Assert.InRange(balance.ReadTime.ToDateTimeOffset(), TimeProvider.System.GetUtcNow().AddMinutes(-5), TimeProvider.System.GetUtcNow());
+        Assert.InRange(
+            balance.ReadTime.ToDateTimeOffset(),
+            TimeProvider.System.GetUtcNow().AddMinutes(-5), TimeProvider.System.GetUtcNow());
     }
 }
 

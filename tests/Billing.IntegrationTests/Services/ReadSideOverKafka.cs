@@ -15,7 +15,8 @@ using WireFormat = Billing.Messaging.WireFormat;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>Three balance replicas, each with its own view that follows the event topic.</summary>
-public sealed class ReadSideOverKafka(ThreeReplicas stack) : ReadSideBehaviour(stack, 5_000), IClassFixture<ThreeReplicas>
+public sealed class ReadSideOverKafka(ThreeReplicas stack)
+    : ReadSideBehaviour(stack, 5_000), IClassFixture<ThreeReplicas>
 {
     [Fact]
     public async Task Replicas_that_were_killed_and_restarted_serve_the_same_balances()
@@ -113,7 +114,10 @@ public sealed class ReadSideOverKafka(ThreeReplicas stack) : ReadSideBehaviour(s
         var commands = new[]
         {
             new Command { Balance = Check(account, 5) },
-            new Command { Statement = new StatementPageRequest { AccountId = account, PaymentType = PaymentType.Visa, Limit = 1 } },
+            new Command
+            {
+                Statement = new StatementPageRequest { AccountId = account, PaymentType = PaymentType.Visa, Limit = 1 },
+            },
         };
 
         for (var n = 0; n < commands.Length; n++)
@@ -127,25 +131,27 @@ public sealed class ReadSideOverKafka(ThreeReplicas stack) : ReadSideBehaviour(s
     private static CheckBalanceRequest Check(string account, long minVersion) =>
         new() { AccountId = account, PaymentType = PaymentType.Visa, MinVersion = minVersion };
 
-    /// <summary>Waits until the view has the version. The checks have no min_version, so they do not cause a read from the
-    /// event store themselves.</summary>
+    /// <summary>Waits until the view has the version. The checks have no min_version, so they do not cause a read from
+    /// the event store themselves.</summary>
     private async Task<CheckBalanceResponse> WaitForViewAsync(string account, long version)
     {
         var client = stack.Client();
-        var balance = await Poll.UntilAsync(() => client.CheckBalanceAsync(Check(account, 0)), balance => balance.Version >= version);
+        var balance = await Poll.UntilAsync(
+            () => client.CheckBalanceAsync(Check(account, 0)), balance => balance.Version >= version);
         Assert.Equal(version, balance.Version);
         return balance;
     }
 
-    private static Event Accepted(string account, long version, decimal amount, Money balance, string transactionId) => new()
-    {
-        StreamId = "visa/" + account,
-        Version = version,
-        TransactionId = transactionId,
-        DecidedUnixUs = TimeProvider.System.Microseconds(),
-        Balance = balance,
-        PaymentAccepted = new PaymentAccepted { Amount = amount.ToMoney("USD") },
-    };
+    private static Event Accepted(
+        string account, long version, decimal amount, Money balance, string transactionId) => new()
+        {
+            StreamId = "visa/" + account,
+            Version = version,
+            TransactionId = transactionId,
+            DecidedUnixUs = TimeProvider.System.Microseconds(),
+            Balance = balance,
+            PaymentAccepted = new PaymentAccepted { Amount = amount.ToMoney("USD") },
+        };
 
     private async Task AppendUnpublishedAsync(string streamId)
     {
@@ -153,7 +159,8 @@ public sealed class ReadSideOverKafka(ThreeReplicas stack) : ReadSideBehaviour(s
         await using var append = database.CreateCommand("""
             with moved as (update billing.mt_streams set version = 2 where id = $1)
             insert into billing.mt_events (seq_id, id, stream_id, version, data, type, mt_dotnet_type)
-            select nextval('billing.mt_events_sequence'), gen_random_uuid(), stream_id, 2, jsonb_set(data, '{Balance}', to_jsonb(2 * (data->>'Amount')::numeric)), type, mt_dotnet_type
+            select nextval('billing.mt_events_sequence'), gen_random_uuid(), stream_id, 2,
+                jsonb_set(data, '{Balance}', to_jsonb(2 * (data->>'Amount')::numeric)), type, mt_dotnet_type
             from billing.mt_events where stream_id = $1 and version = 1
             """);
         append.Parameters.AddWithValue(streamId);
@@ -171,7 +178,8 @@ public sealed class ReadSideOverKafka(ThreeReplicas stack) : ReadSideBehaviour(s
         command.CorrelationId = id;
         command.TransactionId = Guid.NewGuid().ToString();
         command.ProxyTopic = replyTopic;
-        await ProduceAsync(Topics.Balances(PaymentType.Visa), CommandRoute.Of(command).AccountId, command.ToByteArray());
+        await ProduceAsync(
+            Topics.Balances(PaymentType.Visa), CommandRoute.Of(command).AccountId, command.ToByteArray());
         using var consumer = KafkaClients.Consumer<byte[], byte[]>(new ConsumerConfig
         {
             BootstrapServers = stack.Stack.BootstrapServers,
@@ -209,7 +217,8 @@ public sealed class ReadSideOverKafka(ThreeReplicas stack) : ReadSideBehaviour(s
     {
         var topic = Topics.Replies("test-" + Guid.NewGuid().ToString("N"));
         using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = stack.Stack.BootstrapServers });
-        await admin.CreateTopicsAsync([new TopicSpecification { Name = topic, NumPartitions = 1, ReplicationFactor = 1 }]);
+        await admin.CreateTopicsAsync(
+            [new TopicSpecification { Name = topic, NumPartitions = 1, ReplicationFactor = 1 }]);
         return topic;
     }
 }

@@ -10,8 +10,9 @@ using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>A store as release 1.0.0 makes it, recorded as data: what a later release finds when it starts. Until 1.0.0 is
-/// released, whoever changes what is stored records it anew: BILLING_WRITE_STORE=1. Afterwards it stays as it is.</summary>
+/// <summary>A store as release 1.0.0 makes it, recorded as data: what a later release finds when it starts.
+/// Until 1.0.0 is released, whoever changes what is stored records it anew: BILLING_WRITE_STORE=1. Afterwards
+/// it stays as it is.</summary>
 [Collection(OverEventStore.Name)]
 public sealed partial class RecordedStore(EventStoreFixture store)
 {
@@ -24,7 +25,8 @@ public sealed partial class RecordedStore(EventStoreFixture store)
     private static readonly Sender By = new("shop", "web");
     private static readonly Notes Kept = new("order 7", new Dictionary<string, string> { ["shop"] = "Zürich" });
 
-    private static readonly Account Expected = new(12, 45, 500, "USD") { OnHold = 60, Status = V1.AccountStatus.Frozen };
+    private static readonly Account Expected =
+        new(12, 45, 500, "USD") { OnHold = 60, Status = V1.AccountStatus.Frozen };
 
     private static CancellationToken Stop => TestContext.Current.CancellationToken;
 
@@ -46,7 +48,9 @@ public sealed partial class RecordedStore(EventStoreFixture store)
         Assert.Equal(Expected, account with { Head = null, Incarnation = 0 });
         var ids = Enumerable.Range(1, 13).Select(n => new CommandId(Id(n), Stream)).ToArray();
         var receipts = await accounts.FindReceiptsAsync(ids, Fence.Of([]), Stop);
-        Assert.Equal(Commands().Select(command => command.TransactionId), receipts.Values.Where(IsEvent).OrderBy(e => e.Version).Select(e => Guid.Parse(e.TransactionId)));
+        Assert.Equal(
+            Commands().Select(command => command.TransactionId),
+            receipts.Values.Where(IsEvent).OrderBy(e => e.Version).Select(e => Guid.Parse(e.TransactionId)));
         Assert.False(IsEvent(receipts[ids[12]]));
         var next = new CreditLimitChange(Guid.NewGuid(), 700, "USD").Decide(account, null, Then.AddDays(1)).Event!;
         await accounts.AppendAsync([NewEvent.Of(Stream, next, account)], Fence.Of([]), Stop);
@@ -137,10 +141,13 @@ public sealed partial class RecordedStore(EventStoreFixture store)
         var dumped = await ExternalTool.RunAsync(Path.Combine(PostgresPrograms.FindFolder(), "pg_dump"),
         [
             .. what, "--no-owner", "--no-privileges", "--schema", "billing", "--dbname",
-            $"host={named.Host} port={named.Port} user={named.Username} password={named.Password} dbname={named.Database}",
+            $"host={named.Host} port={named.Port} user={named.Username} password={named.Password} "
+                + $"dbname={named.Database}",
         ]);
         return string.Join('\n', dumped.Succeeded().Output.Split('\n')
-            .Where(line => line.Length > 0 && !line.StartsWith('\\') && !line.StartsWith("--", StringComparison.Ordinal))) + "\n";
+            .Where(
+                line => line.Length > 0 && !line.StartsWith('\\') && !line.StartsWith("--", StringComparison.Ordinal)))
+            + "\n";
     }
 
     private static async Task ExecuteAsync(string connection, string sql)

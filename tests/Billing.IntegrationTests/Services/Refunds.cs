@@ -25,18 +25,37 @@ public abstract class Refunds
         var first = await proxy.RefundPaymentAsync(Refund(payment, 4));
         var rest = await proxy.RefundPaymentAsync(Refund(payment, 6));
         var balance = await proxy.CheckBalanceAsync(
-            new CheckBalanceRequest { AccountId = payment.AccountId, PaymentType = payment.PaymentType, MinVersion = rest.Version });
+            new CheckBalanceRequest
+            {
+                AccountId = payment.AccountId,
+                PaymentType = payment.PaymentType,
+                MinVersion = rest.Version,
+            });
         var found = await proxy.GetTransactionAsync(
-            new GetTransactionRequest { TransactionId = payment.TransactionId, AccountId = payment.AccountId, PaymentType = payment.PaymentType });
+            new GetTransactionRequest
+            {
+                TransactionId = payment.TransactionId,
+                AccountId = payment.AccountId,
+                PaymentType = payment.PaymentType,
+            });
         var statement = await StatementAsync(payment.AccountId);
 
-        Assert.Equal((4m, 4m, 6m, 2), (first.Amount.ToDecimal(), first.Refunded.ToDecimal(), first.Balance.ToDecimal(), first.Version));
-        Assert.Equal((6m, 10m, 0m, 3), (rest.Amount.ToDecimal(), rest.Refunded.ToDecimal(), rest.Balance.ToDecimal(), rest.Version));
+        Assert.Equal(
+            (4m, 4m, 6m, 2),
+            (first.Amount.ToDecimal(), first.Refunded.ToDecimal(), first.Balance.ToDecimal(), first.Version));
+        Assert.Equal(
+            (6m, 10m, 0m, 3),
+            (rest.Amount.ToDecimal(), rest.Refunded.ToDecimal(), rest.Balance.ToDecimal(), rest.Version));
         Assert.Equal(payment.TransactionId, rest.PaymentId);
         Assert.Equal((0m, 10_000m), (balance.Balance.ToDecimal(), balance.Available.ToDecimal()));
-        Assert.Equal((10m, 10m, 10m), (found.Entry.Amount.ToDecimal(), found.Payment.Charged.ToDecimal(), found.Payment.Refunded.ToDecimal()));
         Assert.Equal(
-            [StatementEntryType.PaymentAccepted, StatementEntryType.PaymentRefunded, StatementEntryType.PaymentRefunded],
+            (10m, 10m, 10m),
+            (found.Entry.Amount.ToDecimal(), found.Payment.Charged.ToDecimal(), found.Payment.Refunded.ToDecimal()));
+        Assert.Equal(
+            [
+                StatementEntryType.PaymentAccepted, StatementEntryType.PaymentRefunded,
+                StatementEntryType.PaymentRefunded,
+            ],
             statement.Select(entry => entry.Type));
         Assert.Equal(
             [("", 10m), (payment.TransactionId, 6m), (payment.TransactionId, 0m)],
@@ -94,17 +113,26 @@ public abstract class Refunds
         (RefundPaymentRequest Request, StatusCode Status, string Reason, string Field)[] refusals =
         [
             (Refund(payment, 9.01m), StatusCode.FailedPrecondition, ErrorReasons.AmountTooLarge, "amount"),
-            (Refund(payment, 1, "EUR"), StatusCode.FailedPrecondition, ErrorReasons.CurrencyMismatch, "amount.currency_code"),
+            (Refund(payment, 1, "EUR"), StatusCode.FailedPrecondition,
+                ErrorReasons.CurrencyMismatch, "amount.currency_code"),
             (Refund(declined, 1), StatusCode.FailedPrecondition, ErrorReasons.PaymentDeclined, "payment_id"),
-            (Refund(StackFixture.Payment(payment.AccountId), 1), StatusCode.NotFound, ErrorReasons.PaymentNotFound, "payment_id"),
-            (Refund(payment, 1, change: r => r.AccountId = StackFixture.NewAccount()), StatusCode.NotFound, ErrorReasons.PaymentNotFound, "payment_id"),
-            (Refund(payment, 1, change: r => r.PaymentType = PaymentType.Amex), StatusCode.NotFound, ErrorReasons.PaymentNotFound, "payment_id"),
-            (Refund(payment, 1, change: r => r.PaymentId = refund.TransactionId), StatusCode.NotFound, ErrorReasons.PaymentNotFound, "payment_id"),
-            (Refund(payment, 2, change: r => r.TransactionId = refund.TransactionId), StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused, ""),
-            (Refund(declined, 1, change: r => r.TransactionId = refund.TransactionId), StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused, ""),
-            (Refund(payment, 10, change: r => r.TransactionId = payment.TransactionId), StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused, ""),
+            (Refund(StackFixture.Payment(payment.AccountId), 1), StatusCode.NotFound,
+                ErrorReasons.PaymentNotFound, "payment_id"),
+            (Refund(payment, 1, change: r => r.AccountId = StackFixture.NewAccount()), StatusCode.NotFound,
+                ErrorReasons.PaymentNotFound, "payment_id"),
+            (Refund(payment, 1, change: r => r.PaymentType = PaymentType.Amex), StatusCode.NotFound,
+                ErrorReasons.PaymentNotFound, "payment_id"),
+            (Refund(payment, 1, change: r => r.PaymentId = refund.TransactionId), StatusCode.NotFound,
+                ErrorReasons.PaymentNotFound, "payment_id"),
+            (Refund(payment, 2, change: r => r.TransactionId = refund.TransactionId),
+                StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused, ""),
+            (Refund(declined, 1, change: r => r.TransactionId = refund.TransactionId),
+                StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused, ""),
+            (Refund(payment, 10, change: r => r.TransactionId = payment.TransactionId),
+                StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused, ""),
             (Refund(payment, 0), StatusCode.InvalidArgument, ErrorReasons.InvalidField, "amount"),
-            (Refund(payment, 1, change: r => r.PaymentId = "1"), StatusCode.InvalidArgument, ErrorReasons.InvalidField, "payment_id"),
+            (Refund(payment, 1, change: r => r.PaymentId = "1"),
+                StatusCode.InvalidArgument, ErrorReasons.InvalidField, "payment_id"),
         ];
 
         foreach (var (request, status, reason, field) in refusals)
@@ -120,12 +148,14 @@ public abstract class Refunds
 
     private async Task<List<StatementEntry>> StatementAsync(string account)
     {
-        using var call = _stack.Proxy().StreamStatement(new ListStatementRequest { AccountId = account, PaymentType = PaymentType.Visa });
+        using var call = _stack.Proxy()
+            .StreamStatement(new ListStatementRequest { AccountId = account, PaymentType = PaymentType.Visa });
         return await call.ResponseStream.ReadAllAsync().SelectMany(page => page.Entries).ToListAsync();
     }
 
     private static RefundPaymentRequest Refund(
-        MakePaymentRequest payment, decimal amount, string currency = "USD", Action<RefundPaymentRequest>? change = null)
+        MakePaymentRequest payment, decimal amount, string currency = "USD",
+        Action<RefundPaymentRequest>? change = null)
     {
         var refund = new RefundPaymentRequest
         {

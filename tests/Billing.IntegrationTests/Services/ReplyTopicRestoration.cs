@@ -8,7 +8,8 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>A proxy's transport that ends while it waits to create its deleted reply topic again, on a real Kafka.</summary>
+/// <summary>A proxy's transport that ends while it waits to create its deleted reply topic
+/// again, on a real Kafka.</summary>
 [Collection(OverKafka.Name)]
 public sealed class ReplyTopicRestoration : IDisposable
 {

@@ -8,8 +8,8 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>The clean-up by a starting proxy, on a real Kafka: it deletes old reply topics without recent heartbeats, and
-/// nothing else.</summary>
+/// <summary>The clean-up by a starting proxy, on a real Kafka: it deletes old reply topics without recent heartbeats,
+/// and nothing else.</summary>
 [Collection(OverKafka.Name)]
 public sealed class ReplyTopicSweep
 {
@@ -53,7 +53,8 @@ public sealed class ReplyTopicSweep
     }
 
     private Task<string> CreateAsync(TimeSpan age, params TimeSpan[] heartbeats) => CreateAsync(
-        (TimeProvider.System.GetUtcNow() - age).UtcDateTime.ToString("yyyyMMdd'T'HHmmss'Z'", CultureInfo.InvariantCulture)
+        (TimeProvider.System.GetUtcNow()
+            - age).UtcDateTime.ToString("yyyyMMdd'T'HHmmss'Z'", CultureInfo.InvariantCulture)
         + "-" + Guid.NewGuid().ToString("N")[..8],
         heartbeats);
 
@@ -67,7 +68,11 @@ public sealed class ReplyTopicSweep
             await _stack.SetTopicAsync(topic, "message.timestamp.type", "CreateTime");
         }
         using var producer = KafkaClients.Producer<Null, byte[]>(
-            new ProducerConfig { BootstrapServers = _stack.Stack.BootstrapServers, TopicMetadataPropagationMaxMs = 30_000 });
+            new ProducerConfig
+            {
+                BootstrapServers = _stack.Stack.BootstrapServers,
+                TopicMetadataPropagationMaxMs = 30_000,
+            });
         foreach (var ago in heartbeats)
         {
             var at = new Timestamp((TimeProvider.System.GetUtcNow() - ago).UtcDateTime);
@@ -76,15 +81,16 @@ public sealed class ReplyTopicSweep
         return topic;
     }
 
-    // A sweep skips a topic that the brokers do not answer for in time, such as a new one on a busy machine; a later sweep, of the
-    // next proxy that starts, deletes it.
+    // A sweep skips a topic that the brokers do not answer for in time, such as a new one on a busy machine;
+    // a later sweep, of the next proxy that starts, deletes it.
     private async Task SweepUntilDeletedAsync(int concurrently, params string[] topics)
     {
         var start = TimeProvider.System.GetTimestamp();
         string[] left = topics;
         do
         {
-            Assert.True(TimeProvider.System.GetElapsedTime(start) < Patience, "Not deleted: " + string.Join(", ", left));
+            Assert.True(
+                TimeProvider.System.GetElapsedTime(start) < Patience, "Not deleted: " + string.Join(", ", left));
             await Task.WhenAll(Enumerable.Range(0, concurrently).Select(_ => Task.Run(_topics.SweepReplyTopicsAsync)));
             left = [.. Existing().Intersect(topics)];
         }
@@ -93,7 +99,8 @@ public sealed class ReplyTopicSweep
 
     private HashSet<string> Existing()
     {
-        using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers });
+        using var admin = KafkaClients.Admin(
+            new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers });
         return [.. admin.GetMetadata(Patience).Topics.Select(t => t.Topic)];
     }
 }

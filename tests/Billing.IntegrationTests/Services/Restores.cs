@@ -10,8 +10,8 @@ using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>A restore of the database to an earlier time, beneath services that go on: nobody takes what is new for what was lost, and what was lost
-/// comes back from the topic of events.</summary>
+/// <summary>A restore of the database to an earlier time, beneath services that go on: nobody takes what is new for
+/// what was lost, and what was lost comes back from the topic of events.</summary>
 public sealed class Restores : IAsyncLifetime
 {
     private const string Store = "billing";
@@ -36,7 +36,14 @@ public sealed class Restores : IAsyncLifetime
         {
             _receiver = await new Receiver(_ports.Take()).StartAsync();
             _stack = await BillingStack.StartAsync(
-                new StackOptions { Proxies = 1, PaymentBackends = 1, BalanceBackends = 1, Webhook = WebhookTarget.New(_receiver.Url) }, new Progress<string>(), _patience.Token);
+                new StackOptions
+                {
+                    Proxies = 1,
+                    PaymentBackends = 1,
+                    BalanceBackends = 1,
+                    Webhook = WebhookTarget.New(_receiver.Url),
+                },
+                new Progress<string>(), _patience.Token);
             _channel = GrpcChannel.ForAddress(_stack.ProxyAddresses[0]);
         }
     }
@@ -60,7 +67,9 @@ public sealed class Restores : IAsyncLifetime
     [Fact]
     public async Task After_a_restore_new_events_are_not_taken_for_lost_ones_and_lost_ones_are_replayed_once()
     {
-        Assert.SkipWhen(_stack is null, "Kafka is not available: set KAFKA_HOME to its folder or BILLING_KAFKA_ARCHIVE to its archive");
+        Assert.SkipWhen(
+            _stack is null,
+            "Kafka is not available: set KAFKA_HOME to its folder or BILLING_KAFKA_ARCHIVE to its archive");
         var (gone, quiet, young) = (StackFixture.NewAccount(), StackFixture.NewAccount(), StackFixture.NewAccount());
         await PayAsync(gone, 10);
         await PayAsync(quiet, 20.50m);
@@ -72,7 +81,13 @@ public sealed class Restores : IAsyncLifetime
         await PayAsync(sentAgain);
         await PayAsync(gone, 2);
         await PayAsync(gone, 3);
-        var hold = new AuthorisePaymentRequest { TransactionId = Guid.NewGuid().ToString(), AccountId = quiet, PaymentType = PaymentType.Visa, Amount = 30m.ToMoney("USD") };
+        var hold = new AuthorisePaymentRequest
+        {
+            TransactionId = Guid.NewGuid().ToString(),
+            AccountId = quiet,
+            PaymentType = PaymentType.Visa,
+            Amount = 30m.ToMoney("USD"),
+        };
         await Proxy.AuthorisePaymentAsync(hold, cancellationToken: _patience.Token);
         await Proxy.CapturePaymentAsync(
             new CapturePaymentRequest
@@ -106,22 +121,31 @@ public sealed class Restores : IAsyncLifetime
         Assert.Equal(0, began.ExitCode);
         Assert.Equal((1, 1, 1), (listed.ExitCode, applied.ExitCode, again.ExitCode));
         Assert.Contains("The topic has all events since its beginning.", listed.Output, StringComparison.Ordinal);
-        Assert.Contains("3 events that continue their accounts, 3 that conflict.", listed.Output, StringComparison.Ordinal);
-        Assert.Contains($"visa/{quiet} is at version 1; 2 lost events continue it, 0 conflict.", listed.Output, StringComparison.Ordinal);
+        Assert.Contains(
+            "3 events that continue their accounts, 3 that conflict.", listed.Output, StringComparison.Ordinal);
+        Assert.Contains(
+            $"visa/{quiet} is at version 1; 2 lost events continue it, 0 conflict.",
+            listed.Output, StringComparison.Ordinal);
         Assert.Contains("it was sent again, and is recorded as version 3", listed.Output, StringComparison.Ordinal);
-        Assert.Contains("Stored again: 3 events. Left for a decision by hand: 3.", applied.Output, StringComparison.Ordinal);
-        Assert.Contains("Stored again: 0 events. Left for a decision by hand: 3.", again.Output, StringComparison.Ordinal);
+        Assert.Contains(
+            "Stored again: 3 events. Left for a decision by hand: 3.", applied.Output, StringComparison.Ordinal);
+        Assert.Contains(
+            "Stored again: 0 events. Left for a decision by hand: 3.", again.Output, StringComparison.Ordinal);
         // The lost minute, what is new, and no event under two ids: what was replayed comes once more as it was.
         Assert.Equal(11, Webhooks.Taken.DistinctBy(taken => taken.Id).Count());
         Assert.Equal(11, Webhooks.Taken.DistinctBy(taken => (taken.Id, taken.Body)).Count());
         Assert.All(Webhooks.Taken, taken => Assert.True(Guid.TryParse(taken.Id, out _)));
-        Assert.Equal(2, Webhooks.Taken.Where(taken => taken.TransactionId == sentAgain.TransactionId).DistinctBy(taken => taken.Id).Count());
+        Assert.Equal(2, Webhooks.Taken.Where(taken => taken.TransactionId == sentAgain.TransactionId)
+            .DistinctBy(taken => taken.Id).Count());
         Assert.Empty((await new ChainVerifier([Stack.ConnectionString]).RunAsync(null, _patience.Token)).Broken);
-        Assert.Equal(0L, await ScalarAsync("select count(*) from billing.open_holds h where not exists (select from billing.mt_events e where e.stream_id = h.stream_id and e.data ->> 'TransactionId' = h.payment_id::text)"));
+        Assert.Equal(0L, await ScalarAsync(
+            "select count(*) from billing.open_holds h where not exists (select from billing.mt_events e where "
+            + "e.stream_id = h.stream_id and e.data ->> 'TransactionId' = h.payment_id::text)"));
         Assert.Equal(1L, await ScalarAsync("select count(*) from billing.open_holds"));
     }
 
-    private Task<MakePaymentResponse> PayAsync(string account, decimal amount) => PayAsync(StackFixture.Payment(account, amount));
+    private Task<MakePaymentResponse> PayAsync(string account, decimal amount) =>
+        PayAsync(StackFixture.Payment(account, amount));
 
     // Until the backends have found the database again.
     private async Task<MakePaymentResponse> PayAsync(MakePaymentRequest payment)
@@ -133,7 +157,8 @@ public sealed class Restores : IAsyncLifetime
                 {
                     return await Proxy.MakePaymentAsync(payment, cancellationToken: _patience.Token);
                 }
-                catch (Grpc.Core.RpcException e) when (e.StatusCode is Grpc.Core.StatusCode.Unavailable or Grpc.Core.StatusCode.DeadlineExceeded)
+                catch (Grpc.Core.RpcException e)
+                    when (e.StatusCode is Grpc.Core.StatusCode.Unavailable or Grpc.Core.StatusCode.DeadlineExceeded)
                 {
                     return null;
                 }
@@ -152,7 +177,8 @@ public sealed class Restores : IAsyncLifetime
     {
         await Poll.UntilAsync(
             async () => await Proxy.CheckBalanceAsync(
-                new CheckBalanceRequest { AccountId = account, PaymentType = PaymentType.Visa }, cancellationToken: _patience.Token),
+                new CheckBalanceRequest { AccountId = account, PaymentType = PaymentType.Visa },
+                cancellationToken: _patience.Token),
             answer => (answer.Balance.ToDecimal(), answer.OnHold?.ToDecimal() ?? 0) == (balance, onHold));
     }
 
@@ -165,7 +191,9 @@ public sealed class Restores : IAsyncLifetime
     // As a restore does it: whoever is connected is disconnected, and finds another database.
     private async Task CopyAsync(string from, string to)
     {
-        var server = new NpgsqlConnectionStringBuilder(Stack.ConnectionString) { Database = "postgres", Pooling = false, CommandTimeout = 0 };
+        var server = new NpgsqlConnectionStringBuilder(
+            Stack.ConnectionString)
+        { Database = "postgres", Pooling = false, CommandTimeout = 0 };
         await using var connection = new NpgsqlConnection(server.ConnectionString);
         await connection.OpenAsync(_patience.Token);
         foreach (var statement in (string[])

@@ -33,9 +33,11 @@ public sealed class SecuredStack() : KafkaFixture(new StackOptions
 
     /// <summary>Creates a channel that trusts the stack's certificate authority.</summary>
     public GrpcChannel Channel() => Keep(GrpcChannel.ForAddress(
-        Stack.ProxyAddresses[0], new GrpcChannelOptions { HttpHandler = Credentials.Handler(), DisposeHttpClient = true }));
+        Stack.ProxyAddresses[0],
+        new GrpcChannelOptions { HttpHandler = Credentials.Handler(), DisposeHttpClient = true }));
 
-    public Metadata Bearer(string scopes, string accounts) => new() { { "authorization", "Bearer " + Token(scopes, accounts) } };
+    public Metadata Bearer(string scopes, string accounts) =>
+        new() { { "authorization", "Bearer " + Token(scopes, accounts) } };
 
     public string Token(string scopes, string accounts) =>
         Credentials.Token("somebody", scopes.Split(' '), [accounts], TimeSpan.FromMinutes(10), TimeProvider.System);
@@ -45,7 +47,8 @@ public sealed class SecuredStack() : KafkaFixture(new StackOptions
 [Collection(OverTls.Name)]
 public sealed class SecuredServers(SecuredStack stack)
 {
-    private readonly SecuredStack _stack = stack.Missing is null ? stack : throw Xunit.Sdk.SkipException.ForSkip(stack.Missing);
+    private readonly SecuredStack _stack =
+        stack.Missing is null ? stack : throw Xunit.Sdk.SkipException.ForSkip(stack.Missing);
 
     [Fact]
     public async Task A_payment_and_its_balance_use_TLS_on_every_connection()
@@ -56,7 +59,13 @@ public sealed class SecuredServers(SecuredStack stack)
 
         var paid = await client.MakePaymentAsync(payment, headers);
         var balance = await client.CheckBalanceAsync(
-            new CheckBalanceRequest { AccountId = payment.AccountId, PaymentType = payment.PaymentType, MinVersion = paid.Version }, headers);
+            new CheckBalanceRequest
+            {
+                AccountId = payment.AccountId,
+                PaymentType = payment.PaymentType,
+                MinVersion = paid.Version,
+            },
+            headers);
 
         Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
         Assert.Equal(payment.Amount, balance.Balance);
@@ -69,7 +78,9 @@ public sealed class SecuredServers(SecuredStack stack)
         var client = new BillingService.BillingServiceClient(_stack.Channel());
         var payment = StackFixture.Payment();
         await client.MakePaymentAsync(payment, _stack.Bearer("payments:write", "*/*"));
-        using var admin = GrpcChannel.ForAddress(_stack.Stack.AdminAddresses[0], new() { HttpHandler = _stack.Credentials.Handler(), DisposeHttpClient = true });
+        using var admin = GrpcChannel.ForAddress(
+            _stack.Stack.AdminAddresses[0],
+            new() { HttpHandler = _stack.Credentials.Handler(), DisposeHttpClient = true });
         var freeze = new SetAccountStatusRequest
         {
             TransactionId = Guid.NewGuid().ToString(),
@@ -77,7 +88,8 @@ public sealed class SecuredServers(SecuredStack stack)
             PaymentType = payment.PaymentType,
             AccountStatus = AccountStatus.Frozen,
         };
-        await new BillingAdminService.BillingAdminServiceClient(admin).SetAccountStatusAsync(freeze, _stack.Bearer("admin", "*/*"));
+        await new BillingAdminService.BillingAdminServiceClient(admin).SetAccountStatusAsync(
+            freeze, _stack.Bearer("admin", "*/*"));
         var request = new ListStatementRequest { AccountId = payment.AccountId, PaymentType = payment.PaymentType };
 
         var told = await EntryAsync(client, request, _stack.Bearer("balances:read admin", "*/*"));
@@ -86,7 +98,8 @@ public sealed class SecuredServers(SecuredStack stack)
             _stack.Stack.Folder,
             ["audit", "--who", $"{payment.PaymentType}/{payment.AccountId}", "--postgres", _stack.ConnectionString]);
 
-        Assert.Equal((payment.TransactionId, new Principal { Subject = "somebody" }), (told.TransactionId, told.Principal));
+        Assert.Equal(
+            (payment.TransactionId, new Principal { Subject = "somebody" }), (told.TransactionId, told.Principal));
         Assert.Equal((payment.TransactionId, null), (untold.TransactionId, untold.Principal));
         Assert.Equal(0, exitCode);
         Assert.Contains($"{payment.TransactionId}  somebody", output, StringComparison.Ordinal);
@@ -97,10 +110,12 @@ public sealed class SecuredServers(SecuredStack stack)
     [Fact]
     public async Task A_proxy_exposes_for_how_long_its_certificate_is_valid()
     {
-        using var http = new HttpClient(_stack.Credentials.Handler()) { BaseAddress = new Uri(_stack.Stack.AdminAddresses[0]) };
+        using var http =
+            new HttpClient(_stack.Credentials.Handler()) { BaseAddress = new Uri(_stack.Stack.AdminAddresses[0]) };
         http.DefaultRequestHeaders.Authorization = new("Bearer", _stack.Token("admin", "*/*"));
 
-        var metrics = await http.GetStringAsync(new Uri("/metrics", UriKind.Relative), TestContext.Current.CancellationToken);
+        var metrics = await http.GetStringAsync(
+            new Uri("/metrics", UriKind.Relative), TestContext.Current.CancellationToken);
 
         Assert.Matches("(?m)^billing_tls_validity_seconds{.*billing_tls_file=\"certificate\".*} [0-9]{6}", metrics);
     }
@@ -148,7 +163,8 @@ public sealed class SecuredServers(SecuredStack stack)
         options.Properties["connections.max.idle.ms"] = "1000";
         var refusals = 0;
         await SetPasswordAsync("proxy", "of-before");
-        using var client = KafkaClients.Admin(options.Admin("changing"), e => refusals += e.Code == ErrorCode.Local_Authentication ? 1 : 0);
+        using var client = KafkaClients.Admin(
+            options.Admin("changing"), e => refusals += e.Code == ErrorCode.Local_Authentication ? 1 : 0);
 
         Assert.NotEmpty(client.GetMetadata(Patience).Brokers);
         var before = refusals;
@@ -172,10 +188,13 @@ public sealed class SecuredServers(SecuredStack stack)
     public async Task A_balance_backend_that_starts_before_the_brokers_have_its_new_password_follows_the_events()
     {
         await SetPasswordAsync("balance-backend", "former");
-        var topics = new KafkaTopics(Options.Create(await ChangingAsync("balance-backend", "former")), TimeProvider.System, NullLogger<KafkaTopics>.Instance);
+        var topics = new KafkaTopics(
+            Options.Create(await ChangingAsync("balance-backend", "former")),
+            TimeProvider.System, NullLogger<KafkaTopics>.Instance);
         using var follower = new EventFollower(
             Options.Create(await ChangingAsync("balance-backend", "new", former: "former")), new Unread(), topics,
-            new Supervisor(new ApplicationLifetime(NullLogger<ApplicationLifetime>.Instance), NullLogger<Supervisor>.Instance),
+            new Supervisor(
+                new ApplicationLifetime(NullLogger<ApplicationLifetime>.Instance), NullLogger<Supervisor>.Instance),
             TimeProvider.System, NullLogger<EventFollower>.Instance);
 
         await follower.StartAsync(TestContext.Current.CancellationToken);
@@ -195,7 +214,8 @@ public sealed class SecuredServers(SecuredStack stack)
         foreach (var connectionString in (string[])[plain.ConnectionString, foreign.ConnectionString])
         {
             await using var connection = new NpgsqlConnection(connectionString);
-            await Assert.ThrowsAnyAsync<NpgsqlException>(() => connection.OpenAsync(TestContext.Current.CancellationToken));
+            await Assert.ThrowsAnyAsync<NpgsqlException>(
+                () => connection.OpenAsync(TestContext.Current.CancellationToken));
         }
         File.Delete(file);
     }
@@ -208,8 +228,13 @@ public sealed class SecuredServers(SecuredStack stack)
         var bad = _stack.Token("payments:write", "*/*")[..^3] + "AAA";
         await client.MakePaymentAsync(StackFixture.Payment(), new Metadata { { "authorization", "Bearer " + good } });
         await Assert.ThrowsAsync<RpcException>(
-            () => client.MakePaymentAsync(StackFixture.Payment(), new Metadata { { "authorization", "Bearer " + bad } }).ResponseAsync);
-        string[] secrets = [.. _stack.Credentials.Brokers.Passwords.Values, new NpgsqlConnectionStringBuilder(_stack.ConnectionString).Password!, good, bad];
+            () => client.MakePaymentAsync(
+                StackFixture.Payment(), new Metadata { { "authorization", "Bearer " + bad } }).ResponseAsync);
+        string[] secrets =
+        [
+            .. _stack.Credentials.Brokers.Passwords.Values,
+            new NpgsqlConnectionStringBuilder(_stack.ConnectionString).Password!, good, bad,
+        ];
 
         var output = new List<string>();
         foreach (var log in Directory.EnumerateFiles(_stack.Stack.Folder.Logs))
@@ -218,15 +243,18 @@ public sealed class SecuredServers(SecuredStack stack)
         }
         foreach (var process in _stack.Stack.Processes)
         {
-            output.Add(await File.ReadAllTextAsync($"/proc/{process.Id}/cmdline", TestContext.Current.CancellationToken));
+            output.Add(
+                await File.ReadAllTextAsync($"/proc/{process.Id}/cmdline", TestContext.Current.CancellationToken));
         }
 
         Assert.True(output.Count > 8);
         Assert.All(secrets, secret => Assert.True(secret.Length > 20));
-        Assert.DoesNotContain(output, text => text.Contains("PRIVATE KEY", StringComparison.Ordinal) || Array.Exists(secrets, secret => text.Contains(secret, StringComparison.Ordinal)));
+        Assert.DoesNotContain(output, text => text.Contains("PRIVATE KEY", StringComparison.Ordinal)
+            || Array.Exists(secrets, secret => text.Contains(secret, StringComparison.Ordinal)));
     }
 
-    private static async Task<StatementEntry> EntryAsync(BillingService.BillingServiceClient client, ListStatementRequest request, Metadata headers)
+    private static async Task<StatementEntry> EntryAsync(
+        BillingService.BillingServiceClient client, ListStatementRequest request, Metadata headers)
     {
         using var call = client.StreamStatement(request, headers);
         Assert.True(await call.ResponseStream.MoveNext(TestContext.Current.CancellationToken));
@@ -236,15 +264,18 @@ public sealed class SecuredServers(SecuredStack stack)
     // The name of a reply topic contains its proxy's id, so only its beginning is known.
     private string Existing(string beginning)
     {
-        using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers });
-        return admin.GetMetadata(Patience).Topics.Select(t => t.Topic).First(t => t.StartsWith(beginning, StringComparison.Ordinal));
+        using var admin = KafkaClients.Admin(
+            new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers });
+        return admin.GetMetadata(Patience).Topics.Select(t => t.Topic)
+            .First(t => t.StartsWith(beginning, StringComparison.Ordinal));
     }
 
     private async Task<long> EncryptedSessionsAsync(int minimum)
     {
         await using var database = NpgsqlDataSource.Create(_stack.ConnectionString);
         await using var sessions = database.CreateCommand(
-            "select least($1, count(*) filter (where ssl)) from pg_stat_ssl join pg_stat_activity using (pid) where client_addr is not null and pid <> pg_backend_pid()");
+            "select least($1, count(*) filter (where ssl)) from pg_stat_ssl join pg_stat_activity using (pid) where "
+            + "client_addr is not null and pid <> pg_backend_pid()");
         sessions.Parameters.AddWithValue((long)minimum);
         return (long)(await sessions.ExecuteScalarAsync())!;
     }
@@ -252,7 +283,8 @@ public sealed class SecuredServers(SecuredStack stack)
     // The account of a user for SCRAM, which an administrator may change while the brokers run.
     private async Task SetPasswordAsync(string user, string password)
     {
-        using var administrator = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers });
+        using var administrator = KafkaClients.Admin(
+            new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers });
         await administrator.AlterUserScramCredentialsAsync([new UserScramCredentialUpsertion
         {
             User = user,
@@ -263,7 +295,12 @@ public sealed class SecuredServers(SecuredStack stack)
 
     private async Task<KafkaOptions> ChangingAsync(string user, string password, string former = "")
     {
-        var options = new KafkaOptions { BootstrapServers = _stack.Stack.Kafka!.SecuredServers, FormerPassword = former, StartTimeout = Patience };
+        var options = new KafkaOptions
+        {
+            BootstrapServers = _stack.Stack.Kafka!.SecuredServers,
+            FormerPassword = former,
+            StartTimeout = Patience,
+        };
         foreach (var (name, value) in await PropertiesAsync(user))
         {
             options.Properties[name] = value;
@@ -278,7 +315,8 @@ public sealed class SecuredServers(SecuredStack stack)
         var properties = new Dictionary<string, string>
         {
             ["bootstrap.servers"] = _stack.Stack.Kafka!.SecuredServers,
-            ["socket.connection.setup.timeout.ms"] = ((int)Patience.TotalMilliseconds).ToString(System.Globalization.CultureInfo.InvariantCulture),
+            ["socket.connection.setup.timeout.ms"] = ((int)Patience.TotalMilliseconds)
+                .ToString(System.Globalization.CultureInfo.InvariantCulture),
         };
         foreach (var file in Directory.EnumerateFiles(_stack.Credentials.SecretsOf(user)))
         {

@@ -4,7 +4,8 @@ using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>After a crash, the server may assign sequence numbers again that Marten has already used for tombstones.</summary>
+/// <summary>After a crash, the server may assign sequence numbers again that Marten has already used for
+/// tombstones.</summary>
 [Collection(InOneProcess.Name)]
 public sealed class SequenceNumbers(EmbeddedStack stack)
 {

@@ -25,7 +25,8 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
         await backend.EnsureEventStoreAsync(Token);
 
         var account = await EventStoreFixture.AppendAsync(
-            backend.Database().Store, "visa/" + StackFixture.NewAccount(), EventStoreFixture.Opened, EventStoreFixture.Facts(3));
+            backend.Database().Store, "visa/" + StackFixture.NewAccount(),
+            EventStoreFixture.Opened, EventStoreFixture.Facts(3));
 
         Assert.Equal(3, account.Version);
     }
@@ -65,7 +66,8 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
         var servers = store.NewBackend(connection.ConnectionString).Database().Servers;
         var waiting = servers.AskAsync("select pg_sleep(100)", Token);
         await using var busy = NpgsqlDataSource.Create(store.Postgres.ConnectionString);
-        await using var sleeping = busy.CreateCommand("select exists (select from pg_stat_activity where wait_event = 'PgSleep')");
+        await using var sleeping = busy.CreateCommand(
+            "select exists (select from pg_stat_activity where wait_event = 'PgSleep')");
         while (await sleeping.ExecuteScalarAsync(Token) is not true)
         {
         }
@@ -120,7 +122,8 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
         await using var folder = StackFolder.Create();
         using var ports = new FreePorts();
         await using var away = await LocalPostgres.StartNewAsync(folder, ports, cancellationToken: Token);
-        var connection = new NpgsqlConnectionStringBuilder(away.ConnectionString) { Host = $"127.0.0.1:1,127.0.0.1:{away.Port}" };
+        var connection =
+            new NpgsqlConnectionStringBuilder(away.ConnectionString) { Host = $"127.0.0.1:1,127.0.0.1:{away.Port}" };
         var servers = store.NewBackend(connection.ConnectionString).Database().Servers;
         await away.StopAsync();
 
@@ -134,7 +137,9 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
     [Fact]
     public async Task The_port_of_a_single_server_may_follow_its_name()
     {
-        var connection = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString) { Host = $"127.0.0.1:{store.Postgres.Port}", Port = 1 };
+        var connection = new NpgsqlConnectionStringBuilder(
+            store.Postgres.ConnectionString)
+        { Host = $"127.0.0.1:{store.Postgres.Port}", Port = 1 };
 
         await store.NewBackend(connection.ConnectionString).EnsureEventStoreAsync(Token);
     }
@@ -142,12 +147,15 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
     [Fact]
     public async Task Servers_without_a_primary_are_asked_again_until_the_start_has_taken_too_long()
     {
-        var connection = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString) { Host = "127.0.0.1:1,127.0.0.1:2" };
+        var connection =
+            new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString) { Host = "127.0.0.1:1,127.0.0.1:2" };
         var backend = store.NewBackend(connection.ConnectionString, ("StartTimeout", "00:00:01"));
 
         var failure = await Record.ExceptionAsync(() => backend.EnsureEventStoreAsync(Token));
 
-        Assert.Contains("PostgreSQL at 127.0.0.1:1,127.0.0.1:2, database 'billing', cannot be used", failure?.Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "PostgreSQL at 127.0.0.1:1,127.0.0.1:2, database 'billing', cannot be used",
+            failure?.Message, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -156,8 +164,11 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
         await using var folder = StackFolder.Create();
         using var ports = new FreePorts();
         await using var postgres = await LocalPostgres.StartNewAsync(
-            folder, ports, settings: new Dictionary<string, string> { ["wal_level"] = "replica", ["max_wal_senders"] = "2" }, cancellationToken: Token);
-        var backend = store.NewBackend(new NpgsqlConnectionStringBuilder(postgres.ConnectionString) { CommandTimeout = 1 }.ConnectionString);
+            folder, ports,
+            settings: new Dictionary<string, string> { ["wal_level"] = "replica", ["max_wal_senders"] = "2" },
+            cancellationToken: Token);
+        var backend = store.NewBackend(
+            new NpgsqlConnectionStringBuilder(postgres.ConnectionString) { CommandTimeout = 1 }.ConnectionString);
         await backend.EnsureEventStoreAsync(Token);
         await using var source = NpgsqlDataSource.Create(postgres.ConnectionString);
         async Task<object?> AskAsync(string question)
@@ -181,7 +192,9 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
 
         // The server may answer to the cancellation before the session is ended.
         var patient = store.NewBackend(
-            new NpgsqlConnectionStringBuilder(postgres.ConnectionString) { Host = $"127.0.0.1:{postgres.Port},127.0.0.1:1" }.ConnectionString);
+            new NpgsqlConnectionStringBuilder(
+                postgres.ConnectionString)
+            { Host = $"127.0.0.1:{postgres.Port},127.0.0.1:1" }.ConnectionString);
         for (var tries = 0; tries < 60; tries++)
         {
             using var stopping = new CancellationTokenSource();
@@ -191,7 +204,9 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
                 1 => BeginEpochAsync(patient, stopping.Token),
                 _ => patient.Database().Store.HeldShardsAsync(stopping.Token),
             };
-            while (!committing.IsCompleted && await AskAsync("select exists (select from pg_stat_activity where wait_event = 'SyncRep')") is not true)
+            while (!committing.IsCompleted
+                && await AskAsync(
+                    "select exists (select from pg_stat_activity where wait_event = 'SyncRep')") is not true)
             {
             }
             await stopping.CancelAsync();
@@ -202,12 +217,14 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
     private NpgsqlConnectionStringBuilder PrimaryBehind(int port) =>
         new(store.Postgres.ConnectionString) { Host = $"127.0.0.1:{port},127.0.0.1:{store.Postgres.Port}" };
 
-    private static Task AppendAsync(ServiceProvider backend, CancellationToken cancellationToken) => backend.Database().Store.AppendAsync(
-        [NewEvent.Of(
-            "visa/" + StackFixture.NewAccount(), EventStoreFixture.Facts(1).StatedOn(EventStoreFixture.Opened).Single(),
-            EventStoreFixture.Opened)],
-        [], cancellationToken);
+    private static Task AppendAsync(ServiceProvider backend, CancellationToken cancellationToken) =>
+        backend.Database().Store.AppendAsync(
+            [NewEvent.Of(
+                "visa/" + StackFixture.NewAccount(),
+                EventStoreFixture.Facts(1).StatedOn(EventStoreFixture.Opened).Single(), EventStoreFixture.Opened)],
+            [], cancellationToken);
 
-    private static Task<Dictionary<SourcePartition, long>> BeginEpochAsync(ServiceProvider backend, CancellationToken cancellationToken) => backend.Database().Store.BeginEpochsAsync(
+    private static Task<Dictionary<SourcePartition, long>> BeginEpochAsync(
+        ServiceProvider backend, CancellationToken cancellationToken) => backend.Database().Store.BeginEpochsAsync(
         [new PartitionEpoch(new SourcePartition(Guid.NewGuid().ToString(), 0), 0)], Guid.NewGuid(), cancellationToken);
 }

@@ -13,7 +13,8 @@ namespace Billing.IntegrationTests.Services;
 
 /// <summary>Two databases of one event store, and moves of shards between them.</summary>
 [Collection(OverEventStore.Name)]
-public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : IClassFixture<MovableStore>, IAsyncLifetime
+public sealed class ShardMoves(EventStoreFixture store, MovableStore movable)
+    : IClassFixture<MovableStore>, IAsyncLifetime
 {
     private static readonly string Stream = MovableStore.Stream;
     private static readonly Guid Closed = MovableStore.Closed;
@@ -37,7 +38,9 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
 
     [Fact]
     public async Task A_new_store_has_all_shards_in_the_first_database() =>
-        Assert.Equal([("one", Shard.Count), ("two", 0)], (await _services.ListShardsAsync(Stop)).Select(database => (database.Name, database.Shards.Count)));
+        Assert.Equal(
+            [("one", Shard.Count), ("two", 0)],
+            (await _services.ListShardsAsync(Stop)).Select(database => (database.Name, database.Shards.Count)));
 
     [Fact]
     public void The_database_computes_the_same_shards()
@@ -62,21 +65,27 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
         Assert.Equal(before, await RowsAsync(1));
         Assert.Empty(await RowsAsync(0));
         // Each event took one number of its sequence.
-        await ExecuteAsync(1, $"do $$ begin assert (select last_value from billing.mt_events_sequence) = {events}; end $$");
+        await ExecuteAsync(
+            1, $"do $$ begin assert (select last_value from billing.mt_events_sequence) = {events}; end $$");
         // What it knows of the shards is out of date, which it learns by the first read.
-        Assert.True(EventStoreFailure.IsUnavailable((await Record.ExceptionAsync(() => Reader().LoadAsync([Stream], EventStoreFixture.Opened, Stop)))!));
-        Assert.Equal(movable.Account with { Head = null, Incarnation = 2 }, (await Reader().LoadAsync([Stream], EventStoreFixture.Opened, Stop))[Stream]);
+        Assert.True(EventStoreFailure.IsUnavailable(
+            (await Record.ExceptionAsync(() => Reader().LoadAsync([Stream], EventStoreFixture.Opened, Stop)))!));
+        Assert.Equal(
+            movable.Account with { Head = null, Incarnation = 2 },
+            (await Reader().LoadAsync([Stream], EventStoreFixture.Opened, Stop))[Stream]);
         var refused = await Record.ExceptionAsync(() => AppendAsync(0, Stream, EventStoreFixture.Facts(1)));
         Assert.Equal([TheShard], EventStoreFailure.ShardsElsewhere(refused!)!);
-        await Assert.ThrowsAsync<PostgresException>(() => Databases[0].Store.FindReceiptsAsync([new CommandId(Closed, Stream)], [], Stop));
-        var receipts = await Databases[1].Store.FindReceiptsAsync([new CommandId(Closed, Stream), new CommandId(Guid.NewGuid(), Stream)], [], Stop);
+        await Assert.ThrowsAsync<PostgresException>(
+            () => Databases[0].Store.FindReceiptsAsync([new CommandId(Closed, Stream)], [], Stop));
+        var receipts = await Databases[1].Store
+            .FindReceiptsAsync([new CommandId(Closed, Stream), new CommandId(Guid.NewGuid(), Stream)], [], Stop);
         Assert.Equal(Wire.V1.Event.FactOneofCase.None, Assert.Single(receipts).Value.FactCase);
         await AppendAsync(1, Stream, EventStoreFixture.Facts(1));
         await AuditAsync();
     }
 
-    /// <summary>Each database has closed a command under the same sequence number, before the move, between two passes of it, or just before the shard is
-    /// closed.</summary>
+    /// <summary>Each database has closed a command under the same sequence number, before the move, between two passes
+    /// of it, or just before the shard is closed.</summary>
     [Theory]
     [InlineData("")]
     [InlineData("copying accounts")]
@@ -91,21 +100,28 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
             if (doing == "copying accounts")
             {
                 // As many events as in the first database were recorded in the second one before it closes a command.
-                var number = NumberAsync(0, when.Length > 0 ? "last_value + 1 from billing.mt_events_sequence" : "max(seq_id) from billing.mt_events where stream_id = 'mt_tombstone'")
+                var number = NumberAsync(0, when.Length > 0
+                    ? "last_value + 1 from billing.mt_events_sequence"
+                    : "max(seq_id) from billing.mt_events where stream_id = 'mt_tombstone'")
                     .GetAwaiter().GetResult();
-                ExecuteAsync(1, $"select setval('billing.mt_events_sequence', {number}, false)").GetAwaiter().GetResult();
-                Databases[1].Store.CloseAsync([(new CommandId(Guid.NewGuid(), other), null)], [], Stop).GetAwaiter().GetResult();
+                ExecuteAsync(1, $"select setval('billing.mt_events_sequence', {number}, false)").GetAwaiter()
+                    .GetResult();
+                Databases[1].Store.CloseAsync([(new CommandId(Guid.NewGuid(), other), null)], [], Stop).GetAwaiter()
+                    .GetResult();
             }
             if (doing == when)
             {
-                Databases[0].Store.CloseAsync([(new CommandId(Guid.NewGuid(), Stream), null)], [], Stop).GetAwaiter().GetResult();
+                Databases[0].Store.CloseAsync([(new CommandId(Guid.NewGuid(), Stream), null)], [], Stop).GetAwaiter()
+                    .GetResult();
             }
         }
 
         await MoveAsync("two", Meanwhile);
 
         Assert.Empty(await RowsAsync(0));
-        Assert.Equal(when.Length == 0 ? 1 : 2, (await RowsAsync(1)).Count(row => row.Contains("mt_tombstone", StringComparison.Ordinal)));
+        Assert.Equal(
+            when.Length == 0 ? 1 : 2,
+            (await RowsAsync(1)).Count(row => row.Contains("mt_tombstone", StringComparison.Ordinal)));
         await AuditAsync();
         await MoveAsync("one");
         Assert.Empty(await RowsAsync(1));
@@ -130,7 +146,8 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
         }
     }
 
-    /// <summary>Killed at one step on the way to the other database, undone or not, and at another step on the way back.</summary>
+    /// <summary>Killed at one step on the way to the other database, undone or not, and at another
+    /// step on the way back.</summary>
     [Theory]
     [InlineData("copying accounts", "two", "closing it", "one")]
     [InlineData("copying events, pass 1", "one", "deleting what is left", "two")]
@@ -138,14 +155,17 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
     [InlineData("closing it", "one", "copying accounts", "one")]
     [InlineData("deleting what is left", "one", "copying events, pass 1", "two")]
     [InlineData("deleting what is left", "two", "deleting what is left", "two")]
-    public async Task A_move_that_was_interrupted_can_be_undone_or_completed_and_leaves_no_rows_behind(string first, string then, string second, string end)
+    public async Task A_move_that_was_interrupted_can_be_undone_or_completed_and_leaves_no_rows_behind(
+        string first, string then, string second, string end)
     {
         foreach (var (when, to) in ((string, string)[])[(first, then), (second, end)])
         {
             var holder = await HolderAsync();
-            await Assert.ThrowsAsync<InvalidOperationException>(() => MoveAsync(holder == 0 ? "two" : "one", doing => Interrupt(doing == when)));
+            await Assert.ThrowsAsync<InvalidOperationException>(
+                () => MoveAsync(holder == 0 ? "two" : "one", doing => Interrupt(doing == when)));
             await AppendWhereItIsAsync();
-            await Databases[await HolderAsync()].Store.CloseAsync([(new CommandId(Guid.NewGuid(), Stream), null)], [], Stop);
+            await Databases[await HolderAsync()].Store
+                .CloseAsync([(new CommandId(Guid.NewGuid(), Stream), null)], [], Stop);
 
             await MoveAsync(to);
 
@@ -155,18 +175,20 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
         }
     }
 
-    /// <summary>A database was restored to an earlier time than a move from it that was interrupted: the other one has copies of what the first has lost, and
-    /// records otherwise now.</summary>
+    /// <summary>A database was restored to an earlier time than a move from it that was interrupted:
+    /// the other one has copies of what the first has lost, and records otherwise now.</summary>
     [Fact]
     public async Task What_an_interrupted_move_has_copied_and_is_no_longer_so_does_not_stop_the_next_one()
     {
-        await Assert.ThrowsAsync<InvalidOperationException>(() => MoveAsync("two", doing => Interrupt(doing == "closing it")));
+        await Assert.ThrowsAsync<InvalidOperationException>(
+            () => MoveAsync("two", doing => Interrupt(doing == "closing it")));
         var lost = StreamIn(theShard: true);
         await ExecuteAsync(1, $"""
             insert into billing.mt_streams (id, version, timestamp, created) values ('{lost}', 1, now(), now());
             insert into billing.mt_events (seq_id, id, stream_id, version, data, type, timestamp)
             select nextval('billing.mt_events_sequence'), gen_random_uuid(), n.stream, n.version, e.data, e.type, now()
-            from billing.mt_events e, (values ('{lost}', 1), ('{Stream}', 252), ('{Stream}', 253), ('{Stream}', 254)) n(stream, version)
+            from billing.mt_events e, (values ('{lost}', 1), ('{Stream}', 252), ('{Stream}', 253),
+                ('{Stream}', 254)) n(stream, version)
             where e.stream_id = '{Stream}' and e.version = 1;
             update billing.mt_events set version = 255 where stream_id = '{Stream}' and version = 7
             """);
@@ -186,10 +208,12 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
     [InlineData("closing it", true)]
     [InlineData("copying events, pass 1", false)]
     [InlineData("closing it", false)]
-    public async Task An_account_that_is_archived_or_no_longer_so_during_a_move_is_so_in_the_other_database(string when, bool isArchived)
+    public async Task An_account_that_is_archived_or_no_longer_so_during_a_move_is_so_in_the_other_database(
+        string when, bool isArchived)
     {
         string Archive(bool so) =>
-            $"update billing.mt_streams set is_archived = {so} where id = '{Stream}'; update billing.mt_events set is_archived = {so} where stream_id = '{Stream}'";
+            $"update billing.mt_streams set is_archived = {so} where id = '{Stream}'; "
+            + $"update billing.mt_events set is_archived = {so} where stream_id = '{Stream}'";
         await ExecuteAsync(0, Archive(!isArchived));
         List<string> before = [];
 
@@ -207,10 +231,19 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
     }
 
     [Theory]
-    [InlineData("alter table billing.mt_events add column more int not null default 0; alter table billing.mt_events alter column more drop default", "alter table billing.mt_events drop column more")]
-    [InlineData("alter table billing.open_holds add column more int not null default 0; alter table billing.open_holds alter column more drop default", "alter table billing.open_holds drop column more")]
-    [InlineData("alter table billing.mt_events add constraint more check (false) not valid", "alter table billing.mt_events drop constraint more")]
-    public async Task A_move_that_fails_while_the_shard_is_closed_opens_it_again_and_can_be_made_later(string change, string gone)
+    [InlineData(
+        "alter table billing.mt_events add column more int not null default 0; "
+            + "alter table billing.mt_events alter column more drop default",
+        "alter table billing.mt_events drop column more")]
+    [InlineData(
+        "alter table billing.open_holds add column more int not null default 0; "
+            + "alter table billing.open_holds alter column more drop default",
+        "alter table billing.open_holds drop column more")]
+    [InlineData(
+        "alter table billing.mt_events add constraint more check (false) not valid",
+        "alter table billing.mt_events drop constraint more")]
+    public async Task A_move_that_fails_while_the_shard_is_closed_opens_it_again_and_can_be_made_later(
+        string change, string gone)
     {
         var fresh = StreamIn(theShard: true);
         var failure = await Assert.ThrowsAsync<StoreCopyException>(() => MoveAsync("two", doing =>
@@ -250,14 +283,19 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
         var begun = DateTimeOffset.UnixEpoch;
         var hold = new PaymentAuthorised(Guid.NewGuid(), 5, "USD", begun, begun) { Balance = 0 };
         await AppendAsync(0, Stream, [hold]);
-        await ExecuteAsync(1, $"insert into billing.open_holds (stream_id, payment_id, expires_at) values ('{Stream}', '{hold.TransactionId}', now() - interval '1 day')");
+        await ExecuteAsync(
+            1,
+            $"insert into billing.open_holds (stream_id, payment_id, expires_at) values ('{Stream}', "
+                + $"'{hold.TransactionId}', now() - interval '1 day')");
 
         Assert.Empty(await Databases[1].Store.TakeDueHoldsAsync(TimeProvider.System.GetUtcNow(), 9, Stop));
         await ExecuteAsync(0, $"update billing.shards set moving_to = 'two' where number = {TheShard}");
         Assert.Empty(await Databases[0].Store.TakeDueHoldsAsync(TimeProvider.System.GetUtcNow(), 9, Stop));
         await ExecuteAsync(0, $"update billing.shards set moving_to = null where number = {TheShard}");
 
-        Assert.Equal(new CommandId(hold.TransactionId, Stream), Assert.Single(await Databases[0].Store.TakeDueHoldsAsync(TimeProvider.System.GetUtcNow(), 9, Stop)));
+        Assert.Equal(
+            new CommandId(hold.TransactionId, Stream),
+            Assert.Single(await Databases[0].Store.TakeDueHoldsAsync(TimeProvider.System.GetUtcNow(), 9, Stop)));
     }
 
     [Theory]
@@ -327,7 +365,9 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
     public async Task A_move_from_or_to_a_server_that_is_not_there_does_not_begin()
     {
         await using var services = store.NewBackend(
-            "", ("Databases:one", _connections[0]), ("Databases:two", new NpgsqlConnectionStringBuilder(_connections[1]) { Host = "127.0.0.1", Port = 1 }.ConnectionString));
+            "", ("Databases:one", _connections[0]), (
+                "Databases:two",
+                new NpgsqlConnectionStringBuilder(_connections[1]) { Host = "127.0.0.1", Port = 1 }.ConnectionString));
 
         await Assert.ThrowsAnyAsync<NpgsqlException>(
             () => services.MoveShardAsync(TheShard, "two", doing => throw new InvalidOperationException(doing), Stop));
@@ -357,7 +397,8 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
     {
         // As if the move had ended between closing the shard and opening it.
         await ExecuteAsync(0, $"update billing.shards set moving_to = 'two' where number = {TheShard}");
-        Assert.NotNull(EventStoreFailure.ShardsElsewhere((await Record.ExceptionAsync(() => AppendAsync(0, Stream, EventStoreFixture.Facts(1))))!));
+        Assert.NotNull(EventStoreFailure.ShardsElsewhere(
+            (await Record.ExceptionAsync(() => AppendAsync(0, Stream, EventStoreFixture.Facts(1))))!));
         await Assert.ThrowsAsync<AuditException>(AuditAsync);
 
         await MoveAsync(to);
@@ -377,7 +418,11 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
 
         var back = MoveAsync("one");
         await Poll.UntilAsync(
-            async () => await NumberAsync(0, $"count(*) from pg_locks where locktype = 'advisory' and classid = {ShardMove.MoveLock} and not granted") > 0, Stop);
+            async () => await NumberAsync(
+                0,
+                "count(*) from pg_locks where locktype = 'advisory' and classid = "
+                    + $"{ShardMove.MoveLock} and not granted") > 0,
+            Stop);
         await ExecuteAsync(0, $"update billing.shards set moving_to = 'two' where number = {TheShard}");
         await killed.CloseAsync();
         await back;
@@ -394,11 +439,15 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
         {
             if (doing == "closing it")
             {
-                // Meanwhile its sessions are lost, the shard is closed and opened again by somebody else, and this one goes on.
-                ExecuteAsync(0, $"update billing.shards set moving_to = 'two' where number = {TheShard}").GetAwaiter().GetResult();
+                // Meanwhile its sessions are lost, the shard is closed and opened again by somebody else,
+                // and this one goes on.
+                ExecuteAsync(0, $"update billing.shards set moving_to = 'two' where number = {TheShard}").GetAwaiter()
+                    .GetResult();
                 ExecuteAsync(1, $"insert into billing.shards values ({TheShard}, 2, false) ").GetAwaiter().GetResult();
-                ExecuteAsync(0, $"update billing.shards set moving_to = null, epoch = 3 where number = {TheShard}").GetAwaiter().GetResult();
-                ExecuteAsync(1, $"update billing.shards set epoch = 9 where number = {TheShard}").GetAwaiter().GetResult();
+                ExecuteAsync(0, $"update billing.shards set moving_to = null, epoch = 3 where number = {TheShard}")
+                    .GetAwaiter().GetResult();
+                ExecuteAsync(1, $"update billing.shards set epoch = 9 where number = {TheShard}").GetAwaiter()
+                    .GetResult();
                 late++;
             }
         });
@@ -431,7 +480,8 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
         "There is no database 'three'; there are one, two.",
         (await Assert.ThrowsAsync<StoreCopyException>(() => MoveAsync("three"))).Message);
 
-    /// <summary>Restored to a moment of a move at which the shard was closed: what was recorded after the move is lost.</summary>
+    /// <summary>Restored to a moment of a move at which the shard was closed: what was recorded after
+    /// the move is lost.</summary>
     [Fact]
     public async Task A_shard_that_was_being_moved_begins_a_new_incarnation_too_when_its_databases_were_restored()
     {
@@ -441,7 +491,9 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
         await _services.BeginIncarnationAsync(Stop);
         await MoveAsync("two");
 
-        Assert.InRange((await Reader().LoadAsync([Stream], EventStoreFixture.Opened, Stop))[Stream].Incarnation, begun, long.MaxValue);
+        Assert.InRange(
+            (await Reader().LoadAsync([Stream], EventStoreFixture.Opened, Stop))[Stream].Incarnation,
+            begun, long.MaxValue);
     }
 
     [Fact]
@@ -456,7 +508,8 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
         Assert.Empty(await store.BeginEpochsAsync([new PartitionEpoch(partition, begun[partition])], owner, Stop));
     }
 
-    /// <summary>Restored to the moment between the two statements that open the shard there and close it here.</summary>
+    /// <summary>Restored to the moment between the two statements that open the shard there
+    /// and close it here.</summary>
     [Fact]
     public async Task A_shard_that_had_been_moved_stays_where_it_is_open_when_its_databases_were_restored()
     {
@@ -465,12 +518,19 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
 
         await _services.BeginIncarnationAsync(Stop);
 
-        Assert.Equal(("two", TheShard), (from database in await _services.ListShardsAsync(Stop) from shard in database.Shards where shard == TheShard select (database.Name, shard)).Single());
-        await ExecuteAsync(1, $"do $$ begin assert (select epoch from billing.shards where number = {TheShard}) > 1000; end $$");
-        await ExecuteAsync(0, $"do $$ begin assert (select epoch from billing.shards where number = {TheShard}) = 1; end $$");
+        Assert.Equal(("two", TheShard), (from database in await _services.ListShardsAsync(
+            Stop)
+                                         from shard in database.Shards
+                                         where shard == TheShard
+                                         select (database.Name, shard)).Single());
+        await ExecuteAsync(
+            1, $"do $$ begin assert (select epoch from billing.shards where number = {TheShard}) > 1000; end $$");
+        await ExecuteAsync(
+            0, $"do $$ begin assert (select epoch from billing.shards where number = {TheShard}) = 1; end $$");
     }
 
-    /// <summary>Restored to a time before a move away from it, and used for a while although it no longer was the one.</summary>
+    /// <summary>Restored to a time before a move away from it, and used for a while although it no
+    /// longer was the one.</summary>
     [Fact]
     public async Task A_database_that_has_recorded_something_else_for_a_shard_does_not_get_it()
     {
@@ -492,7 +552,9 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
         var other = await store.NewDatabaseAsync();
         await store.NewBackend(other).EnsureEventStoreAsync(Stop);
 
-        var refused = await Assert.ThrowsAsync<Hosting.StartupException>(() => store.NewBackend("", ("Databases:one", _connections[0]), ("Databases:a", other)).EnsureEventStoreAsync(Stop));
+        var refused = await Assert.ThrowsAsync<Hosting.StartupException>(
+            () => store.NewBackend("", ("Databases:one", _connections[0]), ("Databases:a", other))
+                .EnsureEventStoreAsync(Stop));
 
         Assert.Contains("a and one both hold shard", refused.Message, StringComparison.Ordinal);
     }
@@ -522,7 +584,8 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
             await _services.MoveShardAsync(shard, "two", _ => { }, Stop);
         }
 
-        var failure = await Assert.ThrowsAsync<Hosting.StartupException>(() => store.NewBackend(_connections[0]).EnsureEventStoreAsync(Stop));
+        var failure = await Assert.ThrowsAsync<Hosting.StartupException>(
+            () => store.NewBackend(_connections[0]).EnsureEventStoreAsync(Stop));
 
         Assert.Contains("Billing:EventStore:Databases lacks", failure.Message, StringComparison.Ordinal);
     }
@@ -531,7 +594,8 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
     public async Task A_database_that_answers_slowly_is_not_taken_for_one_without_shards()
     {
         await using var databases = new EventStoreDatabases(
-            Options.Create(new EventStoreOptions { ConnectionString = _connections[0] }), new ImpatientTime(), NullLogger<EventStoreDatabases>.Instance);
+            Options.Create(new EventStoreOptions { ConnectionString = _connections[0] }),
+            new ImpatientTime(), NullLogger<EventStoreDatabases>.Instance);
 
         await databases.EnsureAsync(Stop);
 
@@ -545,9 +609,11 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
     }
 
     private static string StreamIn(bool theShard) =>
-        Enumerable.Range(0, 10_000).Select(n => $"amex/other{n}").First(stream => Shard.Of(stream) == TheShard == theShard);
+        Enumerable.Range(0, 10_000).Select(n => $"amex/other{n}")
+            .First(stream => Shard.Of(stream) == TheShard == theShard);
 
-    private async Task<int> HolderAsync() => (await Databases[0].Store.HeldShardsAsync(Stop)).ContainsKey(TheShard) ? 0 : 1;
+    private async Task<int> HolderAsync() =>
+        (await Databases[0].Store.HeldShardsAsync(Stop)).ContainsKey(TheShard) ? 0 : 1;
 
     private async Task<long> NumberAsync(int place, string what)
     {
@@ -558,7 +624,10 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
 
     // Those of moves, as when a standby takes over.
     private void EndSessions(int place) => ExecuteAsync(
-        place, $"select pg_terminate_backend(pid, 10000) from pg_locks where locktype = 'advisory' and classid = {ShardMove.MoveLock} and objid = {TheShard} and granted and database = (select oid from pg_database where datname = current_database())")
+        place,
+        "select pg_terminate_backend(pid, 10000) from pg_locks where locktype = 'advisory' and classid = "
+            + $"{ShardMove.MoveLock} and objid = {TheShard} and granted and database = (select oid from pg_database "
+            + "where datname = current_database())")
         .GetAwaiter().GetResult();
 
     private static void Interrupt(bool now)
@@ -580,7 +649,8 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
         return await EventStoreFixture.AppendAsync(Databases[place].Store, stream, account, facts);
     }
 
-    private async Task AppendWhereItIsAsync() => await AppendAsync(await HolderAsync(), Stream, EventStoreFixture.Facts(3, seed: 5));
+    private async Task AppendWhereItIsAsync() =>
+        await AppendAsync(await HolderAsync(), Stream, EventStoreFixture.Facts(3, seed: 5));
 
     private async Task AuditAsync()
     {
@@ -593,10 +663,13 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable) : 
     {
         await using var database = NpgsqlDataSource.Create(_connections[place]);
         await using var select = database.CreateCommand($"""
-            select to_jsonb(s)::text from billing.mt_streams s where billing.shard_of(id) = {TheShard} and id <> 'mt_tombstone'
-            union all select (to_jsonb(e) - 'seq_id' - case when stream_id = 'mt_tombstone' then 'version' else '' end)::text from billing.mt_events e
+            select to_jsonb(s)::text from billing.mt_streams s where billing.shard_of(id) = {TheShard}
+                and id <> 'mt_tombstone'
+            union all select (to_jsonb(e) - 'seq_id' - case when stream_id = 'mt_tombstone' then 'version' else ''
+                end)::text from billing.mt_events e
                 where billing.shard_of(coalesce(data->>'StreamId', stream_id)) = {TheShard}
-            union all select to_jsonb(h)::text from billing.open_holds h where billing.shard_of(stream_id) = {TheShard} order by 1
+            union all select to_jsonb(h)::text from billing.open_holds h where billing.shard_of(stream_id) = {TheShard}
+                order by 1
             """);
         await using var rows = await select.ExecuteReaderAsync(Stop);
         List<string> found = [];

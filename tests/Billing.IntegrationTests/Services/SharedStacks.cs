@@ -18,16 +18,20 @@ public sealed class LongestFirst : ITestCollectionOrderer
 {
     private static readonly string[] Longest =
     [
-        OverFailingKafka.Name, nameof(LoadScenarios), OverKafka.Name, nameof(Measurements), InOneProcess.Name, SequentialStackTests.Name, nameof(EventFollowing),
+        OverFailingKafka.Name, nameof(LoadScenarios), OverKafka.Name, nameof(Measurements), InOneProcess.Name,
+        SequentialStackTests.Name, nameof(EventFollowing),
         nameof(BackgroundStacks), OverTls.Name, nameof(CommandLine), nameof(ReadSideOverKafka), OverEventStore.Name,
     ];
 
-    public IReadOnlyCollection<TTestCollection> OrderTestCollections<TTestCollection>(IReadOnlyCollection<TTestCollection> testCollections)
+    public IReadOnlyCollection<TTestCollection> OrderTestCollections<TTestCollection>(
+        IReadOnlyCollection<TTestCollection> testCollections)
         where TTestCollection : ITestCollection =>
         [.. testCollections.OrderBy(collection => RankOf(collection.TestCollectionDisplayName))];
 
     private static int RankOf(string collection) =>
-        Array.FindIndex(Longest, name => collection.Contains(name, StringComparison.Ordinal)) is >= 0 and var rank ? rank : Longest.Length;
+        Array.FindIndex(Longest, name => collection.Contains(name, StringComparison.Ordinal)) is >= 0 and var rank
+            ? rank
+            : Longest.Length;
 }
 
 /// <summary>Two proxies, two payment backends and two balance backends over their own Kafka.</summary>
@@ -50,7 +54,14 @@ public sealed class KafkaStack() : KafkaFixture(
         await admin.IncrementalAlterConfigsAsync(new()
         {
             [new ConfigResource { Type = ResourceType.Topic, Name = topic }] =
-                [new ConfigEntry { Name = setting, Value = value, IncrementalOperation = value is null ? AlterConfigOpType.Delete : AlterConfigOpType.Set }],
+                [
+                    new ConfigEntry
+                    {
+                        Name = setting,
+                        Value = value,
+                        IncrementalOperation = value is null ? AlterConfigOpType.Delete : AlterConfigOpType.Set,
+                    },
+                ],
         });
     }
 }

@@ -63,19 +63,26 @@ public sealed class StartupErrors
 
     [Fact]
     public Task A_backend_that_asks_for_a_standby_names_the_setting() => FailsHereAsync(
-        "Billing.Backends", "Billing:EventStore:ConnectionString: Target Session Attributes must be primary; it is standby", 2,
+        "Billing.Backends",
+        "Billing:EventStore:ConnectionString: Target Session Attributes must be primary; it is standby", 2,
         ("Billing__Backend__Role", "Payments"), ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"),
-        ("Billing__EventStore__ConnectionString", "Host=one,two;Database=billing;Username=billing;Target Session Attributes=standby"));
+        (
+            "Billing__EventStore__ConnectionString",
+            "Host=one,two;Database=billing;Username=billing;Target Session Attributes=standby"));
 
     [Fact]
     public Task A_former_password_of_the_database_without_a_present_one_is_named() => FailsHereAsync(
-        "Billing.Backends", "Billing:EventStore:ConnectionString has no Password, which Billing:EventStore:FormerPassword would be the former one of", 2,
-        ("Billing__Backend__Role", "Payments"), ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"),
-        ("Billing__EventStore__ConnectionString", "Host=one;Database=billing;Username=billing"), ("Billing__EventStore__FormerPassword", "of-before"));
+        "Billing.Backends",
+        "Billing:EventStore:ConnectionString has no Password, which Billing:EventStore:FormerPassword would be the "
+            + "former one of",
+        2, ("Billing__Backend__Role", "Payments"), ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"),
+        ("Billing__EventStore__ConnectionString", "Host=one;Database=billing;Username=billing"),
+        ("Billing__EventStore__FormerPassword", "of-before"));
 
     [Fact]
     public Task A_former_password_of_the_brokers_without_a_present_one_is_named() => FailsHereAsync(
-        "Billing.Proxy", "Billing:Kafka:FormerPassword is set, but not both of Billing:Kafka:Properties:sasl.username and", 2,
+        "Billing.Proxy",
+        "Billing:Kafka:FormerPassword is set, but not both of Billing:Kafka:Properties:sasl.username and", 2,
         ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"), ("Billing__Kafka__FormerPassword", "of-before"));
 
     [Fact]
@@ -85,18 +92,23 @@ public sealed class StartupErrors
 
     [Fact]
     public Task A_misspelt_setting_of_a_receiver_is_named_with_those_that_there_are() => FailsHereAsync(
-        "Billing.Webhooks", "Billing:Webhooks:Receivers:shop:Uri is not a setting; Billing:Webhooks:Receivers:shop has Url, Secret, ", 2,
-        ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"), ("Billing__Webhooks__ConnectionString", Postgres), ("Billing__Webhooks__Receivers__shop__Uri", "https://shop.example/"));
+        "Billing.Webhooks",
+        "Billing:Webhooks:Receivers:shop:Uri is not a setting; Billing:Webhooks:Receivers:shop has Url, Secret, ", 2,
+        ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"), ("Billing__Webhooks__ConnectionString", Postgres),
+        ("Billing__Webhooks__Receivers__shop__Uri", "https://shop.example/"));
 
     /// <summary>Every rule between settings, broken by each of its settings.</summary>
     public static TheoryData<string, string, string> BrokenRules() => new(
         from broken in DeclaredRules.Broken()
         let home = broken.Type.Assembly.GetName().Name!
-        select (home == "Billing.Messaging" ? "Billing.Proxy" : home, broken.Setting + "=" + broken.Value, broken.Rule.Reason));
+        select (
+            home == "Billing.Messaging" ? "Billing.Proxy" : home, broken.Setting + "=" + broken.Value,
+            broken.Rule.Reason));
 
     [Theory]
     [MemberData(nameof(BrokenRules))]
-    public Task A_broken_rule_is_stated_with_both_settings_and_the_reason(string program, string setting, string reason) => FailsHereAsync(
+    public Task A_broken_rule_is_stated_with_both_settings_and_the_reason(
+        string program, string setting, string reason) => FailsHereAsync(
         program, reason + ".", 2,
         ("Billing__Backend__Role", "Payments"), ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"),
         ("Billing__EventStore__ConnectionString", Postgres), ("Billing__Webhooks__ConnectionString", Postgres),
@@ -114,10 +126,16 @@ public sealed class StartupErrors
     public async Task The_errors_of_several_sections_are_all_stated()
     {
         (string, string)[] settings =
-            [("Billing__Kafka__BootstrapServers", "nowhere"), ("Billing__Proxy__InFlightMax", "0"), ("Billing__Limits__Burst", "1")];
-        await FailsHereAsync("Billing.Proxy", "Billing:Kafka:BootstrapServers: 'nowhere' is not of the form host:port", 2, settings);
-        await FailsHereAsync("Billing.Proxy", "Billing:Proxy:InFlightMax must be between 1 and 10000000; it is 0.", 2, settings);
-        await FailsHereAsync("Billing.Proxy", "Billing:Limits:Burst needs Billing:Limits:RequestsPerSecond.", 2, settings);
+            [
+                ("Billing__Kafka__BootstrapServers", "nowhere"),
+                ("Billing__Proxy__InFlightMax", "0"), ("Billing__Limits__Burst", "1"),
+            ];
+        await FailsHereAsync(
+            "Billing.Proxy", "Billing:Kafka:BootstrapServers: 'nowhere' is not of the form host:port", 2, settings);
+        await FailsHereAsync(
+            "Billing.Proxy", "Billing:Proxy:InFlightMax must be between 1 and 10000000; it is 0.", 2, settings);
+        await FailsHereAsync(
+            "Billing.Proxy", "Billing:Limits:Burst needs Billing:Limits:RequestsPerSecond.", 2, settings);
     }
 
     [Fact]
@@ -162,7 +180,8 @@ public sealed class StartupErrors
 
     [Fact]
     public Task A_missing_folder_of_secrets_is_named() => FailsHereAsync(
-        "Billing.Proxy", "Billing:SecretsFolder: there is no folder '/nowhere'", 1, ("Billing__SecretsFolder", "/nowhere"));
+        "Billing.Proxy", "Billing:SecretsFolder: there is no folder '/nowhere'",
+        1, ("Billing__SecretsFolder", "/nowhere"));
 
     [Fact]
     public async Task A_setting_in_a_file_of_the_secrets_folder_overrides_the_environment()
@@ -170,7 +189,9 @@ public sealed class StartupErrors
         var folder = Directory.CreateTempSubdirectory("billing-secrets-");
         await File.WriteAllTextAsync(Path.Combine(folder.FullName, "Billing__Kafka__BootstrapServers"), "pigeon");
 
-        await FailsAsync("Billing.Proxy", "'pigeon'", 2, ("Billing__SecretsFolder", folder.FullName), ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"));
+        await FailsAsync(
+            "Billing.Proxy", "'pigeon'", 2, ("Billing__SecretsFolder", folder.FullName),
+            ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"));
 
         folder.Delete(recursive: true);
     }
@@ -201,7 +222,11 @@ public sealed class StartupErrors
         string program, string message, int exitCode, params (string Name, string Value)[] settings)
     {
         var main = Assembly.Load(program.Split(' ')[0]).EntryPoint!;
-        string[] arguments = [.. program.Split(' ')[1..], "--urls=http://127.0.0.1:0", .. settings.Select(s => $"--{s.Name.Replace("__", ":", StringComparison.Ordinal)}={s.Value}")];
+        string[] arguments =
+        [
+            .. program.Split(' ')[1..], "--urls=http://127.0.0.1:0",
+            .. settings.Select(s => $"--{s.Name.Replace("__", ":", StringComparison.Ordinal)}={s.Value}"),
+        ];
         var error = ErrorOutput.Capture();
 
         var ended = await Task.Run(() => (int)main.Invoke(null, [arguments])!);

@@ -31,7 +31,8 @@ public sealed class StatementReading(EventStoreFixture store)
         Assert.Equal([1, 2, 3, 4, 5], page.Entries.Select(e => e.Version));
         Assert.Equal(
             [
-                StatementEntryType.PaymentAccepted, StatementEntryType.PaymentAccepted, StatementEntryType.PaymentDeclined,
+                StatementEntryType.PaymentAccepted, StatementEntryType.PaymentAccepted,
+                StatementEntryType.PaymentDeclined,
                 StatementEntryType.CreditLimitChanged, StatementEntryType.PaymentAccepted,
             ],
             page.Entries.Select(e => e.Type));
@@ -39,10 +40,12 @@ public sealed class StatementReading(EventStoreFixture store)
         Assert.Equal([1, 3, 3, 3, 8], page.Entries.Select(e => e.Balance.ToDecimal()));
         Assert.Equal(DeclineReason.CreditLimitExceeded, page.Entries[2].DeclineReason);
         Assert.All(page.Entries, e => Assert.True(Guid.TryParse(e.TransactionId, out _)));
-        Assert.Equal(new DateTimeOffset(2026, 1, 31, 12, 0, 4, TimeSpan.Zero), page.Entries[3].DecideTime.ToDateTimeOffset());
+        Assert.Equal(
+            new DateTimeOffset(2026, 1, 31, 12, 0, 4, TimeSpan.Zero), page.Entries[3].DecideTime.ToDateTimeOffset());
         Assert.False(page.HasMore);
         Assert.Equal(
-            new AccountState { Version = 5, Balance = 8m.ToMoney("USD"), CreditLimit = 20_004m.ToMoney("USD") }, page.Closing);
+            new AccountState { Version = 5, Balance = 8m.ToMoney("USD"), CreditLimit = 20_004m.ToMoney("USD") },
+            page.Closing);
     }
 
     [Theory]
@@ -73,7 +76,8 @@ public sealed class StatementReading(EventStoreFixture store)
     [InlineData(3, 3)]
     [InlineData(4, 3)]
     [InlineData(long.MaxValue, 3)]
-    public async Task A_page_after_the_last_event_is_empty_and_has_the_state_of_the_account(long afterVersion, long version)
+    public async Task A_page_after_the_last_event_is_empty_and_has_the_state_of_the_account(
+        long afterVersion, long version)
     {
         var account = StackFixture.NewAccount();
         await store.AppendAsync("visa/" + account, EventStoreFixture.Facts(3));

@@ -74,9 +74,12 @@ public abstract class StreamBehaviour
     [Fact]
     public async Task A_declined_payment_is_answered_on_a_stream()
     {
-        var answer = Assert.Single(await StreamedPayments.SendAsync(_stack.Client(), [StackFixture.Payment(amount: 10_001)]));
+        var answer = Assert.Single(
+            await StreamedPayments.SendAsync(_stack.Client(), [StackFixture.Payment(amount: 10_001)]));
 
-        Assert.Equal((PaymentOutcome.Declined, V1.DeclineReason.CreditLimitExceeded), (answer.Payment.Outcome, answer.Payment.DeclineReason));
+        Assert.Equal(
+            (PaymentOutcome.Declined, V1.DeclineReason.CreditLimitExceeded),
+            (answer.Payment.Outcome, answer.Payment.DeclineReason));
     }
 }
 
@@ -192,8 +195,10 @@ internal static class StreamedPayments
     public static async Task AssertRecordedOnceEachAsync(StackFixture stack, MakePaymentRequest[] payments)
     {
         await using var database = NpgsqlDataSource.Create(stack.ConnectionString);
-        await using var count = database.CreateCommand("select count(*) from billing.mt_events where stream_id = any($1)");
-        count.Parameters.AddWithValue(payments.Select(p => StreamId.For(p.PaymentType, p.AccountId)).Distinct().ToArray());
+        await using var count = database.CreateCommand(
+            "select count(*) from billing.mt_events where stream_id = any($1)");
+        count.Parameters.AddWithValue(
+            payments.Select(p => StreamId.For(p.PaymentType, p.AccountId)).Distinct().ToArray());
         Assert.Equal((long)payments.Length, await count.ExecuteScalarAsync());
     }
 }

@@ -29,7 +29,8 @@ public sealed class Supervision
             new Dictionary<string, string> { ["DOTNET_STARTUP_HOOKS"] = typeof(StartupHook).Assembly.Location });
         using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
 
-        // Some of the accounts belong to this backend; payments to them are answered by the backend that takes them over.
+        // Some of the accounts belong to this backend; payments to them are answered by the backend
+        // that takes them over.
         var payments = new List<Task<MakePaymentResponse>>();
         await Poll.UntilAsync(() =>
         {
@@ -42,7 +43,8 @@ public sealed class Supervision
         var answers = await Task.WhenAll(payments);
 
         Assert.Equal(1, broken.Process.ExitCode);
-        var critical = Assert.Single(broken.Process.LastLogLines(200), line => line.Contains("crit:", StringComparison.Ordinal));
+        var critical = Assert.Single(
+            broken.Process.LastLogLines(200), line => line.Contains("crit:", StringComparison.Ordinal));
         Assert.Contains("CommandConsumer failed", critical, StringComparison.Ordinal);
         Assert.Contains("planted", critical, StringComparison.Ordinal);
         Assert.All(answers, answer => Assert.Equal(PaymentOutcome.Accepted, answer.Outcome));
@@ -53,22 +55,26 @@ public sealed class Supervision
     public async Task A_deleted_reply_topic_is_recreated_and_calls_succeed_again()
     {
         await _stack.Proxy().MakePaymentAsync(StackFixture.Payment());
-        using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers });
+        using var admin = KafkaClients.Admin(
+            new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers });
         using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
         var deleted = await ReplyTopicsAsync(admin);
 
         await admin.DeleteTopicsAsync(deleted.Values);
 
         // A broker deletes a topic when it gets to it: until then, calls are answered as before.
-        await Poll.UntilAsync(async () => (await ReplyTopicsAsync(admin)).Keys.Except(deleted.Keys).Count() >= _stack.Stack.ProxyAddresses.Count);
+        await Poll.UntilAsync(async () =>
+            (await ReplyTopicsAsync(admin)).Keys.Except(deleted.Keys).Count() >= _stack.Stack.ProxyAddresses.Count);
         for (var proxy = 0; proxy < _stack.Stack.ProxyAddresses.Count; proxy++)
         {
-            Assert.Equal(PaymentOutcome.Accepted, (await PayUntilAnsweredAsync(_stack.Proxy(proxy), patience.Token)).Outcome);
+            Assert.Equal(
+                PaymentOutcome.Accepted, (await PayUntilAnsweredAsync(_stack.Proxy(proxy), patience.Token)).Outcome);
         }
         Assert.DoesNotContain(_stack.Stack.Services, service => service.Process.HasExited);
     }
 
-    /// <summary>Returns the names of the reply topics by their ids; a topic that is created again has another one.</summary>
+    /// <summary>Returns the names of the reply topics by their ids; a topic that is created
+    /// again has another one.</summary>
     private static async Task<Dictionary<string, string>> ReplyTopicsAsync(IAdminClient admin)
     {
         var names = admin.GetMetadata(Patience).Topics.Select(topic => topic.Topic).Where(Topics.IsReplyTopic);
@@ -82,10 +88,12 @@ public sealed class Supervision
             // One was deleted since.
             topics = e.Results.TopicDescriptions;
         }
-        return topics.Where(topic => !topic.Error.IsError).ToDictionary(topic => topic.TopicId.ToString(), topic => topic.Name, StringComparer.Ordinal);
+        return topics.Where(topic => !topic.Error.IsError)
+            .ToDictionary(topic => topic.TopicId.ToString(), topic => topic.Name, StringComparer.Ordinal);
     }
 
-    private static async Task<MakePaymentResponse> PayUntilAnsweredAsync(BillingService.BillingServiceClient proxy, CancellationToken cancellationToken)
+    private static async Task<MakePaymentResponse> PayUntilAnsweredAsync(
+        BillingService.BillingServiceClient proxy, CancellationToken cancellationToken)
     {
         var request = StackFixture.Payment();
         while (true)
@@ -93,7 +101,8 @@ public sealed class Supervision
             try
             {
                 return await proxy.MakePaymentAsync(
-                    request, deadline: TimeProvider.System.GetUtcNow().UtcDateTime.AddSeconds(2), cancellationToken: cancellationToken);
+                    request, deadline: TimeProvider.System.GetUtcNow().UtcDateTime.AddSeconds(2),
+                    cancellationToken: cancellationToken);
             }
             catch (Grpc.Core.RpcException) when (!cancellationToken.IsCancellationRequested)
             {

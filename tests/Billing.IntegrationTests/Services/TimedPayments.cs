@@ -4,11 +4,12 @@ using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>Payments whose clients request the time of each step, independent of the transport of the commands.</summary>
+/// <summary>Payments whose clients request the time of each step, independent of the transport of the
+/// commands.</summary>
 public abstract class TimedPayments
 {
-    // The broker's timestamps are whole milliseconds, and two processes may read the clock of one machine slightly differently: by as long
-    // as a process was interrupted when it started its clock.
+    // The broker's timestamps are whole milliseconds, and two processes may read the clock of one machine slightly
+    // differently: by as long as a process was interrupted when it started its clock.
     private static readonly TimeSpan Slack = TimeSpan.FromMilliseconds(100);
 
     private readonly StackFixture _stack;
@@ -34,7 +35,9 @@ public abstract class TimedPayments
         var steps = paid.Times.Steps().Where(s => s.Value is not null).ToList();
         Assert.Equal(_steps, steps.Select(s => s.Key));
         Assert.Equal(1, paid.Answer.Version);
-        Assert.True(before - Slack <= paid.Times.Sent && paid.Times.Returned <= after + Slack, "The steps are not those of this call.");
+        Assert.True(
+            before - Slack <= paid.Times.Sent && paid.Times.Returned <= after + Slack,
+            "The steps are not those of this call.");
         Assert.All(steps.Zip(steps.Skip(1)), pair => Assert.True(
             pair.First.Value <= pair.Second.Value + Slack, $"{pair.First} is after {pair.Second}"));
     }
@@ -59,7 +62,8 @@ public abstract class TimedPayments
     [Fact]
     public async Task A_payment_that_is_not_timed_stores_no_times()
     {
-        // While a proxy's live page is open, and up to a second longer, it times three payments per second: never all thirty.
+        // While a proxy's live page is open, and up to a second longer, it times three payments per second:
+        // never all thirty.
         var requests = Enumerable.Range(0, 30).Select(_ => StackFixture.Payment()).ToList();
         var calls = requests.ConvertAll(request => _stack.Proxy().MakePaymentAsync(request));
         await Task.WhenAll(calls.Select(call => call.ResponseAsync));
@@ -114,7 +118,8 @@ public abstract class TimedPayments
     private async Task<(DateTimeOffset Timestamp, string Json)> StoredAsync(string account)
     {
         await using var database = NpgsqlDataSource.Create(_stack.ConnectionString);
-        await using var select = database.CreateCommand("select timestamp, data::text from billing.mt_events where stream_id = 'visa/' || $1");
+        await using var select = database.CreateCommand(
+            "select timestamp, data::text from billing.mt_events where stream_id = 'visa/' || $1");
         select.Parameters.AddWithValue(account);
         await using var rows = await select.ExecuteReaderAsync();
         Assert.True(await rows.ReadAsync());

@@ -51,7 +51,8 @@ public sealed class Tombstones(EventStoreFixture store) : IClassFixture<EventSto
     private Task InsertTombstonesAsync() => store.ExecuteAsync($$"""
         insert into billing.mt_streams (id, version) values ('mt_tombstone', 0) on conflict do nothing;
         insert into billing.mt_events (seq_id, id, stream_id, version, data, type, mt_dotnet_type)
-        select seq, gen_random_uuid(), 'mt_tombstone', seq, '{}', 'tombstone', 'JasperFx.Events.Tombstone, JasperFx.Events'
+        select seq, gen_random_uuid(), 'mt_tombstone', seq, '{}', 'tombstone',
+            'JasperFx.Events.Tombstone, JasperFx.Events'
         from (select nextval('billing.mt_events_sequence') as seq from generate_series(1, 3)) taken
         """);
 

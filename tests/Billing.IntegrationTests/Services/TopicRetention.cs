@@ -9,7 +9,8 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>How long the brokers keep the records of the topics that the platform creates, and settings that it refuses, on a real Kafka.</summary>
+/// <summary>How long the brokers keep the records of the topics that the platform creates, and settings that it
+/// refuses, on a real Kafka.</summary>
 [Collection(OverKafka.Name)]
 public sealed class TopicRetention(KafkaStack stack)
 {
@@ -19,7 +20,8 @@ public sealed class TopicRetention(KafkaStack stack)
         Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
         using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = stack.Stack.BootstrapServers });
 
-        var described = await admin.DescribeConfigsAsync([new ConfigResource { Type = ResourceType.Topic, Name = Topics.DeadLetters }]);
+        var described = await admin.DescribeConfigsAsync(
+            [new ConfigResource { Type = ResourceType.Topic, Name = Topics.DeadLetters }]);
 
         var settings = described.Single().Entries;
         Assert.Equal("2592000000", settings["retention.ms"].Value);
@@ -33,7 +35,8 @@ public sealed class TopicRetention(KafkaStack stack)
         using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = stack.Stack.BootstrapServers });
 
         var described = await admin.DescribeConfigsAsync(
-            Topics.AllPayments.Append(Topics.Events).Append(Topics.DeadLetters).Select(topic => new ConfigResource { Type = ResourceType.Topic, Name = topic }));
+            Topics.AllPayments.Append(Topics.Events).Append(Topics.DeadLetters)
+                .Select(topic => new ConfigResource { Type = ResourceType.Topic, Name = topic }));
 
         Assert.All(described, topic => Assert.Equal("1", topic.Entries["flush.messages"].Value));
     }
@@ -44,7 +47,8 @@ public sealed class TopicRetention(KafkaStack stack)
     [InlineData("min.insync.replicas", "2", "1")]
     [InlineData("unclean.leader.election.enable", "true", "false")]
     [InlineData("message.timestamp.type", "CreateTime", "LogAppendTime")]
-    public async Task A_topic_that_would_lose_or_refuse_records_keeps_services_from_starting(string setting, string wrong, string? right)
+    public async Task A_topic_that_would_lose_or_refuse_records_keeps_services_from_starting(
+        string setting, string wrong, string? right)
     {
         Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
         var topic = Topics.Payments(V1.PaymentType.Discover);
@@ -85,17 +89,27 @@ public sealed class TopicRetention(KafkaStack stack)
         // Nobody reads these.
         foreach (var topic in (string[])[replies, Topics.Clocks])
         {
-            foreach (var ahead in (TimeSpan[])[TimeSpan.FromDays(-3000), TimeSpan.FromHours(-1), TimeSpan.FromMinutes(61), TimeSpan.FromDays(3000)])
+            foreach (var ahead in (TimeSpan[])
+            [
+                TimeSpan.FromDays(-3000), TimeSpan.FromHours(-1), TimeSpan.FromMinutes(61), TimeSpan.FromDays(3000),
+            ])
             {
                 var stored = await producer.ProduceAsync(
-                    topic, new Message<string, byte[]> { Key = "clocks", Value = [], Timestamp = new Timestamp(TimeProvider.System.GetUtcNow() + ahead) });
+                    topic, new Message<string, byte[]>
+                    {
+                        Key = "clocks",
+                        Value = [],
+                        Timestamp = new Timestamp(TimeProvider.System.GetUtcNow() + ahead),
+                    });
 
                 Assert.Equal(TimestampType.LogAppendTime, stored.Timestamp.Type);
-                Assert.Equal(TimeProvider.System.GetUtcNow().UtcDateTime, stored.Timestamp.UtcDateTime, TimeSpan.FromMinutes(5));
+                Assert.Equal(
+                    TimeProvider.System.GetUtcNow().UtcDateTime, stored.Timestamp.UtcDateTime, TimeSpan.FromMinutes(5));
             }
         }
         var described = await admin.DescribeConfigsAsync(
-            Topics.AllRequests.Append(Topics.Events).Append(Topics.DeadLetters).Append(replies).Select(topic => new ConfigResource { Type = ResourceType.Topic, Name = topic }));
+            Topics.AllRequests.Append(Topics.Events).Append(Topics.DeadLetters).Append(replies)
+                .Select(topic => new ConfigResource { Type = ResourceType.Topic, Name = topic }));
         Assert.All(described, topic => Assert.Equal("LogAppendTime", topic.Entries["message.timestamp.type"].Value));
         await topics.DeleteReplyTopicAsync(replies);
     }

@@ -14,8 +14,8 @@ using WireFormat = Billing.Messaging.WireFormat;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>A topic of requests that is deleted and created again, a log that is lost, and offsets of its group that are wrong, on a real Kafka:
-/// whatever happens, what is on the topic is executed.</summary>
+/// <summary>A topic of requests that is deleted and created again, a log that is lost, and offsets of its group that
+/// are wrong, on a real Kafka: whatever happens, what is on the topic is executed.</summary>
 [Collection(OverFailingKafka.Name)]
 public sealed class TopicsMadeAgain : IAsyncDisposable
 {
@@ -66,7 +66,8 @@ public sealed class TopicsMadeAgain : IAsyncDisposable
     [Theory]
     [InlineData(-1)]
     [InlineData(1)]
-    public async Task What_is_on_a_topic_is_executed_if_the_group_has_lost_its_offset_or_has_one_past_the_end(int direction)
+    public async Task What_is_on_a_topic_is_executed_if_the_group_has_lost_its_offset_or_has_one_past_the_end(
+        int direction)
     {
         await ExecutedAsync(await SendAsync(20));
         await KillBackendsAsync();
@@ -86,7 +87,8 @@ public sealed class TopicsMadeAgain : IAsyncDisposable
     public async Task What_is_on_a_log_that_was_lost_and_has_grown_up_to_the_offset_is_executed()
     {
         const int Count = 20;
-        // No backend runs meanwhile: one that knows the former topic begins the new one again later, and so does its group's offset.
+        // No backend runs meanwhile: one that knows the former topic begins the new one again later, and so does
+        // its group's offset.
         await KillBackendsAsync();
         await MakeAgainAsync();
         await _stack.RestartEndedServicesAsync();
@@ -109,11 +111,14 @@ public sealed class TopicsMadeAgain : IAsyncDisposable
 
     private async Task<List<string>> SendAsync(int count)
     {
-        using var producer = KafkaClients.Producer<string, byte[]>(new ProducerConfig { BootstrapServers = _stack.Stack.BootstrapServers });
+        using var producer = KafkaClients.Producer<string, byte[]>(
+            new ProducerConfig { BootstrapServers = _stack.Stack.BootstrapServers });
         using var admin = new DependentAdminClientBuilder(producer.Handle).Build();
         // A proxy ignores answers to commands that it has not sent.
-        var replies = admin.GetMetadata(Patience).Topics.First(topic => topic.Topic.StartsWith(Topics.ReplyPrefix, StringComparison.Ordinal)).Topic;
-        var payments = Enumerable.Range(0, count).Select(_ => StackFixture.Payment(type: PaymentType.Mastercard)).ToList();
+        var replies = admin.GetMetadata(Patience).Topics
+            .First(topic => topic.Topic.StartsWith(Topics.ReplyPrefix, StringComparison.Ordinal)).Topic;
+        var payments = Enumerable.Range(0, count)
+            .Select(_ => StackFixture.Payment(type: PaymentType.Mastercard)).ToList();
         await Task.WhenAll(payments.Select(payment => producer.ProduceAsync(Topic, new Message<string, byte[]>
         {
             Key = payment.AccountId,
@@ -136,11 +141,12 @@ public sealed class TopicsMadeAgain : IAsyncDisposable
 
     private async Task MakeAgainAsync()
     {
-        using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers });
+        using var admin = KafkaClients.Admin(
+            new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers });
         await admin.DeleteTopicsAsync([Topic]);
         var topics = new KafkaTopics(
-            Options.Create(new KafkaOptions { BootstrapServers = _stack.Stack.BootstrapServers!, Partitions = 1 }), TimeProvider.System,
-            NullLogger<KafkaTopics>.Instance);
+            Options.Create(new KafkaOptions { BootstrapServers = _stack.Stack.BootstrapServers!, Partitions = 1 }),
+            TimeProvider.System, NullLogger<KafkaTopics>.Instance);
         await Poll.UntilAsync(() => !Exists(admin));
         await Poll.UntilAsync(async () =>
         {
@@ -148,7 +154,8 @@ public sealed class TopicsMadeAgain : IAsyncDisposable
             return Exists(admin);
         });
 
-        static bool Exists(IAdminClient admin) => admin.GetMetadata(Topic, Patience).Topics[0].Error.Code == ErrorCode.NoError;
+        static bool Exists(IAdminClient admin) =>
+            admin.GetMetadata(Topic, Patience).Topics[0].Error.Code == ErrorCode.NoError;
     }
 
     private async Task KillBackendsAsync()
@@ -158,14 +165,18 @@ public sealed class TopicsMadeAgain : IAsyncDisposable
             backend.Process.Kill();
             await backend.Process.WaitForExitAsync(Stop);
         }
-        using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers });
+        using var admin = KafkaClients.Admin(
+            new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers });
         // Nobody but members may commit until the group has noticed.
-        await Poll.UntilAsync(async () => (await admin.DescribeConsumerGroupsAsync([Groups.Payments])).ConsumerGroupDescriptions[0].Members.Count == 0);
+        await Poll.UntilAsync(async () => (await admin.DescribeConsumerGroupsAsync(
+            [Groups.Payments])).ConsumerGroupDescriptions[0].Members.Count == 0);
     }
 
     // What is executed is committed a little later.
-    private static Task<TopicPartitionOffset> CommittedAsync(IConsumer<byte[], byte[]> member, int least = 0) => Poll.UntilAsync(
-        () => Task.Run(() => member.Committed([new TopicPartition(Topic, 0)], Patience).Single()), committed => committed.Offset >= least);
+    private static Task<TopicPartitionOffset> CommittedAsync(IConsumer<byte[], byte[]> member, int least = 0) =>
+        Poll.UntilAsync(
+            () => Task.Run(() => member.Committed([new TopicPartition(Topic, 0)], Patience).Single()),
+            committed => committed.Offset >= least);
 
     private IConsumer<byte[], byte[]> Member() => KafkaClients.Consumer<byte[], byte[]>(new ConsumerConfig
     {

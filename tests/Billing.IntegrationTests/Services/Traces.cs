@@ -28,8 +28,13 @@ public sealed class Traces(EmbeddedStack stack) : IDisposable
         Assert.All(payments, p => Assert.Equal(
             Enum.GetValues<Moment>().Except([Moment.Appended]), Enum.GetValues<Moment>().Where(p.Has)));
         Assert.All(payments, p => Assert.InRange(p[Moment.Recorded], p[Moment.Sent], p[Moment.Returned]));
-        Assert.Contains("proxy → backend", await File.ReadAllTextAsync(Path.Combine(_folder.FullName, "report.html"), TestContext.Current.CancellationToken), StringComparison.Ordinal);
-        Assert.Equal("Time of a payment, step by step", ResultFiles.Read(Path.Combine(_folder.FullName, "result.json")).Title);
+        Assert.Contains(
+            "proxy → backend",
+            await File.ReadAllTextAsync(
+                Path.Combine(_folder.FullName, "report.html"), TestContext.Current.CancellationToken),
+            StringComparison.Ordinal);
+        Assert.Equal(
+            "Time of a payment, step by step", ResultFiles.Read(Path.Combine(_folder.FullName, "result.json")).Title);
     }
 
     [Fact]
@@ -39,7 +44,8 @@ public sealed class Traces(EmbeddedStack stack) : IDisposable
         var before = await stack.CountEventsAsync("acct-0");
         // The load is longer than any test may run: only the cancellation ends it.
         var running = RunAsync(requests: 1_000_000, rate: 100, stop.Token, warmUp: 0);
-        await Poll.UntilAsync(async () => await stack.CountEventsAsync("acct-0") > before, TestContext.Current.CancellationToken);
+        await Poll.UntilAsync(
+            async () => await stack.CountEventsAsync("acct-0") > before, TestContext.Current.CancellationToken);
         await stop.CancelAsync();
 
         Assert.Equal(130, await running);
@@ -58,12 +64,14 @@ public sealed class Traces(EmbeddedStack stack) : IDisposable
         Assert.Equal(20, TraceFile.Read(Path.Combine(_folder.FullName, "trace.csv")).Count);
     }
 
-    private Task<int> RunAsync(int requests, int rate, CancellationToken cancellationToken, int warmUp = 20, string? store = null)
+    private Task<int> RunAsync(
+        int requests, int rate, CancellationToken cancellationToken, int warmUp = 20, string? store = null)
     {
         var options = new TraceOptions
         {
             Subject = new MeasuredSystem(
-                new StackOptions { Postgres = store ?? stack.ConnectionString }, stack.Stack.ProxyAddresses, _folder.FullName, "./billing trace"),
+                new StackOptions { Postgres = store ?? stack.ConnectionString },
+                stack.Stack.ProxyAddresses, _folder.FullName, "./billing trace"),
             Requests = requests,
             Rate = rate,
             WarmUp = warmUp,

@@ -3,8 +3,8 @@ using Billing.V1;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>One transaction id, used at the same time for accounts of two payment types, by two backends: it belongs to each account.
-/// </summary>
+/// <summary>One transaction id, used at the same time for accounts of two payment types, by two backends:
+/// it belongs to each account.</summary>
 [Collection(OverKafka.Name)]
 public sealed class TransactionIdUsedForTwoAccounts
 {

@@ -56,11 +56,13 @@ public sealed class ViewFilling(EventStoreFixture store) : IClassFixture<EventSt
         await store.AppendAsync(NewStream(), EventStoreFixture.Facts(7));
         await using var folder = StackFolder.Create();
 
-        var (exitCode, output) = await CommandRun.ToEndAsync(folder, ["rebuild", "--postgres", store.Postgres.ConnectionString]);
+        var (exitCode, output) = await CommandRun.ToEndAsync(
+            folder, ["rebuild", "--postgres", store.Postgres.ConnectionString]);
 
         Assert.Equal(0, exitCode);
         Assert.Matches(
-            @"^[\d,]+ accounts in \d+\.\d+ s, [\d,]+ a second; the view takes \d+\.\d MB, [\d,]+ bytes for each account\.$",
+            @"^[\d,]+ accounts in \d+\.\d+ s, [\d,]+ a second; the view takes \d+\.\d MB, [\d,]+ bytes "
+                + @"for each account\.$",
             output.Split('\n').Last(line => line.Length > 0));
     }
 

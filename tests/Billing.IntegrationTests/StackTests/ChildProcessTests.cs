@@ -60,7 +60,8 @@ public sealed class ChildProcessTests : IAsyncLifetime
         Assert.Equal(128 + (int)Signal.Kill, child.ExitCode);
     }
 
-    /// <summary>As the shell has its jobs in the background do. The one that ignores is a second process of this test program.</summary>
+    /// <summary>As the shell has its jobs in the background do. The one that ignores is a second process of
+    /// this test program.</summary>
     [Fact]
     public async Task A_program_can_be_interrupted_although_the_one_that_starts_it_ignores_that()
     {

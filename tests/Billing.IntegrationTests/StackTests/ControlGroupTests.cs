@@ -14,9 +14,12 @@ public sealed class ControlGroupTests
         try
         {
             await using (var busy = ChildProcess.Start(new ChildProcessStart(
-                "busy", "sh", ["-c", $"{string.Join("; ", group.Members.Select(file => $"echo $$ > {file}"))}; while :; do :; done"], folder.LogFile("busy"))))
+                "busy", "sh",
+                ["-c", $"{string.Join("; ", group.Members.Select(file => $"echo $$ > {file}"))}; while :; do :; done"],
+                folder.LogFile("busy"))))
             {
-                await busy.WaitUntilAsync(_ => Task.FromResult(Throttled(group) > 2), Patience, TestContext.Current.CancellationToken);
+                await busy.WaitUntilAsync(
+                    _ => Task.FromResult(Throttled(group) > 2), Patience, TestContext.Current.CancellationToken);
                 ControlGroup.RemoveEmpty(parent);
                 Assert.All(group.Members, file => Assert.True(File.Exists(file)));
             }
@@ -33,6 +36,8 @@ public sealed class ControlGroupTests
 
     // Periods in which the group had used up its time. https://docs.kernel.org/admin-guide/cgroup-v2.html, cpu.stat
     private static long Throttled(ControlGroup group) => group.Members
-        .Select(file => Path.Combine(Path.GetDirectoryName(file)!, "cpu.stat")).Where(File.Exists).SelectMany(File.ReadLines)
-        .Where(line => line.StartsWith("nr_throttled ", StringComparison.Ordinal)).Sum(line => long.Parse(line.Split(' ')[1]));
+        .Select(file => Path.Combine(Path.GetDirectoryName(file)!, "cpu.stat")).Where(File.Exists)
+            .SelectMany(File.ReadLines)
+        .Where(line => line.StartsWith("nr_throttled ", StringComparison.Ordinal))
+        .Sum(line => long.Parse(line.Split(' ')[1]));
 }

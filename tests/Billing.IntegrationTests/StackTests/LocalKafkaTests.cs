@@ -26,7 +26,8 @@ public sealed class LocalKafkaTests
         await CreateTopicAsync(kafka);
         await ProduceAsync(kafka, "hello");
         Assert.Equal(["hello"], Consume(kafka, 1));
-        var misspelt = await Assert.ThrowsAsync<ProduceException<Null, string>>(() => ProduceAsync(kafka, "lost", "misspelt", TimeSpan.FromMilliseconds(500)));
+        var misspelt = await Assert.ThrowsAsync<ProduceException<Null, string>>(
+            () => ProduceAsync(kafka, "lost", "misspelt", TimeSpan.FromMilliseconds(500)));
         Assert.Contains(misspelt.Error.Code, new[] { ErrorCode.UnknownTopicOrPart, ErrorCode.Local_UnknownTopic });
 
         await kafka.DisposeAsync();
@@ -64,7 +65,8 @@ public sealed class LocalKafkaTests
 
         var kafka = KafkaInstallation.Find();
         // With -Xshare:on, Java ends if it cannot use the file.
-        (await ExternalTool.RunAsync(kafka.Java, ["-Xshare:on", "-XX:SharedArchiveFile=" + file, "-XX:+UseSerialGC", "-cp", kafka.Libraries, "kafka.Kafka", "--version"])).Succeeded();
+        (await ExternalTool.RunAsync(kafka.Java, ["-Xshare:on", "-XX:SharedArchiveFile="
+            + file, "-XX:+UseSerialGC", "-cp", kafka.Libraries, "kafka.Kafka", "--version"])).Succeeded();
         Assert.False(File.Exists(file + ".new"));
     }
 
@@ -80,12 +82,16 @@ public sealed class LocalKafkaTests
             new CreateTopicsOptions { OperationTimeout = Patience, RequestTimeout = Patience });
         // The broker that answers may not have the metadata of the topic yet.
         var topic = await Poll.UntilAsync(
-            () => Task.FromResult(Assert.Single(administration.GetMetadata(Topic, Patience).Topics)), topic => topic.Partitions.Count > 0);
+            () => Task.FromResult(Assert.Single(administration.GetMetadata(Topic, Patience).Topics)),
+            topic => topic.Partitions.Count > 0);
         Assert.Equal(5, topic.Partitions.Count);
-        Assert.All(topic.Partitions, partition => Assert.Equal(kafka.BootstrapServers.Split(',').Length, partition.Replicas.Length));
+        Assert.All(
+            topic.Partitions,
+            partition => Assert.Equal(kafka.BootstrapServers.Split(',').Length, partition.Replicas.Length));
     }
 
-    private static async Task ProduceAsync(LocalKafka kafka, string value, string topic = Topic, TimeSpan? patience = null)
+    private static async Task ProduceAsync(
+        LocalKafka kafka, string value, string topic = Topic, TimeSpan? patience = null)
     {
         using var producer = KafkaClients.Producer<Null, string>(new ProducerConfig
         {

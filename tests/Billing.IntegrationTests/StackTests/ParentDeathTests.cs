@@ -3,7 +3,8 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.IntegrationTests.StackTests;
 
-/// <summary>The clean-up of a stack whose owner is killed. The owner is a second process of this test program.</summary>
+/// <summary>The clean-up of a stack whose owner is killed. The owner is a second process of
+/// this test program.</summary>
 [Collection(SequentialStackTests.Name)]
 public sealed class ParentDeathTests
 {
@@ -19,7 +20,10 @@ public sealed class ParentDeathTests
         await using var owner = ChildProcess.Start(new ChildProcessStart(
             "owner",
             Environment.ProcessPath!,
-            ["-explicit", "only", "-method", $"{typeof(ParentDeathTests).FullName}.{nameof(Owns_a_stack_until_killed)}"],
+            [
+                "-explicit", "only", "-method",
+                $"{typeof(ParentDeathTests).FullName}.{nameof(Owns_a_stack_until_killed)}",
+            ],
             folder.LogFile("owner"))
         {
             Environment = new Dictionary<string, string?> { [ReportVariable] = report },

@@ -27,7 +27,9 @@ public sealed class ExposedMetrics(KafkaStack stack)
             scraped => "no service exposes " + string.Join(", ", Unknown(scraped, Named())));
 
         Assert.True(Named().Count > 20);
-        Assert.Equal(["billing_dead_leters_total"], Unknown(exposed, ["billing_dead_leters_total", "billing_dead_letters_total"]));
+        Assert.Equal(
+            ["billing_dead_leters_total"],
+            Unknown(exposed, ["billing_dead_leters_total", "billing_dead_letters_total"]));
     }
 
     [Fact]
@@ -41,9 +43,11 @@ public sealed class ExposedMetrics(KafkaStack stack)
             StackFixture.Payment(), new Grpc.Core.Metadata { { RequestHeaders.SentAt, "yesterday" } }));
 
         // A call is counted when its request ends, which may be after the caller has received the answer.
-        await OtlpReceiver.WaitAsync(ScrapeAsync, scraped => scraped.Any(IsCount), _ => "no series counts the rejected calls");
+        await OtlpReceiver.WaitAsync(
+            ScrapeAsync, scraped => scraped.Any(IsCount), _ => "no series counts the rejected calls");
 
-        static bool IsCount(string series) => series.StartsWith("rpc_server_call_duration_seconds_count{", StringComparison.Ordinal)
+        static bool IsCount(string series) =>
+            series.StartsWith("rpc_server_call_duration_seconds_count{", StringComparison.Ordinal)
             && series.Contains("rpc_response_status_code=\"INVALID_ARGUMENT\"", StringComparison.Ordinal)
             && series.Contains("rpc_method=\"billing.v1.BillingService/MakePayment\"", StringComparison.Ordinal);
     }
@@ -53,12 +57,15 @@ public sealed class ExposedMetrics(KafkaStack stack)
     {
         Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
         using var http = new HttpClient { BaseAddress = new Uri(stack.Stack.RestAddresses[0]) };
-        using var answer = await http.GetAsync(new Uri("/v1/accounts/VISA/a%20b/balance", UriKind.Relative), TestContext.Current.CancellationToken);
+        using var answer = await http.GetAsync(
+            new Uri("/v1/accounts/VISA/a%20b/balance", UriKind.Relative), TestContext.Current.CancellationToken);
 
         Assert.Equal(System.Net.HttpStatusCode.BadRequest, answer.StatusCode);
         await OtlpReceiver.WaitAsync(
-            ScrapeAsync, scraped => scraped.Any(series => series.StartsWith("http_server_request_duration_seconds_count{", StringComparison.Ordinal)
-                && series.Contains("http_route=\"/v1/", StringComparison.Ordinal) && series.Contains("http_response_status_code=\"400\"", StringComparison.Ordinal)),
+            ScrapeAsync, scraped => scraped.Any(
+                series => series.StartsWith("http_server_request_duration_seconds_count{", StringComparison.Ordinal)
+                    && series.Contains("http_route=\"/v1/", StringComparison.Ordinal)
+                    && series.Contains("http_response_status_code=\"400\"", StringComparison.Ordinal)),
             _ => "no series counts the call");
     }
 
@@ -68,15 +75,18 @@ public sealed class ExposedMetrics(KafkaStack stack)
         Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
         var promtool = Environment.GetEnvironmentVariable("BILLING_PROMETHEUS_BIN") is { Length: > 0 } folder
             ? Path.Combine(folder, "promtool")
-            : (Environment.GetEnvironmentVariable("PATH") ?? "").Split(':').Select(f => Path.Combine(f, "promtool")).FirstOrDefault(File.Exists);
-        Assert.SkipWhen(promtool is null, "promtool is neither in the folder of BILLING_PROMETHEUS_BIN nor on the PATH");
+            : (Environment.GetEnvironmentVariable("PATH")
+                ?? "").Split(':').Select(f => Path.Combine(f, "promtool")).FirstOrDefault(File.Exists);
+        Assert.SkipWhen(
+            promtool is null, "promtool is neither in the folder of BILLING_PROMETHEUS_BIN nor on the PATH");
         await stack.Proxy().MakePaymentAsync(StackFixture.Payment());
 
         foreach (var service in stack.Stack.Services)
         {
             var output = await CheckAsync(promtool!, await TextAsync(service));
             Assert.DoesNotContain(output, line => line.StartsWith("billing_", StringComparison.Ordinal)
-                || line.StartsWith("rpc_", StringComparison.Ordinal) || line.StartsWith("messaging_", StringComparison.Ordinal)
+                || line.StartsWith("rpc_", StringComparison.Ordinal)
+                || line.StartsWith("messaging_", StringComparison.Ordinal)
                 || line.Contains("error", StringComparison.Ordinal));
         }
         Assert.NotEmpty(await CheckAsync(promtool!, "billing_planted_total 1\n# TYPE billing_planted_total gauge\n"));
@@ -93,19 +103,22 @@ public sealed class ExposedMetrics(KafkaStack stack)
         var lines = await OtlpReceiver.WaitAsync(
             () => stack.Telemetry.LogLines.Where(line => line.TraceId == Trace).ToList(), found => found.Count > 0,
             _ => "no line has the trace id");
-        Assert.Contains(lines, line => line.Service == "billing-backend" && line.Text.Contains(Topics.Payments(PaymentType.Visa), StringComparison.Ordinal));
+        Assert.Contains(lines, line => line.Service == "billing-backend"
+            && line.Text.Contains(Topics.Payments(PaymentType.Visa), StringComparison.Ordinal));
     }
 
     private static List<string> Unknown(List<string> exposed, IEnumerable<string> named)
     {
-        var names = exposed.Select(series => series.Split('{', ' ')[0]).Concat(Recorded()).Concat(Others).ToHashSet(StringComparer.Ordinal);
+        var names = exposed.Select(series => series.Split('{', ' ')[0]).Concat(Recorded()).Concat(Others)
+            .ToHashSet(StringComparer.Ordinal);
         return [.. named.Where(name => !names.Contains(name))];
     }
 
     private static List<string> Named() =>
     [
         .. Repository.Files("deploy/monitoring/prometheus/rules", "*.yml").SelectMany(RuleExpressions)
-            .Concat(PromQl.OfDashboard(File.ReadAllText(Path.Combine(Repository.Root, "deploy/monitoring/grafana/billing.json"))))
+            .Concat(PromQl.OfDashboard(
+                File.ReadAllText(Path.Combine(Repository.Root, "deploy/monitoring/grafana/billing.json"))))
             .SelectMany(PromQl.Metrics).Distinct(),
         // Nobody watches it; it is measured on request.
         "billing_kafka_client_wait_seconds",
@@ -139,7 +152,12 @@ public sealed class ExposedMetrics(KafkaStack stack)
         var payment = StackFixture.Payment();
         var paid = await proxy.MakePaymentAsync(payment);
         await proxy.MakePaymentAsync(payment);
-        await proxy.CheckBalanceAsync(new CheckBalanceRequest { AccountId = payment.AccountId, PaymentType = payment.PaymentType, MinVersion = paid.Version });
+        await proxy.CheckBalanceAsync(new CheckBalanceRequest
+        {
+            AccountId = payment.AccountId,
+            PaymentType = payment.PaymentType,
+            MinVersion = paid.Version,
+        });
         using var stream = proxy.MakePayments();
         await stream.RequestStream.WriteAsync(payment);
         await stream.RequestStream.CompleteAsync();
@@ -154,8 +172,10 @@ public sealed class ExposedMetrics(KafkaStack stack)
 
     private async Task ProduceAsync(string topic, string? traceParent)
     {
-        using var producer = KafkaClients.Producer<string, byte[]>(new ProducerConfig { BootstrapServers = stack.Stack.BootstrapServers });
-        var record = new Message<string, byte[]> { Key = "garbage", Value = "this is nothing"u8.ToArray(), Headers = [] };
+        using var producer = KafkaClients.Producer<string, byte[]>(
+            new ProducerConfig { BootstrapServers = stack.Stack.BootstrapServers });
+        var record =
+            new Message<string, byte[]> { Key = "garbage", Value = "this is nothing"u8.ToArray(), Headers = [] };
         record.Headers.Add("billing-wire", "1"u8.ToArray());
         if (traceParent is not null)
         {

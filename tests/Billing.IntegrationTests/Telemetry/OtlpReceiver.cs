@@ -12,7 +12,8 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.IntegrationTests.Telemetry;
 
-/// <summary>The telemetry that the services of a stack send over OTLP: traces of sampled calls, logs and metrics.</summary>
+/// <summary>The telemetry that the services of a stack send over OTLP: traces of sampled calls,
+/// logs and metrics.</summary>
 internal static class StackTelemetry
 {
     extension(StackFixture stack)
@@ -111,7 +112,8 @@ public sealed class OtlpReceiver : ITelemetryReceiver
 
     private void Receive(ExportTraces export)
     {
-        foreach (var (service, scope) in export.ResourceSpans.SelectMany(r => r.ScopeSpans.Select(s => (ServiceOf(r.Resource), s))))
+        foreach (var (service, scope) in export.ResourceSpans.SelectMany(
+            r => r.ScopeSpans.Select(s => (ServiceOf(r.Resource), s))))
         {
             foreach (var span in scope.Spans)
             {
@@ -122,7 +124,8 @@ public sealed class OtlpReceiver : ITelemetryReceiver
 
     private void Receive(ExportLogs export)
     {
-        foreach (var (service, scope) in export.ResourceLogs.SelectMany(r => r.ScopeLogs.Select(s => (ServiceOf(r.Resource), s))))
+        foreach (var (service, scope) in export.ResourceLogs.SelectMany(
+            r => r.ScopeLogs.Select(s => (ServiceOf(r.Resource), s))))
         {
             foreach (var record in scope.LogRecords)
             {
@@ -133,7 +136,8 @@ public sealed class OtlpReceiver : ITelemetryReceiver
 
     private void Receive(ExportMetrics export)
     {
-        foreach (var (service, scope) in export.ResourceMetrics.SelectMany(r => r.ScopeMetrics.Select(s => (ServiceOf(r.Resource), s))))
+        foreach (var (service, scope) in export.ResourceMetrics.SelectMany(
+            r => r.ScopeMetrics.Select(s => (ServiceOf(r.Resource), s))))
         {
             foreach (var metric in scope.Metrics)
             {
@@ -189,7 +193,8 @@ public sealed record ReceivedSpan(string Service, string Source, Span Span)
     public string? Tag(string name) => Span.Attributes.FirstOrDefault(a => a.Key == name)?.Value switch
     {
         null => null,
-        { ValueCase: AnyValue.ValueOneofCase.IntValue } value => value.IntValue.ToString(System.Globalization.CultureInfo.InvariantCulture),
+        { ValueCase: AnyValue.ValueOneofCase.IntValue } value =>
+            value.IntValue.ToString(System.Globalization.CultureInfo.InvariantCulture),
         var value => value.StringValue,
     };
 }

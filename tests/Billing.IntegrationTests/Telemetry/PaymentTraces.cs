@@ -6,8 +6,8 @@ using Npgsql;
 
 namespace Billing.IntegrationTests.Telemetry;
 
-/// <summary>One payment is one trace, from its client's call to the stored event and back, with every transport of the command.
-/// </summary>
+/// <summary>One payment is one trace, from its client's call to the stored event and back, with every
+/// transport of the command.</summary>
 public abstract class PaymentTraces(StackFixture stack, string[] requestPath, string[] replyPath)
 {
     private static readonly string[] BackendSteps = ["receipts", "record", "reply"];
@@ -22,14 +22,17 @@ public abstract class PaymentTraces(StackFixture stack, string[] requestPath, st
         string[] expected = [.. requestPath, .. BackendSteps, .. replyPath];
         var spans = await OtlpReceiver.WaitAsync(
             () => stack.Telemetry.SpansOf(trace),
-            found => expected.All(name => found.Exists(s => s.Span.Name == name)) && found.Count(s => s.Source == "Npgsql") >= 2,
-            found => "missing: " + string.Join(", ", expected.Except(found.Select(s => s.Span.Name))) + "; received:\n" + SpanTree.Draw(found));
+            found => expected.All(name => found.Exists(s => s.Span.Name == name))
+                && found.Count(s => s.Source == "Npgsql") >= 2,
+            found => "missing: " + string.Join(", ", expected.Except(found.Select(s => s.Span.Name))) + "; received:\n"
+                + SpanTree.Draw(found));
         TestContext.Current.TestOutputHelper?.WriteLine(SpanTree.Draw(spans));
 
         // The parent of the first span is the caller's span, and that of every other span is a span of the trace.
         Assert.Equal(requestPath[0], Assert.Single(spans, s => s.ParentId == caller).Span.Name);
         var ids = spans.Select(s => s.Id).ToHashSet();
-        Assert.All(spans, span => Assert.True(span.ParentId == caller || ids.Contains(span.ParentId), span.Span.Name + " has no parent"));
+        Assert.All(spans, span =>
+            Assert.True(span.ParentId == caller || ids.Contains(span.ParentId), span.Span.Name + " has no parent"));
         foreach (var (parent, child) in requestPath.Zip(requestPath.Skip(1)))
         {
             Assert.Equal(parent, ParentOf(child, spans));
@@ -67,15 +70,18 @@ public abstract class PaymentTraces(StackFixture stack, string[] requestPath, st
     private async Task<string> StoredAsync(string account)
     {
         await using var database = NpgsqlDataSource.Create(stack.ConnectionString);
-        await using var read = database.CreateCommand("select data::text from billing.mt_events where stream_id like '%/' || $1");
+        await using var read = database.CreateCommand(
+            "select data::text from billing.mt_events where stream_id like '%/' || $1");
         read.Parameters.AddWithValue(account);
         return (string)(await read.ExecuteScalarAsync())!;
     }
 
     // The client's and the server's span of a call may have the same name; the client's starts first.
-    private static string? ParentOf(string name, List<ReceivedSpan> spans) => ParentOf(spans.Where(s => s.Span.Name == name).MinBy(s => s.Span.StartTimeUnixNano)!, spans);
+    private static string? ParentOf(string name, List<ReceivedSpan> spans) =>
+        ParentOf(spans.Where(s => s.Span.Name == name).MinBy(s => s.Span.StartTimeUnixNano)!, spans);
 
-    private static string? ParentOf(ReceivedSpan span, List<ReceivedSpan> spans) => spans.Find(s => s.Id == span.ParentId)?.Span.Name;
+    private static string? ParentOf(ReceivedSpan span, List<ReceivedSpan> spans) =>
+        spans.Find(s => s.Id == span.ParentId)?.Span.Name;
 }
 
 /// <summary>Formats a trace as an indented text.</summary>
@@ -85,7 +91,8 @@ internal static class SpanTree
     {
         var ids = spans.Select(s => s.Id).ToHashSet();
         var start = spans.Count == 0 ? 0 : spans.Min(s => s.Span.StartTimeUnixNano);
-        return string.Join('\n', spans.Where(s => !ids.Contains(s.ParentId)).SelectMany(root => Draw(root, spans, start, 0)));
+        return string.Join(
+            '\n', spans.Where(s => !ids.Contains(s.ParentId)).SelectMany(root => Draw(root, spans, start, 0)));
     }
 
     private static IEnumerable<string> Draw(ReceivedSpan span, List<ReceivedSpan> spans, ulong start, int depth) =>
@@ -127,7 +134,8 @@ public sealed class KafkaTraces(KafkaStack stack) : PaymentTraces(
         var (untraced, _) = await PayAsync(StackFixture.Payment(), sampled: false);
         var (trace, _) = await PayAsync(StackFixture.Payment());
 
-        await OtlpReceiver.WaitAsync(() => stack.Telemetry.SpansOf(trace), found => found.Exists(s => s.Span.Name == "reply"), _ => "no trace");
+        await OtlpReceiver.WaitAsync(
+            () => stack.Telemetry.SpansOf(trace), found => found.Exists(s => s.Span.Name == "reply"), _ => "no trace");
         Assert.Empty(stack.Telemetry.SpansOf(untraced));
     }
 
@@ -143,17 +151,24 @@ public sealed class KafkaTraces(KafkaStack stack) : PaymentTraces(
                 && units.GetValueOrDefault(("billing-backend", "billing.batch.size")) == "{command}",
             units => string.Join(", ", units.Keys));
         await OtlpReceiver.WaitAsync(
-            () => stack.Telemetry.LogLines, lines => lines.Any(l => l.Service == "billing-backend" && l.Text.StartsWith("Consuming", StringComparison.Ordinal)),
+            () => stack.Telemetry.LogLines, lines => lines.Any(
+                l => l.Service == "billing-backend" && l.Text.StartsWith("Consuming", StringComparison.Ordinal)),
             lines => string.Join('\n', lines));
     }
 }
 
 [Collection(InOneProcess.Name)]
-public sealed class EmbeddedTraces(EmbeddedStack stack) : PaymentTraces(stack, ["billing.v1.BillingService/MakePayment", "process"], []);
+public sealed class EmbeddedTraces(EmbeddedStack stack)
+    : PaymentTraces(stack, ["billing.v1.BillingService/MakePayment", "process"], []);
 
 [Collection(OverDirectCalls.Name)]
 public sealed class DirectGrpcTraces(DirectGrpcStack stack) : PaymentTraces(
-    stack, ["billing.v1.BillingService/MakePayment", "billing.wire.v1.Backend/Execute", "POST", "POST /billing.wire.v1.Backend/Execute", "process"], []);
+    stack,
+    [
+        "billing.v1.BillingService/MakePayment", "billing.wire.v1.Backend/Execute", "POST",
+        "POST /billing.wire.v1.Backend/Execute", "process",
+    ],
+    []);
 
 [Collection(OverDirectCalls.Name)]
 public sealed class DirectRpcxTraces(DirectRpcxStack stack) : PaymentTraces(

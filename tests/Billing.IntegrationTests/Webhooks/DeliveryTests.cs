@@ -31,8 +31,11 @@ public sealed class DeliveryTests(EventStoreFixture postgres) : IClassFixture<Ev
     {
         await using var store = Store();
         string[] accounts = [.. Enumerable.Range(0, 40).Select(number => $"a{number:00}")];
-        await store.AddAsync([.. accounts.SelectMany(account => (long[])[1, 2], (account, version) => Pending(account, version))], _patience.Token);
-        var (takes, taking, together) = (false, 0, new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously));
+        await store.AddAsync(
+            [.. accounts.SelectMany(account => (long[])[1, 2], (account, version) => Pending(account, version))],
+            _patience.Token);
+        var (takes, taking, together) =
+            (false, 0, new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously));
         var deliveries = await DeliveriesAsync(store, TimeSpan.FromHours(1), AnswerAsync);
 
         await TurnsAsync(deliveries);
@@ -56,7 +59,8 @@ public sealed class DeliveryTests(EventStoreFixture postgres) : IClassFixture<Ev
         Assert.Equal(2 * (accounts.Length - tried.Length), _receiver.Taken.Count);
         _receiver.IsInOrder(accounts);
 
-        // The two events of the first account that it takes are alone; of the others, one is answered when a second one has come.
+        // The two events of the first account that it takes are alone; of the others, one is answered when a
+        // second one has come.
         async Task<int> AnswerAsync()
         {
             if (!Volatile.Read(ref takes))
@@ -82,14 +86,17 @@ public sealed class DeliveryTests(EventStoreFixture postgres) : IClassFixture<Ev
         await using var store = Store();
         await store.AddAsync([Pending("a", 1), Pending("a", 2), Pending("a", 3)], _patience.Token);
         var requests = 0;
-        var deliveries = await DeliveriesAsync(store, TimeSpan.FromMilliseconds(1), () => Task.FromResult(++requests == 2 ? 500 : 204));
+        var deliveries = await DeliveriesAsync(
+            store, TimeSpan.FromMilliseconds(1), () => Task.FromResult(++requests == 2 ? 500 : 204));
 
         while ((await store.StatesAsync(_patience.Token)).Count > 0)
         {
             await TurnsAsync(deliveries, 1);
         }
 
-        Assert.Equal([(1, 204), (2, 500), (2, 204), (3, 204)], _receiver!.All.Select(received => (received.Version, received.Answer)));
+        Assert.Equal(
+            [(1, 204), (2, 500), (2, 204), (3, 204)],
+            _receiver!.All.Select(received => (received.Version, received.Answer)));
     }
 
     [Fact]
@@ -106,14 +113,19 @@ public sealed class DeliveryTests(EventStoreFixture postgres) : IClassFixture<Ev
                 "shop", claim,
                 [
                     new DeliveryOutcome("visa/a", [], new DeliveryFailure("500", "It answered 500."), TimeSpan.Zero),
-                    new DeliveryOutcome("visa/b", [], new DeliveryFailure("410", "It answered 410.", IsGone: attempt == 3), TimeSpan.Zero),
+                    new DeliveryOutcome(
+                        "visa/b", [], new DeliveryFailure("410", "It answered 410.", IsGone: attempt == 3),
+                        TimeSpan.Zero),
                 ], _patience.Token));
         }
 
         Assert.Equal(["visa/b"], parked);
-        Assert.Equal([("visa/b", true, 3), ("visa/a", false, 3)], (await store.FailingAsync("shop", 100, _patience.Token))
-            .Select(failing => (failing.StreamId, failing.NextIn is null, failing.Failures)));
-        Assert.Equal("visa/a", Assert.Single(await store.ClaimAsync("shop", claim, TimeSpan.FromHours(1), 16, _patience.Token)).StreamId);
+        Assert.Equal(
+            [("visa/b", true, 3), ("visa/a", false, 3)], (await store.FailingAsync("shop", 100, _patience.Token))
+                .Select(failing => (failing.StreamId, failing.NextIn is null, failing.Failures)));
+        Assert.Equal(
+            "visa/a",
+            Assert.Single(await store.ClaimAsync("shop", claim, TimeSpan.FromHours(1), 16, _patience.Token)).StreamId);
     }
 
     [Fact]
@@ -136,7 +148,8 @@ public sealed class DeliveryTests(EventStoreFixture postgres) : IClassFixture<Ev
             """);
         var adding = store.AddAsync([Pending("a", 2)], _patience.Token);
         await WaitingAsync(1, adding);
-        var settling = store.SettleAsync("shop", claim, [new DeliveryOutcome("visa/a", [Id(1)], null, TimeSpan.Zero)], _patience.Token);
+        var settling = store.SettleAsync(
+            "shop", claim, [new DeliveryOutcome("visa/a", [Id(1)], null, TimeSpan.Zero)], _patience.Token);
         await WaitingAsync(2, settling);
         await ExecuteAsync("select pg_advisory_unlock(42)");
         await Task.WhenAll(adding, settling);
@@ -145,7 +158,9 @@ public sealed class DeliveryTests(EventStoreFixture postgres) : IClassFixture<Ev
         Assert.Equal(("visa/a", 2), (account.StreamId, Assert.Single(account.Events).Id.Version));
 
         Task WaitingAsync(int sessions, Task orEnded) => Poll.UntilAsync(async () =>
-            orEnded.IsCompleted || (long)(await ExecuteAsync("select count(*) from pg_stat_activity where wait_event_type = 'Lock'"))! >= sessions);
+            orEnded.IsCompleted
+            || (long)(await ExecuteAsync(
+                "select count(*) from pg_stat_activity where wait_event_type = 'Lock'"))! >= sessions);
 
         async Task<object?> ExecuteAsync(string sql)
         {
@@ -161,20 +176,31 @@ public sealed class DeliveryTests(EventStoreFixture postgres) : IClassFixture<Ev
         var (former, next, hour) = (Guid.NewGuid(), Guid.NewGuid(), TimeSpan.FromHours(1));
         await store.AddAsync([Pending("a", 1), Pending("a", 2), Pending("b", 1)], _patience.Token);
 
-        Assert.Equal("visa/a", Assert.Single(await store.ClaimAsync("shop", former, TimeSpan.FromMilliseconds(1), 1, _patience.Token)).StreamId);
+        Assert.Equal("visa/a", Assert.Single(await store.ClaimAsync(
+            "shop", former, TimeSpan.FromMilliseconds(1), 1, _patience.Token)).StreamId);
         Assert.Equal("visa/b", Assert.Single(await store.ClaimAsync("shop", next, hour, 1, _patience.Token)).StreamId);
         List<ClaimedAccount> claimed = [];
         while (claimed.Count == 0)
         {
             claimed = await store.ClaimAsync("shop", next, hour, 16, _patience.Token);
         }
-        await store.SettleAsync("shop", former, [new DeliveryOutcome("visa/a", [Id(1)], new DeliveryFailure("500", "It answered 500."), TimeSpan.Zero)], _patience.Token);
+        await store.SettleAsync(
+            "shop", former,
+            [new DeliveryOutcome("visa/a", [Id(1)], new DeliveryFailure("500", "It answered 500."), TimeSpan.Zero)],
+            _patience.Token);
 
         Assert.Equal("visa/a", Assert.Single(claimed).StreamId);
         Assert.Empty(await store.ClaimAsync("shop", former, hour, 16, _patience.Token));
         Assert.Empty(await store.FailingAsync("shop", 100, _patience.Token));
-        await store.SettleAsync("shop", next, [new DeliveryOutcome("visa/a", [], null, TimeSpan.Zero), new DeliveryOutcome("visa/b", [Id(1)], null, TimeSpan.Zero)], _patience.Token);
-        Assert.Equal(2, Assert.Single(Assert.Single(await store.ClaimAsync("shop", next, hour, 16, _patience.Token)).Events).Id.Version);
+        await store.SettleAsync(
+            "shop", next,
+            [
+                new DeliveryOutcome("visa/a", [], null, TimeSpan.Zero),
+                new DeliveryOutcome("visa/b", [Id(1)], null, TimeSpan.Zero),
+            ],
+            _patience.Token);
+        Assert.Equal(2, Assert.Single(
+            Assert.Single(await store.ClaimAsync("shop", next, hour, 16, _patience.Token)).Events).Id.Version);
     }
 
     [Fact]
@@ -189,7 +215,10 @@ public sealed class DeliveryTests(EventStoreFixture postgres) : IClassFixture<Ev
         var again = WebhookPlatform.Event("a", 2);
         (again.TransactionId, again.Incarnation) = (lost[0].TransactionId, 7);
         PendingEvent[] events =
-            [.. new[] { again, anew }.Concat(lost).Append(anew).Select(recorded => new PendingEvent("shop", "visa/a", PendingId.Of(recorded), "{}"))];
+            [
+                .. new[] { again, anew }.Concat(lost).Append(anew)
+                    .Select(recorded => new PendingEvent("shop", "visa/a", PendingId.Of(recorded), "{}")),
+            ];
 
         await store.AddAsync(events, _patience.Token);
         await store.AddAsync(events, _patience.Token);
@@ -197,10 +226,12 @@ public sealed class DeliveryTests(EventStoreFixture postgres) : IClassFixture<Ev
         var sent = new List<PendingId>();
         for (var claim = Guid.NewGuid(); sent.Count < lost.Length + 2; claim = Guid.NewGuid())
         {
-            var account = Assert.Single(await store.ClaimAsync("shop", claim, TimeSpan.FromHours(1), 16, _patience.Token));
+            var account = Assert.Single(
+                await store.ClaimAsync("shop", claim, TimeSpan.FromHours(1), 16, _patience.Token));
             var ids = account.Events.Select(pending => pending.Id).ToArray();
             sent.AddRange(ids);
-            await store.SettleAsync("shop", claim, [new DeliveryOutcome("visa/a", ids, null, TimeSpan.Zero)], _patience.Token);
+            await store.SettleAsync(
+                "shop", claim, [new DeliveryOutcome("visa/a", ids, null, TimeSpan.Zero)], _patience.Token);
         }
         Assert.Equal(lost.Append(anew).Append(again).Select(PendingId.Of), sent);
         Assert.Equal(sent.Count, sent.DistinctBy(id => id.Id).Count());
@@ -212,15 +243,24 @@ public sealed class DeliveryTests(EventStoreFixture postgres) : IClassFixture<Ev
     // An id for each version.
     private static PendingId Id(long version) => new(0, version, new Guid((int)version, 0, 0, new byte[8]));
 
-    private WebhookStore Store() => new(Options.Create(new WebhookOptions { ConnectionString = postgres.Postgres.ConnectionString, Schema = _schema }));
+    private WebhookStore Store() => new(
+        Options.Create(new WebhookOptions { ConnectionString = postgres.Postgres.ConnectionString, Schema = _schema }));
 
-    private async Task<ReceiverDeliveries> DeliveriesAsync(WebhookStore store, TimeSpan retryDelay, Func<Task<int>> answer)
+    private async Task<ReceiverDeliveries> DeliveriesAsync(
+        WebhookStore store, TimeSpan retryDelay, Func<Task<int>> answer)
     {
         _receiver = await new Receiver(_ports.Take()) { Answer = (_, _) => answer() }.StartAsync();
         var receiver = new ReceiverOptions { Url = _receiver.Url, Secret = WebhookPlatform.Secret, AllowHttp = true };
-        var options = new WebhookOptions { AllowedNetworks = "127.0.0.0/8", ConcurrencyMax = 4, Timeout = TimeSpan.FromMinutes(5), RetryDelay = retryDelay };
+        var options = new WebhookOptions
+        {
+            AllowedNetworks = "127.0.0.0/8",
+            ConcurrencyMax = 4,
+            Timeout = TimeSpan.FromMinutes(5),
+            RetryDelay = retryDelay,
+        };
         return new ReceiverDeliveries(
-            "shop", new ReceiverClient(receiver, options, _time), store, options, new RetrySchedule(options, new Random(1)), _time, NullLogger.Instance);
+            "shop", new ReceiverClient(receiver, options, _time), store, options,
+            new RetrySchedule(options, new Random(1)), _time, NullLogger.Instance);
     }
 
     // More turns than all events would need. The clock advances for the waits between turns: by far less than an hour.

@@ -8,7 +8,8 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.IntegrationTests.Webhooks;
 
-/// <summary>A request that a receiver got: its headers that begin with <c>webhook-</c>, and the status that it was answered with.</summary>
+/// <summary>A request that a receiver got: its headers that begin with <c>webhook-</c>, and the status that it
+/// was answered with.</summary>
 internal sealed record Received(string Id, string Timestamp, string Signature, string Path, string Body, int Answer)
 {
     /// <summary>The account, as the body states it.</summary>
@@ -34,10 +35,14 @@ internal sealed class Receiver(int port) : IAsyncDisposable
     public IReadOnlyList<Received> All => [.. _received];
 
     /// <summary>What was taken.</summary>
-    public IReadOnlyList<Received> Taken => [.. _received.Where(received => received.Answer == StatusCodes.Status204NoContent)];
+    public IReadOnlyList<Received> Taken =>
+    [
+        .. _received.Where(received => received.Answer == StatusCodes.Status204NoContent),
+    ];
 
     /// <summary>Answers a request by its account and returns the status.</summary>
-    public Func<string, HttpContext, Task<int>> Answer { get; set; } = (_, _) => Task.FromResult(StatusCodes.Status204NoContent);
+    public Func<string, HttpContext, Task<int>> Answer { get; set; } = (_, _) =>
+        Task.FromResult(StatusCodes.Status204NoContent);
 
     public async Task<Receiver> StartAsync()
     {
@@ -63,14 +68,17 @@ internal sealed class Receiver(int port) : IAsyncDisposable
     public ValueTask DisposeAsync() => new(StopAsync());
 
     /// <summary>Waits until each of these accounts' events up to a version was taken.</summary>
-    public Task UntilTakenAsync(IReadOnlyCollection<string> accounts, long version, CancellationToken cancellationToken) => Poll.UntilAsync(
-        () => Taken.Where(taken => taken.Version <= version && accounts.Contains(taken.Account)).DistinctBy(taken => taken.Id).Count() >= accounts.Count * version,
+    public Task UntilTakenAsync(
+        IReadOnlyCollection<string> accounts, long version, CancellationToken cancellationToken) => Poll.UntilAsync(
+        () => Taken.Where(taken => taken.Version <= version && accounts.Contains(taken.Account))
+            .DistinctBy(taken => taken.Id).Count() >= accounts.Count * version,
         cancellationToken);
 
     /// <summary>Fails the test unless the events of each account were first taken in order and without a gap.</summary>
     public void IsInOrder(IReadOnlyCollection<string> accounts) => Assert.All(accounts, account =>
     {
-        var versions = Taken.Where(taken => taken.Account == account).DistinctBy(taken => taken.Id).Select(taken => taken.Version).ToList();
+        var versions = Taken.Where(taken => taken.Account == account).DistinctBy(taken => taken.Id)
+            .Select(taken => taken.Version).ToList();
         Assert.Equal(Enumerable.Range(1, versions.Count).Select(version => (long)version), versions);
     });
 
@@ -82,6 +90,8 @@ internal sealed class Receiver(int port) : IAsyncDisposable
         var status = await Answer(account, http);
         http.Response.StatusCode = status;
         string Header(string name) => http.Request.Headers[name].Single()!;
-        _received.Enqueue(new Received(Header("webhook-id"), Header("webhook-timestamp"), Header("webhook-signature"), http.Request.Path, body, status));
+        _received.Enqueue(new Received(
+            Header("webhook-id"), Header("webhook-timestamp"),
+            Header("webhook-signature"), http.Request.Path, body, status));
     }
 }

@@ -45,8 +45,11 @@ public sealed class WebhookDeliveries : IClassFixture<WebhookPlatform>, IAsyncDi
             Assert.Equal("/events", taken.Path);
             Assert.Equal(Signed(taken), taken.Signature);
         });
-        await Poll.UntilAsync(async () => await MetricAsync(address, "billing_webhooks_delivered_total{billing_receiver=\"shop\"}") >= 400);
-        Assert.Contains("billing_kafka_consumer_lag{messaging_destination_name=\"billing.events\"", await MetricsAsync(address), StringComparison.Ordinal);
+        await Poll.UntilAsync(async () =>
+            await MetricAsync(address, "billing_webhooks_delivered_total{billing_receiver=\"shop\"}") >= 400);
+        Assert.Contains(
+            "billing_kafka_consumer_lag{messaging_destination_name=\"billing.events\"",
+            await MetricsAsync(address), StringComparison.Ordinal);
     }
 
     [Fact]
@@ -79,7 +82,8 @@ public sealed class WebhookDeliveries : IClassFixture<WebhookPlatform>, IAsyncDi
         await StartAsync();
         await _platform.PublishAsync(accounts, 1, 5);
         await using var store = _platform.Store(_schema);
-        await Poll.UntilAsync(async () => (await store.FailingAsync("shop", 100, _patience.Token)).Count >= accounts.Length);
+        await Poll.UntilAsync(
+            async () => (await store.FailingAsync("shop", 100, _patience.Token)).Count >= accounts.Length);
 
         await _receiver.StartAsync();
         await _receiver.UntilTakenAsync(accounts, 5, _patience.Token);
@@ -94,7 +98,8 @@ public sealed class WebhookDeliveries : IClassFixture<WebhookPlatform>, IAsyncDi
         var accounts = WebhookPlatform.NewAccounts(10);
         var (refused, others) = (accounts[0], accounts[1..]);
         var isRefused = true;
-        _receiver.Answer = (account, _) => Task.FromResult(account == refused && Volatile.Read(ref isRefused) ? 500 : 204);
+        _receiver.Answer = (account, _) =>
+            Task.FromResult(account == refused && Volatile.Read(ref isRefused) ? 500 : 204);
         await _receiver.StartAsync();
         await StartAsync(settings: ("RetryFor", "00:00:01"));
 
@@ -113,7 +118,9 @@ public sealed class WebhookDeliveries : IClassFixture<WebhookPlatform>, IAsyncDi
         Assert.Contains("1 accounts are parked", listed.Output, StringComparison.Ordinal);
         Assert.Contains($"visa/{refused}", listed.Output, StringComparison.Ordinal);
         Assert.Contains("It answered 500.", listed.Output, StringComparison.Ordinal);
-        Assert.Equal((0, true), (replayed.ExitCode, replayed.Output.Contains("1 accounts are tried now.", StringComparison.Ordinal)));
+        Assert.Equal(
+            (0, true),
+            (replayed.ExitCode, replayed.Output.Contains("1 accounts are tried now.", StringComparison.Ordinal)));
         await NothingWaitsAsync();
     }
 
@@ -184,9 +191,14 @@ public sealed class WebhookDeliveries : IClassFixture<WebhookPlatform>, IAsyncDi
     {
         var accounts = WebhookPlatform.NewAccounts(2);
         await _receiver.StartAsync();
-        await StartAsync(settings: [("Receivers__shop__Events", "PAYMENT_DECLINED"), ("Receivers__shop__PaymentTypes", "VISA")]);
+        await StartAsync(
+            settings: [("Receivers__shop__Events", "PAYMENT_DECLINED"), ("Receivers__shop__PaymentTypes", "VISA")]);
         var declined = WebhookPlatform.Event(accounts[0], 2);
-        declined.PaymentDeclined = new Wire.V1.PaymentDeclined { Amount = declined.PaymentAccepted.Amount, Reason = V1.DeclineReason.CreditLimitExceeded };
+        declined.PaymentDeclined = new Wire.V1.PaymentDeclined
+        {
+            Amount = declined.PaymentAccepted.Amount,
+            Reason = V1.DeclineReason.CreditLimitExceeded,
+        };
         var amex = declined.Clone();
         amex.StreamId = $"amex/{accounts[0]}";
 
@@ -197,7 +209,8 @@ public sealed class WebhookDeliveries : IClassFixture<WebhookPlatform>, IAsyncDi
         await NothingWaitsAsync();
 
         var received = Assert.Single(_receiver.All, received => accounts.Contains(received.Account));
-        Assert.Equal((accounts[0], 2, declined.TransactionId), (received.Account, received.Version, received.TransactionId));
+        Assert.Equal(
+            (accounts[0], 2, declined.TransactionId), (received.Account, received.Version, received.TransactionId));
     }
 
     [Fact]
@@ -206,7 +219,9 @@ public sealed class WebhookDeliveries : IClassFixture<WebhookPlatform>, IAsyncDi
         var accounts = WebhookPlatform.NewAccounts(1);
         await _receiver.StartAsync();
         await StartAsync();
-        var (forged, timeless, empty) = (WebhookPlatform.Event("a\0b", 1), WebhookPlatform.Event(accounts[0], 2), WebhookPlatform.Event(accounts[0], 3));
+        var (forged, timeless, empty) = (
+            WebhookPlatform.Event("a\0b", 1), WebhookPlatform.Event(accounts[0], 2),
+            WebhookPlatform.Event(accounts[0], 3));
         timeless.DecidedUnixUs = long.MaxValue;
         empty.ClearFact();
 
@@ -220,7 +235,8 @@ public sealed class WebhookDeliveries : IClassFixture<WebhookPlatform>, IAsyncDi
         Assert.Single(_receiver.All, received => received.Account == accounts[0]);
     }
 
-    private Task<(Billing.LocalStack.Processes.ChildProcess Process, string Address)> StartAsync(bool ready = true, params (string Name, string Value)[] settings) =>
+    private Task<(Billing.LocalStack.Processes.ChildProcess Process, string Address)> StartAsync(
+        bool ready = true, params (string Name, string Value)[] settings) =>
         _platform.StartAsync(_schema, _receiver.Url, ready, settings);
 
     private async Task ParkedAsync(string account)
@@ -237,7 +253,8 @@ public sealed class WebhookDeliveries : IClassFixture<WebhookPlatform>, IAsyncDi
     }
 
     private Task<(int ExitCode, string Output)> CommandAsync(params string[] arguments) => CommandRun.ToEndAsync(
-        _platform.Folder, ["webhooks", .. arguments, "--postgres", _platform.Postgres.ConnectionString, "--schema", _schema],
+        _platform.Folder,
+        ["webhooks", .. arguments, "--postgres", _platform.Postgres.ConnectionString, "--schema", _schema],
         new Dictionary<string, string?> { ["COLUMNS"] = "200" });
 
     internal static async Task<double> MetricAsync(string address, string name)
@@ -254,5 +271,6 @@ public sealed class WebhookDeliveries : IClassFixture<WebhookPlatform>, IAsyncDi
     }
 
     private static string Signed(Received taken) => "v1," + Convert.ToBase64String(HMACSHA256.HashData(
-        Convert.FromBase64String(WebhookPlatform.Secret["whsec_".Length..]), Encoding.UTF8.GetBytes($"{taken.Id}.{taken.Timestamp}.{taken.Body}")));
+        Convert.FromBase64String(WebhookPlatform.Secret["whsec_".Length..]),
+        Encoding.UTF8.GetBytes($"{taken.Id}.{taken.Timestamp}.{taken.Body}")));
 }

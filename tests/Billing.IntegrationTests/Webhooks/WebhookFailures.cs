@@ -45,7 +45,8 @@ public sealed class WebhookFailures : IClassFixture<WebhookPlatform>, IAsyncDisp
 
         Assert.Equal("It answered 307.", await FailureAsync(accounts[0]));
         Assert.Empty(inside.All);
-        Assert.True(await WebhookDeliveries.MetricAsync(address, "billing_webhooks_failed_total{billing_receiver=\"shop\",error_type=\"307\"}") > 0);
+        Assert.True(await WebhookDeliveries.MetricAsync(
+            address, "billing_webhooks_failed_total{billing_receiver=\"shop\",error_type=\"307\"}") > 0);
     }
 
     [Fact]
@@ -77,7 +78,9 @@ public sealed class WebhookFailures : IClassFixture<WebhookPlatform>, IAsyncDisp
 
         await _platform.PublishAsync(accounts, 1, 1);
 
-        Assert.Matches("^'localhost' is at .*127.0.0.1.*, which is not public and not in Billing:Webhooks:AllowedNetworks.$", await FailureAsync(accounts[0]));
+        Assert.Matches(
+            "^'localhost' is at .*127.0.0.1.*, which is not public and not in Billing:Webhooks:AllowedNetworks.$",
+            await FailureAsync(accounts[0]));
         Assert.Empty(_receiver.All);
     }
 
@@ -112,8 +115,10 @@ public sealed class WebhookFailures : IClassFixture<WebhookPlatform>, IAsyncDisp
         await _platform.Postgres.StopAsync();
         var started = await _platform.StartAsync(_schema, _receiver.Url, ready: false);
         await NotReadyAsync(started.Address, "the database cannot be used at present; the topics are not known yet");
-        await Task.WhenAll(_platform.Postgres.StartAsync(_patience.Token), _platform.Kafka.StartBrokerAsync(1, _patience.Token));
-        await Task.WhenAll(new[] { running, started }.Select(service => service.Process.WaitUntilAnsweredAsync(service.Address + "/health/ready", _patience.Token)));
+        await Task.WhenAll(
+            _platform.Postgres.StartAsync(_patience.Token), _platform.Kafka.StartBrokerAsync(1, _patience.Token));
+        await Task.WhenAll(new[] { running, started }.Select(
+            service => service.Process.WaitUntilAnsweredAsync(service.Address + "/health/ready", _patience.Token)));
         await _platform.PublishAsync(accounts, 1, 2);
         await _receiver.UntilTakenAsync(accounts, 2, _patience.Token);
 
@@ -133,7 +138,8 @@ public sealed class WebhookFailures : IClassFixture<WebhookPlatform>, IAsyncDisp
 
         await _platform.PublishAsync(WebhookPlatform.Event(account[0], 2));
         var last = await _platform.PublishAsync(WebhookPlatform.Event(account[0], 3));
-        using (var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = _platform.Kafka.BootstrapServers }))
+        using (var admin = KafkaClients.Admin(
+            new AdminClientConfig { BootstrapServers = _platform.Kafka.BootstrapServers }))
         {
             await admin.DeleteRecordsAsync([new TopicPartitionOffset(last.TopicPartition, last.Offset + 1)]);
         }
@@ -141,7 +147,8 @@ public sealed class WebhookFailures : IClassFixture<WebhookPlatform>, IAsyncDisp
         var (_, address) = await _platform.StartAsync(_schema, _receiver.Url);
         await Poll.UntilAsync(() => _receiver.Taken.Any(taken => taken.Account == account[0] && taken.Version == 4));
 
-        Assert.Equal([1, 4], _receiver.Taken.Where(taken => taken.Account == account[0]).Select(taken => taken.Version));
+        Assert.Equal(
+            [1, 4], _receiver.Taken.Where(taken => taken.Account == account[0]).Select(taken => taken.Version));
         Assert.Equal(2, await WebhookDeliveries.MetricAsync(address, "billing_webhooks_missed_total"));
     }
 
@@ -161,7 +168,8 @@ public sealed class WebhookFailures : IClassFixture<WebhookPlatform>, IAsyncDisp
     {
         await using var store = _platform.Store(_schema);
         var failing = await Poll.UntilAsync(
-            async () => (await store.FailingAsync("shop", 100, _patience.Token)).FirstOrDefault(failing => failing.StreamId == $"visa/{account}"),
+            async () => (await store.FailingAsync("shop", 100, _patience.Token))
+                .FirstOrDefault(failing => failing.StreamId == $"visa/{account}"),
             failing => failing is not null);
         return failing!.Failure;
     }
@@ -174,7 +182,9 @@ public sealed class WebhookFailures : IClassFixture<WebhookPlatform>, IAsyncDisp
             try
             {
                 using var answer = await http.GetAsync(new Uri(address + "/health/ready"), _patience.Token);
-                return !answer.IsSuccessStatusCode && (await answer.Content.ReadAsStringAsync(_patience.Token)).Contains(reason, StringComparison.Ordinal);
+                return !answer.IsSuccessStatusCode
+                    && (await answer.Content.ReadAsStringAsync(_patience.Token))
+                        .Contains(reason, StringComparison.Ordinal);
             }
             catch (HttpRequestException)
             {

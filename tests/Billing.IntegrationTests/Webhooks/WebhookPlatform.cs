@@ -52,7 +52,12 @@ public sealed class WebhookPlatform : IAsyncLifetime
         var options = Options.Create(new KafkaOptions { BootstrapServers = Kafka.BootstrapServers });
         await new KafkaTopics(options, TimeProvider.System, NullLogger<KafkaTopics>.Instance).EnsureSharedAsync();
         _producer = KafkaClients.Producer<string, byte[]>(
-            new ProducerConfig { BootstrapServers = Kafka.BootstrapServers, Partitioner = Partitioner.Murmur2Random, EnableIdempotence = true });
+            new ProducerConfig
+            {
+                BootstrapServers = Kafka.BootstrapServers,
+                Partitioner = Partitioner.Murmur2Random,
+                EnableIdempotence = true,
+            });
     }
 
     public async ValueTask DisposeAsync()
@@ -72,7 +77,8 @@ public sealed class WebhookPlatform : IAsyncLifetime
     }
 
     /// <summary>Starts a service that sends to one receiver, and waits until it is ready.</summary>
-    internal async Task<(ChildProcess Process, string Address)> StartAsync(string schema, string url, bool ready = true, params (string Name, string Value)[] settings)
+    internal async Task<(ChildProcess Process, string Address)> StartAsync(
+        string schema, string url, bool ready = true, params (string Name, string Value)[] settings)
     {
         var address = $"http://127.0.0.1:{Ports.Take()}";
         var name = $"webhooks-{++_started}";
@@ -97,7 +103,8 @@ public sealed class WebhookPlatform : IAsyncLifetime
         {
             environment["Billing__Webhooks__" + setting] = value;
         }
-        var service = ChildProcess.Start(new ChildProcessStart(name, DotnetProgram.Launcher, [DotnetProgram.FileOf("Billing.Webhooks")], _folder.LogFile(name))
+        var service = ChildProcess.Start(new ChildProcessStart(
+            name, DotnetProgram.Launcher, [DotnetProgram.FileOf("Billing.Webhooks")], _folder.LogFile(name))
         {
             Environment = environment,
         });
@@ -129,12 +136,13 @@ public sealed class WebhookPlatform : IAsyncLifetime
         }
     }
 
-    internal async Task<TopicPartitionOffset> PublishAsync(Event recorded) => (await _producer!.ProduceAsync(Topics.Events, new Message<string, byte[]>
-    {
-        Key = recorded.StreamId,
-        Value = recorded.ToByteArray(),
-        Headers = new Headers { { WireFormat.VersionHeader, Encoding.ASCII.GetBytes("1") } },
-    })).TopicPartitionOffset;
+    internal async Task<TopicPartitionOffset> PublishAsync(Event recorded) =>
+        (await _producer!.ProduceAsync(Topics.Events, new Message<string, byte[]>
+        {
+            Key = recorded.StreamId,
+            Value = recorded.ToByteArray(),
+            Headers = new Headers { { WireFormat.VersionHeader, Encoding.ASCII.GetBytes("1") } },
+        })).TopicPartitionOffset;
 
     internal static Event Event(string account, long version) => new()
     {
@@ -150,7 +158,11 @@ public sealed class WebhookPlatform : IAsyncLifetime
     internal static string[] NewAccounts(int count)
     {
         var mark = Guid.NewGuid().ToString("N")[..12];
-        return [.. Enumerable.Range(0, count).Select(number => string.Create(CultureInfo.InvariantCulture, $"{mark}-{number}"))];
+        return
+        [
+            .. Enumerable.Range(0, count)
+                .Select(number => string.Create(CultureInfo.InvariantCulture, $"{mark}-{number}")),
+        ];
     }
 
     /// <summary>A schema that no other test uses.</summary>

@@ -14,7 +14,9 @@ public sealed class WebhookStack
     [Fact]
     public async Task What_happens_to_a_payment_is_in_its_statement_arrives_at_a_receiver_and_is_verified_and_exported()
     {
-        Assert.SkipWhen(KafkaPrograms.FindHome() is null, "Kafka is not available: set KAFKA_HOME to its folder or BILLING_KAFKA_ARCHIVE to its archive");
+        Assert.SkipWhen(
+            KafkaPrograms.FindHome() is null,
+            "Kafka is not available: set KAFKA_HOME to its folder or BILLING_KAFKA_ARCHIVE to its archive");
         ExternalTool.Need("curl");
         ExternalTool.Need("python3");
         using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
@@ -23,17 +25,23 @@ public sealed class WebhookStack
         var port = ports.Take().ToString(CultureInfo.InvariantCulture);
         var webhook = WebhookTarget.New($"http://127.0.0.1:{port}/");
         await using var stack = await BillingStack.StartAsync(
-            new StackOptions { Proxies = 1, PaymentBackends = 1, BalanceBackends = 1, Webhook = webhook }, new Progress<string>(), patience.Token);
-        var day = DateOnly.FromDateTime(TimeProvider.System.GetUtcNow().UtcDateTime).AddDays(-1).ToString("yyyy-MM-dd", CultureInfo.InvariantCulture);
+            new StackOptions { Proxies = 1, PaymentBackends = 1, BalanceBackends = 1, Webhook = webhook },
+            new Progress<string>(), patience.Token);
+        var day = DateOnly.FromDateTime(TimeProvider.System.GetUtcNow().UtcDateTime).AddDays(-1)
+            .ToString("yyyy-MM-dd", CultureInfo.InvariantCulture);
         var page = new ConsolePage("docs/by-hand.md", "shell-session");
-        var today = page.Examples.TakeWhile(example => !example.Command.StartsWith("DAY=", StringComparison.Ordinal)).ToList();
+        var today =
+            page.Examples.TakeWhile(example => !example.Command.StartsWith("DAY=", StringComparison.Ordinal)).ToList();
         var dayAfter = page.Examples[today.Count..];
 
-        page.Compare(today, await ConsolePage.RunAsync(today, ForThisStack, folder.FullName, "trap 'kill $(jobs -p)' EXIT"));
+        page.Compare(
+            today, await ConsolePage.RunAsync(today, ForThisStack, folder.FullName, "trap 'kill $(jobs -p)' EXIT"));
         await using (var database = NpgsqlDataSource.Create(stack.Databases.Values.Single()))
         {
-            await using var yesterday = database.CreateCommand("update billing.mt_events set timestamp = $1 where stream_id <> 'mt_tombstone'");
-            yesterday.Parameters.AddWithValue(DateTime.Parse(day + "T12:00:00Z", CultureInfo.InvariantCulture, DateTimeStyles.AdjustToUniversal));
+            await using var yesterday = database.CreateCommand(
+                "update billing.mt_events set timestamp = $1 where stream_id <> 'mt_tombstone'");
+            yesterday.Parameters.AddWithValue(
+                DateTime.Parse(day + "T12:00:00Z", CultureInfo.InvariantCulture, DateTimeStyles.AdjustToUniversal));
             Assert.Equal(3, await yesterday.ExecuteNonQueryAsync(patience.Token));
         }
         page.Compare(dayAfter, await ConsolePage.RunAsync(dayAfter, ForThisStack, folder.FullName, ""));
@@ -44,8 +52,10 @@ public sealed class WebhookStack
             _ when command.StartsWith("SECRET=", StringComparison.Ordinal) => "SECRET=" + webhook.Secret,
             _ when command.StartsWith("DAY=", StringComparison.Ordinal) => "DAY=" + day,
             _ when command.StartsWith("./billing ", StringComparison.Ordinal) =>
-                $"dotnet '{DotnetProgram.FileOf("Billing.Cli")}' {command["./billing ".Length..]} --postgres '{stack.Databases.Values.Single()}'",
-            _ => command.Replace("8099", port, StringComparison.Ordinal).Replace("examples/", Repository.Root + "/examples/", StringComparison.Ordinal),
+                $"dotnet '{DotnetProgram.FileOf("Billing.Cli")}' {command["./billing ".Length..]} --postgres "
+                + $"'{stack.Databases.Values.Single()}'",
+            _ => command.Replace("8099", port, StringComparison.Ordinal)
+                .Replace("examples/", Repository.Root + "/examples/", StringComparison.Ordinal),
         };
     }
 
@@ -53,7 +63,8 @@ public sealed class WebhookStack
     public async Task A_stack_without_a_topic_of_events_does_not_start_with_a_receiver()
     {
         var failure = await Assert.ThrowsAsync<StackException>(() => BillingStack.StartAsync(
-            new StackOptions { Kafka = "embedded", Webhook = WebhookTarget.New("http://localhost:1/") }, new Progress<string>(), TestContext.Current.CancellationToken));
+            new StackOptions { Kafka = "embedded", Webhook = WebhookTarget.New("http://localhost:1/") },
+            new Progress<string>(), TestContext.Current.CancellationToken));
 
         Assert.Contains("which the transport embedded does not have", failure.Message, StringComparison.Ordinal);
     }

@@ -4,7 +4,8 @@ using NBomber.CSharp;
 
 namespace Billing.ScenarioTests.NBomberApi;
 
-/// <summary>A run counts exactly the calls of its scenarios. All tests share one run, because a run takes some seconds.</summary>
+/// <summary>A run counts exactly the calls of its scenarios. All tests share one run, because a run
+/// takes some seconds.</summary>
 [Collection(LoadRuns.Name)]
 public sealed class CountingTests(CountingTests.OneRun run) : IClassFixture<CountingTests.OneRun>
 {
@@ -16,8 +17,8 @@ public sealed class CountingTests(CountingTests.OneRun run) : IClassFixture<Coun
         Assert.Equal(0, run.Of("injected").Fail.Request.Count);
     }
 
-    /// <summary>A lower bound only: a busy machine cannot make the calls earlier. Without the spreading, the last call is made one second
-    /// after the beginning.</summary>
+    /// <summary>A lower bound only: a busy machine cannot make the calls earlier. Without the spreading, the last call
+    /// is made one second after the beginning.</summary>
     [Fact]
     public void Calls_at_a_rate_are_spread_over_the_interval() =>
         Assert.True(run.LastCall("injected") > TimeSpan.FromSeconds(1.5), $"{run.LastCall("injected")}");
@@ -34,7 +35,8 @@ public sealed class CountingTests(CountingTests.OneRun run) : IClassFixture<Coun
         var unavailable = Assert.Single(mixed.Fail.StatusCodes);
         Assert.Equal(("UNAVAILABLE", true, "gone"), (unavailable.StatusCode, unavailable.IsError, unavailable.Message));
         Assert.Equal(mixed.Fail.Request.Count, unavailable.Count);
-        Assert.Equal(["ACCEPTED", "DECLINED"], mixed.Ok.StatusCodes.Select(c => c.StatusCode).Order(StringComparer.Ordinal));
+        Assert.Equal(
+            ["ACCEPTED", "DECLINED"], mixed.Ok.StatusCodes.Select(c => c.StatusCode).Order(StringComparer.Ordinal));
         Assert.Equal(mixed.Ok.Request.Count, mixed.Ok.StatusCodes.Sum(c => c.Count));
         Assert.Equal(run.Calls("mixed"), mixed.Ok.Request.Count + mixed.Fail.Request.Count);
     }
@@ -52,10 +54,15 @@ public sealed class CountingTests(CountingTests.OneRun run) : IClassFixture<Coun
     public void Latency_percentiles_are_in_ascending_order()
     {
         var latency = run.Of("mixed").Ok.Latency;
-        double[] ascending = [latency.MinMs, latency.Percent50, latency.Percent75, latency.Percent95, latency.Percent99, latency.MaxMs];
+        double[] ascending =
+        [
+            latency.MinMs, latency.Percent50, latency.Percent75, latency.Percent95, latency.Percent99, latency.MaxMs,
+        ];
         Assert.True(latency.MinMs > 0);
         // A percentile is the upper bound of a histogram bucket, so it can be slightly above the maximum.
-        Assert.All(ascending.Zip(ascending.Skip(1)), pair => Assert.True(pair.First <= pair.Second * 1.002, string.Join(' ', ascending)));
+        Assert.All(
+            ascending.Zip(ascending.Skip(1)),
+            pair => Assert.True(pair.First <= pair.Second * 1.002, string.Join(' ', ascending)));
         Assert.InRange(latency.MeanMs, latency.MinMs, latency.MaxMs);
     }
 
@@ -90,7 +97,9 @@ public sealed class CountingTests(CountingTests.OneRun run) : IClassFixture<Coun
             Counted("injected", (_, _) => Task.FromResult<IResponse>(Response.Ok(latencyMs: 1_500)))
                 .WithLoadSimulations(Simulation.Inject(15, Second, 2 * Second), Simulation.Pause(Second)),
             Counted("ramp", (_, _) => Task.FromResult<IResponse>(Response.Ok()))
-                .WithLoadSimulations(Simulation.Inject(4, Second, Second), Simulation.RampingInject(8, Second, 2 * Second), Simulation.Pause(Second)),
+                .WithLoadSimulations(
+                    Simulation.Inject(4, Second, Second),
+                    Simulation.RampingInject(8, Second, 2 * Second), Simulation.Pause(Second)),
             Counted("mixed", async (_, call) =>
             {
                 await Task.Delay(20);
@@ -121,7 +130,8 @@ public sealed class CountingTests(CountingTests.OneRun run) : IClassFixture<Coun
         public int Calls(string scenario) => _calls[scenario].Count;
 
         /// <summary>Returns the time from the initialization of a scenario to its last call.</summary>
-        public TimeSpan LastCall(string scenario) => TimeProvider.System.GetElapsedTime(_initialized[scenario], _calls[scenario].Max());
+        public TimeSpan LastCall(string scenario) =>
+            TimeProvider.System.GetElapsedTime(_initialized[scenario], _calls[scenario].Max());
 
         public ScenarioStats Of(string scenario) => _stats.GetScenarioStats(scenario);
 

@@ -59,7 +59,8 @@ public sealed class RunningTests
         {
             await Task.Delay(5);
             return Response.Fail(statusCode: "NO");
-        }).WithoutWarmUp().WithMaxFailCount(10).WithLoadSimulations(Simulation.KeepConstant(2, 10 * Minute))).WithoutReports().Run();
+        }).WithoutWarmUp().WithMaxFailCount(10)
+            .WithLoadSimulations(Simulation.KeepConstant(2, 10 * Minute))).WithoutReports().Run();
 
         // Failures are checked once per interval; without the limit, ten minutes would have hundreds of thousands.
         Assert.InRange(stats.GetScenarioStats("failing").Fail.Request.Count, 10, 50_000);
@@ -99,7 +100,8 @@ public sealed class RunningTests
 
     [Fact]
     public void A_simulation_shorter_than_a_second_is_rejected() => Assert.ThrowsAny<Exception>(() =>
-        NBomberRunner.RegisterScenarios(Quick().WithLoadSimulations(Simulation.KeepConstant(1, Second / 2))).WithoutReports().Run());
+        NBomberRunner.RegisterScenarios(Quick().WithLoadSimulations(Simulation.KeepConstant(1, Second / 2)))
+            .WithoutReports().Run());
 
     private static ScenarioProps Quick() => Scenario.Create("quick", _ => Task.FromResult<IResponse>(Response.Ok()))
         .WithoutWarmUp().WithLoadSimulations(Simulation.KeepConstant(1, Second));

@@ -3,9 +3,9 @@ using Spectre.Console;
 
 namespace Billing.ScenarioTests.NBomberApi;
 
-/// <summary>Allows two progress displays at the same time. When too many failures end a run, NBomber can start its clean-up
-/// twice, each time with its own display. Spectre.Console rejects the second display if the first is still active, which
-/// depends on timing.</summary>
+/// <summary>Allows two progress displays at the same time. When too many failures end a run, NBomber can start its
+/// clean-up twice, each time with its own display. Spectre.Console rejects the second display if the first is still
+/// active, which depends on timing.</summary>
 internal sealed class SharedDisplays : IExclusivityMode
 {
     public T Run<T>(Func<T> func) => func();

@@ -13,7 +13,9 @@ internal sealed class AcknowledgingProducer : PlainProducer
 
     public override string Name => "";
 
-    public override void Produce(TopicPartition topicPartition, Message<string, byte[]> message, Action<DeliveryReport<string, byte[]>>? deliveryHandler = null)
+    public override void Produce(
+        TopicPartition topicPartition, Message<string, byte[]> message,
+        Action<DeliveryReport<string, byte[]>>? deliveryHandler = null)
     {
         Count++;
         deliveryHandler?.Invoke(_report);

@@ -13,12 +13,12 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.UnitTests.Allocations;
 
-/// <summary>The memory that a payment backend allocates per payment, from <see cref="PaymentProcessor.Accept"/> until it is
-/// settled, with an empty store and a producer that acknowledges at once.</summary>
+/// <summary>The memory that a payment backend allocates per payment, from <see cref="PaymentProcessor.Accept"/> until
+/// it is settled, with an empty store and a producer that acknowledges at once.</summary>
 public sealed class BackendAllocationTests
 {
-    // 2 % and 15 % above the measured values: 3,388 bytes per payment in batches of sixteen, 8,904 in batches of one. If the measured
-    // values fall, lower these limits too.
+    // 2 % and 15 % above the measured values: 3,388 bytes per payment in batches of sixteen, 8,904 in batches of one.
+    // If the measured values fall, lower these limits too.
     private const double MaxInBatchesOfSixteen = 3_450;
     private const double MaxInBatchesOfOne = 10_240;
 
@@ -39,7 +39,8 @@ public sealed class BackendAllocationTests
         var retry = new EventStoreRetry(time);
         var replier = new Replier(publisher, supervisor, NullLogger<Replier>.Instance);
         using var processor = new PaymentProcessor(
-            new ShardMap([store], time), network, replier, retry, options, supervisor, time, NullLoggerFactory.Instance);
+            new ShardMap([store], time), network, replier, retry, options,
+            supervisor, time, NullLoggerFactory.Instance);
         var rounds = Enumerable.Range(0, 200).Select(_ => Deliveries(Math.Max(64, batchSize), batchSize)).ToList();
         Task? running = null;
         thread.Run(() => running = processor.RunAsync(stopping.Token));
@@ -52,7 +53,9 @@ public sealed class BackendAllocationTests
             }
         });
 
-        Assert.All(rounds.Take(121).SelectMany(round => round).SelectMany(batch => batch), delivery => Assert.True(((RecordingDelivery)delivery).IsSettled));
+        Assert.All(
+            rounds.Take(121).SelectMany(round => round).SelectMany(batch => batch),
+            delivery => Assert.True(((RecordingDelivery)delivery).IsSettled));
         Assert.True(producer.Count > 0);
         Assert.False(running!.IsCompleted);
         thread.Run(stopping.Cancel);
@@ -63,7 +66,8 @@ public sealed class BackendAllocationTests
     [
         .. Enumerable.Range(0, payments).Select(n =>
         {
-            var command = Samples.PaymentCommand(string.Create(CultureInfo.InvariantCulture, $"acct-{n}"), correlationId: (ulong)n);
+            var command = Samples.PaymentCommand(
+                string.Create(CultureInfo.InvariantCulture, $"acct-{n}"), correlationId: (ulong)n);
             command.TransactionId = command.Payment.TransactionId = Guid.NewGuid().ToString();
             return new RecordingDelivery(command);
         }).Chunk(batchSize),
@@ -73,36 +77,44 @@ public sealed class BackendAllocationTests
     {
         public string Name => "one";
 
-        private static readonly Task<Dictionary<CommandId, Wire.V1.Event>> Nothing = Task.FromResult(new Dictionary<CommandId, Wire.V1.Event>());
+        private static readonly Task<Dictionary<CommandId, Wire.V1.Event>> Nothing = Task.FromResult(
+            new Dictionary<CommandId, Wire.V1.Event>());
 
         public Task<IReadOnlyDictionary<int, long>> HeldShardsAsync(CancellationToken cancellationToken) =>
-            Task.FromResult<IReadOnlyDictionary<int, long>>(Enumerable.Range(0, Shard.Count).ToDictionary(shard => shard, _ => 1L));
+            Task.FromResult<IReadOnlyDictionary<int, long>>(
+                Enumerable.Range(0, Shard.Count).ToDictionary(shard => shard, _ => 1L));
 
-        public Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken) =>
+        public Task<Dictionary<string, Account>> LoadAsync(
+            string[] streamIds, Account opened, CancellationToken cancellationToken) =>
             Task.FromResult(streamIds.ToDictionary(id => id, _ => opened, StringComparer.Ordinal));
 
         public Task<Dictionary<CommandId, PaymentFollowUp>> LastFollowUpsAsync(
             IReadOnlyCollection<CommandId> payments, CancellationToken cancellationToken) =>
             Task.FromResult(new Dictionary<CommandId, PaymentFollowUp>());
 
-        public Task<IReadOnlyList<CommandId>> TakeDueHoldsAsync(DateTimeOffset now, int limit, CancellationToken cancellationToken) =>
+        public Task<IReadOnlyList<CommandId>> TakeDueHoldsAsync(
+            DateTimeOffset now, int limit, CancellationToken cancellationToken) =>
             Task.FromResult<IReadOnlyList<CommandId>>([]);
 
-        public Task<string[]> ListAsync(string after, int limit, CancellationToken cancellationToken) => Task.FromResult<string[]>([]);
+        public Task<string[]> ListAsync(string after, int limit, CancellationToken cancellationToken) =>
+            Task.FromResult<string[]>([]);
 
         public Task<Dictionary<CommandId, Wire.V1.Event>> FindReceiptsAsync(
             IReadOnlyCollection<CommandId> commands, Fence fence, CancellationToken cancellationToken) => Nothing;
 
         public Task<Dictionary<CommandId, Wire.V1.Event>> ConfirmAsync(
-            IReadOnlyCollection<CommandId> commands, IReadOnlyDictionary<string, long> versions, Fence fence, CancellationToken cancellationToken) => Nothing;
+            IReadOnlyCollection<CommandId> commands, IReadOnlyDictionary<string, long> versions, Fence fence,
+            CancellationToken cancellationToken) => Nothing;
 
         public Task<Dictionary<CommandId, Wire.V1.Event>> CloseAsync(
-            IReadOnlyCollection<(CommandId Id, Sender? By)> commands, Fence fence, CancellationToken cancellationToken) => Nothing;
+            IReadOnlyCollection<(CommandId Id, Sender? By)> commands, Fence fence,
+            CancellationToken cancellationToken) => Nothing;
 
         public Task<Dictionary<SourcePartition, long>> BeginEpochsAsync(
             IReadOnlyCollection<PartitionEpoch> owned, Guid owner, CancellationToken cancellationToken) =>
             Task.FromResult(owned.ToDictionary(o => o.Partition, _ => 1L));
 
-        public Task AppendAsync(IReadOnlyList<NewEvent> batch, Fence fence, CancellationToken cancellationToken) => Task.CompletedTask;
+        public Task AppendAsync(IReadOnlyList<NewEvent> batch, Fence fence, CancellationToken cancellationToken) =>
+            Task.CompletedTask;
     }
 }

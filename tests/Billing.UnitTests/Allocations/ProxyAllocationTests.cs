@@ -15,8 +15,8 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.UnitTests.Allocations;
 
-/// <summary>The memory that a proxy allocates per payment, from the caller's message to the command's record, and from the
-/// reply's record to the answer, without the gRPC server and the Kafka client.</summary>
+/// <summary>The memory that a proxy allocates per payment, from the caller's message to the command's record,
+/// and from the reply's record to the answer, without the gRPC server and the Kafka client.</summary>
 public sealed class ProxyAllocationTests
 {
     // 15 % above the measured value of 3,650 bytes. If the measured value falls, lower this limit too.
@@ -37,7 +37,8 @@ public sealed class ProxyAllocationTests
         var options = Options.Create(new ProxyOptions());
         using var admission = Admissions.With(options.Value);
         var service = new GrpcService(
-            new RequestHandler(new CommandPublisher(pair, pending, Samples.ReplyTopic), admission, options, time), admission, options, time);
+            new RequestHandler(new CommandPublisher(pair, pending, Samples.ReplyTopic), admission, options, time),
+            admission, options, time);
         var reader = new ReplyReader(pending, NullLogger.Instance);
         var rounds = Enumerable.Range(0, 130).Select(round => new Round(round, caller.Token)).ToList();
 
@@ -48,7 +49,8 @@ public sealed class ProxyAllocationTests
             {
                 for (var i = 0; i < Payments; i++)
                 {
-                    round.Answers[i] = service.MakePayment(MakePaymentRequest.Parser.ParseFrom(round.Messages[i]), round.Calls[i]);
+                    round.Answers[i] = service.MakePayment(
+                        MakePaymentRequest.Parser.ParseFrom(round.Messages[i]), round.Calls[i]);
                 }
             });
             foreach (var reply in round.Replies)
@@ -78,7 +80,8 @@ public sealed class ProxyAllocationTests
             Replies = [.. ids.Select((id, i) => new Reply
             {
                 CorrelationId = (ulong)((number * Payments) + i + 1),
-                Payment = new MakePaymentResponse { TransactionId = id, Outcome = PaymentOutcome.Accepted, Version = 1 },
+                Payment =
+                    new MakePaymentResponse { TransactionId = id, Outcome = PaymentOutcome.Accepted, Version = 1 },
             }).Chunk(AnswersPerReply).Select(replies => new ReplyBatch { Replies = { replies } }.ToByteArray())];
         }
 

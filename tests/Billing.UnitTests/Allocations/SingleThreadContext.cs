@@ -1,7 +1,7 @@
 namespace Billing.UnitTests.Allocations;
 
-/// <summary>A synchronisation context that runs asynchronous work only on the caller's thread. The allocations of that thread are
-/// then those of the work, even if other tests run at the same time.</summary>
+/// <summary>A synchronisation context that runs asynchronous work only on the caller's thread. The allocations of that
+/// thread are then those of the work, even if other tests run at the same time.</summary>
 internal sealed class SingleThreadContext : SynchronizationContext
 {
     private readonly Queue<(SendOrPostCallback Work, object? State)> _posted = new();
@@ -26,8 +26,8 @@ internal sealed class SingleThreadContext : SynchronizationContext
         }
     }
 
-    /// <summary>Measures the bytes that a round allocates per payment: the median of many rounds, after warm-up rounds in which
-    /// code is compiled and collections grow.</summary>
+    /// <summary>Measures the bytes that a round allocates per payment: the median of many rounds, after warm-up rounds
+    /// in which code is compiled and collections grow.</summary>
     /// <param name="payments">Number of payments of a round.</param>
     /// <param name="round">Runs the round with the given number.</param>
     public double BytesPerPayment(int payments, Action<int> round)

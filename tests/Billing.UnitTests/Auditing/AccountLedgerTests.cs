@@ -63,7 +63,8 @@ public sealed class AccountLedgerTests
     {
         Add(1);
 
-        Assert.Equal("visa/a: mt_streams has version none, the last event is version 1", Assert.Single(_accounts.Holes));
+        Assert.Equal(
+            "visa/a: mt_streams has version none, the last event is version 1", Assert.Single(_accounts.Holes));
     }
 
     [Theory]
@@ -72,7 +73,8 @@ public sealed class AccountLedgerTests
     [InlineData(2, 4, "visa/a: answered balance 4 of version 2; the events up to it sum up to 3")]
     [InlineData(4, 6, "visa/a: answered balance 6 of version 4, but no event has this version")]
     [InlineData(0, 1, "visa/a: answered balance 1 of version 0, at which nothing is owed")]
-    public void An_answered_balance_is_compared_with_the_events_up_to_its_version(int version, int balance, string? fault)
+    public void An_answered_balance_is_compared_with_the_events_up_to_its_version(
+        int version, int balance, string? fault)
     {
         _accounts.AddStream(Stream, 3);
         _told.Add(Told(version, balance));
@@ -106,18 +108,21 @@ public sealed class AccountLedgerTests
         _told.Add(Told(version, 0) with { MinVersion = minVersion });
 
         Assert.Equal(found, _told.Stale.Count);
-        Assert.All(_told.Stale, stale => Assert.Equal("visa/a: answered a balance of version 1 to a request for version 2 or later", stale));
+        Assert.All(_told.Stale, stale =>
+            Assert.Equal("visa/a: answered a balance of version 1 to a request for version 2 or later", stale));
     }
 
     [Theory]
     [InlineData("accepted 60 USD", "limit 50 USD", "accepted, though balance 0 and the payment are above the limit 50")]
     [InlineData("accepted 10000.01 USD", "", "accepted, though balance 0 and the payment are above the limit 10000")]
-    [InlineData("declined 50 USD 1", "limit 50 USD", "declined, though balance 0 and the payment are within the limit 50")]
+    [InlineData(
+        "declined 50 USD 1", "limit 50 USD", "declined, though balance 0 and the payment are within the limit 50")]
     [InlineData("declined 60 USD 2", "limit 50 USD", "declined for reason 2, which should be 1")]
     [InlineData("declined 60 USD 0", "limit 50 USD", "declined for reason 0, which should be 1")]
     [InlineData("accepted 1 EUR", "accepted 1 USD", "accepted, though the account is kept in USD")]
     [InlineData("declined 1 EUR 1", "limit 50 USD", "declined for reason 1, which should be 2")]
-    [InlineData("declined 1 USD 2", "accepted 1 USD", "declined, though balance 1 and the payment are within the limit 10000")]
+    [InlineData(
+        "declined 1 USD 2", "accepted 1 USD", "declined, though balance 1 and the payment are within the limit 10000")]
     [InlineData("accepted 0 USD", "accepted 1 USD", "an amount that is not above zero")]
     [InlineData("limit -1 USD", "accepted 1 USD", "a limit below zero")]
     [InlineData("limit 5 EUR", "accepted 1 USD", "a limit in another currency than the account's USD")]
@@ -132,29 +137,54 @@ public sealed class AccountLedgerTests
         }
         _accounts.Conclude();
 
-        Assert.StartsWith($"visa/a version {facts.Length}: {fault}; {facts[^1].TransactionId}", Assert.Single(_accounts.Misjudged), StringComparison.Ordinal);
+        Assert.StartsWith(
+            $"visa/a version {facts.Length}: {fault}; {facts[^1].TransactionId}",
+            Assert.Single(_accounts.Misjudged), StringComparison.Ordinal);
     }
 
     [Theory]
     [InlineData("accepted 10 USD", "refunded 4, refunded 6", "")]
-    [InlineData("accepted 10 USD", "refunded 4, refunded 6.01", "version 3: Refunded of 6.01 leads from charged 10, refunded 4, held 0 to charged 10, refunded 10.01, held 0 of {0}")]
-    [InlineData("declined 20000 USD 1", "refunded 1", "version 2: Refunded of {0} in USD, which is visa/a version 1: Declined USD 20000, balance 0, reason 1")]
-    [InlineData("limit 20 USD", "refunded 1", "version 2: Refunded of {0} in USD, which is visa/a version 1: LimitChanged USD 20, balance 0")]
+    [InlineData(
+        "accepted 10 USD", "refunded 4, refunded 6.01",
+        "version 3: Refunded of 6.01 leads from charged 10, refunded 4, held 0 to charged 10, refunded 10.01, "
+            + "held 0 of {0}")]
+    [InlineData(
+        "declined 20000 USD 1", "refunded 1",
+        "version 2: Refunded of {0} in USD, which is visa/a version 1: Declined USD 20000, balance 0, reason 1")]
+    [InlineData(
+        "limit 20 USD", "refunded 1",
+        "version 2: Refunded of {0} in USD, which is visa/a version 1: LimitChanged USD 20, balance 0")]
     [InlineData("", "refunded 1", "version 1: Refunded of {0} in USD, which is not there")]
     [InlineData("authorised 10 USD", "captured 4, captured 6, refunded 10", "")]
     [InlineData("authorised 10 USD", "captured 4 6", "")]
-    [InlineData("authorised 10 USD", "captured 4, captured 6.01", "version 3: Captured of 6.01 leads from charged 4, refunded 0, held 6 to charged 10.01, refunded 0, held -0.01 of {0}")]
-    [InlineData("authorised 10 USD", "captured 4, refunded 5", "version 3: Refunded of 5 leads from charged 4, refunded 0, held 6 to charged 4, refunded 5, held 6 of {0}")]
+    [InlineData(
+        "authorised 10 USD", "captured 4, captured 6.01",
+        "version 3: Captured of 6.01 leads from charged 4, refunded 0, held 6 to charged 10.01, refunded 0, "
+            + "held -0.01 of {0}")]
+    [InlineData(
+        "authorised 10 USD", "captured 4, refunded 5",
+        "version 3: Refunded of 5 leads from charged 4, refunded 0, held 6 to charged 4, refunded 5, held 6 of {0}")]
     [InlineData("authorised 10 USD", "captured 4, voided 6", "")]
-    [InlineData("authorised 10 USD", "expired 9", "version 2: Expired of 0 leads from charged 0, refunded 0, held 10 to charged 0, refunded 0, held 1 of {0}")]
-    [InlineData("authorised 10 USD", "expired 10, expired 0", "version 3: Expired of 0 leads from charged 0, refunded 0, held 0 to charged 0, refunded 0, held 0 of {0}")]
-    [InlineData("authorised 10 USD", "voided 10, captured 1", "version 3: Captured of 1 leads from charged 0, refunded 0, held 0 to charged 1, refunded 0, held -1 of {0}")]
-    [InlineData("unauthorised 20000 USD 1", "captured 1", "version 2: Captured of {0} in USD, which is visa/a version 1: AuthorisationDeclined USD 20000, balance 0, reason 1")]
+    [InlineData(
+        "authorised 10 USD", "expired 9",
+        "version 2: Expired of 0 leads from charged 0, refunded 0, held 10 to charged 0, refunded 0, held 1 of {0}")]
+    [InlineData(
+        "authorised 10 USD", "expired 10, expired 0",
+        "version 3: Expired of 0 leads from charged 0, refunded 0, held 0 to charged 0, refunded 0, held 0 of {0}")]
+    [InlineData(
+        "authorised 10 USD", "voided 10, captured 1",
+        "version 3: Captured of 1 leads from charged 0, refunded 0, held 0 to charged 1, refunded 0, held -1 of {0}")]
+    [InlineData(
+        "unauthorised 20000 USD 1", "captured 1",
+        "version 2: Captured of {0} in USD, which is visa/a version 1: "
+            + "AuthorisationDeclined USD 20000, balance 0, reason 1")]
     public void What_becomes_of_a_payment_is_judged(string before, string after, string fault)
     {
         var payment = before.Length == 0 ? null : Fact(before);
         var (id, version) = (payment?.TransactionId ?? Guid.NewGuid(), 0);
-        var totals = new PaymentTotals(payment?.Kind == TransactionKind.Accepted ? payment.Amount : 0, 0, payment?.Kind == TransactionKind.Authorised ? payment.Amount : 0);
+        var totals = new PaymentTotals(
+            payment?.Kind == TransactionKind.Accepted ? payment.Amount : 0, 0,
+            payment?.Kind == TransactionKind.Authorised ? payment.Amount : 0);
         var account = new AuditedAccount(0, 10_000, null);
         foreach (var fact in FollowUps(after, id, totals).Prepend(payment).OfType<StoredFact>())
         {
@@ -167,14 +197,21 @@ public sealed class AccountLedgerTests
             });
         }
 
-        Assert.Equal(fault.Length == 0 ? "" : "visa/a " + string.Format(CultureInfo.InvariantCulture, fault, id), string.Join("; ", _accounts.Misjudged));
+        Assert.Equal(
+            fault.Length == 0 ? "" : "visa/a " + string.Format(CultureInfo.InvariantCulture, fault, id),
+            string.Join("; ", _accounts.Misjudged));
         Assert.Empty(_unbalanced);
     }
 
     [Theory]
-    [InlineData(10, 3, 0, "visa/a version 2 states charged 10, refunded 3, held 0 of {0}; it is charged 10, refunded 4, held 0")]
-    [InlineData(9, 4, 0, "visa/a version 2 states charged 9, refunded 4, held 0 of {0}; it is charged 10, refunded 4, held 0")]
-    [InlineData(10, 4, 1, "visa/a version 2 states charged 10, refunded 4, held 1 of {0}; it is charged 10, refunded 4, held 0")]
+    [InlineData(
+        10, 3, 0,
+        "visa/a version 2 states charged 10, refunded 3, held 0 of {0}; it is charged 10, refunded 4, held 0")]
+    [InlineData(
+        9, 4, 0, "visa/a version 2 states charged 9, refunded 4, held 0 of {0}; it is charged 10, refunded 4, held 0")]
+    [InlineData(
+        10, 4, 1,
+        "visa/a version 2 states charged 10, refunded 4, held 1 of {0}; it is charged 10, refunded 4, held 0")]
     public void What_an_event_states_of_its_payment_is_compared(int charged, int refunded, int held, string fault)
     {
         var payment = Fact("accepted 10 USD");
@@ -185,7 +222,8 @@ public sealed class AccountLedgerTests
             Payment = (payment.TransactionId, new PaymentTotals(charged, refunded, held)),
         });
 
-        Assert.Equal(string.Format(CultureInfo.InvariantCulture, fault, payment.TransactionId), Assert.Single(_unbalanced));
+        Assert.Equal(
+            string.Format(CultureInfo.InvariantCulture, fault, payment.TransactionId), Assert.Single(_unbalanced));
     }
 
     [Fact]
@@ -197,7 +235,8 @@ public sealed class AccountLedgerTests
         _accounts.AddEvent(Stream, 4, Fact("unauthorised 1 USD 1"));
 
         Assert.StartsWith(
-            "visa/a version 3: accepted, though balance 0, 30 on hold and the payment are above the limit 50;", Assert.Single(_accounts.Misjudged), StringComparison.Ordinal);
+            "visa/a version 3: accepted, though balance 0, 30 on hold and the payment are above the limit 50;",
+            Assert.Single(_accounts.Misjudged), StringComparison.Ordinal);
     }
 
     [Fact]
@@ -213,7 +252,8 @@ public sealed class AccountLedgerTests
         Assert.Equal(
             (string[])
             [
-                "visa/a version 1 states that 29 is on hold; the events up to it leave 30", $"visa/a: {held.TransactionId} is on hold and not among the open holds",
+                "visa/a version 1 states that 29 is on hold; the events up to it leave 30",
+                $"visa/a: {held.TransactionId} is on hold and not among the open holds",
                 $"visa/a: {listed} is among the open holds and not on hold",
             ],
             _unbalanced);
@@ -224,7 +264,8 @@ public sealed class AccountLedgerTests
     {
         string[] facts =
         [
-            "declined 10000.01 USD 1", "limit 50 USD", "accepted 49.99 USD", "accepted 0.01 USD", "declined 0.01 USD 1", "declined 0.01 EUR 2",
+            "declined 10000.01 USD 1", "limit 50 USD", "accepted 49.99 USD", "accepted 0.01 USD",
+            "declined 0.01 USD 1", "declined 0.01 EUR 2",
             "limit 20 USD", "declined 1 USD 1", "limit 60 USD", "accepted 10 USD",
         ];
 
@@ -246,7 +287,8 @@ public sealed class AccountLedgerTests
         accounts.AddEvent(Stream, 2, Fact("declined 1 USD 1"));
         accounts.AddEvent(Stream, 3, Fact("declined 1 USD 2"));
 
-        Assert.StartsWith("visa/a version 3: declined for reason 2", Assert.Single(accounts.Misjudged), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "visa/a version 3: declined for reason 2", Assert.Single(accounts.Misjudged), StringComparison.Ordinal);
     }
 
     [Fact]

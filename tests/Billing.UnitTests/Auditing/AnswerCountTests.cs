@@ -6,7 +6,8 @@ public sealed class AnswerCountTests
 {
     [Fact]
     public void Journals_with_every_answer_have_no_differences() =>
-        Assert.Empty(AnswerCount.Differences(AuditResults.Clean(acknowledged: 18_000, balancesTold: 1_500), 18_000, 1_500));
+        Assert.Empty(
+            AnswerCount.Differences(AuditResults.Clean(acknowledged: 18_000, balancesTold: 1_500), 18_000, 1_500));
 
     [Fact]
     public void A_missing_payment_in_the_journal_is_found() => Assert.Equal(

@@ -18,7 +18,8 @@ public sealed class RealTimeOrderTests
 
     [Fact]
     public void A_payment_sent_after_a_balance_was_read_must_have_a_later_version() => Assert.Equal(
-        "visa/a: the payment of version 2 was sent 1 us after an answer had shown version 2, visa/a: the payment of version 1 was sent 1 us after an answer had shown version 2",
+        "visa/a: the payment of version 2 was sent 1 us after an answer had shown version 2, visa/a: "
+            + "the payment of version 1 was sent 1 us after an answer had shown version 2",
         string.Join(", ", Reordered(order =>
         {
             order.Add(Stream, 1, new CallSpan(21, 30));
@@ -37,11 +38,12 @@ public sealed class RealTimeOrderTests
     }));
 
     [Fact]
-    public void A_payment_without_an_answer_must_have_a_later_version_than_those_answered_before_it() => Assert.Single(Reordered(order =>
-    {
-        order.Add(Stream, 2, new CallSpan(10, 20));
-        order.Add(Stream, 1, new CallSpan(21, 30), isAnswered: false);
-    }));
+    public void A_payment_without_an_answer_must_have_a_later_version_than_those_answered_before_it() =>
+        Assert.Single(Reordered(order =>
+        {
+            order.Add(Stream, 2, new CallSpan(10, 20));
+            order.Add(Stream, 1, new CallSpan(21, 30), isAnswered: false);
+        }));
 
     [Fact]
     public void Payments_sent_at_the_same_time_may_have_any_order() => Assert.Empty(Reordered(order =>

@@ -21,7 +21,8 @@ public sealed class TransactionLedgerTests
     private readonly Findings _unbalanced = new();
     private readonly TransactionLedger _ledger;
 
-    public TransactionLedgerTests() => _ledger = new TransactionLedger(0, _unbalanced, new RealTimeOrder(TimeSpan.Zero));
+    public TransactionLedgerTests() =>
+        _ledger = new TransactionLedger(0, _unbalanced, new RealTimeOrder(TimeSpan.Zero));
 
     [Fact]
     public void A_payment_that_failed_for_good_must_not_be_recorded()
@@ -32,7 +33,8 @@ public sealed class TransactionLedgerTests
         _ledger.Conclude(journalsAreComplete: true);
 
         Assert.Equal(
-            $"{Id}: answered as failed for good; recorded visa/a version 1: Accepted USD 1.25, balance 1.25", Assert.Single(_ledger.FailedYetRecorded));
+            $"{Id}: answered as failed for good; recorded visa/a version 1: Accepted USD 1.25, balance 1.25",
+            Assert.Single(_ledger.FailedYetRecorded));
         Assert.Empty(_ledger.Wrong);
         Assert.Empty(_ledger.Unexplained);
     }
@@ -85,7 +87,8 @@ public sealed class TransactionLedgerTests
         _ledger.Conclude(areComplete);
 
         Assert.Equal(
-            areComplete ? $"{Id}: in no journal; recorded visa/a version 1: Accepted USD 1.25, balance 1.25" : "", string.Join("", _ledger.Unexplained));
+            areComplete ? $"{Id}: in no journal; recorded visa/a version 1: Accepted USD 1.25, balance 1.25" : "",
+            string.Join("", _ledger.Unexplained));
     }
 
     [Fact]
@@ -113,7 +116,9 @@ public sealed class TransactionLedgerTests
 
         order.Conclude();
 
-        Assert.Equal("visa/a: the payment of version 1 was sent 1 us after an answer had shown version 2", Assert.Single(order.Reordered));
+        Assert.Equal(
+            "visa/a: the payment of version 1 was sent 1 us after an answer had shown version 2",
+            Assert.Single(order.Reordered));
     }
 
     [Fact]

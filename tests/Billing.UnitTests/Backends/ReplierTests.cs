@@ -64,7 +64,8 @@ public sealed class ReplierTests
     [Fact]
     public void A_caller_can_be_answered_while_its_command_stays_in_flight()
     {
-        _replier.Answer([(_delivery, Replies.Error(7, StatusCode.Unavailable, "EVENT_STORE_UNAVAILABLE", "unavailable"))]);
+        _replier.Answer(
+            [(_delivery, Replies.Error(7, StatusCode.Unavailable, "EVENT_STORE_UNAVAILABLE", "unavailable"))]);
         _publisher.Acknowledged.SetResult();
         Assert.Equal("unavailable", Assert.Single(_publisher.Answers).Reply.Error.Message);
         Assert.False(_delivery.IsSettled);
@@ -77,7 +78,8 @@ public sealed class ReplierTests
 
         public List<Answer> Answers { get; } = [];
 
-        public Task PublishAsync(IReadOnlyList<Answer> answers, IReadOnlyList<Event> events, CancellationToken cancellationToken)
+        public Task PublishAsync(
+            IReadOnlyList<Answer> answers, IReadOnlyList<Event> events, CancellationToken cancellationToken)
         {
             Answers.AddRange(answers);
             return Acknowledged.Task;

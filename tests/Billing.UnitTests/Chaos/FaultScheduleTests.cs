@@ -22,16 +22,19 @@ public sealed class FaultScheduleTests
 
     [Fact]
     public void Another_seed_makes_another_schedule() => Assert.Equal(
-        200, Seeds.Select(seed => string.Join('\n', FaultSchedule.Create(seed, FiveMinutes, Targets))).Distinct().Count());
+        200,
+        Seeds.Select(seed => string.Join('\n', FaultSchedule.Create(seed, FiveMinutes, Targets))).Distinct().Count());
 
     [Fact]
     public void Five_minutes_contain_every_kind() => Assert.All(Seeds, seed => Assert.Equal(
-        Enum.GetValues<FaultKind>().Where(Targets.Allow), FaultSchedule.Create(seed, FiveMinutes, Targets).Select(f => f.Kind).Distinct().Order()));
+        Enum.GetValues<FaultKind>().Where(Targets.Allow),
+        FaultSchedule.Create(seed, FiveMinutes, Targets).Select(f => f.Kind).Distinct().Order()));
 
     [Fact]
     public void Several_PostgreSQL_servers_get_faults_of_their_own()
     {
-        var kinds = FaultSchedule.Create(1, TimeSpan.FromMinutes(20), new FaultTargets(3, 3, 3, 1, Network: true, Replicas: true)).Select(f => f.Kind).ToHashSet();
+        var kinds = FaultSchedule.Create(1, TimeSpan.FromMinutes(20), new FaultTargets(
+            3, 3, 3, 1, Network: true, Replicas: true)).Select(f => f.Kind).ToHashSet();
 
         Assert.Superset(Enum.GetValues<FaultKind>().Where(FaultProfile.IsOfReplicas).ToHashSet(), kinds);
         Assert.DoesNotContain(FaultKind.CrashPostgres, kinds);
@@ -52,9 +55,12 @@ public sealed class FaultScheduleTests
     {
         foreach (var pool in new[] { FaultPool.Brokers, FaultPool.Proxies })
         {
-            var faults = FaultSchedule.Create(seed, TimeSpan.FromMinutes(20), Targets).Where(f => FaultProfile.Of(f.Kind).Pool == pool).ToList();
+            var faults = FaultSchedule.Create(seed, TimeSpan.FromMinutes(20), Targets)
+                .Where(f => FaultProfile.Of(f.Kind).Pool == pool).ToList();
 
-            Assert.All(faults.Zip(faults.Skip(1)), pair => Assert.True(pair.First.Until + TimeSpan.FromSeconds(8) <= pair.Second.At));
+            Assert.All(
+                faults.Zip(faults.Skip(1)),
+                pair => Assert.True(pair.First.Until + TimeSpan.FromSeconds(8) <= pair.Second.At));
         }
     });
 
@@ -71,7 +77,8 @@ public sealed class FaultScheduleTests
 
     [Fact]
     public void A_backend_is_frozen_for_longer_than_its_session_timeout() => Assert.All(
-        Seeds.SelectMany(seed => FaultSchedule.Create(seed, FiveMinutes, Targets)).Where(f => f.Kind == FaultKind.FreezePaymentBackend),
+        Seeds.SelectMany(seed => FaultSchedule.Create(seed, FiveMinutes, Targets))
+            .Where(f => f.Kind == FaultKind.FreezePaymentBackend),
         fault => Assert.True(fault.Lasts >= TimeSpan.FromSeconds(5)));
 
     [Fact]

@@ -27,7 +27,8 @@ public sealed class QueuedPaymentTests
     private const string Pending = "200 {" + Id + ",\"status\":\"PENDING\"}";
     private const string Failed = "200 {" + Id + ",\"status\":\"FAILED\",\"reason\":\"COMMAND_EXPIRED\"}";
     private const string Money = "{\"currency_code\":\"USD\",\"units\":\"7\",\"nanos\":250000000}";
-    private const string Outcome = "\"balance\":" + Money + ",\"on_hold\":" + Money + ",\"decide_time\":\"2026-01-31T12:00:00.000001Z\",\"version\":3";
+    private const string Outcome = "\"balance\":" + Money + ",\"on_hold\":" + Money
+        + ",\"decide_time\":\"2026-01-31T12:00:00.000001Z\",\"version\":3";
     private const string Accepted = "200 {" + Id + ",\"status\":\"ACCEPTED\"," + Outcome + "}";
 
     private const string Found = "200 {\"entry\":{" + Id + ",\"type\":\"PAYMENT_ACCEPTED\",\"amount\":" + Money

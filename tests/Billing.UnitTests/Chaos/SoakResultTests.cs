@@ -24,8 +24,9 @@ public sealed class SoakResultTests
     };
 
     private static readonly SoakResult Clean = new(
-        Faults: [], LongestCalls: [], Offsets: [], Slowest: [], Traffic, EndedThemselves: 0, BadRecords: 28, DeadLetters: 28, Direct: 10,
-        Forgotten: [], Unpublished: [], Unchained: [], AuditResults.Clean(acknowledged: 100, balancesTold: 10));
+        Faults: [], LongestCalls: [], Offsets: [], Slowest: [], Traffic, EndedThemselves: 0, BadRecords: 28,
+        DeadLetters: 28, Direct: 10, Forgotten: [], Unpublished: [], Unchained: [],
+        AuditResults.Clean(acknowledged: 100, balancesTold: 10));
 
     [Fact]
     public void A_soak_without_a_fault_is_clean()
@@ -52,11 +53,15 @@ public sealed class SoakResultTests
 
     [Fact]
     public void A_missing_payment_in_the_journal_is_a_fault() =>
-        Finds("clients received 101 answers to payments; their journals contain 100", Of(Traffic with { Payments = 101 }));
+        Finds(
+            "clients received 101 answers to payments; their journals contain 100",
+            Of(Traffic with { Payments = 101 }));
 
     [Fact]
     public void A_missing_balance_in_the_journal_is_a_fault() =>
-        Finds("clients received 11 balances in other answers; their journals contain 10", Of(Traffic with { Balances = 11 }));
+        Finds(
+            "clients received 11 balances in other answers; their journals contain 10",
+            Of(Traffic with { Balances = 11 }));
 
     [Theory]
     [InlineData(0)]
@@ -73,7 +78,9 @@ public sealed class SoakResultTests
         var result = Of(forgotten: "t1", unpublished: "visa/a@1", unchained: "visa/b version 1");
 
         Assert.False(result.IsClean);
-        Assert.Equal(["command not recorded: t1", "event not published: visa/a@1", "event not chained: visa/b version 1"], result.Wrong);
+        Assert.Equal(
+            ["command not recorded: t1", "event not published: visa/a@1", "event not chained: visa/b version 1"],
+            result.Wrong);
     }
 
     [Fact]
@@ -94,8 +101,9 @@ public sealed class SoakResultTests
     }
 
     private static SoakResult Of(
-        TrafficResult? traffic = null, int endedThemselves = 0, int putAside = 28, string? forgotten = null, string? unpublished = null, string? unchained = null, FaultKind? fault = null) => new(
-        fault is { } kind ? [new(new(TimeSpan.Zero, kind, 1, TimeSpan.Zero), 0, 0)] : [], [], [], [], traffic ?? Traffic, endedThemselves, BadRecords: 28, putAside, Direct: 10,
-        forgotten is null ? [] : [forgotten], unpublished is null ? [] : [unpublished],
-        unchained is null ? [] : [unchained], Clean.Audit);
+        TrafficResult? traffic = null, int endedThemselves = 0, int putAside = 28, string? forgotten = null,
+        string? unpublished = null, string? unchained = null, FaultKind? fault = null) => new(
+        fault is { } kind ? [new(new(TimeSpan.Zero, kind, 1, TimeSpan.Zero), 0, 0)] : [], [], [], [],
+        traffic ?? Traffic, endedThemselves, BadRecords: 28, putAside, Direct: 10, forgotten is null ? [] : [forgotten],
+        unpublished is null ? [] : [unpublished], unchained is null ? [] : [unchained], Clean.Audit);
 }

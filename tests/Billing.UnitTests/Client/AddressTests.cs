@@ -5,7 +5,8 @@ using Billing.Client;
 
 namespace Billing.UnitTests.Client;
 
-/// <summary>Names with several addresses, of which some answer nothing, over real connections; what DNS answers is up to each test.</summary>
+/// <summary>Names with several addresses, of which some answer nothing, over real connections;
+/// what DNS answers is up to each test.</summary>
 public sealed class AddressTests
 {
     [Fact]
@@ -40,8 +41,12 @@ public sealed class AddressTests
         using var refused = Client(((IPEndPoint)taken.LocalEndpoint).Port, "127.0.0.2", "127.0.0.3");
         using var none = Client(1);
 
-        Assert.Contains("refused", Expect.Unknown(await PayAsync(refused, TimeSpan.FromSeconds(1))).Message, StringComparison.OrdinalIgnoreCase);
-        Assert.Contains("'billing.test' has no address", Expect.Unknown(await PayAsync(none, TimeSpan.FromSeconds(1))).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "refused", Expect.Unknown(await PayAsync(refused, TimeSpan.FromSeconds(1))).Message,
+            StringComparison.OrdinalIgnoreCase);
+        Assert.Contains(
+            "'billing.test' has no address",
+            Expect.Unknown(await PayAsync(none, TimeSpan.FromSeconds(1))).Message, StringComparison.Ordinal);
     }
 
     private static Task<Outcome<PaymentAnswer>> PayAsync(BillingClient client, TimeSpan deadline) =>

@@ -9,7 +9,8 @@ namespace Billing.UnitTests.Client;
 /// <summary>The client of operators, which has addresses, a caller and options of its own.</summary>
 public sealed class BillingAdminClientTests
 {
-    private static readonly CreditLimitChange Limit = new(new CardAccount(CardNetwork.Visa, "acct-1"), new Amount(5, "USD"));
+    private static readonly CreditLimitChange Limit = new(
+        new CardAccount(CardNetwork.Visa, "acct-1"), new Amount(5, "USD"));
 
     [Fact]
     public async Task A_limit_is_set_at_the_admin_address_only_and_by_administrators_only()
@@ -17,7 +18,12 @@ public sealed class BillingAdminClientTests
         await using var proxy = await SecureProxy.StartAsync();
         proxy.Backend.Answer = _ => Task.FromResult(new Wire.V1.Reply
         {
-            CreditLimit = new SetCreditLimitResponse { Limit = Limit.Limit.ToMoney(), Balance = new Amount(0, "USD").ToMoney(), Version = 3 },
+            CreditLimit = new SetCreditLimitResponse
+            {
+                Limit = Limit.Limit.ToMoney(),
+                Balance = new Amount(0, "USD").ToMoney(),
+                Version = 3,
+            },
         });
         using var publicly = Client(proxy, proxy.Grpc, "admin");
         using var asCaller = Client(proxy, proxy.Admin, "payments:write");
@@ -29,7 +35,10 @@ public sealed class BillingAdminClientTests
 
         Assert.Equal((RejectionReason.Other, RejectionReason.NotAllowed), (hidden.Reason, forbidden.Reason));
         Assert.Contains("admin address", hidden.Message, StringComparison.Ordinal);
-        Assert.Equal(Outcome.Accepted(Limit.Id, new CreditLimitAnswer { Limit = Limit.Limit, Balance = new Amount(0, "USD"), Version = 3 }), applied);
+        Assert.Equal(
+            Outcome.Accepted(
+                Limit.Id, new CreditLimitAnswer { Limit = Limit.Limit, Balance = new Amount(0, "USD"), Version = 3 }),
+            applied);
     }
 
     [Fact]
@@ -60,7 +69,8 @@ public sealed class BillingAdminClientTests
 
     private static BillingAdminClient Client(SecureProxy proxy, Uri address, string scopes)
     {
-        var options = new BillingClientOptions { Proxies = { address.AbsoluteUri }, Token = proxy.Token(scopes, "*/*") };
+        var options =
+            new BillingClientOptions { Proxies = { address.AbsoluteUri }, Token = proxy.Token(scopes, "*/*") };
         options.Tls.CaFile = proxy.CaFile;
         return new BillingAdminClient(options);
     }

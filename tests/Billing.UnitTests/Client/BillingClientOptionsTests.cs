@@ -45,7 +45,8 @@ public sealed class BillingClientOptionsTests
     {
         var options = With("http://localhost:5000");
         typeof(BillingClientOptions).GetProperty(setting)!.SetValue(options, value);
-        Assert.StartsWith($"Billing:Client:{setting} (", Assert.Single(options.ValidationErrors()), StringComparison.Ordinal);
+        Assert.StartsWith(
+            $"Billing:Client:{setting} (", Assert.Single(options.ValidationErrors()), StringComparison.Ordinal);
     }
 
     [Theory]
@@ -57,7 +58,8 @@ public sealed class BillingClientOptionsTests
     {
         var options = With("http://localhost:5000");
         options.Token = token;
-        Assert.StartsWith("Billing:Client:Token must have only", Assert.Single(options.ValidationErrors()), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "Billing:Client:Token must have only", Assert.Single(options.ValidationErrors()), StringComparison.Ordinal);
     }
 
     [Theory]
@@ -67,13 +69,15 @@ public sealed class BillingClientOptionsTests
     {
         var options = With("http://localhost:5000");
         options.StreamWindow = window;
-        Assert.StartsWith("Billing:Client:StreamWindow", Assert.Single(options.ValidationErrors()), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "Billing:Client:StreamWindow", Assert.Single(options.ValidationErrors()), StringComparison.Ordinal);
     }
 
     [Fact]
     public void A_client_is_not_created_from_invalid_options()
     {
-        var none = Assert.Throws<ArgumentException>(() => new BillingClient(new BillingClientOptions(), TimeProvider.System));
+        var none = Assert.Throws<ArgumentException>(
+            () => new BillingClient(new BillingClientOptions(), TimeProvider.System));
         Assert.Contains("Billing:Client:Proxies is empty", none.Message, StringComparison.Ordinal);
         var bad = Assert.Throws<ArgumentException>(() => new BillingClient(With("nowhere"), TimeProvider.System));
         Assert.Contains("'nowhere'", bad.Message, StringComparison.Ordinal);

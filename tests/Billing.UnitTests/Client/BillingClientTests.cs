@@ -66,7 +66,8 @@ public sealed class BillingClientTests : IAsyncDisposable
         Assert.Equal(2, client.Retried);
     }
 
-    /// <summary>With GOAWAY, as a proxy that stops with calls in flight; without it, as a host that is cut off.</summary>
+    /// <summary>With GOAWAY, as a proxy that stops with calls in flight; without it,
+    /// as a host that is cut off.</summary>
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
@@ -86,7 +87,8 @@ public sealed class BillingClientTests : IAsyncDisposable
     [Fact]
     public async Task Each_retry_goes_to_the_next_proxy_up_to_the_maximum_number()
     {
-        var failures = Enumerable.Range(0, 10).Select(_ => ScriptedProxy.Failure(StatusCode.Unavailable, ErrorReasons.BrokerUnavailable)).ToArray();
+        var failures = Enumerable.Range(0, 10)
+            .Select(_ => ScriptedProxy.Failure(StatusCode.Unavailable, ErrorReasons.BrokerUnavailable)).ToArray();
         await StartAsync(failures, failures, failures);
         using var client = Client(retriesMax: 5);
         var order = new List<int>();
@@ -168,9 +170,11 @@ public sealed class BillingClientTests : IAsyncDisposable
     {
         await StartAsync([ScriptedProxy.Failure(StatusCode.Unavailable, ErrorReasons.ShuttingDown, pushback: "-1")]);
         using var client = Client();
-        var payments = Enumerable.Range(0, 3).Select(_ => new Payment(new CardAccount(CardNetwork.Visa, "a"), new Amount(1, "USD")));
+        var payments = Enumerable.Range(0, 3)
+            .Select(_ => new Payment(new CardAccount(CardNetwork.Visa, "a"), new Amount(1, "USD")));
 
-        var results = await client.PayAllAsync(payments.ToAsyncEnumerable()).ToListAsync(TestContext.Current.CancellationToken);
+        var results = await client.PayAllAsync(payments.ToAsyncEnumerable())
+            .ToListAsync(TestContext.Current.CancellationToken);
 
         Assert.Equal(2, results.Count(result => result.Unknown is { Reason: ErrorReasons.ShuttingDown }));
         Assert.Single(_proxies[0].HeadersOf("traceparent"));
@@ -198,7 +202,8 @@ public sealed class BillingClientTests : IAsyncDisposable
         await using var proxy = await ProxyHost.StartAsync(backend);
         using var client = Client(further: proxy.Address);
 
-        var paying = client.PayAllAsync(new[] { new Payment(new CardAccount(CardNetwork.Visa, "a"), new Amount(1, "USD")) }.ToAsyncEnumerable())
+        var paying = client.PayAllAsync(
+            new[] { new Payment(new CardAccount(CardNetwork.Visa, "a"), new Amount(1, "USD")) }.ToAsyncEnumerable())
             .ToListAsync(TestContext.Current.CancellationToken).AsTask();
         await _time.RunToEndAsync(paying);
 
@@ -248,7 +253,8 @@ public sealed class BillingClientTests : IAsyncDisposable
     {
         double[] schedule = [50, 100, 200, 400, 800, 1600, 2000, 2000];
         Assert.Equal(schedule.Length, delays.Length);
-        Assert.All(delays.Zip(schedule), d => Assert.InRange(d.First.TotalMilliseconds, d.Second * 0.8, d.Second * 1.2));
+        Assert.All(
+            delays.Zip(schedule), d => Assert.InRange(d.First.TotalMilliseconds, d.Second * 0.8, d.Second * 1.2));
         Assert.NotEqual(delays[6], delays[7]);
         Assert.DoesNotContain(delays.Zip(schedule), d => d.First.TotalMilliseconds == d.Second);
     }

@@ -4,7 +4,8 @@ using System.Net.Sockets;
 
 namespace Billing.UnitTests.Client;
 
-/// <summary>A server that accepts HTTP/2 connections and closes the connection on every call instead of answering it.</summary>
+/// <summary>A server that accepts HTTP/2 connections and closes the connection on every call instead of
+/// answering it.</summary>
 internal sealed class BreakingProxy : IDisposable
 {
     private const byte Headers = 1;
@@ -25,7 +26,8 @@ internal sealed class BreakingProxy : IDisposable
         _ = AcceptAsync();
     }
 
-    public string Address => string.Create(CultureInfo.InvariantCulture, $"http://127.0.0.1:{((IPEndPoint)_listener.LocalEndpoint).Port}");
+    public string Address =>
+        string.Create(CultureInfo.InvariantCulture, $"http://127.0.0.1:{((IPEndPoint)_listener.LocalEndpoint).Port}");
 
     public void Dispose() => _listener.Dispose();
 

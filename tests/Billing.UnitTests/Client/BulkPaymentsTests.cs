@@ -134,7 +134,8 @@ public sealed class BulkPaymentsTests
     [InlineData(StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed, RejectionReason.NotAllowed)]
     [InlineData(StatusCode.Unauthenticated, ErrorReasons.TokenInvalid, RejectionReason.NotAuthenticated)]
     [InlineData(StatusCode.Unimplemented, ErrorReasons.NotServedHere, RejectionReason.Other)]
-    public async Task A_payment_whose_only_sending_is_refused_is_rejected(StatusCode status, string reason, RejectionReason rejection)
+    public async Task A_payment_whose_only_sending_is_refused_is_rejected(
+        StatusCode status, string reason, RejectionReason rejection)
     {
         _backend.Answer = _ => Task.FromResult(Replies.Error(0, status, reason, "no"));
         await using var proxy = await ProxyHost.StartAsync(_backend);
@@ -142,7 +143,8 @@ public sealed class BulkPaymentsTests
 
         var result = Assert.Single(await ToListAsync(client.PayAllAsync(new[] { Five }.ToAsyncEnumerable())));
 
-        Assert.Equal(Outcome.Rejected<PaymentAnswer>(Five.Id, new Rejection { Reason = rejection, Message = "no" }), result);
+        Assert.Equal(
+            Outcome.Rejected<PaymentAnswer>(Five.Id, new Rejection { Reason = rejection, Message = "no" }), result);
     }
 
     [Fact]
@@ -157,7 +159,8 @@ public sealed class BulkPaymentsTests
 
         var result = Assert.Single(await ToListAsync(client.PayAllAsync(new[] { Five }.ToAsyncEnumerable())));
 
-        Assert.Equal(Outcome.Unknown<PaymentAnswer>(Five.Id, new Uncertainty { Reason = ErrorReasons.AccountNotAllowed, Message = "no" }), result);
+        Assert.Equal(Outcome.Unknown<PaymentAnswer>(
+            Five.Id, new Uncertainty { Reason = ErrorReasons.AccountNotAllowed, Message = "no" }), result);
     }
 
     /// <summary>A proxy answers what it has read before it ends a stream so.</summary>
@@ -169,7 +172,8 @@ public sealed class BulkPaymentsTests
         await using var proxy = await ScriptedProxy.StartAsync(ScriptedProxy.Failure(status, reason));
         using var client = Client(proxy.Address);
 
-        var results = await ToListAsync(client.PayAllAsync(Enumerable.Range(0, 5).Select(_ => NewFive()).ToAsyncEnumerable()));
+        var results = await ToListAsync(
+            client.PayAllAsync(Enumerable.Range(0, 5).Select(_ => NewFive()).ToAsyncEnumerable()));
 
         Expect.Accepted(results[0]);
         Assert.Equal(4, results.Count(result => result.Rejected is not null));
@@ -180,10 +184,12 @@ public sealed class BulkPaymentsTests
     [Fact]
     public async Task The_unanswered_payments_of_an_invalid_stream_are_unknown()
     {
-        await using var proxy = await ScriptedProxy.StartAsync(ScriptedProxy.Failure(StatusCode.InvalidArgument, ErrorReasons.RequestTooLarge));
+        await using var proxy = await ScriptedProxy.StartAsync(
+            ScriptedProxy.Failure(StatusCode.InvalidArgument, ErrorReasons.RequestTooLarge));
         using var client = Client(proxy.Address);
 
-        var results = await ToListAsync(client.PayAllAsync(Enumerable.Range(0, 5).Select(_ => NewFive()).ToAsyncEnumerable()));
+        var results = await ToListAsync(
+            client.PayAllAsync(Enumerable.Range(0, 5).Select(_ => NewFive()).ToAsyncEnumerable()));
 
         Assert.Equal(4, results.Count(result => result.Unknown is { Reason: ErrorReasons.RequestTooLarge }));
     }
@@ -263,7 +269,8 @@ public sealed class BulkPaymentsTests
         Assert.True(ended);
         await proxy.WaitUntilIdleAsync();
 
-        async IAsyncEnumerable<MakePaymentRequest> Endless([EnumeratorCancellation] CancellationToken cancellationToken = default)
+        async IAsyncEnumerable<MakePaymentRequest> Endless(
+            [EnumeratorCancellation] CancellationToken cancellationToken = default)
         {
             try
             {
@@ -335,7 +342,8 @@ public sealed class BulkPaymentsTests
     }
 
     private static IAsyncEnumerable<MakePaymentsResponse> RunAsync(
-        BillingClient client, IAsyncEnumerable<MakePaymentRequest> requests, CancellationToken cancellationToken = default) =>
+        BillingClient client, IAsyncEnumerable<MakePaymentRequest> requests,
+        CancellationToken cancellationToken = default) =>
         client.Calls.Bulk().RunAsync(requests, cancellationToken).Select(answer => answer.Message);
 
     private static Payment NewFive() => new(new CardAccount(CardNetwork.Visa, "a"), new Amount(5, "USD"));

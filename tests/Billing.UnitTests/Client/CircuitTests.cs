@@ -53,13 +53,19 @@ public sealed class CircuitTests : IAsyncDisposable
         }
     }
 
-    /// <summary>Its own deadline has passed, or its caller has cancelled it, which says nothing about the proxy.</summary>
+    /// <summary>Its own deadline has passed, or its caller has cancelled it, which says
+    /// nothing about the proxy.</summary>
     [Theory]
     [InlineData(StatusCode.DeadlineExceeded)]
     [InlineData(StatusCode.Cancelled)]
     public async Task A_trial_call_that_ends_without_an_answer_does_not_close_the_circuit(StatusCode status)
     {
-        await StartAsync([.. Enumerable.Repeat(ScriptedProxy.Failure(StatusCode.Unavailable, pushback: "0"), 4), ScriptedProxy.Failure(status)], good: 1);
+        await StartAsync(
+            [
+                .. Enumerable.Repeat(ScriptedProxy.Failure(StatusCode.Unavailable, pushback: "0"), 4),
+                ScriptedProxy.Failure(status),
+            ],
+            good: 1);
         using var client = Client();
         await PayAsync(client, 20);
 
@@ -82,12 +88,14 @@ public sealed class CircuitTests : IAsyncDisposable
         Expect.Accepted(await PayAsync(client));
     }
 
-    /// <summary>Failures of the back ends affect the other proxies too, and an overloaded proxy is not unavailable.</summary>
+    /// <summary>Failures of the back ends affect the other proxies too, and an overloaded proxy is not
+    /// unavailable.</summary>
     [Theory]
     [InlineData(StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight)]
     [InlineData(StatusCode.Unavailable, ErrorReasons.EventStoreUnavailable)]
     [InlineData(StatusCode.InvalidArgument, ErrorReasons.InvalidField)]
-    public async Task Failures_that_are_not_specific_to_the_proxy_do_not_open_its_circuit(StatusCode status, string reason)
+    public async Task Failures_that_are_not_specific_to_the_proxy_do_not_open_its_circuit(
+        StatusCode status, string reason)
     {
         await StartAsync(failures: 30, good: 1, status, reason);
         using var client = Client();
@@ -115,7 +123,9 @@ public sealed class CircuitTests : IAsyncDisposable
         Assert.Equal(4, _proxies[0].HeadersOf("traceparent").Count());
     }
 
-    private Task StartAsync(int failures, int good, StatusCode status = StatusCode.Unavailable, string reason = ErrorReasons.ShuttingDown) =>
+    private Task StartAsync(
+        int failures, int good, StatusCode status = StatusCode.Unavailable,
+        string reason = ErrorReasons.ShuttingDown) =>
         StartAsync([.. Enumerable.Repeat(ScriptedProxy.Failure(status, reason, pushback: "0"), failures)], good);
 
     private async Task StartAsync(RpcException[] failures, int good)
@@ -129,7 +139,12 @@ public sealed class CircuitTests : IAsyncDisposable
 
     private BillingClient Client(int retriesMax = 8)
     {
-        var options = new BillingClientOptions { Deadline = TimeSpan.FromMinutes(5), RetriesMax = retriesMax, CircuitCallsMin = 4 };
+        var options = new BillingClientOptions
+        {
+            Deadline = TimeSpan.FromMinutes(5),
+            RetriesMax = retriesMax,
+            CircuitCallsMin = 4,
+        };
         _proxies.ForEach(proxy => options.Proxies.Add(proxy.Address));
         return new BillingClient(options, _time);
     }

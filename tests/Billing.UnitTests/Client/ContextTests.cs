@@ -5,8 +5,8 @@ using Grpc.Core;
 
 namespace Billing.UnitTests.Client;
 
-/// <summary>Callers whose only thread waits for the client, as that of a window may: nothing of the client needs that thread. That no await
-/// does is the rule CA2007, which is an error in src/Client.</summary>
+/// <summary>Callers whose only thread waits for the client, as that of a window may: nothing of the client needs that
+/// thread. That no await does is the rule CA2007, which is an error in src/Client.</summary>
 public sealed class ContextTests
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
@@ -18,8 +18,10 @@ public sealed class ContextTests
         await using var proxy = await ScriptedProxy.StartAsync(Away(), Away());
         using var client = Client(proxy);
 
-        var outcome = await OnWaitingThread(() => client.PayAsync(new Payment(Account, new Amount(1, "USD"))).GetAwaiter().GetResult());
-        var answer = await OnWaitingThread(() => new BillingService.BillingServiceClient(client.CallInvoker).MakePayment(Samples.Payment()));
+        var outcome = await OnWaitingThread(
+            () => client.PayAsync(new Payment(Account, new Amount(1, "USD"))).GetAwaiter().GetResult());
+        var answer = await OnWaitingThread(
+            () => new BillingService.BillingServiceClient(client.CallInvoker).MakePayment(Samples.Payment()));
 
         Assert.Equal(OutcomeStatus.Accepted, outcome.Status);
         Assert.Equal(PaymentOutcome.Accepted, answer.Outcome);
@@ -33,7 +35,8 @@ public sealed class ContextTests
         using var client = Client(proxy);
         var payments = Enumerable.Range(0, 3).Select(_ => new Payment(Account, new Amount(1, "USD"))).ToList();
 
-        var outcomes = await OnWaitingThread(() => client.PayAllAsync(payments.ToAsyncEnumerable()).ToBlockingEnumerable().ToList());
+        var outcomes = await OnWaitingThread(
+            () => client.PayAllAsync(payments.ToAsyncEnumerable()).ToBlockingEnumerable().ToList());
         var lines = await OnWaitingThread(() => client.ReadStatementAsync(Account).ToBlockingEnumerable().ToList());
 
         Assert.Equal(3, outcomes.Count);

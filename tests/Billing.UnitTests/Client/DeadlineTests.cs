@@ -17,9 +17,13 @@ public sealed class DeadlineTests
     private readonly FakeLogCollector _log = new();
 
     public static TheoryData<TimeSpan> OutOfRange =>
-        [TimeSpan.Zero, TimeSpan.FromTicks(-1), TimeSpan.MinValue, TimeSpan.MaxValue, Timeout.InfiniteTimeSpan, TimeSpan.FromDays(1) + TimeSpan.FromTicks(1)];
+        [
+            TimeSpan.Zero, TimeSpan.FromTicks(-1), TimeSpan.MinValue, TimeSpan.MaxValue, Timeout.InfiniteTimeSpan,
+            TimeSpan.FromDays(1) + TimeSpan.FromTicks(1),
+        ];
 
-    /// <summary>With the platform's advice, and at once: what could come after the deadline is the caller's affair.</summary>
+    /// <summary>With the platform's advice, and at once: what could come after the deadline is
+    /// the caller's affair.</summary>
     [Fact]
     public async Task A_retry_that_the_platform_wants_after_the_deadline_is_not_waited_for()
     {
@@ -30,8 +34,11 @@ public sealed class DeadlineTests
 
         var unknown = Expect.Unknown(await client.PayAsync(NewPayment(), TimeSpan.FromSeconds(2)));
 
-        Assert.True(Stopwatch.GetElapsedTime(start) < TimeSpan.FromSeconds(2), $"It took {Stopwatch.GetElapsedTime(start)}.");
-        Assert.Equal((ErrorReasons.TooManyInFlight, "scripted failure", TimeSpan.FromSeconds(20)), (unknown.Reason, unknown.Message, unknown.RetryAfter));
+        Assert.True(
+            Stopwatch.GetElapsedTime(start) < TimeSpan.FromSeconds(2), $"It took {Stopwatch.GetElapsedTime(start)}.");
+        Assert.Equal(
+            (ErrorReasons.TooManyInFlight, "scripted failure", TimeSpan.FromSeconds(20)),
+            (unknown.Reason, unknown.Message, unknown.RetryAfter));
         Assert.Single(proxy.Requests);
     }
 
@@ -47,7 +54,8 @@ public sealed class DeadlineTests
         var outcomes = await client.PayAllAsync(Enumerable.Range(0, 3).Select(_ => NewPayment()).ToAsyncEnumerable())
             .ToListAsync(TestContext.Current.CancellationToken);
 
-        Assert.True(Stopwatch.GetElapsedTime(start) < TimeSpan.FromSeconds(2), $"It took {Stopwatch.GetElapsedTime(start)}.");
+        Assert.True(
+            Stopwatch.GetElapsedTime(start) < TimeSpan.FromSeconds(2), $"It took {Stopwatch.GetElapsedTime(start)}.");
         Assert.All(outcomes, outcome => Assert.Equal(ErrorReasons.ShuttingDown, Expect.Unknown(outcome).Reason));
         Assert.Equal(3, outcomes.Count);
     }
@@ -59,8 +67,12 @@ public sealed class DeadlineTests
         var time = new ManualTime();
         time.Set(TimeProvider.System.GetUtcNow() - time.GetUtcNow());
         await using var proxy = await ScriptedProxy.StartAsync(
-            [.. Enumerable.Repeat(ScriptedProxy.Failure(StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached, pushback: "20000"), 3)]);
-        using var client = new BillingClient(new BillingClientOptions { Proxies = { proxy.Address }, Deadline = TimeSpan.FromSeconds(30) }, time);
+            [
+                .. Enumerable.Repeat(ScriptedProxy.Failure(
+                    StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached, pushback: "20000"), 3),
+            ]);
+        using var client = new BillingClient(
+            new BillingClientOptions { Proxies = { proxy.Address }, Deadline = TimeSpan.FromSeconds(30) }, time);
 
         var paying = client.PayAsync(NewPayment());
         await time.RunToEndAsync(paying);
@@ -97,11 +109,13 @@ public sealed class DeadlineTests
 
         Expect.Accepted(await client.PayAsync(NewPayment(), TimeSpan.FromDays(1)));
         Assert.StartsWith(
-            $"There was no answer from {proxy.Address} within 00:00:0", Expect.Unknown(await client.PayAsync(NewPayment(), TimeSpan.FromTicks(1))).Message,
+            $"There was no answer from {proxy.Address} within 00:00:0",
+            Expect.Unknown(await client.PayAsync(NewPayment(), TimeSpan.FromTicks(1))).Message,
             StringComparison.Ordinal);
     }
 
-    /// <summary>Of a proxy that is away, of one with the certificate of another authority, and of http where the proxy expects TLS.</summary>
+    /// <summary>Of a proxy that is away, of one with the certificate of another authority, and of http where the
+    /// proxy expects TLS.</summary>
     [Theory]
     [InlineData("away", "refused")]
     [InlineData("authority", "certificate")]
@@ -113,22 +127,28 @@ public sealed class DeadlineTests
         using var ports = new FreePorts();
         await using var proxy = await ScriptedProxy.StartAsync(certificates);
         using var client = Client(
-            what == "away" ? $"http://127.0.0.1:{ports.Take()}" : what == "plain" ? proxy.Address.Replace("https", "http", StringComparison.Ordinal) : proxy.Address,
+            what == "away" ? $"http://127.0.0.1:{ports.Take()}"
+                : what == "plain" ? proxy.Address.Replace("https", "http", StringComparison.Ordinal)
+                : proxy.Address,
             options => others.Apply(options.Tls));
 
         var unknown = Expect.Unknown(await client.PayAsync(NewPayment(), TimeSpan.FromMilliseconds(400)));
 
         Assert.Contains(said, unknown.Message, StringComparison.OrdinalIgnoreCase);
         var logged = _log.GetSnapshot();
-        Assert.Contains(logged, line => line.Level == LogLevel.Information && line.Message.Contains("attempt 1, at http", StringComparison.Ordinal)
+        Assert.Contains(logged, line => line.Level == LogLevel.Information
+            && line.Message.Contains("attempt 1, at http", StringComparison.Ordinal)
             && line.Message.Contains(said, StringComparison.OrdinalIgnoreCase));
-        Assert.EndsWith(unknown.Message, Assert.Single(logged, line => line.Level == LogLevel.Warning && line.Id == 2).Message, StringComparison.Ordinal);
+        Assert.EndsWith(
+            unknown.Message, Assert.Single(logged, line => line.Level == LogLevel.Warning && line.Id == 2).Message,
+            StringComparison.Ordinal);
     }
 
     [Fact]
     public async Task A_deadline_that_passes_during_a_retry_says_what_the_attempt_before_failed_with()
     {
-        await using var failing = await ScriptedProxy.StartAsync(ScriptedProxy.Failure(StatusCode.Unavailable, ErrorReasons.BrokerUnavailable));
+        await using var failing = await ScriptedProxy.StartAsync(
+            ScriptedProxy.Failure(StatusCode.Unavailable, ErrorReasons.BrokerUnavailable));
         using var held = new ManualResetEventSlim();
         var asked = 0;
         failing.Asked = _ =>
@@ -145,7 +165,8 @@ public sealed class DeadlineTests
 
         Assert.Equal(
             (ErrorReasons.BrokerUnavailable,
-                $"There was no answer from {failing.Address} within 00:00:01. The attempt before it failed: Unavailable: scripted failure"),
+                $"There was no answer from {failing.Address} within 00:00:01. The attempt before it failed: "
+                    + "Unavailable: scripted failure"),
             (unknown.Reason, unknown.Message));
     }
 
@@ -158,7 +179,8 @@ public sealed class DeadlineTests
         await cancelled.CancelAsync();
 
         await client.PayAsync(NewPayment());
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => client.PayAsync(NewPayment(), cancellationToken: cancelled.Token));
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(
+            () => client.PayAsync(NewPayment(), cancellationToken: cancelled.Token));
 
         Assert.Empty(_log.GetSnapshot());
     }
@@ -167,7 +189,11 @@ public sealed class DeadlineTests
 
     private BillingClient Client(string address, Action<BillingClientOptions>? configure = null)
     {
-        var options = new BillingClientOptions { Proxies = { address }, LoggerFactory = new LoggerFactory([new FakeLoggerProvider(_log)]) };
+        var options = new BillingClientOptions
+        {
+            Proxies = { address },
+            LoggerFactory = new LoggerFactory([new FakeLoggerProvider(_log)]),
+        };
         configure?.Invoke(options);
         return new BillingClient(options);
     }

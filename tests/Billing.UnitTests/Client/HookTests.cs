@@ -21,7 +21,8 @@ public sealed class HookTests
         });
 
         await client.PayAsync(NewPayment());
-        await client.PayAllAsync(new[] { NewPayment() }.ToAsyncEnumerable()).ToListAsync(TestContext.Current.CancellationToken);
+        await client.PayAllAsync(new[] { NewPayment() }.ToAsyncEnumerable())
+            .ToListAsync(TestContext.Current.CancellationToken);
         await client.ReadStatementAsync(Account).ToListAsync(TestContext.Current.CancellationToken);
 
         Assert.Equal(Enumerable.Repeat("ab", 4), proxy.HeadersOf("tenant"));
@@ -51,7 +52,8 @@ public sealed class HookTests
             options.Tls.KeyFile = certificates.KeyFile;
             options.HttpHandler = handler =>
             {
-                handler.SslOptions.RemoteCertificateValidationCallback = (_, certificate, _, _) => certificate!.Subject == "CN=server";
+                handler.SslOptions.RemoteCertificateValidationCallback = (_, certificate, _, _) =>
+                    certificate!.Subject == "CN=server";
                 return handler;
             };
         });
@@ -63,7 +65,8 @@ public sealed class HookTests
 
     private static BillingClient Client(ScriptedProxy proxy, Action<BillingClientOptions> configure)
     {
-        var options = new BillingClientOptions { Proxies = { proxy.Address }, RetriesMax = 1, RetryDelay = TimeSpan.Zero };
+        var options =
+            new BillingClientOptions { Proxies = { proxy.Address }, RetriesMax = 1, RetryDelay = TimeSpan.Zero };
         configure(options);
         return new BillingClient(options);
     }
@@ -74,18 +77,22 @@ public sealed class HookTests
         public List<string?> Hosts { get; } = [];
 
         public override AsyncUnaryCall<TResponse> AsyncUnaryCall<TRequest, TResponse>(
-            TRequest request, ClientInterceptorContext<TRequest, TResponse> context, AsyncUnaryCallContinuation<TRequest, TResponse> continuation) =>
+            TRequest request, ClientInterceptorContext<TRequest, TResponse> context,
+            AsyncUnaryCallContinuation<TRequest, TResponse> continuation) =>
             continuation(request, With(context));
 
         public override AsyncServerStreamingCall<TResponse> AsyncServerStreamingCall<TRequest, TResponse>(
-            TRequest request, ClientInterceptorContext<TRequest, TResponse> context, AsyncServerStreamingCallContinuation<TRequest, TResponse> continuation) =>
+            TRequest request, ClientInterceptorContext<TRequest, TResponse> context,
+            AsyncServerStreamingCallContinuation<TRequest, TResponse> continuation) =>
             continuation(request, With(context));
 
         public override AsyncDuplexStreamingCall<TRequest, TResponse> AsyncDuplexStreamingCall<TRequest, TResponse>(
-            ClientInterceptorContext<TRequest, TResponse> context, AsyncDuplexStreamingCallContinuation<TRequest, TResponse> continuation) =>
+            ClientInterceptorContext<TRequest, TResponse> context,
+            AsyncDuplexStreamingCallContinuation<TRequest, TResponse> continuation) =>
             continuation(With(context));
 
-        private ClientInterceptorContext<TRequest, TResponse> With<TRequest, TResponse>(ClientInterceptorContext<TRequest, TResponse> context)
+        private ClientInterceptorContext<TRequest, TResponse> With<TRequest, TResponse>(
+            ClientInterceptorContext<TRequest, TResponse> context)
             where TRequest : class
             where TResponse : class
         {
@@ -97,7 +104,8 @@ public sealed class HookTests
 
     private sealed class TenantHandler(HttpMessageHandler inner) : DelegatingHandler(inner)
     {
-        protected override Task<HttpResponseMessage> SendAsync(HttpRequestMessage request, CancellationToken cancellationToken)
+        protected override Task<HttpResponseMessage> SendAsync(
+            HttpRequestMessage request, CancellationToken cancellationToken)
         {
             request.Headers.Add("tenant", "over http");
             return base.SendAsync(request, cancellationToken);

@@ -68,16 +68,22 @@ public sealed class InMemoryBillingTests : BillingFacts, IDisposable
         Expect.Accepted(await billing.CaptureAsync(new Capture(Five.Account, hold.Id, new Amount(4, "USD"))));
 
         time.Advance(TimeSpan.FromSeconds(1));
-        var tooLate = Expect.Rejected(await billing.CaptureAsync(new Capture(Five.Account, hold.Id, new Amount(1, "USD"))));
+        var tooLate = Expect.Rejected(
+            await billing.CaptureAsync(new Capture(Five.Account, hold.Id, new Amount(1, "USD"))));
         var balance = await billing.GetBalanceAsync(Five.Account);
         var found = await billing.FindTransactionAsync(Five.Account, hold.Id);
         var line = await billing.ReadStatementAsync(Five.Account, 2).SingleAsync();
 
         Assert.Equal((RejectionReason.NotOnHold, "payment_id"), (tooLate.Reason, tooLate.Field));
-        Assert.Equal((4m, 0m, 9_996m, 3L), (balance.Balance.Value, balance.OnHold.Value, balance.Available.Value, balance.Version));
-        Assert.Equal((4m, 0m, authorised.ExpiresAt), (found!.Payment!.Charged.Value, found.Payment.Held.Value, found.Payment.ExpiresAt));
         Assert.Equal(
-            (StatementLineType.AuthorisationExpired, hold.Id, 6m, authorised.ExpiresAt), (line.Type, line.PaymentId, line.Amount.Value, line.DecidedAt));
+            (4m, 0m, 9_996m, 3L),
+            (balance.Balance.Value, balance.OnHold.Value, balance.Available.Value, balance.Version));
+        Assert.Equal(
+            (4m, 0m, authorised.ExpiresAt),
+            (found!.Payment!.Charged.Value, found.Payment.Held.Value, found.Payment.ExpiresAt));
+        Assert.Equal(
+            (StatementLineType.AuthorisationExpired, hold.Id, 6m, authorised.ExpiresAt),
+            (line.Type, line.PaymentId, line.Amount.Value, line.DecidedAt));
         Assert.Equal(authorised with { IsReplay = true }, Expect.Accepted(await billing.AuthoriseAsync(hold)));
     }
 
@@ -98,7 +104,10 @@ public sealed class InMemoryBillingTests : BillingFacts, IDisposable
         var lines = await billing.ReadStatementAsync(Five.Account, 3).ToListAsync();
 
         Assert.Equal(
-            [(StatementLineType.AuthorisationExpired, shorter.Id, 6_000m), (StatementLineType.AuthorisationExpired, longer.Id, 0m), (StatementLineType.PaymentAccepted, null, 0m)],
+            [
+                (StatementLineType.AuthorisationExpired, shorter.Id, 6_000m),
+                (StatementLineType.AuthorisationExpired, longer.Id, 0m), (StatementLineType.PaymentAccepted, null, 0m),
+            ],
             lines.Select(line => (line.Type, line.PaymentId, line.OnHold.Value)));
     }
 

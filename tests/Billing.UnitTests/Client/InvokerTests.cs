@@ -9,7 +9,8 @@ namespace Billing.UnitTests.Client;
 /// <summary>The class that protoc generates, over the client's call invoker.</summary>
 public sealed class InvokerTests
 {
-    private static readonly Method<string, string> Other = new(MethodType.DuplexStreaming, "other", "Stream", Marshallers.StringMarshaller, Marshallers.StringMarshaller);
+    private static readonly Method<string, string> Other = new(
+        MethodType.DuplexStreaming, "other", "Stream", Marshallers.StringMarshaller, Marshallers.StringMarshaller);
 
     [Fact]
     public async Task A_call_is_retried_with_the_token_and_headers_of_its_own_and_has_the_status_of_the_answer()
@@ -22,7 +23,8 @@ public sealed class InvokerTests
 
         Assert.Equal(PaymentOutcome.Accepted, answer.Outcome);
         Assert.Equal((StatusCode.OK, 0), (call.GetStatus().StatusCode, call.GetTrailers().Count));
-        Assert.Contains(await call.ResponseHeadersAsync, header => header.Key == "content-type" || header.Key == "date");
+        Assert.Contains(
+            await call.ResponseHeadersAsync, header => header.Key == "content-type" || header.Key == "date");
         Assert.Equal(["Bearer abc", "Bearer abc"], proxy.HeadersOf("authorization"));
         Assert.Equal(["a", "a"], proxy.HeadersOf("tenant"));
         Assert.Equal(1, client.Retried);
@@ -31,14 +33,17 @@ public sealed class InvokerTests
     [Fact]
     public async Task A_call_that_fails_has_the_status_and_the_reason()
     {
-        await using var proxy = await ScriptedProxy.StartAsync(ScriptedProxy.Failure(StatusCode.InvalidArgument, ErrorReasons.InvalidField, field: "amount"));
+        await using var proxy = await ScriptedProxy.StartAsync(
+            ScriptedProxy.Failure(StatusCode.InvalidArgument, ErrorReasons.InvalidField, field: "amount"));
         using var client = Client(proxy);
 
         using var call = Generated(client).MakePaymentAsync(Samples.Payment());
         var failure = await Assert.ThrowsAnyAsync<RpcException>(() => call.ResponseAsync);
 
         Assert.Equal((ErrorReasons.InvalidField, "amount"), (BillingClient.Reason(failure), failure.Field()));
-        Assert.Equal((StatusCode.InvalidArgument, StatusCode.InvalidArgument), (failure.StatusCode, call.GetStatus().StatusCode));
+        Assert.Equal(
+            (StatusCode.InvalidArgument, StatusCode.InvalidArgument),
+            (failure.StatusCode, call.GetStatus().StatusCode));
         Assert.Equal(failure.Trailers, call.GetTrailers());
         Assert.Equal(PaymentOutcome.Accepted, Generated(client).MakePayment(Samples.Payment()).Outcome);
     }
@@ -82,7 +87,9 @@ public sealed class InvokerTests
         await call.RequestStream.CompleteAsync();
         var answers = await call.ResponseStream.ReadAllAsync().ToListAsync();
 
-        Assert.Equal(payments.Select(payment => payment.TransactionId).Order(), answers.Select(answer => answer.TransactionId).Order());
+        Assert.Equal(
+            payments.Select(payment => payment.TransactionId).Order(),
+            answers.Select(answer => answer.TransactionId).Order());
         Assert.Equal(StatusCode.OK, call.GetStatus().StatusCode);
         Assert.Equal(["a", "a"], proxy.HeadersOf("tenant"));
         await Assert.ThrowsAsync<InvalidOperationException>(() => call.RequestStream.WriteAsync(payments[0]));
@@ -94,7 +101,8 @@ public sealed class InvokerTests
         await using var proxy = await ScriptedProxy.StartAsync();
         using var client = Client(proxy);
 
-        using var call = Generated(client).StreamStatement(new ListStatementRequest { AccountId = "a", PaymentType = PaymentType.Visa });
+        using var call = Generated(client)
+            .StreamStatement(new ListStatementRequest { AccountId = "a", PaymentType = PaymentType.Visa });
         var pages = await call.ResponseStream.ReadAllAsync().ToListAsync();
 
         Assert.Equal(1, Assert.Single(Assert.Single(pages).Entries).Version);
@@ -107,7 +115,8 @@ public sealed class InvokerTests
         await using var proxy = await ScriptedProxy.StartAsync();
         using var client = Client(proxy);
 
-        using var late = Generated(client).MakePayments(deadline: TimeProvider.System.GetUtcNow().UtcDateTime.AddMilliseconds(200));
+        using var late = Generated(client)
+            .MakePayments(deadline: TimeProvider.System.GetUtcNow().UtcDateTime.AddMilliseconds(200));
         var isLate = await Assert.ThrowsAsync<RpcException>(() => late.ResponseStream.MoveNext());
         using var given = Generated(client).MakePayments();
         var reading = given.ResponseStream.MoveNext();
@@ -115,7 +124,9 @@ public sealed class InvokerTests
         var isGivenUp = await Assert.ThrowsAsync<RpcException>(() => reading);
 
         Assert.Equal((StatusCode.DeadlineExceeded, StatusCode.Cancelled), (isLate.StatusCode, isGivenUp.StatusCode));
-        Assert.Equal((StatusCode.DeadlineExceeded, StatusCode.Cancelled), (late.GetStatus().StatusCode, given.GetStatus().StatusCode));
+        Assert.Equal(
+            (StatusCode.DeadlineExceeded, StatusCode.Cancelled),
+            (late.GetStatus().StatusCode, given.GetStatus().StatusCode));
     }
 
     private static BillingService.BillingServiceClient Generated(BillingClient client) => new(client.CallInvoker);

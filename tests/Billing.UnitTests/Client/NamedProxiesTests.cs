@@ -5,7 +5,8 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.UnitTests.Client;
 
-/// <summary>Proxies behind one name, <c>dns:///name:port</c>, over real connections; what DNS answers is up to each test.</summary>
+/// <summary>Proxies behind one name, <c>dns:///name:port</c>, over real connections;
+/// what DNS answers is up to each test.</summary>
 public sealed class NamedProxiesTests : IAsyncDisposable
 {
     private readonly FreePorts _ports = new();
@@ -40,7 +41,8 @@ public sealed class NamedProxiesTests : IAsyncDisposable
         await PayAsync(client, 10);
         for (var stream = 0; stream < 4; stream++)
         {
-            await client.PayAllAsync(new[] { NewPayment() }.ToAsyncEnumerable()).ToListAsync(TestContext.Current.CancellationToken);
+            await client.PayAllAsync(new[] { NewPayment() }.ToAsyncEnumerable())
+                .ToListAsync(TestContext.Current.CancellationToken);
         }
 
         Assert.All(_proxies, proxy => Assert.Equal(5, proxy.Requests.Count));
@@ -116,7 +118,9 @@ public sealed class NamedProxiesTests : IAsyncDisposable
         Assert.Equal(6, _proxies[0].Requests.Count);
         Assert.Equal(3, _lookUps);
         using var hopeless = Client(options => options.RetriesMax = 0);
-        Assert.EndsWith(": the answer is empty", Expect.Unknown(await hopeless.PayAsync(NewPayment())).Message, StringComparison.Ordinal);
+        Assert.EndsWith(
+            ": the answer is empty", Expect.Unknown(await hopeless.PayAsync(NewPayment())).Message,
+            StringComparison.Ordinal);
     }
 
     [Fact]
@@ -127,7 +131,9 @@ public sealed class NamedProxiesTests : IAsyncDisposable
         {
             options.RetryDelay = TimeSpan.FromSeconds(1);
             options.Resolve = (_, _) =>
-                ++_lookUps < 3 ? Task.FromException<IPAddress[]>(new SocketException((int)SocketError.HostNotFound)) : Task.FromResult(_addresses);
+                ++_lookUps < 3
+                    ? Task.FromException<IPAddress[]>(new SocketException((int)SocketError.HostNotFound))
+                    : Task.FromResult(_addresses);
         });
         using var hopeless = Client(options => (options.Resolve, options.RetriesMax) =
             ((_, _) => Task.FromException<IPAddress[]>(new SocketException((int)SocketError.HostNotFound)), 0));
@@ -137,7 +143,9 @@ public sealed class NamedProxiesTests : IAsyncDisposable
         var unknown = Expect.Unknown(await hopeless.PayAsync(NewPayment()));
 
         Expect.Accepted(await paying);
-        Assert.StartsWith("The attempt was not sent: no name in Billing:Client:Proxies has an address: ", unknown.Message, StringComparison.Ordinal);
+        Assert.StartsWith(
+            "The attempt was not sent: no name in Billing:Client:Proxies has an address: ",
+            unknown.Message, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -147,10 +155,12 @@ public sealed class NamedProxiesTests : IAsyncDisposable
 
         var call = client.PayAsync(NewPayment());
         await _time.RunToEndAsync(call);
-        var stream = client.PayAllAsync(new[] { NewPayment() }.ToAsyncEnumerable()).ToListAsync(TestContext.Current.CancellationToken).AsTask();
+        var stream = client.PayAllAsync(new[] { NewPayment() }.ToAsyncEnumerable())
+            .ToListAsync(TestContext.Current.CancellationToken).AsTask();
         await _time.RunToEndAsync(stream);
 
-        const string Message = "The attempt was not sent: the names in Billing:Client:Proxies are still being looked up.";
+        const string Message =
+            "The attempt was not sent: the names in Billing:Client:Proxies are still being looked up.";
         Assert.Equal(Message, Expect.Unknown(await call).Message);
         Assert.Equal(Message, Expect.Unknown(Assert.Single(await stream)).Message);
     }
@@ -183,7 +193,8 @@ public sealed class NamedProxiesTests : IAsyncDisposable
     public async Task The_resolver_of_the_system_is_asked()
     {
         var here = await Dns.GetHostAddressesAsync("localhost", TestContext.Current.CancellationToken);
-        await StartAsync([.. here.Select(ip => ip.AddressFamily == AddressFamily.InterNetworkV6 ? $"[{ip}]" : ip.ToString())]);
+        await StartAsync(
+            [.. here.Select(ip => ip.AddressFamily == AddressFamily.InterNetworkV6 ? $"[{ip}]" : ip.ToString())]);
         using var client = Client(options =>
         {
             options.Proxies[0] = $"dns:///localhost:{_port}";

@@ -26,7 +26,9 @@ public sealed class OutcomeTests
         var result = await PayAsync(ScriptedProxy.Failure(status, "WHY", field: "amount.units"));
 
         Assert.Equal(
-            Outcome.Rejected<PaymentAnswer>(Five.Id, new Rejection { Reason = reason, Field = "amount.units", Message = "scripted failure" }), result);
+            Outcome.Rejected<PaymentAnswer>(
+                Five.Id, new Rejection { Reason = reason, Field = "amount.units", Message = "scripted failure" }),
+            result);
     }
 
     [Theory]
@@ -50,7 +52,8 @@ public sealed class OutcomeTests
         await using var proxy = await ScriptedProxy.StartAsync();
         using var held = new ManualResetEventSlim();
         proxy.Asked = _ => held.Wait();
-        using var client = new BillingClient(new BillingClientOptions { Proxies = { proxy.Address }, Deadline = TimeSpan.FromHours(1) });
+        using var client = new BillingClient(
+            new BillingClientOptions { Proxies = { proxy.Address }, Deadline = TimeSpan.FromHours(1) });
 
         var result = await client.PayAsync(Five, TimeSpan.FromMilliseconds(50));
         held.Set();
@@ -71,7 +74,8 @@ public sealed class OutcomeTests
         };
         using var client = new BillingClient(new BillingClientOptions { Proxies = { proxy.Address } });
 
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => client.PayAsync(Five, cancellationToken: cancelled.Token));
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(
+            () => client.PayAsync(Five, cancellationToken: cancelled.Token));
         held.Set();
     }
 
@@ -133,13 +137,17 @@ public sealed class OutcomeTests
     [Fact]
     public void An_application_has_one_client_and_invalid_options_are_named()
     {
-        using var good = new ServiceCollection().AddBillingClient(o => o.Proxies.Add("http://localhost:5000")).BuildServiceProvider();
+        using var good = new ServiceCollection().AddBillingClient(o => o.Proxies.Add("http://localhost:5000"))
+            .BuildServiceProvider();
         using var bad = new ServiceCollection().AddBillingClient(o => o.RetriesMax = 101).BuildServiceProvider();
 
         Assert.Same(good.GetRequiredService<BillingClient>(), good.GetRequiredService<BillingClient>());
         var e = Assert.Throws<OptionsValidationException>(() => bad.GetRequiredService<BillingClient>());
         Assert.Equal(
-            ["Billing:Client:Proxies is empty; give at least one address, e.g. http://localhost:5000.", "Billing:Client:RetriesMax (101) must be between 0 and 100."],
+            [
+                "Billing:Client:Proxies is empty; give at least one address, e.g. http://localhost:5000.",
+                "Billing:Client:RetriesMax (101) must be between 0 and 100.",
+            ],
             e.Failures);
     }
 
@@ -147,7 +155,13 @@ public sealed class OutcomeTests
     public void Each_outcome_is_one_case_and_calls_what_is_for_it()
     {
         var answer = new PaymentAnswer { Balance = new Amount(1, "USD"), Version = 2 };
-        var decline = new Decline { Reason = DeclineReason.AccountFrozen, Message = "declined", Balance = answer.Balance, Version = 3 };
+        var decline = new Decline
+        {
+            Reason = DeclineReason.AccountFrozen,
+            Message = "declined",
+            Balance = answer.Balance,
+            Version = 3,
+        };
         var rejection = new Rejection { Reason = RejectionReason.IdReused, Message = "rejected" };
         var uncertainty = new Uncertainty { Message = "unknown" };
         Outcome<PaymentAnswer>[] outcomes =
@@ -158,12 +172,19 @@ public sealed class OutcomeTests
         var switched = new List<object>();
         Array.ForEach(outcomes, outcome => outcome.Switch(switched.Add, switched.Add, switched.Add, switched.Add));
 
-        Assert.Equal([OutcomeStatus.Accepted, OutcomeStatus.Declined, OutcomeStatus.Rejected, OutcomeStatus.Unknown], outcomes.Select(outcome => outcome.Status));
+        Assert.Equal(
+            [OutcomeStatus.Accepted, OutcomeStatus.Declined, OutcomeStatus.Rejected, OutcomeStatus.Unknown],
+            outcomes.Select(outcome => outcome.Status));
         Assert.Equal(
             ["2", "declined", "rejected", "unknown"],
-            outcomes.Select(outcome => outcome.Match(a => $"{a.Version}", d => d.Message, r => r.Message, u => u.Message)));
+            outcomes.Select(
+                outcome => outcome.Match(a => $"{a.Version}", d => d.Message, r => r.Message, u => u.Message)));
         Assert.Equal([answer, decline, rejection, uncertainty], switched);
-        Assert.Equal([(answer, null, null, null), (null, decline, null, null), (null, null, rejection, null), (null, null, null, uncertainty)],
+        Assert.Equal(
+            [
+                (answer, null, null, null), (null, decline, null, null),
+                (null, null, rejection, null), (null, null, null, uncertainty),
+            ],
             outcomes.Select(outcome => (outcome.Accepted, outcome.Declined, outcome.Rejected, outcome.Unknown)));
     }
 
@@ -175,14 +196,16 @@ public sealed class OutcomeTests
         Outcome.Accepted(Five.Id, answer).Switch(switched.Add, switched.Add, switched.Add);
 
         Assert.Equal(2, Outcome.Accepted(Five.Id, answer).Match(a => a.Version, _ => 0, _ => -1));
-        Assert.Equal(-1, Outcome.Unknown<RefundAnswer>(Five.Id, new Uncertainty { Message = "?" }).Match(a => a.Version, _ => 0, _ => -1));
+        Assert.Equal(-1, Outcome.Unknown<RefundAnswer>(Five.Id, new Uncertainty { Message = "?" })
+            .Match(a => a.Version, _ => 0, _ => -1));
         Assert.Equal([answer], switched);
     }
 
     private static async Task<Outcome<PaymentAnswer>> PayAsync(params RpcException[] failures)
     {
         await using var proxy = await ScriptedProxy.StartAsync(failures);
-        using var client = new BillingClient(new BillingClientOptions { Proxies = { proxy.Address }, RetryDelay = TimeSpan.Zero });
+        using var client = new BillingClient(
+            new BillingClientOptions { Proxies = { proxy.Address }, RetryDelay = TimeSpan.Zero });
         return await client.PayAsync(Five);
     }
 }

@@ -8,8 +8,8 @@ using Microsoft.Extensions.Logging.Testing;
 
 namespace Billing.UnitTests.Client;
 
-/// <summary>The outcome of each reason of the contract, of a call and of a payment on a stream alike: unknown if sending the same payment
-/// again may have another outcome, and otherwise a rejection.</summary>
+/// <summary>The outcome of each reason of the contract, of a call and of a payment on a stream alike:
+/// unknown if sending the same payment again may have another outcome, and otherwise a rejection.</summary>
 public sealed class ReasonTests
 {
     private static readonly Payment Five = new(new CardAccount(CardNetwork.Visa, "a"), new Amount(5, "USD"));
@@ -52,7 +52,8 @@ public sealed class ReasonTests
         [ErrorReasons.ProcessingFailed] = (StatusCode.Internal, null),
     };
 
-    public static TheoryData<string> All => [.. typeof(ErrorReasons).GetFields(BindingFlags.Public | BindingFlags.Static)
+    public static TheoryData<string> All => [.. typeof(ErrorReasons)
+        .GetFields(BindingFlags.Public | BindingFlags.Static)
         .Where(constant => constant.IsLiteral).Select(constant => (string)constant.GetRawConstantValue()!)];
 
     [Theory]
@@ -65,14 +66,16 @@ public sealed class ReasonTests
         Assert.Equal(rejection, RejectionOf(OfStream(status, reason, isFirstTry: true)));
     }
 
-    /// <summary>An earlier sending may have been recorded, or be on its way: only what the request itself causes, or what is recorded for good, is
-    /// certain.</summary>
+    /// <summary>An earlier sending may have been recorded, or be on its way: only what the request itself causes,
+    /// or what is recorded for good, is certain.</summary>
     [Theory]
     [MemberData(nameof(All))]
-    public void What_is_refused_because_of_its_caller_or_for_the_time_being_after_another_sending_is_unknown(string reason)
+    public void What_is_refused_because_of_its_caller_or_for_the_time_being_after_another_sending_is_unknown(
+        string reason)
     {
         var (status, rejection) = Reasons[reason];
-        var isUncertain = status is StatusCode.Unauthenticated or StatusCode.PermissionDenied or StatusCode.Unimplemented or StatusCode.NotFound
+        var isUncertain = status is StatusCode.Unauthenticated or StatusCode.PermissionDenied
+            or StatusCode.Unimplemented or StatusCode.NotFound
             || reason is ErrorReasons.AmountTooLarge or ErrorReasons.AccountNotEmpty or ErrorReasons.HostNotAllowed;
         RejectionReason? expected = isUncertain ? null : rejection;
 
@@ -87,7 +90,8 @@ public sealed class ReasonTests
     {
         var (status, rejection) = Reasons[reason];
         var log = new FakeLogCollector();
-        await using var proxy = await ScriptedProxy.StartAsync(ScriptedProxy.Failure(StatusCode.Unavailable), ScriptedProxy.Failure(status, reason));
+        await using var proxy = await ScriptedProxy.StartAsync(
+            ScriptedProxy.Failure(StatusCode.Unavailable), ScriptedProxy.Failure(status, reason));
         using var client = new BillingClient(new BillingClientOptions
         {
             Proxies = { proxy.Address },
@@ -96,7 +100,8 @@ public sealed class ReasonTests
         });
 
         await client.PayAsync(Five);
-        var told = log.GetSnapshot().Select(line => line.Message).Where(line => line.Contains(reason, StringComparison.Ordinal));
+        var told = log.GetSnapshot().Select(line => line.Message)
+            .Where(line => line.Contains(reason, StringComparison.Ordinal));
 
         Assert.Equal(rejection is null, told.Any(line => line.Contains("scripted failure", StringComparison.Ordinal)));
     }

@@ -16,20 +16,24 @@ public sealed class RegistrationTests
     public void Options_are_read_from_a_section()
     {
         var configuration = Configuration(
-            ("Billing:Client:Proxies:0", "https://a.example"), ("Billing:Client:Proxies:1", "dns:///b.example:5000"), ("Billing:Client:Deadline", "00:00:07"),
-            ("Billing:Client:RetryShare", "0.5"), ("Billing:Client:RetriesMax", "3"), ("Billing:Client:Token", "abc"), ("Billing:Client:StreamWindow", "9"),
-            ("Billing:AdminClient:Proxies:0", "https://admin.example"), ("Billing:AdminClient:Tls:CaFile", typeof(RegistrationTests).Assembly.Location));
+            ("Billing:Client:Proxies:0", "https://a.example"), ("Billing:Client:Proxies:1", "dns:///b.example:5000"),
+            ("Billing:Client:Deadline", "00:00:07"), ("Billing:Client:RetryShare", "0.5"),
+            ("Billing:Client:RetriesMax", "3"), ("Billing:Client:Token", "abc"), ("Billing:Client:StreamWindow", "9"),
+            ("Billing:AdminClient:Proxies:0", "https://admin.example"),
+            ("Billing:AdminClient:Tls:CaFile", typeof(RegistrationTests).Assembly.Location));
         using var provider = new ServiceCollection()
             .AddBillingClient(configuration.GetSection(BillingClientOptions.Section))
             .AddBillingAdminClient(configuration.GetSection(BillingAdminClient.Section))
             .BuildServiceProvider();
 
         var options = provider.GetRequiredService<IOptions<BillingClientOptions>>().Value;
-        var operators = provider.GetRequiredService<IOptionsMonitor<BillingClientOptions>>().Get(BillingAdminClient.Section);
+        var operators = provider.GetRequiredService<IOptionsMonitor<BillingClientOptions>>()
+            .Get(BillingAdminClient.Section);
 
         Assert.Equal(["https://a.example", "dns:///b.example:5000"], options.Proxies);
         Assert.Equal(
-            (TimeSpan.FromSeconds(7), 0.5, 3, "abc", 9), (options.Deadline, options.RetryShare, options.RetriesMax, options.Token, options.StreamWindow));
+            (TimeSpan.FromSeconds(7), 0.5, 3, "abc", 9),
+            (options.Deadline, options.RetryShare, options.RetriesMax, options.Token, options.StreamWindow));
         Assert.Equal(["https://admin.example"], operators.Proxies);
         Assert.Equal(typeof(RegistrationTests).Assembly.Location, operators.Tls.CaFile);
         Assert.NotNull(provider.GetRequiredService<BillingClient>());
@@ -51,8 +55,12 @@ public sealed class RegistrationTests
         Expect.Accepted(await provider.GetRequiredKeyedService<BillingClient>("america").PayAsync(Five));
 
         Assert.Equal((0, 1), (europe.Requests.Count, america.Requests.Count));
-        Assert.Same(provider.GetRequiredKeyedService<BillingClient>("europe"), provider.GetRequiredKeyedService<BillingClient>("europe"));
-        Assert.NotSame(provider.GetRequiredKeyedService<BillingAdminClient>("europe"), provider.GetRequiredKeyedService<BillingAdminClient>("america"));
+        Assert.Same(
+            provider.GetRequiredKeyedService<BillingClient>("europe"),
+            provider.GetRequiredKeyedService<BillingClient>("europe"));
+        Assert.NotSame(
+            provider.GetRequiredKeyedService<BillingAdminClient>("europe"),
+            provider.GetRequiredKeyedService<BillingAdminClient>("america"));
         Assert.Null(provider.GetService<BillingClient>());
         Assert.Null(provider.GetKeyedService<BillingClient>("asia"));
     }
@@ -72,8 +80,10 @@ public sealed class RegistrationTests
 
         await provider.GetRequiredService<BillingClient>().PayAsync(Five);
         await provider.GetRequiredKeyedService<BillingClient>("europe").PayAsync(Five);
-        await provider.GetRequiredService<BillingAdminClient>().SetCreditLimitAsync(new CreditLimitChange(Five.Account, Five.Amount));
-        await provider.GetRequiredKeyedService<BillingAdminClient>("europe").SetCreditLimitAsync(new CreditLimitChange(Five.Account, Five.Amount));
+        await provider.GetRequiredService<BillingAdminClient>()
+            .SetCreditLimitAsync(new CreditLimitChange(Five.Account, Five.Amount));
+        await provider.GetRequiredKeyedService<BillingAdminClient>("europe")
+            .SetCreditLimitAsync(new CreditLimitChange(Five.Account, Five.Amount));
 
         Assert.Equal(4, asked);
         Assert.Equal(["Bearer abc", "Bearer abc"], proxy.HeadersOf("authorization"));
@@ -111,8 +121,10 @@ public sealed class RegistrationTests
     [Fact]
     public void A_setting_that_does_not_exist_is_named()
     {
-        var configuration = Configuration(("Billing:Client:Proxies:0", "http://localhost:5000"), ("Billing:Client:Deadlin", "00:00:07"));
-        using var provider = new ServiceCollection().AddBillingClient(configuration.GetSection(BillingClientOptions.Section)).BuildServiceProvider();
+        var configuration = Configuration(
+            ("Billing:Client:Proxies:0", "http://localhost:5000"), ("Billing:Client:Deadlin", "00:00:07"));
+        using var provider = new ServiceCollection()
+            .AddBillingClient(configuration.GetSection(BillingClientOptions.Section)).BuildServiceProvider();
 
         var refused = Assert.Throws<InvalidOperationException>(provider.GetRequiredService<BillingClient>);
 
@@ -138,8 +150,10 @@ public sealed class RegistrationTests
         Assert.Equal([LogLevel.Information, LogLevel.Warning], log.GetSnapshot().Select(line => line.Level));
     }
 
-    private static IEnumerable<string> Failures(Func<object> create) => Assert.Throws<OptionsValidationException>(create).Failures;
+    private static IEnumerable<string> Failures(Func<object> create) =>
+        Assert.Throws<OptionsValidationException>(create).Failures;
 
     private static IConfiguration Configuration(params (string Key, string Value)[] settings) =>
-        new ConfigurationBuilder().AddInMemoryCollection(settings.ToDictionary(s => s.Key, s => (string?)s.Value)).Build();
+        new ConfigurationBuilder().AddInMemoryCollection(settings.ToDictionary(
+            s => s.Key, s => (string?)s.Value)).Build();
 }

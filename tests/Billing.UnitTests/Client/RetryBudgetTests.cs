@@ -46,7 +46,10 @@ public sealed class RetryBudgetTests
     public async Task An_overloaded_platform_gets_few_retries()
     {
         await using var proxy = await ScriptedProxy.StartAsync(
-            [.. Enumerable.Range(0, 1_000).Select(_ => ScriptedProxy.Failure(StatusCode.ResourceExhausted, pushback: "0"))]);
+            [
+                .. Enumerable.Range(0, 1_000)
+                    .Select(_ => ScriptedProxy.Failure(StatusCode.ResourceExhausted, pushback: "0")),
+            ]);
         using var client = new BillingClient(new BillingClientOptions
         {
             Proxies = { proxy.Address },
@@ -69,15 +72,18 @@ public sealed class RetryBudgetTests
 
         for (var call = 0; call < 50; call++)
         {
-            var result = await client.PayAsync(new Payment(new CardAccount(CardNetwork.Visa, "a"), new Amount(1, "USD")));
+            var result = await client.PayAsync(
+                new Payment(new CardAccount(CardNetwork.Visa, "a"), new Amount(1, "USD")));
             Assert.Equal(TimeSpan.Zero, Expect.Unknown(result).RetryAfter);
         }
 
-        // The initial reserve of one, to which the first call adds nothing because it is full, and a fifth of the other 49 calls.
+        // The initial reserve of one, to which the first call adds nothing because it is full, and a fifth of
+        // the other 49 calls.
         Assert.Equal(10, client.Retried);
         Assert.Equal(60, proxy.Requests.Count);
         Assert.True(refused >= 50);
     }
 
-    private static List<bool> Spend(RetryBudget budget, int times) => [.. Enumerable.Range(0, times).Select(_ => budget.TrySpend())];
+    private static List<bool> Spend(
+        RetryBudget budget, int times) => [.. Enumerable.Range(0, times).Select(_ => budget.TrySpend())];
 }

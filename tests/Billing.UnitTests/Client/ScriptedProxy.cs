@@ -15,8 +15,8 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.UnitTests.Client;
 
-/// <summary>A proxy on its own port that answers with the given failures first, and then accepts all payments. On a stream, each failure
-/// comes after an answer.</summary>
+/// <summary>A proxy on its own port that answers with the given failures first, and then accepts all payments.
+/// On a stream, each failure comes after an answer.</summary>
 internal sealed class ScriptedProxy : BillingService.BillingServiceBase, IAsyncDisposable
 {
     private readonly ConcurrentQueue<MakePaymentRequest> _requests = new();
@@ -30,9 +30,10 @@ internal sealed class ScriptedProxy : BillingService.BillingServiceBase, IAsyncD
     /// <summary>The requests received, in order.</summary>
     public IReadOnlyCollection<MakePaymentRequest> Requests => _requests;
 
-    /// <summary>Returns the values of a header of all calls, in order; only for <c>authorization</c>, <c>traceparent</c> and <c>tenant</c>.
-    /// </summary>
-    public IEnumerable<string?> HeadersOf(string name) => _headers.Where(header => header.Name == name).Select(header => header.Value);
+    /// <summary>Returns the values of a header of all calls, in order; only for <c>authorization</c>,
+    /// <c>traceparent</c> and <c>tenant</c>.</summary>
+    public IEnumerable<string?> HeadersOf(string name) =>
+        _headers.Where(header => header.Name == name).Select(header => header.Value);
 
     /// <summary>Called with each request before it is answered.</summary>
     public Action<MakePaymentRequest> Asked { get; set; } = _ => { };
@@ -40,15 +41,17 @@ internal sealed class ScriptedProxy : BillingService.BillingServiceBase, IAsyncD
     /// <summary>Whether a stream fails before its first answer.</summary>
     public bool FailsStreamsAtOnce { get; set; }
 
-    public static Task<ScriptedProxy> StartAsync(params RpcException[] failures) => StartAsync(certificate: null, failures);
+    public static Task<ScriptedProxy> StartAsync(params RpcException[] failures) =>
+        StartAsync(certificate: null, failures);
 
-    /// <summary>Starts a proxy over https, for clients with a certificate of the same authority; over http if there is none.
-    /// </summary>
+    /// <summary>Starts a proxy over https, for clients with a certificate of the same authority;
+    /// over http if there is none.</summary>
     public static Task<ScriptedProxy> StartAsync(SelfMadeCertificates? certificate, params RpcException[] failures) =>
         StartAsync("127.0.0.1:0", certificate, failures);
 
     /// <summary>Starts a proxy at an address and port of this machine.</summary>
-    public static async Task<ScriptedProxy> StartAsync(string endPoint, SelfMadeCertificates? certificate = null, params RpcException[] failures)
+    public static async Task<ScriptedProxy> StartAsync(
+        string endPoint, SelfMadeCertificates? certificate = null, params RpcException[] failures)
     {
         var proxy = new ScriptedProxy();
         Array.ForEach(failures, proxy._failures.Enqueue);
@@ -100,7 +103,8 @@ internal sealed class ScriptedProxy : BillingService.BillingServiceBase, IAsyncD
 
     /// <inheritdoc/>
     public override async Task MakePayments(
-        IAsyncStreamReader<MakePaymentRequest> requestStream, IServerStreamWriter<MakePaymentsResponse> responseStream, ServerCallContext context)
+        IAsyncStreamReader<MakePaymentRequest> requestStream,
+        IServerStreamWriter<MakePaymentsResponse> responseStream, ServerCallContext context)
     {
         RecordHeaders(context);
         await foreach (var request in requestStream.ReadAllAsync(context.CancellationToken))
@@ -109,7 +113,8 @@ internal sealed class ScriptedProxy : BillingService.BillingServiceBase, IAsyncD
             {
                 throw atOnce;
             }
-            await responseStream.WriteAsync(new MakePaymentsResponse { TransactionId = request.TransactionId, Payment = Answer(request) });
+            await responseStream.WriteAsync(
+                new MakePaymentsResponse { TransactionId = request.TransactionId, Payment = Answer(request) });
             if (_failures.TryDequeue(out var failure))
             {
                 throw failure;
@@ -118,10 +123,15 @@ internal sealed class ScriptedProxy : BillingService.BillingServiceBase, IAsyncD
     }
 
     /// <inheritdoc/>
-    public override Task StreamStatement(ListStatementRequest request, IServerStreamWriter<ListStatementResponse> responseStream, ServerCallContext context)
+    public override Task StreamStatement(
+        ListStatementRequest request,
+        IServerStreamWriter<ListStatementResponse> responseStream, ServerCallContext context)
     {
         RecordHeaders(context);
-        return responseStream.WriteAsync(new ListStatementResponse { Entries = { new StatementEntry { Version = 1, TransactionId = Samples.TransactionId } } });
+        return responseStream.WriteAsync(new ListStatementResponse
+        {
+            Entries = { new StatementEntry { Version = 1, TransactionId = Samples.TransactionId } },
+        });
     }
 
     public ValueTask DisposeAsync() => _app.DisposeAsync();
@@ -141,7 +151,13 @@ internal sealed class ScriptedProxy : BillingService.BillingServiceBase, IAsyncD
     }
 
     private static MakePaymentResponse Answer(MakePaymentRequest request) =>
-        new() { TransactionId = request.TransactionId, Outcome = PaymentOutcome.Accepted, Balance = request.Amount, Version = 1 };
+        new()
+        {
+            TransactionId = request.TransactionId,
+            Outcome = PaymentOutcome.Accepted,
+            Balance = request.Amount,
+            Version = 1,
+        };
 
     private void RecordHeaders(ServerCallContext context)
     {

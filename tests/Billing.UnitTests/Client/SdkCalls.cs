@@ -17,7 +17,8 @@ internal static class SdkCalls
     /// <summary>Makes a call, with valid arguments.</summary>
     public static Task MakeAsync(object client, MethodInfo call, TimeSpan? deadline = null) => (Task)call.Invoke(
         client, BindingFlags.DoNotWrapExceptions, null,
-        [.. call.GetParameters().Select(parameter => parameter.Name == Deadline ? deadline : ValueOf(parameter))], null)!;
+        [.. call.GetParameters().Select(parameter => parameter.Name == Deadline ? deadline : ValueOf(parameter))],
+        null)!;
 
     private static object? ValueOf(ParameterInfo parameter) =>
         parameter.HasDefaultValue ? parameter.DefaultValue : ValueOf(parameter.ParameterType);

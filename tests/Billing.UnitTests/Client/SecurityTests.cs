@@ -37,7 +37,8 @@ public sealed class SecurityTests : IDisposable
     {
         await using var proxy = await ScriptedProxy.StartAsync(ScriptedProxy.Failure(StatusCode.Unavailable));
         var calls = 0;
-        using var client = Client(proxy.Address, options => options.TokenProvider = _ => ValueTask.FromResult($"token-{++calls}"));
+        using var client = Client(
+            proxy.Address, options => options.TokenProvider = _ => ValueTask.FromResult($"token-{++calls}"));
 
         await client.PayAsync(NewPayment());
         await client.PayAsync(NewPayment());
@@ -49,11 +50,14 @@ public sealed class SecurityTests : IDisposable
     [Fact]
     public async Task A_stream_whose_token_has_expired_is_continued_with_another_token()
     {
-        await using var proxy = await ScriptedProxy.StartAsync(ScriptedProxy.Failure(StatusCode.Unauthenticated, ErrorReasons.TokenExpired));
+        await using var proxy = await ScriptedProxy.StartAsync(
+            ScriptedProxy.Failure(StatusCode.Unauthenticated, ErrorReasons.TokenExpired));
         var calls = 0;
-        using var client = Client(proxy.Address, options => options.TokenProvider = _ => ValueTask.FromResult($"token-{++calls}"));
+        using var client = Client(
+            proxy.Address, options => options.TokenProvider = _ => ValueTask.FromResult($"token-{++calls}"));
 
-        var results = await client.PayAllAsync(new[] { NewPayment(), NewPayment(), NewPayment() }.ToAsyncEnumerable()).ToListAsync(TestContext.Current.CancellationToken);
+        var results = await client.PayAllAsync(new[] { NewPayment(), NewPayment(), NewPayment() }.ToAsyncEnumerable())
+            .ToListAsync(TestContext.Current.CancellationToken);
 
         Assert.All(results, result => Expect.Accepted(result));
         Assert.Equal(["Bearer token-1", "Bearer token-2"], proxy.HeadersOf("authorization"));
@@ -71,9 +75,12 @@ public sealed class SecurityTests : IDisposable
         using var client = Client(proxy.Address, options => options.TokenProvider = _ => ValueTask.FromResult(token!));
 
         var refused = await Assert.ThrowsAsync<InvalidOperationException>(() => client.PayAsync(NewPayment()));
-        var paid = await client.PayAllAsync(new[] { NewPayment() }.ToAsyncEnumerable()).SingleAsync(TestContext.Current.CancellationToken);
+        var paid = await client.PayAllAsync(new[] { NewPayment() }.ToAsyncEnumerable())
+            .SingleAsync(TestContext.Current.CancellationToken);
 
-        Assert.StartsWith("Nothing was sent: Billing:Client:TokenProvider has returned no token,", refused.Message, StringComparison.Ordinal);
+        Assert.StartsWith(
+            "Nothing was sent: Billing:Client:TokenProvider has returned no token,",
+            refused.Message, StringComparison.Ordinal);
         Assert.Equal(refused.Message, Expect.Unknown(paid).Message);
         Assert.Empty(proxy.HeadersOf("authorization"));
     }
@@ -82,7 +89,8 @@ public sealed class SecurityTests : IDisposable
     public async Task If_the_token_provider_throws_nothing_is_sent_and_its_exception_is_thrown()
     {
         await using var proxy = await ScriptedProxy.StartAsync();
-        using var client = Client(proxy.Address, options => options.TokenProvider = _ => throw new TimeoutException("no token"));
+        using var client = Client(
+            proxy.Address, options => options.TokenProvider = _ => throw new TimeoutException("no token"));
 
         await Assert.ThrowsAsync<TimeoutException>(() => client.PayAsync(NewPayment()));
 
@@ -105,11 +113,13 @@ public sealed class SecurityTests : IDisposable
 
         var call = client.PayAsync(NewPayment(), TimeSpan.FromMinutes(2));
         await time.RunToEndAsync(call);
-        var stream = client.PayAllAsync(new[] { NewPayment() }.ToAsyncEnumerable()).ToListAsync(TestContext.Current.CancellationToken).AsTask();
+        var stream = client.PayAllAsync(new[] { NewPayment() }.ToAsyncEnumerable())
+            .ToListAsync(TestContext.Current.CancellationToken).AsTask();
         await time.RunToEndAsync(stream);
 
         Assert.Equal(
-            "The attempt was not sent: Billing:Client:TokenProvider has returned no token within 00:02:00.", Expect.Unknown(await call).Message);
+            "The attempt was not sent: Billing:Client:TokenProvider has returned no token within 00:02:00.",
+            Expect.Unknown(await call).Message);
         Assert.Equal(
             "The attempt was not sent: Billing:Client:TokenProvider has returned no token within 00:00:30.",
             Expect.Unknown(Assert.Single(await stream)).Message);
@@ -128,7 +138,8 @@ public sealed class SecurityTests : IDisposable
             return "";
         });
 
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => client.PayAsync(NewPayment(), cancellationToken: cancelled.Token));
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(
+            () => client.PayAsync(NewPayment(), cancellationToken: cancelled.Token));
     }
 
     [Theory]
@@ -138,19 +149,29 @@ public sealed class SecurityTests : IDisposable
     [InlineData("http://billing.example", false, false)]
     [InlineData("http://billing.example", true, true)]
     [InlineData("dns:///billing.example", false, true)]
-    public void A_token_is_sent_to_other_machines_over_https_unless_allowed_otherwise(string address, bool allowed, bool isValid)
+    public void A_token_is_sent_to_other_machines_over_https_unless_allowed_otherwise(
+        string address, bool allowed, bool isValid)
     {
         var options = new BillingClientOptions { Proxies = { address }, Token = "abc", AllowTokenOverHttp = allowed };
 
-        Assert.Equal(isValid ? [] : [$"Billing:Client:Proxies: '{address}' is plain http"], options.ValidationErrors().Select(p => p.Split(',')[0]));
+        Assert.Equal(
+            isValid ? [] : [$"Billing:Client:Proxies: '{address}' is plain http"],
+            options.ValidationErrors().Select(p => p.Split(',')[0]));
     }
 
     [Fact]
     public void A_token_is_not_sent_to_a_name_over_plain_http_unless_that_is_allowed()
     {
-        var options = new BillingClientOptions { Proxies = { "dns:///billing.example:5000" }, DnsPlaintext = true, Token = "abc" };
+        var options = new BillingClientOptions
+        {
+            Proxies = { "dns:///billing.example:5000" },
+            DnsPlaintext = true,
+            Token = "abc",
+        };
 
-        Assert.StartsWith("Billing:Client:Proxies: 'dns:///billing.example:5000' is plain http", Assert.Single(options.ValidationErrors()), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "Billing:Client:Proxies: 'dns:///billing.example:5000' is plain http",
+            Assert.Single(options.ValidationErrors()), StringComparison.Ordinal);
         options.AllowTokenOverHttp = true;
         Assert.Empty(options.ValidationErrors());
     }
@@ -190,14 +211,16 @@ public sealed class SecurityTests : IDisposable
     {
         File.WriteAllText(_certificates.CaFile, "hello");
 
-        var e = Assert.Throws<ArgumentException>(() => Client("https://localhost:1", options => options.Tls.CaFile = _certificates.CaFile));
+        var e = Assert.Throws<ArgumentException>(
+            () => Client("https://localhost:1", options => options.Tls.CaFile = _certificates.CaFile));
 
         Assert.Contains($"Billing:Client:Tls:CaFile: '{_certificates.CaFile}'", e.Message, StringComparison.Ordinal);
     }
 
     private static Payment NewPayment() => new(Account, new Amount(5, "USD"));
 
-    private static BillingClient Client(string address, Action<BillingClientOptions> configure) => Client(address, TimeProvider.System, configure);
+    private static BillingClient Client(string address, Action<BillingClientOptions> configure) =>
+        Client(address, TimeProvider.System, configure);
 
     private static BillingClient Client(string address, TimeProvider time, Action<BillingClientOptions> configure)
     {

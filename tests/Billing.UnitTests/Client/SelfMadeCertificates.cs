@@ -5,8 +5,8 @@ using Billing.Client;
 
 namespace Billing.UnitTests.Client;
 
-/// <summary>A certificate authority, and the certificates that it has signed for a server at 127.0.0.1 and billing.test, and for a client; also as
-/// files.</summary>
+/// <summary>A certificate authority, and the certificates that it has signed for a server at 127.0.0.1 and
+/// billing.test, and for a client; also as files.</summary>
 internal sealed class SelfMadeCertificates : IDisposable
 {
     private static readonly DateTimeOffset From = TimeProvider.System.GetUtcNow().AddDays(-1);

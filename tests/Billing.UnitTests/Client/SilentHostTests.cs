@@ -11,8 +11,8 @@ using Grpc.Net.Client;
 
 namespace Billing.UnitTests.Client;
 
-/// <summary>Proxies at hosts that drop all packets, as after the failure of a machine or a zone: from the start, or from a moment
-/// at which calls are in flight.</summary>
+/// <summary>Proxies at hosts that drop all packets, as after the failure of a machine or a zone:
+/// from the start, or from a moment at which calls are in flight.</summary>
 public sealed class SilentHostTests : IAsyncDisposable
 {
     // So many that their deadline would pass if each attempt to connect failed only one of them.
@@ -34,7 +34,8 @@ public sealed class SilentHostTests : IAsyncDisposable
     [InlineData("a call")]
     [InlineData("a bulk run")]
     [InlineData("a statement")]
-    public async Task A_host_that_answers_no_attempt_to_connect_costs_retries_until_its_circuit_opens_and_no_call(string kind)
+    public async Task A_host_that_answers_no_attempt_to_connect_costs_retries_until_its_circuit_opens_and_no_call(
+        string kind)
     {
         // The circuit's clock stands still, so that the circuit stays open.
         var time = new ManualTime();
@@ -101,12 +102,14 @@ public sealed class SilentHostTests : IAsyncDisposable
     /// <summary>All at once, since each takes as long as a host may be silent.</summary>
     [Fact]
     public Task When_a_host_vanishes_what_waits_for_it_goes_to_the_next_proxy_with_the_same_ids() =>
-        Task.WhenAll(AnAnswerIsLostAsync(), ARequestIsLostAsync(), AFurtherConnectionIsNotAnsweredAsync(), AStreamIsLostAsync());
+        Task.WhenAll(
+            AnAnswerIsLostAsync(), ARequestIsLostAsync(), AFurtherConnectionIsNotAnsweredAsync(), AStreamIsLostAsync());
 
     [Fact]
     public async Task A_proxy_is_found_by_its_name()
     {
-        using var client = new BillingClient(Options((await StartAsync()).Address.Replace("127.0.0.1", "localhost", StringComparison.Ordinal)));
+        using var client = new BillingClient(
+            Options((await StartAsync()).Address.Replace("127.0.0.1", "localhost", StringComparison.Ordinal)));
 
         Expect.Accepted(await client.PayAsync(NewPayment()));
         Assert.Equal(0, client.Retried);
@@ -142,13 +145,15 @@ public sealed class SilentHostTests : IAsyncDisposable
 
     private async Task AFurtherConnectionIsNotAnsweredAsync()
     {
-        var (waiting, there) = (new FakeBackend { Answer = _ => new TaskCompletionSource<Reply>().Task }, new FakeBackend());
+        var (waiting, there) =
+            (new FakeBackend { Answer = _ => new TaskCompletionSource<Reply>().Task }, new FakeBackend());
         var vanishing = Keep(await ProxyHost.StartAsync(waiting, options => options.StreamsPerConnection = 1));
         var next = Keep(await ProxyHost.StartAsync(there));
         var relay = Keep(new TcpRelay(new Uri(vanishing.Address).Port, RelayBehaviour.None));
         using var client = new BillingClient(Options(relay.Address, next.Address));
 
-        // In turn: the second call takes the only stream of the relay's connection, and the fourth one needs another connection.
+        // In turn: the second call takes the only stream of the relay's connection, and the fourth one needs
+        // another connection.
         await client.PayAsync(NewPayment());
         var second = client.PayAsync(NewPayment());
         while (waiting.Commands.Count == 0)
@@ -209,7 +214,12 @@ public sealed class SilentHostTests : IAsyncDisposable
 
     private static BillingClientOptions Options(params string[] proxies)
     {
-        var options = new BillingClientOptions { Deadline = TimeSpan.FromSeconds(60), RetryDelay = TimeSpan.Zero, CircuitCallsMin = 2 };
+        var options = new BillingClientOptions
+        {
+            Deadline = TimeSpan.FromSeconds(60),
+            RetryDelay = TimeSpan.Zero,
+            CircuitCallsMin = 2,
+        };
         Array.ForEach(proxies, options.Proxies.Add);
         return options;
     }

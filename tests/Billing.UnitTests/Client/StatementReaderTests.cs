@@ -15,7 +15,8 @@ public sealed class StatementReaderTests
     private readonly FakeBackend _backend = new();
     private int _failures;
 
-    public StatementReaderTests() => _backend.Answer = command => Task.FromResult(new Reply { Statement = Page(command.Statement) });
+    public StatementReaderTests() =>
+        _backend.Answer = command => Task.FromResult(new Reply { Statement = Page(command.Statement) });
 
     [Fact]
     public async Task A_statement_is_read_to_its_end()
@@ -48,11 +49,13 @@ public sealed class StatementReaderTests
     [InlineData(1_000, 1_000)]
     public async Task A_statement_stops_at_its_limit(int limit, int last)
     {
-        _backend.Answer = command => Task.FromResult(new Reply { Statement = Page(command.Statement, Samples.TransactionId) });
+        _backend.Answer = command =>
+            Task.FromResult(new Reply { Statement = Page(command.Statement, Samples.TransactionId) });
         await using var proxy = await ProxyHost.StartAsync(_backend);
         using var client = Client(proxy);
         var versions = new List<long>();
-        await foreach (var line in client.ReadStatementAsync(new CardAccount(CardNetwork.Visa, "acct-42"), limit: limit))
+        await foreach (var line in client.ReadStatementAsync(
+            new CardAccount(CardNetwork.Visa, "acct-42"), limit: limit))
         {
             versions.Add(line.Version);
         }
@@ -62,7 +65,8 @@ public sealed class StatementReaderTests
     [Fact]
     public async Task A_persistent_failure_ends_the_reading_after_the_retries()
     {
-        _backend.Answer = _ => Task.FromResult(Replies.Error(0, StatusCode.Unavailable, ErrorReasons.EventStoreUnavailable, "away"));
+        _backend.Answer = _ =>
+            Task.FromResult(Replies.Error(0, StatusCode.Unavailable, ErrorReasons.EventStoreUnavailable, "away"));
         await using var proxy = await ProxyHost.StartAsync(_backend);
         using var client = Client(proxy);
         var e = await Assert.ThrowsAsync<RpcException>(() => ReadAsync(client, Request()));
@@ -102,7 +106,10 @@ public sealed class StatementReaderTests
         _failures = 1;
         _backend.Answer = command => Task.FromResult(_failures-- > 0
             ? Replies.Error(0, StatusCode.Unavailable, ErrorReasons.BrokerUnavailable, "the broker is down")
-            : new Reply { CreditLimit = new SetCreditLimitResponse { TransactionId = command.TransactionId, Version = 7 } });
+            : new Reply
+            {
+                CreditLimit = new SetCreditLimitResponse { TransactionId = command.TransactionId, Version = 7 },
+            });
         await using var proxy = await ProxyHost.StartAsync(_backend);
         using var client = new BillingAdminClient(Options(proxy));
         var response = await client.SetCreditLimitAsync(new SetCreditLimitRequest

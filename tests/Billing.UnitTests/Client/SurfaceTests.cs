@@ -9,12 +9,17 @@ using DeclineReason = Billing.Client.DeclineReason;
 
 namespace Billing.UnitTests.Client;
 
-/// <summary>What callers of the SDK see: types of its own, of the base library, of Microsoft.Extensions, and those of gRPC that hooks take.</summary>
+/// <summary>What callers of the SDK see: types of its own, of the base library, of Microsoft.Extensions, and those of
+/// gRPC that hooks take.</summary>
 public sealed class SurfaceTests
 {
-    private const BindingFlags Declared = BindingFlags.Public | BindingFlags.NonPublic | BindingFlags.Instance | BindingFlags.Static | BindingFlags.DeclaredOnly;
+    private const BindingFlags Declared = BindingFlags.Public | BindingFlags.NonPublic | BindingFlags.Instance
+        | BindingFlags.Static | BindingFlags.DeclaredOnly;
 
-    private static readonly string[] OfHooks = ["Grpc.Core.CallInvoker", "Grpc.Core.RpcException", "Grpc.Core.Interceptors.Interceptor"];
+    private static readonly string[] OfHooks =
+    [
+        "Grpc.Core.CallInvoker", "Grpc.Core.RpcException", "Grpc.Core.Interceptors.Interceptor",
+    ];
 
     [Fact]
     public void No_generated_type_and_none_of_a_third_party_is_in_it() => Assert.Empty(
@@ -26,7 +31,8 @@ public sealed class SurfaceTests
     [Fact]
     public void All_of_it_is_in_two_namespaces() => Assert.Equal(
         ["Billing.Client", "Billing.Client.Testing"],
-        typeof(BillingClient).Assembly.GetExportedTypes().Select(type => type.Namespace).Distinct().Order(StringComparer.Ordinal));
+        typeof(BillingClient).Assembly.GetExportedTypes().Select(type => type.Namespace).Distinct()
+            .Order(StringComparer.Ordinal));
 
     /// <summary>So that a class that stands in for a client compiles when it gets further methods.</summary>
     [Theory]
@@ -34,11 +40,14 @@ public sealed class SurfaceTests
     [InlineData(typeof(BillingAdminClient))]
     public void What_a_client_does_can_be_overridden(Type client)
     {
-        var members = client.GetMethods(BindingFlags.Public | BindingFlags.Instance | BindingFlags.DeclaredOnly).Where(method => method.Name != "Dispose").ToList();
+        var members = client.GetMethods(BindingFlags.Public | BindingFlags.Instance | BindingFlags.DeclaredOnly)
+            .Where(method => method.Name != "Dispose").ToList();
 
         Assert.NotEmpty(members);
         Assert.All(members, method => Assert.True(method is { IsVirtual: true, IsFinal: false }, method.Name));
-        Assert.Contains(client.GetConstructors(Declared), constructor => constructor.IsFamily && constructor.GetParameters().Length == 0);
+        Assert.Contains(
+            client.GetConstructors(Declared),
+            constructor => constructor.IsFamily && constructor.GetParameters().Length == 0);
     }
 
     [Fact]
@@ -56,7 +65,8 @@ public sealed class SurfaceTests
         }
 
         Assert.Equal(
-            ApiMethods.Unary.Select(method => method.Data).Order(StringComparer.Ordinal), seen.Methods.Order(StringComparer.Ordinal));
+            ApiMethods.Unary.Select(method => method.Data).Order(StringComparer.Ordinal),
+            seen.Methods.Order(StringComparer.Ordinal));
 
         BillingClientOptions Options() => new() { Proxies = { "http://localhost:1" }, Interceptors = { seen } };
     }
@@ -78,8 +88,10 @@ public sealed class SurfaceTests
     [InlineData(typeof(DeclineReason), typeof(V1.DeclineReason))]
     [InlineData(typeof(StatementLineType), typeof(StatementEntryType))]
     public void The_values_of_an_enum_are_those_of_the_contract(Type own, Type contract) => Assert.Equal(
-        Enum.GetValuesAsUnderlyingType(contract).Cast<int>().Where(number => number != 0).Select(number => (number, Enum.GetName(contract, number))),
-        Enum.GetValuesAsUnderlyingType(own).Cast<int>().Where(number => number != 0).Select(number => (number, Enum.GetName(own, number))));
+        Enum.GetValuesAsUnderlyingType(contract).Cast<int>().Where(number => number != 0)
+            .Select(number => (number, Enum.GetName(contract, number))),
+        Enum.GetValuesAsUnderlyingType(own).Cast<int>().Where(number => number != 0)
+            .Select(number => (number, Enum.GetName(own, number))));
 
     [Fact]
     public void Notes_are_those_of_the_contract_and_equal_by_their_contents()
@@ -95,14 +107,18 @@ public sealed class SurfaceTests
 
     private static bool IsAllowed(Type type) =>
         type.IsGenericParameter || type.Assembly == typeof(BillingClient).Assembly || OfHooks.Contains(type.FullName)
-        || type.Namespace is { } name && (name == "System" || name.StartsWith("System.", StringComparison.Ordinal) || name.StartsWith("Microsoft.Extensions.", StringComparison.Ordinal));
+        || type.Namespace is { } name
+            && (name == "System" || name.StartsWith("System.", StringComparison.Ordinal)
+                || name.StartsWith("Microsoft.Extensions.", StringComparison.Ordinal));
 
     private static IEnumerable<Type> Used(Type type)
     {
         var methods = type.GetMethods(Declared).Where(IsSeen).ToList();
         return methods.Select(method => method.ReturnType)
-            .Concat(methods.Cast<MethodBase>().Concat(type.GetConstructors(Declared).Where(IsSeen)).SelectMany(method => method.GetParameters()).Select(parameter => parameter.ParameterType))
-            .Concat(type.GetFields(Declared).Where(field => field.IsPublic || field.IsFamily).Select(field => field.FieldType))
+            .Concat(methods.Cast<MethodBase>().Concat(type.GetConstructors(Declared).Where(IsSeen))
+                .SelectMany(method => method.GetParameters()).Select(parameter => parameter.ParameterType))
+            .Concat(type.GetFields(Declared).Where(field => field.IsPublic || field.IsFamily)
+                .Select(field => field.FieldType))
             .Concat(type.GetInterfaces()).Append(type.BaseType ?? typeof(object))
             .SelectMany(Parts);
     }
@@ -110,11 +126,14 @@ public sealed class SurfaceTests
     private static bool IsSeen(MethodBase method) => method.IsPublic || method.IsFamily || method.IsFamilyOrAssembly;
 
     private static IEnumerable<Type> Parts(Type type) =>
-        type.HasElementType ? Parts(type.GetElementType()!) : type.IsGenericType ? type.GetGenericArguments().SelectMany(Parts).Append(type) : [type];
+        type.HasElementType ? Parts(type.GetElementType()!)
+            : type.IsGenericType ? type.GetGenericArguments().SelectMany(Parts).Append(type)
+            : [type];
 
     private sealed class Declining : BillingClient
     {
-        public override Task<Outcome<PaymentAnswer>> PayAsync(Payment payment, TimeSpan? deadline = null, CancellationToken cancellationToken = default) =>
+        public override Task<Outcome<PaymentAnswer>> PayAsync(
+            Payment payment, TimeSpan? deadline = null, CancellationToken cancellationToken = default) =>
             Task.FromResult(Outcome.Declined<PaymentAnswer>(payment.Id, new Decline
             {
                 Reason = DeclineReason.AccountFrozen,

@@ -29,9 +29,13 @@ public sealed class TelemetryTests
         await client.PayAsync(Five);
 
         var span = Assert.Single(ended, activity => activity.TraceId == caller.TraceId);
-        Assert.Equal(("billing.v1.BillingService/MakePayment", ActivityKind.Client, caller.SpanId), (span.DisplayName, span.Kind, span.ParentSpanId));
+        Assert.Equal(
+            ("billing.v1.BillingService/MakePayment", ActivityKind.Client, caller.SpanId),
+            (span.DisplayName, span.Kind, span.ParentSpanId));
         Assert.Equal("OK", span.GetTagItem("rpc.response.status_code"));
-        Assert.All(proxy.HeadersOf("traceparent"), header => Assert.Contains(caller.TraceId.ToHexString(), header, StringComparison.Ordinal));
+        Assert.All(
+            proxy.HeadersOf("traceparent"),
+            header => Assert.Contains(caller.TraceId.ToHexString(), header, StringComparison.Ordinal));
         Assert.Equal(2, proxy.HeadersOf("traceparent").Count());
     }
 
@@ -39,14 +43,19 @@ public sealed class TelemetryTests
     public async Task Calls_are_measured_with_their_status_and_open_circuits_are_reported()
     {
         await using var proxy = await ScriptedProxy.StartAsync(
-            [.. Enumerable.Range(0, 2).Select(_ => ScriptedProxy.Failure(StatusCode.Unavailable)), ScriptedProxy.Failure(StatusCode.ResourceExhausted)]);
+            [
+                .. Enumerable.Range(0, 2).Select(_ => ScriptedProxy.Failure(StatusCode.Unavailable)),
+                ScriptedProxy.Failure(StatusCode.ResourceExhausted),
+            ]);
         using var client = Client(proxy, retriesMax: 0);
         await using var other = await ScriptedProxy.StartAsync();
         using var admin = new BillingAdminClient(Options(other, retriesMax: 0));
         var ends = new ConcurrentQueue<string>();
         var open = new ConcurrentQueue<int>();
         using var listener = new MeterListener { InstrumentPublished = (instrument, self) => Listen(instrument, self) };
-        listener.SetMeasurementEventCallback<double>((_, seconds, tags, _) => ends.Enqueue($"{Tag(tags, "rpc.method")} {Tag(tags, "rpc.response.status_code")} {Tag(tags, "error.type")} {seconds > 0}"));
+        listener.SetMeasurementEventCallback<double>((_, seconds, tags, _) => ends.Enqueue(
+            $"{Tag(tags, "rpc.method")} {Tag(tags, "rpc.response.status_code")} {Tag(tags, "error.type")} "
+            + $"{seconds > 0}"));
         listener.SetMeasurementEventCallback<int>((_, state, tags, _) =>
         {
             if (Tag(tags, "server.port") is int port && port == new Uri(proxy.Address).Port)

@@ -51,14 +51,19 @@ public sealed class ValuesTests
     [InlineData(-1)]
     [InlineData(1_000_000_001)]
     public void A_payment_is_above_zero_and_at_most_a_billion(long value) =>
-        Assert.Equal("amount", Assert.Throws<ArgumentException>(() => new Payment(Account, new Amount(value, "USD"))).ParamName);
+        Assert.Equal(
+            "amount", Assert.Throws<ArgumentException>(() => new Payment(Account, new Amount(value, "USD"))).ParamName);
 
     [Fact]
     public void An_empty_id_is_rejected_and_a_limit_may_be_zero_but_not_negative()
     {
-        Assert.Equal("id", Assert.Throws<ArgumentException>(() => new Payment(Guid.Empty, Account, new Amount(1, "USD"))).ParamName);
+        Assert.Equal(
+            "id",
+            Assert.Throws<ArgumentException>(() => new Payment(Guid.Empty, Account, new Amount(1, "USD"))).ParamName);
         Assert.Equal(0, new CreditLimitChange(Account, new Amount(0, "USD")).Limit.Value);
-        Assert.Equal("limit", Assert.Throws<ArgumentException>(() => new CreditLimitChange(Account, new Amount(-1, "USD"))).ParamName);
+        Assert.Equal(
+            "limit",
+            Assert.Throws<ArgumentException>(() => new CreditLimitChange(Account, new Amount(-1, "USD"))).ParamName);
     }
 
     [Theory]
@@ -72,7 +77,8 @@ public sealed class ValuesTests
         Assert.Equal("standsFor", Assert.Throws<ArgumentOutOfRangeException>(
             () => new Hold(Account, new Amount(1, "USD"), TimeSpan.FromSeconds(seconds))).ParamName);
         Assert.Equal(1, new Hold(Account, new Amount(1, "USD"), TimeSpan.FromSeconds(1)).Message.HoldDuration.Seconds);
-        Assert.Equal(31 * 86_400, new Hold(Account, new Amount(1, "USD"), TimeSpan.FromDays(31)).Message.HoldDuration.Seconds);
+        Assert.Equal(
+            31 * 86_400, new Hold(Account, new Amount(1, "USD"), TimeSpan.FromDays(31)).Message.HoldDuration.Seconds);
         Assert.Null(new Hold(Account, new Amount(1, "USD")).Message.HoldDuration);
     }
 
@@ -83,8 +89,10 @@ public sealed class ValuesTests
 
         Assert.Equal("id", Assert.Throws<ArgumentException>(() => new Hold(Guid.Empty, Account, dollar)).ParamName);
         Assert.Equal("amount", Assert.Throws<ArgumentException>(() => new Hold(Account, nothing)).ParamName);
-        Assert.Equal("id", Assert.Throws<ArgumentException>(() => new Capture(Guid.Empty, Account, some, dollar)).ParamName);
-        Assert.Equal("paymentId", Assert.Throws<ArgumentException>(() => new Capture(Account, Guid.Empty, dollar)).ParamName);
+        Assert.Equal(
+            "id", Assert.Throws<ArgumentException>(() => new Capture(Guid.Empty, Account, some, dollar)).ParamName);
+        Assert.Equal(
+            "paymentId", Assert.Throws<ArgumentException>(() => new Capture(Account, Guid.Empty, dollar)).ParamName);
         Assert.Equal("amount", Assert.Throws<ArgumentException>(() => new Capture(Account, some, nothing)).ParamName);
         Assert.Equal("id", Assert.Throws<ArgumentException>(() => new HoldVoid(Guid.Empty, Account, some)).ParamName);
         Assert.Equal("paymentId", Assert.Throws<ArgumentException>(() => new HoldVoid(Account, Guid.Empty)).ParamName);

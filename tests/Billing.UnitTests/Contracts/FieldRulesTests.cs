@@ -80,7 +80,8 @@ public sealed class FieldRulesTests
     public void An_account_id_has_at_most_64_characters()
     {
         Assert.Null(FieldRules.Check(Samples.Payment(new string('a', 64))));
-        AssertViolation("account_id", "at most 64 characters; it has 65", FieldRules.Check(Samples.Payment(new string('a', 65))));
+        AssertViolation(
+            "account_id", "at most 64 characters; it has 65", FieldRules.Check(Samples.Payment(new string('a', 65))));
     }
 
     [Theory]
@@ -140,7 +141,8 @@ public sealed class FieldRulesTests
     [InlineData("USD", 2, 5_000_000, "multiple of 10000000, since USD has 2 decimals; it is 5000000")]
     [InlineData("KWD", 3, 500_000, "multiple of 1000000, since KWD has 3 decimals; it is 500000")]
     [InlineData("UYW", 4, 50_000, "multiple of 100000, since UYW has 4 decimals; it is 50000")]
-    public void An_amount_must_have_no_more_decimals_than_its_currency(string currency, int decimals, int nanos, string problem)
+    public void An_amount_must_have_no_more_decimals_than_its_currency(
+        string currency, int decimals, int nanos, string problem)
     {
         var request = Samples.Payment();
         request.Amount = new Money { CurrencyCode = currency, Units = 1, Nanos = nanos };
@@ -194,7 +196,8 @@ public sealed class FieldRulesTests
 
         AssertViolation("notes.reference", problem, FieldRules.Check(referring));
         AssertViolation("notes.metadata[shop]", problem, FieldRules.Check(noting));
-        Assert.DoesNotContain(text, $"{FieldRules.Check(referring)} {FieldRules.Check(noting)}", StringComparison.Ordinal);
+        Assert.DoesNotContain(
+            text, $"{FieldRules.Check(referring)} {FieldRules.Check(noting)}", StringComparison.Ordinal);
     }
 
     [Fact]
@@ -223,7 +226,8 @@ public sealed class FieldRulesTests
         request.Notes = new PaymentNotes { Metadata = { [name] = "" } };
         for (var n = 1; n < pairs; n++)
         {
-            request.Notes.Metadata.Add(string.Create(CultureInfo.InvariantCulture, $"n{n}"), new string('ü', FieldRules.NoteLengthMax));
+            request.Notes.Metadata.Add(
+                string.Create(CultureInfo.InvariantCulture, $"n{n}"), new string('ü', FieldRules.NoteLengthMax));
         }
 
         if (problem is null)

@@ -32,6 +32,8 @@ public sealed class PaymentTypesTests
     {
         var text = string.Join('\n', Repository.Lines(file));
 
-        Assert.All(PaymentTypes.All, type => Assert.Contains(PaymentTypes.NameOf(type), text, StringComparison.OrdinalIgnoreCase));
+        Assert.All(
+            PaymentTypes.All,
+            type => Assert.Contains(PaymentTypes.NameOf(type), text, StringComparison.OrdinalIgnoreCase));
     }
 }

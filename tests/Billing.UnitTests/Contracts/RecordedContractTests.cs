@@ -16,20 +16,28 @@ public sealed class RecordedContractTests
     {
         ["a field is removed"] = () => Changed(Api, file => Message(file, "Money").Field.RemoveAt(2)),
         ["a field is renumbered"] = () => Changed(Api, file => Message(file, "Money").Field[2].Number = 4),
-        ["a field gets another type"] = () => Changed(Api, file => Message(file, "Money").Field[1].Type = FieldDescriptorProto.Types.Type.Int32),
-        ["a field gets another message"] = () => Changed(Api, file => Message(file, "MakePaymentResponse").Field[6].TypeName = ".billing.v1.Money"),
+        ["a field gets another type"] = () =>
+            Changed(Api, file => Message(file, "Money").Field[1].Type = FieldDescriptorProto.Types.Type.Int32),
+        ["a field gets another message"] = () =>
+            Changed(Api, file => Message(file, "MakePaymentResponse").Field[6].TypeName = ".billing.v1.Money"),
         ["a field is renamed"] = () => Changed(Api, file => Message(file, "Money").Field[2].Name = "billionths"),
-        ["a field becomes a list"] = () => Changed(Api, file => Message(file, "Money").Field[1].Label = FieldDescriptorProto.Types.Label.Repeated),
-        ["a field leaves its oneof"] = () => Changed(Wire, file => Message(file, "PaymentStatus").Field[1].ClearOneofIndex()),
+        ["a field becomes a list"] = () =>
+            Changed(Api, file => Message(file, "Money").Field[1].Label = FieldDescriptorProto.Types.Label.Repeated),
+        ["a field leaves its oneof"] = () =>
+            Changed(Wire, file => Message(file, "PaymentStatus").Field[1].ClearOneofIndex()),
         ["a message is removed"] = () => Changed(Wire, file => file.MessageType.Remove(Message(file, "Event"))),
         ["a message is renamed"] = () => Changed(Wire, file => Message(file, "Event").Name = "Fact"),
         ["a value of an enum is removed"] = () => Changed(Api, file => Enum(file, "PaymentType").Value.RemoveAt(4)),
-        ["a value of an enum is renumbered"] = () => Changed(Api, file => Enum(file, "PaymentType").Value[4].Number = 5),
-        ["a value of an enum is renamed"] = () => Changed(Api, file => Enum(file, "PaymentType").Value[4].Name = "AMEX"),
+        ["a value of an enum is renumbered"] = () =>
+            Changed(Api, file => Enum(file, "PaymentType").Value[4].Number = 5),
+        ["a value of an enum is renamed"] = () =>
+            Changed(Api, file => Enum(file, "PaymentType").Value[4].Name = "AMEX"),
         ["a method is removed"] = () => Changed(Api, file => file.Service[0].Method.RemoveAt(2)),
         ["a method is renamed"] = () => Changed(Api, file => file.Service[0].Method[2].Name = "ReadBalance"),
-        ["a method answers with a stream"] = () => Changed(Api, file => file.Service[0].Method[0].ServerStreaming = true),
-        ["a method answers with another message"] = () => Changed(Api, file => file.Service[0].Method[0].OutputType = ".billing.v1.Money"),
+        ["a method answers with a stream"] = () =>
+            Changed(Api, file => file.Service[0].Method[0].ServerStreaming = true),
+        ["a method answers with another message"] = () =>
+            Changed(Api, file => file.Service[0].Method[0].OutputType = ".billing.v1.Money"),
         ["a service is removed"] = () => Changed(Api, file => file.Service.RemoveAt(1)),
         ["the package is renamed"] = () => Built(FileDescriptorProto.Parser.ParseJson(
             JsonFormatter.Default.Format(Api.ToProto()).Replace("billing.v1", "billing.v2", StringComparison.Ordinal))),
@@ -65,15 +73,30 @@ public sealed class RecordedContractTests
     {
         var added = Changed(Api, file =>
         {
-            Message(file, "Money").Field.Add(new FieldDescriptorProto { Name = "added", Number = 4, Type = FieldDescriptorProto.Types.Type.String, Label = FieldDescriptorProto.Types.Label.Optional });
+            Message(file, "Money").Field.Add(new FieldDescriptorProto
+            {
+                Name = "added",
+                Number = 4,
+                Type = FieldDescriptorProto.Types.Type.String,
+                Label = FieldDescriptorProto.Types.Label.Optional,
+            });
             Message(file, "Money").Field[2].Options = new FieldOptions { Deprecated = true };
-            Enum(file, "PaymentType").Value.Add(new EnumValueDescriptorProto { Name = "PAYMENT_TYPE_DINERS", Number = 5 });
-            file.Service[0].Method.Add(new MethodDescriptorProto { Name = "Added", InputType = ".billing.v1.Money", OutputType = ".billing.v1.Money" });
+            Enum(file, "PaymentType").Value
+                .Add(new EnumValueDescriptorProto { Name = "PAYMENT_TYPE_DINERS", Number = 5 });
+            file.Service[0].Method.Add(new MethodDescriptorProto
+            {
+                Name = "Added",
+                InputType = ".billing.v1.Money",
+                OutputType = ".billing.v1.Money",
+            });
         });
 
         Assert.Empty(Lines(Api).Except(Lines(added)));
         Assert.Equal(
-            ["field billing.v1.Money.added = 4: String", "value billing.v1.PaymentType.PAYMENT_TYPE_DINERS = 5", "rpc billing.v1.BillingService.Added(billing.v1.Money) returns (billing.v1.Money)"],
+            [
+                "field billing.v1.Money.added = 4: String", "value billing.v1.PaymentType.PAYMENT_TYPE_DINERS = 5",
+                "rpc billing.v1.BillingService.Added(billing.v1.Money) returns (billing.v1.Money)",
+            ],
             Lines(added).Except(Lines(Api)));
     }
 
@@ -86,31 +109,39 @@ public sealed class RecordedContractTests
 
     private static FileDescriptor Built(FileDescriptorProto file)
     {
-        var dependencies = file.Name == Api.Name ? Api.Dependencies : [.. Api.Dependencies, .. Wire.Dependencies.Except(Api.Dependencies)];
-        return FileDescriptor.BuildFromByteStrings([.. dependencies.Select(dependency => dependency.SerializedData), file.ToByteString()])[^1];
+        var dependencies = file.Name == Api.Name
+            ? Api.Dependencies
+            : [.. Api.Dependencies, .. Wire.Dependencies.Except(Api.Dependencies)];
+        return FileDescriptor.BuildFromByteStrings(
+            [.. dependencies.Select(dependency => dependency.SerializedData), file.ToByteString()])[^1];
     }
 
-    private static DescriptorProto Message(FileDescriptorProto file, string name) => file.MessageType.Single(message => message.Name == name);
+    private static DescriptorProto Message(FileDescriptorProto file, string name) =>
+        file.MessageType.Single(message => message.Name == name);
 
-    private static EnumDescriptorProto Enum(FileDescriptorProto file, string name) => file.EnumType.Single(values => values.Name == name);
+    private static EnumDescriptorProto Enum(FileDescriptorProto file, string name) =>
+        file.EnumType.Single(values => values.Name == name);
 
     private static List<string> Lines(FileDescriptor file) =>
     [
         .. file.MessageTypes.SelectMany(Lines),
         .. file.EnumTypes.SelectMany(Lines),
         .. file.Services.SelectMany(service => service.Methods).Select(method =>
-            $"rpc {method.FullName}({Stream(method.IsClientStreaming)}{method.InputType.FullName}) returns ({Stream(method.IsServerStreaming)}{method.OutputType.FullName})"),
+            $"rpc {method.FullName}({Stream(method.IsClientStreaming)}{method.InputType.FullName}) returns "
+            + $"({Stream(method.IsServerStreaming)}{method.OutputType.FullName})"),
     ];
 
     private static IEnumerable<string> Lines(MessageDescriptor message) =>
     [
         .. message.Fields.InDeclarationOrder().Select(field =>
-            $"field {field.FullName} = {field.FieldNumber}: {(field.IsRepeated ? "repeated " : "")}{TypeOf(field)}{(field.ContainingOneof is { } oneof ? " in " + oneof.Name : "")}"),
+            $"field {field.FullName} = {field.FieldNumber}: {(field.IsRepeated ? "repeated " : "")}{TypeOf(field)}"
+            + $"{(field.ContainingOneof is { } oneof ? " in " + oneof.Name : "")}"),
         .. message.NestedTypes.SelectMany(Lines),
         .. message.EnumTypes.SelectMany(Lines),
     ];
 
-    private static IEnumerable<string> Lines(EnumDescriptor values) => values.Values.Select(value => $"value {value.FullName} = {value.Number}");
+    private static IEnumerable<string> Lines(EnumDescriptor values) =>
+        values.Values.Select(value => $"value {value.FullName} = {value.Number}");
 
     private static string TypeOf(FieldDescriptor field) => field.FieldType switch
     {

@@ -9,7 +9,8 @@ public sealed class StepTimesTests
     [Fact]
     public void Times_are_formatted_with_the_names_of_their_steps_in_order()
     {
-        var times = new StepTimes(Sent: At(1_769_860_800_000_000), Consumed: At(1_769_860_800_000_420), Returned: At(1_769_860_800_001_000));
+        var times = new StepTimes(
+            Sent: At(1_769_860_800_000_000), Consumed: At(1_769_860_800_000_420), Returned: At(1_769_860_800_001_000));
         Assert.Equal("sent=1769860800000000;consumed=1769860800000420;returned=1769860800001000", times.ToString());
     }
 
@@ -19,7 +20,8 @@ public sealed class StepTimesTests
         var steps =
             from us in Gen.Choose(1, int.MaxValue).ArrayOf(StepTimes.Names.Count)
             from taken in Gen.Choose(1, (1 << StepTimes.Names.Count) - 1)
-            select StepTimes.Of(StepTimes.Names.Select((name, i) => (name, us: (taken >> i & 1) * us[i])).ToDictionary(s => s.name, s => (long)s.us));
+            select StepTimes.Of(StepTimes.Names.Select((name, i) => (name, us: (taken >> i & 1) * us[i]))
+                .ToDictionary(s => s.name, s => (long)s.us));
         steps.Holds(times =>
         {
             Assert.True(StepTimes.TryParse(times.ToString(), out var read));

@@ -29,8 +29,10 @@ public sealed class StreamIdTests
 
     [Fact]
     public void A_stream_id_is_split_into_type_and_account() =>
-        (from type in Generate.PaymentType from id in Generate.AccountId select (Type: type, Id: id)).Holds(account => Assert.Equal(
-            (PaymentTypes.NameOf(account.Type), account.Id), StreamId.Split(StreamId.For(account.Type, account.Id))));
+        (from type in Generate.PaymentType from id in Generate.AccountId select (Type: type, Id: id))
+            .Holds(account => Assert.Equal(
+                (PaymentTypes.NameOf(account.Type), account.Id),
+                StreamId.Split(StreamId.For(account.Type, account.Id))));
 
     [Fact]
     public void What_has_no_payment_type_is_no_account_s_stream() => Assert.Null(StreamId.Split("mt_tombstone"));

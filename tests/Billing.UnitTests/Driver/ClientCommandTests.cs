@@ -17,5 +17,6 @@ public sealed class ClientCommandTests
         Assert.Equal(error, Assert.Single(Errors(streams)));
 
     private static IEnumerable<string> Errors(string streams) =>
-        ClientCommand.Create().Parse(["--proxies", "http://localhost:5000", "--streams", streams]).Errors.Select(e => e.Message);
+        ClientCommand.Create().Parse(["--proxies", "http://localhost:5000", "--streams", streams]).Errors
+            .Select(e => e.Message);
 }

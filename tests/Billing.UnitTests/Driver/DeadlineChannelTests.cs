@@ -8,7 +8,8 @@ public sealed class DeadlineChannelTests
     private static readonly TimeSpan Deadline = TimeSpan.FromSeconds(30);
 
     private readonly ManualTime _time = new();
-    private readonly TaskCompletionSource<Answer<MakePaymentResponse>> _answer = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource<Answer<MakePaymentResponse>> _answer = new(
+        TaskCreationOptions.RunContinuationsAsynchronously);
 
     [Fact]
     public async Task A_request_without_an_answer_by_its_deadline_fails()
@@ -43,7 +44,8 @@ public sealed class DeadlineChannelTests
     {
         public Task<Answer<MakePaymentResponse>> PayAsync(MakePaymentRequest request) => answer;
 
-        public Task<Answer<CheckBalanceResponse>> CheckAsync(CheckBalanceRequest request) => throw new NotSupportedException();
+        public Task<Answer<CheckBalanceResponse>> CheckAsync(CheckBalanceRequest request) =>
+            throw new NotSupportedException();
 
         public ValueTask DisposeAsync() => ValueTask.CompletedTask;
     }

@@ -1,7 +1,8 @@
 namespace Billing.UnitTests.Driver;
 
-/// <summary>Generated latencies of several distributions, in microseconds from 1 us to 1 min. With this number of values the
-/// rank of every tested percentile is a whole number, so that nearest rank and rounded rank are the same value.</summary>
+/// <summary>Generated latencies of several distributions, in microseconds from 1 us to 1 min. With this
+/// number of values the rank of every tested percentile is a whole number, so that nearest rank and rounded
+/// rank are the same value.</summary>
 internal static class Latencies
 {
     public const int Count = 100_000;

@@ -2,7 +2,8 @@ using Billing.Driver.Metering;
 
 namespace Billing.UnitTests.Driver;
 
-/// <summary>With three significant digits, every figure is within 0.1 % of the exact one from the sorted values.</summary>
+/// <summary>With three significant digits, every figure is within 0.1 % of the exact one from
+/// the sorted values.</summary>
 public sealed class LatencyHistogramTests
 {
     private const double Thousandth = 0.001;
@@ -19,7 +20,10 @@ public sealed class LatencyHistogramTests
         var figures = Filled(values).Figures();
 
         (double Percent, double AnsweredMs)[] percentiles =
-            [(50, figures.P50Ms), (75, figures.P75Ms), (90, figures.P90Ms), (95, figures.P95Ms), (99, figures.P99Ms), (99.9, figures.P999Ms), (100, figures.MaxMs)];
+            [
+                (50, figures.P50Ms), (75, figures.P75Ms), (90, figures.P90Ms), (95, figures.P95Ms), (99, figures.P99Ms),
+                (99.9, figures.P999Ms), (100, figures.MaxMs),
+            ];
         foreach (var (percent, answered) in percentiles)
         {
             var exact = sorted[(int)Math.Ceiling(Math.Round(percent / 100 * sorted.Length, 6)) - 1];
@@ -69,7 +73,8 @@ public sealed class LatencyHistogramTests
             }
         })));
 
-        Assert.Equal(Enumerable.Range(1, 100).Select(us => new LatencyCount(us, Threads * Each / 100)), histogram.Counts());
+        Assert.Equal(
+            Enumerable.Range(1, 100).Select(us => new LatencyCount(us, Threads * Each / 100)), histogram.Counts());
     }
 
     [Fact]

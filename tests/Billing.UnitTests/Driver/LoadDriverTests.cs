@@ -29,12 +29,15 @@ public sealed class LoadDriverTests : IAsyncLifetime
     [Fact]
     public async Task Every_answer_is_in_the_journal_and_balances_have_the_answered_values()
     {
-        var (result, entries) = await RunAsync(Burst(payments: 30, balances: 20) with { WarmUp = LoadShape.WarmUpOf(10) });
+        var (result, entries) = await RunAsync(
+            Burst(payments: 30, balances: 20) with { WarmUp = LoadShape.WarmUpOf(10) });
 
         Assert.Equal((40, 20), (result.PaymentsAnswered, result.BalancesAnswered));
         Assert.Equal(40, entries.Count(e => !e.IsBalance && e.Outcome == PaymentFate.Accepted));
         Assert.Equal(20, result.Phases[0].Balances.Ok);
-        Assert.All(entries.Where(e => e.IsBalance), e => Assert.Equal((7L, 12.34m, "USD"), (e.Version, e.Balance, e.Currency)));
+        Assert.All(
+            entries.Where(e => e.IsBalance),
+            e => Assert.Equal((7L, 12.34m, "USD"), (e.Version, e.Balance, e.Currency)));
         Assert.Equal(20, entries.Count(e => e.IsBalance));
         Assert.All(entries, e => Assert.True(e.Span.BeganUnixUs > 0 && e.Span.EndedUnixUs >= e.Span.BeganUnixUs));
     }
@@ -60,14 +63,16 @@ public sealed class LoadDriverTests : IAsyncLifetime
         foreach (var figures in new[] { result.Phases[0].Payments, result.Phases[0].Balances })
         {
             Assert.Equal(figures.Ok, figures.SinceStart.Sum(l => l.Requests));
-            Assert.True(LatencyHistogram.FiguresOf([figures.SinceStart]).MeanMs >= LatencyHistogram.FiguresOf([figures.Latencies]).MeanMs);
+            Assert.True(LatencyHistogram.FiguresOf([figures.SinceStart]).MeanMs
+                >= LatencyHistogram.FiguresOf([figures.Latencies]).MeanMs);
         }
     }
 
     [Fact]
     public async Task Failed_requests_are_not_counted_as_answered()
     {
-        _backend.Answer = command => Task.FromResult(new Reply { Error = new Error { StatusCode = 13, Message = "no" } });
+        _backend.Answer = command =>
+            Task.FromResult(new Reply { Error = new Error { StatusCode = 13, Message = "no" } });
 
         var (result, entries) = await RunAsync(Burst(payments: 5, balances: 5) with { WarmUp = LoadShape.WarmUpOf(5) });
 
@@ -79,7 +84,8 @@ public sealed class LoadDriverTests : IAsyncLifetime
     [Fact]
     public async Task A_payment_of_which_the_platform_says_that_it_charged_nothing_is_journalled_as_failed()
     {
-        _backend.Answer = command => Task.FromResult(new Reply { Error = new Error { StatusCode = 4, Reason = ErrorReasons.CommandExpired, Message = "late" } });
+        _backend.Answer = command => Task.FromResult(
+            new Reply { Error = new Error { StatusCode = 4, Reason = ErrorReasons.CommandExpired, Message = "late" } });
 
         var (_, entries) = await RunAsync(Burst(payments: 3) with { RetriesMax = 0 });
 
@@ -89,7 +95,8 @@ public sealed class LoadDriverTests : IAsyncLifetime
     [Fact]
     public async Task Payments_over_streams_are_answered_timed_and_in_the_journal()
     {
-        var (result, entries) = await RunAsync(Burst(payments: 30) with { Protocol = LoadProtocol.Stream, Connections = 4 });
+        var (result, entries) = await RunAsync(
+            Burst(payments: 30) with { Protocol = LoadProtocol.Stream, Connections = 4 });
 
         Assert.Equal((30L, 30L), (result.PaymentsAnswered, result.Phases[0].Payments.SinceStart.Sum(l => l.Requests)));
         Assert.Empty(result.Phases[0].Payments.Errors);
@@ -99,9 +106,11 @@ public sealed class LoadDriverTests : IAsyncLifetime
     [Fact]
     public async Task Payments_that_fail_on_a_stream_are_counted_as_errors_and_may_or_may_not_be_recorded()
     {
-        _backend.Answer = command => Task.FromResult(new Reply { Error = new Error { StatusCode = 13, Message = "no" } });
+        _backend.Answer = command =>
+            Task.FromResult(new Reply { Error = new Error { StatusCode = 13, Message = "no" } });
 
-        var (result, entries) = await RunAsync(Burst(payments: 5) with { Protocol = LoadProtocol.Stream, Connections = 2 });
+        var (result, entries) = await RunAsync(
+            Burst(payments: 5) with { Protocol = LoadProtocol.Stream, Connections = 2 });
 
         Assert.Equal((0L, 5L), (result.PaymentsAnswered, Assert.Single(result.Phases[0].Payments.Errors).Value));
         Assert.Equal(5, entries.Count(e => e.Outcome == PaymentFate.Unknown));
@@ -110,7 +119,8 @@ public sealed class LoadDriverTests : IAsyncLifetime
     [Fact]
     public async Task Accounts_currencies_and_payment_types_are_as_configured()
     {
-        var (_, usual) = await RunAsync(Burst(payments: 50) with { PaymentTypes = ["VISA"], AccountPrefix = "a-", Accounts = 1 });
+        var (_, usual) = await RunAsync(
+            Burst(payments: 50) with { PaymentTypes = ["VISA"], AccountPrefix = "a-", Accounts = 1 });
         var (_, all) = await RunAsync(Burst(payments: 50) with { OtherCurrencyPercent = 100 });
 
         Assert.All(usual, e => Assert.Equal(("USD", "visa/a-0"), (e.Currency, e.StreamId)));
@@ -136,7 +146,8 @@ public sealed class LoadDriverTests : IAsyncLifetime
     [Fact]
     public async Task Each_phase_of_an_open_load_has_its_own_figures()
     {
-        var (result, _) = await RunAsync(Spec(new LoadShape.Open(new Phase("low", 0.1, 100, 100), new Phase("high", 0.1, 300, 300))));
+        var (result, _) = await RunAsync(
+            Spec(new LoadShape.Open(new Phase("low", 0.1, 100, 100), new Phase("high", 0.1, 300, 300))));
 
         Assert.Equal([("low", 10L), ("high", 30L)], result.Phases.Select(p => (p.Name, p.Payments.Ok)));
         Assert.Empty(result.Phases[0].Payments.SinceStart);
@@ -145,7 +156,8 @@ public sealed class LoadDriverTests : IAsyncLifetime
     [Fact]
     public async Task Each_caller_of_a_closed_load_makes_the_given_number_of_requests()
     {
-        var (result, _) = await RunAsync(Spec(new LoadShape.Closed(3, 60) { AmountOfEach = 4 }) with { BalancePercent = 50 });
+        var (result, _) = await RunAsync(
+            Spec(new LoadShape.Closed(3, 60) { AmountOfEach = 4 }) with { BalancePercent = 50 });
 
         Assert.Equal(12, result.PaymentsAnswered + result.BalancesAnswered);
     }
@@ -153,7 +165,8 @@ public sealed class LoadDriverTests : IAsyncLifetime
     [Fact]
     public async Task One_account_in_twenty_gets_a_low_limit_on_every_payment_type()
     {
-        _backend.Answer = command => Task.FromResult(new Reply { CreditLimit = new SetCreditLimitResponse { TransactionId = command.TransactionId } });
+        _backend.Answer = command => Task.FromResult(
+            new Reply { CreditLimit = new SetCreditLimitResponse { TransactionId = command.TransactionId } });
         var options = new BillingClientOptions();
         options.Proxies.Add(_proxy.Address);
         using var client = new BillingAdminClient(options, TimeProvider.System);
@@ -163,14 +176,16 @@ public sealed class LoadDriverTests : IAsyncLifetime
         Assert.Equal(3 * PaymentTypes.All.Count, count);
         Assert.Equal(
             ["a-0 10", "a-20 20", "a-40 30"],
-            _backend.Commands.Select(c => $"{c.CreditLimit.AccountId} {c.CreditLimit.Limit.Units}").Distinct().Order(StringComparer.Ordinal));
+            _backend.Commands.Select(c => $"{c.CreditLimit.AccountId} {c.CreditLimit.Limit.Units}").Distinct()
+                .Order(StringComparer.Ordinal));
     }
 
     private LoadSpec Burst(int payments, int balances = 0) => Spec(new LoadShape.Burst(payments, balances));
 
     private LoadSpec Spec(LoadShape shape) => new() { Addresses = [_proxy.Address], Shape = shape, Journal = _journal };
 
-    private async Task<(LoadResult Result, List<JournalEntry> Entries)> RunAsync(LoadSpec spec, CancellationToken enough = default)
+    private async Task<(LoadResult Result, List<JournalEntry> Entries)> RunAsync(
+        LoadSpec spec, CancellationToken enough = default)
     {
         File.Delete(_journal);
         LoadResult result;

@@ -60,22 +60,40 @@ public sealed class PaymentLivesTests : IAsyncLifetime
 
         Assert.Equal(result.PaymentsAnswered, entries.Count(e => !e.IsBalance));
         Assert.Equal(result.BalancesAnswered, entries.Count(e => e.IsBalance));
-        var asked = _backend.Commands.Where(c => c.RequestCase is not (Command.RequestOneofCase.Payment or Command.RequestOneofCase.Lookup)).ToList();
-        Assert.Equal(asked.Select(StreamOf).Order(StringComparer.Ordinal), entries.Where(e => e.IsBalance).Select(e => e.StreamId).Order(StringComparer.Ordinal));
-        Assert.All(entries.Where(e => e.IsBalance), e => Assert.Equal((Version, 12.34m, "USD"), (e.Version, e.Balance, e.Currency)));
+        var asked = _backend.Commands.Where(c =>
+            c.RequestCase is not (Command.RequestOneofCase.Payment or Command.RequestOneofCase.Lookup)).ToList();
+        Assert.Equal(
+            asked.Select(StreamOf).Order(StringComparer.Ordinal),
+            entries.Where(e => e.IsBalance).Select(e => e.StreamId).Order(StringComparer.Ordinal));
+        Assert.All(
+            entries.Where(e => e.IsBalance),
+            e => Assert.Equal((Version, 12.34m, "USD"), (e.Version, e.Balance, e.Currency)));
     }
 
     [Fact]
     public async Task A_request_for_more_than_there_is_counts_as_declined_and_has_no_balance()
     {
-        _backend.Answer = command => Task.FromResult(command.RequestCase is Command.RequestOneofCase.Capture or Command.RequestOneofCase.Void or Command.RequestOneofCase.Refund
-            ? new Reply { Error = new Error { StatusCode = 9, Reason = command.RequestCase == Command.RequestOneofCase.Refund ? ErrorReasons.AmountTooLarge : ErrorReasons.NotOnHold, Message = "no" } }
+        _backend.Answer = command => Task.FromResult(command.RequestCase is Command.RequestOneofCase.Capture
+            or Command.RequestOneofCase.Void or Command.RequestOneofCase.Refund
+            ? new Reply
+            {
+                Error = new Error
+                {
+                    StatusCode = 9,
+                    Reason = command.RequestCase == Command.RequestOneofCase.Refund
+                        ? ErrorReasons.AmountTooLarge
+                        : ErrorReasons.NotOnHold,
+                    Message = "no",
+                },
+            }
             : Answered(command));
 
         var (result, entries) = await RunAsync(percent: 100);
 
         var kinds = result.Phases[0].FollowUps;
-        Assert.All([FollowUps.Captures, FollowUps.Voids, FollowUps.Refunds], kind => Assert.True(kinds[kind] is { Ok: 0, Declined: > 0, Errors.Count: 0 }, kind));
+        Assert.All(
+            [FollowUps.Captures, FollowUps.Voids, FollowUps.Refunds],
+            kind => Assert.True(kinds[kind] is { Ok: 0, Declined: > 0, Errors.Count: 0 }, kind));
         Assert.Equal(kinds[FollowUps.Authorisations].Ok, entries.Count(e => e.IsBalance));
         Assert.Empty(kinds[FollowUps.LookUps].Errors);
     }
@@ -119,14 +137,16 @@ public sealed class PaymentLivesTests : IAsyncLifetime
     [Fact]
     public async Task A_life_ends_with_the_first_request_that_has_no_answer()
     {
-        _backend.Answer = command => Task.FromResult(command.RequestCase is Command.RequestOneofCase.Authorise or Command.RequestOneofCase.Payment
-            ? new Reply { Error = new Error { StatusCode = 13, Message = "no" } }
-            : Answered(command));
+        _backend.Answer = command => Task.FromResult(
+            command.RequestCase is Command.RequestOneofCase.Authorise or Command.RequestOneofCase.Payment
+                ? new Reply { Error = new Error { StatusCode = 13, Message = "no" } }
+                : Answered(command));
 
         var phase = (await RunAsync(percent: 100)).Result.Phases[0];
 
         Assert.Equal([FollowUps.Authorisations], phase.FollowUps.Keys);
-        Assert.Equal(100, phase.Payments.Errors.Values.Sum() + phase.FollowUps[FollowUps.Authorisations].Errors.Values.Sum());
+        Assert.Equal(
+            100, phase.Payments.Errors.Values.Sum() + phase.FollowUps[FollowUps.Authorisations].Errors.Values.Sum());
     }
 
     private async Task<(LoadResult Result, List<JournalEntry> Entries)> RunAsync(int percent, int notesPercent = 0)
@@ -164,18 +184,62 @@ public sealed class PaymentLivesTests : IAsyncLifetime
         {
             case Command.RequestOneofCase.Payment:
                 Add(command.TransactionId, charged: command.Payment.Amount.ToDecimal());
-                return new Reply { Payment = new MakePaymentResponse { TransactionId = command.TransactionId, Outcome = PaymentOutcome.Accepted, Version = 1, Balance = balance } };
+                return new Reply
+                {
+                    Payment = new MakePaymentResponse
+                    {
+                        TransactionId = command.TransactionId,
+                        Outcome = PaymentOutcome.Accepted,
+                        Version = 1,
+                        Balance = balance,
+                    },
+                };
             case Command.RequestOneofCase.Authorise:
                 Add(command.TransactionId);
-                return new Reply { Authorise = new AuthorisePaymentResponse { TransactionId = command.TransactionId, Outcome = PaymentOutcome.Accepted, Version = Version, Balance = balance } };
+                return new Reply
+                {
+                    Authorise = new AuthorisePaymentResponse
+                    {
+                        TransactionId = command.TransactionId,
+                        Outcome = PaymentOutcome.Accepted,
+                        Version = Version,
+                        Balance = balance,
+                    },
+                };
             case Command.RequestOneofCase.Capture:
                 Add(command.Capture.PaymentId, charged: command.Capture.Amount.ToDecimal());
-                return new Reply { Capture = new CapturePaymentResponse { TransactionId = command.TransactionId, Amount = command.Capture.Amount, Version = Version, Balance = balance } };
+                return new Reply
+                {
+                    Capture = new CapturePaymentResponse
+                    {
+                        TransactionId = command.TransactionId,
+                        Amount = command.Capture.Amount,
+                        Version = Version,
+                        Balance = balance,
+                    },
+                };
             case Command.RequestOneofCase.Void:
-                return new Reply { Void = new VoidPaymentResponse { TransactionId = command.TransactionId, Version = Version, Balance = balance } };
+                return new Reply
+                {
+                    Void = new VoidPaymentResponse
+                    {
+                        TransactionId = command.TransactionId,
+                        Version = Version,
+                        Balance = balance,
+                    },
+                };
             case Command.RequestOneofCase.Refund:
                 Add(command.Refund.PaymentId, refunded: command.Refund.Amount.ToDecimal());
-                return new Reply { Refund = new RefundPaymentResponse { TransactionId = command.TransactionId, Amount = command.Refund.Amount, Version = Version, Balance = balance } };
+                return new Reply
+                {
+                    Refund = new RefundPaymentResponse
+                    {
+                        TransactionId = command.TransactionId,
+                        Amount = command.Refund.Amount,
+                        Version = Version,
+                        Balance = balance,
+                    },
+                };
             default:
                 var (charged, refunded) = _payments[command.Lookup.TransactionId];
                 return new Reply
@@ -183,12 +247,14 @@ public sealed class PaymentLivesTests : IAsyncLifetime
                     Lookup = new GetTransactionResponse
                     {
                         Entry = new StatementEntry { TransactionId = command.Lookup.TransactionId },
-                        Payment = new PaymentTotals { Charged = charged.ToMoney("USD"), Refunded = refunded.ToMoney("USD") },
+                        Payment =
+                            new PaymentTotals { Charged = charged.ToMoney("USD"), Refunded = refunded.ToMoney("USD") },
                     }
                 };
         }
     }
 
     private void Add(string payment, decimal charged = 0, decimal refunded = 0) =>
-        _payments.AddOrUpdate(payment, (charged, refunded), (_, sum) => (sum.Charged + charged, sum.Refunded + refunded));
+        _payments.AddOrUpdate(
+            payment, (charged, refunded), (_, sum) => (sum.Charged + charged, sum.Refunded + refunded));
 }

@@ -4,9 +4,10 @@ using System.Text;
 
 namespace Billing.UnitTests.Fuzzing;
 
-/// <summary>Tries many hostile inputs on one reader: former findings first, then changed inputs of a corpus. An input whose outcome is of
-/// a kind that was not seen before joins the corpus, so later ones go further from there. A few hundred to thousand inputs are tried, or
-/// for as many minutes as BILLING_FUZZ_MINUTES says; which ones follows from a seed, that of the day or BILLING_FUZZ_SEED.</summary>
+/// <summary>Tries many hostile inputs on one reader: former findings first, then changed inputs of a corpus. An input
+/// whose outcome is of a kind that was not seen before joins the corpus, so later ones go further from there. A few
+/// hundred to thousand inputs are tried, or for as many minutes as BILLING_FUZZ_MINUTES says; which ones follows from a
+/// seed, that of the day or BILLING_FUZZ_SEED.</summary>
 /// <param name="name">What reads the inputs, as in findings.txt.</param>
 /// <param name="corpus">Valid inputs.</param>
 /// <param name="words">What means something to the reader.</param>
@@ -20,11 +21,14 @@ internal sealed class Fuzz(string name, IReadOnlyList<byte[]> corpus, IReadOnlyL
     private const string Findings = "tests/Billing.UnitTests/Fuzzing/findings.txt";
 
     private static readonly int Seed = int.Parse(
-        Environment.GetEnvironmentVariable("BILLING_FUZZ_SEED") ?? DateOnly.FromDateTime(TimeProvider.System.GetUtcNow().UtcDateTime).DayNumber.ToString(CultureInfo.InvariantCulture),
+        Environment.GetEnvironmentVariable("BILLING_FUZZ_SEED")
+            ?? DateOnly.FromDateTime(TimeProvider.System.GetUtcNow().UtcDateTime).DayNumber
+                .ToString(CultureInfo.InvariantCulture),
         CultureInfo.InvariantCulture);
 
     /// <summary>How long each fuzzer runs; null if only as many inputs as fit a test.</summary>
-    public static TimeSpan? Time { get; } = Environment.GetEnvironmentVariable("BILLING_FUZZ_MINUTES") is { Length: > 0 } minutes
+    public static TimeSpan? Time { get; } = Environment.GetEnvironmentVariable(
+        "BILLING_FUZZ_MINUTES") is { Length: > 0 } minutes
         ? TimeSpan.FromMinutes(double.Parse(minutes, CultureInfo.InvariantCulture))
         : null;
 
@@ -39,7 +43,8 @@ internal sealed class Fuzz(string name, IReadOnlyList<byte[]> corpus, IReadOnlyL
     /// <summary>A seeded source of what a fuzzer decides besides its inputs.</summary>
     public static Random NewRandom() => new(Seed);
 
-    /// <summary>Tries the inputs on code that answers at once. The property returns which kind of outcome it was.</summary>
+    /// <summary>Tries the inputs on code that answers at once. The property returns which kind
+    /// of outcome it was.</summary>
     public void Run(Func<byte[], string> property)
     {
         while (Next() is { } input)
@@ -99,12 +104,16 @@ internal sealed class Fuzz(string name, IReadOnlyList<byte[]> corpus, IReadOnlyL
         Assert.InRange(_kinds.Count, 2, int.MaxValue);
         // ./billing test prints this line.
         TestContext.Current.TestOutputHelper!.WriteLine(string.Create(
-            CultureInfo.InvariantCulture, $"Fuzzed {_tried:N0} inputs of {name} in {_clock.Elapsed.TotalSeconds:0} s, with {_kinds.Count} kinds of outcome, from the seed {Seed}."));
+            CultureInfo.InvariantCulture,
+            $"Fuzzed {_tried:N0} inputs of {name} in {_clock.Elapsed.TotalSeconds:0} s, with {_kinds.Count} kinds of "
+                + $"outcome, from the seed {Seed}."));
     }
 
     // What an input does to a server may be logged only after its connection has ended, when the next one is tried.
     private InvalidOperationException Finding(byte[] input, Exception e) => new(
-        $"Input {_tried:N0} of {name}, from the seed {Seed}. To try it and the one before it again, add these lines to {Findings}:\n{name} {Convert.ToBase64String(_before)}\n{name} {Convert.ToBase64String(input)}\n{e.Message}", e);
+        $"Input {_tried:N0} of {name}, from the seed {Seed}. To try it and the one before it again, "
+            + $"add these lines to {Findings}:\n{name} {Convert.ToBase64String(_before)}\n{name} "
+            + $"{Convert.ToBase64String(input)}\n{e.Message}", e);
 
     private static IEnumerable<byte[]> Found(string name) =>
         from line in Repository.Lines(Findings)

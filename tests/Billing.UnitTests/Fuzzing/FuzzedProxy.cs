@@ -9,11 +9,12 @@ using Billing.Wire.V1;
 
 namespace Billing.UnitTests.Fuzzing;
 
-/// <summary>A real proxy with REST and a fake backend that answers every kind of request, and what must hold for it after any input:
-/// nothing was logged as an error, no call is left, and it serves.</summary>
+/// <summary>A real proxy with REST and a fake backend that answers every kind of request, and what must hold for it
+/// after any input: nothing was logged as an error, no call is left, and it serves.</summary>
 internal sealed class FuzzedProxy : IAsyncDisposable
 {
-    // Far more than a proxy keeps for the connections and calls of a fuzzer, and far less than what its inputs have in all.
+    // Far more than a proxy keeps for the connections and calls of a fuzzer, and far less than what its
+    // inputs have in all.
     private const long GrowthMax = 200_000_000;
 
     private static readonly TimeSpan Quiet = TimeSpan.FromMilliseconds(25);
@@ -22,7 +23,8 @@ internal sealed class FuzzedProxy : IAsyncDisposable
     private readonly AnsweringBackend _backend;
     private readonly long _before = GC.GetTotalMemory(forceFullCollection: true);
 
-    private FuzzedProxy(ProxyHost host, FaultLog log, AnsweringBackend backend) => (Host, _log, _backend) = (host, log, backend);
+    private FuzzedProxy(ProxyHost host, FaultLog log, AnsweringBackend backend) =>
+        (Host, _log, _backend) = (host, log, backend);
 
     public ProxyHost Host { get; }
 
@@ -35,7 +37,11 @@ internal sealed class FuzzedProxy : IAsyncDisposable
     public static async Task<FuzzedProxy> StartAsync(Func<Request, Reply>? answers = null)
     {
         var (log, backend) = (new FaultLog(), new AnsweringBackend(answers ?? CompleteReplies.To));
-        return new FuzzedProxy(await ProxyHost.StartAsync(backend, withRest: true, logs: log, settings: new Dictionary<string, string?> { ["Billing:Limits:StreamAgeMax"] = "1.00:00:00" }), log, backend);
+        return new FuzzedProxy(
+            await ProxyHost.StartAsync(
+                backend, withRest: true, logs: log,
+                settings: new Dictionary<string, string?> { ["Billing:Limits:StreamAgeMax"] = "1.00:00:00" }),
+            log, backend);
     }
 
     /// <summary>Fails if an error was logged.</summary>
@@ -65,8 +71,9 @@ internal sealed class FuzzedProxy : IAsyncDisposable
     /// <summary>Sends bytes to a port and returns all that is answered until the connection ends.</summary>
     /// <param name="port">The port.</param>
     /// <param name="sent">The bytes.</param>
-    /// <param name="farewell">What follows the bytes to have the server end the connection once it has answered. It takes a sending side that has ended for
-    /// a caller who is gone, and answers nothing; so that side is ended only when nothing comes for a while. Without a farewell it is ended at once.</param>
+    /// <param name="farewell">What follows the bytes to have the server end the connection once it has answered. It
+    /// takes a sending side that has ended for a caller who is gone, and answers nothing; so that side is ended only
+    /// when nothing comes for a while. Without a farewell it is ended at once.</param>
     public static async Task<byte[]> ExchangeAsync(int port, byte[] sent, byte[]? farewell = null)
     {
         using var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
@@ -79,7 +86,8 @@ internal sealed class FuzzedProxy : IAsyncDisposable
             while (true)
             {
                 var receiving = socket.ReceiveAsync(buffer);
-                if (farewell is not null && await Task.WhenAny(receiving, Task.Delay(Quiet)) != receiving && sending.IsCompleted)
+                if (farewell is not null && await Task.WhenAny(receiving, Task.Delay(Quiet)) != receiving
+                    && sending.IsCompleted)
                 {
                     socket.Shutdown(SocketShutdown.Send);
                 }
@@ -119,7 +127,8 @@ internal sealed class FuzzedProxy : IAsyncDisposable
 
         public int Commands => Volatile.Read(ref _commands);
 
-        public TransportDescription Description { get; } = new("test", "Nothing.", StoresCommands: true, TimesSteps: true);
+        public TransportDescription Description { get; } = new(
+            "test", "Nothing.", StoresCommands: true, TimesSteps: true);
 
         public Task<Reply> SendAsync(Request request, Action<int>? stored = null)
         {

@@ -29,17 +29,26 @@ public sealed class GrpcFuzz
         await using var proxy = await FuzzedProxy.StartAsync();
         using var http = Http();
         var methods = Methods(proxy);
-        await new Fuzz("grpc", Bodies(methods.Count), [.. Corpus.Words, "\0\0\0\0\0", "\x01\0\0\0\x05", "\0\xff\xff\xff\xff", "\x1f\x8b\x08"], tries: 2_500).RunAsync(async input =>
+        await new Fuzz(
+            "grpc", Bodies(methods.Count),
+            [.. Corpus.Words, "\0\0\0\0\0", "\x01\0\0\0\x05", "\0\xff\xff\xff\xff", "\x1f\x8b\x08"],
+            tries: 2_500).RunAsync(async input =>
         {
-            // The first two bytes choose the method and the encoding, and whether the rest is a message, in a frame that fits it.
+            // The first two bytes choose the method and the encoding, and whether the rest is a message,
+            // in a frame that fits it.
             var method = methods[input.ElementAtOrDefault(0) % methods.Count];
             var encoding = Encodings[input.ElementAtOrDefault(1) % Encodings.Length];
             var rest = input.Skip(2).ToArray();
-            var (status, reason) = await CallAsync(http, proxy, method, encoding, input.ElementAtOrDefault(1) < Whole ? rest : Framed(rest, flag: 0));
+            var (status, reason) = await CallAsync(
+                http, proxy, method, encoding, input.ElementAtOrDefault(1) < Whole ? rest : Framed(rest, flag: 0));
             Assert.Contains(status, (StatusCode?[])[
-                null, StatusCode.OK, StatusCode.InvalidArgument, StatusCode.Internal, StatusCode.ResourceExhausted, StatusCode.Unimplemented, StatusCode.NotFound, StatusCode.DeadlineExceeded]);
+                null, StatusCode.OK, StatusCode.InvalidArgument, StatusCode.Internal, StatusCode.ResourceExhausted,
+                StatusCode.Unimplemented, StatusCode.NotFound, StatusCode.DeadlineExceeded]);
             Assert.NotEqual(ErrorReasons.Unforeseen, reason);
-            Assert.True(status is null or StatusCode.OK or StatusCode.Internal or StatusCode.Unimplemented || reason is not null || !method.StartsWith("/billing.", StringComparison.Ordinal), $"{method}: {status}");
+            Assert.True(
+                status is null or StatusCode.OK or StatusCode.Internal or StatusCode.Unimplemented || reason is not null
+                    || !method.StartsWith("/billing.", StringComparison.Ordinal),
+                $"{method}: {status}");
             proxy.AssertNoFaults();
             return $"{method} {status} {reason}";
         });
@@ -65,8 +74,14 @@ public sealed class GrpcFuzz
             var (status, _) = await CallAsync(http, proxy, method, encoding, Framed(bomb, flag: 1));
             Assert.Equal((method, StatusCode.Unimplemented), (method, status));
         }
-        using var body = new ByteArrayContent(bomb) { Headers = { ContentType = new("application/json"), ContentEncoding = { encoding } } };
-        using var answer = await http.SendAsync(new HttpRequestMessage(HttpMethod.Put, new Uri(proxy.Host.Rest, "/v1/payments/" + Samples.TransactionId)) { Content = body, Version = HttpVersion.Version11 });
+        using var body = new ByteArrayContent(bomb)
+        {
+            Headers = { ContentType = new("application/json"), ContentEncoding = { encoding } },
+        };
+        using var answer = await http.SendAsync(new HttpRequestMessage(HttpMethod.Put, new Uri(
+            proxy.Host.Rest,
+            "/v1/payments/" + Samples.TransactionId))
+        { Content = body, Version = HttpVersion.Version11 });
 
         Assert.Equal(HttpStatusCode.UnsupportedMediaType, answer.StatusCode);
         await proxy.ServesAsync();
@@ -82,7 +97,8 @@ public sealed class GrpcFuzz
         await new Fuzz("http2", Http2Frames.Connections(), Http2Frames.Words, tries: 800).RunAsync(async input =>
         {
             // Some have the time for an answer; the others can be many, and end in the middle of it.
-            var answered = await FuzzedProxy.ExchangeAsync(proxy.Grpc.Port, input, farewell: ++tried % 8 == 0 ? [] : null);
+            var answered = await FuzzedProxy.ExchangeAsync(
+                proxy.Grpc.Port, input, farewell: ++tried % 8 == 0 ? [] : null);
             proxy.AssertNoFaults();
             if (tried % 100 == 0)
             {
@@ -104,17 +120,29 @@ public sealed class GrpcFuzz
         Assert.True(await stream.ResponseStream.MoveNext(CancellationToken.None));
     }
 
-    private static HttpClient Http() => new() { DefaultRequestVersion = HttpVersion.Version20, DefaultVersionPolicy = HttpVersionPolicy.RequestVersionExact };
+    private static HttpClient Http() => new()
+    {
+        DefaultRequestVersion = HttpVersion.Version20,
+        DefaultVersionPolicy = HttpVersionPolicy.RequestVersionExact,
+    };
 
     private static List<string> Methods(FuzzedProxy proxy) =>
     [
-        .. proxy.Host.Endpoints.Select(endpoint => endpoint.Metadata.OfType<GrpcMethodMetadata>().FirstOrDefault()?.Method.FullName).OfType<string>().Distinct().Order(StringComparer.Ordinal),
+        .. proxy.Host.Endpoints.Select(endpoint => endpoint.Metadata.OfType<GrpcMethodMetadata>()
+            .FirstOrDefault()?.Method.FullName).OfType<string>().Distinct().Order(StringComparer.Ordinal),
     ];
 
-    private static async Task<(StatusCode? Status, string? Reason)> CallAsync(HttpClient http, FuzzedProxy proxy, string method, string encoding, byte[] body)
+    private static async Task<(StatusCode? Status, string? Reason)> CallAsync(
+        HttpClient http, FuzzedProxy proxy, string method, string encoding, byte[] body)
     {
-        using var content = new ByteArrayContent(body) { Headers = { ContentType = new MediaTypeHeaderValue("application/grpc") } };
-        using var request = new HttpRequestMessage(HttpMethod.Post, new Uri(proxy.Grpc, method)) { Content = content, Version = HttpVersion.Version20, VersionPolicy = HttpVersionPolicy.RequestVersionExact };
+        using var content =
+            new ByteArrayContent(body) { Headers = { ContentType = new MediaTypeHeaderValue("application/grpc") } };
+        using var request = new HttpRequestMessage(HttpMethod.Post, new Uri(proxy.Grpc, method))
+        {
+            Content = content,
+            Version = HttpVersion.Version20,
+            VersionPolicy = HttpVersionPolicy.RequestVersionExact,
+        };
         if (encoding.Length > 0)
         {
             request.Headers.Add("grpc-encoding", encoding);
@@ -142,10 +170,28 @@ public sealed class GrpcFuzz
     {
         IMessage[] messages =
         [
-            Samples.Payment(), Samples.Balance(), new GetTransactionRequest { TransactionId = Samples.TransactionId, AccountId = "a", PaymentType = PaymentType.Visa },
+            Samples.Payment(), Samples.Balance(), new GetTransactionRequest
+            {
+                TransactionId = Samples.TransactionId,
+                AccountId = "a",
+                PaymentType = PaymentType.Visa,
+            },
             new GetBalanceAtRequest { AccountId = "a", PaymentType = PaymentType.Visa, Time = new() { Seconds = 1 } },
-            new ListStatementRequest { AccountId = "a", PaymentType = PaymentType.Visa, StartTime = new() { Seconds = 1 }, Types_ = { StatementEntryType.PaymentAccepted }, PageToken = "AAAA" },
-            new SetCreditLimitRequest { TransactionId = Samples.TransactionId, AccountId = "a", PaymentType = PaymentType.Visa, Limit = Samples.Dollars(1) },
+            new ListStatementRequest
+            {
+                AccountId = "a",
+                PaymentType = PaymentType.Visa,
+                StartTime = new() { Seconds = 1 },
+                Types_ = { StatementEntryType.PaymentAccepted },
+                PageToken = "AAAA",
+            },
+            new SetCreditLimitRequest
+            {
+                TransactionId = Samples.TransactionId,
+                AccountId = "a",
+                PaymentType = PaymentType.Visa,
+                Limit = Samples.Dollars(1),
+            },
             new Grpc.Health.V1.HealthCheckRequest { Service = "billing.v1.BillingService" },
             new Grpc.Reflection.V1Alpha.ServerReflectionRequest { FileContainingSymbol = "billing.v1.BillingService" },
         ];
@@ -158,7 +204,11 @@ public sealed class GrpcFuzz
                 bodies.Add([method, Whole, .. message.ToByteArray()]);
                 bodies.Add([method, 2, .. Framed(Packed("gzip", message.ToByteArray()), flag: 1)]);
             }
-            bodies.Add([method, 0, .. Framed(messages[0].ToByteArray(), flag: 0), .. Framed(messages[0].ToByteArray(), flag: 0)]);
+            bodies.Add(
+                [
+                    method, 0, .. Framed(messages[0].ToByteArray(), flag: 0),
+                    .. Framed(messages[0].ToByteArray(), flag: 0),
+                ]);
         }
         return bodies;
     }
@@ -168,7 +218,9 @@ public sealed class GrpcFuzz
     private static byte[] Packed(string encoding, byte[] bytes)
     {
         var packed = new MemoryStream();
-        using (Stream packing = encoding == "gzip" ? new GZipStream(packed, CompressionLevel.Optimal) : new ZLibStream(packed, CompressionLevel.Optimal))
+        using (Stream packing = encoding == "gzip"
+            ? new GZipStream(packed, CompressionLevel.Optimal)
+            : new ZLibStream(packed, CompressionLevel.Optimal))
         {
             packing.Write(bytes);
         }

@@ -2,8 +2,8 @@ using System.Buffers.Binary;
 
 namespace Billing.UnitTests.Fuzzing;
 
-/// <summary>Changes valid bytes a little: bits, lengths, parts cut out, repeated or taken from other input, words that mean something to
-/// the reader, and nesting.</summary>
+/// <summary>Changes valid bytes a little: bits, lengths, parts cut out, repeated or taken from other input,
+/// words that mean something to the reader, and nesting.</summary>
 /// <param name="random">Decides.</param>
 /// <param name="words">What means something to the reader of the bytes: tags, keywords, boundaries.</param>
 internal sealed class Mutations(Random random, IReadOnlyList<byte[]> words)
@@ -15,18 +15,22 @@ internal sealed class Mutations(Random random, IReadOnlyList<byte[]> words)
     // Where lengths, counts, versions and times begin to be read as something else.
     private static readonly ulong[] Numbers =
     [
-        0, 1, 2, 127, 128, 255, 256, 16_383, 16_384, 32_767, 65_535, 65_536, int.MaxValue, 1UL + int.MaxValue, uint.MaxValue, long.MaxValue,
+        0, 1, 2, 127, 128, 255, 256, 16_383, 16_384, 32_767, 65_535, 65_536, int.MaxValue,
+        1UL + int.MaxValue, uint.MaxValue, long.MaxValue,
         1UL + long.MaxValue, ulong.MaxValue, 253_402_300_800_000_000, 1_000_000_000_000_000,
     ];
 
-    /// <summary>Returns changed bytes of a corpus; now and then some unchanged ones, whose effects the next ones then meet.</summary>
+    /// <summary>Returns changed bytes of a corpus; now and then some unchanged ones, whose effects the
+    /// next ones then meet.</summary>
     public byte[] Of(IReadOnlyList<byte[]> corpus)
     {
         var bytes = corpus[random.Next(corpus.Count)];
         var keepsLengths = random.Next(2) == 0;
         for (var changes = random.Next(ChangesMax + 1); changes > 0; changes--)
         {
-            bytes = (keepsLengths ? ProtobufFields.Change(bytes, random, () => Numbers[random.Next(Numbers.Length)], Text) : null) ?? Changed([.. bytes], corpus);
+            bytes = (keepsLengths
+                ? ProtobufFields.Change(bytes, random, () => Numbers[random.Next(Numbers.Length)], Text)
+                : null) ?? Changed([.. bytes], corpus);
         }
         return bytes.Length <= BytesMax ? bytes : bytes[..BytesMax];
     }

@@ -13,7 +13,8 @@ internal sealed class OpenApiRequests(JsonElement document)
 {
     private static readonly string[] Texts =
     [
-        "", " ", "VISA", "visa", "USD", "acct-1", "-1", "0", "1", "9223372036854775808", "1e400", "null", "true", "%00", "..%2f..", "'--", "<b>", "\u202E", "\uFFFD",
+        "", " ", "VISA", "visa", "USD", "acct-1", "-1", "0", "1", "9223372036854775808", "1e400", "null", "true",
+        "%00", "..%2f..", "'--", "<b>", "\u202E", "\uFFFD",
         "00000000-0000-4000-8000-000000000000", "x".PadLeft(300, 'x'),
     ];
 
@@ -23,7 +24,8 @@ internal sealed class OpenApiRequests(JsonElement document)
     private readonly List<(string Path, string Method, JsonElement Operation)> _operations =
     [
         .. document.GetProperty("paths").EnumerateObject()
-            .SelectMany(path => path.Value.EnumerateObject().Select(operation => (path.Name, operation.Name, operation.Value))),
+            .SelectMany(
+                path => path.Value.EnumerateObject().Select(operation => (path.Name, operation.Name, operation.Value))),
     ];
 
     /// <summary>The request that follows from a seed.</summary>
@@ -64,13 +66,16 @@ internal sealed class OpenApiRequests(JsonElement document)
             ? Body(requestBody.GetProperty("content").GetProperty("application/json").GetProperty("schema"))
             : null;
         var type = Chance(5) ? "text/plain" : "application/json";
-        var statuses = operation.GetProperty("responses").EnumerateObject().Select(r => r.Name).ToHashSet(StringComparer.Ordinal);
-        return new FuzzedRequest(method, path + (query.Count > 0 ? "?" + string.Join('&', query) : ""), headers, body, type, statuses);
+        var statuses = operation.GetProperty("responses").EnumerateObject().Select(r => r.Name)
+            .ToHashSet(StringComparer.Ordinal);
+        return new FuzzedRequest(
+            method, path + (query.Count > 0 ? "?" + string.Join('&', query) : ""), headers, body, type, statuses);
     }
 
     private string PathValue(string name) => Chance(40) ? Text() : name switch
     {
-        "transaction_id" => _transactionId = new Guid(Enumerable.Range(0, 16).Select(_ => (byte)_random.Next(256)).ToArray()).ToString(),
+        "transaction_id" => _transactionId =
+            new Guid(Enumerable.Range(0, 16).Select(_ => (byte)_random.Next(256)).ToArray()).ToString(),
         "payment_type" => "VISA",
         _ => "fuzz-" + _random.Next(10).ToString(CultureInfo.InvariantCulture),
     };
@@ -124,7 +129,8 @@ internal sealed class OpenApiRequests(JsonElement document)
                 "account_id" when Chance(70) => "fuzz-" + _random.Next(10).ToString(CultureInfo.InvariantCulture),
                 "payment_type" when Chance(70) => "VISA",
                 "nanos" when Chance(70) => 0,
-                "units" when Chance(70) => Chance(50) ? _random.Next(100) : _random.Next(100).ToString(CultureInfo.InvariantCulture),
+                "units" when Chance(70) =>
+                    Chance(50) ? _random.Next(100) : _random.Next(100).ToString(CultureInfo.InvariantCulture),
                 "hold_duration" when Chance(70) => _random.Next(100).ToString(CultureInfo.InvariantCulture) + "s",
                 "types" when Chance(50) => new JsonArray("PAYMENT_ACCEPTED"),
                 "time" or "start_time" when Chance(50) => "2026-01-31T12:00:00Z",
@@ -140,7 +146,8 @@ internal sealed class OpenApiRequests(JsonElement document)
     {
         if (schema.TryGetProperty("$ref", out var reference))
         {
-            return Resolve(document.GetProperty("components").GetProperty("schemas").GetProperty(reference.GetString()!.Split('/')[^1]));
+            return Resolve(document.GetProperty("components").GetProperty("schemas")
+                .GetProperty(reference.GetString()!.Split('/')[^1]));
         }
         return schema;
     }
@@ -152,10 +159,13 @@ internal sealed class OpenApiRequests(JsonElement document)
 
 /// <summary>One request.</summary>
 internal sealed record FuzzedRequest(
-    string Method, string Path, IReadOnlyList<(string Name, string Value)> Headers, string? Body, string ContentType, IReadOnlySet<string> Statuses)
+    string Method, string Path, IReadOnlyList<(string Name, string Value)> Headers, string? Body,
+    string ContentType, IReadOnlySet<string> Statuses)
 {
-    /// <summary>Whether the document lists a status, or it is the status of a path that is not in the document.</summary>
-    public bool Allows(int status) => Statuses.Contains(status.ToString(CultureInfo.InvariantCulture)) || status is 404 or 405;
+    /// <summary>Whether the document lists a status, or it is the status of a path that is not in the
+    /// document.</summary>
+    public bool Allows(int status) =>
+        Statuses.Contains(status.ToString(CultureInfo.InvariantCulture)) || status is 404 or 405;
 
     public HttpRequestMessage ToMessage(Uri server)
     {

@@ -2,8 +2,8 @@ using Google.Protobuf;
 
 namespace Billing.UnitTests.Fuzzing;
 
-/// <summary>Changes one field of a protobuf message, at any depth: it is left out, repeated, given another number or another value. The
-/// lengths around it are right, so that what reads the message gets as far as the field.</summary>
+/// <summary>Changes one field of a protobuf message, at any depth: it is left out, repeated, given another number or
+/// another value. The lengths around it are right, so that what reads the message gets as far as the field.</summary>
 internal static class ProtobufFields
 {
     private const int NumberMax = 16;
@@ -32,7 +32,8 @@ internal static class ProtobufFields
             default:
                 fields[at] = (tag, type switch
                 {
-                    WireFormat.WireType.LengthDelimited => (random.Next(3) == 0 ? null : Change(value, random, number, text)) ?? text(),
+                    WireFormat.WireType.LengthDelimited =>
+                        (random.Next(3) == 0 ? null : Change(value, random, number, text)) ?? text(),
                     WireFormat.WireType.Varint => Mutations.Varint(number()),
                     _ => BitConverter.GetBytes(number())[..value.Length],
                 });
@@ -41,9 +42,10 @@ internal static class ProtobufFields
         return [.. fields.SelectMany(field => Written(field.Tag, field.Value))];
     }
 
-    private static byte[] Written(uint tag, byte[] value) => WireFormat.GetTagWireType(tag) == WireFormat.WireType.LengthDelimited
-        ? [.. Mutations.Varint(tag), .. Mutations.Varint((ulong)value.Length), .. value]
-        : [.. Mutations.Varint(tag), .. value];
+    private static byte[] Written(uint tag, byte[] value) =>
+        WireFormat.GetTagWireType(tag) == WireFormat.WireType.LengthDelimited
+            ? [.. Mutations.Varint(tag), .. Mutations.Varint((ulong)value.Length), .. value]
+            : [.. Mutations.Varint(tag), .. value];
 
     private static List<(uint Tag, byte[] Value)>? Read(byte[] message)
     {

@@ -31,7 +31,9 @@ public sealed class ReplyFuzz
             // One in eight calls is of another kind than the reply.
             var hash = value.Aggregate(0u, (sum, b) => sum + b);
             asked = hash % 8 == 0 ? (Reply.ResultOneofCase)(10 + (hash % 6)) : asked;
-            var id = reply is not null && IdOf(reply) is { } named && Guid.TryParse(named, out _) ? named : Samples.TransactionId;
+            var id = reply is not null && IdOf(reply) is { } named && Guid.TryParse(named, out _)
+                ? named
+                : Samples.TransactionId;
             var outcome = hash % 2 == 0 ? await OverGrpcAsync(proxy, asked, id) : await OverRestAsync(http, asked, id);
             proxy.AssertNoFaults();
             return $"{asked} {hash % 2} {outcome}";
@@ -51,17 +53,30 @@ public sealed class ReplyFuzz
                     await proxy.Host.Client.CheckBalanceAsync(Samples.Balance());
                     break;
                 case Reply.ResultOneofCase.BalanceAt:
-                    await proxy.Host.Client.GetBalanceAtAsync(new() { AccountId = "a", PaymentType = PaymentType.Visa, Version = 1 });
+                    await proxy.Host.Client.GetBalanceAtAsync(
+                        new() { AccountId = "a", PaymentType = PaymentType.Visa, Version = 1 });
                     break;
                 case Reply.ResultOneofCase.Statement when id[0] % 2 == 0:
-                    await proxy.Host.Client.ListStatementAsync(new() { AccountId = "a", PaymentType = PaymentType.Visa, Types_ = { StatementEntryType.PaymentAccepted } });
+                    await proxy.Host.Client.ListStatementAsync(new()
+                    {
+                        AccountId = "a",
+                        PaymentType = PaymentType.Visa,
+                        Types_ = { StatementEntryType.PaymentAccepted },
+                    });
                     break;
                 case Reply.ResultOneofCase.CreditLimit:
-                    await proxy.Host.Admin.SetCreditLimitAsync(new() { TransactionId = id, AccountId = "a", PaymentType = PaymentType.Visa, Limit = Samples.Dollars(1) });
+                    await proxy.Host.Admin.SetCreditLimitAsync(new()
+                    {
+                        TransactionId = id,
+                        AccountId = "a",
+                        PaymentType = PaymentType.Visa,
+                        Limit = Samples.Dollars(1),
+                    });
                     break;
                 case Reply.ResultOneofCase.Statement:
                     // The same page would be answered again and again.
-                    using (var entries = proxy.Host.Client.StreamStatement(new() { AccountId = "a", PaymentType = PaymentType.Visa, PageSize = 3 }))
+                    using (var entries = proxy.Host.Client.StreamStatement(
+                        new() { AccountId = "a", PaymentType = PaymentType.Visa, PageSize = 3 }))
                     {
                         while (await entries.ResponseStream.MoveNext(CancellationToken.None))
                         {
@@ -98,25 +113,33 @@ public sealed class ReplyFuzz
         {
             Reply.ResultOneofCase.Balance => await http.GetAsync("/v1/accounts/VISA/a/balance"),
             Reply.ResultOneofCase.BalanceAt => await http.PostAsync(
-                "/v1/balances/lookup", Json("""{"account_id":"a","payment_type":"VISA","time":"2026-01-31T12:00:00Z"}""")),
+                "/v1/balances/lookup",
+                Json("""{"account_id":"a","payment_type":"VISA","time":"2026-01-31T12:00:00Z"}""")),
             Reply.ResultOneofCase.Statement when id[0] % 2 == 0 => await http.PostAsync(
-                "/v1/statements/lookup", Json("""{"account_id":"a","payment_type":"VISA","end_time":"2026-01-31T12:00:00Z"}""")),
+                "/v1/statements/lookup",
+                Json("""{"account_id":"a","payment_type":"VISA","end_time":"2026-01-31T12:00:00Z"}""")),
             Reply.ResultOneofCase.Statement => await http.GetAsync("/v1/accounts/VISA/a/statement?page_size=3"),
             Reply.ResultOneofCase.CreditLimit => await http.PutAsync(
-                "/v1/accounts/VISA/a/credit-limit", Json($$$"""{"transaction_id":"{{{id}}}","limit":{"currency_code":"USD","units":1}}""")),
+                "/v1/accounts/VISA/a/credit-limit",
+                Json($$$"""{"transaction_id":"{{{id}}}","limit":{"currency_code":"USD","units":1}}""")),
             Reply.ResultOneofCase.PaymentStatus => await http.GetAsync(
                 $"/v1/payments/{id}/status?link={StatusLink.Of(new(Samples.Payment()) { TransactionId = id }, 0)}"),
             _ => await http.PutAsync(
-                "/v1/payments/" + id, Json("""{"account_id":"acct-42","payment_type":"visa","amount":{"currency_code":"USD","units":10}}""")),
+                "/v1/payments/" + id,
+                Json("""{"account_id":"acct-42","payment_type":"visa","amount":{"currency_code":"USD","units":10}}""")),
         };
         using var body = JsonDocument.Parse(await answer.Content.ReadAsByteArrayAsync());
-        Assert.True(answer.IsSuccessStatusCode || body.RootElement.TryGetProperty("reason", out _), body.RootElement.GetRawText());
+        Assert.True(
+            answer.IsSuccessStatusCode || body.RootElement.TryGetProperty("reason", out _),
+            body.RootElement.GetRawText());
         return ((int)answer.StatusCode).ToString(CultureInfo.InvariantCulture);
     }
 
-    private static StringContent Json(string text) => new(text, new System.Net.Http.Headers.MediaTypeHeaderValue("application/json"));
+    private static StringContent Json(string text) =>
+        new(text, new System.Net.Http.Headers.MediaTypeHeaderValue("application/json"));
 
-    private static string? IdOf(Reply reply) => (reply.Payment ?? reply.PaymentStatus?.Payment)?.TransactionId ?? reply.CreditLimit?.TransactionId;
+    private static string? IdOf(Reply reply) =>
+        (reply.Payment ?? reply.PaymentStatus?.Payment)?.TransactionId ?? reply.CreditLimit?.TransactionId;
 
     private static Reply? FirstReply(byte[] value)
     {

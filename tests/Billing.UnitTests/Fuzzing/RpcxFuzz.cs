@@ -10,8 +10,8 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.UnitTests.Fuzzing;
 
-/// <summary>Hostile frames of RPCX, to a server and from a server. Inputs that begin with the number of a kind are the payload of such a
-/// frame, whose length is right; others are all that is sent.</summary>
+/// <summary>Hostile frames of RPCX, to a server and from a server. Inputs that begin with the number of a kind are the
+/// payload of such a frame, whose length is right; others are all that is sent.</summary>
 public sealed class RpcxFuzz : IBackendService, IDisposable
 {
     private static readonly Command Sample = Command.Parser.ParseFrom(Corpus.Commands[0]);
@@ -19,7 +19,8 @@ public sealed class RpcxFuzz : IBackendService, IDisposable
 
     private static readonly string[] Words =
     [
-        .. Corpus.Words, .. Enumerable.Range(0, 5).Select(kind => Text(Frame(new FrameHeader((FrameKind)kind, 1, Execute), []))),
+        .. Corpus.Words,
+        .. Enumerable.Range(0, 5).Select(kind => Text(Frame(new FrameHeader((FrameKind)kind, 1, Execute), []))),
         Text(Frame(new FrameHeader(FrameKind.Error, 1), new Error { StatusCode = 99, Reason = "X" }.ToByteArray())),
     ];
 
@@ -38,7 +39,8 @@ public sealed class RpcxFuzz : IBackendService, IDisposable
     [Fact]
     public async Task Frames_from_a_client_are_answered_or_end_only_their_own_connection()
     {
-        await using var server = new RpcxServer(new IPEndPoint(IPAddress.Loopback, 0), TimeProvider.System, Log<RpcxServer>());
+        await using var server = new RpcxServer(
+            new IPEndPoint(IPAddress.Loopback, 0), TimeProvider.System, Log<RpcxServer>());
         server.Publish<IBackendService>(this);
         await server.StartAsync(CancellationToken.None);
         await using var other = Client(server.EndPoint);
@@ -47,7 +49,9 @@ public sealed class RpcxFuzz : IBackendService, IDisposable
         await new Fuzz("rpcx-server", [.. FromClients()], Words, tries: 1_500).RunAsync(async input =>
         {
             var answered = await FuzzedProxy.ExchangeAsync(
-                server.EndPoint.Port, input is [(byte)FrameKind.Request, .. var request] ? Frame(new FrameHeader(FrameKind.Request, 1, Execute), request) : input);
+                server.EndPoint.Port, input is [(byte)FrameKind.Request, .. var request]
+                    ? Frame(new FrameHeader(FrameKind.Request, 1, Execute), request)
+                    : input);
             var kinds = Kinds(answered);
             if (++tried % 100 == 0)
             {
@@ -84,7 +88,8 @@ public sealed class RpcxFuzz : IBackendService, IDisposable
     }
 
     private RpcxClient Client(IPEndPoint server) => new(
-        new RpcxClientOptions(server.ToString()) { ConnectTimeout = TimeSpan.FromMinutes(5) }, TimeProvider.System, Log<RpcxClient>());
+        new RpcxClientOptions(server.ToString()) { ConnectTimeout = TimeSpan.FromMinutes(5) },
+        TimeProvider.System, Log<RpcxClient>());
 
     private Logger<T> Log<T>() => new(new LoggerFactory([_log]));
 
@@ -108,7 +113,9 @@ public sealed class RpcxFuzz : IBackendService, IDisposable
         var input = new ReadOnlySequence<byte>(answered);
         while (FrameReader.TryRead(ref input, out var header, out var payload))
         {
-            kinds.Add(header.Kind == FrameKind.Error ? $"error {Error.Parser.ParseFrom(payload).StatusCode}" : header.Kind.ToString());
+            kinds.Add(header.Kind == FrameKind.Error
+                ? $"error {Error.Parser.ParseFrom(payload).StatusCode}"
+                : header.Kind.ToString());
         }
         Assert.True(input.IsEmpty);
         return string.Join(' ', kinds);
@@ -126,7 +133,11 @@ public sealed class RpcxFuzz : IBackendService, IDisposable
         yield return [(byte)FrameKind.Request, .. Corpus.Commands[1]];
         foreach (var command in Corpus.Commands.Take(8))
         {
-            yield return [.. Frame(new FrameHeader(FrameKind.Request, 1, Execute), command), .. Frame(new FrameHeader(FrameKind.Request, 2, 2), command)];
+            yield return
+            [
+                .. Frame(new FrameHeader(FrameKind.Request, 1, Execute), command),
+                .. Frame(new FrameHeader(FrameKind.Request, 2, 2), command),
+            ];
         }
     }
 
@@ -136,8 +147,14 @@ public sealed class RpcxFuzz : IBackendService, IDisposable
         var reply = new Reply { CorrelationId = 1 }.ToByteArray();
         yield return [(byte)FrameKind.Reply, .. Reply.Parser.ParseFrom(Corpus.Replies[0]).ToByteArray()];
         yield return [(byte)FrameKind.Error, .. error];
-        yield return [.. Enumerable.Range(1, 3).SelectMany(id => Frame(new FrameHeader(FrameKind.Reply, (ulong)id), reply))];
-        yield return [.. Frame(new FrameHeader(FrameKind.Error, 1), error), .. Frame(new FrameHeader(FrameKind.Reply, 2), reply)];
+        yield return
+        [
+            .. Enumerable.Range(1, 3).SelectMany(id => Frame(new FrameHeader(FrameKind.Reply, (ulong)id), reply)),
+        ];
+        yield return
+        [
+            .. Frame(new FrameHeader(FrameKind.Error, 1), error), .. Frame(new FrameHeader(FrameKind.Reply, 2), reply),
+        ];
     }
 
     private static byte[] Frame(in FrameHeader header, ReadOnlySpan<byte> payload)

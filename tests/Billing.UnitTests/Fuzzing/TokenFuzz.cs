@@ -15,20 +15,26 @@ public sealed class TokenFuzz
 {
     private static readonly string[] Words =
     [
-        ".", "..", "Bearer ", "=", "{", "}", "[", "]", "\"", ",", ":", "null", "true", "-1", "1e400", "9999999999999", "\"alg\":\"none\"", "\"alg\":\"HS256\"", "\"alg\":\"ES256\"", "\"kid\":", "\"jwk\":{}", "\"jku\":\"http://127.0.0.1:1/\"",
-        "\"x5u\":\"http://127.0.0.1:1/\"", "\"x5c\":[\"AA==\"]", "\"crit\":[\"exp\"]", "\"zip\":\"DEF\"", "\"enc\":\"A128GCM\"", "\"exp\":", "\"nbf\":", "\"aud\":", "\"iss\":", "\"sub\":", "\"scope\":", "\"scp\":[\"admin\"]", "\"billing_accounts\":", "\"*\"", "admin", "balances:read", "\\u0000", "\\ud800",
+        ".", "..", "Bearer ", "=", "{", "}", "[", "]", "\"", ",", ":", "null", "true", "-1", "1e400",
+        "9999999999999", "\"alg\":\"none\"", "\"alg\":\"HS256\"", "\"alg\":\"ES256\"", "\"kid\":",
+        "\"jwk\":{}", "\"jku\":\"http://127.0.0.1:1/\"",
+        "\"x5u\":\"http://127.0.0.1:1/\"", "\"x5c\":[\"AA==\"]", "\"crit\":[\"exp\"]", "\"zip\":\"DEF\"",
+        "\"enc\":\"A128GCM\"", "\"exp\":", "\"nbf\":", "\"aud\":", "\"iss\":", "\"sub\":", "\"scope\":",
+        "\"scp\":[\"admin\"]", "\"billing_accounts\":", "\"*\"", "admin", "balances:read", "\\u0000", "\\ud800",
     ];
 
-    /// <summary>Half of the inputs are changed after they were signed, and half of them before: then the signature is right, and the claims are hostile.
-    /// </summary>
+    /// <summary>Half of the inputs are changed after they were signed, and half of them before:
+    /// then the signature is right, and the claims are hostile.</summary>
     [Fact]
     public async Task A_token_is_accepted_only_as_it_was_signed_and_with_the_claims_that_the_call_needs()
     {
         var log = new FaultLog();
         var time = new ManualTime();
-        await using var proxy = await SecureProxy.StartAsync(new() { ["Billing:Limits:InvalidTokensPerMinute"] = "1000000" }, time, logs: log);
+        await using var proxy = await SecureProxy.StartAsync(
+            new() { ["Billing:Limits:InvalidTokensPerMinute"] = "1000000" }, time, logs: log);
         // The same in every run, so that a finding stays one.
-        using var key = ECDsa.Create(new ECParameters { Curve = ECCurve.NamedCurves.nistP256, D = SHA256.HashData("fuzz"u8) });
+        using var key = ECDsa.Create(
+            new ECParameters { Curve = ECCurve.NamedCurves.nistP256, D = SHA256.HashData("fuzz"u8) });
         using var issuer = TokenIssuer.Of(key.ExportPkcs8PrivateKeyPem(), time);
         await File.WriteAllTextAsync(proxy.JwksFile, issuer.Jwks);
         time.Advance(TimeSpan.FromSeconds(2));
@@ -53,10 +59,15 @@ public sealed class TokenFuzz
             {
                 return "too large";
             }
-            var reason = answer.IsSuccessStatusCode ? "" : JsonDocument.Parse(body).RootElement.GetProperty("reason").GetString();
+            var reason = answer.IsSuccessStatusCode
+                ? ""
+                : JsonDocument.Parse(body).RootElement.GetProperty("reason").GetString();
             Assert.Contains((answer.StatusCode, reason), ((HttpStatusCode, string?)[])[
-                (HttpStatusCode.OK, ""), (HttpStatusCode.Unauthorized, ErrorReasons.TokenMissing), (HttpStatusCode.Unauthorized, ErrorReasons.TokenExpired), (HttpStatusCode.Unauthorized, ErrorReasons.TokenInvalid),
-                (HttpStatusCode.Forbidden, ErrorReasons.ScopeMissing), (HttpStatusCode.Forbidden, ErrorReasons.AccountNotAllowed)]);
+                (HttpStatusCode.OK, ""), (HttpStatusCode.Unauthorized, ErrorReasons.TokenMissing),
+                (HttpStatusCode.Unauthorized, ErrorReasons.TokenExpired),
+                (HttpStatusCode.Unauthorized, ErrorReasons.TokenInvalid),
+                (HttpStatusCode.Forbidden, ErrorReasons.ScopeMissing),
+                (HttpStatusCode.Forbidden, ErrorReasons.AccountNotAllowed)]);
             if (answer.IsSuccessStatusCode)
             {
                 AssertAcceptable(Visible(token).Trim(), key, time);
@@ -64,7 +75,8 @@ public sealed class TokenFuzz
             return $"{signs} {reason} {answer.Headers.WwwAuthenticate.ToString()}";
         });
 
-        using var good = proxy.Http(issuer.Issue("somebody", ["balances:read"], ["visa/acct-1"], TimeSpan.FromMinutes(5)));
+        using var good = proxy.Http(
+            issuer.Issue("somebody", ["balances:read"], ["visa/acct-1"], TimeSpan.FromMinutes(5)));
         Assert.Equal(HttpStatusCode.OK, (await good.GetAsync(balance)).StatusCode);
     }
 
@@ -76,8 +88,10 @@ public sealed class TokenFuzz
     {
         var at = text.IndexOf('\n', StringComparison.Ordinal);
         var (header, claims) = at < 0 ? (text, "") : (text[..at], text[(at + 1)..]);
-        var signed = Base64UrlEncoder.Encode(Encoding.Latin1.GetBytes(header)) + "." + Base64UrlEncoder.Encode(Encoding.Latin1.GetBytes(claims));
-        return signed + "." + Base64UrlEncoder.Encode(key.SignData(Encoding.ASCII.GetBytes(signed), HashAlgorithmName.SHA256));
+        var signed = Base64UrlEncoder.Encode(Encoding.Latin1.GetBytes(header)) + "."
+            + Base64UrlEncoder.Encode(Encoding.Latin1.GetBytes(claims));
+        return signed + "."
+            + Base64UrlEncoder.Encode(key.SignData(Encoding.ASCII.GetBytes(signed), HashAlgorithmName.SHA256));
     }
 
     /// <summary>A reading of its own of what the proxy accepted.</summary>
@@ -85,14 +99,17 @@ public sealed class TokenFuzz
     {
         var parts = token.Split('.');
         Assert.Equal(3, parts.Length);
-        Assert.True(key.VerifyData(Encoding.ASCII.GetBytes($"{parts[0]}.{parts[1]}"), Base64UrlEncoder.DecodeBytes(parts[2]), HashAlgorithmName.SHA256), token);
+        Assert.True(key.VerifyData(
+            Encoding.ASCII.GetBytes($"{parts[0]}.{parts[1]}"), Base64UrlEncoder.DecodeBytes(parts[2]),
+            HashAlgorithmName.SHA256), token);
         // What follows the first object is ignored by the library; the issuer has signed it all the same.
         var reader = new Utf8JsonReader(Base64UrlEncoder.DecodeBytes(parts[1]));
         var claims = JsonDocument.ParseValue(ref reader).RootElement;
         Assert.Contains(TokenIssuer.Issuer, claims.GetProperty("iss").GetRawText(), StringComparison.Ordinal);
         Assert.Contains(TokenIssuer.Audience, claims.GetProperty("aud").GetRawText(), StringComparison.Ordinal);
         Assert.True(Names(claims, "scope", "balances:read") || Names(claims, "scp", "balances:read"), token);
-        Assert.True(Names(claims, "billing_accounts", "*/*") || Names(claims, "billing_accounts", "visa/acct-1"), token);
+        Assert.True(
+            Names(claims, "billing_accounts", "*/*") || Names(claims, "billing_accounts", "visa/acct-1"), token);
         Assert.True(claims.GetProperty("exp").GetDouble() + 300 >= time.GetUtcNow().ToUnixTimeSeconds(), token);
     }
 
@@ -103,14 +120,19 @@ public sealed class TokenFuzz
     {
         string[] whole =
         [
-            issuer.Issue("somebody", ["balances:read"], ["visa/acct-1"], TimeSpan.FromMinutes(5)), issuer.Issue("somebody", ["balances:read"], ["*/*"], TimeSpan.FromMinutes(5)),
-            issuer.Issue("somebody", ["payments:write"], ["*/*"], TimeSpan.FromMinutes(5)), issuer.Issue("somebody", ["balances:read"], ["*/*"], TimeSpan.FromHours(-1)),
+            issuer.Issue("somebody", ["balances:read"], ["visa/acct-1"], TimeSpan.FromMinutes(5)),
+            issuer.Issue("somebody", ["balances:read"], ["*/*"], TimeSpan.FromMinutes(5)),
+            issuer.Issue("somebody", ["payments:write"], ["*/*"], TimeSpan.FromMinutes(5)),
+            issuer.Issue("somebody", ["balances:read"], ["*/*"], TimeSpan.FromHours(-1)),
         ];
         foreach (var token in whole)
         {
             yield return [0, .. Encoding.Latin1.GetBytes(token)];
             var parts = token.Split('.');
-            yield return [1, .. Base64UrlEncoder.DecodeBytes(parts[0]), (byte)'\n', .. Base64UrlEncoder.DecodeBytes(parts[1])];
+            yield return
+            [
+                1, .. Base64UrlEncoder.DecodeBytes(parts[0]), (byte)'\n', .. Base64UrlEncoder.DecodeBytes(parts[1]),
+            ];
         }
     }
 }

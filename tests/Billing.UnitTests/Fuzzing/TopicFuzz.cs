@@ -24,8 +24,8 @@ public sealed partial class TopicFuzz
     // Of simulated time.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
-    /// <summary>Every record on a topic of commands is either a dead letter, with the reason for which it was refused, or processed; and
-    /// it is settled, whatever it holds.</summary>
+    /// <summary>Every record on a topic of commands is either a dead letter, with the reason for which it was refused,
+    /// or processed; and it is settled, whatever it holds.</summary>
     [Fact]
     public void A_record_on_a_request_topic_is_refused_with_a_reason_or_processed()
     {
@@ -54,7 +54,8 @@ public sealed partial class TopicFuzz
         }
     }
 
-    /// <summary>Every event is either applied, and the view then has the balance that it states, or leads to a look into the store.</summary>
+    /// <summary>Every event is either applied, and the view then has the balance that it states, or leads to a
+    /// look into the store.</summary>
     [Fact]
     public void A_record_on_the_topic_of_events_never_gives_an_account_another_balance_than_the_one_it_states()
     {
@@ -82,22 +83,38 @@ public sealed partial class TopicFuzz
     [Fact]
     public void A_dead_letter_is_shown_without_control_characters()
     {
-        new Fuzz("dead-letters", [.. Corpus.Commands, .. Corpus.Events], [.. Corpus.Words, "billing-dead-topic", "billing.events"], tries: 10_000).Run(value =>
+        new Fuzz(
+            "dead-letters", [.. Corpus.Commands, .. Corpus.Events],
+            [.. Corpus.Words, "billing-dead-topic", "billing.events"], tries: 10_000).Run(value =>
         {
             var at = value.Length / 3;
-            var headers = new Headers { { DeadLetterPublisher.ReasonHeader, value[..at] }, { DeadLetterPublisher.TruncatedHeader, value[at..(2 * at)] } };
-            headers.Add(DeadLetterPublisher.TopicHeader, value.Length % 2 == 0 ? Encoding.UTF8.GetBytes(Topics.Events) : value[(2 * at)..]);
+            var headers = new Headers
+            {
+                { DeadLetterPublisher.ReasonHeader, value[..at] },
+                { DeadLetterPublisher.TruncatedHeader, value[at..(2 * at)] },
+            };
+            headers.Add(
+                DeadLetterPublisher.TopicHeader,
+                value.Length % 2 == 0 ? Encoding.UTF8.GetBytes(Topics.Events) : value[(2 * at)..]);
             headers.Add(Encoding.Latin1.GetString(value[..Math.Min(at, 20)]), value);
             var letter = DeadLetter.Of(new ConsumeResult<byte[], byte[]>
             {
                 Topic = Topics.DeadLetters,
-                Message = new Message<byte[], byte[]> { Key = value[at..], Value = value, Headers = headers, Timestamp = new Timestamp(Time(value), TimestampType.CreateTime) },
+                Message = new Message<byte[], byte[]>
+                {
+                    Key = value[at..],
+                    Value = value,
+                    Headers = headers,
+                    Timestamp = new Timestamp(Time(value), TimestampType.CreateTime),
+                },
             });
             var decoded = DeadLetterText.TryDecode(letter, out var text);
             string[] shown =
             [
-                text, DeadLetterText.Time(letter), DeadLetterText.Origin(letter), DeadLetterText.Size(letter), UntrustedText.Printable(letter.Reason), DeadLetterText.OfBytes(letter.Key),
-                UntrustedText.Printable(letter.ReplayedFrom ?? ""), .. letter.Headers.Select(h => UntrustedText.Printable(h.Key) + DeadLetterText.OfBytes(h.Value)),
+                text, DeadLetterText.Time(letter), DeadLetterText.Origin(letter), DeadLetterText.Size(letter),
+                UntrustedText.Printable(letter.Reason), DeadLetterText.OfBytes(letter.Key),
+                UntrustedText.Printable(letter.ReplayedFrom ?? ""),
+                .. letter.Headers.Select(h => UntrustedText.Printable(h.Key) + DeadLetterText.OfBytes(h.Value)),
                 .. DeadLetterText.Dump(letter.Value!),
             ];
             Assert.DoesNotContain(shown, line => line.Replace("\n", "", StringComparison.Ordinal).Any(char.IsControl));
@@ -127,7 +144,10 @@ public sealed partial class TopicFuzz
             _scheduler = new Scheduler(dice);
             _platform = new Platform(
                 _scheduler, dice,
-                new Settings(Proxies: 1, PaymentBackends: 1, BalanceBackends: 1, Partitions: 1, BatchMax: 100, InFlightMax: Settings.InFlightUsual, CachedAccountsMax: 1_000, Jitter: false, LatencyMs: 1, Seed: 2),
+                new Settings(
+                    Proxies: 1, PaymentBackends: 1, BalanceBackends: 1, Partitions: 1,
+                    BatchMax: 100, InFlightMax: Settings.InFlightUsual,
+                    CachedAccountsMax: 1_000, Jitter: false, LatencyMs: 1, Seed: 2),
                 new Trace(_scheduler, keepsLines: false));
             Pass(() => _platform.Backends.All(backend => backend.Tracked >= 0));
         }
@@ -140,13 +160,17 @@ public sealed partial class TopicFuzz
             var (topic, key, version) = Placed(value);
             var expected = !WireFormat.TryReadCommand(value, version, out var command, out var refusal) ? refusal
                 : WireFormat.RoutingError(command!, topic, key!);
-            if (expected is null && command!.RequestCase is Command.RequestOneofCase.Statement or Command.RequestOneofCase.BalanceAt)
+            if (expected is null
+                && command!.RequestCase is Command.RequestOneofCase.Statement or Command.RequestOneofCase.BalanceAt)
             {
                 // Statements and balances of the past are read with SQL, which the model of the event store has not.
                 return "of the past";
             }
             var log = _platform.Brokers.Find(topic)![0];
-            var headers = new Headers { { WireFormat.VersionHeader, version }, { "traceparent", value[..Math.Min(value.Length, 55)] } };
+            var headers = new Headers
+            {
+                { WireFormat.VersionHeader, version }, { "traceparent", value[..Math.Min(value.Length, 55)] },
+            };
             log.Append(new StoredRecord(key, value, headers, DateTime.UnixEpoch));
 
             var group = _platform.Brokers.Group(Topics.AllPayments.Contains(topic) ? Groups.Payments : Groups.Balances);
@@ -164,16 +188,23 @@ public sealed partial class TopicFuzz
             var all = _platform.Brokers.Find(Topics.DeadLetters)![0].All;
             var letters = all.Skip(_letters).ToList();
             _letters = all.Count;
-            var reasons = letters.ConvertAll(letter => Encoding.UTF8.GetString(letter.Headers.GetLastBytes(DeadLetterPublisher.ReasonHeader)));
+            var reasons = letters.ConvertAll(
+                letter => Encoding.UTF8.GetString(letter.Headers.GetLastBytes(DeadLetterPublisher.ReasonHeader)));
             Assert.Equal(expected is null ? [] : [Cut(expected)], reasons);
             foreach (var letter in letters)
             {
                 var read = DeadLetter.Of(new ConsumeResult<byte[], byte[]>
                 {
                     Topic = Topics.DeadLetters,
-                    Message = new Message<byte[], byte[]> { Key = letter.Key!, Value = letter.Value!, Headers = letter.Headers },
+                    Message = new Message<byte[], byte[]>
+                    {
+                        Key = letter.Key!,
+                        Value = letter.Value!,
+                        Headers = letter.Headers,
+                    },
                 });
-                Assert.Equal((log.Partition.Topic, $"{log.End - 1}", null), (read.Topic, read.Offset, read.TruncatedFrom));
+                Assert.Equal(
+                    (log.Partition.Topic, $"{log.End - 1}", null), (read.Topic, read.Offset, read.TruncatedFrom));
                 Assert.Equal(key, read.Key);
                 Assert.Equal(value, read.Value);
                 Assert.Equal(["billing-wire", "traceparent"], read.Headers.Select(header => header.Key));
@@ -189,8 +220,8 @@ public sealed partial class TopicFuzz
             Assert.True(until(), "It is never settled.");
         }
 
-        /// <summary>Where the record goes follows from its bytes, so that they are all that a finding needs. Most go where they belong.
-        /// </summary>
+        /// <summary>Where the record goes follows from its bytes, so that they are all that a finding needs.
+        /// Most go where they belong.</summary>
         private static (string Topic, byte[]? Key, byte[] Version) Placed(byte[] value)
         {
             var hash = value.Aggregate(17u, (sum, b) => (sum * 31) + b);

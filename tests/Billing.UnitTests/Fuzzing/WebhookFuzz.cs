@@ -16,8 +16,10 @@ public sealed class WebhookFuzz
 
     private static readonly string[] Words =
     [
-        "HTTP/1.1 ", "HTTP/1.0 ", "HTTP/2.0 ", " OK", "\r\n", "\r\n\r\n", "\n", "\0", "\x1b[2J", "\u00c2\u009b31m", ": ", "Retry-After: ", "Content-Length: ", "Transfer-Encoding: chunked\r\n",
-        "Location: http://127.0.0.1:1/", "Set-Cookie: a=b", "Content-Encoding: gzip", "Connection: Upgrade", "100", "101", "200", "410", "429", "503", "99999999999", "-1", "ffffffffffffffff",
+        "HTTP/1.1 ", "HTTP/1.0 ", "HTTP/2.0 ", " OK", "\r\n", "\r\n\r\n", "\n", "\0", "\x1b[2J", "\u00c2\u009b31m",
+        ": ", "Retry-After: ", "Content-Length: ", "Transfer-Encoding: chunked\r\n",
+        "Location: http://127.0.0.1:1/", "Set-Cookie: a=b", "Content-Encoding: gzip", "Connection: Upgrade", "100",
+        "101", "200", "410", "429", "503", "99999999999", "-1", "ffffffffffffffff",
         "Sat, 28 Nov 9999 00:00:00 GMT", "Thu, 01 Jan 1970 00:00:00 GMT",
     ];
 
@@ -25,11 +27,15 @@ public sealed class WebhookFuzz
     [
         .. new[]
         {
-            "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.0 500 Internal Server Error\r\n\r\n", "HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "HTTP/1.1 204 No Content\r\n\r\n",
+            "HTTP/1.0 500 Internal Server Error\r\n\r\n", "HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n",
             "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 120\r\nContent-Length: 0\r\n\r\n",
-            "HTTP/1.1 503 Service Unavailable\r\nRetry-After: Sat, 28 Nov 2026 10:00:00 GMT\r\nContent-Length: 0\r\n\r\n",
-            "HTTP/1.1 307 Temporary Redirect\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 202 Accepted\r\n\r\n",
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"a\"\r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 503 Service Unavailable\r\nRetry-After: Sat, 28 Nov 2026 10:00:00 "
+                + "GMT\r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 307 Temporary Redirect\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 202 Accepted\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+            "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"a\"\r\nContent-Length: 0\r\n\r\n",
         }.Select(Encoding.Latin1.GetBytes),
     ];
 
@@ -39,7 +45,11 @@ public sealed class WebhookFuzz
         using var listener = new Socket(SocketType.Stream, ProtocolType.Tcp);
         listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
         listener.Listen();
-        var receiver = new ReceiverOptions { Url = $"http://127.0.0.1:{((IPEndPoint)listener.LocalEndPoint!).Port}/events", Secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" };
+        var receiver = new ReceiverOptions
+        {
+            Url = $"http://127.0.0.1:{((IPEndPoint)listener.LocalEndPoint!).Port}/events",
+            Secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+        };
         var options = new WebhookOptions { AllowedNetworks = "127.0.0.0/8", Timeout = TimeSpan.FromMinutes(5) };
         await new Fuzz("webhooks", Answers, Words, tries: 1_000).RunAsync(async input =>
         {
@@ -53,7 +63,10 @@ public sealed class WebhookFuzz
             {
                 return "taken";
             }
-            Assert.True(Reasons.Contains(failure.Reason) || (failure.Reason.Length == 3 && failure.Reason.All(char.IsAsciiDigit)), failure.Reason);
+            Assert.True(
+                Reasons.Contains(failure.Reason)
+                    || (failure.Reason.Length == 3 && failure.Reason.All(char.IsAsciiDigit)),
+                failure.Reason);
             Assert.DoesNotContain(failure.Text, char.IsControl);
             Assert.InRange(failure.Text.Length, 1, 1_000);
             return $"{failure.Reason} {failure.RetryAfter is not null} {failure.IsGone}";
@@ -89,7 +102,9 @@ public sealed class WebhookFuzz
         var buffer = new byte[8_192];
         try
         {
-            for (int length = 0, read = 1; read > 0 && !Encoding.ASCII.GetString(buffer, 0, length).EndsWith(Body, StringComparison.Ordinal); length += read)
+            for (int length = 0, read = 1; read > 0
+                && !Encoding.ASCII.GetString(buffer, 0, length)
+                    .EndsWith(Body, StringComparison.Ordinal); length += read)
             {
                 read = await connection.ReceiveAsync(buffer.AsMemory(length));
             }

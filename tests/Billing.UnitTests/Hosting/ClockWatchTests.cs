@@ -71,7 +71,9 @@ public sealed class ClockWatchTests : IDisposable
 
         Assert.False(watching.IsCompleted);
         Assert.Equal(right + _wall.GetElapsedTime(start), _time.GetUtcNow(), TimeSpan.FromMilliseconds(200));
-        Assert.Contains("machine " + Environment.MachineName, Assert.Single(_log.Collector.GetSnapshot()).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "machine " + Environment.MachineName,
+            Assert.Single(_log.Collector.GetSnapshot()).Message, StringComparison.Ordinal);
         Assert.Null(_watch.NotReadyReason);
     }
 
@@ -127,7 +129,8 @@ public sealed class ClockWatchTests : IDisposable
 
         Assert.False(watching.IsCompleted);
         Assert.Equal(right + _wall.GetElapsedTime(start), _time.GetUtcNow(), TimeSpan.FromMilliseconds(200));
-        Assert.Equal(right + _wall.GetElapsedTime(start), _time.AgreedClock().GetUtcNow(), TimeSpan.FromMilliseconds(200));
+        Assert.Equal(
+            right + _wall.GetElapsedTime(start), _time.AgreedClock().GetUtcNow(), TimeSpan.FromMilliseconds(200));
         Assert.Null(_watch.NotReadyReason);
     }
 
@@ -135,7 +138,9 @@ public sealed class ClockWatchTests : IDisposable
     {
         foreach (var clock in clocks)
         {
-            _time.Hear(clock, _wall.GetUtcNow() + ahead, TimeSpan.FromMilliseconds(1), _wall.GetTimestamp(), _wall.GetTimestamp());
+            _time.Hear(
+                clock, _wall.GetUtcNow() + ahead, TimeSpan.FromMilliseconds(1),
+                _wall.GetTimestamp(), _wall.GetTimestamp());
         }
     }
 }

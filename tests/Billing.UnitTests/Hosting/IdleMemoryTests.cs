@@ -10,7 +10,8 @@ public sealed class IdleMemoryTests
     {
         const long mib = 1 << 20;
         var time = new ManualTime();
-        var allocated = new Queue<long>([0, 100 * mib, 200 * mib, 201 * mib, 202 * mib, 300 * mib, 301 * mib, 301 * mib]);
+        var allocated = new Queue<long>(
+            [0, 100 * mib, 200 * mib, 201 * mib, 202 * mib, 300 * mib, 301 * mib, 301 * mib]);
         var collectedAt = new List<long>();
         var read = new TaskCompletionSource();
         using var supervisor = Supervision.New();

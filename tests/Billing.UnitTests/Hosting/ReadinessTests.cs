@@ -9,15 +9,19 @@ public sealed class ReadinessTests
 {
     [Fact]
     public async Task Readiness_lists_the_reasons_of_the_parts_that_are_not_ready() =>
-        Assert.Equal((503, "not ready: the view is being built; no brokers"), await GetAsync("/health/ready", "the view is being built", null, "no brokers"));
+        Assert.Equal(
+            (503, "not ready: the view is being built; no brokers"),
+            await GetAsync("/health/ready", "the view is being built", null, "no brokers"));
 
     [Fact]
-    public async Task Readiness_succeeds_when_all_parts_are_ready() => Assert.Equal((200, "ready"), await GetAsync("/health/ready", null, null));
+    public async Task Readiness_succeeds_when_all_parts_are_ready() =>
+        Assert.Equal((200, "ready"), await GetAsync("/health/ready", null, null));
 
     [Theory]
     [InlineData("/health/ready", "not ready: reading failed; the log says why")]
     [InlineData("/health/live", "not live: reading failed; the log says why")]
-    public async Task Health_checks_name_the_loop_that_failed_and_not_the_text_of_its_exception(string path, string expected)
+    public async Task Health_checks_name_the_loop_that_failed_and_not_the_text_of_its_exception(
+        string path, string expected)
     {
         var exitCode = Environment.ExitCode;
         using var supervisor = Supervision.New();
@@ -29,7 +33,8 @@ public sealed class ReadinessTests
     }
 
     [Fact]
-    public async Task A_process_that_is_not_ready_is_live() => Assert.Equal((200, "live"), await GetAsync("/health/live", "starting"));
+    public async Task A_process_that_is_not_ready_is_live() =>
+        Assert.Equal((200, "live"), await GetAsync("/health/live", "starting"));
 
     private static async Task<(int Status, string Text)> GetAsync(string path, params string?[] reasons)
     {
@@ -37,7 +42,8 @@ public sealed class ReadinessTests
         return await GetOfAsync(path, supervisor, reasons);
     }
 
-    private static async Task<(int Status, string Text)> GetOfAsync(string path, Supervisor supervisor, params string?[] reasons)
+    private static async Task<(int Status, string Text)> GetOfAsync(
+        string path, Supervisor supervisor, params string?[] reasons)
     {
         var builder = WebApplication.CreateSlimBuilder();
         builder.Logging.ClearProviders();

@@ -28,12 +28,16 @@ public sealed class RuleTests
 
     private static List<Rule> Constants => [.. DeclaredRules.OfConstants, .. BetweenServices];
 
-    public static TheoryData<string> All => [.. DeclaredRules.OfSettings.Select(one => one.Rule).Concat(Constants).Select(rule => rule.ToString())];
+    public static TheoryData<string> All =>
+    [
+        .. DeclaredRules.OfSettings.Select(one => one.Rule).Concat(Constants).Select(rule => rule.ToString()),
+    ];
 
     [Theory]
     [MemberData(nameof(All))]
     public void A_rule_holds_for_the_defaults(string rule) =>
-        Assert.True(DeclaredRules.OfSettings.Select(one => one.Rule).Concat(Constants).Single(one => one.ToString() == rule).Holds, rule);
+        Assert.True(DeclaredRules.OfSettings.Select(one => one.Rule).Concat(Constants)
+            .Single(one => one.ToString() == rule).Holds, rule);
 
     [Fact]
     public void The_rules_are_found()
@@ -47,23 +51,29 @@ public sealed class RuleTests
     [InlineData(1, true, true)]
     [InlineData(2, false, true)]
     [InlineData(3, false, false)]
-    public void A_rule_is_broken_by_a_larger_value_and_a_strict_one_by_an_equal_value(int left, bool isLess, bool isAtMost)
+    public void A_rule_is_broken_by_a_larger_value_and_a_strict_one_by_an_equal_value(
+        int left, bool isLess, bool isAtMost)
     {
         Assert.Equal(isLess, Rule.Less(Quantity.Of("a", left), Quantity.Of("b", 2), "").Holds);
-        Assert.Equal(isAtMost, Rule.AtMost(Quantity.Of("a", TimeSpan.FromTicks(left)), Quantity.Of("b", TimeSpan.FromTicks(2)), "").Holds);
+        Assert.Equal(
+            isAtMost,
+            Rule.AtMost(Quantity.Of("a", TimeSpan.FromTicks(left)), Quantity.Of("b", TimeSpan.FromTicks(2)), "").Holds);
     }
 
     [Fact]
     public void A_rule_is_stated_with_its_names_its_values_and_its_reason()
     {
-        var rule = Rule.Less(Quantity.Of("a", TimeSpan.FromSeconds(90)), Quantity.Of("b", TimeSpan.FromMilliseconds(2.5)), "one follows the other");
+        var rule = Rule.Less(
+            Quantity.Of("a", TimeSpan.FromSeconds(90)),
+            Quantity.Of("b", TimeSpan.FromMilliseconds(2.5)), "one follows the other");
 
         Assert.Equal("a (90 s) must be less than b (2.5 ms): one follows the other.", rule.ToString());
         Assert.Equal(
             ["0 s", "1 ms", "1.5 s", "2 min", "3 h", "31 d", "-1 s", "7"],
             new object[]
             {
-                TimeSpan.Zero, TimeSpan.FromMilliseconds(1), TimeSpan.FromSeconds(1.5), TimeSpan.FromMinutes(2), TimeSpan.FromHours(3),
+                TimeSpan.Zero, TimeSpan.FromMilliseconds(1), TimeSpan.FromSeconds(1.5),
+                TimeSpan.FromMinutes(2), TimeSpan.FromHours(3),
                 TimeSpan.FromDays(31), TimeSpan.FromSeconds(-1), 7,
             }.Select(Quantity.Text));
     }
@@ -86,8 +96,8 @@ public sealed class RuleTests
             """
             # Times and limits that depend on one another
 
-            A service compares its settings when it starts. If two break a rule, it states the rule with both values, and ends
-            with exit code 2. The unit tests compare constants and defaults, the deployment tests what deploy/ states
+            A service compares its settings when it starts. If two break a rule, it states the rule with both values, and
+            ends with exit code 2. The unit tests compare constants and defaults, the deployment tests what deploy/ states
             (`DeployedTimes.cs`). `RuleTests` writes this page (`BILLING_WRITE_TIMES=1`). In brackets are the defaults.
 
             ## Settings
@@ -104,7 +114,8 @@ public sealed class RuleTests
     {
         var line = "-";
         var sentence = $"{rule.Left} {(rule.IsStrict ? '<' : '≤')} {rule.Right}: {rule.Reason}."
-            .Replace("Billing:", "", StringComparison.Ordinal).Replace("the default of ", "default ", StringComparison.Ordinal);
+            .Replace("Billing:", "", StringComparison.Ordinal)
+            .Replace("the default of ", "default ", StringComparison.Ordinal);
         foreach (var word in sentence.Split(' '))
         {
             if (line.Length + 1 + word.Length > LineMax)

@@ -14,7 +14,8 @@ public sealed class SettingBoundsTests
     public void Every_setting_that_is_a_time_has_bounds() => Assert.Empty(
         from settings in DeclaredRules.Settings
         from property in settings.Type.GetProperties()
-        where property.PropertyType == typeof(TimeSpan) && property.SetMethod is not null && property.GetCustomAttribute<TimeRangeAttribute>() is null
+        where property.PropertyType == typeof(TimeSpan) && property.SetMethod is not null
+            && property.GetCustomAttribute<TimeRangeAttribute>() is null
         select $"{settings.Section}:{property.Name}");
 
     [Fact]
@@ -34,12 +35,17 @@ public sealed class SettingBoundsTests
 
         Assert.Empty(Problems(bound, Moved(bound, bound.Range.Minimum, isExclusive ? 1 : 0)));
         Assert.Empty(Problems(bound, Moved(bound, bound.Range.Maximum, 0)));
-        object?[] values = [Moved(bound, bound.Range.Minimum, isExclusive ? 0 : -1), Moved(bound, bound.Range.Maximum, 1)];
+        object?[] values =
+        [
+            Moved(bound, bound.Range.Minimum, isExclusive ? 0 : -1), Moved(bound, bound.Range.Maximum, 1),
+        ];
         foreach (var beyond in values.OfType<object>())
         {
             var expected = bound.Range.ErrorMessage ?? (isExclusive
-                ? $"must be above {Text(bound.Range.Minimum)} and at most {Text(bound.Range.Maximum)}; it is {Quantity.Text(beyond)}."
-                : $"must be between {Text(bound.Range.Minimum)} and {Text(bound.Range.Maximum)}; it is {Quantity.Text(beyond)}.");
+                ? $"must be above {Text(bound.Range.Minimum)} and at most {Text(bound.Range.Maximum)}; "
+                    + $"it is {Quantity.Text(beyond)}."
+                : $"must be between {Text(bound.Range.Minimum)} and {Text(bound.Range.Maximum)}; "
+                    + $"it is {Quantity.Text(beyond)}.");
             Assert.Equal($"{name} {expected}", Assert.Single(Problems(bound, beyond)));
         }
     }
@@ -52,7 +58,8 @@ public sealed class SettingBoundsTests
         select ($"{settings.Section}:{property.Name}", settings.Type, property, range);
 
     // The problems of the one setting: other values have their defaults, so that a rule between two may be broken.
-    private static IEnumerable<string> Problems((string Name, Type Type, PropertyInfo Property, RangeAttribute Range) bound, object? value)
+    private static IEnumerable<string> Problems(
+        (string Name, Type Type, PropertyInfo Property, RangeAttribute Range) bound, object? value)
     {
         var options = Activator.CreateInstance(bound.Type)!;
         if (value is not null)
@@ -64,7 +71,8 @@ public sealed class SettingBoundsTests
     }
 
     // Null if the type of the setting has no such value.
-    private static object? Moved((string Name, Type Type, PropertyInfo Property, RangeAttribute Range) bound, object limit, int by)
+    private static object? Moved(
+        (string Name, Type Type, PropertyInfo Property, RangeAttribute Range) bound, object limit, int by)
     {
         if (limit is TimeSpan time)
         {
@@ -73,7 +81,8 @@ public sealed class SettingBoundsTests
         var (type, number) = (bound.Property.PropertyType, Convert.ToDecimal(limit, CultureInfo.InvariantCulture));
         return type == typeof(short) && number + by > short.MaxValue
             ? null
-            : Convert.ChangeType(number + (type == typeof(double) ? by / 1000m : by), type, CultureInfo.InvariantCulture);
+            : Convert.ChangeType(
+                number + (type == typeof(double) ? by / 1000m : by), type, CultureInfo.InvariantCulture);
     }
 
     private static string Text(object limit) =>

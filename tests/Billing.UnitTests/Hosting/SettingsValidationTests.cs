@@ -13,7 +13,10 @@ namespace Billing.UnitTests.Hosting;
 public sealed class SettingsValidationTests
 {
     private static readonly Assembly[] Assemblies =
-        [typeof(KafkaOptions).Assembly, typeof(ProxyOptions).Assembly, typeof(BackendOptions).Assembly, typeof(BillingClientOptions).Assembly];
+        [
+            typeof(KafkaOptions).Assembly, typeof(ProxyOptions).Assembly,
+            typeof(BackendOptions).Assembly, typeof(BillingClientOptions).Assembly,
+        ];
 
     [Fact]
     public void Every_section_of_a_service_is_known() => Assert.Empty(
@@ -41,11 +44,13 @@ public sealed class SettingsValidationTests
     [InlineData("Billing:Kafka:Topics:Payments")]
     public void An_unknown_setting_is_named_with_those_of_its_section(string setting)
     {
-        var e = Assert.Throws<OptionsValidationException>(() => Kafka((setting, "a:1"), ("Billing:Kafka:BootstrapServers", "a:1")));
+        var e = Assert.Throws<OptionsValidationException>(
+            () => Kafka((setting, "a:1"), ("Billing:Kafka:BootstrapServers", "a:1")));
 
         var failure = Assert.Single(e.Failures);
         var key = string.Join(':', setting.Split(':').Take(3));
-        Assert.StartsWith(key + " is not a setting; Billing:Kafka has BootstrapServers, ", failure, StringComparison.Ordinal);
+        Assert.StartsWith(
+            key + " is not a setting; Billing:Kafka has BootstrapServers, ", failure, StringComparison.Ordinal);
         Assert.Contains(", Properties.", failure, StringComparison.Ordinal);
     }
 
@@ -53,9 +58,12 @@ public sealed class SettingsValidationTests
     public void An_unknown_section_is_named_with_the_others()
     {
         var e = Assert.Throws<OptionsValidationException>(() => SettingsValidation.RefuseUnknownSections(
-            Configuration(("Billing:Kafak:BootstrapServers", "a:1"), ("Billing:Kafka:BootstrapServers", "a:1"), ("Logging:LogLevel:Default", "Debug"))));
+            Configuration(
+                ("Billing:Kafak:BootstrapServers", "a:1"),
+                ("Billing:Kafka:BootstrapServers", "a:1"), ("Logging:LogLevel:Default", "Debug"))));
 
-        Assert.StartsWith("Billing:Kafak is not a setting; Billing has Admin, ", Assert.Single(e.Failures), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "Billing:Kafak is not a setting; Billing has Admin, ", Assert.Single(e.Failures), StringComparison.Ordinal);
     }
 
     private static KafkaOptions Kafka(params (string Key, string Value)[] settings)
@@ -66,7 +74,9 @@ public sealed class SettingsValidationTests
         return provider.GetRequiredService<IOptions<KafkaOptions>>().Value;
     }
 
-    private static IConfiguration Configuration(params (string Key, string Value)[] settings) => new ConfigurationBuilder()
-        .AddInMemoryCollection(settings.DistinctBy(s => s.Key, StringComparer.OrdinalIgnoreCase).Select(s => KeyValuePair.Create(s.Key, (string?)s.Value)))
-        .Build();
+    private static IConfiguration Configuration(params (string Key, string Value)[] settings) =>
+        new ConfigurationBuilder()
+            .AddInMemoryCollection(settings.DistinctBy(s => s.Key, StringComparer.OrdinalIgnoreCase)
+                .Select(s => KeyValuePair.Create(s.Key, (string?)s.Value)))
+            .Build();
 }

@@ -111,7 +111,8 @@ public sealed class SteadyTimeTests : IDisposable
         using var services = new ServiceCollection().AddServiceTime().AddServiceTime().BuildServiceProvider();
         var time = Assert.IsType<SteadyTime>(Assert.Single(services.GetServices<TimeProvider>()));
         Assert.Same(TimeProvider.System, time.WallClock());
-        using var registered = new ServiceCollection().AddSingleton<TimeProvider>(_inner).AddServiceTime().BuildServiceProvider();
+        using var registered = new ServiceCollection().AddSingleton<TimeProvider>(_inner).AddServiceTime()
+            .BuildServiceProvider();
         Assert.Same(_inner, Assert.Single(registered.GetServices<TimeProvider>()));
         Assert.Same(_inner, _inner.WallClock());
     }

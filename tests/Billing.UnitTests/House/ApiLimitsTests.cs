@@ -35,7 +35,8 @@ public sealed partial class ApiLimitsTests
 
     [Theory]
     [MemberData(nameof(Rows))]
-    public void The_rules_accept_and_refuse_the_values_of_a_field(string methods, string field, string accepted, string refused)
+    public void The_rules_accept_and_refuse_the_values_of_a_field(
+        string methods, string field, string accepted, string refused)
     {
         foreach (var method in MethodsOf(methods))
         {
@@ -55,7 +56,9 @@ public sealed partial class ApiLimitsTests
     public void Every_method_is_on_the_page()
     {
         var text = string.Join('\n', Page);
-        Assert.All(BillingReflection.Descriptor.Services.SelectMany(service => service.Methods), method => Assert.Contains(method.Name, text, StringComparison.Ordinal));
+        Assert.All(
+            BillingReflection.Descriptor.Services.SelectMany(service => service.Methods),
+            method => Assert.Contains(method.Name, text, StringComparison.Ordinal));
     }
 
     private static FieldViolation? Check(string method, string field, string value)
@@ -70,11 +73,13 @@ public sealed partial class ApiLimitsTests
         {
             request[id] = "01234567-89ab-cdef-0123-456789abcdef";
         }
-        if (type.Fields.InDeclarationOrder().FirstOrDefault(f => IsOurs(f) && f.MessageType == Money.Descriptor) is { } money)
+        if (type.Fields.InDeclarationOrder()
+            .FirstOrDefault(f => IsOurs(f) && f.MessageType == Money.Descriptor) is { } money)
         {
             request[money.Name] = new JsonObject { ["currency_code"] = "USD", ["units"] = 1 };
         }
-        foreach (var status in type.Fields.InDeclarationOrder().Where(f => f.FieldType == FieldType.Enum && f.EnumType.Name == nameof(AccountStatus)))
+        foreach (var status in type.Fields.InDeclarationOrder()
+            .Where(f => f.FieldType == FieldType.Enum && f.EnumType.Name == nameof(AccountStatus)))
         {
             request[status.Name] = 1;
         }
@@ -102,7 +107,8 @@ public sealed partial class ApiLimitsTests
         ]);
 
     // Not a message of protobuf's own, such as a time.
-    private static bool IsOurs(FieldDescriptor field) => field.FieldType == FieldType.Message && field.MessageType.File == BillingReflection.Descriptor;
+    private static bool IsOurs(FieldDescriptor field) =>
+        field.FieldType == FieldType.Message && field.MessageType.File == BillingReflection.Descriptor;
 
     private static string[] MethodsOf(string names) => names == "all"
         ? [.. Requests.Keys]
@@ -119,7 +125,9 @@ public sealed partial class ApiLimitsTests
             : match.Groups[2].Value),
     ];
 
-    [GeneratedRegex(@"^`(?<field>[a-z_.]+)` \((?<methods>[^)]+)\): .*? Accepted: (?<accepted>.*?)\.(?: Refused: (?<refused>.*)\.)?$")]
+    [GeneratedRegex(
+        @"^`(?<field>[a-z_.]+)` \((?<methods>[^)]+)\): .*? Accepted: (?<accepted>.*?)\.(?: Refused: "
+        + @"(?<refused>.*)\.)?$")]
     private static partial Regex Limit();
 
     [GeneratedRegex("(?:([0-9]+) × )?`([^`]+)`")]

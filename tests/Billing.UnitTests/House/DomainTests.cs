@@ -3,12 +3,13 @@ using Billing.Backends.Domain;
 
 namespace Billing.UnitTests.House;
 
-/// <summary>The domain is pure: its decisions depend only on its arguments, and it references no brokers, stores or servers.
-/// </summary>
+/// <summary>The domain is pure: its decisions depend only on its arguments, and it references no brokers,
+/// stores or servers.</summary>
 public sealed class DomainTests
 {
     private const BindingFlags Everything =
-        BindingFlags.Public | BindingFlags.NonPublic | BindingFlags.Instance | BindingFlags.Static | BindingFlags.DeclaredOnly;
+        BindingFlags.Public | BindingFlags.NonPublic | BindingFlags.Instance | BindingFlags.Static
+        | BindingFlags.DeclaredOnly;
 
     [Fact]
     public void The_files_of_the_domain_import_only_allowed_namespaces() => Assert.Empty(
@@ -28,7 +29,8 @@ public sealed class DomainTests
     }
 
     private static bool IsAllowed(string name) =>
-        name is "System" or "Billing.Backends.Domain" or "Billing.V1" or "Billing.Contracts" || name.StartsWith("System.", StringComparison.Ordinal);
+        name is "System" or "Billing.Backends.Domain" or "Billing.V1" or "Billing.Contracts"
+        || name.StartsWith("System.", StringComparison.Ordinal);
 
     private static IEnumerable<Type> Mentioned(Type type)
     {

@@ -2,7 +2,8 @@ using Billing.Cli.Mutants;
 
 namespace Billing.UnitTests.House;
 
-/// <summary>The bugs that `./billing mutants` plants: a change of the sources must not leave one without its place.</summary>
+/// <summary>The bugs that `./billing mutants` plants: a change of the sources must not leave one
+/// without its place.</summary>
 public sealed class MutantTests
 {
     [Fact]

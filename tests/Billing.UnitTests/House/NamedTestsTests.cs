@@ -2,8 +2,8 @@ using System.Text.RegularExpressions;
 
 namespace Billing.UnitTests.House;
 
-/// <summary>The tests that the documentation names exist, so that a renamed test does not leave a table of guarantees without proof.
-/// </summary>
+/// <summary>The tests that the documentation names exist, so that a renamed test does not leave a table of
+/// guarantees without proof.</summary>
 public sealed partial class NamedTestsTests
 {
     private static readonly string[] Methods =
@@ -14,12 +14,16 @@ public sealed partial class NamedTestsTests
            select $".{Path.GetFileNameWithoutExtension(file)}.{method.Groups["name"].Value}",
     ];
 
-    public static TheoryData<string> Pages => [.. Repository.Files("docs", "*.md").Append("README.md").Append("CONTRIBUTING.md")];
+    public static TheoryData<string> Pages =>
+    [
+        .. Repository.Files("docs", "*.md").Append("README.md").Append("CONTRIBUTING.md"),
+    ];
 
     [Theory]
     [MemberData(nameof(Pages))]
     public void Every_test_that_a_page_names_exists(string page) => Assert.DoesNotContain(
-        Repository.Lines(page).SelectMany(line => TestName().Matches(line)).Select(match => match.Groups["name"].Value), name => !Exists(name));
+        Repository.Lines(page).SelectMany(line => TestName().Matches(line)).Select(match => match.Groups["name"].Value),
+        name => !Exists(name));
 
     [Fact]
     public void A_renamed_test_is_found()
@@ -28,7 +32,9 @@ public sealed partial class NamedTestsTests
         Assert.True(Exists("A_renamed_test_is_found"));
         Assert.False(Exists("A_renamed_test_is"));
         Assert.False(Exists("OtherTests.A_renamed_test_..."));
-        Assert.Contains("FailureTable.A_backend_killed_...", TestName().Matches("| `FailureTable.A_backend_killed_...` |").Select(match => match.Groups["name"].Value));
+        Assert.Contains(
+            "FailureTable.A_backend_killed_...",
+            TestName().Matches("| `FailureTable.A_backend_killed_...` |").Select(match => match.Groups["name"].Value));
     }
 
     private static bool Exists(string name)

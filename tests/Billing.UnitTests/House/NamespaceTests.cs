@@ -3,15 +3,17 @@ using System.Reflection.Emit;
 
 namespace Billing.UnitTests.House;
 
-/// <summary>Within a project, the references between namespaces form no cycles, so that a lower namespace can be read and used
-/// without the higher ones.</summary>
+/// <summary>Within a project, the references between namespaces form no cycles, so that a lower namespace can be read
+/// and used without the higher ones.</summary>
 public sealed class NamespaceTests
 {
     private const BindingFlags Everything =
-        BindingFlags.Public | BindingFlags.NonPublic | BindingFlags.Instance | BindingFlags.Static | BindingFlags.DeclaredOnly;
+        BindingFlags.Public | BindingFlags.NonPublic | BindingFlags.Instance | BindingFlags.Static
+        | BindingFlags.DeclaredOnly;
 
     private static readonly Dictionary<short, OpCode> OpCodesByValue = typeof(OpCodes)
-        .GetFields(BindingFlags.Public | BindingFlags.Static).Select(field => (OpCode)field.GetValue(null)!).ToDictionary(code => code.Value);
+        .GetFields(BindingFlags.Public | BindingFlags.Static).Select(field => (OpCode)field.GetValue(null)!)
+        .ToDictionary(code => code.Value);
 
     [Theory]
     [InlineData("Billing.Hosting")]
@@ -33,11 +35,13 @@ public sealed class NamespaceTests
     public void Namespaces_of_a_project_refer_to_each_other_in_one_direction(string assembly)
     {
         var uses = Assembly.Load(assembly).GetTypes()
-            .SelectMany(user => Mentioned(user).Where(used => used.Assembly == user.Assembly).Select(used => (User: user, Used: used)))
+            .SelectMany(user =>
+                Mentioned(user).Where(used => used.Assembly == user.Assembly).Select(used => (User: user, Used: used)))
             // Types of no namespace or of another's are the entry points of programs and types that compilers generate.
             .Where(use => IsOurs(use.User) && IsOurs(use.Used) && use.User.Namespace != use.Used.Namespace)
             .GroupBy(use => (From: use.User.Namespace!, To: use.Used.Namespace!))
-            .ToDictionary(uses => uses.Key, uses => uses.Select(use => $"{use.User.Name} uses {use.Used.Name}").First());
+            .ToDictionary(
+                uses => uses.Key, uses => uses.Select(use => $"{use.User.Name} uses {use.Used.Name}").First());
 
         var cycles = (
             from use in uses
@@ -79,7 +83,9 @@ public sealed class NamespaceTests
     }
 
     private static IEnumerable<Type> Parts(Type type) =>
-        type.HasElementType ? Parts(type.GetElementType()!) : type.IsGenericType ? type.GetGenericArguments().SelectMany(Parts).Append(type) : [type];
+        type.HasElementType ? Parts(type.GetElementType()!)
+            : type.IsGenericType ? type.GetGenericArguments().SelectMany(Parts).Append(type)
+            : [type];
 
     // The types in a method's instructions, and the declaring types of the members in them.
     private static IEnumerable<Type> Called(MethodBase method)
@@ -91,16 +97,22 @@ public sealed class NamespaceTests
         {
             var instruction = OpCodesByValue[code[at] == 0xFE ? (short)((code[at] << 8) | code[at + 1]) : code[at]];
             at += instruction.Size;
-            if (instruction.OperandType is OperandType.InlineMethod or OperandType.InlineField or OperandType.InlineType or OperandType.InlineTok)
+            if (instruction.OperandType is OperandType.InlineMethod or OperandType.InlineField or OperandType.InlineType
+                or OperandType.InlineTok)
             {
-                var member = method.Module.ResolveMember(BitConverter.ToInt32(code, at), typeArguments, methodArguments)!;
+                var member = method.Module.ResolveMember(
+                    BitConverter.ToInt32(code, at), typeArguments, methodArguments)!;
                 yield return member as Type ?? member.DeclaringType!;
-                foreach (var argument in member is MethodInfo { IsGenericMethod: true } generic ? generic.GetGenericArguments() : [])
+                foreach (var argument in member is MethodInfo { IsGenericMethod: true } generic
+                    ? generic.GetGenericArguments()
+                    : [])
                 {
                     yield return argument;
                 }
             }
-            at += instruction.OperandType == OperandType.InlineSwitch ? 4 * (1 + BitConverter.ToInt32(code, at)) : SizeOf(instruction.OperandType);
+            at += instruction.OperandType == OperandType.InlineSwitch
+                ? 4 * (1 + BitConverter.ToInt32(code, at))
+                : SizeOf(instruction.OperandType);
         }
     }
 

@@ -11,14 +11,17 @@ public sealed class PackageTests
     {
         Assert.Equal(
             [
-                "Grpc.Net.Client", "Grpc.StatusProto", "Microsoft.Extensions.Configuration.Binder", "Microsoft.Extensions.DependencyInjection.Abstractions",
-                "Microsoft.Extensions.Logging.Abstractions", "Microsoft.Extensions.Options", "Polly.Core", "System.Diagnostics.DiagnosticSource",
+                "Grpc.Net.Client", "Grpc.StatusProto", "Microsoft.Extensions.Configuration.Binder",
+                "Microsoft.Extensions.DependencyInjection.Abstractions",
+                "Microsoft.Extensions.Logging.Abstractions", "Microsoft.Extensions.Options",
+                "Polly.Core", "System.Diagnostics.DiagnosticSource",
             ],
             Named("src/Client/Billing.Client.csproj", "PackageReference"));
         Assert.Empty(Named("src/Client/Billing.Client.csproj", "FrameworkReference"));
         Assert.DoesNotContain(
             typeof(BillingClient).Assembly.GetReferencedAssemblies(),
-            assembly => assembly.Name!.StartsWith("Microsoft.AspNetCore", StringComparison.Ordinal) || assembly.Name == "Billing.Messaging");
+            assembly => assembly.Name!.StartsWith("Microsoft.AspNetCore", StringComparison.Ordinal)
+                || assembly.Name == "Billing.Messaging");
     }
 
     [Fact]
@@ -45,9 +48,12 @@ public sealed class PackageTests
 
         Assert.Equal(["README.md", "icon.png", "CHANGELOG.md"], packed);
         Assert.Equal("icon.png", Assert.Single(properties.Descendants("PackageIcon")).Value);
-        Assert.Contains("CHANGELOG.md", Assert.Single(properties.Descendants("PackageReleaseNotes")).Value, StringComparison.Ordinal);
+        Assert.Contains(
+            "CHANGELOG.md", Assert.Single(properties.Descendants("PackageReleaseNotes")).Value,
+            StringComparison.Ordinal);
         Assert.NotEmpty(properties.Descendants("PackageProjectUrl"));
-        Assert.Equal("\u0089PNG", System.Text.Encoding.Latin1.GetString(File.ReadAllBytes(Path.Combine(Repository.Root, "eng/icon.png")), 0, 4));
+        Assert.Equal("\u0089PNG", System.Text.Encoding.Latin1.GetString(
+            File.ReadAllBytes(Path.Combine(Repository.Root, "eng/icon.png")), 0, 4));
     }
 
     private static IEnumerable<string> Named(string project, string element) =>

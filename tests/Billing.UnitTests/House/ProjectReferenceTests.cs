@@ -30,7 +30,9 @@ public sealed class ProjectReferenceTests
     [InlineData("load/Cli", "Operator Simulation Measuring")]
     [InlineData("load/Rehearsal", "Cli")]
     public void A_project_references_only_the_allowed_projects(string project, string allowed) =>
-        Assert.Subset(allowed.Split(' ').ToHashSet(), References($"{project}/Billing.{project.Split('/')[1]}.csproj").ToHashSet());
+        Assert.Subset(
+            allowed.Split(' ').ToHashSet(),
+            References($"{project}/Billing.{project.Split('/')[1]}.csproj").ToHashSet());
 
     [Fact]
     public void Every_project_of_the_product_is_in_the_table() => Assert.Equal(
@@ -52,10 +54,12 @@ public sealed class ProjectReferenceTests
     [InlineData("load/Measuring/Billing.Measuring.csproj")]
     [InlineData("load/Cli/Billing.Cli.csproj")]
     public void The_projects_that_start_the_scenarios_do_not_reference_NBomber(string project) =>
-        Assert.DoesNotContain("NBomber\"", File.ReadAllText(Path.Combine(Repository.Root, project)), StringComparison.Ordinal);
+        Assert.DoesNotContain(
+            "NBomber\"", File.ReadAllText(Path.Combine(Repository.Root, project)), StringComparison.Ordinal);
 
     private static IEnumerable<string> References(string project) =>
-        ReferencedPaths(project).Where(path => !path.Contains("/polyfills/", StringComparison.Ordinal)).Select(path => path.Split('/')[^2]);
+        ReferencedPaths(project).Where(path => !path.Contains("/polyfills/", StringComparison.Ordinal))
+            .Select(path => path.Split('/')[^2]);
 
     private static IEnumerable<string> ReferencedPaths(string project) =>
         XDocument.Load(Path.Combine(Repository.Root, project)).Descendants("ProjectReference")

@@ -4,8 +4,9 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.UnitTests.House;
 
-/// <summary>The C# in the pages about the SDK, compiled against it as it stands there. What begins with using directives is a program or a class
-/// of its own; everything else is the body of a method that is given what the page speaks of.</summary>
+/// <summary>The C# in the pages about the SDK, compiled against it as it stands there. What begins with using
+/// directives is a program or a class of its own; everything else is the body of a method that is given what
+/// the page speaks of.</summary>
 public sealed partial class SnippetTests
 {
     private const string Given = """
@@ -41,13 +42,16 @@ public sealed partial class SnippetTests
     [InlineData("src/Client/README.md")]
     public async Task The_code_of_a_page_compiles(string page)
     {
-        var blocks = Block().Matches(await File.ReadAllTextAsync(Path.Combine(Repository.Root, page))).Select(block => block.Groups[1].Value).ToList();
+        var blocks = Block().Matches(await File.ReadAllTextAsync(Path.Combine(Repository.Root, page)))
+            .Select(block => block.Groups[1].Value).ToList();
         var methods = new StringBuilder(Usings).AppendLine("internal static class Snippets").AppendLine("{");
         foreach (var (number, block) in blocks.Index())
         {
-            if (block.StartsWith("using ", StringComparison.Ordinal) && !block.StartsWith("using var", StringComparison.Ordinal))
+            if (block.StartsWith("using ", StringComparison.Ordinal)
+                && !block.StartsWith("using var", StringComparison.Ordinal))
             {
-                await CompileAsync(page, Usings.Replace("using Billing.Client;\n", "", StringComparison.Ordinal) + block);
+                await CompileAsync(
+                    page, Usings.Replace("using Billing.Client;\n", "", StringComparison.Ordinal) + block);
             }
             else
             {
@@ -66,7 +70,9 @@ public sealed partial class SnippetTests
     [Theory]
     [InlineData("Match(accepted: _ => 1, rejected: _ => 2, unknown: _ => 3)", "PayAsync(payment)")]
     [InlineData("Match(accepted: _ => 1, declined: _ => 2, rejected: _ => 3)", "PayAsync(payment)")]
-    [InlineData("Match(accepted: _ => 1, rejected: _ => 2)", "RefundAsync(new Refund(payment.Account, payment.Id, payment.Amount))")]
+    [InlineData(
+        "Match(accepted: _ => 1, rejected: _ => 2)",
+        "RefundAsync(new Refund(payment.Account, payment.Id, payment.Amount))")]
     public async Task A_program_that_forgets_a_case_does_not_compile(string match, string call)
     {
         var result = await RunAsync($$"""
@@ -96,15 +102,19 @@ public sealed partial class SnippetTests
         try
         {
             await File.WriteAllTextAsync(Path.Combine(folder, "snippet.cs"), source);
-            var references = ((string)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES")!).Split(Path.PathSeparator).Select(path => $"-r:\"{path}\"");
+            var references = ((string)AppContext.GetData(
+                "TRUSTED_PLATFORM_ASSEMBLIES")!).Split(Path.PathSeparator).Select(path => $"-r:\"{path}\"");
             await File.WriteAllLinesAsync(
                 Path.Combine(folder, "options.rsp"),
                 [
-                    .. references, "-nostdlib", "-nologo", "-nullable:enable", "-langversion:latest", "-nowarn:CS1701,CS1702,CS0219,CS8321",
-                    source.Contains("class ", StringComparison.Ordinal) ? "-target:library" : "-target:exe", $"-out:\"{Path.Combine(folder, "snippet.dll")}\"",
+                    .. references, "-nostdlib", "-nologo", "-nullable:enable",
+                    "-langversion:latest", "-nowarn:CS1701,CS1702,CS0219,CS8321",
+                    source.Contains("class ", StringComparison.Ordinal) ? "-target:library" : "-target:exe",
+                    $"-out:\"{Path.Combine(folder, "snippet.dll")}\"",
                     Path.Combine(folder, "snippet.cs"),
                 ]);
-            return await ExternalTool.RunAsync(DotnetProgram.Launcher, ["exec", Compiler(), "-noconfig", $"@{Path.Combine(folder, "options.rsp")}"]);
+            return await ExternalTool.RunAsync(
+                DotnetProgram.Launcher, ["exec", Compiler(), "-noconfig", $"@{Path.Combine(folder, "options.rsp")}"]);
         }
         finally
         {
@@ -114,8 +124,10 @@ public sealed partial class SnippetTests
 
     private static string Compiler()
     {
-        var installed = Path.GetFullPath(Path.Combine(Path.GetDirectoryName(typeof(object).Assembly.Location)!, "../../../sdk"));
-        var compilers = Directory.Exists(installed) ? Directory.GetFiles(installed, "csc.dll", SearchOption.AllDirectories) : [];
+        var installed = Path.GetFullPath(
+            Path.Combine(Path.GetDirectoryName(typeof(object).Assembly.Location)!, "../../../sdk"));
+        var compilers =
+            Directory.Exists(installed) ? Directory.GetFiles(installed, "csc.dll", SearchOption.AllDirectories) : [];
         Assert.SkipWhen(compilers.Length == 0, $"no compiler is under {installed}");
         return compilers.Order(StringComparer.Ordinal).Last();
     }

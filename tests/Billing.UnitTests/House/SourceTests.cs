@@ -24,8 +24,10 @@ public sealed partial class SourceTests
         var misnamed =
             from file in files.SelectMany(file => file)
             where Path.GetDirectoryName(file) is not ("src/Client/Calls" or "src/Client/Streams")
-            let expected = "namespace Billing." + string.Join('.', Path.GetDirectoryName(file)!.Split('/').Skip(1)) + ";"
-            where Repository.Lines(file).FirstOrDefault(line => line.StartsWith("namespace ", StringComparison.Ordinal)) is { } line && line != expected
+            let expected = "namespace Billing."
+                + string.Join('.', Path.GetDirectoryName(file)!.Split('/').Skip(1)) + ";"
+            where Repository.Lines(file).FirstOrDefault(
+                line => line.StartsWith("namespace ", StringComparison.Ordinal)) is { } line && line != expected
             select $"{file}: not {expected}";
 
         Assert.Empty(misnamed);
@@ -52,40 +54,51 @@ public sealed partial class SourceTests
     [Fact]
     public void No_benchmark_is_sealed()
     {
-        var benchmarks = Repository.Files("load/Benchmarks", "*.cs").Where(file => Repository.Lines(file).Any(line => line.Trim() == "[Benchmark]")).ToList();
+        var benchmarks = Repository.Files("load/Benchmarks", "*.cs")
+            .Where(file => Repository.Lines(file).Any(line => line.Trim() == "[Benchmark]")).ToList();
         Assert.NotEmpty(benchmarks);
-        Assert.DoesNotContain(benchmarks, file => Repository.Lines(file).Any(line => line.StartsWith("public sealed class", StringComparison.Ordinal)));
+        Assert.DoesNotContain(benchmarks, file =>
+            Repository.Lines(file).Any(line => line.StartsWith("public sealed class", StringComparison.Ordinal)));
     }
 
     /// <summary>Other clients would write librdkafka's own lines to standard error.</summary>
     [Fact]
     public void Only_KafkaClients_builds_clients_of_Kafka() => Assert.Equal(
         ["src/Messaging/Kafka/Clients/KafkaClients.cs"],
-        Repository.Files("src", "*.cs").Concat(Repository.Files("load", "*.cs")).Concat(Repository.Files("tests", "*.cs"))
+        Repository.Files("src", "*.cs").Concat(Repository.Files("load", "*.cs"))
+            .Concat(Repository.Files("tests", "*.cs"))
             .Where(file => Repository.Lines(file).Any(line => ClientBuilder().IsMatch(line))));
 
-    /// <summary>Loops that set a pace, and retries with bounds of their own. Everything else waits with <see cref="Poll"/>.</summary>
+    /// <summary>Loops that set a pace, and retries with bounds of their own. Everything else waits with
+    /// <see cref="Poll"/>.</summary>
     private static readonly string[] Paced =
     [
-        "load/Chaos/AccountOperator.cs", "load/Chaos/Faults/BrokerFaults.cs", "load/Chaos/Faults/FaultInjector.cs", "load/Chaos/Faults/TopicFaults.cs",
-        "load/Chaos/Network/ServiceNetwork.cs", "load/Chaos/QueuedPayment.cs", "load/Chaos/ShardMover.cs", "load/Chaos/Soak.cs",
+        "load/Chaos/AccountOperator.cs", "load/Chaos/Faults/BrokerFaults.cs",
+        "load/Chaos/Faults/FaultInjector.cs", "load/Chaos/Faults/TopicFaults.cs",
+        "load/Chaos/Network/ServiceNetwork.cs", "load/Chaos/QueuedPayment.cs",
+        "load/Chaos/ShardMover.cs", "load/Chaos/Soak.cs",
         "load/Chaos/UntilAnsweredChannel.cs", "load/Cli/Background/Keeper.cs",
         "load/Cli/Setup/FileLock.cs", "load/Cli/Setup/Progress.cs", "load/Driver/OpenLoop.cs",
         "load/LocalStack/Postgres/LocalPostgres.cs", "load/LocalStack/Postgres/ReplicatedPostgres.cs",
-        "load/LocalStack/Processes/ChildProcess.cs", "load/LocalStack/Processes/LossyDisk.cs", "load/LocalStack/Processes/Poll.cs",
-        "load/Rpc/Rpcx/RpcxServer.cs", "load/Simulation/Services/BalanceBackendNode.cs", "load/Simulation/Services/WebhookNode.cs",
-        "load/Simulation/Store/ShardMover.cs", "load/Simulation/Store/StoreOperator.cs", "tests/Billing.UnitTests/Proxy/PaymentStreamTests.cs",
+        "load/LocalStack/Processes/ChildProcess.cs",
+        "load/LocalStack/Processes/LossyDisk.cs", "load/LocalStack/Processes/Poll.cs",
+        "load/Rpc/Rpcx/RpcxServer.cs", "load/Simulation/Services/BalanceBackendNode.cs",
+        "load/Simulation/Services/WebhookNode.cs",
+        "load/Simulation/Store/ShardMover.cs", "load/Simulation/Store/StoreOperator.cs",
+        "tests/Billing.UnitTests/Proxy/PaymentStreamTests.cs",
     ];
 
     [Fact]
     public void Nothing_but_Poll_waits_in_a_loop() => Assert.Equal(
         Paced,
-        Repository.Files("load", "*.cs").Concat(Repository.Files("tests", "*.cs")).Where(WaitsInLoop).Order(StringComparer.Ordinal));
+        Repository.Files("load", "*.cs").Concat(Repository.Files("tests", "*.cs")).Where(WaitsInLoop)
+            .Order(StringComparer.Ordinal));
 
     private static bool WaitsInLoop(string file)
     {
         var lines = Repository.Lines(file);
-        return Enumerable.Range(0, lines.Length).Any(i => Wait().IsMatch(lines[i]) && HeadersOf(lines, i).Any(header => Loop().IsMatch(header)));
+        return Enumerable.Range(0, lines.Length)
+            .Any(i => Wait().IsMatch(lines[i]) && HeadersOf(lines, i).Any(header => Loop().IsMatch(header)));
     }
 
     // The line itself, and what stands in front of each brace that encloses it.

@@ -19,18 +19,24 @@ public sealed partial class WireProtocolTests
 
     private static readonly string[] Page = Repository.Lines("docs/wire-protocol.md");
 
-    private static readonly List<string> Quoted = [.. Page.SelectMany(line => Quotation().Matches(line)).Select(m => m.Groups[1].Value)];
+    private static readonly List<string> Quoted =
+    [
+        .. Page.SelectMany(line => Quotation().Matches(line)).Select(m => m.Groups[1].Value),
+    ];
 
     [Fact]
     public void The_page_names_exactly_the_existing_topics() => Assert.Equal(
-        Topics.AllRequests.Append(Topics.Events).Append(Topics.DeadLetters).Append(Topics.Clocks).Append(Topics.ReplyPrefix).Order(StringComparer.Ordinal),
-        Quoted.Where(text => TopicName().IsMatch(text) && text != "billing.v1").Distinct().Order(StringComparer.Ordinal));
+        Topics.AllRequests.Append(Topics.Events).Append(Topics.DeadLetters).Append(Topics.Clocks)
+            .Append(Topics.ReplyPrefix).Order(StringComparer.Ordinal),
+        Quoted.Where(text => TopicName().IsMatch(text) && text != "billing.v1").Distinct()
+            .Order(StringComparer.Ordinal));
 
     [Fact]
     public void The_page_names_exactly_the_existing_headers_and_groups()
     {
         var headers = typeof(DeadLetterPublisher).GetFields(BindingFlags.Public | BindingFlags.Static)
-            .Where(f => f.Name.EndsWith("Header", StringComparison.Ordinal)).Select(f => (string)f.GetRawConstantValue()!)
+            .Where(f => f.Name.EndsWith("Header", StringComparison.Ordinal))
+            .Select(f => (string)f.GetRawConstantValue()!)
             .Append(DeadLetterReplay.ReplayedFromHeader).Append(WireFormat.VersionHeader);
 
         Assert.Equal(
@@ -42,7 +48,8 @@ public sealed partial class WireProtocolTests
     [Fact]
     public void The_reasons_on_the_page_are_constants_of_the_contract()
     {
-        var reasons = typeof(ErrorReasons).GetFields().Select(f => (string)f.GetRawConstantValue()!).ToHashSet(StringComparer.Ordinal);
+        var reasons = typeof(ErrorReasons).GetFields().Select(f => (string)f.GetRawConstantValue()!)
+            .ToHashSet(StringComparer.Ordinal);
         var named = Quoted.Where(text => ReasonName().IsMatch(text)).ToList();
         Assert.NotEmpty(named);
         Assert.Subset(reasons, named.ToHashSet(StringComparer.Ordinal));

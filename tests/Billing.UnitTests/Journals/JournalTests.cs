@@ -15,8 +15,10 @@ public sealed class JournalTests : IDisposable
         from type in Generate.PaymentType
         from account in Generate.AccountId
         from amount in Generate.Amount
-        from outcome in Gen.Elements(PaymentFate.Accepted, PaymentFate.Declined, PaymentFate.Failed, PaymentFate.Unknown)
-        from reason in Gen.Elements(DeclineReason.Unspecified, DeclineReason.CreditLimitExceeded, DeclineReason.CurrencyMismatch)
+        from outcome in Gen.Elements(
+            PaymentFate.Accepted, PaymentFate.Declined, PaymentFate.Failed, PaymentFate.Unknown)
+        from reason in Gen.Elements(
+            DeclineReason.Unspecified, DeclineReason.CreditLimitExceeded, DeclineReason.CurrencyMismatch)
         from began in Gen.Choose(1, int.MaxValue)
         from minVersion in Gen.Elements(0, 1, 12)
         from version in Gen.Choose(0, int.MaxValue)
@@ -137,9 +139,17 @@ public sealed class JournalTests : IDisposable
     public void Entries_hold_what_was_sent_and_answered()
     {
         var (money, span) = (new Money { CurrencyCode = "USD", Units = 1, Nanos = 250_000_000 }, new CallSpan(10, 20));
-        var request = new MakePaymentRequest { TransactionId = Samples.TransactionId, AccountId = "a", PaymentType = PaymentType.Visa, Amount = money };
+        var request = new MakePaymentRequest
+        {
+            TransactionId = Samples.TransactionId,
+            AccountId = "a",
+            PaymentType = PaymentType.Visa,
+            Amount = money,
+        };
         var payment = Entry(0, 3) with { StreamId = "visa/a", Balance = 1.25m, Span = span };
-        Assert.Equal(payment, JournalEntry.Of(request, new MakePaymentResponse { Outcome = PaymentOutcome.Accepted, Version = 3, Balance = money }, span));
+        Assert.Equal(payment, JournalEntry.Of(
+            request,
+            new MakePaymentResponse { Outcome = PaymentOutcome.Accepted, Version = 3, Balance = money }, span));
         var failed = payment with { Outcome = PaymentFate.Failed, Version = 0, Balance = null };
         Assert.Equal(failed, JournalEntry.Failed(request, isFinal: true, span));
         Assert.Equal(failed with { Outcome = PaymentFate.Unknown }, JournalEntry.Failed(request, isFinal: false, span));
@@ -173,7 +183,9 @@ public sealed class JournalTests : IDisposable
     public void A_long_file_without_line_endings_is_not_a_journal()
     {
         File.WriteAllText(Path, new string('a', 1_000_000));
-        Assert.Contains(", line 1:", Assert.Throws<FormatException>(() => JournalReader.Read(Path).Count()).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            ", line 1:", Assert.Throws<FormatException>(() => JournalReader.Read(Path).Count()).Message,
+            StringComparison.Ordinal);
     }
 
     [Fact]
@@ -197,9 +209,10 @@ public sealed class JournalTests : IDisposable
         Assert.Equal(Enumerable.Range(1, Count).Select(n => Entry(n % 7, n)), JournalReader.Read(Path));
     }
 
-    private static JournalEntry Parse(string line) => JournalReader.TryParse(Encoding.UTF8.GetBytes(line), new TextPool(), out var entry)
-        ? entry
-        : throw new FormatException($"'{line}' is not a line of a journal.");
+    private static JournalEntry Parse(string line) =>
+        JournalReader.TryParse(Encoding.UTF8.GetBytes(line), new TextPool(), out var entry)
+            ? entry
+            : throw new FormatException($"'{line}' is not a line of a journal.");
 
     private static JournalEntry Entry(int account, long version) => new(
         Guid.Parse(Samples.TransactionId), $"visa/acct-{account}", "USD", 1.25m, PaymentFate.Accepted, version,

@@ -25,7 +25,8 @@ public sealed class ToolTests : IDisposable
     [Fact]
     public async Task A_program_that_fails_is_named_with_its_exit_code_and_output()
     {
-        var e = await Assert.ThrowsAsync<StackException>(() => new Tool("sh", "-c").RunAsync(["echo wrong >&2; exit 3"], Token));
+        var e = await Assert.ThrowsAsync<StackException>(
+            () => new Tool("sh", "-c").RunAsync(["echo wrong >&2; exit 3"], Token));
 
         Assert.Equal("sh -c echo wrong >&2; exit 3 failed with exit code 3: wrong", e.Message);
     }
@@ -57,7 +58,8 @@ public sealed class ToolTests : IDisposable
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(Token);
         var ready = Path.Combine(_folder.FullName, "ready");
 
-        var run = new Tool("sh", "-c", "trap 'exit 7' TERM; touch \"$0\"; while :; do sleep 0.1; done").PassThroughAsync([ready], stop.Token);
+        var run = new Tool("sh", "-c", "trap 'exit 7' TERM; touch \"$0\"; while :; do sleep 0.1; done")
+            .PassThroughAsync([ready], stop.Token);
         await Poll.UntilAsync(() => File.Exists(ready) || run.IsCompleted, Token);
         await stop.CancelAsync();
 

@@ -50,5 +50,7 @@ public sealed class CpuClockTests
         Assert.Empty(new CpuMeter([("gone", int.MaxValue)]).Elapsed());
 
     private static Process Shell(string script) => Process.Start(
-        new ProcessStartInfo("/bin/sh", ["-c", script]) { RedirectStandardInput = true, RedirectStandardOutput = true })!;
+        new ProcessStartInfo(
+            "/bin/sh", ["-c", script])
+        { RedirectStandardInput = true, RedirectStandardOutput = true })!;
 }

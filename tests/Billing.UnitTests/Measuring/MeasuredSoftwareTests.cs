@@ -43,7 +43,8 @@ public sealed class MeasuredSoftwareTests : IDisposable
     public void Without_these_files_there_are_no_packages_and_no_settings_from_a_file()
     {
         Assert.Empty(MeasuredSoftware.PackagesOf(Path.Combine(_folder.FullName, "none.deps.json")));
-        Assert.DoesNotContain("System.GC.Server", MeasuredSoftware.SettingsOf(Path.Combine(_folder.FullName, "none.json")).Keys);
+        Assert.DoesNotContain(
+            "System.GC.Server", MeasuredSoftware.SettingsOf(Path.Combine(_folder.FullName, "none.json")).Keys);
     }
 
     [Fact]

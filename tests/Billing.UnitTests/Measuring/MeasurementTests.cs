@@ -48,7 +48,11 @@ public sealed class MeasurementTests : IDisposable
         Assert.False(Run().GetProperty("complete").GetBoolean());
         Assert.Equal("payments-2 has ended", Run().GetProperty("reason").GetString());
         Assert.Contains("Not complete: payments-2 has ended.", _output.ToString(), StringComparison.Ordinal);
-        Assert.Contains("payments-2 has ended", await File.ReadAllTextAsync(Path.Combine(_folder.FullName, "results", "report.html"), TestContext.Current.CancellationToken), StringComparison.Ordinal);
+        Assert.Contains(
+            "payments-2 has ended",
+            await File.ReadAllTextAsync(
+                Path.Combine(_folder.FullName, "results", "report.html"), TestContext.Current.CancellationToken),
+            StringComparison.Ordinal);
     }
 
     [Fact]
@@ -68,7 +72,8 @@ public sealed class MeasurementTests : IDisposable
     [Fact]
     public async Task A_measurement_that_fails_before_its_first_result_writes_no_file()
     {
-        await Assert.ThrowsAsync<StackException>(() => RunAsync(_ => throw new StackException("no Kafka"), CancellationToken.None));
+        await Assert.ThrowsAsync<StackException>(
+            () => RunAsync(_ => throw new StackException("no Kafka"), CancellationToken.None));
 
         Assert.False(File.Exists(ResultFile));
     }
@@ -76,7 +81,9 @@ public sealed class MeasurementTests : IDisposable
     [Fact]
     public async Task The_error_of_a_failed_measurement_is_thrown_even_if_its_results_cannot_be_written()
     {
-        await File.WriteAllTextAsync(Path.Combine(_folder.FullName, "results"), "a file in place of the folder", TestContext.Current.CancellationToken);
+        await File.WriteAllTextAsync(
+            Path.Combine(_folder.FullName, "results"),
+            "a file in place of the folder", TestContext.Current.CancellationToken);
 
         var thrown = await Assert.ThrowsAsync<StackException>(() => RunAsync(
             async _ =>
@@ -114,7 +121,8 @@ public sealed class MeasurementTests : IDisposable
         using var stop = new CancellationTokenSource();
         await stop.CancelAsync();
 
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => RunAsync(token => Task.FromCanceled(token), stop.Token));
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(
+            () => RunAsync(token => Task.FromCanceled(token), stop.Token));
         Assert.False(File.Exists(ResultFile));
     }
 
@@ -131,7 +139,12 @@ public sealed class MeasurementTests : IDisposable
         var folder = new ResultFolder(console, Path.Combine(_folder.FullName, "results"));
         return new Measurement("./billing compare ceiling", folder, console, TimeProvider.System).RunAsync(
             ExperimentRunner.FormatOf("compare-scale"), measure,
-            run => Example.Result([new(1, 1, 0, 0, 0, 0, 0, 1, 1)]) with { Run = run, Sections = _hasMeasured ? Example.Result([]).Sections : [] }, cancellationToken);
+            run => Example.Result(
+                [
+                    new(1, 1, 0, 0, 0, 0, 0, 1, 1),
+                ]) with
+            { Run = run, Sections = _hasMeasured ? Example.Result([]).Sections : [] },
+            cancellationToken);
     }
 
     private JsonElement Run()

@@ -15,8 +15,8 @@ public sealed class ProcessClockTests
         while (Environment.CpuUsage.TotalTime - reportedBefore < work)
         {
         }
-        // The kernel splits the time that a process reads about itself into user and system time, which is not exact to the
-        // microsecond.
+        // The kernel splits the time that a process reads about itself into user and system time, which is not exact
+        // to the microsecond.
         Assert.True(clock.Used() - before > work / 2);
     }
 

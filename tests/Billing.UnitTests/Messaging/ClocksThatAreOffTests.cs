@@ -5,23 +5,26 @@ using Billing.UnitTests.Testing;
 
 namespace Billing.UnitTests.Messaging;
 
-/// <summary>A command on its way from a proxy over a broker to a backend, while the clock of one machine is off for good. Proxies hear of
-/// three brokers, backends of a database, too.</summary>
+/// <summary>A command on its way from a proxy over a broker to a backend, while the clock of one machine is off for
+/// good. Proxies hear of three brokers, backends of a database, too.</summary>
 public sealed class ClocksThatAreOffTests
 {
     private const long TimeLeft = 20_000_000;
 
     private static readonly TimeSpan[] Off =
     [
-        TimeSpan.FromDays(-3000), TimeSpan.FromHours(-1), TimeSpan.FromSeconds(-31), TimeSpan.Zero, TimeSpan.FromSeconds(31), TimeSpan.FromHours(1), TimeSpan.FromDays(3000),
+        TimeSpan.FromDays(-3000), TimeSpan.FromHours(-1), TimeSpan.FromSeconds(-31), TimeSpan.Zero,
+        TimeSpan.FromSeconds(31), TimeSpan.FromHours(1), TimeSpan.FromDays(3000),
     ];
 
     private readonly ManualTime _true = new();
     private readonly Dictionary<string, TimeSpan> _ahead = [];
 
-    public static TheoryData<string, TimeSpan> Machines() => Pairs(["proxy", "broker 1", "broker 2", "backend", "database"], Off);
+    public static TheoryData<string, TimeSpan> Machines() =>
+        Pairs(["proxy", "broker 1", "broker 2", "backend", "database"], Off);
 
-    public static TheoryData<string, TimeSpan> Senders() => Pairs(["proxy", "broker 1"], Off.Where(off => off != TimeSpan.FromSeconds(-31)));
+    public static TheoryData<string, TimeSpan> Senders() =>
+        Pairs(["proxy", "broker 1"], Off.Where(off => off != TimeSpan.FromSeconds(-31)));
 
     [Theory]
     [MemberData(nameof(Machines))]
@@ -49,13 +52,15 @@ public sealed class ClocksThatAreOffTests
             Assert.Equal(_true.GetUtcNow(), clock.GetUtcNow(), TimeSpan.FromMilliseconds(100));
             Assert.Equal(_true.GetUtcNow(), clock.AgreedClock().GetUtcNow(), TimeSpan.FromMilliseconds(100));
             Assert.True(clock.IsCertain);
-            Assert.All(clock.Others, other => Assert.InRange((other.Ahead - _ahead.GetValueOrDefault(other.Clock)).TotalMilliseconds, -100, 100));
+            Assert.All(clock.Others, other =>
+                Assert.InRange((other.Ahead - _ahead.GetValueOrDefault(other.Clock)).TotalMilliseconds, -100, 100));
         }
         _true.Advance(TimeSpan.FromDays(2));
         Assert.Equal(_true.GetUtcNow(), backend.GetUtcNow(), TimeSpan.FromMilliseconds(100));
     }
 
-    /// <summary>Of a single broker: a proxy cannot tell which clock is wrong, its own or the broker's. The backend can.</summary>
+    /// <summary>Of a single broker: a proxy cannot tell which clock is wrong, its own or the broker's.
+    /// The backend can.</summary>
     [Theory]
     [MemberData(nameof(Senders))]
     public void The_backend_corrects_the_deadline_of_a_proxy_whose_clock_is_wrong(string machine, TimeSpan off)
@@ -105,7 +110,8 @@ public sealed class ClocksThatAreOffTests
         Assert.True(IsExpired(delivery, backend));
     }
 
-    private static bool IsExpired(RecordingDelivery delivery, TimeProvider backend) => delivery.DeadlineUnixUs < backend.Microseconds();
+    private static bool IsExpired(RecordingDelivery delivery, TimeProvider backend) =>
+        delivery.DeadlineUnixUs < backend.Microseconds();
 
     private RecordingDelivery Send(TimeProvider proxy, TimeProvider backend, TimeSpan waited = default)
     {
@@ -124,7 +130,9 @@ public sealed class ClocksThatAreOffTests
         foreach (var other in others)
         {
             var shown = _true.GetUtcNow() + _ahead.GetValueOrDefault(other);
-            clock.Hear(other, shown, TimeSpan.FromMilliseconds(1), wall.GetTimestamp() - TimeSpan.FromMilliseconds(20).Ticks, wall.GetTimestamp());
+            clock.Hear(
+                other, shown, TimeSpan.FromMilliseconds(1),
+                wall.GetTimestamp() - TimeSpan.FromMilliseconds(20).Ticks, wall.GetTimestamp());
         }
         clock.Set();
         return clock;

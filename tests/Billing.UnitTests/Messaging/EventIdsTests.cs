@@ -7,7 +7,8 @@ namespace Billing.UnitTests.Messaging;
 
 public sealed class EventIdsTests
 {
-    private static readonly Event Recorded = new() { StreamId = "visa/acct-42", Version = 7, TransactionId = Samples.TransactionId };
+    private static readonly Event Recorded =
+        new() { StreamId = "visa/acct-42", Version = 7, TransactionId = Samples.TransactionId };
 
     [Fact]
     public void A_published_event_has_the_id_under_which_the_store_holds_it_wherever_it_stands()

@@ -71,13 +71,16 @@ public sealed class PendingRepliesTests : IDisposable
     public void Correlation_ids_start_at_a_different_number_in_every_proxy()
     {
         using var other = new PendingReplies(_time);
-        Assert.NotEqual(_pending.Register(Samples.PaymentRequest()).CorrelationId, other.Register(Samples.PaymentRequest()).CorrelationId);
+        Assert.NotEqual(
+            _pending.Register(Samples.PaymentRequest()).CorrelationId,
+            other.Register(Samples.PaymentRequest()).CorrelationId);
     }
 
     [Fact]
     public void Correlation_ids_are_unique_and_not_zero()
     {
-        var ids = Enumerable.Range(0, 100).Select(_ => _pending.Register(Samples.PaymentRequest()).CorrelationId).ToList();
+        var ids = Enumerable.Range(0, 100)
+            .Select(_ => _pending.Register(Samples.PaymentRequest()).CorrelationId).ToList();
         Assert.Equal(100, ids.Distinct().Count());
         Assert.DoesNotContain(0UL, ids);
         Assert.Equal(100, _pending.Count);
@@ -86,7 +89,8 @@ public sealed class PendingRepliesTests : IDisposable
     [Fact]
     public async Task A_call_past_its_deadline_gets_DEADLINE_EXCEEDED_with_the_reason()
     {
-        var (id, waiting) = _pending.Register(Samples.PaymentRequest() with { DeadlineUnixUs = _time.Microseconds() + 1_000_000 });
+        var (id, waiting) = _pending.Register(
+            Samples.PaymentRequest() with { DeadlineUnixUs = _time.Microseconds() + 1_000_000 });
         _time.Advance(TimeSpan.FromMilliseconds(999));
         Assert.False(waiting.IsCompleted);
         _time.Advance(TimeSpan.FromMilliseconds(100));
@@ -102,7 +106,8 @@ public sealed class PendingRepliesTests : IDisposable
     public async Task Only_the_calls_past_their_deadline_expire()
     {
         var (_, first) = _pending.Register(Samples.PaymentRequest() with { DeadlineUnixUs = _time.Microseconds() + 1 });
-        var (_, second) = _pending.Register(Samples.PaymentRequest() with { DeadlineUnixUs = _time.Microseconds() + 3_600_000_000 });
+        var (_, second) = _pending.Register(
+            Samples.PaymentRequest() with { DeadlineUnixUs = _time.Microseconds() + 3_600_000_000 });
         var (_, third) = _pending.Register(Samples.PaymentRequest());
         _time.Advance(TimeSpan.FromMinutes(1));
         await first;
@@ -117,7 +122,8 @@ public sealed class PendingRepliesTests : IDisposable
     [InlineData(-1)]
     public async Task Setting_the_wall_clock_by_an_hour_does_not_move_a_deadline(int hours)
     {
-        var (_, waiting) = _pending.Register(Samples.PaymentRequest() with { DeadlineUnixUs = _time.Microseconds() + 1_000_000 });
+        var (_, waiting) = _pending.Register(
+            Samples.PaymentRequest() with { DeadlineUnixUs = _time.Microseconds() + 1_000_000 });
         _time.Set(TimeSpan.FromHours(hours));
         _time.Advance(TimeSpan.FromMilliseconds(999));
         Assert.False(waiting.IsCompleted);
@@ -128,7 +134,8 @@ public sealed class PendingRepliesTests : IDisposable
     [Fact]
     public async Task A_call_registered_after_its_deadline_expires_with_the_next_sweep()
     {
-        var (_, waiting) = _pending.Register(Samples.PaymentRequest() with { DeadlineUnixUs = _time.Microseconds() - 3_600_000_000 });
+        var (_, waiting) = _pending.Register(
+            Samples.PaymentRequest() with { DeadlineUnixUs = _time.Microseconds() - 3_600_000_000 });
         _time.Advance(TimeSpan.FromMilliseconds(50));
         Assert.Equal((int)StatusCode.DeadlineExceeded, (await waiting).Error.StatusCode);
     }
@@ -178,7 +185,8 @@ public sealed class PendingRepliesTests : IDisposable
         var waiting = new List<Task<Reply>>(Calls);
         for (var i = 0; i < Calls; i++)
         {
-            var (id, reply) = _pending.Register(Samples.PaymentRequest(units: i + 1) with { DeadlineUnixUs = _time.Microseconds() + 1 });
+            var (id, reply) = _pending.Register(
+                Samples.PaymentRequest(units: i + 1) with { DeadlineUnixUs = _time.Microseconds() + 1 });
             waiting.Add(reply);
             ids.Add(id);
         }

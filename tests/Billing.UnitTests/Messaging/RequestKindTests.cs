@@ -53,10 +53,12 @@ public sealed class RequestKindTests : IDisposable
     {
         var (id, ids) = Call(kind);
 
-        var matching = Kinds.Select(k => k.Data).Where(other => MessageIds.AnswerOf(other, ids) is { } reply && Matches(id, reply));
+        var matching = Kinds.Select(k => k.Data)
+            .Where(other => MessageIds.AnswerOf(other, ids) is { } reply && Matches(id, reply));
 
         Assert.Equal(kind == "expiry" ? [] : [kind], matching);
-        Assert.True(Matches(id, Replies.Error(0, Grpc.Core.StatusCode.Unavailable, ErrorReasons.EventStoreUnavailable, "down")));
+        Assert.True(Matches(
+            id, Replies.Error(0, Grpc.Core.StatusCode.Unavailable, ErrorReasons.EventStoreUnavailable, "down")));
         Assert.False(Matches(id, new Reply()));
     }
 
@@ -72,7 +74,9 @@ public sealed class RequestKindTests : IDisposable
                 var reply = MessageIds.AnswerOf(kind, new Dictionary<string, string>(ids) { [name] = other });
 
                 // No kind but expiry has an id and no answer.
-                Assert.True(reply is null ? kind == "expiry" : !HasId(reply, name) || !Matches(id, reply), $"{name} is '{other}'");
+                Assert.True(
+                    reply is null ? kind == "expiry" : !HasId(reply, name) || !Matches(id, reply),
+                    $"{name} is '{other}'");
             }
         }
     }
@@ -83,7 +87,10 @@ public sealed class RequestKindTests : IDisposable
     {
         var (id, ids) = Call(kind);
 
-        Assert.True(MessageIds.AnswerOf(kind, ids.ToDictionary(pair => pair.Key, pair => pair.Value.ToLowerInvariant())) is not { } reply || Matches(id, reply));
+        Assert.True(
+            MessageIds.AnswerOf(
+                kind, ids.ToDictionary(pair => pair.Key, pair => pair.Value.ToLowerInvariant())) is not { } reply
+            || Matches(id, reply));
     }
 
     /// <summary>A payment that never will be recorded has no answer with its id.</summary>
@@ -92,7 +99,10 @@ public sealed class RequestKindTests : IDisposable
     {
         var (id, _) = Call("payment_status");
 
-        Assert.True(Matches(id, new Reply { PaymentStatus = new PaymentStatus { Error = new Error { Reason = ErrorReasons.CommandExpired } } }));
+        Assert.True(Matches(id, new Reply
+        {
+            PaymentStatus = new PaymentStatus { Error = new Error { Reason = ErrorReasons.CommandExpired } },
+        }));
     }
 
     [Fact]
@@ -106,7 +116,8 @@ public sealed class RequestKindTests : IDisposable
     }
 
     private static bool HasId(Reply reply, string name) =>
-        MessageIds.Of((IMessage)Reply.Descriptor.FindFieldByNumber((int)reply.ResultCase).Accessor.GetValue(reply)).Any(id => id.Name == name);
+        MessageIds.Of((IMessage)Reply.Descriptor.FindFieldByNumber((int)reply.ResultCase).Accessor.GetValue(reply))
+            .Any(id => id.Name == name);
 
     private (ulong Id, Dictionary<string, string> Ids) Call(string kind)
     {

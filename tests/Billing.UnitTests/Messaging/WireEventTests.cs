@@ -24,7 +24,8 @@ public sealed class WireEventTests
         Assert.Null(refusal);
     }
 
-    /// <summary>Field 1000 with the value 1, as a newer release may write it: of the event, of its fact, and of an amount in that.</summary>
+    /// <summary>Field 1000 with the value 1, as a newer release may write it: of the event, of its fact,
+    /// and of an amount in that.</summary>
     [Fact]
     public void An_event_with_a_member_that_this_release_does_not_know_is_not_wholly_known()
     {

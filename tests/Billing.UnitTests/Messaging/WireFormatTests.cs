@@ -14,7 +14,8 @@ public sealed class WireFormatTests
     [Fact]
     public void A_valid_command_is_read_as_it_was_written() => Generate.Command.Holds(command =>
     {
-        Assert.True(WireFormat.TryReadCommand(command.ToByteArray(), WireFormat.VersionBytes.Span, out var read, out var refusal));
+        Assert.True(WireFormat.TryReadCommand(
+            command.ToByteArray(), WireFormat.VersionBytes.Span, out var read, out var refusal));
         Assert.Equal(command, read);
         Assert.Null(refusal);
     });
@@ -24,7 +25,8 @@ public sealed class WireFormatTests
     [InlineData("a\0b", "", false)]
     [InlineData("alice", "line\nend", false)]
     [InlineData("alice", "", true)]
-    public void A_command_is_refused_if_its_principal_has_a_name_that_cannot_be_stored(string subject, string clientId, bool isRead)
+    public void A_command_is_refused_if_its_principal_has_a_name_that_cannot_be_stored(
+        string subject, string clientId, bool isRead)
     {
         var command = Samples.PaymentCommand();
         command.Principal = new Principal { Subject = subject, ClientId = clientId };
@@ -47,7 +49,9 @@ public sealed class WireFormatTests
         var command = Samples.PaymentCommand();
         command.ReceivedUnixUs = received;
         command.Timing = new Timing { SentUnixUs = sent };
-        Assert.Equal(accepted, WireFormat.TryReadCommand(command.ToByteArray(), WireFormat.VersionBytes.Span, out _, out var refusal));
+        Assert.Equal(
+            accepted,
+            WireFormat.TryReadCommand(command.ToByteArray(), WireFormat.VersionBytes.Span, out _, out var refusal));
         Assert.Equal(accepted ? null : "timing.sent_unix_us or received_unix_us is not a time", refusal);
     }
 
@@ -59,7 +63,8 @@ public sealed class WireFormatTests
     public void An_unknown_or_missing_version_header_is_refused(string version)
     {
         var bytes = Samples.PaymentCommand().ToByteArray();
-        Assert.False(WireFormat.TryReadCommand(bytes, System.Text.Encoding.ASCII.GetBytes(version), out var command, out var refusal));
+        Assert.False(WireFormat.TryReadCommand(
+            bytes, System.Text.Encoding.ASCII.GetBytes(version), out var command, out var refusal));
         Assert.Contains("billing-wire", refusal, StringComparison.Ordinal);
         Assert.Null(command);
     }
@@ -67,7 +72,8 @@ public sealed class WireFormatTests
     [Fact]
     public void Bytes_that_are_not_a_command_are_refused()
     {
-        Assert.False(WireFormat.TryReadCommand("not protobuf"u8, WireFormat.VersionBytes.Span, out var command, out var refusal));
+        Assert.False(WireFormat.TryReadCommand(
+            "not protobuf"u8, WireFormat.VersionBytes.Span, out var command, out var refusal));
         Assert.StartsWith("the value is not a Command", refusal, StringComparison.Ordinal);
         Assert.Null(command);
     }
@@ -127,7 +133,8 @@ public sealed class WireFormatTests
 
     [Fact]
     public void A_command_without_a_request_is_refused() =>
-        AssertRefused("no request", new Command { TransactionId = Samples.TransactionId, ProxyTopic = Samples.ReplyTopic });
+        AssertRefused(
+            "no request", new Command { TransactionId = Samples.TransactionId, ProxyTopic = Samples.ReplyTopic });
 
     [Fact]
     public void An_invalid_request_is_refused_with_the_name_of_the_field()
@@ -158,11 +165,14 @@ public sealed class WireFormatTests
 
     [Fact]
     public void The_version_header_is_the_contracts_major_version() =>
-        Assert.Equal(WireFormat.Version.ToString(System.Globalization.CultureInfo.InvariantCulture), System.Text.Encoding.ASCII.GetString(WireFormat.VersionBytes.Span));
+        Assert.Equal(
+            WireFormat.Version.ToString(System.Globalization.CultureInfo.InvariantCulture),
+            System.Text.Encoding.ASCII.GetString(WireFormat.VersionBytes.Span));
 
     private static void AssertRefused(string naming, Command command)
     {
-        Assert.False(WireFormat.TryReadCommand(command.ToByteArray(), WireFormat.VersionBytes.Span, out var read, out var refusal));
+        Assert.False(WireFormat.TryReadCommand(
+            command.ToByteArray(), WireFormat.VersionBytes.Span, out var read, out var refusal));
         Assert.Contains(naming, refusal, StringComparison.Ordinal);
         // The command is returned all the same, so that its sender can be answered.
         Assert.Equal(command, read);
@@ -173,7 +183,9 @@ public sealed class WireFormatTests
     {
         var route = CommandRoute.Of(command);
         var key = System.Text.Encoding.UTF8.GetBytes(route.AccountId);
-        Assert.Equal([Topics.Of(route)], Topics.AllRequests.Where(topic => WireFormat.RoutingError(command, topic, key) is null));
+        Assert.Equal(
+            [Topics.Of(route)],
+            Topics.AllRequests.Where(topic => WireFormat.RoutingError(command, topic, key) is null));
         Assert.NotNull(WireFormat.RoutingError(command, Topics.Of(route), []));
         Assert.NotNull(WireFormat.RoutingError(command, Topics.Of(route), [.. key, 0]));
     });

@@ -28,7 +28,8 @@ public sealed class OperatorCommandsTests
 
     [Fact]
     public void Completion_knows_the_commands_of_the_table() => Assert.Subset(
-        OperatorCommands.CreateRoot(Console).Parse("").GetCompletions().Select(completion => completion.Label).ToHashSet(),
+        OperatorCommands.CreateRoot(Console).Parse("").GetCompletions().Select(completion => completion.Label)
+            .ToHashSet(),
         Names.ToHashSet());
 
     [Fact]

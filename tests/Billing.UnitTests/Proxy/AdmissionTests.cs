@@ -54,7 +54,8 @@ public sealed class AdmissionTests : IDisposable
     public void The_latency_of_a_cancelled_call_counts_until_its_command_is_answered()
     {
         var time = new ManualTime();
-        using var admission = Admissions.With(new ProxyOptions { LatencyTarget = TimeSpan.FromMilliseconds(100) }, time: time);
+        using var admission = Admissions.With(
+            new ProxyOptions { LatencyTarget = TimeSpan.FromMilliseconds(100) }, time: time);
         var places = admission.Places;
         var commands = new List<Admission.Admitted>();
         for (var i = 0; i < 20; i++)
@@ -71,7 +72,8 @@ public sealed class AdmissionTests : IDisposable
     public void Streams_are_limited_to_their_share_and_calls_can_use_the_rest()
     {
         using var first = new StreamPlaces(_admission, Admissions.Caller, window: 8);
-        var e = Assert.Throws<FailureException>(() => new StreamPlaces(_admission, Admissions.Caller, window: 8)).Failure;
+        var e =
+            Assert.Throws<FailureException>(() => new StreamPlaces(_admission, Admissions.Caller, window: 8)).Failure;
         Assert.Equal(StatusCode.ResourceExhausted, e.Status);
         Assert.InRange(e.RetryAfter!.Value.TotalMilliseconds, 125, 375);
         Assert.Contains("Billing:Proxy:StreamPercent", e.Message, StringComparison.Ordinal);
@@ -84,7 +86,8 @@ public sealed class AdmissionTests : IDisposable
     {
         using var first = _admission.Enter(Admissions.Caller).Value;
         using var second = _admission.Enter(Admissions.Caller).Value;
-        var e = Assert.Throws<FailureException>(() => new StreamPlaces(_admission, Admissions.Caller, window: 8)).Failure;
+        var e =
+            Assert.Throws<FailureException>(() => new StreamPlaces(_admission, Admissions.Caller, window: 8)).Failure;
         Assert.Contains("Billing:Proxy:InFlightMax", e.Message, StringComparison.Ordinal);
         Assert.Equal((2, 0), (_admission.InFlight, _admission.OfStreams));
     }

@@ -74,7 +74,8 @@ public sealed class CallerRatesTests : IDisposable
     {
         Limit(perSecond: 10, burst: 1);
         using var stream = new StreamPlaces(_admission!, Admissions.Caller, window: 1);
-        var turns = Enumerable.Range(0, 4).Select(_ => stream.WaitForTurnAsync(CancellationToken.None).AsTask()).ToList();
+        var turns = Enumerable.Range(0, 4)
+            .Select(_ => stream.WaitForTurnAsync(CancellationToken.None).AsTask()).ToList();
 
         for (var due = 1; due <= turns.Count; due++)
         {

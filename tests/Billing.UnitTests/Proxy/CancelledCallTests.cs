@@ -11,16 +11,21 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.UnitTests.Proxy;
 
-/// <summary>Callers that go before they are answered. Their commands are processed all the same, so each keeps its place.</summary>
+/// <summary>Callers that go before they are answered. Their commands are processed all the same,
+/// so each keeps its place.</summary>
 public sealed class CancelledCallTests
 {
-    private static readonly Dictionary<string, Func<ProxyHost, CancellationToken, Task>> Calls = new(StringComparer.Ordinal)
+    private static readonly Dictionary<string, Func<ProxyHost, CancellationToken, Task>> Calls = new(
+        StringComparer.Ordinal)
     {
-        ["MakePayment"] = (proxy, gone) => proxy.Client.MakePaymentAsync(Samples.Payment(), cancellationToken: gone).ResponseAsync,
+        ["MakePayment"] = (proxy, gone) =>
+            proxy.Client.MakePaymentAsync(Samples.Payment(), cancellationToken: gone).ResponseAsync,
         ["MakePayments"] = PayOnStreamAsync,
-        ["CheckBalance"] = (proxy, gone) => proxy.Client.CheckBalanceAsync(Samples.Balance(), cancellationToken: gone).ResponseAsync,
+        ["CheckBalance"] = (proxy, gone) =>
+            proxy.Client.CheckBalanceAsync(Samples.Balance(), cancellationToken: gone).ResponseAsync,
         ["StreamStatement"] = ReadStatementAsync,
-        ["SetCreditLimit"] = (proxy, gone) => proxy.Admin.SetCreditLimitAsync(Limit(), cancellationToken: gone).ResponseAsync,
+        ["SetCreditLimit"] = (proxy, gone) =>
+            proxy.Admin.SetCreditLimitAsync(Limit(), cancellationToken: gone).ResponseAsync,
         ["PUT payment"] = (proxy, gone) => RestAsync(
             proxy, HttpMethod.Put, "/v1/payments/" + Samples.TransactionId,
             """{"account_id":"a","payment_type":"visa","amount":{"currency_code":"USD","units":1}}""", gone),
@@ -28,7 +33,8 @@ public sealed class CancelledCallTests
             proxy, HttpMethod.Put, "/v1/accounts/visa/a/credit-limit",
             $$$"""{"transaction_id":"{{{Samples.TransactionId}}}","limit":{"currency_code":"USD","units":1}}""", gone),
         ["GET balance"] = (proxy, gone) => RestAsync(proxy, HttpMethod.Get, "/v1/accounts/visa/a/balance", null, gone),
-        ["GET statement"] = (proxy, gone) => RestAsync(proxy, HttpMethod.Get, "/v1/accounts/visa/a/statement", null, gone),
+        ["GET statement"] = (proxy, gone) =>
+            RestAsync(proxy, HttpMethod.Get, "/v1/accounts/visa/a/statement", null, gone),
         ["GET status"] = (proxy, gone) => RestAsync(
             proxy, HttpMethod.Get,
             $"/v1/payments/{Samples.TransactionId}/status?link={StatusLink.Of(Samples.Payment(), 0)}", null, gone),
@@ -128,7 +134,8 @@ public sealed class CancelledCallTests
         using var pending = new PendingReplies(time);
         var options = Options.Create(new ProxyOptions { DeadlineDefault = TimeSpan.FromSeconds(5) });
         using var admission = Admissions.With(options.Value, time: time);
-        var service = new GrpcService(new RequestHandler(new Unanswered(pending), admission, options, time), admission, options, time);
+        var service = new GrpcService(
+            new RequestHandler(new Unanswered(pending), admission, options, time), admission, options, time);
         using var gone = new CancellationTokenSource();
         var calling = service.MakePayment(Samples.Payment(), new StubCall(DateTime.MaxValue, gone.Token));
 
@@ -151,7 +158,8 @@ public sealed class CancelledCallTests
 
     private static async Task ReadStatementAsync(ProxyHost proxy, CancellationToken gone)
     {
-        using var call = proxy.Client.StreamStatement(new ListStatementRequest { AccountId = "a", PaymentType = PaymentType.Visa }, cancellationToken: gone);
+        using var call = proxy.Client.StreamStatement(
+            new ListStatementRequest { AccountId = "a", PaymentType = PaymentType.Visa }, cancellationToken: gone);
         await call.ResponseStream.MoveNext(gone);
     }
 
@@ -163,7 +171,8 @@ public sealed class CancelledCallTests
         Limit = Samples.Dollars(1),
     };
 
-    private static async Task RestAsync(ProxyHost proxy, HttpMethod method, string path, string? body, CancellationToken gone)
+    private static async Task RestAsync(
+        ProxyHost proxy, HttpMethod method, string path, string? body, CancellationToken gone)
     {
         using var http = new HttpClient { BaseAddress = proxy.Rest };
         using var request = new HttpRequestMessage(method, path)
@@ -175,7 +184,8 @@ public sealed class CancelledCallTests
 
     private sealed class Unanswered(PendingReplies pending) : IRequestTransport
     {
-        public TransportDescription Description { get; } = new("test", "Nothing.", StoresCommands: false, TimesSteps: true);
+        public TransportDescription Description { get; } = new(
+            "test", "Nothing.", StoresCommands: false, TimesSteps: true);
 
         public Task<Reply> SendAsync(Request request, Action<int>? stored = null) => pending.Register(request).Reply;
     }

@@ -14,7 +14,8 @@ public sealed class ConnectionLimitsTests
     [InlineData("::ffff:192.0.2.1", "192.0.2.1", false)]
     [InlineData("192.0.2.1", "192.0.2.2", true)]
     [InlineData("::ffff:192.0.2.1", "::ffff:192.0.2.2", true)]
-    public async Task Connections_of_one_IPv6_network_of_64_bits_come_from_one_address(string first, string second, bool areTwo)
+    public async Task Connections_of_one_IPv6_network_of_64_bits_come_from_one_address(
+        string first, string second, bool areTwo)
     {
         var limits = new ConnectionLimits(max: 1);
         var end = new TaskCompletionSource();
@@ -37,5 +38,6 @@ public sealed class ConnectionLimitsTests
         Assert.Equal(areTwo ? 3 : 2, callers.Count);
     }
 
-    private static DefaultConnectionContext From(string address) => new() { RemoteEndPoint = new IPEndPoint(IPAddress.Parse(address), 1) };
+    private static DefaultConnectionContext From(string address) =>
+        new() { RemoteEndPoint = new IPEndPoint(IPAddress.Parse(address), 1) };
 }

@@ -74,9 +74,11 @@ public sealed class EdgeTests
     {
         using var log = new FakeLoggerProvider();
         await using var proxy = await ProxyHost.StartAsync(
-            _backend, withRest: true, settings: new Dictionary<string, string?> { ["AllowedHosts"] = allowed }, logs: log);
+            _backend, withRest: true,
+            settings: new Dictionary<string, string?> { ["AllowedHosts"] = allowed }, logs: log);
         using var http = new HttpClient();
-        using var request = new HttpRequestMessage(HttpMethod.Post, new Uri(proxy.Address + "/grpc.health.v1.Health/Check"))
+        using var request = new HttpRequestMessage(
+            HttpMethod.Post, new Uri(proxy.Address + "/grpc.health.v1.Health/Check"))
         {
             Version = HttpVersion.Version20,
             VersionPolicy = HttpVersionPolicy.RequestVersionExact,
@@ -86,7 +88,8 @@ public sealed class EdgeTests
 
         using var answer = await http.SendAsync(request, TestContext.Current.CancellationToken);
 
-        using var rest = new HttpRequestMessage(HttpMethod.Get, new Uri(proxy.Rest, "/health/live")) { Headers = { Host = host } };
+        using var rest =
+            new HttpRequestMessage(HttpMethod.Get, new Uri(proxy.Rest, "/health/live")) { Headers = { Host = host } };
         using var problem = await http.SendAsync(rest, TestContext.Current.CancellationToken);
         var text = await problem.Content.ReadAsStringAsync(TestContext.Current.CancellationToken);
         Assert.Equal(HttpStatusCode.OK, answer.StatusCode);
@@ -95,14 +98,16 @@ public sealed class EdgeTests
         if (!isServed)
         {
             Assert.Equal(["3"], answer.Headers.GetValues("grpc-status"));
-            Assert.Contains("AllowedHosts", Assert.Single(answer.Headers.GetValues("grpc-message")), StringComparison.Ordinal);
+            Assert.Contains(
+                "AllowedHosts", Assert.Single(answer.Headers.GetValues("grpc-message")), StringComparison.Ordinal);
             Assert.Contains("AllowedHosts", text, StringComparison.Ordinal);
             Assert.Equal("application/problem+json", problem.Content.Headers.ContentType?.MediaType);
             Assert.Contains(ErrorReasons.HostNotAllowed, text, StringComparison.Ordinal);
         }
         Assert.Equal(
             isServed ? 0 : 1,
-            log.Collector.GetSnapshot().Count(line => line.Message.Contains(ErrorReasons.HostNotAllowed, StringComparison.Ordinal)));
+            log.Collector.GetSnapshot()
+                .Count(line => line.Message.Contains(ErrorReasons.HostNotAllowed, StringComparison.Ordinal)));
     }
 
     [Fact]

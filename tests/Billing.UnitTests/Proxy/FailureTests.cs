@@ -59,7 +59,8 @@ public sealed class FailureTests
     public void What_programs_need_is_in_the_details_of_google_rpc_Status()
     {
         var full = Full.ToRpcException().GetRpcStatus()!;
-        var invalid = Failure.BadField(new FieldViolation("amount.nanos", "must be smaller")).ToRpcException().GetRpcStatus()!;
+        var invalid = Failure.BadField(new FieldViolation("amount.nanos", "must be smaller")).ToRpcException()
+            .GetRpcStatus()!;
 
         Assert.Equal(((int)StatusCode.ResourceExhausted, "Full."), (full.Code, full.Message));
         Assert.Equal(
@@ -102,7 +103,11 @@ public sealed class FailureTests
         var status = new Google.Rpc.Status
         {
             Code = (int)StatusCode.NotFound,
-            Details = { Google.Protobuf.WellKnownTypes.Any.Pack(new ErrorInfo { Domain = "gateway.example", Reason = ErrorReasons.PaymentNotFound }) },
+            Details =
+            {
+                Google.Protobuf.WellKnownTypes.Any.Pack(
+                    new ErrorInfo { Domain = "gateway.example", Reason = ErrorReasons.PaymentNotFound }),
+            },
         };
 
         Assert.Equal("", ProxyFailure.Reason(status.ToRpcException()));
@@ -129,7 +134,8 @@ public sealed class FailureTests
     [InlineData(int.MaxValue)]
     public void An_error_with_a_status_that_is_no_error_becomes_INTERNAL(int statusCode)
     {
-        var e = Failure.From(new Error { StatusCode = statusCode, Reason = "X", Message = "the message" }).ToRpcException();
+        var e = Failure.From(new Error { StatusCode = statusCode, Reason = "X", Message = "the message" })
+            .ToRpcException();
         Assert.Equal(new Status(StatusCode.Internal, "the message"), e.Status);
         Assert.Equal("X", e.Reason());
     }
@@ -138,7 +144,8 @@ public sealed class FailureTests
     [InlineData(1)]
     [InlineData(16)]
     public void Every_status_that_is_an_error_is_kept(int statusCode) =>
-        Assert.Equal((StatusCode)statusCode, Failure.From(new Error { StatusCode = statusCode }).ToRpcException().StatusCode);
+        Assert.Equal(
+            (StatusCode)statusCode, Failure.From(new Error { StatusCode = statusCode }).ToRpcException().StatusCode);
 
     [Fact]
     public void On_a_stream_a_failure_carries_the_same_details_in_a_message()

@@ -15,7 +15,8 @@ internal sealed class FakeBackend(bool storesCommands = false) : IRequestTranspo
     private int _inFlight;
     private int _inFlightMax;
 
-    public TransportDescription Description { get; } = new("test", "Nothing.", StoresCommands: storesCommands, TimesSteps: true);
+    public TransportDescription Description { get; } = new(
+        "test", "Nothing.", StoresCommands: storesCommands, TimesSteps: true);
 
     /// <summary>The function that answers a command; by default it accepts the payment.</summary>
     public Func<Command, Task<Reply>> Answer { get; set; } = command => Task.FromResult(Accepted(command));

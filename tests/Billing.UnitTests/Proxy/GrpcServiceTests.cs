@@ -164,7 +164,8 @@ public sealed class GrpcServiceTests : IRequestTransport, IDisposable
         Assert.Equal(0, _admission.InFlight);
     }
 
-    private static async Task<Failure> FailsAsync(Func<Task> call) => (await Assert.ThrowsAsync<FailureException>(call)).Failure;
+    private static async Task<Failure> FailsAsync(Func<Task> call) =>
+        (await Assert.ThrowsAsync<FailureException>(call)).Failure;
 
     private static SetCreditLimitRequest Limit() => new()
     {

@@ -14,14 +14,16 @@ public sealed class HealthTests
     [InlineData("")]
     [InlineData("billing.v1.BillingService")]
     [InlineData("billing.v1.BillingAdminService")]
-    public async Task A_watch_of_a_service_reports_that_it_serves_and_ends_with_NOT_SERVING_when_the_proxy_stops(string service)
+    public async Task A_watch_of_a_service_reports_that_it_serves_and_ends_with_NOT_SERVING_when_the_proxy_stops(
+        string service)
     {
         await using var proxy = await ProxyHost.StartAsync(new FakeBackend());
         using var channel = GrpcChannel.ForAddress(proxy.Address);
         var health = new Health.HealthClient(channel);
         using var watch = health.Watch(new HealthCheckRequest { Service = service });
 
-        Assert.Equal(ServingStatus.Serving, (await health.CheckAsync(new HealthCheckRequest { Service = service })).Status);
+        Assert.Equal(
+            ServingStatus.Serving, (await health.CheckAsync(new HealthCheckRequest { Service = service })).Status);
         await watch.ResponseStream.MoveNext(CancellationToken.None);
         var first = watch.ResponseStream.Current.Status;
         var reading = LastAsync(watch.ResponseStream);
@@ -34,7 +36,8 @@ public sealed class HealthTests
     public async Task An_address_has_so_many_watches_open_and_no_more_and_its_payments_go_on()
     {
         await using var proxy = await ProxyHost.StartAsync(
-            new FakeBackend(), settings: new Dictionary<string, string?> { ["Billing:Limits:AnonymousCallsPerAddress"] = "3" });
+            new FakeBackend(),
+            settings: new Dictionary<string, string?> { ["Billing:Limits:AnonymousCallsPerAddress"] = "3" });
         using var channel = GrpcChannel.ForAddress(proxy.Address);
         var health = new Health.HealthClient(channel);
         var watches = Enumerable.Range(0, 3).Select(_ => health.Watch(new HealthCheckRequest())).ToList();
@@ -44,8 +47,10 @@ public sealed class HealthTests
         }
 
         using var late = health.Watch(new HealthCheckRequest());
-        var refused = await Assert.ThrowsAsync<RpcException>(() => late.ResponseStream.MoveNext(CancellationToken.None));
-        var check = await Assert.ThrowsAsync<RpcException>(() => health.CheckAsync(new HealthCheckRequest()).ResponseAsync);
+        var refused = await Assert.ThrowsAsync<RpcException>(
+            () => late.ResponseStream.MoveNext(CancellationToken.None));
+        var check = await Assert.ThrowsAsync<RpcException>(
+            () => health.CheckAsync(new HealthCheckRequest()).ResponseAsync);
 
         Assert.All([refused, check], e => Assert.Equal(
             (StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached), (e.StatusCode, e.Reason())));
@@ -65,7 +70,8 @@ public sealed class HealthTests
         using var channel = GrpcChannel.ForAddress(proxy.Address);
 
         var failure = await Assert.ThrowsAsync<RpcException>(
-            () => new Health.HealthClient(channel).CheckAsync(new HealthCheckRequest { Service = "other" }).ResponseAsync);
+            () => new Health.HealthClient(channel)
+                .CheckAsync(new HealthCheckRequest { Service = "other" }).ResponseAsync);
 
         Assert.Equal(StatusCode.NotFound, failure.StatusCode);
     }

@@ -33,7 +33,8 @@ public sealed class IdleStreamTests
     [Fact]
     public async Task However_many_streams_are_opened_calls_are_admitted_and_a_stream_that_ends_frees_a_place()
     {
-        await using var proxy = await ProxyHost.StartAsync(_backend, options => (options.InFlightMax, options.StreamWindow) = (16, 4));
+        await using var proxy = await ProxyHost.StartAsync(
+            _backend, options => (options.InFlightMax, options.StreamWindow) = (16, 4));
         var streams = new List<AsyncDuplexStreamingCall<MakePaymentRequest, MakePaymentsResponse>>();
         for (var i = 0; i < 4; i++)
         {
@@ -43,7 +44,8 @@ public sealed class IdleStreamTests
 
         // Nothing is written to it: a write to a refused call may fail without the status of the refusal.
         using var late = proxy.Client.MakePayments();
-        var refused = await Assert.ThrowsAsync<RpcException>(() => late.ResponseStream.MoveNext(CancellationToken.None));
+        var refused = await Assert.ThrowsAsync<RpcException>(
+            () => late.ResponseStream.MoveNext(CancellationToken.None));
         var paid = await proxy.Client.MakePaymentAsync(Payment());
         await streams[0].RequestStream.CompleteAsync();
         Assert.False(await streams[0].ResponseStream.MoveNext(CancellationToken.None));
@@ -60,7 +62,8 @@ public sealed class IdleStreamTests
     [Fact]
     public async Task A_stream_that_is_idle_for_too_long_is_ended_with_the_reason_and_frees_its_place()
     {
-        await using var proxy = await ProxyHost.StartAsync(_backend, options => options.StreamIdleMax = IdleMax, time: _time);
+        await using var proxy = await ProxyHost.StartAsync(
+            _backend, options => options.StreamIdleMax = IdleMax, time: _time);
         using var call = await OpenAsync(proxy);
 
         var ended = await Assert.ThrowsAsync<RpcException>(
@@ -100,7 +103,8 @@ public sealed class IdleStreamTests
     [Fact]
     public async Task Each_answer_restarts_the_idle_time()
     {
-        await using var proxy = await ProxyHost.StartAsync(_backend, options => options.StreamIdleMax = IdleMax, time: _time);
+        await using var proxy = await ProxyHost.StartAsync(
+            _backend, options => options.StreamIdleMax = IdleMax, time: _time);
         using var call = await OpenAsync(proxy);
 
         for (var i = 0; i < 5; i++)
@@ -123,7 +127,8 @@ public sealed class IdleStreamTests
             await answered.Task;
             return FakeBackend.Accepted(command);
         };
-        await using var proxy = await ProxyHost.StartAsync(_backend, options => (options.InFlightMax, options.StreamWindow) = (8, 8));
+        await using var proxy = await ProxyHost.StartAsync(
+            _backend, options => (options.InFlightMax, options.StreamWindow) = (8, 8));
         using var call = proxy.Client.MakePayments();
         for (var i = 0; i < 100; i++)
         {
@@ -145,7 +150,8 @@ public sealed class IdleStreamTests
     }
 
     /// <summary>Opens a stream and makes one payment, so that the proxy has certainly admitted the stream.</summary>
-    private static async Task<AsyncDuplexStreamingCall<MakePaymentRequest, MakePaymentsResponse>> OpenAsync(ProxyHost proxy)
+    private static async Task<AsyncDuplexStreamingCall<MakePaymentRequest, MakePaymentsResponse>> OpenAsync(
+        ProxyHost proxy)
     {
         var call = proxy.Client.MakePayments();
         await PayAsync(call);

@@ -115,7 +115,8 @@ public sealed class LatencyLimitTests
                     Arrive();
                 }
                 time.Advance(Step);
-                for (_work = Math.Min(_work, 1) + (perSecond * Step.TotalSeconds); _work >= 1 && _waiting.Count > 0; _work--)
+                for (_work = Math.Min(_work, 1) + (perSecond * Step.TotalSeconds); _work >= 1
+                    && _waiting.Count > 0; _work--)
                 {
                     Answer();
                 }

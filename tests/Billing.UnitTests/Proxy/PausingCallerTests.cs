@@ -16,7 +16,8 @@ public sealed class PausingCallerTests
     {
         await using var proxy = await ProxyHost.StartAsync(new FakeBackend());
         using var http = new HttpClient();
-        using var request = new HttpRequestMessage(HttpMethod.Post, proxy.Address + "/billing.v1.BillingService/MakePayment")
+        using var request = new HttpRequestMessage(
+            HttpMethod.Post, proxy.Address + "/billing.v1.BillingService/MakePayment")
         {
             Version = HttpVersion.Version20,
             VersionPolicy = HttpVersionPolicy.RequestVersionExact,

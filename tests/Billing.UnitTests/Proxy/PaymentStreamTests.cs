@@ -94,12 +94,14 @@ public sealed class PaymentStreamTests
     [Theory]
     [InlineData("127.0.0.1", "127.0.0.2")]
     [InlineData("127.0.0.2", "127.0.0.1")]
-    public async Task However_many_streams_one_caller_has_a_payment_on_a_stream_of_another_caller_is_answered(string greedy, string modest)
+    public async Task However_many_streams_one_caller_has_a_payment_on_a_stream_of_another_caller_is_answered(
+        string greedy, string modest)
     {
         _backend.Answer = command => command.Payment.AccountId == "modest"
             ? Task.FromResult(FakeBackend.Accepted(command))
             : new TaskCompletionSource<Reply>().Task;
-        await using var proxy = await ProxyHost.StartAsync(_backend, options => (options.InFlightMax, options.StreamWindow) = (40, 1));
+        await using var proxy = await ProxyHost.StartAsync(
+            _backend, options => (options.InFlightMax, options.StreamWindow) = (40, 1));
         using var many = ChannelFrom(IPAddress.Parse(greedy), proxy);
         using var one = ChannelFrom(IPAddress.Parse(modest), proxy);
         var taken = 0;
@@ -107,7 +109,8 @@ public sealed class PaymentStreamTests
         {
             var stream = new BillingService.BillingServiceClient(many).MakePayments();
             // The write to a stream that is refused may fail.
-            _ = stream.RequestStream.WriteAsync(Samples.Payment("greedy")).ContinueWith(_ => { }, TaskScheduler.Default);
+            _ = stream.RequestStream.WriteAsync(Samples.Payment("greedy"))
+                .ContinueWith(_ => { }, TaskScheduler.Default);
             var answer = stream.ResponseStream.MoveNext(CancellationToken.None);
             await Poll.UntilAsync(() => answer.IsCompleted || _backend.Commands.Count > taken);
             refused = answer.IsFaulted;
@@ -183,11 +186,15 @@ public sealed class PaymentStreamTests
     [InlineData(null, 30)]
     [InlineData(20, 20)]
     [InlineData(3600, 60)]
-    public async Task A_payment_carries_the_rest_of_the_streams_deadline_within_the_proxys_limits(int? requestedS, int maxS)
+    public async Task A_payment_carries_the_rest_of_the_streams_deadline_within_the_proxys_limits(
+        int? requestedS, int maxS)
     {
-        await using var proxy = await ProxyHost.StartAsync(_backend, options => options.DeadlineMax = TimeSpan.FromMinutes(1));
+        await using var proxy = await ProxyHost.StartAsync(
+            _backend, options => options.DeadlineMax = TimeSpan.FromMinutes(1));
         using var call = proxy.Client.MakePayments(
-            deadline: requestedS is { } seconds ? TimeProvider.System.GetUtcNow().UtcDateTime.AddSeconds(seconds) : null);
+            deadline: requestedS is { } seconds
+                ? TimeProvider.System.GetUtcNow().UtcDateTime.AddSeconds(seconds)
+                : null);
         await call.RequestStream.WriteAsync(Payments(1)[0]);
         Assert.True(await call.ResponseStream.MoveNext(CancellationToken.None));
         var command = _backend.Commands.Single();
@@ -248,7 +255,8 @@ public sealed class PaymentStreamTests
             reply.Payment.Message = new string('x', 8_000);
             return Task.FromResult(reply);
         };
-        await using var proxy = await ProxyHost.StartAsync(_backend, options => options.DrainTimeout = TimeSpan.FromMinutes(10));
+        await using var proxy = await ProxyHost.StartAsync(
+            _backend, options => options.DrainTimeout = TimeSpan.FromMinutes(10));
         using var call = proxy.Client.MakePayments();
         foreach (var payment in Payments(1_000))
         {
@@ -262,8 +270,8 @@ public sealed class PaymentStreamTests
         Assert.InRange(_backend.Commands.Count, 256, 999);
     }
 
-    /// <summary>Records the error with which the proxy ended a stream, and sends it when its caller has read the answers: a client
-    /// drops answers that it has not read when the connection is closed.</summary>
+    /// <summary>Records the error with which the proxy ended a stream, and sends it when its caller has read the
+    /// answers: a client drops answers that it has not read when the connection is closed.</summary>
     private sealed class StreamEnd : Interceptor
     {
         public Failure? Failure { get; private set; }
@@ -271,8 +279,8 @@ public sealed class PaymentStreamTests
         public TaskCompletionSource AnswersRead { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
         public override async Task DuplexStreamingServerHandler<TRequest, TResponse>(
-            IAsyncStreamReader<TRequest> requestStream, IServerStreamWriter<TResponse> responseStream, ServerCallContext context,
-            DuplexStreamingServerMethod<TRequest, TResponse> continuation)
+            IAsyncStreamReader<TRequest> requestStream, IServerStreamWriter<TResponse> responseStream,
+            ServerCallContext context, DuplexStreamingServerMethod<TRequest, TResponse> continuation)
         {
             try
             {
@@ -287,21 +295,23 @@ public sealed class PaymentStreamTests
         }
     }
 
-    /// <summary>A channel whose connections come from an address: without authentication, an address is a caller.</summary>
-    private static GrpcChannel ChannelFrom(IPAddress address, ProxyHost proxy) => GrpcChannel.ForAddress(proxy.Address, new GrpcChannelOptions
-    {
-        DisposeHttpClient = true,
-        HttpHandler = new SocketsHttpHandler
+    /// <summary>A channel whose connections come from an address: without authentication,
+    /// an address is a caller.</summary>
+    private static GrpcChannel ChannelFrom(IPAddress address, ProxyHost proxy) =>
+        GrpcChannel.ForAddress(proxy.Address, new GrpcChannelOptions
         {
-            ConnectCallback = async (context, cancellationToken) =>
+            DisposeHttpClient = true,
+            HttpHandler = new SocketsHttpHandler
             {
-                var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
-                socket.Bind(new IPEndPoint(address, 0));
-                await socket.ConnectAsync(context.DnsEndPoint, cancellationToken);
-                return new NetworkStream(socket, ownsSocket: true);
+                ConnectCallback = async (context, cancellationToken) =>
+                {
+                    var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+                    socket.Bind(new IPEndPoint(address, 0));
+                    await socket.ConnectAsync(context.DnsEndPoint, cancellationToken);
+                    return new NetworkStream(socket, ownsSocket: true);
+                },
             },
-        },
-    });
+        });
 
     private static MakePaymentRequest[] Payments(int count) => [.. Enumerable.Range(0, count).Select(n =>
     {

@@ -51,10 +51,13 @@ internal sealed class ProxyHost : IAsyncDisposable
 
     /// <summary>The routes that it serves.</summary>
     public IEnumerable<RouteEndpoint> Endpoints =>
-        _app.Services.GetServices<EndpointDataSource>().SelectMany(source => source.Endpoints).OfType<RouteEndpoint>().Distinct();
+        _app.Services.GetServices<EndpointDataSource>().SelectMany(source => source.Endpoints).OfType<RouteEndpoint>()
+            .Distinct();
 
-    public static async Task<ProxyHost> StartAsync(IRequestTransport backend, Action<ProxyOptions>? configure = null, bool withRest = false, TimeProvider? time = null,
-        IReadOnlyDictionary<string, string?>? settings = null, Interceptor? interceptor = null, ILoggerProvider? logs = null)
+    public static async Task<ProxyHost> StartAsync(
+        IRequestTransport backend, Action<ProxyOptions>? configure = null, bool withRest = false,
+        TimeProvider? time = null, IReadOnlyDictionary<string, string?>? settings = null,
+        Interceptor? interceptor = null, ILoggerProvider? logs = null)
     {
         using var ports = new FreePorts();
         var builder = Service.CreateBuilder([]);

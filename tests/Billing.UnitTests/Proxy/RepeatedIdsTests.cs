@@ -9,13 +9,15 @@ using Grpc.Core;
 
 namespace Billing.UnitTests.Proxy;
 
-/// <summary>Ids come back in the letters in which they were sent, over every front, whatever the backend has recorded.</summary>
+/// <summary>Ids come back in the letters in which they were sent, over every front, whatever the backend has
+/// recorded.</summary>
 public sealed class RepeatedIdsTests : IAsyncLifetime
 {
     private static readonly string Id = Guid.NewGuid().ToString().ToUpperInvariant();
     private static readonly string Payment = Guid.NewGuid().ToString().ToUpperInvariant();
 
-    private readonly FakeBackend _backend = new(storesCommands: true) { Answer = command => Task.FromResult(MessageIds.AnswerTo(command)) };
+    private readonly FakeBackend _backend =
+        new(storesCommands: true) { Answer = command => Task.FromResult(MessageIds.AnswerTo(command)) };
     private readonly HttpClient _http = new();
     private ProxyHost _proxy = null!;
 
@@ -44,13 +46,15 @@ public sealed class RepeatedIdsTests : IAsyncLifetime
         var answer = await ApiMethods.CallAsync(_proxy.Invoker, name, request);
 
         var sent = MessageIds.Of(request).ToDictionary(id => id.Name, id => id.Get());
-        Assert.All(MessageIds.Of(answer).Where(id => sent.ContainsKey(id.Name)), id => Assert.Equal(sent[id.Name], id.Get()));
+        Assert.All(
+            MessageIds.Of(answer).Where(id => sent.ContainsKey(id.Name)), id => Assert.Equal(sent[id.Name], id.Get()));
     }
 
     [Fact]
     public async Task On_a_stream_of_payments()
     {
-        var payments = Enumerable.Range(0, 3).Select(_ => (MakePaymentRequest)MessageIds.RequestOf(MakePaymentRequest.Descriptor)).ToList();
+        var payments = Enumerable.Range(0, 3)
+            .Select(_ => (MakePaymentRequest)MessageIds.RequestOf(MakePaymentRequest.Descriptor)).ToList();
         using var stream = _proxy.Client.MakePayments();
         foreach (var payment in payments)
         {
@@ -84,12 +88,14 @@ public sealed class RepeatedIdsTests : IAsyncLifetime
     {
         var (status, taken, location, _) = await SendAsync("makePayment", "respond-async");
         using var accepted = JsonDocument.Parse(await _http.GetStringAsync(new Uri(_proxy.Rest, location!)));
-        _backend.Answer = command => Task.FromResult(new Wire.V1.Reply { PaymentStatus = new() { Error = new() { Reason = ErrorReasons.CommandExpired } } });
+        _backend.Answer = command => Task.FromResult(
+            new Wire.V1.Reply { PaymentStatus = new() { Error = new() { Reason = ErrorReasons.CommandExpired } } });
         using var failed = JsonDocument.Parse(await _http.GetStringAsync(new Uri(_proxy.Rest, location!)));
 
         Assert.Equal(HttpStatusCode.Accepted, status);
         Assert.Equal(("PENDING", Id), (Text(taken, "status"), Text(taken, "transaction_id")));
-        Assert.Equal(("ACCEPTED", Id), (Text(accepted.RootElement, "status"), Text(accepted.RootElement, "transaction_id")));
+        Assert.Equal(
+            ("ACCEPTED", Id), (Text(accepted.RootElement, "status"), Text(accepted.RootElement, "transaction_id")));
         Assert.Equal(("FAILED", Id), (Text(failed.RootElement, "status"), Text(failed.RootElement, "transaction_id")));
     }
 
@@ -117,5 +123,6 @@ public sealed class RepeatedIdsTests : IAsyncLifetime
         _ => ApiDocument.ValueOf(field),
     };
 
-    private static string? Text(JsonElement json, string name) => json.TryGetProperty(name, out var value) ? value.GetString() : null;
+    private static string? Text(JsonElement json, string name) =>
+        json.TryGetProperty(name, out var value) ? value.GetString() : null;
 }

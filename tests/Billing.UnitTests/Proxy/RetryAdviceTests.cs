@@ -19,7 +19,8 @@ public sealed class RetryAdviceTests
         var waits = Enumerable.Range(0, callers).Select(_ => advice.Refused()).ToList();
 
         Assert.All(waits, wait => Assert.InRange(wait, Wait / 2, Wait * 1.5));
-        var tenths = waits.GroupBy(wait => (int)((wait - (Wait / 2)) / (Wait / 10))).Select(tenth => tenth.Count()).ToList();
+        var tenths = waits.GroupBy(wait => (int)((wait - (Wait / 2)) / (Wait / 10)))
+            .Select(tenth => tenth.Count()).ToList();
         Assert.Equal(10, tenths.Count);
         Assert.All(tenths, count => Assert.InRange(count, (callers / 10) - 1, (callers / 10) + 2));
     }

@@ -16,7 +16,15 @@ public sealed class StatementPagesTests : IAsyncLifetime
         {
             Statement = new StatementPage
             {
-                Entries = { new StatementEntry { Version = command.Statement.AfterVersion + 1, Type = StatementEntryType.PaymentAccepted, DecideTime = new Timestamp { Seconds = 5 } } },
+                Entries =
+                {
+                    new StatementEntry
+                    {
+                        Version = command.Statement.AfterVersion + 1,
+                        Type = StatementEntryType.PaymentAccepted,
+                        DecideTime = new Timestamp { Seconds = 5 },
+                    },
+                },
                 HasMore = true,
                 ReadTo = command.Statement.AfterVersion + 7,
             },
@@ -57,7 +65,8 @@ public sealed class StatementPagesTests : IAsyncLifetime
 
         Assert.Equal([0L, 7, 14], _backend.Commands.Select(command => command.Statement.AfterVersion));
         Assert.All(_backend.Commands, command => Assert.Equal(
-            (request.StartTime, request.EndTime, 2), (command.Statement.StartTime, command.Statement.EndTime, command.Statement.Types_.Count)));
+            (request.StartTime, request.EndTime, 2),
+            (command.Statement.StartTime, command.Statement.EndTime, command.Statement.Types_.Count)));
     }
 
     [Fact]
@@ -65,8 +74,10 @@ public sealed class StatementPagesTests : IAsyncLifetime
     {
         var request = Request();
         var token = (await ListAsync(request)).NextPageToken;
-        var altered = Enumerable.Range(0, token.Length).Select(i => string.Concat(token.AsSpan(0, i), token[i] == 'A' ? "B" : "A", token.AsSpan(i + 1)));
-        foreach (var other in altered.Concat([token + "A", token[..^1], "A", new string('A', token.Length), "%", "\u20AC"]))
+        var altered = Enumerable.Range(0, token.Length)
+            .Select(i => string.Concat(token.AsSpan(0, i), token[i] == 'A' ? "B" : "A", token.AsSpan(i + 1)));
+        foreach (var other in altered.Concat(
+            [token + "A", token[..^1], "A", new string('A', token.Length), "%", "\u20AC"]))
         {
             request.PageToken = other;
             await RefusedAsync(request, "page_token");
@@ -74,7 +85,11 @@ public sealed class StatementPagesTests : IAsyncLifetime
         request.PageToken = token;
         await ListAsync(request);
         foreach (var alter in (Action<ListStatementRequest>[])
-            [r => r.AccountId = "b", r => r.PaymentType = PaymentType.Amex, r => r.StartTime = new Timestamp(), r => r.EndTime = new Timestamp { Seconds = 9 }, r => r.Types_.Add(StatementEntryType.PaymentAccepted), r => r.AfterVersion = 1])
+            [
+                r => r.AccountId = "b", r => r.PaymentType = PaymentType.Amex, r => r.StartTime = new Timestamp(),
+                r => r.EndTime = new Timestamp { Seconds = 9 },
+                r => r.Types_.Add(StatementEntryType.PaymentAccepted), r => r.AfterVersion = 1,
+            ])
         {
             var other = request.Clone();
             alter(other);
@@ -92,7 +107,8 @@ public sealed class StatementPagesTests : IAsyncLifetime
         request.Types_.Clear();
         request.EndTime = new Timestamp { Seconds = 5 };
         await RefusedAsync(request, null, StatusCode.Internal);
-        _backend.Answer = _ => Task.FromResult(new Reply { Statement = new StatementPage { Entries = { new StatementEntry { Version = 1 } } } });
+        _backend.Answer = _ => Task.FromResult(
+            new Reply { Statement = new StatementPage { Entries = { new StatementEntry { Version = 1 } } } });
         await RefusedAsync(request, null, StatusCode.Internal);
         _backend.Answer = _ => Task.FromResult(new Reply { Statement = new StatementPage { HasMore = true } });
         await RefusedAsync(request, null, StatusCode.Internal);
@@ -104,10 +120,14 @@ public sealed class StatementPagesTests : IAsyncLifetime
     {
         foreach (var (field, alter) in ((string, Action<ListStatementRequest>)[])
             [
-                ("account_id", r => r.AccountId = ""), ("payment_type", r => r.PaymentType = 0), ("page_size", r => r.PageSize = -1), ("after_version", r => r.AfterVersion = -1),
-                ("start_time", r => r.StartTime = new Timestamp { Seconds = long.MaxValue }), ("end_time", r => r.EndTime = new Timestamp { Nanos = -1 }),
-                ("end_time", r => (r.StartTime, r.EndTime) = (new Timestamp { Seconds = 5, Nanos = 1 }, new Timestamp { Seconds = 5 })),
-                ("types", r => r.Types_.Add((StatementEntryType)77)), ("types", r => r.Types_.Add([StatementEntryType.PaymentAccepted, StatementEntryType.PaymentAccepted])),
+                ("account_id", r => r.AccountId = ""), ("payment_type", r => r.PaymentType = 0),
+                ("page_size", r => r.PageSize = -1), ("after_version", r => r.AfterVersion = -1),
+                ("start_time", r => r.StartTime = new Timestamp { Seconds = long.MaxValue }),
+                ("end_time", r => r.EndTime = new Timestamp { Nanos = -1 }),
+                ("end_time", r => (r.StartTime, r.EndTime) =
+                    (new Timestamp { Seconds = 5, Nanos = 1 }, new Timestamp { Seconds = 5 })),
+                ("types", r => r.Types_.Add((StatementEntryType)77)),
+                ("types", r => r.Types_.Add([StatementEntryType.PaymentAccepted, StatementEntryType.PaymentAccepted])),
             ])
         {
             var request = Request();
@@ -116,11 +136,19 @@ public sealed class StatementPagesTests : IAsyncLifetime
         }
         foreach (var (field, past) in ((string, GetBalanceAtRequest)[])
             [
-                ("version", new() { AccountId = "a", PaymentType = PaymentType.Visa }), ("version", new() { AccountId = "a", PaymentType = PaymentType.Visa, Version = -1 }),
-                ("time", new() { AccountId = "a", PaymentType = PaymentType.Visa, Time = new Timestamp { Seconds = -62_135_596_801 } }), ("account_id", new() { PaymentType = PaymentType.Visa, Version = 1 }),
+                ("version", new() { AccountId = "a", PaymentType = PaymentType.Visa }),
+                ("version", new() { AccountId = "a", PaymentType = PaymentType.Visa, Version = -1 }),
+                ("time", new()
+                {
+                    AccountId = "a",
+                    PaymentType = PaymentType.Visa,
+                    Time = new Timestamp { Seconds = -62_135_596_801 },
+                }),
+                ("account_id", new() { PaymentType = PaymentType.Visa, Version = 1 }),
             ])
         {
-            var failure = await Assert.ThrowsAsync<RpcException>(() => _proxy!.Client.GetBalanceAtAsync(past).ResponseAsync);
+            var failure = await Assert.ThrowsAsync<RpcException>(
+                () => _proxy!.Client.GetBalanceAtAsync(past).ResponseAsync);
             Assert.Equal((StatusCode.InvalidArgument, field), (failure.StatusCode, failure.Field()));
         }
         Assert.Empty(_backend.Commands);
@@ -128,9 +156,11 @@ public sealed class StatementPagesTests : IAsyncLifetime
 
     private static ListStatementRequest Request() => new() { AccountId = "acct-42", PaymentType = PaymentType.Visa };
 
-    private Task<ListStatementResponse> ListAsync(ListStatementRequest request) => _proxy!.Client.ListStatementAsync(request).ResponseAsync;
+    private Task<ListStatementResponse> ListAsync(ListStatementRequest request) =>
+        _proxy!.Client.ListStatementAsync(request).ResponseAsync;
 
-    private async Task RefusedAsync(ListStatementRequest request, string? field, StatusCode status = StatusCode.InvalidArgument)
+    private async Task RefusedAsync(
+        ListStatementRequest request, string? field, StatusCode status = StatusCode.InvalidArgument)
     {
         var failure = await Assert.ThrowsAsync<RpcException>(() => ListAsync(request));
         Assert.Equal((status, field), (failure.StatusCode, failure.Field()));

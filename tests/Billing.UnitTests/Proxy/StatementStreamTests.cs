@@ -57,13 +57,18 @@ public sealed class StatementStreamTests : IAsyncLifetime
             Assert.True(await call.ResponseStream.MoveNext(CancellationToken.None));
             request.PageToken = call.ResponseStream.Current.NextPageToken;
         }
-        Assert.Equal(Enumerable.Range(101, 1_100).Select(n => (long)n), (await ReadAsync(request)).Select(e => e.Version));
+        Assert.Equal(
+            Enumerable.Range(101, 1_100).Select(n => (long)n), (await ReadAsync(request)).Select(e => e.Version));
     }
 
     [Fact]
     public async Task Of_a_statement_of_some_types_each_page_goes_on_after_what_is_known()
     {
-        var pages = new Queue<StatementPage>([new StatementPage { HasMore = true, ReadTo = 70, Closing = State(60) }, new StatementPage { HasMore = true, ReadTo = 90 }, new StatementPage { ReadTo = 95 }]);
+        var pages = new Queue<StatementPage>(
+            [
+                new StatementPage { HasMore = true, ReadTo = 70, Closing = State(60) },
+                new StatementPage { HasMore = true, ReadTo = 90 }, new StatementPage { ReadTo = 95 },
+            ]);
         _backend.Answer = _ => Task.FromResult(new Reply { Statement = pages.Dequeue() });
         var request = Request();
         request.Types_.Add(StatementEntryType.PaymentRefunded);

@@ -45,7 +45,8 @@ public sealed class StreamPlacesTests : IDisposable
     [Theory]
     [InlineData(2, 100)]
     [InlineData(4, 4)]
-    public async Task Above_its_window_or_the_share_a_stream_waits_until_one_of_its_own_places_is_released(int window, int share)
+    public async Task Above_its_window_or_the_share_a_stream_waits_until_one_of_its_own_places_is_released(
+        int window, int share)
     {
         using var places = new StreamPlaces(_admission, Admissions.Caller, window);
         var full = Math.Min(window, share);
@@ -82,7 +83,8 @@ public sealed class StreamPlacesTests : IDisposable
     {
         var most = 0;
         // All are opened before any grows: a stream opened later would be refused if the share were used up.
-        var streams = Enumerable.Range(0, 3).Select(_ => new StreamPlaces(_admission, Admissions.Caller, window: 4)).ToList();
+        var streams = Enumerable.Range(0, 3)
+            .Select(_ => new StreamPlaces(_admission, Admissions.Caller, window: 4)).ToList();
         await Task.WhenAll(streams.Select(stream => Task.Run(async () =>
         {
             using var places = stream;

@@ -31,7 +31,9 @@ public sealed class TimedCallTests : IAsyncDisposable
         _backend.Answer = command =>
         {
             var reply = FakeBackend.Accepted(command);
-            reply.Timing = new Timing(command.Timing) { ConsumedUnixUs = 11, StoredUnixUs = 12, RepliedUnixUs = 13, SentUnixUs = 99 };
+            reply.Timing = new Timing(
+                command.Timing)
+            { ConsumedUnixUs = 11, StoredUnixUs = 12, RepliedUnixUs = 13, SentUnixUs = 99 };
             return Task.FromResult(reply);
         };
         using var call = (await _proxy).Client.MakePaymentAsync(Samples.Payment(), SentAt("1769860800000000"));
@@ -41,7 +43,8 @@ public sealed class TimedCallTests : IAsyncDisposable
         Assert.Equal(new Timing { SentUnixUs = Sent }, command.Timing);
         Assert.True(StepTimes.TryParse(call.GetTrailers().GetValue(Trailers.Times), out var times));
         var us = times.Steps().ToDictionary(s => s.Key, s => s.Value is { } at ? UnixTime.Microseconds(at) : 0);
-        Assert.Equal([Sent, command.ReceivedUnixUs, 0, 11, 0, 12, 13], StepTimes.Names.Take(7).Select(name => us[name]));
+        Assert.Equal(
+            [Sent, command.ReceivedUnixUs, 0, 11, 0, 12, 13], StepTimes.Names.Take(7).Select(name => us[name]));
         Assert.True(us["answered"] >= command.ReceivedUnixUs);
         Assert.Equal(0, us["returned"]);
     }
@@ -58,7 +61,8 @@ public sealed class TimedCallTests : IAsyncDisposable
         using var call = (await _proxy).Client.MakePaymentAsync(Samples.Payment(), SentAt("1769860800000000"));
         await call;
         Assert.True(StepTimes.TryParse(call.GetTrailers().GetValue(Trailers.Times), out var times));
-        Assert.Equal(["sent", "received", "answered"], times.Steps().Where(s => s.Value is not null).Select(s => s.Key));
+        Assert.Equal(
+            ["sent", "received", "answered"], times.Steps().Where(s => s.Value is not null).Select(s => s.Key));
     }
 
     [Theory]

@@ -12,9 +12,13 @@ internal static class Everything
         var axis = new Axis(text, text);
         return
         [
-            new LineChart(text, axis, axis, new Series(text, [(1, value), (2, 3)]), new Series(text, [(1, 2), (3, value)])) { Note = text },
-            new LineChart(text, axis, axis with { IsLogarithmic = true }, new Series(text, [(1, value), (2, 3), (3, 0), (4, -1)])),
-            new BarChart(text, axis, [text, "b"], new Bars(text, [new Spread(value, 1, 20), null]), Bars.Of(text, [1, value])),
+            new LineChart(text, axis, axis, new Series(text, [(1, value), (2, 3)]), new Series(
+                text, [(1, 2), (3, value)])) { Note = text },
+            new LineChart(
+                text, axis, axis with { IsLogarithmic = true },
+                new Series(text, [(1, value), (2, 3), (3, 0), (4, -1)])),
+            new BarChart(
+                text, axis, [text, "b"], new Bars(text, [new Spread(value, 1, 20), null]), Bars.Of(text, [1, value])),
             new HeatMap(text, text, [text, "2"], text, [text, "4"], axis, [[value, 2], [null, 4]]),
             new StackedBars(text, axis, [text, "b"], new Stack(text, value, 2), new Stack("other", 1, 1)),
         ];
@@ -29,7 +33,8 @@ internal static class Everything
             new LineChart("empty", axis, axis),
             new LineChart("no points", axis, axis, new Series("a", [])),
             new LineChart("no numbers", axis, axis, new Series("a", [(1, double.NaN), (double.PositiveInfinity, 2)])),
-            new LineChart("nothing above zero", axis, axis with { IsLogarithmic = true }, new Series("a", [(1, 0), (2, -1)])),
+            new LineChart(
+                "nothing above zero", axis, axis with { IsLogarithmic = true }, new Series("a", [(1, 0), (2, -1)])),
             new BarChart("no categories", axis, [], Bars.Of("a", [])),
             new BarChart("no values", axis, ["a"], new Bars("a", [null])),
             new HeatMap("no cells", "c", [], "r", [], axis, []),
@@ -53,7 +58,10 @@ internal static class Everything
             {
                 Title = text,
                 Note = text,
-                Columns = [new Column(text, Align.Left), new Column(text, Unit: text, IsPaper: true), new Column("third")],
+                Columns =
+                [
+                    new Column(text, Align.Left), new Column(text, Unit: text, IsPaper: true), new Column("third"),
+                ],
                 Rows = [new Row(text, new Cell(text, true)), new Row(text, text, text) { IsHighlighted = true }],
             }),
         ],

@@ -25,7 +25,8 @@ public sealed class HtmlPageTests : IDisposable
     [Fact]
     public void Any_text_gives_a_well_formed_page()
     {
-        var texts = Gen.Choose(0, char.MaxValue).ArrayOf().Select(letters => new string(Array.ConvertAll(letters, l => (char)l)));
+        var texts = Gen.Choose(0, char.MaxValue).ArrayOf()
+            .Select(letters => new string(Array.ConvertAll(letters, l => (char)l)));
         texts.Holds(text => XDocument.Parse(HtmlPage.Of(Everything.Report(text))), tries: 50);
     }
 
@@ -37,16 +38,19 @@ public sealed class HtmlPageTests : IDisposable
         Assert.DoesNotContain("<link", page, StringComparison.Ordinal);
         Assert.DoesNotContain("url(", page, StringComparison.Ordinal);
         Assert.DoesNotContain("@import", page, StringComparison.Ordinal);
-        Assert.DoesNotContain("http", page.Replace("http://www.w3.org/2000/svg", "", StringComparison.Ordinal), StringComparison.Ordinal);
+        Assert.DoesNotContain(
+            "http", page.Replace("http://www.w3.org/2000/svg", "", StringComparison.Ordinal), StringComparison.Ordinal);
     }
 
     [Fact]
     public void Only_void_elements_are_self_closing()
     {
-        var page = XDocument.Parse(HtmlPage.Of(Everything.Report("text") with { Subtitle = "", Facts = [] }), LoadOptions.PreserveWhitespace);
+        var page = XDocument.Parse(
+            HtmlPage.Of(Everything.Report("text") with { Subtitle = "", Facts = [] }), LoadOptions.PreserveWhitespace);
         Assert.All(
             page.Descendants().Where(e => e.Name.NamespaceName.Length == 0),
-            e => Assert.True(!e.IsEmpty || e.Name.LocalName == "meta", $"<{e.Name.LocalName}/> in a page is not closed in HTML"));
+            e => Assert.True(
+                !e.IsEmpty || e.Name.LocalName == "meta", $"<{e.Name.LocalName}/> in a page is not closed in HTML"));
     }
 
     [Fact]
@@ -56,7 +60,9 @@ public sealed class HtmlPageTests : IDisposable
     [Fact]
     public void A_table_without_rows_says_so()
     {
-        var report = Everything.Report("x") with { Sections = [new Section("", new Table { Columns = [new Column("a")], Rows = [] })] };
+        var report = Everything.Report(
+            "x") with
+        { Sections = [new Section("", new Table { Columns = [new Column("a")], Rows = [] })] };
         Assert.Contains(XDocument.Parse(HtmlPage.Of(report)).Descendants("p"), p => p.Value == "No data.");
     }
 
@@ -65,7 +71,8 @@ public sealed class HtmlPageTests : IDisposable
     [InlineData("run.html", "run.html")]
     public async Task A_report_is_written_to_a_folder_or_to_the_named_file(string target, string page)
     {
-        var written = await Everything.Report("a").WriteAsync(Path.Combine(_folder.FullName, target), TestContext.Current.CancellationToken);
+        var written = await Everything.Report("a")
+            .WriteAsync(Path.Combine(_folder.FullName, target), TestContext.Current.CancellationToken);
 
         Assert.Equal(Path.Combine(_folder.FullName, page), written);
         Assert.True(File.Exists(written));

@@ -15,7 +15,8 @@ public sealed class NumbersTests
     [InlineData(-12.34, "-12.3")]
     [InlineData(double.NaN, "–")]
     [InlineData(double.PositiveInfinity, "–")]
-    public void A_number_has_3_significant_digits(double value, string text) => Assert.Equal(text, Numbers.Significant(value));
+    public void A_number_has_3_significant_digits(double value, string text) =>
+        Assert.Equal(text, Numbers.Significant(value));
 
     [Fact]
     public void The_largest_number_of_a_column_decides_the_decimals_of_all()

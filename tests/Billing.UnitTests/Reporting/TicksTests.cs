@@ -29,17 +29,21 @@ public sealed class TicksTests
             Assert.InRange(ticks.Count, 2, range.Wanted + 1);
             Assert.True(ticks[0].Value <= range.Min + (step * 1e-5), $"{ticks[0]} is above {range.Min}");
             Assert.True(ticks[^1].Value >= range.Max - (step * 1e-5), $"{ticks[^1]} is below {range.Max}");
-            Assert.All(ticks.Zip(ticks.Skip(1)), pair => Assert.InRange(pair.Second.Value - pair.First.Value, step * (1 - 1e-6), step * (1 + 1e-6)));
-            Assert.Contains(Math.Round(step / Math.Pow(10, Math.Floor(Math.Log10(step) + 1e-9)), 6), new[] { 1, 2, 2.5, 5 });
+            Assert.All(
+                ticks.Zip(ticks.Skip(1)),
+                pair => Assert.InRange(pair.Second.Value - pair.First.Value, step * (1 - 1e-6), step * (1 + 1e-6)));
+            Assert.Contains(
+                Math.Round(step / Math.Pow(10, Math.Floor(Math.Log10(step) + 1e-9)), 6), new[] { 1, 2, 2.5, 5 });
         },
         tries: 2000);
 
     [Fact]
-    public void The_labels_of_linear_ticks_are_distinct() => Ranges.Where(r => r.Max - r.Min > 1e-6 * Math.Max(1, Math.Abs(r.Max))).Holds(range =>
-    {
-        var labels = Ticks.Linear(range.Min, range.Max, range.Wanted).Select(t => t.Label).ToList();
-        Assert.Equal(labels.Count, labels.Distinct().Count());
-    });
+    public void The_labels_of_linear_ticks_are_distinct() =>
+        Ranges.Where(r => r.Max - r.Min > 1e-6 * Math.Max(1, Math.Abs(r.Max))).Holds(range =>
+        {
+            var labels = Ticks.Linear(range.Min, range.Max, range.Wanted).Select(t => t.Label).ToList();
+            Assert.Equal(labels.Count, labels.Distinct().Count());
+        });
 
     [Theory]
     [InlineData(0, 100, 5, "0 20 40 60 80 100")]
@@ -72,6 +76,7 @@ public sealed class TicksTests
     [InlineData(3, 300, "2 5 10 20 50 100 200 500")]
     [InlineData(1, 1, "1 2")]
     [InlineData(0.01, 40_000, "0.01 0.1 1 10 100 1,000 10,000 100,000")]
-    public void Logarithmic_ticks_include_twos_and_fives_if_there_are_few_powers_of_ten(double min, double max, string labels) =>
+    public void Logarithmic_ticks_include_twos_and_fives_if_there_are_few_powers_of_ten(
+        double min, double max, string labels) =>
         Assert.Equal(labels, string.Join(' ', Ticks.Logarithmic(min, max).Select(t => t.Label)));
 }

@@ -52,11 +52,14 @@ public sealed class BackendSharesTests
     {
         var (all, fewer) = (new BackendAssignment(Addresses), new BackendAssignment(Addresses[..2]));
 
-        Assert.All(Accounts().Where(a => all.IndexOf(a) < 2), account => Assert.Equal(all.IndexOf(account), fewer.IndexOf(account)));
+        Assert.All(
+            Accounts().Where(a => all.IndexOf(a) < 2),
+            account => Assert.Equal(all.IndexOf(account), fewer.IndexOf(account)));
     }
 
     [Fact]
-    public void At_least_one_address_is_required() => Assert.Throws<ArgumentOutOfRangeException>(() => new BackendAssignment([]));
+    public void At_least_one_address_is_required() =>
+        Assert.Throws<ArgumentOutOfRangeException>(() => new BackendAssignment([]));
 
     private static IEnumerable<string> Accounts() => Enumerable.Range(0, 20_000).Select(n => $"visa/acct-{n}");
 }

@@ -25,7 +25,10 @@ public sealed class DirectTransportTests : IAsyncDisposable
         {
             var account = $"acct-{n}";
             await SendAsync(Payment(account));
-            await SendAsync(new Command { Balance = new CheckBalanceRequest { AccountId = account, PaymentType = PaymentType.Visa } });
+            await SendAsync(new Command
+            {
+                Balance = new CheckBalanceRequest { AccountId = account, PaymentType = PaymentType.Visa },
+            });
         }
 
         Assert.All(_channels.Values, channel => Assert.NotEmpty(channel.Accounts));
@@ -54,7 +57,8 @@ public sealed class DirectTransportTests : IAsyncDisposable
 
         await SendAsync(command);
 
-        Assert.InRange(_channels.Values.Single(c => c.Accounts.Count > 0).Left, TimeSpan.FromSeconds(1), TimeSpan.FromSeconds(60));
+        Assert.InRange(
+            _channels.Values.Single(c => c.Accounts.Count > 0).Left, TimeSpan.FromSeconds(1), TimeSpan.FromSeconds(60));
     }
 
     [Theory]

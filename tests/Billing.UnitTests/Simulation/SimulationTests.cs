@@ -47,7 +47,9 @@ public sealed class SimulationTests(ITestOutputHelper output)
         var summary = Simulate(day % 10_000 * 100_000, int.MaxValue, TimeSpan.FromMinutes(1), 1);
         // ./billing test prints this line.
         output.WriteLine(string.Create(
-            CultureInfo.InvariantCulture, $"Simulated {summary.Schedules:N0} schedules, {summary.Simulated.TotalHours:0.0} hours, from the seed of the day, {summary.Seed}."));
+            CultureInfo.InvariantCulture,
+            $"Simulated {summary.Schedules:N0} schedules, {summary.Simulated.TotalHours:0.0} hours, "
+                + $"from the seed of the day, {summary.Seed}."));
         Assert.NotEqual(0, summary.Schedules);
     }
 
@@ -59,7 +61,8 @@ public sealed class SimulationTests(ITestOutputHelper output)
 
     private static SimulationSummary Simulate(int seed, int schedules, TimeSpan time, int threads)
     {
-        var summary = Simulator.Simulate(seed, schedules, time, threads, _ => { }, TestContext.Current.CancellationToken);
+        var summary = Simulator.Simulate(
+            seed, schedules, time, threads, _ => { }, TestContext.Current.CancellationToken);
         Assert.True(summary.Failure is null, $"Seed {summary.Failure?.Seed}: {summary.Failure?.What}");
         return summary;
     }

@@ -29,7 +29,8 @@ public sealed class CallMetricsTests
     [InlineData(StatusCode.DeadlineExceeded, ErrorReasons.NoAnswerInTime, "DEADLINE_EXCEEDED")]
     [InlineData(StatusCode.Internal, ErrorReasons.ProcessingFailed, "INTERNAL")]
     [InlineData(StatusCode.Unimplemented, ErrorReasons.NotServedHere, "UNIMPLEMENTED")]
-    public async Task Only_what_the_platform_caused_is_an_error_of_a_call(StatusCode status, string reason, string? error)
+    public async Task Only_what_the_platform_caused_is_an_error_of_a_call(
+        StatusCode status, string reason, string? error)
     {
         var (span, tags) = await CallAsync(http =>
         {
@@ -119,7 +120,9 @@ public sealed class CallMetricsTests
         using var admission = Admissions.With(new ProxyOptions());
         var measured = new List<Dictionary<string, object?>>();
         using var listener = Listener(
-            instrument => ReferenceEquals(instrument.Meter.Scope, meters) && instrument.Name == "rpc.server.call.duration", measured);
+            instrument => ReferenceEquals(instrument.Meter.Scope, meters)
+                && instrument.Name == "rpc.server.call.duration",
+            measured);
         using var metrics = new CallMetrics(meters, admission);
         var http = new DefaultHttpContext();
         http.Request.ContentType = "application/grpc";
@@ -153,7 +156,8 @@ public sealed class CallMetricsTests
         return listener;
     }
 
-    private static void Add(List<Dictionary<string, object?>> measured, ReadOnlySpan<KeyValuePair<string, object?>> tags)
+    private static void Add(
+        List<Dictionary<string, object?>> measured, ReadOnlySpan<KeyValuePair<string, object?>> tags)
     {
         var copy = tags.ToArray().ToDictionary(StringComparer.Ordinal);
         lock (measured)

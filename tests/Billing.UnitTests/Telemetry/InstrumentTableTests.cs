@@ -31,7 +31,8 @@ public sealed class InstrumentTableTests
         var row = Array.FindIndex(lines, line => line.StartsWith("| `billing.batch.size`", StringComparison.Ordinal));
 
         Assert.NotEqual(Instruments(), Table([.. lines[..row], .. lines[(row + 1)..]]));
-        Assert.NotEqual(Instruments(), Table([.. lines[..row], lines[row].Replace("{command}", "s", StringComparison.Ordinal), .. lines[(row + 1)..]]));
+        Assert.NotEqual(Instruments(), Table(
+            [.. lines[..row], lines[row].Replace("{command}", "s", StringComparison.Ordinal), .. lines[(row + 1)..]]));
     }
 
     private static List<(string Name, string Kind, string Unit)> Table(string[] lines) =>
@@ -50,7 +51,8 @@ public sealed class InstrumentTableTests
         {
             InstrumentPublished = (instrument, _) =>
             {
-                if (instrument.Meter.Name is CallMetrics.MeterName or MessagingMetrics.MeterName or BackendMetrics.MeterName or ClockWatch.MeterName or WebhookMetrics.MeterName)
+                if (instrument.Meter.Name is CallMetrics.MeterName or MessagingMetrics.MeterName
+                    or BackendMetrics.MeterName or ClockWatch.MeterName or WebhookMetrics.MeterName)
                 {
                     lock (found)
                     {
@@ -62,7 +64,11 @@ public sealed class InstrumentTableTests
         listener.Start();
         using var clock = new ClockWatch(TimeProvider.System, Supervision.New(), NullLogger<ClockWatch>.Instance);
         _ = clock.RunAsync(new CancellationToken(canceled: true));
-        foreach (var holder in (Type[])[typeof(MessagingMetrics), typeof(PartitionMetrics), typeof(BackendMetrics), typeof(StreamMetrics), typeof(WebhookMetrics)])
+        foreach (var holder in (Type[])
+        [
+            typeof(MessagingMetrics), typeof(PartitionMetrics), typeof(BackendMetrics),
+            typeof(StreamMetrics), typeof(WebhookMetrics),
+        ])
         {
             RuntimeHelpers.RunClassConstructor(holder.TypeHandle);
         }
@@ -72,7 +78,9 @@ public sealed class InstrumentTableTests
         var tls = Options.Create(new TlsOptions());
         using var clients = new ClientCertificates(tls, TimeProvider.System, NullLogger<ClientCertificates>.Instance);
         CertificateMetrics.Report(
-            services.GetRequiredService<IMeterFactory>(), new TlsServer(tls, clients, TimeProvider.System, NullLogger<TlsServer>.Instance), clients, TimeProvider.System);
+            services.GetRequiredService<IMeterFactory>(),
+            new TlsServer(tls, clients, TimeProvider.System, NullLogger<TlsServer>.Instance),
+            clients, TimeProvider.System);
         lock (found)
         {
             return [.. found.Order()];

@@ -9,7 +9,8 @@ namespace Billing.UnitTests.Telemetry;
 public sealed class TracingTests : IDisposable
 {
     private static readonly ActivityContext Caller = new(
-        ActivityTraceId.CreateRandom(), ActivitySpanId.CreateRandom(), ActivityTraceFlags.Recorded, "vendor=1", isRemote: true);
+        ActivityTraceId.CreateRandom(), ActivitySpanId.CreateRandom(),
+        ActivityTraceFlags.Recorded, "vendor=1", isRemote: true);
 
     private readonly ActivityListener _listener = new()
     {
@@ -47,7 +48,8 @@ public sealed class TracingTests : IDisposable
     [Fact]
     public void Without_tracing_a_record_has_no_additional_header()
     {
-        Assert.Equal("billing-wire", Assert.Single(WireHeaders.For(KafkaTracing.StartSend("billing.payments.visa"))).Key);
+        Assert.Equal(
+            "billing-wire", Assert.Single(WireHeaders.For(KafkaTracing.StartSend("billing.payments.visa"))).Key);
         Assert.Null(KafkaTracing.StartSend("billing.payments.visa"));
     }
 
@@ -69,8 +71,9 @@ public sealed class TracingTests : IDisposable
     [Fact]
     public void A_joint_span_is_a_child_of_the_first_span_and_links_to_the_others()
     {
-        var spans = Enumerable.Range(0, 3).Select(_ => Tracing.Start("process", ActivityKind.Consumer, new ActivityContext(
-            ActivityTraceId.CreateRandom(), ActivitySpanId.CreateRandom(), ActivityTraceFlags.Recorded))).ToList();
+        var spans = Enumerable.Range(0, 3)
+            .Select(_ => Tracing.Start("process", ActivityKind.Consumer, new ActivityContext(
+                ActivityTraceId.CreateRandom(), ActivitySpanId.CreateRandom(), ActivityTraceFlags.Recorded))).ToList();
 
         using var joint = Tracing.StartJoint("record", [null, .. spans]);
 

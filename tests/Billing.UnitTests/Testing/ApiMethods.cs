@@ -26,8 +26,8 @@ internal static class ApiMethods
     {
         var method = Of(name);
         var answer = await invoker.AsyncUnaryCall(
-            new Method<byte[], byte[]>(MethodType.Unary, method.Service.FullName, method.Name, Bytes, Bytes), null, new CallOptions(),
-            request.ToByteArray());
+            new Method<byte[], byte[]>(MethodType.Unary, method.Service.FullName, method.Name, Bytes, Bytes),
+            null, new CallOptions(), request.ToByteArray());
         return method.OutputType.Parser.ParseFrom(answer);
     }
 }

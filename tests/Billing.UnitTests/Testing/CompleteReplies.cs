@@ -15,7 +15,8 @@ internal static class CompleteReplies
     /// <summary>The answer to a command: with its ids.</summary>
     public static Reply To(Command command)
     {
-        var asked = Command.Descriptor.Oneofs.Single(oneof => oneof.Name == "request").Accessor.GetCaseFieldDescriptor(command);
+        var asked = Command.Descriptor.Oneofs.Single(oneof => oneof.Name == "request").Accessor
+            .GetCaseFieldDescriptor(command);
         var reply = new Reply();
         var answered = Reply.Descriptor.FindFieldByName(asked.Name);
         answered.Accessor.SetValue(reply, Complete(answered.MessageType, (IMessage)asked.Accessor.GetValue(command)));
@@ -40,7 +41,8 @@ internal static class CompleteReplies
             return new Timestamp { Seconds = 1_769_900_000, Nanos = 1_000 };
         }
         var message = type.Parser.ParseFrom(ByteString.Empty);
-        foreach (var field in type.Fields.InDeclarationOrder().Where(field => field.ContainingOneof is null || field.ContainingOneof.Fields[0] == field))
+        foreach (var field in type.Fields.InDeclarationOrder()
+            .Where(field => field.ContainingOneof is null || field.ContainingOneof.Fields[0] == field))
         {
             switch (field.Accessor.GetValue(message))
             {

@@ -67,7 +67,8 @@ internal static class Generate
         from correlation in Gen.Choose(1, 2)
         from status in Gen.Choose(0, 16)
         from reply in Gen.Frequency(
-            (12, Command.Where(command => RequestKinds.Of(command)!.IsAnswered).Select(command => CompleteReplies.To(command))),
+            (12, Command.Where(command => RequestKinds.Of(command)!.IsAnswered)
+                .Select(command => CompleteReplies.To(command))),
             (1, Gen.Constant(new Reply
             {
                 Error = new() { StatusCode = status, Reason = "SOME_REASON", Message = "a message", Field = "a.field" },
@@ -83,7 +84,14 @@ internal static class Generate
         from seed in AnyInt
         from kind in Gen.Elements<FieldDescriptor>(Wire.V1.Event.Descriptor.Oneofs.Single().Fields)
         select With(
-            new Event { StreamId = "visa/" + account, Version = version, TransactionId = id.ToString(), DecidedUnixUs = 1_000_000, Balance = amount },
+            new Event
+            {
+                StreamId = "visa/" + account,
+                Version = version,
+                TransactionId = id.ToString(),
+                DecidedUnixUs = 1_000_000,
+                Balance = amount,
+            },
             kind, seed);
 
     private static Event With(Event recorded, FieldDescriptor kind, int seed)

@@ -11,16 +11,19 @@ internal static class MessageIds
     private static readonly string[] Names = ["transaction_id", "payment_id"];
 
     /// <summary>The kinds of requests of the wire contract, by the names of their fields in a command.</summary>
-    public static IEnumerable<FieldDescriptor> Requests => Command.Descriptor.Oneofs.Single(oneof => oneof.Name == "request").Fields;
+    public static IEnumerable<FieldDescriptor> Requests =>
+        Command.Descriptor.Oneofs.Single(oneof => oneof.Name == "request").Fields;
 
-    /// <summary>The ids of a message and of the messages in it, except in lists: the names of their fields, and how to read and write them.</summary>
+    /// <summary>The ids of a message and of the messages in it, except in lists: the names of their fields, and how to
+    /// read and write them.</summary>
     public static IEnumerable<(string Name, Func<string> Get, Action<string> Set)> Of(IMessage message)
     {
         foreach (var field in message.Descriptor.Fields.InDeclarationOrder().Where(field => !field.IsRepeated))
         {
             if (field.FieldType == FieldType.String && Names.Contains(field.Name))
             {
-                yield return (field.Name, () => (string)field.Accessor.GetValue(message), id => field.Accessor.SetValue(message, id));
+                yield return (field.Name, () => (string)field.Accessor.GetValue(message), id =>
+                    field.Accessor.SetValue(message, id));
             }
             else if (field.FieldType == FieldType.Message && field.Accessor.GetValue(message) is IMessage part)
             {

@@ -6,8 +6,9 @@ using Billing.V1;
 
 namespace Billing.UnitTests.Testing;
 
-/// <summary>An account whose events are of every kind, with all that they may state. A new kind of event needs a command
-/// at the end, so that what SampleHistory.txt keeps of the others (as it is stored, as it is sent) stays as it is.</summary>
+/// <summary>An account whose events are of every kind, with all that they may state. A new kind of event
+/// needs a command at the end, so that what SampleHistory.txt keeps of the others (as it is stored, as it is
+/// sent) stays as it is.</summary>
 internal static class SampleHistory
 {
     public const string Stream = "visa/acct-42";
@@ -33,8 +34,8 @@ internal static class SampleHistory
         return events;
     }
 
-    /// <summary>Compares what is made of the events of a kind with what is recorded of it; with BILLING_WRITE_EVENTS=1 records
-    /// it. What is recorded may gain members; none may change or go.</summary>
+    /// <summary>Compares what is made of the events of a kind with what is recorded of it; with BILLING_WRITE_EVENTS=1
+    /// records it. What is recorded may gain members; none may change or go.</summary>
     /// <param name="what">What is made of them.</param>
     /// <param name="kind">The kind.</param>
     /// <param name="make">Makes it of an event.</param>
@@ -47,10 +48,16 @@ internal static class SampleHistory
             var lines = System.IO.File.Exists(File) ? System.IO.File.ReadAllLines(File) : [];
             if (Environment.GetEnvironmentVariable("BILLING_WRITE_EVENTS") == "1")
             {
-                lines = [.. lines.Where(line => !line.StartsWith(head, StringComparison.Ordinal)).Concat(made).Order(StringComparer.Ordinal)];
+                lines =
+                [
+                    .. lines.Where(line => !line.StartsWith(head, StringComparison.Ordinal)).Concat(made)
+                        .Order(StringComparer.Ordinal),
+                ];
                 System.IO.File.WriteAllLines(File, lines);
             }
-            Assert.Equal(made.Order(StringComparer.Ordinal), lines.Where(line => line.StartsWith(head, StringComparison.Ordinal)).Order(StringComparer.Ordinal));
+            Assert.Equal(
+                made.Order(StringComparer.Ordinal),
+                lines.Where(line => line.StartsWith(head, StringComparison.Ordinal)).Order(StringComparer.Ordinal));
         }
     }
 

@@ -26,15 +26,17 @@ internal static class Samples
     public static CheckBalanceRequest Balance(string accountId = "acct-42") =>
         new() { AccountId = accountId, PaymentType = PaymentType.Visa };
 
-    public static Request PaymentRequest(string accountId = "acct-42", long units = 10) => Request.Of(PaymentCommand(accountId, units));
+    public static Request PaymentRequest(string accountId = "acct-42", long units = 10) =>
+        Request.Of(PaymentCommand(accountId, units));
 
-    public static Command PaymentCommand(string accountId = "acct-42", long units = 10, ulong correlationId = 0) => new()
-    {
-        CorrelationId = correlationId,
-        TransactionId = TransactionId,
-        ProxyTopic = ReplyTopic,
-        Payment = Payment(accountId, units),
-    };
+    public static Command PaymentCommand(
+        string accountId = "acct-42", long units = 10, ulong correlationId = 0) => new()
+        {
+            CorrelationId = correlationId,
+            TransactionId = TransactionId,
+            ProxyTopic = ReplyTopic,
+            Payment = Payment(accountId, units),
+        };
 
     /// <summary>A refund of a payment.</summary>
     public static Command RefundCommand(Command payment, decimal amount)

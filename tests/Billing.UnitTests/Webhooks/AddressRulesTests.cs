@@ -51,7 +51,8 @@ public sealed class AddressRulesTests
     [InlineData("fec0::1")]
     [InlineData("ff02::1")]
     [InlineData("ff0e::1")]
-    public void An_address_that_is_not_public_is_refused(string address) => Assert.False(new AddressRules("").Allows(IPAddress.Parse(address)));
+    public void An_address_that_is_not_public_is_refused(string address) =>
+        Assert.False(new AddressRules("").Allows(IPAddress.Parse(address)));
 
     [Theory]
     [InlineData("93.184.216.34")]
@@ -64,7 +65,8 @@ public sealed class AddressRulesTests
     [InlineData("2001:200::1")]
     [InlineData("2606:4700:4700::1111")]
     [InlineData("2a00:1450:4001::1")]
-    public void A_public_address_is_allowed(string address) => Assert.True(new AddressRules("").Allows(IPAddress.Parse(address)));
+    public void A_public_address_is_allowed(string address) =>
+        Assert.True(new AddressRules("").Allows(IPAddress.Parse(address)));
 
     [Theory]
     [InlineData("10.1.0.0/16, fd00:1::/64", "10.1.2.3", true)]
@@ -76,6 +78,7 @@ public sealed class AddressRulesTests
     [InlineData("10.1.0.0/16", "::ffff:10.2.0.1", false)]
     [InlineData("::/0", "::ffff:10.2.0.1", false)]
     [InlineData("64:ff9b::/96", "64:ff9b::5db8:d822", true)]
-    public void Networks_of_the_settings_are_allowed_and_nothing_beside_them(string networks, string address, bool isAllowed) =>
+    public void Networks_of_the_settings_are_allowed_and_nothing_beside_them(
+        string networks, string address, bool isAllowed) =>
         Assert.Equal(isAllowed, new AddressRules(networks).Allows(IPAddress.Parse(address)));
 }

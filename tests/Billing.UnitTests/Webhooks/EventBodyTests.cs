@@ -20,9 +20,12 @@ public sealed class EventBodyTests
     {
         var recorded = Sample();
         recorded.PaymentAccepted = new PaymentAccepted { Amount = Amount };
-        recorded.Notes = new PaymentNotes { Reference = "order 7", Metadata = { ["shop"] = "Bern", ["line"] = "\"1\"" } };
+        recorded.Notes =
+            new PaymentNotes { Reference = "order 7", Metadata = { ["shop"] = "Bern", ["line"] = "\"1\"" } };
 
-        Assert.EndsWith(""","notes":{"reference":"order 7","metadata":{"line":"\u00221\u0022","shop":"Bern"}}}""", EventBody.Of(recorded), StringComparison.Ordinal);
+        Assert.EndsWith(
+            ""","notes":{"reference":"order 7","metadata":{"line":"\u00221\u0022","shop":"Bern"}}}""",
+            EventBody.Of(recorded), StringComparison.Ordinal);
     }
 
     [Fact]
@@ -36,7 +39,8 @@ public sealed class EventBodyTests
     [InlineData("visa/ä", 1_769_860_800_123_456, false)]
     [InlineData("visa/acct-42", 0, false)]
     [InlineData("visa/acct-42", long.MaxValue, false)]
-    public void An_event_that_could_not_be_stored_or_sent_is_of_no_account(string streamId, long decided, bool isOfAccount)
+    public void An_event_that_could_not_be_stored_or_sent_is_of_no_account(
+        string streamId, long decided, bool isOfAccount)
     {
         var recorded = Sample();
         (recorded.StreamId, recorded.DecidedUnixUs) = (streamId, decided);

@@ -10,7 +10,8 @@ namespace Billing.UnitTests.Webhooks;
 /// <summary>Events that are not stored.</summary>
 public sealed class EventIntakeTests
 {
-    private static readonly Event Factless = new() { StreamId = "visa/acct-42", Version = 7, DecidedUnixUs = 1_769_860_800_123_456 };
+    private static readonly Event Factless =
+        new() { StreamId = "visa/acct-42", Version = 7, DecidedUnixUs = 1_769_860_800_123_456 };
 
     [Fact]
     public async Task An_event_of_a_kind_that_only_a_newer_version_knows_is_not_passed_over()
@@ -20,7 +21,9 @@ public sealed class EventIntakeTests
 
         var failure = await Assert.ThrowsAnyAsync<Exception>(() => TakeAsync(newer));
 
-        Assert.Equal("the event visa/acct-42@7 is of a kind that a newer version of this program has published; upgrade this one.", failure.Message);
+        Assert.Equal(
+            "the event visa/acct-42@7 is of a kind that a newer version of this program has published; "
+                + "upgrade this one.", failure.Message);
     }
 
     [Fact]
@@ -32,10 +35,16 @@ public sealed class EventIntakeTests
         var options = Options.Create(new WebhookOptions
         {
             ConnectionString = "Host=127.0.0.1;Port=1;Timeout=1",
-            Receivers = new() { ["shop"] = new() { Url = "https://shop.example/", Secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" } },
+            Receivers = new()
+            {
+                ["shop"] = new() { Url = "https://shop.example/", Secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" },
+            },
         });
         await using var store = new WebhookStore(options);
-        using var deliveries = new Deliveries(store, options, receiver => new ReceiverClient(receiver, options.Value, TimeProvider.System), TimeProvider.System, Supervision.New(), NullLogger<Deliveries>.Instance);
-        await new EventIntake(store, deliveries, options, NullLogger<EventIntake>.Instance).TakeAsync([recorded], TestContext.Current.CancellationToken);
+        using var deliveries = new Deliveries(
+            store, options, receiver => new ReceiverClient(receiver, options.Value, TimeProvider.System),
+            TimeProvider.System, Supervision.New(), NullLogger<Deliveries>.Instance);
+        await new EventIntake(store, deliveries, options, NullLogger<EventIntake>.Instance).TakeAsync(
+            [recorded], TestContext.Current.CancellationToken);
     }
 }

@@ -11,7 +11,10 @@ public sealed class ReceiverCircuitTests
     private readonly ReceiverCircuit _circuit;
 
     public ReceiverCircuitTests() => _circuit = new ReceiverCircuit(
-        new RetrySchedule(new WebhookOptions { RetryDelay = TimeSpan.FromSeconds(5), RetryDelayMax = TimeSpan.FromHours(1) }, new Least()), _time);
+        new RetrySchedule(
+            new WebhookOptions { RetryDelay = TimeSpan.FromSeconds(5), RetryDelayMax = TimeSpan.FromHours(1) },
+            new Least()),
+        _time);
 
     [Fact]
     public void Accounts_that_fail_again_and_again_slow_down_no_others()
@@ -70,7 +73,8 @@ public sealed class ReceiverCircuitTests
         Assert.Equal(Max, _circuit.Free(0, Max));
     }
 
-    private List<bool> Fail(int accounts) => [.. Enumerable.Range(0, accounts).Select(account => Note($"visa/{account}", [], Refusal))];
+    private List<bool> Fail(
+        int accounts) => [.. Enumerable.Range(0, accounts).Select(account => Note($"visa/{account}", [], Refusal))];
 
     private void Take(string streamId) => Note(streamId, [new PendingId(0, 1, Guid.Empty)], null);
 

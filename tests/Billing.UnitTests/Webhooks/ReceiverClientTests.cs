@@ -21,7 +21,8 @@ public sealed class ReceiverClientTests : IDisposable
     public async Task A_name_is_checked_at_each_connection_and_not_only_at_the_first()
     {
         // As of a name whose owner lets it point to a public address when it is checked, and inside when it is used.
-        var answers = new Queue<IPAddress[]>([[IPAddress.Loopback], [IPAddress.Parse("10.0.0.1"), IPAddress.IPv6Loopback]]);
+        var answers = new Queue<IPAddress[]>(
+            [[IPAddress.Loopback], [IPAddress.Parse("10.0.0.1"), IPAddress.IPv6Loopback]]);
         using var client = Client("127.0.0.0/8", answers.Dequeue);
 
         var first = client.SendAsync("visa/a@1", "{}");
@@ -30,7 +31,9 @@ public sealed class ReceiverClientTests : IDisposable
         var second = await client.SendAsync("visa/a@2", "{}");
 
         Assert.Equal("address", second!.Reason);
-        Assert.Equal("'shop.example' is at 10.0.0.1, ::1, which is not public and not in Billing:Webhooks:AllowedNetworks.", second.Text);
+        Assert.Equal(
+            "'shop.example' is at 10.0.0.1, ::1, which is not public and not in Billing:Webhooks:AllowedNetworks.",
+            second.Text);
         Assert.False(_listener.Pending());
     }
 
@@ -53,7 +56,8 @@ public sealed class ReceiverClientTests : IDisposable
         silent.Vanish();
         using var listener = new TcpListener(IPAddress.Parse("127.0.0.2"), silent.Port);
         listener.Start();
-        using var client = Client("127.0.0.0/8", () => [IPAddress.Loopback, IPAddress.Parse("127.0.0.2")], port: silent.Port);
+        using var client = Client(
+            "127.0.0.0/8", () => [IPAddress.Loopback, IPAddress.Parse("127.0.0.2")], port: silent.Port);
 
         var sent = client.SendAsync("visa/a@1", "{}");
         using var connection = await listener.AcceptSocketAsync(TestContext.Current.CancellationToken);
@@ -67,7 +71,8 @@ public sealed class ReceiverClientTests : IDisposable
     [InlineData("HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n", "410", null, true)]
     [InlineData("HTTP/1.1 503 Service Unavailable\r\nRetry-After: 120\r\nContent-Length: 0\r\n\r\n", "503", 120, false)]
     [InlineData("HTTP/1.1 429 Too Many Requests\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n", "429", 7, false)]
-    [InlineData("HTTP/1.1 500 Internal Server Error\r\nRetry-After: 120\r\nContent-Length: 0\r\n\r\n", "500", null, false)]
+    [InlineData(
+        "HTTP/1.1 500 Internal Server Error\r\nRetry-After: 120\r\nContent-Length: 0\r\n\r\n", "500", null, false)]
     [InlineData("nonsense\r\n\r\n", "connection", null, false)]
     [InlineData("", "connection", null, false)]
     public async Task Everything_but_success_is_a_failure(string answer, string reason, int? retryAfter, bool isGone)
@@ -78,7 +83,8 @@ public sealed class ReceiverClientTests : IDisposable
         await AnswerAsync(answer);
         var failure = await sent;
 
-        Assert.Equal((reason, retryAfter, isGone), (failure!.Reason, (int?)failure.RetryAfter?.TotalSeconds, failure.IsGone));
+        Assert.Equal(
+            (reason, retryAfter, isGone), (failure!.Reason, (int?)failure.RetryAfter?.TotalSeconds, failure.IsGone));
     }
 
     [Fact]
@@ -88,7 +94,8 @@ public sealed class ReceiverClientTests : IDisposable
 
         var sent = client.SendAsync("visa/a@1", "{}");
         using var connection = await AcceptAsync();
-        await connection.SendAsync(Encoding.ASCII.GetBytes("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffff\r\nxxxx"));
+        await connection.SendAsync(
+            Encoding.ASCII.GetBytes("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffff\r\nxxxx"));
 
         Assert.Null(await sent);
     }
@@ -117,11 +124,19 @@ public sealed class ReceiverClientTests : IDisposable
         Assert.Equal("timeout", (await sent)!.Reason);
     }
 
-    private ReceiverClient Client(string networks, Func<IPAddress[]> resolve, TimeProvider? time = null, int? port = null) => new(
-        new ReceiverOptions { Url = $"http://shop.example:{port ?? Port}/", Secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", AllowHttp = true },
-        new WebhookOptions { AllowedNetworks = networks }, time ?? TimeProvider.System, (_, _) => Task.FromResult(resolve()));
+    private ReceiverClient Client(
+        string networks, Func<IPAddress[]> resolve, TimeProvider? time = null, int? port = null) => new(
+        new ReceiverOptions
+        {
+            Url = $"http://shop.example:{port ?? Port}/",
+            Secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+            AllowHttp = true,
+        },
+        new WebhookOptions { AllowedNetworks = networks }, time ?? TimeProvider.System,
+        (_, _) => Task.FromResult(resolve()));
 
-    private async Task<Socket> AcceptAsync() => await _listener.AcceptSocketAsync(TestContext.Current.CancellationToken);
+    private async Task<Socket> AcceptAsync() =>
+        await _listener.AcceptSocketAsync(TestContext.Current.CancellationToken);
 
     // Answers one request, and closes the connection.
     private async Task AnswerAsync(string answer)

@@ -4,7 +4,8 @@ namespace Billing.UnitTests.Webhooks;
 
 public sealed class RetryScheduleTests
 {
-    private static readonly WebhookOptions Options = new() { RetryDelay = TimeSpan.FromSeconds(5), RetryDelayMax = TimeSpan.FromHours(1) };
+    private static readonly WebhookOptions Options =
+        new() { RetryDelay = TimeSpan.FromSeconds(5), RetryDelayMax = TimeSpan.FromHours(1) };
 
     [Theory]
     [InlineData(1, 5)]

@@ -13,14 +13,21 @@ public sealed class WebhookOptionsTests
     public void Every_invalid_setting_is_named()
     {
         Refuses("Billing:Webhooks:ConnectionString is missing", options => options.ConnectionString = "");
-        Refuses("Billing:Webhooks:ConnectionString is not a connection string", options => options.ConnectionString = "Nothing=1");
-        Refuses("Billing:Webhooks:AllowedNetworks: '10.0.0.0/33' is not a network", options => options.AllowedNetworks = "fd00::/8, 10.0.0.0/33");
+        Refuses(
+            "Billing:Webhooks:ConnectionString is not a connection string",
+            options => options.ConnectionString = "Nothing=1");
+        Refuses(
+            "Billing:Webhooks:AllowedNetworks: '10.0.0.0/33' is not a network",
+            options => options.AllowedNetworks = "fd00::/8, 10.0.0.0/33");
         Refuses("Billing:Webhooks:Receivers is missing", options => options.Receivers.Clear());
-        Refuses("Billing:Webhooks:Receivers:'Shop' must be a name", options => options.Receivers["Shop"] = options.Receivers["shop"]);
+        Refuses(
+            "Billing:Webhooks:Receivers:'Shop' must be a name",
+            options => options.Receivers["Shop"] = options.Receivers["shop"]);
     }
 
     [Theory]
-    [InlineData("http://shop.example/", "Url must begin with https, unless Billing:Webhooks:Receivers:shop:AllowHttp is true")]
+    [InlineData(
+        "http://shop.example/", "Url must begin with https, unless Billing:Webhooks:Receivers:shop:AllowHttp is true")]
     [InlineData("ftp://shop.example/", "Url must be of the form https://host/path")]
     [InlineData("shop.example", "Url must be of the form https://host/path")]
     [InlineData("https://user:password@shop.example/", "Url must be of the form https://host/path, without a user")]
@@ -30,15 +37,30 @@ public sealed class WebhookOptionsTests
     [Fact]
     public void A_receiver_s_secret_kinds_and_payment_types_are_checked()
     {
-        Refuses("Billing:Webhooks:Receivers:shop:Secret must be whsec_", options => options.Receivers["shop"].Secret = "hidden");
-        Refuses("Billing:Webhooks:Receivers:shop:Events: 'PAYMENT_LOST' is not one of PAYMENT_ACCEPTED, ", options => options.Receivers["shop"].Events = "PAYMENT_ACCEPTED, PAYMENT_LOST");
-        Refuses("Billing:Webhooks:Receivers:shop:PaymentTypes: 'visa' must be VISA, ", options => options.Receivers["shop"].PaymentTypes = "visa");
+        Refuses(
+            "Billing:Webhooks:Receivers:shop:Secret must be whsec_",
+            options => options.Receivers["shop"].Secret = "hidden");
+        Refuses(
+            "Billing:Webhooks:Receivers:shop:Events: 'PAYMENT_LOST' is not one of PAYMENT_ACCEPTED, ",
+            options => options.Receivers["shop"].Events = "PAYMENT_ACCEPTED, PAYMENT_LOST");
+        Refuses(
+            "Billing:Webhooks:Receivers:shop:PaymentTypes: 'visa' must be VISA, ",
+            options => options.Receivers["shop"].PaymentTypes = "visa");
     }
 
     private static WebhookOptions Valid() => new()
     {
         ConnectionString = "Host=localhost",
-        Receivers = new() { ["shop"] = new() { Url = "https://shop.example/events", Secret = Secret, Events = "PAYMENT_ACCEPTED", PaymentTypes = "VISA,AMEX" } },
+        Receivers = new()
+        {
+            ["shop"] = new()
+            {
+                Url = "https://shop.example/events",
+                Secret = Secret,
+                Events = "PAYMENT_ACCEPTED",
+                PaymentTypes = "VISA,AMEX",
+            },
+        },
     };
 
     private static void Refuses(string problem, Action<WebhookOptions> change)

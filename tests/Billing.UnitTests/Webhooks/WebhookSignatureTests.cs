@@ -23,7 +23,8 @@ public sealed class WebhookSignatureTests
     {
         var secrets = "whsec_bmV3IHNlY3JldCBvZiAzMiBieXRlcywgbm8gbGVzcyE=" + separator + Secret;
 
-        var signatures = new WebhookSignature(secrets).Sign("msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", Body).Split(' ');
+        var signatures = new WebhookSignature(secrets).Sign("msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", Body)
+            .Split(' ');
 
         Assert.Equal(2, signatures.Length);
         Assert.Equal(Signature, signatures[1]);
@@ -48,5 +49,6 @@ public sealed class WebhookSignatureTests
     }
 
     [Fact]
-    public void A_secret_may_end_with_a_line_break_as_in_a_file() => Assert.Null(WebhookSignature.Problem(Secret + "\n"));
+    public void A_secret_may_end_with_a_line_break_as_in_a_file() =>
+        Assert.Null(WebhookSignature.Problem(Secret + "\n"));
 }

@@ -10,15 +10,20 @@ namespace Billing.Cli.Commands.Measurements;
 internal sealed class LoadFlags
 {
     private readonly SystemFlags _system = new("txt, csv, html, md and summary.json");
-    private readonly Option<int> _accounts = Flags.Number("--accounts", "Number of accounts of each payment type", 2500, 1, 10_000_000);
+    private readonly Option<int> _accounts = Flags.Number(
+        "--accounts", "Number of accounts of each payment type", 2500, 1, 10_000_000);
 
-    private readonly Option<TimeSpan> _warmUp = DurationFlag.WarmUp("Duration of the warm-up, at most that of the measurement", TimeSpan.FromSeconds(5));
+    private readonly Option<TimeSpan> _warmUp = DurationFlag.WarmUp(
+        "Duration of the warm-up, at most that of the measurement", TimeSpan.FromSeconds(5));
 
     private readonly Option<double?>[] _thresholds =
     [
-        Flags.Decimal(Threshold.MaxErrorPercent, "The run fails if a higher percentage of calls fails; 1 if no threshold is given", 0, 100),
+        Flags.Decimal(
+            Threshold.MaxErrorPercent,
+            "The run fails if a higher percentage of calls fails; 1 if no threshold is given", 0, 100),
         Flags.Decimal(Threshold.MaxP50Ms, "The run fails if the median latency is higher, in ms", 0, 60_000),
-        Flags.Decimal(Threshold.MaxP99Ms, "The run fails if the 99th percentile of the latency is higher, in ms", 0, 60_000),
+        Flags.Decimal(
+            Threshold.MaxP99Ms, "The run fails if the 99th percentile of the latency is higher, in ms", 0, 60_000),
         Flags.Decimal(Threshold.MinRps, "The run fails if fewer calls per second are answered", 0, 1_000_000),
     ];
 
@@ -43,5 +48,8 @@ internal sealed class LoadFlags
     };
 
     private IReadOnlyList<Threshold> ThresholdsOf(ParseResult parsed) =>
-        [.. _thresholds.Where(t => parsed.GetValue(t) is not null).Select(t => new Threshold(t.Name, parsed.GetValue(t)!.Value))];
+        [
+            .. _thresholds.Where(t => parsed.GetValue(t) is not null)
+                .Select(t => new Threshold(t.Name, parsed.GetValue(t)!.Value)),
+        ];
 }

@@ -4,8 +4,8 @@ using Spectre.Console;
 
 namespace Billing.Cli.Commands.Measurements;
 
-/// <summary>The common options of the commands that measure: the folder of the results, and the measurement that they create.
-/// </summary>
+/// <summary>The common options of the commands that measure: the folder of the results, and the measurement
+/// that they create.</summary>
 internal static class MeasurementFlags
 {
     /// <summary>Creates the option for the folder of the results.</summary>
@@ -16,12 +16,18 @@ internal static class MeasurementFlags
     /// <summary>Creates the option for a file of results, for commands without a folder of results.</summary>
     public static Option<string?> Report()
     {
-        var report = new Option<string?>("--report") { Description = "JSON file for the figures; their HTML page is written beside it", HelpName = "FILE" };
+        var report = new Option<string?>("--report")
+        {
+            Description = "JSON file for the figures; their HTML page is written beside it",
+            HelpName = "FILE",
+        };
         report.Validators.Add(result =>
         {
             if (result.Tokens.Count > 0 && result.Tokens[0].Value.EndsWith(".html", StringComparison.OrdinalIgnoreCase))
             {
-                result.AddError($"--report names the JSON file for the figures, such as report.json; their HTML page is written beside it. It is {result.Tokens[0].Value}.");
+                result.AddError(
+                    "--report names the JSON file for the figures, such as report.json; "
+                    + $"their HTML page is written beside it. It is {result.Tokens[0].Value}.");
             }
         });
         return report;
@@ -32,7 +38,8 @@ internal static class MeasurementFlags
     /// <param name="folder">The option for the folder of the results.</param>
     /// <param name="kind">The kind of result, used for the folder's default name.</param>
     /// <param name="console">The output for the results.</param>
-    public static Measurement Measurement(ParseResult parsed, Option<string?> folder, string kind, IAnsiConsole console) => new(
+    public static Measurement Measurement(
+        ParseResult parsed, Option<string?> folder, string kind, IAnsiConsole console) => new(
         CommandLine(parsed),
         new ResultFolder(console, parsed.GetValue(folder) ?? ResultFolder.DefaultName(kind, TimeProvider.System)),
         console, TimeProvider.System);
@@ -41,7 +48,9 @@ internal static class MeasurementFlags
     public static string CommandLine(ParseResult parsed)
     {
         var words = parsed.Tokens.Select(t => t.Value).ToList();
-        return "./billing " + string.Join(' ', words.Select((word, i) => i > 0 && words[i - 1] == "--postgres" && word != "auto" ? "..." : Quoted(word)));
+        return "./billing " + string.Join(
+            ' ',
+            words.Select((word, i) => i > 0 && words[i - 1] == "--postgres" && word != "auto" ? "..." : Quoted(word)));
     }
 
     private static string Quoted(string word) => word.Contains(' ', StringComparison.Ordinal) ? $"'{word}'" : word;

@@ -11,9 +11,18 @@ internal static class ReportCommand
 {
     public static Command Create(IAnsiConsole console)
     {
-        var files = new Argument<string[]>("files") { Description = "Result files: traces (.csv), and JSON with a member \"kind\"", Arity = ArgumentArity.OneOrMore };
+        var files = new Argument<string[]>("files")
+        {
+            Description = "Result files: traces (.csv), and JSON with a member \"kind\"",
+            Arity = ArgumentArity.OneOrMore,
+        };
         files.AcceptLegalFilePathsOnly();
-        var target = new Option<string>("--out") { Description = "HTML file, or folder for it", HelpName = "FILE", DefaultValueFactory = _ => "report.html" };
+        var target = new Option<string>("--out")
+        {
+            Description = "HTML file, or folder for it",
+            HelpName = "FILE",
+            DefaultValueFactory = _ => "report.html",
+        };
         var command = new Command("report", "Creates one HTML page from result files.") { files, target };
         command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(async () =>
         {

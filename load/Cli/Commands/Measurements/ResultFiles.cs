@@ -8,7 +8,8 @@ using Billing.Reporting;
 
 namespace Billing.Cli.Commands.Measurements;
 
-/// <summary>Creates reports from result files: traces, and JSON with the kind of result in its member <c>kind</c>.</summary>
+/// <summary>Creates reports from result files: traces, and JSON with the kind of result in its member
+/// <c>kind</c>.</summary>
 internal static class ResultFiles
 {
     private static readonly Dictionary<string, IResultFormat> Kinds = ((IResultFormat[])
@@ -19,8 +20,8 @@ internal static class ResultFiles
     ]).ToDictionary(format => format.Kind, StringComparer.Ordinal);
 
     /// <summary>Reads a result file.</summary>
-    /// <exception cref="FormatException">The file contains no known kind of result; the message names the file and the known
-    /// kinds.</exception>
+    /// <exception cref="FormatException">The file contains no known kind of result;
+    /// the message names the file and the known kinds.</exception>
     /// <exception cref="IOException">The file cannot be read.</exception>
     public static Report Read(string path)
     {
@@ -34,7 +35,8 @@ internal static class ResultFiles
             var kind = json.RootElement.ValueKind == JsonValueKind.Object
                 && json.RootElement.TryGetProperty("kind", out var member) && member.ValueKind == JsonValueKind.String
                 ? member.GetString()!
-                : throw new FormatException($"{path}: has no member \"kind\" with the kind of result; known kinds are {Known}.");
+                : throw new FormatException(
+                    $"{path}: has no member \"kind\" with the kind of result; known kinds are {Known}.");
             return Kinds.TryGetValue(kind, out var format)
                 ? format.ReportOf(json.RootElement)
                 : throw new FormatException($"{path}: the kind \"{kind}\" is unknown; known kinds are {Known}.");
@@ -45,7 +47,8 @@ internal static class ResultFiles
         }
     }
 
-    /// <summary>Returns one report of all files; if there are several, each becomes a part with its own title.</summary>
+    /// <summary>Returns one report of all files; if there are several, each becomes a part
+    /// with its own title.</summary>
     /// <exception cref="FormatException">As with <see cref="Read"/>.</exception>
     /// <exception cref="IOException">As with <see cref="Read"/>.</exception>
     public static Report ReadAll(IReadOnlyList<string> paths)
@@ -68,7 +71,8 @@ internal static class ResultFiles
             Columns = [new("File", Align.Left), new(path, Align.Left)],
             Rows = [.. report.Facts.Select(f => new Row(f.Name, f.Value))],
         };
-        yield return new Section(report.Title, report.Facts.Count > 0 ? [new Prose(report.Subtitle), facts] : [new Prose(report.Subtitle)]);
+        yield return new Section(
+            report.Title, report.Facts.Count > 0 ? [new Prose(report.Subtitle), facts] : [new Prose(report.Subtitle)]);
         foreach (var section in report.Sections)
         {
             yield return section;
@@ -78,10 +82,13 @@ internal static class ResultFiles
     // With the results of the run that wrote it, if they are in the same folder.
     private static Report ReadTrace(string path)
     {
-        var (payments, results) = (TraceFile.Read(path), Path.Combine(Path.GetDirectoryName(Path.GetFullPath(path))!, "result.json"));
+        var (payments, results) =
+            (TraceFile.Read(path), Path.Combine(Path.GetDirectoryName(Path.GetFullPath(path))!, "result.json"));
         try
         {
-            var result = File.Exists(results) ? JsonSerializer.Deserialize(File.ReadAllBytes(results), TraceJson.Default.TraceResult) : null;
+            var result = File.Exists(results)
+                ? JsonSerializer.Deserialize(File.ReadAllBytes(results), TraceJson.Default.TraceResult)
+                : null;
             return TraceResult.FormatOf(found => TracePage.Of(found, payments)).Page(result!);
         }
         catch (JsonException)

@@ -15,12 +15,14 @@ internal sealed class SystemFlags
     private readonly Option<string?> _out;
 
     /// <param name="results">The files in the folder of results.</param>
-    /// <param name="usesEventStore">Whether <c>--postgres</c> is the event store of the targets, if targets are given.</param>
+    /// <param name="usesEventStore">Whether <c>--postgres</c> is the event store of the targets,
+    /// if targets are given.</param>
     public SystemFlags(string results = "result.json and report.html", bool usesEventStore = false)
     {
         _usesEventStore = usesEventStore;
         _targets = ListFlags.Addresses(
-            "--targets", "Addresses of running proxies, to use instead of starting a stack" + (usesEventStore ? " (--postgres then names their event store)" : ""));
+            "--targets", "Addresses of running proxies, to use instead of starting a stack"
+                + (usesEventStore ? " (--postgres then names their event store)" : ""));
         _out = MeasurementFlags.Folder(results);
     }
 
@@ -33,7 +35,8 @@ internal sealed class SystemFlags
         {
             if (HasTargets(result) && StackOptionOf(result) is { } useless)
             {
-                result.AddError($"{useless} applies to a stack that the command starts; with --targets it starts none.");
+                result.AddError(
+                    $"{useless} applies to a stack that the command starts; with --targets it starts none.");
             }
         });
     }
@@ -45,8 +48,8 @@ internal sealed class SystemFlags
     /// <param name="kind">The kind of measurement, part of the default folder's name.</param>
     /// <param name="time">The clock for the default folder's name.</param>
     public MeasuredSystem Read(ParseResult parsed, string kind, TimeProvider time) => new(
-        _stack.Read(parsed), parsed.GetValue(_targets) ?? [], parsed.GetValue(_out) ?? ResultFolder.DefaultName(kind, time),
-        MeasurementFlags.CommandLine(parsed));
+        _stack.Read(parsed), parsed.GetValue(_targets) ?? [],
+        parsed.GetValue(_out) ?? ResultFolder.DefaultName(kind, time), MeasurementFlags.CommandLine(parsed));
 
     private string? StackOptionOf(CommandResult result) => result.Children.OfType<OptionResult>()
         .Where(option => !option.Implicit && _stack.Options.Contains(option.Option))

@@ -5,14 +5,15 @@ using System.Text.RegularExpressions;
 
 namespace Billing.Cli.Release.Archives;
 
-/// <summary>The components of a released program, in the CycloneDX format: from its deps.json and the packages that it was restored from.
-/// </summary>
+/// <summary>The components of a released program, in the CycloneDX format: from its deps.json and the packages that it
+/// was restored from.</summary>
 internal static partial class BillOfMaterials
 {
     private const string License = "Apache-2.0";
 
     /// <summary>Returns the bill of materials as JSON.</summary>
-    public static string Of(string published, string program, string version, string runtime, string packages, DateTimeOffset time)
+    public static string Of(
+        string published, string program, string version, string runtime, string packages, DateTimeOffset time)
     {
         using var json = JsonDocument.Parse(File.ReadAllBytes(Path.Combine(published, program + ".deps.json")));
         var own = $"{program}/{version}";
@@ -36,8 +37,10 @@ internal static partial class BillOfMaterials
                 },
             },
             ["components"] = List(
-                PublishedLibrary.Of(json.RootElement).Where(library => library.Key != own).Select(library => Component(library, published, packages))),
-            ["dependencies"] = List(json.RootElement.GetProperty("targets").GetProperty(target).EnumerateObject().Select(Dependency)),
+                PublishedLibrary.Of(json.RootElement).Where(library => library.Key != own)
+                    .Select(library => Component(library, published, packages))),
+            ["dependencies"] = List(
+                json.RootElement.GetProperty("targets").GetProperty(target).EnumerateObject().Select(Dependency)),
         };
         return ReleaseJson.Text(bill);
     }
@@ -78,7 +81,8 @@ internal static partial class BillOfMaterials
     {
         ["ref"] = Reference(library.Name),
         ["dependsOn"] = List(library.Value.TryGetProperty("dependencies", out var dependencies)
-            ? dependencies.EnumerateObject().Select(dependency => JsonValue.Create(Reference($"{dependency.Name}/{dependency.Value.GetString()}")))
+            ? dependencies.EnumerateObject()
+                .Select(dependency => JsonValue.Create(Reference($"{dependency.Name}/{dependency.Value.GetString()}")))
             : []),
     };
 
@@ -93,11 +97,13 @@ internal static partial class BillOfMaterials
 
     // The package's hash in the registry's index.
     private static string HashOfPackage(string folder) =>
-        Convert.ToHexStringLower(Convert.FromBase64String(File.ReadAllText(Directory.EnumerateFiles(folder, "*.nupkg.sha512").Single()).Trim()));
+        Convert.ToHexStringLower(Convert.FromBase64String(
+            File.ReadAllText(Directory.EnumerateFiles(folder, "*.nupkg.sha512").Single()).Trim()));
 
     // Only if the package states it as an expression: a file or a URL is not the name of a licence.
     private static string? LicenseOf(string folder) =>
-        LicenseExpression().Match(File.ReadAllText(Directory.EnumerateFiles(folder, "*.nuspec").Single())) is { Success: true } found
+        LicenseExpression()
+            .Match(File.ReadAllText(Directory.EnumerateFiles(folder, "*.nuspec").Single())) is { Success: true } found
             ? found.Groups[1].Value
             : null;
 

@@ -21,7 +21,8 @@ internal sealed class KafkaArchive(string root, string home, DateTimeOffset time
         }
         // An installation with only jars has no licence file; Kafka's licence is the same as ours.
         Copy(Path.Combine(root, "LICENSE"), top);
-        foreach (var file in ((string[])["LICENSE", "NOTICE"]).Select(file => Path.Combine(home, file)).Where(File.Exists))
+        foreach (var file in ((string[])["LICENSE", "NOTICE"]).Select(file => Path.Combine(home, file))
+            .Where(File.Exists))
         {
             Copy(file, top);
         }

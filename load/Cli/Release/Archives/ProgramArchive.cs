@@ -3,9 +3,10 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Cli.Release.Archives;
 
-/// <summary>The archive of a program for an architecture: the published program with its version, licences, bill of materials and the
-/// Debian packages that it needs.</summary>
-internal sealed class ProgramArchive(string root, ReleasedProgram program, string version, string architecture, DateTimeOffset time)
+/// <summary>The archive of a program for an architecture: the published program with its version, licences,
+/// bill of materials and the Debian packages that it needs.</summary>
+internal sealed class ProgramArchive(
+    string root, ReleasedProgram program, string version, string architecture, DateTimeOffset time)
 {
     private static readonly string[] Legal = ["license", "notice", "third-party"];
 
@@ -26,7 +27,9 @@ internal sealed class ProgramArchive(string root, ReleasedProgram program, strin
         File.Copy(Path.Combine(root, "LICENSE"), Path.Combine(top, "LICENSE"));
         var required = await RequiredPackages.OfAsync(top, cancellationToken);
         await File.WriteAllTextAsync(Path.Combine(top, "VERSION"), version + "\n", cancellationToken);
-        await File.WriteAllTextAsync(Path.Combine(top, "REQUIRES"), string.Concat(required.Select(package => package + "\n")), cancellationToken);
+        await File.WriteAllTextAsync(
+            Path.Combine(top, "REQUIRES"),
+            string.Concat(required.Select(package => package + "\n")), cancellationToken);
         var bill = BillOfMaterials.Of(published, program.Assembly, version, architecture, _packages, time);
         await File.WriteAllTextAsync(Path.Combine(top, "sbom.json"), bill, cancellationToken);
         CopyLicenses(published, top);
@@ -54,7 +57,8 @@ internal sealed class ProgramArchive(string root, ReleasedProgram program, strin
         foreach (var library in PublishedLibrary.In(published).Where(library => !library.IsProject))
         {
             var files = Directory.EnumerateFiles(library.PackageFolder(_packages))
-                .Where(file => Legal.Any(start => Path.GetFileName(file).StartsWith(start, StringComparison.OrdinalIgnoreCase)));
+                .Where(file =>
+                    Legal.Any(start => Path.GetFileName(file).StartsWith(start, StringComparison.OrdinalIgnoreCase)));
             foreach (var file in files)
             {
                 var folder = all.CreateSubdirectory(library.Name);

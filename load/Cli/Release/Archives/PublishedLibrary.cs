@@ -42,6 +42,7 @@ internal sealed record PublishedLibrary(string Key, bool IsProject)
         var folder = Path.Combine(packages, NameAndVersion.ToLowerInvariant());
         return Directory.Exists(folder)
             ? folder
-            : throw new StackException($"the package folder {folder}, which the program was published from, is missing");
+            : throw new StackException(
+                $"the package folder {folder}, which the program was published from, is missing");
     }
 }

@@ -26,7 +26,8 @@ internal static partial class RequiredPackages
         return packages;
     }
 
-    private static async Task<IEnumerable<string>> NeededLibrariesAsync(string folder, CancellationToken cancellationToken)
+    private static async Task<IEnumerable<string>> NeededLibrariesAsync(
+        string folder, CancellationToken cancellationToken)
     {
         var programs = Directory.EnumerateFiles(folder, "*", SearchOption.AllDirectories).Where(LoadsLibraries);
         var sections = await new Tool("readelf").RunAsync(["-d", .. programs], cancellationToken);
@@ -36,7 +37,8 @@ internal static partial class RequiredPackages
     private static bool LoadsLibraries(string file) => Path.GetFileName(file) != OptionalLibrary
         && (file.EndsWith(".so", StringComparison.Ordinal)
             // The files of packages are executable, also assemblies.
-            || (File.GetUnixFileMode(file).HasFlag(UnixFileMode.UserExecute) && !file.EndsWith(".dll", StringComparison.Ordinal)));
+            || (File.GetUnixFileMode(file).HasFlag(UnixFileMode.UserExecute)
+                && !file.EndsWith(".dll", StringComparison.Ordinal)));
 
     private static async Task<string> PackageOfAsync(string library, CancellationToken cancellationToken)
     {

@@ -8,8 +8,8 @@ using Spectre.Console;
 
 namespace Billing.Measuring.Experiments.Comparisons;
 
-/// <summary>The same services reached through Kafka and by direct calls. Both stacks run at the same time and are loaded in turn with the
-/// same load by the same clients.</summary>
+/// <summary>The same services reached through Kafka and by direct calls. Both stacks run at the same time and are
+/// loaded in turn with the same load by the same clients.</summary>
 internal static class EdaExperiment
 {
     private const string Kafka = "Kafka";
@@ -28,8 +28,10 @@ internal static class EdaExperiment
 
     private static readonly string[] Stages = ["proxy", "kafka", "payments", "balances", "backend", "postgres"];
 
-    // Sources.EventDriven, Table II: the seconds over which so many requests are spread when response times are measured.
-    private static readonly Dictionary<int, double> StudyRampsS = new() { [100] = 200, [200] = 800, [300] = 2400, [400] = 6400, [500] = 16000 };
+    // Sources.EventDriven, Table II: the seconds over which so many requests are spread when response times are
+    // measured.
+    private static readonly Dictionary<int, double> StudyRampsS =
+        new() { [100] = 200, [200] = 800, [300] = 2400, [400] = 6400, [500] = 16000 };
 
     /// <summary>The options of the experiment.</summary>
     /// <param name="Protocol">The protocol between the direct side's proxies and backends.</param>
@@ -41,7 +43,8 @@ internal static class EdaExperiment
     /// <param name="OverloadRate">Requests per second of the overload.</param>
     /// <param name="Size">Number of proxies, and of backends, of each side.</param>
     public sealed record Options(
-        string Protocol, IReadOnlyList<int> Ramps, bool HasStudyRates, int Rounds, int Rate, TimeSpan During, int OverloadRate, int Size);
+        string Protocol, IReadOnlyList<int> Ramps, bool HasStudyRates, int Rounds, int Rate,
+        TimeSpan During, int OverloadRate, int Size);
 
     private static string SpreadOf(Options options) => options.HasStudyRates
         ? "the requests are spread over its times, 200 to 16,000 seconds"
@@ -55,13 +58,31 @@ internal static class EdaExperiment
         Paper = Sources.EventDriven,
         Facts =
         [
-            new Fact("Sides", $"each with {options.Size} proxies and its own PostgreSQL; one through Kafka, with {Numbers.Counted(options.Size, "payment backend")} and {Numbers.Counted(options.Size, "balance backend")}, the other by direct calls over {options.Protocol}, with {Numbers.Counted(options.Size, "backend")} that do both; an account has one backend on either side, but over Kafka another takes over the accounts of a killed one, and by direct calls none does: what fails then says nothing about the style of the API"),
-            new Fact("Method", "open loop: latency counts from the moment that a request was due; the clients of both sides retry as the SDK does; processor time is that of all programs of the side without the load tool, in nanoseconds, background work included: see the section without load"),
-            new Fact("The study", $"a fabric store over NATS Streaming and over HTTP calls; {SpreadOf(options)}; its error rates and CPU are those of its Tables V and VI, measured with other ramps and without one"),
+            new Fact(
+                "Sides",
+                $"each with {options.Size} proxies and its own PostgreSQL; one through Kafka, with "
+                    + $"{Numbers.Counted(options.Size, "payment backend")} and "
+                    + $"{Numbers.Counted(options.Size, "balance backend")}, the other by direct calls over "
+                    + $"{options.Protocol}, with {Numbers.Counted(options.Size, "backend")} that do both; an account "
+                    + "has one backend on either side, but over Kafka another takes over the accounts of a killed "
+                    + "one, and by direct calls none does: what fails then says nothing about the style of the API"),
+            new Fact(
+                "Method",
+                "open loop: latency counts from the moment that a request was due; the clients of both sides retry as "
+                    + "the SDK does; processor time is that of all programs of the side without the load tool, in "
+                    + "nanoseconds, background work included: see the section without load"),
+            new Fact(
+                "The study",
+                $"a fabric store over NATS Streaming and over HTTP calls; {SpreadOf(options)}; its error rates and CPU "
+                    + "are those of its Tables V and VI, measured with other ramps and without one"),
         ],
         Sections =
         [
-            new SectionPlan(Ramps, "Requests", Figure.MeanMs, Figure.FailedPercent, CpuMs, Figure.P50Ms, Figure.P99Ms, Figure.MaxMs) { Compared = Figure.MeanMs },
+            new SectionPlan(
+                Ramps, "Requests", Figure.MeanMs, Figure.FailedPercent, CpuMs, Figure.P50Ms, Figure.P99Ms, Figure.MaxMs)
+            {
+                Compared = Figure.MeanMs,
+            },
             new SectionPlan(
                 Rates, "Load",
                 [
@@ -83,26 +104,31 @@ internal static class EdaExperiment
                     .. options.Ramps.Select(requests => RampOf(requests, options)),
                     new Case(Idle, "idle", IdleAsync),
                     Case.Of(Rates, $"{Numbers.Whole(options.Rate)}/s", Spec(options.Rate, options.During.TotalSeconds)),
-                    Case.Of(Rates, $"overload: {Numbers.Whole(options.OverloadRate)}/s", Spec(options.OverloadRate, OverloadS)) with { MayFail = true },
+                    Case.Of(
+                        Rates, $"overload: {Numbers.Whole(options.OverloadRate)}/s",
+                        Spec(options.OverloadRate, OverloadS)) with { MayFail = true },
                     new Case(
-                        Rates, $"{Numbers.Whole(options.Rate)}/s, one backend killed after {KillAfterS:0} of {KillRunS:0} s",
-                        (side, cancellationToken) => KillingAsync((StackSide)side, Spec(options.Rate, KillRunS), cancellationToken)) with { MayFail = true },
+                        Rates,
+                        $"{Numbers.Whole(options.Rate)}/s, one backend killed after {KillAfterS:0} of {KillRunS:0} s",
+                        (side, cancellationToken) => KillingAsync(
+                            (StackSide)side, Spec(options.Rate, KillRunS), cancellationToken)) with { MayFail = true },
                 ],
                 options.Rounds),
         ],
     };
 
-    private static SidePlan SideOf(string name, string transport, Options options, IAnsiConsole console) => StackSide.Plan(
-        name,
-        new StackOptions
-        {
-            Proxies = options.Size,
-            PaymentBackends = options.Size,
-            BalanceBackends = transport == "kafka" ? options.Size : 1,
-            Transport = transport,
-            Protocol = options.Protocol,
-        },
-        console);
+    private static SidePlan SideOf(string name, string transport, Options options, IAnsiConsole console) =>
+        StackSide.Plan(
+            name,
+            new StackOptions
+            {
+                Proxies = options.Size,
+                PaymentBackends = options.Size,
+                BalanceBackends = transport == "kafka" ? options.Size : 1,
+                Transport = transport,
+                Protocol = options.Protocol,
+            },
+            console);
 
     private static Case RampOf(int requests, Options options)
     {
@@ -129,13 +155,15 @@ internal static class EdaExperiment
         var cpu = new CpuMeter(Programs.Of(((StackSide)side).Stack));
         await Task.Delay(TimeSpan.FromSeconds(IdleS), cancellationToken);
         return new Measured(
-            new Dictionary<string, double> { [CpuMsPerS.Id] = cpu.Elapsed().Values.Sum() * 1000 / IdleS }, new Dictionary<string, long>());
+            new Dictionary<string, double> { [CpuMsPerS.Id] = cpu.Elapsed().Values.Sum() * 1000 / IdleS },
+            new Dictionary<string, long>());
     }
 
     // Kills the first backend of a side during the load, and starts it again afterwards.
     private static async Task<Measured> KillingAsync(StackSide side, LoadSpec spec, CancellationToken cancellationToken)
     {
-        var victim = side.Stack.Services.First(s => s.Number == 1 && s.Role is ServiceRole.PaymentBackend or ServiceRole.DirectBackend);
+        var victim = side.Stack.Services.First(
+            s => s.Number == 1 && s.Role is ServiceRole.PaymentBackend or ServiceRole.DirectBackend);
         await using var load = await side.Fleet.StartAsync(side.Complete(spec), 1, cancellationToken);
         await load.WaitUntilReadyAsync(cancellationToken);
         var running = load.RunAsync(Programs.Of(side.Stack), cancellationToken);
@@ -167,11 +195,17 @@ internal static class EdaExperiment
     };
 
     private static Dictionary<string, IReadOnlyDictionary<string, double>> Row(
-        (double MeanMs, double FailedPercent, double CpuMs) events, (double MeanMs, double FailedPercent, double CpuMs) api)
+        (double MeanMs, double FailedPercent, double CpuMs) events,
+        (double MeanMs, double FailedPercent, double CpuMs) api)
     {
         return new() { [Kafka] = Of(events), [Direct] = Of(api) };
 
         static Dictionary<string, double> Of((double MeanMs, double FailedPercent, double CpuMs) row) =>
-            new() { [Figure.MeanMs.Id] = row.MeanMs, [Figure.FailedPercent.Id] = row.FailedPercent, [CpuMs.Id] = row.CpuMs };
+            new()
+            {
+                [Figure.MeanMs.Id] = row.MeanMs,
+                [Figure.FailedPercent.Id] = row.FailedPercent,
+                [CpuMs.Id] = row.CpuMs,
+            };
     }
 }

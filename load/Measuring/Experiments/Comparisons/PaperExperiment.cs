@@ -5,8 +5,8 @@ using Spectre.Console;
 
 namespace Billing.Measuring.Experiments.Comparisons;
 
-/// <summary>The billing prototype's two tables: three clients send all their payments at once, with one and with three backends, without
-/// and with jitter; in the paper's own shape, cold and warm, and in ours.</summary>
+/// <summary>The billing prototype's two tables: three clients send all their payments at once, with one and with three
+/// backends, without and with jitter; in the paper's own shape, cold and warm, and in ours.</summary>
 internal static class PaperExperiment
 {
     private const int Clients = 3;
@@ -18,7 +18,8 @@ internal static class PaperExperiment
 
     private static readonly Figure[] Columns =
     [
-        Figure.ShortestS, Figure.LongestS, Figure.AverageS, Figure.CallShortestS, Figure.CallLongestS, Figure.CallAverageS, Figure.DurationS, Figure.Failed,
+        Figure.ShortestS, Figure.LongestS, Figure.AverageS, Figure.CallShortestS, Figure.CallLongestS,
+        Figure.CallAverageS, Figure.DurationS, Figure.Failed,
     ];
 
     /// <summary>The published numbers of requests of each client.</summary>
@@ -31,22 +32,50 @@ internal static class PaperExperiment
         Paper = Sources.Prototype,
         Facts =
         [
-            new Fact("The paper's shape", "payments and balances of Visa alone, one topic of five partitions for each, replicated to three brokers with 256 MB of heap; three clients, three proxies, one or three backends of each kind; on this one machine, where the paper had fifteen (t2.micro); every payment is stored, where the paper's stored nothing"),
-            new Fact("Our shape", "payments of all four types, one broker, as many partitions as give every backend one"),
-            new Fact("Cold and warm", $"cold: the stack and the clients have just started, which is how the paper's console programs were run; warm: the stack runs all the time, and each client first sends {Numbers.Whole(warmUp)} payments that are not measured"),
-            new Fact("Balances", $"with jitter one balance check for every {PaymentsForEachBalance} payments, because the paper does not state the number; the figures are those of payments, as in the paper"),
-            new Fact("Times", "since the start of the burst, at which all payments are due, so the time that clients take to send counts; the time of a single call begins when its client sends it, as the paper's stopwatches did"),
+            new Fact(
+                "The paper's shape",
+                "payments and balances of Visa alone, one topic of five partitions for each, replicated to three "
+                    + "brokers with 256 MB of heap; three clients, three proxies, one or three backends of each kind; "
+                    + "on this one machine, where the paper had fifteen (t2.micro); "
+                    + "every payment is stored, where the paper's stored nothing"),
+            new Fact(
+                "Our shape", "payments of all four types, one broker, as many partitions as give every backend one"),
+            new Fact(
+                "Cold and warm",
+                "cold: the stack and the clients have just started, which is how the paper's console programs were "
+                    + $"run; warm: the stack runs all the time, and each client first sends {Numbers.Whole(warmUp)} "
+                    + "payments that are not measured"),
+            new Fact(
+                "Balances",
+                $"with jitter one balance check for every {PaymentsForEachBalance} payments, because the paper does "
+                    + "not state the number; the figures are those of payments, as in the paper"),
+            new Fact(
+                "Times",
+                "since the start of the burst, at which all payments are due, so the time that clients take to send "
+                    + "counts; the time of a single call begins when its client sends it, as the "
+                    + "paper's stopwatches did"),
         ],
-        Sections = [.. Shapes.Select(shape => new SectionPlan(shape.Title, "Payments of each client", Columns) { Charted = Figure.LongestS, Note = "published: the paper's shortest, longest and average, of which it does not say whether the machines were warm." })],
+        Sections =
+        [
+            .. Shapes.Select(shape => new SectionPlan(shape.Title, "Payments of each client", Columns)
+            {
+                Charted = Figure.LongestS,
+                Note = "published: the paper's shortest, longest and average; it does not say whether the machines were warm.",
+            }),
+        ],
         Parts = [.. Shapes.Select(shape => PartOf(shape, requests, rounds, warmUp, console))],
     };
 
     private static IEnumerable<Shape> Shapes =>
         from jitter in (bool[])[false, true]
-        from kind in new[] { (IsPapers: true, IsCold: true), (IsPapers: true, IsCold: false), (IsPapers: false, IsCold: false) }
+        from kind in new[]
+        {
+            (IsPapers: true, IsCold: true), (IsPapers: true, IsCold: false), (IsPapers: false, IsCold: false),
+        }
         select new Shape(kind.IsPapers, kind.IsCold, jitter);
 
-    private static Part PartOf(Shape shape, IReadOnlyList<int> requests, int rounds, int warmUp, IAnsiConsole console) => new(
+    private static Part PartOf(
+        Shape shape, IReadOnlyList<int> requests, int rounds, int warmUp, IAnsiConsole console) => new(
         [.. Backends.Select(backends => StackSide.Plan(SideOf(backends), Stack(shape, backends), console))],
         [
             .. requests.Select(count => new Case(shape.Title, Numbers.Whole(count), (side, cancellationToken) =>
@@ -60,9 +89,9 @@ internal static class PaperExperiment
             }),
         ],
         rounds)
-    {
-        IsCold = shape.IsCold,
-    };
+        {
+            IsCold = shape.IsCold,
+        };
 
     private static string SideOf(int backends) => Numbers.Counted(backends, "backend");
 
@@ -90,27 +119,29 @@ internal static class PaperExperiment
         var figures = await side.LoadAsync(load, Clients, cancellationToken);
         var payments = Measured.Of(figures.Phases[0] with { All = figures.Phases[0].Payments }, figures.DurationS, 0);
         return new Measured(
-            new Dictionary<string, double>(payments.Figures) { [Figure.DurationS.Id] = figures.DurationS }, figures.All.Errors);
+            new Dictionary<string, double>(payments.Figures) { [Figure.DurationS.Id] = figures.DurationS },
+            figures.All.Errors);
     }
 
-    /// <summary>The figures published in <see cref="Sources.Prototype"/>, by figure: three clients, three proxies and three brokers, each
-    /// on a t2.micro of its own; null for a case without.</summary>
-    public static IReadOnlyDictionary<string, double>? Published(int requests, int backends, bool hasJitter) => (requests, backends, hasJitter) switch
-    {
-        (5_000, 1, false) => Row(1.86, 3.10, 2.38),
-        (5_000, 3, false) => Row(1.88, 3.17, 2.42),
-        (10_000, 1, false) => Row(1.74, 4.20, 2.67),
-        (10_000, 3, false) => Row(1.68, 4.29, 2.65),
-        (25_000, 1, false) => Row(1.77, 7.89, 4.66),
-        (25_000, 3, false) => Row(1.66, 7.89, 4.45),
-        (5_000, 1, true) => Row(3.28, 6.22, 4.53),
-        (5_000, 3, true) => Row(3.03, 6.36, 4.41),
-        (10_000, 1, true) => Row(2.92, 8.78, 5.12),
-        (10_000, 3, true) => Row(2.74, 8.20, 4.64),
-        (25_000, 1, true) => Row(3.01, 17.12, 9.18),
-        (25_000, 3, true) => Row(2.69, 14.16, 7.73),
-        _ => null,
-    };
+    /// <summary>The figures published in <see cref="Sources.Prototype"/>, by figure: three clients, three proxies and
+    /// three brokers, each on a t2.micro of its own; null for a case without.</summary>
+    public static IReadOnlyDictionary<string, double>? Published(int requests, int backends, bool hasJitter) =>
+        (requests, backends, hasJitter) switch
+        {
+            (5_000, 1, false) => Row(1.86, 3.10, 2.38),
+            (5_000, 3, false) => Row(1.88, 3.17, 2.42),
+            (10_000, 1, false) => Row(1.74, 4.20, 2.67),
+            (10_000, 3, false) => Row(1.68, 4.29, 2.65),
+            (25_000, 1, false) => Row(1.77, 7.89, 4.66),
+            (25_000, 3, false) => Row(1.66, 7.89, 4.45),
+            (5_000, 1, true) => Row(3.28, 6.22, 4.53),
+            (5_000, 3, true) => Row(3.03, 6.36, 4.41),
+            (10_000, 1, true) => Row(2.92, 8.78, 5.12),
+            (10_000, 3, true) => Row(2.74, 8.20, 4.64),
+            (25_000, 1, true) => Row(3.01, 17.12, 9.18),
+            (25_000, 3, true) => Row(2.69, 14.16, 7.73),
+            _ => null,
+        };
 
     private static Dictionary<string, double> Row(double shortest, double longest, double average) =>
         new() { [Figure.ShortestS.Id] = shortest, [Figure.LongestS.Id] = longest, [Figure.AverageS.Id] = average };

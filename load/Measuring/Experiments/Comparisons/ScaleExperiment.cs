@@ -6,8 +6,8 @@ using Spectre.Console;
 
 namespace Billing.Measuring.Experiments.Comparisons;
 
-/// <summary>Throughput and latency by the number of backends and replicas, under open load as in the thesis; and what a request costs
-/// each program at several throughputs, with what that means for more machines.</summary>
+/// <summary>Throughput and latency by the number of backends and replicas, under open load as in the thesis; and what a
+/// request costs each program at several throughputs, with what that means for more machines.</summary>
 internal static class ScaleExperiment
 {
     private const string Reads = "Reads by number of balance replicas";
@@ -18,7 +18,8 @@ internal static class ScaleExperiment
     private const string MeasuredPhase = "measured";
     private const int Connections = 4;
 
-    // The thesis: 175 reads a second for each node, at 75 % of its processor; 4,073 writes a second on one node, at its limit.
+    // The thesis: 175 reads a second for each node, at 75 % of its processor; 4,073 writes a second on one
+    // node, at its limit.
     private const int ReadsOfANodePerS = 175;
     private const int ReadMs = 34;
     private const int ReadsAtATime = 8;
@@ -29,8 +30,10 @@ internal static class ScaleExperiment
 
     private static readonly int[] CostCallers = [4, 50, 400];
     private static readonly string[] Stages = ["proxy", "kafka", "payments", "balances", "postgres"];
-    private static readonly Figure PerMachine = new("model_per_machine", "Whole system on n 2-core machines", "/s per machine", 0);
-    private static readonly Figure PostgresLimit = new("model_postgres_limit", "Limit of 8 cores for each PostgreSQL alone", "/s", 0);
+    private static readonly Figure PerMachine = new(
+        "model_per_machine", "Whole system on n 2-core machines", "/s per machine", 0);
+    private static readonly Figure PostgresLimit = new(
+        "model_postgres_limit", "Limit of 8 cores for each PostgreSQL alone", "/s", 0);
 
     /// <summary>The options of the experiment.</summary>
     /// <param name="Backends">Numbers of payment backends, ascending.</param>
@@ -39,9 +42,11 @@ internal static class ScaleExperiment
     /// <param name="Rounds">Number of measured rounds.</param>
     /// <param name="During">Duration of each measurement.</param>
     /// <param name="WriteRate">Payments per second for every number of backends.</param>
-    /// <param name="IsAsInThesis">Whether the load rises for five minutes, stays for ten, and only the last five are measured.</param>
+    /// <param name="IsAsInThesis">Whether the load rises for five minutes, stays for ten, and only the last
+    /// five are measured.</param>
     public sealed record Options(
-        IReadOnlyList<int> Backends, IReadOnlyList<int> Replicas, IReadOnlyList<int> Databases, int Rounds, TimeSpan During, int WriteRate, bool IsAsInThesis);
+        IReadOnlyList<int> Backends, IReadOnlyList<int> Replicas, IReadOnlyList<int> Databases, int Rounds,
+        TimeSpan During, int WriteRate, bool IsAsInThesis);
 
     public static Experiment Plan(Options options, IAnsiConsole console) => new()
     {
@@ -51,31 +56,56 @@ internal static class ScaleExperiment
         Facts =
         [
             new Fact("Load", options.IsAsInThesis
-                ? "open, as in the thesis: it rises for 300 s from 1/s, stays for 600 s, and the last 300 s are measured"
-                : $"open: it rises for 5 s, stays, and {options.During.TotalSeconds:0} s are measured; --thesis repeats the thesis's 300 s, 600 s and 300 s"),
-            new Fact("Simulated work", $"all processes share one machine, so more backends do not add processors; what grows with their number is simulated work: each replica answers {ReadsAtATime} checks of {ReadMs} ms at a time, that is {ReadsAtATime * 1000 / ReadMs}/s, and is loaded with {ReadsOfANodePerS}/s, 75 % of that, as a node of the thesis was; each payment backend has {WritesAtATime(options)} payments of {WriteMs} ms at a time and can do {Numbers.Whole(WritesAtATime(options) * 1000.0 / WriteMs)}/s"),
-            new Fact("Model", "a stage with n cores serves at most n divided by its cost, and the slowest limits the whole; the cost falls with the load, so that each row has a model of its own; network, disks and the brokers' replication are left out"),
+                ? "open, as in the thesis: it rises for 300 s from 1/s, stays for 600 s, and the last "
+                    + "300 s are measured"
+                : $"open: it rises for 5 s, stays, and {options.During.TotalSeconds:0} s are measured; "
+                    + "--thesis repeats the thesis's 300 s, 600 s and 300 s"),
+            new Fact(
+                "Simulated work",
+                "all processes share one machine, so more backends do not add processors; what grows with their "
+                    + $"number is simulated work: each replica answers {ReadsAtATime} checks of {ReadMs} ms at a time, "
+                    + $"that is {ReadsAtATime * 1000 / ReadMs}/s, and is loaded with {ReadsOfANodePerS}/s, 75 % of "
+                    + $"that, as a node of the thesis was; each payment backend has {WritesAtATime(options)} payments "
+                    + $"of {WriteMs} ms at a time and can do "
+                    + $"{Numbers.Whole(WritesAtATime(options) * 1000.0 / WriteMs)}/s"),
+            new Fact(
+                "Model",
+                "a stage with n cores serves at most n divided by its cost, and the slowest limits the whole; "
+                    + "the cost falls with the load, so that each row has a model of its own; "
+                    + "network, disks and the brokers' replication are left out"),
         ],
         Sections =
         [
-            new SectionPlan(Reads, "Replicas", Figure.Offered, Figure.PerSecond, Figure.P75Ms, Figure.P95Ms, Figure.P99Ms, Figure.Failed)
+            new SectionPlan(
+                Reads, "Replicas", Figure.Offered, Figure.PerSecond, Figure.P75Ms,
+                Figure.P95Ms, Figure.P99Ms, Figure.Failed)
             {
                 Chart = ChartKind.Lines, Charted = Figure.P99Ms, Note = "published: Table 6.2, linear to 12 nodes.",
             },
-            new SectionPlan(Writes, "Backends", Figure.Offered, Figure.PerSecond, Figure.P75Ms, Figure.P95Ms, Figure.P99Ms, Figure.Failed)
+            new SectionPlan(
+                Writes, "Backends", Figure.Offered, Figure.PerSecond, Figure.P75Ms,
+                Figure.P95Ms, Figure.P99Ms, Figure.Failed)
             {
-                Chart = ChartKind.Lines, Charted = Figure.P99Ms, Note = "published: Table 6.3, lower load: the same users for every number of nodes.",
+                Chart = ChartKind.Lines, Charted = Figure.P99Ms,
+                Note = "published: Table 6.3, lower load: the same users for every number of nodes.",
             },
-            new SectionPlan(Costs, "Load", [Figure.PerSecond, .. Stages.Select(Figure.CpuOf), Figure.CpuUs, PerMachine, PostgresLimit])
+            new SectionPlan(
+                Costs, "Load",
+                [Figure.PerSecond, .. Stages.Select(Figure.CpuOf), Figure.CpuUs, PerMachine, PostgresLimit])
             {
                 Charted = Figure.CpuUs,
             },
-            new SectionPlan(Databases, "Databases", [Figure.PerSecond, .. Stages.Select(Figure.CpuOf), Figure.CpuUs, PostgresLimit])
+            new SectionPlan(
+                Databases, "Databases", [Figure.PerSecond, .. Stages.Select(Figure.CpuOf), Figure.CpuUs, PostgresLimit])
             {
                 Chart = ChartKind.Lines, Charted = Figure.CpuOf("postgres"),
             },
         ],
-        Parts = [CostsPart(options, console), .. options.Databases.Select(count => DatabasesPart(options, count, console)), StepsPart(options, isReads: true, console), StepsPart(options, isReads: false, console)],
+        Parts =
+        [
+            CostsPart(options, console), .. options.Databases.Select(count => DatabasesPart(options, count, console)),
+            StepsPart(options, isReads: true, console), StepsPart(options, isReads: false, console),
+        ],
     };
 
     private static Part CostsPart(Options options, IAnsiConsole console) => new(
@@ -83,21 +113,32 @@ internal static class ScaleExperiment
         [
             .. from reads in (bool[])[false, true]
                from callers in CostCallers
-               select new Case(Costs, $"{(reads ? "balance checks" : "payments")}, {callers} in flight", async (side, cancellationToken) =>
-                   Modelled(Measured.Of(await side.LoadAsync(
-                       Spec(new LoadShape.Closed(callers, options.During.TotalSeconds), reads) with { WarmUp = new LoadShape.Closed(callers, 2) }, 1, cancellationToken)))),
+               select new Case(
+                   Costs, $"{(reads ? "balance checks" : "payments")}, {callers} in flight",
+                   async (side, cancellationToken) =>
+                       Modelled(Measured.Of(await side.LoadAsync(
+                           Spec(
+                               new LoadShape.Closed(callers, options.During.TotalSeconds),
+                               reads) with { WarmUp = new LoadShape.Closed(callers, 2) }, 1, cancellationToken)))),
         ],
         options.Rounds);
 
     // The accounts are spread evenly over the databases, each of which has a server of its own.
     private static Part DatabasesPart(Options options, int count, IAnsiConsole console) => new(
-        [StackSide.Plan(Platform, new StackOptions { Proxies = 1, PaymentBackends = 1, BalanceBackends = 1, Databases = count }, console)],
         [
-            new Case(Databases, count.ToString(CultureInfo.InvariantCulture), async (side, cancellationToken) => Modelled(
-                Measured.Of(await side.LoadAsync(
-                    Spec(new LoadShape.Closed(DatabasesCallers, options.During.TotalSeconds), isReads: false) with { WarmUp = new LoadShape.Closed(DatabasesCallers, 2) },
-                    1, cancellationToken)),
-                count)) with
+            StackSide.Plan(
+                Platform, new StackOptions { Proxies = 1, PaymentBackends = 1, BalanceBackends = 1, Databases = count },
+                console),
+        ],
+        [
+            new Case(
+                Databases, count.ToString(CultureInfo.InvariantCulture), async (side, cancellationToken) => Modelled(
+                    Measured.Of(await side.LoadAsync(
+                        Spec(
+                            new LoadShape.Closed(DatabasesCallers, options.During.TotalSeconds),
+                            isReads: false) with { WarmUp = new LoadShape.Closed(DatabasesCallers, 2) },
+                        1, cancellationToken)),
+                    count)) with
             {
                 Position = count,
             },
@@ -121,27 +162,33 @@ internal static class ScaleExperiment
         return new Part(
             [StackSide.Plan(Platform, Stack(options, isReads), console)],
             [
-                .. steps.Select(step => new Case(section, step.ToString(CultureInfo.InvariantCulture), async (side, cancellationToken) =>
-                {
-                    await ResizeAsync(((StackSide)side).Stack, isReads ? ServiceRole.BalanceBackend : ServiceRole.PaymentBackend, step, cancellationToken);
-                    var rate = isReads ? ReadsOfANodePerS * step : options.WriteRate;
-                    var phases = Phases(options, rate);
-                    var load = await side.LoadAsync(Spec(new LoadShape.Open(phases), isReads), 1, cancellationToken);
-                    return Measured.Of(load.Phases[^1], phases[^1].DurationS, rate);
-                }) with
-                {
-                    Position = step,
-                    Published = isReads ? ReadsPublished(step) : WritesPublished(step),
-                }),
+                .. steps.Select(step =>
+                    new Case(section, step.ToString(CultureInfo.InvariantCulture), async (side, cancellationToken) =>
+                    {
+                        await ResizeAsync(
+                            ((StackSide)side).Stack, isReads ? ServiceRole.BalanceBackend : ServiceRole.PaymentBackend,
+                            step, cancellationToken);
+                        var rate = isReads ? ReadsOfANodePerS * step : options.WriteRate;
+                        var phases = Phases(options, rate);
+                        var load = await side.LoadAsync(
+                            Spec(new LoadShape.Open(phases), isReads), 1, cancellationToken);
+                        return Measured.Of(load.Phases[^1], phases[^1].DurationS, rate);
+                    }) with
+                    {
+                        Position = step,
+                        Published = isReads ? ReadsPublished(step) : WritesPublished(step),
+                    }),
             ],
             options.Rounds);
     }
 
     private static Phase[] Phases(Options options, double rate) => options.IsAsInThesis
         ? [new("ramp", 300, 1, rate), new("hold", 300, rate, rate), new(MeasuredPhase, 300, rate, rate)]
-        : [new("ramp", 5, 1, rate), new("hold", 2, rate, rate), new(MeasuredPhase, options.During.TotalSeconds, rate, rate)];
+        : [new("ramp", 5, 1, rate), new(
+            "hold", 2, rate, rate), new(MeasuredPhase, options.During.TotalSeconds, rate, rate)];
 
-    private static async Task ResizeAsync(BillingStack stack, ServiceRole role, int wanted, CancellationToken cancellationToken)
+    private static async Task ResizeAsync(
+        BillingStack stack, ServiceRole role, int wanted, CancellationToken cancellationToken)
     {
         foreach (var surplus in stack.Of(role).Where(s => s.Number > wanted).ToList())
         {
@@ -195,14 +242,15 @@ internal static class ScaleExperiment
         _ => [],
     };
 
-    private static Dictionary<string, IReadOnlyDictionary<string, double>> Row(double perS, double p75, double p95, double p99) => new()
-    {
-        [Platform] = new Dictionary<string, double>
+    private static Dictionary<string, IReadOnlyDictionary<string, double>> Row(
+        double perS, double p75, double p95, double p99) => new()
         {
-            [Figure.PerSecond.Id] = perS,
-            [Figure.P75Ms.Id] = p75,
-            [Figure.P95Ms.Id] = p95,
-            [Figure.P99Ms.Id] = p99,
-        },
-    };
+            [Platform] = new Dictionary<string, double>
+            {
+                [Figure.PerSecond.Id] = perS,
+                [Figure.P75Ms.Id] = p75,
+                [Figure.P95Ms.Id] = p95,
+                [Figure.P99Ms.Id] = p99,
+            },
+        };
 }

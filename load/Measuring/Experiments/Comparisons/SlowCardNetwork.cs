@@ -7,7 +7,8 @@ internal static class SlowCardNetwork
 {
     /// <summary>Returns the settings of backends.</summary>
     /// <param name="atATime">Number of requests that a backend has under way at a time.</param>
-    /// <param name="paymentMs">Mean duration of a payment in milliseconds; each takes between half and one and a half of it.</param>
+    /// <param name="paymentMs">Mean duration of a payment in milliseconds; each takes between half and one
+    /// and a half of it.</param>
     /// <param name="balanceMs">The same for a balance check; null for the backends' own.</param>
     public static Dictionary<string, string> Settings(int atATime, double paymentMs, double? balanceMs = null)
     {
@@ -26,5 +27,6 @@ internal static class SlowCardNetwork
     }
 
     /// <summary>Returns a duration as a setting states it.</summary>
-    public static string Time(double milliseconds) => TimeSpan.FromMilliseconds(milliseconds).ToString("c", CultureInfo.InvariantCulture);
+    public static string Time(double milliseconds) =>
+        TimeSpan.FromMilliseconds(milliseconds).ToString("c", CultureInfo.InvariantCulture);
 }

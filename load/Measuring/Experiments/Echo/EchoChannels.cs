@@ -27,15 +27,19 @@ internal abstract class EchoChannel : IRequestChannel
         try
         {
             var answer = await CallAsync(request);
-            return EchoMessages.IsAnswer(request, answer) ? new Answer<MakePaymentResponse>(answer) : new Answer<MakePaymentResponse>(null, "wrong answer");
+            return EchoMessages.IsAnswer(request, answer)
+                ? new Answer<MakePaymentResponse>(answer)
+                : new Answer<MakePaymentResponse>(null, "wrong answer");
         }
-        catch (Exception e) when (e is RpcxException or RpcException or HttpRequestException or OperationCanceledException or TimeoutException or System.Text.Json.JsonException)
+        catch (Exception e) when (e is RpcxException or RpcException or HttpRequestException
+            or OperationCanceledException or TimeoutException or System.Text.Json.JsonException)
         {
             return new Answer<MakePaymentResponse>(null, e.GetType().Name);
         }
     }
 
-    public Task<Answer<CheckBalanceResponse>> CheckAsync(CheckBalanceRequest request) => throw new NotSupportedException("An echo server answers payments only.");
+    public Task<Answer<CheckBalanceResponse>> CheckAsync(CheckBalanceRequest request) =>
+        throw new NotSupportedException("An echo server answers payments only.");
 
     public abstract ValueTask DisposeAsync();
 
@@ -48,7 +52,8 @@ internal abstract class EchoChannel : IRequestChannel
 
         public RpcxEcho(int port)
         {
-            _client = new RpcxClient(new RpcxClientOptions($"127.0.0.1:{port}"), TimeProvider.System, NullLogger<RpcxClient>.Instance);
+            _client = new RpcxClient(
+                new RpcxClientOptions($"127.0.0.1:{port}"), TimeProvider.System, NullLogger<RpcxClient>.Instance);
             _echo = _client.Proxy<IEchoService>();
         }
 
@@ -66,7 +71,11 @@ internal abstract class EchoChannel : IRequestChannel
         public GrpcEcho(int port)
         {
             _channel = GrpcChannel.ForAddress(
-                $"http://127.0.0.1:{port}", new GrpcChannelOptions { HttpHandler = new SocketsHttpHandler { EnableMultipleHttp2Connections = true }, DisposeHttpClient = true });
+                $"http://127.0.0.1:{port}", new GrpcChannelOptions
+                {
+                    HttpHandler = new SocketsHttpHandler { EnableMultipleHttp2Connections = true },
+                    DisposeHttpClient = true,
+                });
             _client = new BillingService.BillingServiceClient(_channel);
         }
 
@@ -78,7 +87,8 @@ internal abstract class EchoChannel : IRequestChannel
 
         protected override async Task<MakePaymentResponse> CallAsync(MakePaymentRequest request)
         {
-            using var call = _client.MakePaymentAsync(request, deadline: TimeProvider.System.GetUtcNow().UtcDateTime + CallTimeout);
+            using var call = _client.MakePaymentAsync(
+                request, deadline: TimeProvider.System.GetUtcNow().UtcDateTime + CallTimeout);
             return await call.ResponseAsync;
         }
     }
@@ -101,11 +111,18 @@ internal abstract class EchoChannel : IRequestChannel
         protected override async Task<MakePaymentResponse> CallAsync(MakePaymentRequest request)
         {
             var amount = new EchoJsonMoney(request.Amount.CurrencyCode, request.Amount.Units, request.Amount.Nanos);
-            using var content = JsonContent.Create(new EchoJsonRequest(request.TransactionId, request.AccountId, "VISA", amount), EchoJson.Default.EchoJsonRequest);
+            using var content = JsonContent.Create(
+                new EchoJsonRequest(request.TransactionId, request.AccountId, "VISA", amount),
+                EchoJson.Default.EchoJsonRequest);
             using var response = await _client.PostAsync(new Uri("/payments", UriKind.Relative), content);
             response.EnsureSuccessStatusCode();
             var reply = (await response.Content.ReadFromJsonAsync(EchoJson.Default.EchoJsonReply))!;
-            return new MakePaymentResponse { TransactionId = reply.TransactionId, Outcome = PaymentOutcome.Accepted, Version = reply.Version };
+            return new MakePaymentResponse
+            {
+                TransactionId = reply.TransactionId,
+                Outcome = PaymentOutcome.Accepted,
+                Version = reply.Version,
+            };
         }
     }
 }

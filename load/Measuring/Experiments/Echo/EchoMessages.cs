@@ -30,7 +30,8 @@ internal static class EchoMessages
 }
 
 /// <summary>The payment as JSON.</summary>
-internal sealed record EchoJsonRequest(string TransactionId, string AccountId, string PaymentType, EchoJsonMoney Amount);
+internal sealed record EchoJsonRequest(
+    string TransactionId, string AccountId, string PaymentType, EchoJsonMoney Amount);
 
 /// <summary>An amount as JSON.</summary>
 internal sealed record EchoJsonMoney(string CurrencyCode, long Units, int Nanos);

@@ -29,7 +29,8 @@ internal sealed class EchoProcess : IAsyncDisposable
     /// <param name="hostOptions">Options of the .NET host.</param>
     /// <exception cref="StackException">The server could not be started.</exception>
     public static async Task<EchoProcess> StartAsync(
-        string protocol, int port, string folder, IReadOnlyList<string> options, CancellationToken cancellationToken, IReadOnlyList<string>? hostOptions = null)
+        string protocol, int port, string folder, IReadOnlyList<string> options,
+        CancellationToken cancellationToken, IReadOnlyList<string>? hostOptions = null)
     {
         var label = string.Create(CultureInfo.InvariantCulture, $"echo-{protocol}-{port}");
         string[] arguments =
@@ -37,13 +38,17 @@ internal sealed class EchoProcess : IAsyncDisposable
             .. hostOptions ?? [], DotnetProgram.FileOf("Billing.Cli"), "serve-echo", "--protocol", protocol,
             "--port", port.ToString(CultureInfo.InvariantCulture), .. options,
         ];
-        var process = ChildProcess.Start(new ChildProcessStart(label, DotnetProgram.Launcher, arguments, Path.Combine(folder, label + ".log"))
-        {
-            Environment = hostOptions is null ? DotnetProgram.Settings.ToDictionary(v => v.Key, v => (string?)v.Value, StringComparer.Ordinal) : [],
-        });
+        var process = ChildProcess.Start(
+            new ChildProcessStart(label, DotnetProgram.Launcher, arguments, Path.Combine(folder, label + ".log"))
+            {
+                Environment = hostOptions is null
+                    ? DotnetProgram.Settings.ToDictionary(v => v.Key, v => (string?)v.Value, StringComparer.Ordinal)
+                    : [],
+            });
         try
         {
-            await process.WaitForOutputAsync(line => line == EchoServer.ReadyLine, ChildProcess.Patience, cancellationToken);
+            await process.WaitForOutputAsync(
+                line => line == EchoServer.ReadyLine, ChildProcess.Patience, cancellationToken);
             return new EchoProcess(process, port);
         }
         catch

@@ -22,11 +22,13 @@ internal static class EchoServer
     public const string PoolDispatch = "pool";
 
     /// <summary>Serves calls until it is cancelled.</summary>
-    public static async Task<int> RunAsync(string protocol, int port, string dispatch, CancellationToken cancellationToken)
+    public static async Task<int> RunAsync(
+        string protocol, int port, string dispatch, CancellationToken cancellationToken)
     {
         await using var server = protocol switch
         {
-            Protocols.Rpcx => await StartRpcxAsync(port, dispatch == PoolDispatch ? RpcxDispatch.ThreadPool : RpcxDispatch.Inline),
+            Protocols.Rpcx =>
+                await StartRpcxAsync(port, dispatch == PoolDispatch ? RpcxDispatch.ThreadPool : RpcxDispatch.Inline),
             Protocols.Grpc => await StartGrpcAsync(port),
             _ => await StartRestAsync(port),
         };
@@ -38,7 +40,8 @@ internal static class EchoServer
 
     private static async Task<IAsyncDisposable> StartRpcxAsync(int port, RpcxDispatch dispatch)
     {
-        var server = new RpcxServer(new IPEndPoint(IPAddress.Loopback, port), TimeProvider.System, NullLogger<RpcxServer>.Instance);
+        var server = new RpcxServer(
+            new IPEndPoint(IPAddress.Loopback, port), TimeProvider.System, NullLogger<RpcxServer>.Instance);
         server.Publish<IEchoService>(new RpcxEcho(), dispatch);
         await server.StartAsync(CancellationToken.None);
         return server;
@@ -60,9 +63,11 @@ internal static class EchoServer
         // The cheapest form of an endpoint: no model binding, no result objects, generated serialisation code.
         app.MapPost("/payments", async context =>
         {
-            var request = await context.Request.ReadFromJsonAsync(EchoJson.Default.EchoJsonRequest, context.RequestAborted);
+            var request = await context.Request.ReadFromJsonAsync(
+                EchoJson.Default.EchoJsonRequest, context.RequestAborted);
             var reply = new EchoJsonReply(request!.TransactionId, "ACCEPTED", request.Amount, request.Amount.Units);
-            await context.Response.WriteAsJsonAsync(reply, EchoJson.Default.EchoJsonReply, cancellationToken: context.RequestAborted);
+            await context.Response.WriteAsJsonAsync(
+                reply, EchoJson.Default.EchoJsonReply, cancellationToken: context.RequestAborted);
         });
         await app.StartAsync();
         return app;

@@ -4,9 +4,10 @@ namespace Billing.Measuring.Experiments.Sweeps;
 /// <param name="InFlight">Number of requests in flight on each connection.</param>
 public readonly record struct SweepPoint(int Connections, int InFlight);
 
-/// <summary>Searches the configuration with the highest throughput: connections and requests in flight double from 1 on. A row
-/// (one number of connections) ends after two consecutive doublings that gained less than 5 % over the best throughput of the
-/// row; the sweep ends after two consecutive rows that gained less than 5 % over the best row.</summary>
+/// <summary>Searches the configuration with the highest throughput: connections and requests in flight double
+/// from 1 on. A row (one number of connections) ends after two consecutive doublings that gained less than 5 %
+/// over the best throughput of the row; the sweep ends after two consecutive rows that gained less than 5 %
+/// over the best row.</summary>
 public static class DynamicSearch
 {
     private const double MinimumGain = 1.05;

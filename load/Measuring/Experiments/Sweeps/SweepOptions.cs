@@ -29,8 +29,8 @@ internal sealed record SweepOptions
     /// <summary>Percentage of balance checks among the requests; streams carry payments only.</summary>
     public required int BalancePercent { get; init; }
 
-    /// <summary>The latency bound in milliseconds: the highest 99th percentile for the best configuration within the bound.
-    /// </summary>
+    /// <summary>The latency bound in milliseconds: the highest 99th percentile for the best configuration
+    /// within the bound.</summary>
     public required int LatencyBoundMs { get; init; }
 
     /// <summary>The protocols, in the order of measurement.</summary>

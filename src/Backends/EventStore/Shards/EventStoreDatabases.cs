@@ -15,7 +15,8 @@ internal sealed partial class EventStoreDatabases : IAsyncDisposable
     private readonly TimeProvider _time;
     private readonly ILogger _logger;
 
-    public EventStoreDatabases(IOptions<EventStoreOptions> options, TimeProvider time, ILogger<EventStoreDatabases> logger)
+    public EventStoreDatabases(
+        IOptions<EventStoreOptions> options, TimeProvider time, ILogger<EventStoreDatabases> logger)
     {
         (_time, _logger) = (time, logger);
         All = [.. options.Value.Each().Select(each => new EventStoreDatabase(each.Name, each.Settings, time))];
@@ -27,10 +28,10 @@ internal sealed partial class EventStoreDatabases : IAsyncDisposable
 
     public ShardMap Map { get; }
 
-    /// <summary>Creates the tables that are missing; a new store has all shards in the first database. Of several databases, one that cannot
-    /// be used holds up no others: its shards wait until it can.</summary>
-    /// <exception cref="StartupException">No database can be used, or tables or shards cannot be created, or two databases hold the same
-    /// shards.</exception>
+    /// <summary>Creates the tables that are missing; a new store has all shards in the first database. Of several
+    /// databases, one that cannot be used holds up no others: its shards wait until it can.</summary>
+    /// <exception cref="StartupException">No database can be used, or tables or shards cannot be created, or two
+    /// databases hold the same shards.</exception>
     public async Task EnsureAsync(CancellationToken cancellationToken)
     {
         var ensuring = All.Select(database => FailureAsync(database, cancellationToken)).ToList();
@@ -47,7 +48,8 @@ internal sealed partial class EventStoreDatabases : IAsyncDisposable
         if (Map.Conflict is var (shard, one, other))
         {
             throw new StartupException(
-                $"Billing:EventStore:Databases: {All[one].Name} and {All[other].Name} both hold shard {shard} as in a new store; "
+                $"Billing:EventStore:Databases: {All[one].Name} and {All[other].Name} both hold shard {shard} as "
+                    + "in a new store; "
                 + "see docs/operations/scale.md, Several databases.");
         }
         if (Enumerable.Range(0, Shard.Count).All(shard => Map.Find(shard) == ShardMap.Nowhere))
@@ -66,7 +68,8 @@ internal sealed partial class EventStoreDatabases : IAsyncDisposable
         }
     }
 
-    private static bool IsUsable(Task<StartupException?> ensuring) => ensuring is { IsCompletedSuccessfully: true, Result: null };
+    private static bool IsUsable(Task<StartupException?> ensuring) =>
+        ensuring is { IsCompletedSuccessfully: true, Result: null };
 
     private async Task<StartupException?> FailureAsync(EventStoreDatabase database, CancellationToken cancellationToken)
     {
@@ -90,7 +93,8 @@ internal sealed partial class EventStoreDatabases : IAsyncDisposable
     {
         if (Array.Find(failures, failure => failure is not null) is { } failure)
         {
-            throw new StartupException($"No database that answers holds a shard, so all databases have to answer: {failure.Message}", failure);
+            throw new StartupException(
+                $"No database that answers holds a shard, so all databases have to answer: {failure.Message}", failure);
         }
         for (var start = _time.GetTimestamp(); ;)
         {
@@ -105,7 +109,9 @@ internal sealed partial class EventStoreDatabases : IAsyncDisposable
             }
             catch (NpgsqlException e)
             {
-                throw new StartupException($"Billing:EventStore: the shards of a new store could not be created; run billing schema as the owner of the tables: {e.Message}", e);
+                throw new StartupException(
+                    "Billing:EventStore: the shards of a new store could not be created; "
+                        + $"run billing schema as the owner of the tables: {e.Message}", e);
             }
         }
     }
@@ -133,10 +139,15 @@ internal sealed partial class EventStoreDatabases : IAsyncDisposable
             cancellationToken);
     }
 
-    // What a server that is no longer the primary, or not yet, may answer: the tables, which are there by now, may not have reached it.
+    // What a server that is no longer the primary, or not yet, may answer: the tables, which are there by now,
+    // may not have reached it.
     private static bool IsPassing(NpgsqlException failure) => failure.IsTransient
         || failure is not PostgresException
-        || failure is PostgresException { SqlState: PostgresErrorCodes.ReadOnlySqlTransaction or PostgresErrorCodes.UndefinedTable };
+        || failure is PostgresException
+        {
+            SqlState: PostgresErrorCodes.ReadOnlySqlTransaction
+            or PostgresErrorCodes.UndefinedTable
+        };
 
     // Whether a database holds a shard; null if none has ever held one.
     private async Task<bool?> AreHeldAsync(CancellationToken cancellationToken)
@@ -160,6 +171,8 @@ internal sealed partial class EventStoreDatabases : IAsyncDisposable
         return areHeld;
     }
 
-    [LoggerMessage(260, LogLevel.Error, "The database {Name} of the event store cannot be used; its shards wait until it can: {Reason}")]
+    [LoggerMessage(
+        260, LogLevel.Error,
+        "The database {Name} of the event store cannot be used; its shards wait until it can: {Reason}")]
     private partial void Unusable(string name, string reason);
 }

@@ -5,14 +5,15 @@ using Npgsql;
 
 namespace Billing.Backends.EventStore.Shards;
 
-/// <summary>Finds published events that the event store does not have, since it was restored to an earlier time, and stores those
-/// again that continue their accounts as if nothing had happened. Not thread-safe.</summary>
+/// <summary>Finds published events that the event store does not have, since it was restored to an earlier time,
+/// and stores those again that continue their accounts as if nothing had happened. Not thread-safe.</summary>
 internal sealed class LostEvents(EventStoreDatabases databases, Account opened)
 {
     // By their own ids: the topic may have an event several times.
     private readonly Dictionary<Guid, (Event Recorded, string? InTheWay)> _missing = [];
 
-    /// <summary>Compares published events with the store, and notes those that it does not have, or has otherwise.</summary>
+    /// <summary>Compares published events with the store, and notes those that it does not have, or has
+    /// otherwise.</summary>
     /// <returns>How many of them no backend would have published; they are left out.</returns>
     /// <exception cref="StoreCopyException">No database that answers holds an account.</exception>
     public async Task<int> CompareAsync(IReadOnlyList<Event> events, CancellationToken cancellationToken)
@@ -55,15 +56,16 @@ internal sealed class LostEvents(EventStoreDatabases databases, Account opened)
         foreach (var ofAccount in lost.GroupBy(missing => missing.Recorded.StreamId))
         {
             var store = databases.All[DatabaseOf(ofAccount.Key)].Store;
-            accounts.Add(Judge((await store.LoadAsync([ofAccount.Key], opened, cancellationToken))[ofAccount.Key], [.. ofAccount]));
+            accounts.Add(Judge(
+                (await store.LoadAsync([ofAccount.Key], opened, cancellationToken))[ofAccount.Key], [.. ofAccount]));
         }
         return accounts;
     }
 
     /// <summary>Stores the events that continue an account, all in one transaction, as they were.</summary>
     /// <returns>False if the account has gone on meanwhile; then nothing is stored.</returns>
-    /// <exception cref="NpgsqlException">The database failed; whether they are stored is unknown, and comparing again tells.
-    /// </exception>
+    /// <exception cref="NpgsqlException">The database failed; whether they are stored is unknown, and
+    /// comparing again tells.</exception>
     public async Task<bool> ApplyAsync(LostAccount account, CancellationToken cancellationToken)
     {
         try
@@ -71,7 +73,8 @@ internal sealed class LostEvents(EventStoreDatabases databases, Account opened)
             await databases.All[DatabaseOf(account.StreamId)].Store.AppendAsync(account.Next, [], cancellationToken);
             return true;
         }
-        catch (PostgresException e) when (e.SqlState is StoredFunction.StreamMoved or PostgresErrorCodes.UniqueViolation)
+        catch (PostgresException e)
+            when (e.SqlState is StoredFunction.StreamMoved or PostgresErrorCodes.UniqueViolation)
         {
             return false;
         }
@@ -122,16 +125,19 @@ internal sealed class LostEvents(EventStoreDatabases databases, Account opened)
         published.Version == stored.Version && published.Incarnation == stored.Incarnation
         && published.Hash == stored.Hash;
 
-    private int DatabaseOf(string streamId) => databases.Map.Find(Shard.Of(streamId)) is not ShardMap.Nowhere and var database
-        ? database
-        : throw new StoreCopyException(
-            $"No database holds shard {Shard.Of(streamId)}, with the account {streamId}: name all databases.");
+    private int DatabaseOf(string streamId) =>
+        databases.Map.Find(Shard.Of(streamId)) is not ShardMap.Nowhere and var database
+            ? database
+            : throw new StoreCopyException(
+                $"No database holds shard {Shard.Of(streamId)}, with the account {streamId}: name all databases.");
 }
 
 /// <summary>An account of which published events are missing in the store.</summary>
 /// <param name="StreamId">Its stream.</param>
 /// <param name="Stored">The account as it is stored.</param>
-/// <param name="Next">The events that continue it exactly: the next versions, with the hashes that were published.</param>
+/// <param name="Next">The events that continue it exactly: the next versions, with the hashes that were
+/// published.</param>
 /// <param name="Conflicts">The others, each with the reason why it cannot be stored again as it was.</param>
 internal sealed record LostAccount(
-    string StreamId, Account Stored, IReadOnlyList<NewEvent> Next, IReadOnlyList<(Event Recorded, string Reason)> Conflicts);
+    string StreamId, Account Stored, IReadOnlyList<NewEvent> Next,
+    IReadOnlyList<(Event Recorded, string Reason)> Conflicts);

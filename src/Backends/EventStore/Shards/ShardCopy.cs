@@ -6,14 +6,17 @@ using NpgsqlTypes;
 
 namespace Billing.Backends.EventStore.Shards;
 
-/// <summary>Copies the rows of a shard from one database to another: events, streams, and the tombstones of closed commands. Rows
-/// travel as JSON with all their columns. Each is read back and compared; copying one again changes nothing.</summary>
-/// <param name="from">A session of the database that holds the shard, of a role that may read and write all tables.</param>
+/// <summary>Copies the rows of a shard from one database to another: events, streams, and the tombstones of
+/// closed commands. Rows travel as JSON with all their columns. Each is read back and compared; copying one
+/// again changes nothing.</summary>
+/// <param name="from">A session of the database that holds the shard, of a role that may read and
+/// write all tables.</param>
 /// <param name="to">A session of the other database, likewise.</param>
 /// <param name="fromSchema">The schema in the former.</param>
 /// <param name="toSchema">The schema in the latter.</param>
 /// <param name="shard">The shard.</param>
-internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, string fromSchema, string toSchema, int shard)
+internal sealed class ShardCopy(
+    NpgsqlConnection from, NpgsqlConnection to, string fromSchema, string toSchema, int shard)
 {
     private const int BatchMax = 2000;
     private const string Tombstones = EventTypes.TombstoneStream;
@@ -21,21 +24,25 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
     private const string SameEvent = "t.id = (r->>'id')::uuid";
 
     // Sequence numbers belong to a database, and so do the versions of tombstones, which follow from them.
-    private const string OwnColumns = $"case when r->>'stream_id' = '{Tombstones}' then '{{seq_id,version}}'::text[] else '{{seq_id}}' end";
+    private const string OwnColumns =
+        $"case when r->>'stream_id' = '{Tombstones}' then '{{seq_id,version}}'::text[] else '{{seq_id}}' end";
 
     private readonly string _streams = $"""
-        select * from {fromSchema}.mt_streams where {fromSchema}.{Shard.Function}(id) = {shard} and id <> '{Tombstones}' and id > $1 order by id limit {BatchMax}
+        select * from {fromSchema}.mt_streams where {fromSchema}.{Shard.Function}(id) = {shard} and id <> '{Tombstones}'
+            and id > $1 order by id limit {BatchMax}
         """;
 
     // By the index of streams and versions: of all events of the database, only those of these streams are read.
     private readonly string _eventsOfStreams = $"""
         select e.* from jsonb_array_elements($1) r
-        cross join lateral (select * from {fromSchema}.mt_events where stream_id = r->>'id' and seq_id <= $2 order by version) e
+        cross join lateral (select * from {fromSchema}.mt_events where stream_id = r->>'id' and seq_id <= $2
+            order by version) e
         """;
 
     private readonly string _tombstones = $"""
         select * from {fromSchema}.mt_events
-        where stream_id = '{Tombstones}' and {fromSchema}.{Shard.Function}({TombstoneOf}) = {shard} and seq_id <= $1 order by version
+        where stream_id = '{Tombstones}' and {fromSchema}.{Shard.Function}({TombstoneOf}) = {shard} and seq_id <= $1
+            order by version
         """;
 
     private readonly string _events = $"""
@@ -64,14 +71,16 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
         while (true)
         {
             var (rows, last, count) = await ReadAsync(
-                $"{_events} and seq_id > $1 and seq_id <= $2 order by seq_id limit {BatchMax}", "max(seq_id)::text", cancellationToken,
-                new NpgsqlParameter<long> { TypedValue = after }, new NpgsqlParameter<long> { TypedValue = upTo });
+                $"{_events} and seq_id > $1 and seq_id <= $2 order by seq_id limit {BatchMax}", "max(seq_id)::text",
+                cancellationToken, new NpgsqlParameter<long> { TypedValue = after },
+                new NpgsqlParameter<long> { TypedValue = upTo });
             if (last is null)
             {
                 return copied;
             }
             var (streams, _, _) = await ReadAsync(
-                $"select * from {fromSchema}.mt_streams where id <> '{Tombstones}' and id in (select r->>'stream_id' from jsonb_array_elements($1) r)",
+                $"select * from {fromSchema}.mt_streams where id <> '{Tombstones}' and id in (select r->>'stream_id' "
+                    + "from jsonb_array_elements($1) r)",
                 "null", cancellationToken, Json(rows));
             await WriteStreamsAsync(streams, cancellationToken);
             await WriteEventsAsync(rows, cancellationToken);
@@ -79,7 +88,8 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
         }
     }
 
-    /// <summary>Marks accounts that were archived, or are no longer, since they were copied: that gives their events no new numbers.</summary>
+    /// <summary>Marks accounts that were archived, or are no longer, since they were copied:
+    /// that gives their events no new numbers.</summary>
     public async Task CopyArchivedAsync(CancellationToken cancellationToken)
     {
         await foreach (var streams in StreamsAsync(cancellationToken))
@@ -88,24 +98,28 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
         }
     }
 
-    /// <summary>Copies which of the shard's payments have something on hold. Call this while the shard is closed.</summary>
+    /// <summary>Copies which of the shard's payments have something on hold. Call this while
+    /// the shard is closed.</summary>
     public async Task CopyHoldsAsync(CancellationToken cancellationToken)
     {
         await DeleteHoldsAsync(to, toSchema, cancellationToken);
         for (string? last = ""; last is not null;)
         {
             (var rows, last, _) = await ReadAsync(
-                $"select * from {EventStoreSchema.OpenHolds(fromSchema)} where {fromSchema}.{Shard.Function}(stream_id) = {shard} and stream_id || payment_id > $1 order by stream_id || payment_id limit {BatchMax}",
+                $"select * from {EventStoreSchema.OpenHolds(fromSchema)} where "
+                    + $"{fromSchema}.{Shard.Function}(stream_id) = {shard} and stream_id || payment_id > $1 order by "
+                    + $"stream_id || payment_id limit {BatchMax}",
                 "max(stream_id || payment_id)", cancellationToken, new NpgsqlParameter<string> { TypedValue = last });
             await InsertAsync(EventStoreSchema.OpenHoldsTable, rows, $"""
                 insert into {EventStoreSchema.OpenHolds(toSchema)} (stream_id, payment_id, expires_at)
-                select stream_id, payment_id, expires_at from jsonb_populate_recordset(null::{EventStoreSchema.OpenHolds(toSchema)}, $1)
+                select stream_id, payment_id, expires_at
+                    from jsonb_populate_recordset(null::{EventStoreSchema.OpenHolds(toSchema)}, $1)
                 """, cancellationToken);
         }
     }
 
-    /// <summary>Deletes the shard's rows from the database that no longer holds it, after comparing them once more with those of the one that
-    /// does.</summary>
+    /// <summary>Deletes the shard's rows from the database that no longer holds it, after comparing them once more with
+    /// those of the one that does.</summary>
     /// <exception cref="StoreCopyException">A row is missing there.</exception>
     public async Task DeleteAsync(CancellationToken cancellationToken)
     {
@@ -120,22 +134,29 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
         await DeleteHoldsAsync(from, fromSchema, cancellationToken);
     }
 
-    /// <summary>Deletes what moves that were given up have copied to the first database, without comparing it. The second one holds the
-    /// shard.</summary>
-    /// <param name="onlyDifferent">Whether to keep what is so in the database that holds the shard, for the next move.</param>
+    /// <summary>Deletes what moves that were given up have copied to the first database, without comparing it.
+    /// The second one holds the shard.</summary>
+    /// <param name="onlyDifferent">Whether to keep what is so in the database that holds the shard,
+    /// for the next move.</param>
     /// <param name="cancellationToken">Ends it; it can be started again.</param>
     public async Task DeleteCopyAsync(bool onlyDifferent, CancellationToken cancellationToken)
     {
         await foreach (var streams in StreamsAsync(cancellationToken))
         {
-            await DeleteEventsAsync(EventsOfAsync(streams, long.MaxValue, cancellationToken), onlyDifferent, cancellationToken);
-            await DeleteStreamsAsync(onlyDifferent ? await MissingAsync(streams, $"not exists (select from {toSchema}.mt_streams t where t.id = r->>'id')", cancellationToken) : streams, cancellationToken);
+            await DeleteEventsAsync(
+                EventsOfAsync(streams, long.MaxValue, cancellationToken), onlyDifferent, cancellationToken);
+            await DeleteStreamsAsync(
+                onlyDifferent ? await MissingAsync(
+                    streams, $"not exists (select from {toSchema}.mt_streams t where t.id = r->>'id')",
+                    cancellationToken) : streams,
+                cancellationToken);
         }
         await DeleteEventsAsync(TombstonesAsync(long.MaxValue, cancellationToken), onlyDifferent, cancellationToken);
         await DeleteHoldsAsync(from, fromSchema, cancellationToken);
     }
 
-    private Task MarkArchivedAsync(string streams, string condition, CancellationToken cancellationToken) => ExecuteAsync(to, $"""
+    private Task MarkArchivedAsync(
+        string streams, string condition, CancellationToken cancellationToken) => ExecuteAsync(to, $"""
         with changed as (
             update {toSchema}.mt_streams t set is_archived = (r->>'is_archived')::boolean
             from jsonb_array_elements($1) r where t.id = r->>'id' and {condition}
@@ -143,20 +164,23 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
         update {toSchema}.mt_events e set is_archived = c.is_archived from changed c where e.stream_id = c.id
         """, cancellationToken, Json(streams));
 
-    private Task DeleteHoldsAsync(NpgsqlConnection session, string schema, CancellationToken cancellationToken) => ExecuteAsync(
-        session,
-        $"delete from {EventStoreSchema.OpenHolds(schema)} where {schema}.{Shard.Function}(stream_id) = {shard}",
-        cancellationToken);
+    private Task DeleteHoldsAsync(NpgsqlConnection session, string schema, CancellationToken cancellationToken) =>
+        ExecuteAsync(
+            session,
+            $"delete from {EventStoreSchema.OpenHolds(schema)} where {schema}.{Shard.Function}(stream_id) = {shard}",
+            cancellationToken);
 
     private Task DeleteStreamsAsync(string streams, CancellationToken cancellationToken) => ExecuteAsync(
-        from, $"delete from {fromSchema}.mt_streams where id in (select r->>'id' from jsonb_array_elements($1) r)", cancellationToken, Json(streams));
+        from, $"delete from {fromSchema}.mt_streams where id in (select r->>'id' from jsonb_array_elements($1) r)",
+        cancellationToken, Json(streams));
 
     // All streams of the shard, some thousand at a time.
     private async IAsyncEnumerable<string> StreamsAsync([EnumeratorCancellation] CancellationToken cancellationToken)
     {
         for (var last = ""; ;)
         {
-            (var streams, last, _) = await ReadAsync(_streams, "max(id)", cancellationToken, new NpgsqlParameter<string> { TypedValue = last! });
+            (var streams, last, _) = await ReadAsync(
+                _streams, "max(id)", cancellationToken, new NpgsqlParameter<string> { TypedValue = last! });
             if (last is null)
             {
                 yield break;
@@ -165,21 +189,28 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
         }
     }
 
-    private IAsyncEnumerable<(string Rows, List<long> Sequence)> EventsOfAsync(string streams, long upTo, CancellationToken cancellationToken) =>
-        ReadEventsAsync(_eventsOfStreams, cancellationToken, Json(streams), new NpgsqlParameter<long> { TypedValue = upTo });
+    private IAsyncEnumerable<(string Rows, List<long> Sequence)> EventsOfAsync(
+        string streams, long upTo, CancellationToken cancellationToken) =>
+        ReadEventsAsync(
+            _eventsOfStreams, cancellationToken, Json(streams), new NpgsqlParameter<long> { TypedValue = upTo });
 
-    private IAsyncEnumerable<(string Rows, List<long> Sequence)> TombstonesAsync(long upTo, CancellationToken cancellationToken) =>
+    private IAsyncEnumerable<(string Rows, List<long> Sequence)> TombstonesAsync(
+        long upTo, CancellationToken cancellationToken) =>
         ReadEventsAsync(_tombstones, cancellationToken, new NpgsqlParameter<long> { TypedValue = upTo });
 
-    // Events with their sequence numbers, some thousand at a time, through a cursor: PostgreSQL ends a session whose client does not read for
-    // tcp_user_timeout, and a slow database may take longer to write what was read before. Until the last, the session is in a transaction.
+    // Events with their sequence numbers, some thousand at a time, through a cursor: PostgreSQL ends a session whose
+    // client does not read for tcp_user_timeout, and a slow database may take longer to write what was read before.
+    // Until the last, the session is in a transaction.
     private async IAsyncEnumerable<(string Rows, List<long> Sequence)> ReadEventsAsync(
-        string select, [EnumeratorCancellation] CancellationToken cancellationToken, params NpgsqlParameter[] parameters)
+        string select, [EnumeratorCancellation] CancellationToken cancellationToken,
+        params NpgsqlParameter[] parameters)
     {
         await using var transaction = await from.BeginTransactionAsync(cancellationToken);
         await ExecuteAsync(
-            from, $"declare events no scroll cursor for select to_jsonb(t)::text, seq_id from ({select}) t", cancellationToken, parameters);
-        for (var read = await FetchAsync(cancellationToken); read.Sequence.Count > 0; read = await FetchAsync(cancellationToken))
+            from, $"declare events no scroll cursor for select to_jsonb(t)::text, seq_id from ({select}) t",
+            cancellationToken, parameters);
+        for (var read = await FetchAsync(
+            cancellationToken); read.Sequence.Count > 0; read = await FetchAsync(cancellationToken))
         {
             yield return read;
         }
@@ -201,7 +232,8 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
     }
 
     // The other database goes on, and accounts are archived there.
-    private async Task DeleteEventsAsync(IAsyncEnumerable<(string Rows, List<long> Sequence)> events, CancellationToken cancellationToken)
+    private async Task DeleteEventsAsync(
+        IAsyncEnumerable<(string Rows, List<long> Sequence)> events, CancellationToken cancellationToken)
     {
         List<long> compared = [];
         await foreach (var (rows, sequence) in events)
@@ -213,12 +245,15 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
     }
 
     private async Task DeleteEventsAsync(
-        IAsyncEnumerable<(string Rows, List<long> Sequence)> events, bool onlyDifferent, CancellationToken cancellationToken)
+        IAsyncEnumerable<(string Rows, List<long> Sequence)> events,
+        bool onlyDifferent, CancellationToken cancellationToken)
     {
         List<long> deleted = [];
         await foreach (var (rows, sequence) in events)
         {
-            deleted.AddRange(onlyDifferent ? SequenceOf(await MissingAsync(rows, IsMissing("mt_events", SameEvent, OwnColumns), cancellationToken)) : sequence);
+            deleted.AddRange(onlyDifferent
+                ? SequenceOf(await MissingAsync(rows, IsMissing("mt_events", SameEvent, OwnColumns), cancellationToken))
+                : sequence);
         }
         await DeleteEventsAsync(deleted, cancellationToken);
     }
@@ -230,9 +265,11 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
     }
 
     private Task DeleteEventsAsync(List<long> sequence, CancellationToken cancellationToken) => ExecuteAsync(
-        from, $"delete from {fromSchema}.mt_events where seq_id = any($1)", cancellationToken, new NpgsqlParameter<List<long>> { TypedValue = sequence });
+        from, $"delete from {fromSchema}.mt_events where seq_id = any($1)", cancellationToken,
+        new NpgsqlParameter<List<long>> { TypedValue = sequence });
 
-    private async Task<int> WriteAllAsync(IAsyncEnumerable<(string Rows, List<long> Sequence)> events, CancellationToken cancellationToken)
+    private async Task<int> WriteAllAsync(
+        IAsyncEnumerable<(string Rows, List<long> Sequence)> events, CancellationToken cancellationToken)
     {
         var written = 0;
         await foreach (var (rows, sequence) in events)
@@ -248,10 +285,14 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
     {
         await InsertAsync("mt_events", rows, $"""
             insert into {toSchema}.mt_events as known
-            select n.* from (select e, nextval('{toSchema}.mt_events_sequence') as number from jsonb_populate_recordset(null::{toSchema}.mt_events, $1) e) c
+            select n.* from (select e, nextval('{toSchema}.mt_events_sequence') as number
+                from jsonb_populate_recordset(null::{toSchema}.mt_events, $1) e) c
             cross join lateral jsonb_populate_record(
-                c.e, jsonb_build_object('seq_id', number) || case when (c.e).stream_id = '{Tombstones}' then jsonb_build_object('version', -number) else jsonb_build_object() end) n
-            on conflict on constraint {EventStoreSchema.OneEventForEachCommand} do update set is_archived = excluded.is_archived
+                c.e, jsonb_build_object('seq_id', number) || case
+                    when (c.e).stream_id = '{Tombstones}' then jsonb_build_object('version', -number)
+                    else jsonb_build_object() end) n
+            on conflict on constraint {EventStoreSchema.OneEventForEachCommand} do update
+                set is_archived = excluded.is_archived
             where known.is_archived <> excluded.is_archived
             """, cancellationToken);
         await CompareAsync("mt_events", rows, SameEvent, cancellationToken);
@@ -262,7 +303,8 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
         await InsertAsync("mt_streams", rows, $"""
             insert into {toSchema}.mt_streams select * from jsonb_populate_recordset(null::{toSchema}.mt_streams, $1)
             on conflict (id) do update set
-                version = excluded.version, timestamp = excluded.timestamp, created = excluded.created, is_archived = excluded.is_archived
+                version = excluded.version, timestamp = excluded.timestamp, created = excluded.created,
+                    is_archived = excluded.is_archived
             """, cancellationToken);
         await CompareAsync("mt_streams", rows, "t.id = r->>'id'", cancellationToken);
     }
@@ -276,7 +318,9 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
         command.Parameters.AddRange(parameters);
         await using var rows = await command.ExecuteReaderAsync(cancellationToken);
         await rows.ReadAsync(cancellationToken);
-        return (rows.GetString(0), await rows.IsDBNullAsync(1, cancellationToken) ? null : rows.GetString(1), rows.GetInt32(2));
+        return (
+            rows.GetString(0), await rows.IsDBNullAsync(1, cancellationToken) ? null : rows.GetString(1),
+            rows.GetInt32(2));
     }
 
     private async Task InsertAsync(string table, string rows, string insert, CancellationToken cancellationToken)
@@ -287,15 +331,19 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
         }
         catch (PostgresException e) when (EventStoreFailure.IsVersionTaken(e))
         {
-            throw new StoreCopyException($"'{to.Database}' has other events of shard {shard} than '{from.Database}': {e.MessageText}: {e.Detail}");
+            throw new StoreCopyException(
+                $"'{to.Database}' has other events of shard {shard} than '{from.Database}': "
+                + $"{e.MessageText}: {e.Detail}");
         }
         catch (PostgresException e) when (EventStoreFailure.RefusalOf(e) is not null)
         {
-            throw new StoreCopyException($"'{to.Database}' takes no rows of {table} as they are in '{from.Database}': {e.MessageText}");
+            throw new StoreCopyException(
+                $"'{to.Database}' takes no rows of {table} as they are in '{from.Database}': {e.MessageText}");
         }
     }
 
-    private async Task CompareAsync(string table, string rows, string isSame, CancellationToken cancellationToken, string without = OwnColumns)
+    private async Task CompareAsync(
+        string table, string rows, string isSame, CancellationToken cancellationToken, string without = OwnColumns)
     {
         await using var command = new NpgsqlCommand(
             $"select max(r::text) from jsonb_array_elements($1) r where {IsMissing(table, isSame, without)}", to)
@@ -303,7 +351,8 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
         command.Parameters.Add(Json(rows));
         if (await command.ExecuteScalarAsync(cancellationToken) is string different)
         {
-            throw new StoreCopyException($"A row of {table} in '{to.Database}' is not as it is in '{from.Database}': {different}");
+            throw new StoreCopyException(
+                $"A row of {table} in '{to.Database}' is not as it is in '{from.Database}': {different}");
         }
     }
 
@@ -320,14 +369,16 @@ internal sealed class ShardCopy(NpgsqlConnection from, NpgsqlConnection to, stri
     private string IsMissing(string table, string isSame, string without) =>
         $"not exists (select from {toSchema}.{table} t where {isSame} and to_jsonb(t) - ({without}) = r - ({without}))";
 
-    private static async Task ExecuteAsync(NpgsqlConnection session, string sql, CancellationToken cancellationToken, params NpgsqlParameter[] parameters)
+    private static async Task ExecuteAsync(
+        NpgsqlConnection session, string sql, CancellationToken cancellationToken, params NpgsqlParameter[] parameters)
     {
         await using var command = new NpgsqlCommand(sql, session) { CommandTimeout = 0 };
         command.Parameters.AddRange(parameters);
         await command.ExecuteNonQueryAsync(cancellationToken);
     }
 
-    private static NpgsqlParameter<string> Json(string rows) => new() { TypedValue = rows, NpgsqlDbType = NpgsqlDbType.Jsonb };
+    private static NpgsqlParameter<string> Json(string rows) =>
+        new() { TypedValue = rows, NpgsqlDbType = NpgsqlDbType.Jsonb };
 }
 
 /// <summary>What was copied differs from what it is a copy of.</summary>

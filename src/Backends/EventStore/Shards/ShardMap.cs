@@ -2,21 +2,23 @@ using Npgsql;
 
 namespace Billing.Backends.EventStore.Shards;
 
-/// <summary>Which database each shard is in, as far as this process knows. The databases themselves know: what this says may be out of
-/// date, and a database refuses to record what belongs elsewhere. Thread-safe.</summary>
+/// <summary>Which database each shard is in, as far as this process knows. The databases themselves know: what this
+/// says may be out of date, and a database refuses to record what belongs elsewhere. Thread-safe.</summary>
 internal sealed class ShardMap(IReadOnlyList<IAccountStore> databases, TimeProvider time)
 {
-    /// <summary>Stands for a database in <see cref="Find(int)"/>: no database that answers holds the shard, or several hold it under one number.
-    /// </summary>
+    /// <summary>Stands for a database in <see cref="Find(int)"/>: no database that answers holds the shard, or several
+    /// hold it under one number.</summary>
     public const int Nowhere = -1;
 
-    // A database that has not answered by then keeps the shards that it held, and its answer counts once it is there. Its question is not
-    // cut short: that ends a session, and a server that is too slow to answer would be too busy with new sessions to answer the next one.
+    // A database that has not answered by then keeps the shards that it held, and its answer counts once it is there.
+    // Its question is not cut short: that ends a session, and a server that is too slow to answer would be too busy
+    // with new sessions to answer the next one.
     private static readonly TimeSpan AskingMax = TimeSpan.FromSeconds(1);
 
     private readonly Lock _gate = new();
     private volatile (int Database, long Epoch)[] _holders = [.. Enumerable.Repeat((Nowhere, 0L), Shard.Count)];
-    private readonly Task<IReadOnlyDictionary<int, long>?>?[] _questions = new Task<IReadOnlyDictionary<int, long>?>?[databases.Count];
+    private readonly Task<IReadOnlyDictionary<int, long>?>?[] _questions =
+        new Task<IReadOnlyDictionary<int, long>?>?[databases.Count];
     private Task _asking = Task.CompletedTask;
 
     /// <summary>The databases; elsewhere they are known by their index in this list.</summary>
@@ -28,8 +30,8 @@ internal sealed class ShardMap(IReadOnlyList<IAccountStore> databases, TimeProvi
     /// <summary>The database of a shard, and how often the shard had changed it.</summary>
     public (int Database, long Epoch) HolderOf(int shard) => _holders[shard];
 
-    /// <summary>How often a shard had changed its database when that was last asked. As long as a database holds it under that number, it has
-    /// not been elsewhere since.</summary>
+    /// <summary>How often a shard had changed its database when that was last asked. As long as a database holds it
+    /// under that number, it has not been elsewhere since.</summary>
     public long EpochOf(int shard) => _holders[shard].Epoch;
 
     /// <summary>Forgets where shards are that turned out to be elsewhere.</summary>
@@ -41,7 +43,8 @@ internal sealed class ShardMap(IReadOnlyList<IAccountStore> databases, TimeProvi
         }
     }
 
-    /// <summary>A shard that several databases hold under one number, and two of these; null if there is none.</summary>
+    /// <summary>A shard that several databases hold under one number, and two of these;
+    /// null if there is none.</summary>
     public (int Shard, int One, int Other)? Conflict { get; private set; }
 
     /// <summary>Asks all databases which shards they hold. Calls at the same time share the answers.</summary>
@@ -60,7 +63,9 @@ internal sealed class ShardMap(IReadOnlyList<IAccountStore> databases, TimeProvi
         (int, int, int)? conflict = null;
         for (var shard = 0; shard < Shard.Count; shard++)
         {
-            holders[shard] = former[shard] is { Database: not Nowhere } known && answers[known.Database] is null ? known : (Nowhere, 0);
+            holders[shard] = former[shard] is { Database: not Nowhere } known && answers[known.Database] is null
+                ? known
+                : (Nowhere, 0);
             var claims = (
                 from database in Enumerable.Range(0, answers.Length)
                 let epoch = answers[database]?.GetValueOrDefault(shard) ?? 0

@@ -5,14 +5,16 @@ using Npgsql;
 
 namespace Billing.Backends.EventStore.Shards;
 
-/// <summary>Moves a shard from the database that holds it to another one while payments go on: copies it, copies what has come meanwhile until
-/// that is little, closes it, copies the rest, opens it in the other database, and deletes what is left. It can be started again after it
-/// was interrupted anywhere; no more than one database ever takes appends of a shard, whatever happens: each change of its database has a
-/// number, and a database never opens a shard under a number that it has seen. What a database has of a shard that it does not hold is only
-/// a copy, which a move may delete.</summary>
+/// <summary>Moves a shard from the database that holds it to another one while payments go on: copies it, copies
+/// what has come meanwhile until that is little, closes it, copies the rest, opens it in the other database, and
+/// deletes what is left. It can be started again after it was interrupted anywhere; no more than one database ever
+/// takes appends of a shard, whatever happens: each change of its database has a number, and a database never opens
+/// a shard under a number that it has seen. What a database has of a shard that it does not hold is only a copy,
+/// which a move may delete.</summary>
 internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, int shard) : IAsyncDisposable
 {
-    // Together with the shard's number the key of the advisory lock that two moves of one shard compete for; any constant will do.
+    // Together with the shard's number the key of the advisory lock that two moves of one shard compete for;
+    // any constant will do.
     internal const int MoveLock = 0x42494C4D;
 
     // What remains to be copied while the shard is closed.
@@ -37,7 +39,8 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
     public Task<(int Events, TimeSpan Closed)> RunAsync(Action<string> report, CancellationToken cancellationToken) =>
         ConnectedAsync(() => MoveAsync(report, cancellationToken));
 
-    private async Task<(int Events, TimeSpan Closed)> MoveAsync(Action<string> report, CancellationToken cancellationToken)
+    private async Task<(int Events, TimeSpan Closed)> MoveAsync(
+        Action<string> report, CancellationToken cancellationToken)
     {
         await BeginAsync(cancellationToken);
         var copy = Copy();
@@ -89,42 +92,49 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
         }
     }
 
-    /// <summary>Opens a shard again that an interrupted move to the other database has closed: that one gets a number under which it can no longer
-    /// open the shard, and this one opens it under the next.</summary>
+    /// <summary>Opens a shard again that an interrupted move to the other database has closed: that one gets a number
+    /// under which it can no longer open the shard, and this one opens it under the next.</summary>
     /// <param name="cancellationToken">Ends it; it can be started again.</param>
     public Task UndoAsync(CancellationToken cancellationToken) => ConnectedAsync(async () =>
     {
         await OpenAsync(cancellationToken);
         return await TryOpenAgainAsync(await ClosedEpochAsync(cancellationToken), cancellationToken)
             ? true
-            : throw new StoreCopyException($"The database {to.Name} holds shard {shard} already: move it there to complete that.");
+            : throw new StoreCopyException(
+                $"The database {to.Name} holds shard {shard} already: move it there to complete that.");
     });
 
-    // Returns false if the other database holds it already. One that holds it under a former number was restored to a time before a move.
+    // Returns false if the other database holds it already. One that holds it under a former number was restored to a
+    // time before a move.
     private async Task<bool> TryOpenAgainAsync(long epoch, CancellationToken cancellationToken)
     {
         if (await ScalarAsync(_to, $"""
             insert into {_toShards} as known (number, epoch, is_held) values ({shard}, {epoch + 1}, false)
             on conflict (number) do update set
-                epoch = greatest(known.epoch, excluded.epoch), is_held = false, moving_to = case when known.is_held then '{from.Name}' else known.moving_to end
+                epoch = greatest(known.epoch, excluded.epoch), is_held = false, moving_to = case
+                    when known.is_held then '{from.Name}' else known.moving_to end
             where not known.is_held or known.epoch < {epoch}
             returning true
             """, cancellationToken) is not true)
         {
             return false;
         }
-        await ExecuteAsync(_from, $"update {_fromShards} set moving_to = null, epoch = {epoch + 2} where number = {shard}", cancellationToken);
+        await ExecuteAsync(
+            _from, $"update {_fromShards} set moving_to = null, epoch = {epoch + 2} where number = {shard}",
+            cancellationToken);
         return true;
     }
 
-    /// <summary>Deletes what interrupted moves have left in the database that held the shard, or was to hold it.</summary>
+    /// <summary>Deletes what interrupted moves have left in the database that held the shard,
+    /// or was to hold it.</summary>
     /// <param name="cancellationToken">Ends it; it can be started again.</param>
     /// <exception cref="StoreCopyException">Something is missing where the shard is now.</exception>
     public Task CleanAsync(CancellationToken cancellationToken) => ConnectedAsync(async () =>
     {
         await OpenAsync(cancellationToken);
         if (await ScalarAsync(_from, $"""
-            update {_fromShards} set is_held = false, moving_to = '{to.Name}' where number = {shard} and (is_held or moving_to is not null) returning true
+            update {_fromShards} set is_held = false, moving_to = '{to.Name}' where number = {shard}
+                and (is_held or moving_to is not null) returning true
             """, cancellationToken) is true)
         {
             await DeleteAsync(Copy(), cancellationToken);
@@ -142,14 +152,16 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
         await _to.DisposeAsync();
     }
 
-    // Npgsql keeps to itself what breaks a connection after the last row was read, and refuses the next command as a mistake of the caller.
+    // Npgsql keeps to itself what breaks a connection after the last row was read, and refuses the next command as a
+    // mistake of the caller.
     private async Task<T> ConnectedAsync<T>(Func<Task<T>> work)
     {
         try
         {
             return await work();
         }
-        catch (InvalidOperationException e) when (_from.State != ConnectionState.Open || _to.State != ConnectionState.Open)
+        catch (InvalidOperationException e) when (_from.State != ConnectionState.Open
+            || _to.State != ConnectionState.Open)
         {
             throw new NpgsqlException("The connection to a database was lost: move the shard again.", e);
         }
@@ -164,7 +176,9 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
             try
             {
                 // A server takes a moment to notice that the session of an interrupted move has ended.
-                await ExecuteAsync(session, $"set lock_timeout = '2s'; select pg_advisory_lock({MoveLock}, {shard})", cancellationToken);
+                await ExecuteAsync(
+                    session, $"set lock_timeout = '2s'; select pg_advisory_lock({MoveLock}, {shard})",
+                    cancellationToken);
             }
             catch (PostgresException e) when (e.SqlState == PostgresErrorCodes.LockNotAvailable)
             {
@@ -176,14 +190,19 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
     private async Task BeginAsync(CancellationToken cancellationToken)
     {
         await OpenAsync(cancellationToken);
-        if (await ScalarAsync(_from, $"select true from {_fromShards} where number = {shard} and is_held and moving_to is null", cancellationToken) is not true)
+        if (await ScalarAsync(
+            _from, $"select true from {_fromShards} where number = {shard} and is_held and moving_to is null",
+            cancellationToken) is not true)
         {
             throw new StoreCopyException($"The database {from.Name} does not hold shard {shard} any more.");
         }
         // The other one may have seen later numbers than this one, which was restored to an earlier time.
-        if (await ScalarAsync(_to, $"select epoch from {_toShards} where number = {shard}", cancellationToken) is long seen)
+        if (await ScalarAsync(
+            _to, $"select epoch from {_toShards} where number = {shard}", cancellationToken) is long seen)
         {
-            await ExecuteAsync(_from, $"update {_fromShards} set epoch = {seen + 1} where number = {shard} and epoch <= {seen}", cancellationToken);
+            await ExecuteAsync(
+                _from, $"update {_fromShards} set epoch = {seen + 1} where number = {shard} and epoch <= {seen}",
+                cancellationToken);
         }
     }
 
@@ -192,7 +211,8 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
 
     private ShardCopy Copy() => new(_from, _to, from.Settings.Schema, to.Settings.Schema, shard);
 
-    // Waits until no append is under way, does something, and returns the last sequence number of the events that are there then.
+    // Waits until no append is under way, does something, and returns the last sequence number of the events
+    // that are there then.
     private async Task<long> WithoutAppendsAsync(string action, CancellationToken cancellationToken)
     {
         for (var attempt = 1; ; attempt++)
@@ -201,12 +221,17 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
             {
                 await using var transaction = await _from.BeginTransactionAsync(cancellationToken);
                 await ExecuteAsync(
-                    _from, $"set local lock_timeout = '1s'; select pg_advisory_xact_lock({StoredFunction.ShardLock}); {action}", cancellationToken);
-                var last = (long)(await ScalarAsync(_from, $"select last_value from {from.Settings.Schema}.mt_events_sequence", cancellationToken))!;
+                    _from,
+                    "set local lock_timeout = '1s'; select "
+                        + $"pg_advisory_xact_lock({StoredFunction.ShardLock}); {action}",
+                    cancellationToken);
+                var last = (long)(await ScalarAsync(
+                    _from, $"select last_value from {from.Settings.Schema}.mt_events_sequence", cancellationToken))!;
                 await transaction.CommitAsync(cancellationToken);
                 return last;
             }
-            catch (PostgresException e) when (e.SqlState == PostgresErrorCodes.LockNotAvailable && attempt < CloseAttempts)
+            catch (PostgresException e) when (e.SqlState == PostgresErrorCodes.LockNotAvailable
+                && attempt < CloseAttempts)
             {
                 await Task.Delay(CloseDelay, cancellationToken);
             }
@@ -218,32 +243,40 @@ internal sealed class ShardMove(EventStoreDatabase from, EventStoreDatabase to, 
         var epoch = await ClosedEpochAsync(cancellationToken);
         if (await ScalarAsync(_to, $"""
             insert into {_toShards} as known (number, epoch, is_held) values ({shard}, {epoch + 1}, true)
-            on conflict (number) do update set epoch = excluded.epoch, is_held = true, moving_to = null where known.epoch < excluded.epoch
+            on conflict (number) do update set epoch = excluded.epoch, is_held = true, moving_to = null
+                where known.epoch < excluded.epoch
             returning true
             """, cancellationToken) is not true)
         {
             throw new StoreCopyException($"Shard {shard} has been in {to.Name} under a later number: move it again.");
         }
-        await ExecuteAsync(_from, $"update {_fromShards} set is_held = false, epoch = {epoch + 1} where number = {shard}", cancellationToken);
+        await ExecuteAsync(
+            _from, $"update {_fromShards} set is_held = false, epoch = {epoch + 1} where number = {shard}",
+            cancellationToken);
     }
 
     // Until that is done, the database that held the shard says where it has gone.
     private async Task DeleteAsync(ShardCopy copy, CancellationToken cancellationToken)
     {
         await copy.DeleteAsync(cancellationToken);
-        await ExecuteAsync(_from, $"update {_fromShards} set moving_to = null where number = {shard}", cancellationToken);
+        await ExecuteAsync(
+            _from, $"update {_fromShards} set moving_to = null where number = {shard}", cancellationToken);
     }
 
     // The number of the shard while it is closed for this move.
-    private async Task<long> ClosedEpochAsync(CancellationToken cancellationToken) => await ClosedEpochOrNullAsync(cancellationToken)
+    private async Task<long> ClosedEpochAsync(CancellationToken cancellationToken) =>
+        await ClosedEpochOrNullAsync(cancellationToken)
         ?? throw new StoreCopyException($"Shard {shard} was moved by somebody else meanwhile.");
 
     private async Task<long?> ClosedEpochOrNullAsync(CancellationToken cancellationToken) => (long?)await ScalarAsync(
-        _from, $"select epoch from {_fromShards} where number = {shard} and is_held and moving_to = '{to.Name}'", cancellationToken);
+        _from, $"select epoch from {_fromShards} where number = {shard} and is_held and moving_to = '{to.Name}'",
+        cancellationToken);
 
-    private static NpgsqlConnection Session(EventStoreDatabase database) => database.Servers.Unpooled.CreateConnection();
+    private static NpgsqlConnection Session(EventStoreDatabase database) =>
+        database.Servers.Unpooled.CreateConnection();
 
-    private static async Task<object?> ScalarAsync(NpgsqlConnection session, string sql, CancellationToken cancellationToken)
+    private static async Task<object?> ScalarAsync(
+        NpgsqlConnection session, string sql, CancellationToken cancellationToken)
     {
         await using var command = new NpgsqlCommand(sql, session);
         return await command.ExecuteScalarAsync(cancellationToken) is { } value and not DBNull ? value : null;

@@ -3,9 +3,10 @@ using Npgsql;
 
 namespace Billing.Backends.EventStore.Shards;
 
-/// <summary>Asks the databases of the event store for their time and tells it to this process's <see cref="SteadyTime"/>, the first time
-/// before the process begins its work.</summary>
-internal sealed class StoreClocks(EventStoreDatabases databases, TimeProvider time, Supervisor supervisor) : Worker(supervisor)
+/// <summary>Asks the databases of the event store for their time and tells it to this process's
+/// <see cref="SteadyTime"/>, the first time before the process begins its work.</summary>
+internal sealed class StoreClocks(EventStoreDatabases databases, TimeProvider time, Supervisor supervisor)
+    : Worker(supervisor)
 {
     // PostgreSQL's times are in whole microseconds.
     private static readonly TimeSpan Precision = TimeSpan.FromMicroseconds(1);
@@ -53,7 +54,8 @@ internal sealed class StoreClocks(EventStoreDatabases databases, TimeProvider ti
             // Whoever needs the database says that it does not answer.
         }
     }
-    private async Task<(DateTime Shown, long Asked, long Answered)> AskAsync(NpgsqlDataSource primary, CancellationToken cancellationToken)
+    private async Task<(DateTime Shown, long Asked, long Answered)> AskAsync(
+        NpgsqlDataSource primary, CancellationToken cancellationToken)
     {
         await using var connection = await primary.OpenConnectionAsync(cancellationToken);
         await using var question = connection.CreateCommand();

@@ -5,9 +5,10 @@ using Billing.Messaging.Requests;
 
 namespace Billing.Backends.Payments.InFlight;
 
-/// <summary>The commands this backend works on. Copies of a request that arrive meanwhile join it instead of racing it. Different requests under one
-/// transaction id are a queue: only its first is worked on. If that is recorded, all of them have their answer; if it is not, the next one has its turn.
-/// What comes again under another assignment of its partition is another command: the former one is abandoned. Thread-safe.</summary>
+/// <summary>The commands this backend works on. Copies of a request that arrive meanwhile join it instead of racing it.
+/// Different requests under one transaction id are a queue: only its first is worked on. If that is recorded, all of
+/// them have their answer; if it is not, the next one has its turn. What comes again under another assignment of its
+/// partition is another command: the former one is abandoned. Thread-safe.</summary>
 internal sealed class CommandsInFlight
 {
     // The first of each queue.
@@ -36,7 +37,8 @@ internal sealed class CommandsInFlight
         return fresh;
     }
 
-    /// <summary>Removes commands that have their result: a repeated request for one of them finds its receipt from now on.</summary>
+    /// <summary>Removes commands that have their result: a repeated request for one of them finds its
+    /// receipt from now on.</summary>
     public Left Leave(IEnumerable<PendingCommand> commands, long nowUnixUs)
     {
         var left = default(Left);
@@ -76,8 +78,8 @@ internal sealed class CommandsInFlight
 
     private static (PartitionAssignment, CommandId) KeyOf(PendingCommand command) => (command.Assignment, command.Id);
 
-    /// <summary>Takes the deliveries of some of the commands that have waited since a moment or longer, and whose callers have not been
-    /// answered yet.</summary>
+    /// <summary>Takes the deliveries of some of the commands that have waited since a moment or longer, and whose
+    /// callers have not been answered yet.</summary>
     public List<Delivery> AnswerWaiting(long since, Func<PendingCommand, bool> isOf)
     {
         lock (_gate)
@@ -93,7 +95,8 @@ internal record struct Left
     /// <summary>The commands that waited behind them, which have their result, too.</summary>
     public List<PendingCommand>? Answered { get; set; }
 
-    /// <summary>The commands for copies that the ends do not answer (<see cref="PendingCommand.TakeLateCopies"/>).</summary>
+    /// <summary>The commands for copies that the ends do not answer
+    /// (<see cref="PendingCommand.TakeLateCopies"/>).</summary>
     public List<PendingCommand>? LateCopies { get; set; }
 
     /// <summary>The commands whose turn it is now.</summary>

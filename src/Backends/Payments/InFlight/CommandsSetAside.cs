@@ -3,9 +3,9 @@ using Billing.Messaging;
 
 namespace Billing.Backends.Payments.InFlight;
 
-/// <summary>The commands that the event store cannot record at present although it records others, such as those of an account under
-/// whose events a page of the disk is damaged. They are neither answered nor settled, and are tried again one account after another; the
-/// later commands of such an account wait behind them. Thread-safe.</summary>
+/// <summary>The commands that the event store cannot record at present although it records others, such as those of an
+/// account under whose events a page of the disk is damaged. They are neither answered nor settled, and are tried again
+/// one account after another; the later commands of such an account wait behind them. Thread-safe.</summary>
 internal sealed class CommandsSetAside
 {
     private readonly Dictionary<string, List<PendingCommand>> _commands = new(StringComparer.Ordinal);
@@ -79,7 +79,8 @@ internal sealed class CommandsSetAside
         }
     }
 
-    /// <summary>Takes the commands of the account that has waited longest since its last try; none if no account waits.</summary>
+    /// <summary>Takes the commands of the account that has waited longest since its last try;
+    /// none if no account waits.</summary>
     public List<PendingCommand> Take()
     {
         lock (_gate)
@@ -95,12 +96,17 @@ internal sealed class CommandsSetAside
         }
     }
 
-    /// <summary>Takes the deliveries that have waited since a moment or longer, and whose callers have not been answered yet.</summary>
+    /// <summary>Takes the deliveries that have waited since a moment or longer, and whose callers have not
+    /// been answered yet.</summary>
     public List<Delivery> AnswerWaiting(long since)
     {
         lock (_gate)
         {
-            return [.. _commands.Values.SelectMany(commands => commands).SelectMany(command => command.AnswerWaiting(since))];
+            return
+            [
+                .. _commands.Values.SelectMany(commands => commands)
+                    .SelectMany(command => command.AnswerWaiting(since)),
+            ];
         }
     }
 }

@@ -11,8 +11,8 @@ using Grpc.Core;
 
 namespace Billing.Backends.Payments.InFlight;
 
-/// <summary>A command in flight, with every delivery that requests it. Deliveries under one transaction id that ask for something else are commands of
-/// their own, which wait behind it (<see cref="CommandsInFlight"/>).</summary>
+/// <summary>A command in flight, with every delivery that requests it. Deliveries under one transaction id that ask for
+/// something else are commands of their own, which wait behind it (<see cref="CommandsInFlight"/>).</summary>
 internal sealed class PendingCommand
 {
     private readonly List<Waiter> _waiters;
@@ -20,7 +20,9 @@ internal sealed class PendingCommand
     private volatile PendingCommand? _behind;
 
     public PendingCommand(Delivery delivery, string streamId, long now)
-        : this([new Waiter(delivery, now)], new CommandId(Guid.Parse(delivery.Command.TransactionId), streamId), DomainOf(delivery))
+        : this(
+            [new Waiter(delivery, now)],
+            new CommandId(Guid.Parse(delivery.Command.TransactionId), streamId), DomainOf(delivery))
     {
     }
 
@@ -35,7 +37,8 @@ internal sealed class PendingCommand
     }
 
     /// <summary>What the deliveries request.</summary>
-    /// <exception cref="InvalidOperationException">It is a question about a payment, of which there is nothing to decide.</exception>
+    /// <exception cref="InvalidOperationException">It is a question about a payment, of which there is
+    /// nothing to decide.</exception>
     public AccountCommand Command => _command ?? throw new InvalidOperationException("A question changes no account.");
 
     /// <summary>What it is known by in the event store.</summary>
@@ -46,8 +49,8 @@ internal sealed class PendingCommand
     /// <summary>The shard of its account.</summary>
     public int Shard { get; }
 
-    /// <summary>The database that the command was given to, <see cref="ShardMap.Nowhere"/> if it waits for one, and the number under which the
-    /// database held the shard then.</summary>
+    /// <summary>The database that the command was given to, <see cref="ShardMap.Nowhere"/> if it waits for one,
+    /// and the number under which the database held the shard then.</summary>
     public (int Database, long Epoch) Holder { get; set; } = (ShardMap.Nowhere, 0);
 
     /// <summary>The next command under its transaction id; null if none waits.</summary>
@@ -58,7 +61,8 @@ internal sealed class PendingCommand
     /// <summary>Whether it is a question about a payment.</summary>
     public bool IsStatusQuery => Kind.IsStatusQuery;
 
-    /// <summary>Whether the sender of a delivery was told that it is queued: then its id is closed when its deadline has passed.</summary>
+    /// <summary>Whether the sender of a delivery was told that it is queued: then its id is closed when its
+    /// deadline has passed.</summary>
     public bool IsQueued
     {
         get
@@ -79,17 +83,19 @@ internal sealed class PendingCommand
     /// <summary>When the command was taken, for <see cref="BackendMetrics.Took"/>.</summary>
     public long ConsumedAt { get; } = BackendMetrics.Now;
 
-    /// <summary>Completes when the command may be decided: it is authorised, and so are all earlier commands of its account.
-    /// </summary>
+    /// <summary>Completes when the command may be decided: it is authorised, and so are all earlier
+    /// commands of its account.</summary>
     public Task Turn { get; set; } = Task.CompletedTask;
 
     /// <summary>Whether only its recording is left to do.</summary>
     public bool IsAuthorised { get; set; }
 
-    /// <summary>What its callers are answered; null while it needs further processing, and if it is abandoned.</summary>
+    /// <summary>What its callers are answered; null while it needs further processing, and if it is
+    /// abandoned.</summary>
     public CommandResult? Result { get; private set; }
 
-    /// <summary>Whether it is left to the next owner of its partition: it is neither recorded nor answered here.</summary>
+    /// <summary>Whether it is left to the next owner of its partition: it is neither recorded
+    /// nor answered here.</summary>
     public bool IsAbandoned { get; private set; }
 
     public bool IsDone => IsAbandoned || Result is not null;
@@ -103,8 +109,8 @@ internal sealed class PendingCommand
         _ => null,
     };
 
-    /// <summary>Counts the outcomes of commands that have their result: one update for each run of equal ones, of which a batch of
-    /// thousands has few.</summary>
+    /// <summary>Counts the outcomes of commands that have their result: one update for each run of equal ones,
+    /// of which a batch of thousands has few.</summary>
     public static void CountOutcomes(List<PendingCommand> done)
     {
         for (var next = 0; next < done.Count;)
@@ -121,7 +127,8 @@ internal sealed class PendingCommand
         }
     }
 
-    /// <summary>Whether the deadline of each delivery has passed. Whatever its callers were told, a command is executed until then.</summary>
+    /// <summary>Whether the deadline of each delivery has passed. Whatever its callers were told, a command is
+    /// executed until then.</summary>
     public bool IsExpired(long nowUnixUs)
     {
         lock (_waiters)
@@ -130,8 +137,8 @@ internal sealed class PendingCommand
         }
     }
 
-    /// <summary>Adds a delivery to the first of the commands under this id that asks for the same, or else as the last of them. A question joins only the
-    /// last: it must not be asked before a payment that came before it.</summary>
+    /// <summary>Adds a delivery to the first of the commands under this id that asks for the same, or else as the last
+    /// of them. A question joins only the last: it must not be asked before a payment that came before it.</summary>
     /// <param name="next">The delivery, as a command of its own.</param>
     /// <returns>Whether it has joined a command.</returns>
     public bool Queue(PendingCommand next)
@@ -155,7 +162,8 @@ internal sealed class PendingCommand
     public void PutBefore(PendingCommand? behind) => _behind = behind;
 
     private bool IsSameAs(PendingCommand other) => Kind == other.Kind && (IsStatusQuery
-        ? _waiters[0].Delivery.Command.PaymentStatus.Fingerprint.Equals(other._waiters[0].Delivery.Command.PaymentStatus.Fingerprint)
+        ? _waiters[0].Delivery.Command.PaymentStatus.Fingerprint
+            .Equals(other._waiters[0].Delivery.Command.PaymentStatus.Fingerprint)
         : Command.IsCopyOf(other.Command));
 
     private void Join(PendingCommand copy)
@@ -168,8 +176,8 @@ internal sealed class PendingCommand
 
     /// <summary>Ends the command with the receipt of its transaction id.</summary>
     /// <param name="receipt">The recorded event; or an event without a fact if the id is closed.</param>
-    /// <param name="storedUnixUs">When the event was committed, in microseconds since the Unix epoch; 0 if it had been recorded
-    /// before this command.</param>
+    /// <param name="storedUnixUs">When the event was committed, in microseconds since the Unix epoch;
+    /// 0 if it had been recorded before this command.</param>
     public void Record(Event receipt, long storedUnixUs = 0) => Result =
         receipt.FactCase != Event.FactOneofCase.None ? new CommandResult.Recorded(receipt, storedUnixUs)
         : IsStatusQuery ? new CommandResult.Closed(Error(
@@ -177,9 +185,11 @@ internal sealed class PendingCommand
             "Nothing was charged: the payment was not recorded before its deadline, and never will be."))
         : new CommandResult.Closed(Error(
             StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused,
-            $"Nothing is recorded under transaction_id {Id.TransactionId}, and never will be: the deadline of a queued payment passed before it was recorded."));
+            $"Nothing is recorded under transaction_id {Id.TransactionId}, and never will be: "
+                + "the deadline of a queued payment passed before it was recorded."));
 
-    /// <summary>Ends the command as the one before it under its transaction id has ended: <see cref="HasEndedAll"/>.</summary>
+    /// <summary>Ends the command as the one before it under its transaction id has ended:
+    /// <see cref="HasEndedAll"/>.</summary>
     public void EndLike(PendingCommand first)
     {
         IsAbandoned = first.IsAbandoned;
@@ -189,11 +199,12 @@ internal sealed class PendingCommand
         }
     }
 
-    /// <summary>Whether all commands under its transaction id have their end: the id is taken for good, or the partition is given up.</summary>
+    /// <summary>Whether all commands under its transaction id have their end: the id is taken for good, or the
+    /// partition is given up.</summary>
     public bool HasEndedAll => IsAbandoned || Result is CommandResult.Recorded or CommandResult.Closed;
 
-    /// <summary>Abandons the command, unless it has its end, if the assignment of its partition is over: the partition's next owner gets it
-    /// again, which may be this process.</summary>
+    /// <summary>Abandons the command, unless it has its end, if the assignment of its partition is over:
+    /// the partition's next owner gets it again, which may be this process.</summary>
     /// <returns>Whether the command has its end.</returns>
     public bool AbandonIfOver()
     {
@@ -208,27 +219,36 @@ internal sealed class PendingCommand
 
     /// <summary>Ends a command that was not recorded before its deadline.</summary>
     public void Expire() => Result = new CommandResult.Expired(Error(
-        StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired, "The deadline passed before the command was recorded; nothing was changed."));
+        StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired,
+        "The deadline passed before the command was recorded; nothing was changed."));
 
-    /// <summary>Ends a question about a payment that is neither recorded nor in flight. If the question came on the payment's partition, it came
-    /// after the payment; on another one, the payment may be still to come.</summary>
+    /// <summary>Ends a question about a payment that is neither recorded nor in flight. If the question came on the
+    /// payment's partition, it came after the payment; on another one, the payment may be still to come.</summary>
     public void RefuseAsUnknown()
     {
-        var hasFollowed = _waiters.TrueForAll(a => a.Delivery.Command.PaymentStatus.Partition == a.Delivery.Assignment.Partition.Number);
+        var hasFollowed = _waiters.TrueForAll(
+            a => a.Delivery.Command.PaymentStatus.Partition == a.Delivery.Assignment.Partition.Number);
         Refuse(hasFollowed
             ? Error(StatusCode.NotFound, ErrorReasons.PaymentNotFound,
-                "Nothing is recorded under this transaction_id, and nothing is being processed: the payment was lost on its way, or is kept for the "
+                "Nothing is recorded under this transaction_id, and nothing is being processed: "
+                    + "the payment was lost on its way, or is kept for the "
                 + "operators. Send it again with the same transaction_id.")
-            : Error(StatusCode.DeadlineExceeded, ErrorReasons.NoAnswerInTime, "Nothing is recorded under this transaction_id yet."));
+            : Error(
+                StatusCode.DeadlineExceeded, ErrorReasons.NoAnswerInTime,
+                "Nothing is recorded under this transaction_id yet."));
     }
 
-    /// <summary>Ends a command that cannot be processed. The reason goes to the operators, not to the callers.</summary>
+    /// <summary>Ends a command that cannot be processed. The reason goes to the operators,
+    /// not to the callers.</summary>
     public void Reject(string reason) => Result = new CommandResult.Rejected(
-        Error(StatusCode.Internal, ErrorReasons.ProcessingFailed, "The command could not be processed; it is kept for the operators."),
+        Error(
+            StatusCode.Internal, ErrorReasons.ProcessingFailed,
+            "The command could not be processed; it is kept for the operators."),
         "The command could not be processed: " + reason);
 
-    /// <summary>Takes the deliveries that the command's end does not answer: copies that have joined since it expired. A queued copy that joined
-    /// too late to have its id closed is taken even if its own deadline has passed as well: it ends when its id is closed.</summary>
+    /// <summary>Takes the deliveries that the command's end does not answer: copies that have joined since it expired.
+    /// A queued copy that joined too late to have its id closed is taken even if its own deadline has passed as well:
+    /// it ends when its id is closed.</summary>
     /// <returns>The command for them; null if there are none.</returns>
     public PendingCommand? TakeLateCopies(long nowUnixUs)
     {
@@ -240,13 +260,15 @@ internal sealed class PendingCommand
         {
             var open = _waiters.FindAll(a => a.IsQueued || !a.IsExpired(nowUnixUs));
             _waiters.RemoveAll(open.Contains);
-            return open.Count == 0 ? null : new PendingCommand(open, Id, _command) { IsAuthorised = IsAuthorised, Holder = Holder };
+            return open.Count == 0
+                ? null
+                : new PendingCommand(open, Id, _command) { IsAuthorised = IsAuthorised, Holder = Holder };
         }
     }
 
-    /// <summary>Takes the deliveries, also of those that wait behind it, that have waited since a moment or longer and have not been answered
-    /// yet, and marks them as answered. The commands themselves stay in flight. Where there is no deadline no caller waits, as for a dead letter
-    /// that was replayed.</summary>
+    /// <summary>Takes the deliveries, also of those that wait behind it, that have waited since a moment or longer and
+    /// have not been answered yet, and marks them as answered. The commands themselves stay in flight. Where there is
+    /// no deadline no caller waits, as for a dead letter that was replayed.</summary>
     public IEnumerable<Delivery> AnswerWaiting(long since)
     {
         var waiting = new List<Waiter>();
@@ -265,8 +287,8 @@ internal sealed class PendingCommand
     /// <summary>Every delivery of the command. Call this only when no more can join.</summary>
     public IEnumerable<Delivery> Deliveries => _waiters.Select(a => a.Delivery);
 
-    /// <summary>The answer to each delivery; null where the caller has already been answered. Call this only when no more can
-    /// join.</summary>
+    /// <summary>The answer to each delivery; null where the caller has already been answered.
+    /// Call this only when no more can join.</summary>
     public IEnumerable<(Delivery Delivery, Reply? Reply)> Answers(long nowUnixUs) =>
         _waiters.Select(a => (a.Delivery, a.IsAnswered ? null : Answer(a, nowUnixUs)));
 
@@ -275,7 +297,8 @@ internal sealed class PendingCommand
         var (delivery, command) = (waiter.Delivery, waiter.Delivery.Command);
         var reply = new Reply { CorrelationId = command.CorrelationId };
         // Only the first delivery was decided, possibly before the others joined.
-        var decided = waiter == _waiters[0] && Result is CommandResult.Recorded { StoredUnixUs: > 0 } recorded ? recorded : null;
+        var decided =
+            waiter == _waiters[0] && Result is CommandResult.Recorded { StoredUnixUs: > 0 } recorded ? recorded : null;
         Complete(reply, waiter.Kind, command, isReplay: decided is null);
         if (command.Timing is { } timing)
         {
@@ -301,7 +324,8 @@ internal sealed class PendingCommand
                 break;
             case CommandResult.Recorded:
                 kind.Answer(reply, Error(StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused,
-                    $"transaction_id {command.TransactionId} was used before for this account, with other contents or for another kind of request."));
+                    $"transaction_id {command.TransactionId} was used before for this account, with other contents or "
+                        + "for another kind of request."));
                 break;
             case CommandResult.Refused { Error: var error }:
                 kind.Answer(reply, error);
@@ -326,7 +350,9 @@ internal sealed class PendingCommand
         var notes = Notes.Of(kind.NotesOf(command));
         return command.Principal is null && notes is null ? domain : domain with
         {
-            By = command.Principal is { } by ? new Sender(by.Subject, by.ClientId.Length > 0 ? by.ClientId : null) : null,
+            By = command.Principal is { } by
+                ? new Sender(by.Subject, by.ClientId.Length > 0 ? by.ClientId : null)
+                : null,
             Notes = notes,
         };
     }

@@ -4,14 +4,18 @@ using Billing.Messaging.Telemetry;
 namespace Billing.Messaging.Kafka.Clients;
 
 /// <summary>Where records and requests wait within librdkafka, from the statistics that it issues each
-/// <see cref="KafkaOptions.StatisticsInterval"/>. <see href="https://github.com/confluentinc/librdkafka/blob/master/STATISTICS.md"/></summary>
+/// <see cref="KafkaOptions.StatisticsInterval"/>.
+/// <see href="https://github.com/confluentinc/librdkafka/blob/master/STATISTICS.md"/></summary>
 internal static class ClientStatistics
 {
     private const string OfProxies = "billing-proxy-";
     private static readonly int IdLength = ProxyId.Create(TimeProvider.System).Length;
 
     // Until a record is in a request, until the request is in the socket, and until its response is there.
-    private static readonly (string Wait, string Name)[] Waits = [("queue", "int_latency"), ("socket", "outbuf_latency"), ("round_trip", "rtt")];
+    private static readonly (string Wait, string Name)[] Waits =
+    [
+        ("queue", "int_latency"), ("socket", "outbuf_latency"), ("round_trip", "rtt"),
+    ];
     private static readonly (string Quantile, string Name)[] Quantiles = [("0.5", "p50"), ("0.99", "p99")];
 
     /// <summary>Publishes the waits of a client as metrics; of several brokers the longest counts.</summary>
@@ -27,20 +31,24 @@ internal static class ClientStatistics
     {
         using var document = JsonDocument.Parse(json);
         var client = NameOf(document.RootElement.GetProperty("client_id").GetString()!);
-        var brokers = document.RootElement.GetProperty("brokers").EnumerateObject().Select(broker => broker.Value).ToList();
+        var brokers = document.RootElement.GetProperty("brokers").EnumerateObject()
+            .Select(broker => broker.Value).ToList();
         foreach (var (wait, name) in Waits)
         {
-            var measured = brokers.Where(broker => broker.TryGetProperty(name, out var window) && window.GetProperty("cnt").GetInt64() > 0)
+            var measured = brokers.Where(
+                broker => broker.TryGetProperty(name, out var window) && window.GetProperty("cnt").GetInt64() > 0)
                 .Select(broker => broker.GetProperty(name)).ToList();
             foreach (var (quantile, percentile) in measured.Count > 0 ? Quantiles : [])
             {
-                yield return (client, wait, quantile, measured.Max(window => window.GetProperty(percentile).GetInt64()) / 1e6);
+                yield return (
+                    client, wait, quantile, measured.Max(window => window.GetProperty(percentile).GetInt64()) / 1e6);
             }
         }
     }
 
     // With the id of each proxy the number of series would only grow.
-    private static string NameOf(string client) => client.StartsWith(OfProxies, StringComparison.Ordinal) && client.Length >= OfProxies.Length + IdLength
-        ? client.Remove(OfProxies.Length, IdLength).Insert(OfProxies.Length, "{proxy}")
-        : client;
+    private static string NameOf(string client) =>
+        client.StartsWith(OfProxies, StringComparison.Ordinal) && client.Length >= OfProxies.Length + IdLength
+            ? client.Remove(OfProxies.Length, IdLength).Insert(OfProxies.Length, "{proxy}")
+            : client;
 }

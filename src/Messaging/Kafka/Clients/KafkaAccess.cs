@@ -5,14 +5,15 @@ using Confluent.Kafka.Admin;
 namespace Billing.Messaging.Kafka.Clients;
 
 /// <summary>Reads access rules from text and creates them as ACLs on the brokers. Each line is
-/// <c>PRINCIPAL topic:NAME|group:NAME OPERATION...</c>; a name that ends with <c>*</c> is a prefix, and <c>#</c> starts a
-/// comment.</summary>
+/// <c>PRINCIPAL topic:NAME|group:NAME OPERATION...</c>; a name that ends with <c>*</c> is a prefix, and <c>#</c>
+/// starts a comment.</summary>
 public static class KafkaAccess
 {
     private static readonly TimeSpan RequestTimeout = TimeSpan.FromSeconds(15);
 
     /// <summary>Parses access rules.</summary>
-    /// <exception cref="FormatException">A line is not of that form; the message contains its number and the reason.</exception>
+    /// <exception cref="FormatException">A line is not of that form; the message contains its
+    /// number and the reason.</exception>
     public static IReadOnlyList<AclBinding> Parse(IEnumerable<string> lines)
     {
         var bindings = new List<AclBinding>();
@@ -25,10 +26,12 @@ public static class KafkaAccess
             }
             if (words.Length < 3)
             {
-                throw new FormatException($"Line {number + 1}: '{line}' must be PRINCIPAL topic:NAME|group:NAME OPERATION...");
+                throw new FormatException(
+                    $"Line {number + 1}: '{line}' must be PRINCIPAL topic:NAME|group:NAME OPERATION...");
             }
             var resource = Resource(words[1], number + 1);
-            bindings.AddRange(words[2..].Select(word => new AclBinding { Pattern = resource, Entry = Allow(words[0], word, number + 1) }));
+            bindings.AddRange(words[2..]
+                .Select(word => new AclBinding { Pattern = resource, Entry = Allow(words[0], word, number + 1) }));
         }
         return bindings;
     }
@@ -41,13 +44,15 @@ public static class KafkaAccess
         try
         {
             await KafkaClients.InsistAsync(
-                () => admin.CreateAclsAsync(bindings, new CreateAclsOptions { RequestTimeout = RequestTimeout }), RequestTimeout);
+                () => admin.CreateAclsAsync(bindings, new CreateAclsOptions { RequestTimeout = RequestTimeout }),
+                RequestTimeout);
         }
         catch (CreateAclsException e)
         {
             var (binding, report) = bindings.Zip(e.Results).First(pair => pair.Second.Error.IsError);
             throw new StartupException(
-                $"The brokers refuse to allow {binding.Entry.Principal} {binding.Entry.Operation} on {binding.Pattern.Type} {binding.Pattern.Name}: {report.Error.Reason}", e);
+                $"The brokers refuse to allow {binding.Entry.Principal} {binding.Entry.Operation} on "
+                    + $"{binding.Pattern.Type} {binding.Pattern.Name}: {report.Error.Reason}", e);
         }
         catch (KafkaException e)
         {
@@ -78,8 +83,10 @@ public static class KafkaAccess
         Principal = "User:" + principal,
         Host = "*",
         PermissionType = AclPermissionType.Allow,
-        Operation = Enum.TryParse<AclOperation>(operation, out var known) && known is not (AclOperation.Unknown or AclOperation.Any) && !char.IsDigit(operation[0])
+        Operation = Enum.TryParse<AclOperation>(operation, out var known)
+            && known is not (AclOperation.Unknown or AclOperation.Any) && !char.IsDigit(operation[0])
             ? known
-            : throw new FormatException($"Line {line}: '{operation}' is not an operation such as Read, Write, Create, Delete, Describe."),
+            : throw new FormatException(
+                $"Line {line}: '{operation}' is not an operation such as Read, Write, Create, Delete, Describe."),
     };
 }

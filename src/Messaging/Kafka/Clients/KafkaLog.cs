@@ -12,7 +12,9 @@ internal static partial class KafkaLog
     [LoggerMessage(101, LogLevel.Information, "Assigned {Partitions}")]
     public static partial void Assigned(ILogger logger, string partitions);
 
-    [LoggerMessage(102, LogLevel.Information, "Revoked {Partitions}; {Unsettled} commands were not settled in time and will be delivered to their new owner")]
+    [LoggerMessage(
+        102, LogLevel.Information,
+        "Revoked {Partitions}; {Unsettled} commands were not settled in time and will be delivered to their new owner")]
     public static partial void Revoked(ILogger logger, string partitions, int unsettled);
 
     [LoggerMessage(103, LogLevel.Warning, "Lost {Partitions}: the group gave them to another member")]
@@ -60,14 +62,19 @@ internal static partial class KafkaLog
     [LoggerMessage(131, LogLevel.Warning, "Skipped the record {Topic}[{Partition}]@{Offset}: {Reason}")]
     public static partial void EventIgnored(ILogger logger, string topic, int partition, long offset, string reason);
 
-    [LoggerMessage(132, LogLevel.Warning, "{Topic} no longer contains the next events ({Reason}); the read model is rebuilt")]
+    [LoggerMessage(
+        132, LogLevel.Warning, "{Topic} no longer contains the next events ({Reason}); the read model is rebuilt")]
     public static partial void EventsGone(ILogger logger, string topic, string reason);
 
     [LoggerMessage(133, LogLevel.Information, "{Topic} has new partitions: {Partitions}")]
     public static partial void PartitionsAdded(ILogger logger, string topic, string partitions);
 
-    [LoggerMessage(134, LogLevel.Error, "{Topic}[{Partition}] is another log than before, or has lost its end: it is read again from offset {Offset}; the offset before was {Former}, and what was not read until there is lost")]
-    public static partial void OffsetsBeganAgain(ILogger logger, string topic, int partition, long offset, string former);
+    [LoggerMessage(
+        134, LogLevel.Error,
+        "{Topic}[{Partition}] is another log than before, or has lost its end: it is read again from offset {Offset}; "
+            + "the offset before was {Former}, and what was not read until there is lost")]
+    public static partial void OffsetsBeganAgain(
+        ILogger logger, string topic, int partition, long offset, string former);
 
     [LoggerMessage(135, LogLevel.Error, "The event {StreamId}@{Version} cannot be applied and is skipped")]
     public static partial void EventFailed(ILogger logger, Exception e, string streamId, long version);
@@ -75,34 +82,50 @@ internal static partial class KafkaLog
     [LoggerMessage(136, LogLevel.Warning, "The reply topic {Topic} does not exist any more and is created again")]
     public static partial void ReplyTopicGone(ILogger logger, string topic);
 
-    [LoggerMessage(137, LogLevel.Warning, "Ignored a reply on the reply topic: its transaction id is not that of the waiting call")]
+    [LoggerMessage(
+        137, LogLevel.Warning,
+        "Ignored a reply on the reply topic: its transaction id is not that of the waiting call")]
     public static partial void ForgedReply(ILogger logger);
 
     [LoggerMessage(116, LogLevel.Warning, "The dead letter from {Topic}[{Partition}]@{Offset} is truncated: {Reason}")]
     public static partial void DeadLetterCut(ILogger logger, string topic, int partition, long offset, string reason);
 
-    [LoggerMessage(117, LogLevel.Warning, "Reading {Partition} again from its committed offset: the event store knows another owner of it")]
+    [LoggerMessage(
+        117, LogLevel.Warning,
+        "Reading {Partition} again from its committed offset: the event store knows another owner of it")]
     public static partial void StartedOver(ILogger logger, string partition);
 
     [LoggerMessage(118, LogLevel.Warning, "The settings of the topics could not be checked: {Reason}")]
     public static partial void TopicsNotChecked(ILogger logger, string reason);
 
-    [LoggerMessage(119, LogLevel.Warning, "{Topic} has {Replicas} replicas and min.insync.replicas 1: what only one broker has acknowledged is lost with its disk")]
+    [LoggerMessage(
+        119, LogLevel.Warning,
+        "{Topic} has {Replicas} replicas and min.insync.replicas 1: "
+            + "what only one broker has acknowledged is lost with its disk")]
     public static partial void MayLoseRecords(ILogger logger, string topic, int replicas);
 
-    [LoggerMessage(138, LogLevel.Information, "{Topic} is without flush.messages=1: records that the brokers have just acknowledged are lost if all of them lose their power at once")]
+    [LoggerMessage(
+        138, LogLevel.Information,
+        "{Topic} is without flush.messages=1: records that the brokers have just acknowledged are lost if all of them "
+            + "lose their power at once")]
     public static partial void NotSynced(ILogger logger, string topic);
 
     [LoggerMessage(139, LogLevel.Warning, "Cannot take over {Count} events, and tries again: {Reason}")]
     public static partial void EventsRefused(ILogger logger, int count, string reason);
 
-    [LoggerMessage(140, LogLevel.Error, "{Topic}[{Partition}] no longer contains {Count} records before offset {Offset}: nobody has taken them")]
+    [LoggerMessage(
+        140, LogLevel.Error,
+        "{Topic}[{Partition}] no longer contains {Count} records before offset {Offset}: nobody has taken them")]
     public static partial void RecordsMissed(ILogger logger, string topic, int partition, long count, long offset);
 
-    [LoggerMessage(150, LogLevel.Warning, "{Topic} was deleted and created again: its id was {Former} and is {Present}")]
+    [LoggerMessage(
+        150, LogLevel.Warning, "{Topic} was deleted and created again: its id was {Former} and is {Present}")]
     public static partial void TopicMadeAgain(ILogger logger, string topic, string former, string present);
 
-    [LoggerMessage(151, LogLevel.Warning, "{Topic}[{Partition}] has to be read again from offset {Offset}, which cannot be committed at present, and nothing is taken from there until it is: {Reason}")]
+    [LoggerMessage(
+        151, LogLevel.Warning,
+        "{Topic}[{Partition}] has to be read again from offset {Offset}, which cannot be committed at present, "
+            + "and nothing is taken from there until it is: {Reason}")]
     public static partial void NotBegunAgain(ILogger logger, string topic, int partition, long offset, string reason);
 
     /// <summary>Logs an error that the native client reports.</summary>

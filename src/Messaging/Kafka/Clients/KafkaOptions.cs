@@ -18,9 +18,9 @@ public sealed class KafkaOptions : IRelatedSettings
     [Required(ErrorMessage = "is missing; give the brokers' addresses, e.g. localhost:9092.")]
     public string BootstrapServers { get; set; } = "";
 
-    /// <summary>Number of partitions of each request topic and of the event topic when they are created; the paper uses 5. On a
-    /// cluster choose the largest number of backends that will ever share the load of one payment type: more partitions make
-    /// batches smaller, and partitions cannot be removed.</summary>
+    /// <summary>Number of partitions of each request topic and of the event topic when they are created; the paper uses
+    /// 5. On a cluster choose the largest number of backends that will ever share the load of one payment type: more
+    /// partitions make batches smaller, and partitions cannot be removed.</summary>
     [Range(1, 10_000)]
     public int Partitions { get; set; } = 5;
 
@@ -32,17 +32,17 @@ public sealed class KafkaOptions : IRelatedSettings
     [TimeRange("00:00:00", "01:00:00", MinimumIsExclusive = true)]
     public TimeSpan StartTimeout { get; set; } = TimeSpan.FromSeconds(15);
 
-    /// <summary>The rebalance protocol of the backends' groups: <c>Classic</c>, with cooperative rebalances, which every broker
-    /// supports; or <c>Consumer</c>, the protocol of KIP-848 (Kafka 4.0 and later), where the brokers' own
-    /// <c>group.consumer.session.timeout.ms</c> and <c>group.consumer.heartbeat.interval.ms</c> replace the two settings
-    /// below.</summary>
+    /// <summary>The rebalance protocol of the backends' groups: <c>Classic</c>, with cooperative rebalances, which
+    /// every broker supports; or <c>Consumer</c>, the protocol of KIP-848 (Kafka 4.0 and later), where the
+    /// brokers' own <c>group.consumer.session.timeout.ms</c> and <c>group.consumer.heartbeat.interval.ms</c>
+    /// replace the two settings below.</summary>
     [EnumDataType(typeof(GroupProtocol), ErrorMessage = "must be Classic or Consumer.")]
     public GroupProtocol GroupProtocol { get; set; } = GroupProtocol.Classic;
 
-    /// <summary>The time without a heartbeat after which the group assigns a backend's partitions to other members. The commands
-    /// on a killed backend's partitions wait about this long, so it is far below Kafka's default of 45 s; the minimum is the
-    /// brokers' <c>group.min.session.timeout.ms</c> (6 s by default), the maximum the time that a client of librdkafka
-    /// may take between two polls (5 min).</summary>
+    /// <summary>The time without a heartbeat after which the group assigns a backend's partitions to other members. The
+    /// commands on a killed backend's partitions wait about this long, so it is far below Kafka's default of 45 s; the
+    /// minimum is the brokers' <c>group.min.session.timeout.ms</c> (6 s by default), the maximum the time that a client
+    /// of librdkafka may take between two polls (5 min).</summary>
     [TimeRange("00:00:00", "00:05:00", MinimumIsExclusive = true)]
     public TimeSpan SessionTimeout { get; set; } = TimeSpan.FromSeconds(6);
 
@@ -50,14 +50,15 @@ public sealed class KafkaOptions : IRelatedSettings
     [TimeRange("00:00:00", "00:05:00", MinimumIsExclusive = true)]
     public TimeSpan HeartbeatInterval { get; set; } = TimeSpan.FromSeconds(1);
 
-    /// <summary>How long a producer batches records into one request while other records are in flight; a record that is sent
-    /// while none is in flight is sent at once; zero to a second.</summary>
+    /// <summary>How long a producer batches records into one request while other records are in flight;
+    /// a record that is sent while none is in flight is sent at once; zero to a second.</summary>
     [TimeRange("00:00:00", "00:00:01")]
     public TimeSpan Linger { get; set; } = TimeSpan.FromMilliseconds(1);
 
-    /// <summary>Largest number of requests that a producer has in flight to one broker. With 1, records are batched while the
-    /// request is in flight, so each request contains more of them: on one machine this increased throughput by 16 and 44 % in
-    /// two pairs of runs. If the latency to the brokers is high, up to 5 use the connection better.</summary>
+    /// <summary>Largest number of requests that a producer has in flight to one broker. With 1, records are batched
+    /// while the request is in flight, so each request contains more of them: on one machine this increased
+    /// throughput by 16 and 44 % in two pairs of runs. If the latency to the brokers is high, up to 5 use the
+    /// connection better.</summary>
     [Range(1, RequestsInFlightLimit, ErrorMessage = "must be between 1 and 5: idempotent producers allow no more.")]
     public int RequestsInFlightMax { get; set; } = 1;
 
@@ -66,17 +67,17 @@ public sealed class KafkaOptions : IRelatedSettings
     [TimeRange("00:00:00.010", "00:01:00")]
     public TimeSpan CommitInterval { get; set; } = TimeSpan.FromMilliseconds(500);
 
-    /// <summary>How often the clients publish where records and requests wait within them (<c>billing.kafka.client.wait</c>); zero for
-    /// never, at most an hour.</summary>
+    /// <summary>How often the clients publish where records and requests wait within them
+    /// (<c>billing.kafka.client.wait</c>); zero for never, at most an hour.</summary>
     [TimeRange("00:00:00", "01:00:00")]
     public TimeSpan StatisticsInterval { get; set; }
 
-    /// <summary>The password that <c>sasl.password</c> replaces, used while the brokers refuse that one: clients may have the new password
-    /// before the brokers do.</summary>
+    /// <summary>The password that <c>sasl.password</c> replaces, used while the brokers refuse that one:
+    /// clients may have the new password before the brokers do.</summary>
     public string FormerPassword { get; set; } = "";
 
-    /// <summary>Properties of librdkafka by their own names, e.g. <c>security.protocol</c>, <c>sasl.password</c>; they override
-    /// the other settings.</summary>
+    /// <summary>Properties of librdkafka by their own names, e.g. <c>security.protocol</c>, <c>sasl.password</c>;
+    /// they override the other settings.</summary>
     public IDictionary<string, string> Properties { get; } = new Dictionary<string, string>(StringComparer.Ordinal);
 
     /// <summary>From when on a member of a group that another one has replaced may read its partition again, although
@@ -99,14 +100,16 @@ public sealed class KafkaOptions : IRelatedSettings
     public static bool IsAddress(string address)
     {
         var colon = address.LastIndexOf(':');
-        return colon > 0 && ushort.TryParse(address.AsSpan(colon + 1), CultureInfo.InvariantCulture, out var port) && port > 0;
+        return colon > 0 && ushort.TryParse(address.AsSpan(colon + 1), CultureInfo.InvariantCulture, out var port)
+            && port > 0;
     }
 
-    /// <summary>Returns the errors in the values of the settings and in their combination; each message names its settings.
-    /// </summary>
+    /// <summary>Returns the errors in the values of the settings and in their combination;
+    /// each message names its settings.</summary>
     public IEnumerable<string> ValidationErrors()
     {
-        var addresses = BootstrapServers.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries);
+        var addresses = BootstrapServers.Split(
+            ',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries);
         if (addresses.Length == 0 && BootstrapServers.Length > 0)
         {
             yield return $"Billing:Kafka:BootstrapServers: '{BootstrapServers}' contains no broker address.";
@@ -115,35 +118,40 @@ public sealed class KafkaOptions : IRelatedSettings
         {
             yield return $"Billing:Kafka:BootstrapServers: '{address}' is not of the form host:port.";
         }
-        if (FormerPassword.Length > 0 && !(Properties.ContainsKey("sasl.password") && Properties.ContainsKey("sasl.username")))
+        if (FormerPassword.Length > 0
+            && !(Properties.ContainsKey("sasl.password") && Properties.ContainsKey("sasl.username")))
         {
-            yield return "Billing:Kafka:FormerPassword is set, but not both of Billing:Kafka:Properties:sasl.username and Billing:Kafka:Properties:sasl.password.";
+            yield return "Billing:Kafka:FormerPassword is set, but not both of Billing:Kafka:Properties:sasl.username "
+                + "and Billing:Kafka:Properties:sasl.password.";
         }
     }
 
-    /// <summary>Returns the configuration of a producer. If it is idempotent, it neither reorders nor duplicates records within its
-    /// session, and fails for good when the brokers have lost some of them. A record is acknowledged when all in-sync replicas have it, for
-    /// which it may take <paramref name="messageTimeout"/>, or any time if that is zero. Records are batched, if they are, for
-    /// <see cref="Linger"/> and while a request is in flight.</summary>
-    internal ProducerConfig Producer(string clientId, TimeSpan messageTimeout, bool batches = true, bool idempotent = true) => Add(new ProducerConfig
-    {
-        BootstrapServers = BootstrapServers,
-        ClientId = clientId,
-        Acks = Acks.All,
-        EnableIdempotence = idempotent,
-        LingerMs = batches ? Linger.TotalMilliseconds : 0,
-        MaxInFlight = batches ? RequestsInFlightMax : RequestsInFlightLimit,
-        MessageTimeoutMs = (int)messageTimeout.TotalMilliseconds,
-        QueueBufferingMaxMessages = 1_000_000,
-        // The partitioner of Kafka's Java client, so that producers in other languages choose the same partition for an account.
-        Partitioner = Partitioner.Murmur2Random,
-        SocketNagleDisable = true,
-        AllowAutoCreateTopics = false,
-        // The sender still has the record; only the result is needed.
-        DeliveryReportFields = "none",
-    });
+    /// <summary>Returns the configuration of a producer. If it is idempotent, it neither reorders nor duplicates
+    /// records within its session, and fails for good when the brokers have lost some of them. A record is acknowledged
+    /// when all in-sync replicas have it, for which it may take <paramref name="messageTimeout"/>, or any time if that
+    /// is zero. Records are batched, if they are, for <see cref="Linger"/> and while a request is in flight.</summary>
+    internal ProducerConfig Producer(
+        string clientId, TimeSpan messageTimeout, bool batches = true, bool idempotent = true) => Add(new ProducerConfig
+        {
+            BootstrapServers = BootstrapServers,
+            ClientId = clientId,
+            Acks = Acks.All,
+            EnableIdempotence = idempotent,
+            LingerMs = batches ? Linger.TotalMilliseconds : 0,
+            MaxInFlight = batches ? RequestsInFlightMax : RequestsInFlightLimit,
+            MessageTimeoutMs = (int)messageTimeout.TotalMilliseconds,
+            QueueBufferingMaxMessages = 1_000_000,
+            // The partitioner of Kafka's Java client, so that producers in other languages choose the same
+            // partition for an account.
+            Partitioner = Partitioner.Murmur2Random,
+            SocketNagleDisable = true,
+            AllowAutoCreateTopics = false,
+            // The sender still has the record; only the result is needed.
+            DeliveryReportFields = "none",
+        });
 
-    /// <summary>Returns the configuration of a consumer that neither stores nor commits offsets automatically.</summary>
+    /// <summary>Returns the configuration of a consumer that neither stores nor commits offsets
+    /// automatically.</summary>
     internal ConsumerConfig Consumer(string clientId, string groupId) => Add(new ConsumerConfig
     {
         BootstrapServers = BootstrapServers,
@@ -159,8 +167,9 @@ public sealed class KafkaOptions : IRelatedSettings
         CheckCrcs = true,
     });
 
-    /// <summary>Returns the configuration of a consumer that reads whole topics without a group. If the next offset no longer
-    /// exists it receives an error, because continuing at another offset would miss records without notice.</summary>
+    /// <summary>Returns the configuration of a consumer that reads whole topics without a group. If the
+    /// next offset no longer exists it receives an error, because continuing at another offset would miss
+    /// records without notice.</summary>
     internal ConsumerConfig Follower(string clientId)
     {
         var config = Consumer(clientId, clientId);
@@ -168,8 +177,8 @@ public sealed class KafkaOptions : IRelatedSettings
         return config;
     }
 
-    /// <summary>Returns the configuration of a member of a consumer group that keeps its partitions during a rebalance if
-    /// possible.</summary>
+    /// <summary>Returns the configuration of a member of a consumer group that keeps its partitions during a
+    /// rebalance if possible.</summary>
     internal ConsumerConfig GroupMember(string clientId, string groupId)
     {
         var config = Consumer(clientId, groupId);
@@ -193,7 +202,8 @@ public sealed class KafkaOptions : IRelatedSettings
 
     // A property of librdkafka overrides the setting.
     private Quantity Given(string property, string name, TimeSpan setting) =>
-        Properties.TryGetValue(property, out var given) && int.TryParse(given, CultureInfo.InvariantCulture, out var milliseconds)
+        Properties.TryGetValue(property, out var given)
+        && int.TryParse(given, CultureInfo.InvariantCulture, out var milliseconds)
             ? Quantity.Of($"{Section}:Properties:{property}", TimeSpan.FromMilliseconds(milliseconds))
             : Quantity.Of($"{Section}:{name}", setting);
 

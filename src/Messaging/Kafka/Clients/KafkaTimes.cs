@@ -81,7 +81,9 @@ public static class KafkaTimes
             Quantity.Of("the retention of a reply topic", ReplyRetention),
             "a topic in use is never empty"),
         Rule.Less(
-            Quantity.Of("two heartbeats of a reply topic and the tolerance of clocks", (ReplyTopicHeartbeat * 2) + ClockVote.Tolerance),
+            Quantity.Of(
+                "two heartbeats of a reply topic and the tolerance of clocks",
+                (ReplyTopicHeartbeat * 2) + ClockVote.Tolerance),
             Quantity.Of("the silence of an abandoned reply topic", ReplyTopicSilent),
             "a lost heartbeat or a clock that is a little off deletes no topic that is in use"),
         Rule.AtMost(

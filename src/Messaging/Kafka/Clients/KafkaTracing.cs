@@ -6,12 +6,12 @@ using Confluent.Kafka;
 
 namespace Billing.Messaging.Kafka.Clients;
 
-/// <summary>The spans of the producer and the consumer of a record, with the names and the tags of OpenTelemetry's semantic conventions
-/// for messaging. The record's headers contain the context.</summary>
+/// <summary>The spans of the producer and the consumer of a record, with the names and the tags of OpenTelemetry's
+/// semantic conventions for messaging. The record's headers contain the context.</summary>
 internal static class KafkaTracing
 {
-    /// <summary>Starts the send span of one or more records to one topic. It is a child of the current span and does not become
-    /// the current span.</summary>
+    /// <summary>Starts the send span of one or more records to one topic. It is a child of the current span and does
+    /// not become the current span.</summary>
     public static Activity? StartSend(string topic, int count = 1)
     {
         var span = Start("send", ActivityKind.Producer, Tracing.Current, topic);
@@ -25,7 +25,8 @@ internal static class KafkaTracing
     /// <summary>Starts the span for the processing of a record.</summary>
     public static Activity? StartProcess<TKey, TValue>(ConsumeResult<TKey, TValue> record)
     {
-        var span = Start("process", ActivityKind.Consumer, WireHeaders.TraceContext(record.Message.Headers), record.Topic);
+        var span = Start(
+            "process", ActivityKind.Consumer, WireHeaders.TraceContext(record.Message.Headers), record.Topic);
         if (span is { IsAllDataRequested: true })
         {
             span.SetTag(MessagingMetrics.Partition, record.Partition.Value.ToString(CultureInfo.InvariantCulture));

@@ -2,8 +2,8 @@ using System.Globalization;
 
 namespace Billing.Messaging.Kafka.Clients;
 
-/// <summary>Ids of proxies: the start time in seconds and a random part, e.g. <c>20260131T120000Z-5f2c9a10</c>. A sweep uses the
-/// start time to distinguish a new reply topic from an abandoned one.</summary>
+/// <summary>Ids of proxies: the start time in seconds and a random part, e.g. <c>20260131T120000Z-5f2c9a10</c>.
+/// A sweep uses the start time to distinguish a new reply topic from an abandoned one.</summary>
 public static class ProxyId
 {
     private const string StartFormat = "yyyyMMdd'T'HHmmss'Z'";

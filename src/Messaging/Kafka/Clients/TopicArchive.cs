@@ -3,8 +3,8 @@ using Confluent.Kafka;
 
 namespace Billing.Messaging.Kafka.Clients;
 
-/// <summary>Reads a topic up to the end that it has when it is asked for its ranges. It uses no consumer group, so reading changes nothing
-/// on the brokers. Its methods block.</summary>
+/// <summary>Reads a topic up to the end that it has when it is asked for its ranges. It uses no consumer group,
+/// so reading changes nothing on the brokers. Its methods block.</summary>
 internal sealed class TopicArchive : IDisposable
 {
     private readonly KafkaOptions _options;
@@ -30,8 +30,10 @@ internal sealed class TopicArchive : IDisposable
     public List<OffsetRange> Ranges(DateTimeOffset? since = null) => Answered(() =>
     {
         using var admin = new DependentAdminClientBuilder(_consumer.Handle).Build();
-        var topic = admin.GetMetadata(_topic, _options.StartTimeout).Topics.Find(t => t.Topic == _topic && !t.Error.IsError)
-            ?? throw new StartupException($"The brokers at '{_options.BootstrapServers}' have no topic {_topic}: no backend has run there.");
+        var topic = admin.GetMetadata(_topic, _options.StartTimeout).Topics
+            .Find(t => t.Topic == _topic && !t.Error.IsError)
+            ?? throw new StartupException(
+                $"The brokers at '{_options.BootstrapServers}' have no topic {_topic}: no backend has run there.");
         var partitions = topic.Partitions.ConvertAll(p => new TopicPartition(_topic, p.PartitionId));
         var starts = since is not { } from ? [] : _consumer.OffsetsForTimes(
                 partitions.Select(p => new TopicPartitionTimestamp(p, new Timestamp(from))), _options.StartTimeout)
@@ -43,7 +45,8 @@ internal sealed class TopicArchive : IDisposable
                 // No record is as late.
                 : found.IsSpecial ? ends.High.Value
                 : found.Value;
-            return new OffsetRange(partition.Partition.Value, start, ends.High.Value, start == ends.Low.Value && start > 0);
+            return new OffsetRange(
+                partition.Partition.Value, start, ends.High.Value, start == ends.Low.Value && start > 0);
         });
     });
 
@@ -56,7 +59,9 @@ internal sealed class TopicArchive : IDisposable
         while (open.Count > 0)
         {
             var record = Answered(() => _consumer.Consume(_options.StartTimeout))
-                ?? throw new StartupException($"The brokers at '{_options.BootstrapServers}' stopped answering ({_lastError ?? "reason unknown"}).");
+                ?? throw new StartupException(
+                    $"The brokers at '{_options.BootstrapServers}' stopped answering "
+                    + $"({_lastError ?? "reason unknown"}).");
             if (!open.TryGetValue(record.Partition.Value, out var range))
             {
                 continue;
@@ -85,7 +90,8 @@ internal sealed class TopicArchive : IDisposable
         catch (KafkaException e)
         {
             throw new StartupException(
-                $"No broker answers at '{_options.BootstrapServers}' within {_options.StartTimeout.TotalSeconds:0.#} s ({_lastError ?? e.Error.Reason}).", e);
+                $"No broker answers at '{_options.BootstrapServers}' within {_options.StartTimeout.TotalSeconds:0.#} s "
+                    + $"({_lastError ?? e.Error.Reason}).", e);
         }
     }
 }

@@ -1,7 +1,7 @@
 namespace Billing.Messaging.Kafka.Clients;
 
-/// <summary>Sends records in turns: all that have accumulated since the last turn, when that one has been acknowledged. An idempotent
-/// producer of librdkafka would do the same, but polls its socket without a pause until then
+/// <summary>Sends records in turns: all that have accumulated since the last turn, when that one has been acknowledged.
+/// An idempotent producer of librdkafka would do the same, but polls its socket without a pause until then
 /// (docs/decisions/0031-events-are-sent-in-turns.md). Thread-safe.</summary>
 /// <param name="send">Sends a record, in the order of the calls of <see cref="Send"/>; not concurrently.</param>
 /// <param name="time">The clock.</param>

@@ -5,7 +5,8 @@ using Confluent.Kafka;
 
 namespace Billing.Messaging.Kafka.Clients;
 
-/// <summary>The headers on a Kafka record: the wire contract's version and, if the record is traced, the W3C trace context.</summary>
+/// <summary>The headers on a Kafka record: the wire contract's version and, if the record is traced,
+/// the W3C trace context.</summary>
 internal static class WireHeaders
 {
     private const string TraceStateHeader = "tracestate";
@@ -13,7 +14,8 @@ internal static class WireHeaders
     /// <summary>The headers of untraced records: one shared object, which must not be changed.</summary>
     public static Headers Version { get; } = New();
 
-    /// <summary>Returns the headers of a record with the given send span; if it is null, with the current context.</summary>
+    /// <summary>Returns the headers of a record with the given send span; if it is null,
+    /// with the current context.</summary>
     public static Headers For(Activity? span)
     {
         var context = span?.Context ?? Tracing.Current;
@@ -43,7 +45,9 @@ internal static class WireHeaders
         }
         return Tracing.Parse(
             Encoding.ASCII.GetString(parent),
-            headers.TryGetLastBytes(TraceStateHeader, out var state) && state is not null ? Encoding.ASCII.GetString(state) : null);
+            headers.TryGetLastBytes(TraceStateHeader, out var state) && state is not null
+                ? Encoding.ASCII.GetString(state)
+                : null);
     }
 
     private static Headers New() => new() { { WireFormat.VersionHeader, WireFormat.VersionBytes.ToArray() } };

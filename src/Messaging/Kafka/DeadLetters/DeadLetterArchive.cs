@@ -3,8 +3,8 @@ using Billing.Messaging.Kafka.Clients;
 
 namespace Billing.Messaging.Kafka.DeadLetters;
 
-/// <summary>Reads the dead-letter topic up to the end that it had when the archive was opened. It uses no consumer group, so
-/// reading changes nothing on the brokers. Its methods block.</summary>
+/// <summary>Reads the dead-letter topic up to the end that it had when the archive was opened. It uses no consumer
+/// group, so reading changes nothing on the brokers. Its methods block.</summary>
 public sealed class DeadLetterArchive : IDisposable
 {
     private readonly TopicArchive _topic;

@@ -6,8 +6,8 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.Messaging.Kafka.DeadLetters;
 
-/// <summary>Publishes records that cannot be processed to the dead-letter topic, unchanged, with their origin and the reason in
-/// headers, so that they do not block other records and can be inspected and replayed.</summary>
+/// <summary>Publishes records that cannot be processed to the dead-letter topic, unchanged, with their origin and the
+/// reason in headers, so that they do not block other records and can be inspected and replayed.</summary>
 public sealed class DeadLetterPublisher(IProducer<string, byte[]> producer, TimeProvider time, ILogger logger)
 {
     /// <summary>The prefix of the names of the headers below.</summary>
@@ -25,12 +25,12 @@ public sealed class DeadLetterPublisher(IProducer<string, byte[]> producer, Time
     /// <summary>Header with the record's offset in the original partition.</summary>
     public const string OffsetHeader = HeaderPrefix + "offset";
 
-    /// <summary>Header with the record's key, if it is not valid UTF-8 and therefore cannot be the key of the dead letter.
-    /// </summary>
+    /// <summary>Header with the record's key, if it is not valid UTF-8 and therefore cannot be the key
+    /// of the dead letter.</summary>
     public const string KeyHeader = HeaderPrefix + "key";
 
-    /// <summary>Header with the size of the original value in bytes, if the brokers accept no record of that size and the value
-    /// was truncated.</summary>
+    /// <summary>Header with the size of the original value in bytes, if the brokers accept no record of that size and
+    /// the value was truncated.</summary>
     public const string TruncatedHeader = HeaderPrefix + "truncated";
 
     private const int ReasonLengthMax = 2000;
@@ -53,12 +53,12 @@ public sealed class DeadLetterPublisher(IProducer<string, byte[]> producer, Time
         OriginOnly,
     }
 
-    /// <summary>Why dead letters cannot be written, as text without a full stop; null if they can. The records wait, and so do the offsets of
-    /// their partitions.</summary>
+    /// <summary>Why dead letters cannot be written, as text without a full stop; null if they can.
+    /// The records wait, and so do the offsets of their partitions.</summary>
     public string? NotReadyReason => _refusal;
 
-    /// <summary>Publishes a dead letter. A record that is too large for the brokers together with the added headers is truncated,
-    /// because its reason and origin are more useful than the end of its value.</summary>
+    /// <summary>Publishes a dead letter. A record that is too large for the brokers together with the added headers is
+    /// truncated, because its reason and origin are more useful than the end of its value.</summary>
     /// <param name="record">The record; its value may be null.</param>
     /// <param name="reason">Why it cannot be processed.</param>
     /// <param name="settle">Called when the broker has acknowledged the dead letter.</param>
@@ -73,7 +73,8 @@ public sealed class DeadLetterPublisher(IProducer<string, byte[]> producer, Time
         try
         {
             producer.Produce(
-                Topics.DeadLetters, Letter(record, reason, form), report => Acknowledge(report.Error, record, reason, form, settle, attempt));
+                Topics.DeadLetters, Letter(record, reason, form),
+                report => Acknowledge(report.Error, record, reason, form, settle, attempt));
         }
         catch (ProduceException<string, byte[]> e)
         {
@@ -106,7 +107,8 @@ public sealed class DeadLetterPublisher(IProducer<string, byte[]> producer, Time
         }
     }
 
-    private async Task SendLaterAsync(ConsumeResult<byte[], byte[]> record, string reason, Form form, Action settle, int attempt)
+    private async Task SendLaterAsync(
+        ConsumeResult<byte[], byte[]> record, string reason, Form form, Action settle, int attempt)
     {
         var wait = KafkaTimes.SendAgain * Math.Pow(2, Math.Min(attempt - 1, 10));
         await Task.Delay(wait < RetryDelayMax ? wait : RetryDelayMax, time);
@@ -116,7 +118,8 @@ public sealed class DeadLetterPublisher(IProducer<string, byte[]> producer, Time
         }
         catch (ObjectDisposedException)
         {
-            // The process ends. The record is not settled; the next owner of its partition sends it to the dead letters.
+            // The process ends. The record is not settled; the next owner of its partition sends it to
+            // the dead letters.
         }
     }
 
@@ -137,7 +140,9 @@ public sealed class DeadLetterPublisher(IProducer<string, byte[]> producer, Time
                 letter.Value = value[..CutBytesMax];
             }
         }
-        letter.Headers.Add(ReasonHeader, Encoding.UTF8.GetBytes(reason.Length <= ReasonLengthMax ? reason : reason[..ReasonLengthMax] + "..."));
+        letter.Headers.Add(
+            ReasonHeader,
+            Encoding.UTF8.GetBytes(reason.Length <= ReasonLengthMax ? reason : reason[..ReasonLengthMax] + "..."));
         letter.Headers.Add(TopicHeader, Encoding.UTF8.GetBytes(record.Topic));
         letter.Headers.Add(PartitionHeader, Number(record.Partition.Value));
         letter.Headers.Add(OffsetHeader, Number(record.Offset.Value));
@@ -148,7 +153,8 @@ public sealed class DeadLetterPublisher(IProducer<string, byte[]> producer, Time
         return letter;
     }
 
-    /// <summary>Adds the original headers, without the dead-letter headers of a record that was replayed before.</summary>
+    /// <summary>Adds the original headers, without the dead-letter headers of a record that
+    /// was replayed before.</summary>
     private static void AddOriginalHeaders(Headers headers, Message<byte[], byte[]> original, Form form)
     {
         var left = form == Form.Whole ? long.MaxValue : CutBytesMax;

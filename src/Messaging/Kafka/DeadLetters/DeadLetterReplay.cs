@@ -16,12 +16,14 @@ public sealed class DeadLetterReplay : IDisposable
 
     /// <summary>Creates the producer; nothing is sent yet.</summary>
     public DeadLetterReplay(KafkaOptions options) =>
-        _producer = KafkaClients.Producer<byte[], byte[]>(options.Producer("billing-dead-letters", CommandDeadline.SendingMax));
+        _producer = KafkaClients.Producer<byte[], byte[]>(
+            options.Producer("billing-dead-letters", CommandDeadline.SendingMax));
 
     /// <summary>Returns why a dead letter cannot be replayed; null if it can.</summary>
     public static string? Refusal(DeadLetter letter)
     {
-        if (!Topics.AllPayments.Contains(letter.Topic) && !Topics.AllBalances.Contains(letter.Topic) && letter.Topic != Topics.Events)
+        if (!Topics.AllPayments.Contains(letter.Topic) && !Topics.AllBalances.Contains(letter.Topic)
+            && letter.Topic != Topics.Events)
         {
             return letter.Topic.Length == 0
                 ? "its original topic is unknown"
@@ -33,7 +35,8 @@ public sealed class DeadLetterReplay : IDisposable
     /// <summary>Sends a dead letter to its original topic, with its original key, value and headers, and waits for the
     /// acknowledgement.</summary>
     /// <param name="letter">A dead letter that <see cref="Refusal"/> does not refuse.</param>
-    /// <param name="keepDeadline">Whether a command keeps its deadline; it is then likely to be refused as expired.</param>
+    /// <param name="keepDeadline">Whether a command keeps its deadline; it is then likely to be
+    /// refused as expired.</param>
     /// <param name="cancellationToken">Cancels the wait; the record may have been sent.</param>
     /// <returns>The new position, as <c>topic[partition]@offset</c>, and whether a deadline was cleared.</returns>
     /// <exception cref="InvalidOperationException">The dead letter cannot be replayed.</exception>
@@ -53,7 +56,8 @@ public sealed class DeadLetterReplay : IDisposable
         }
         headers.Add(ReplayedFromHeader, Encoding.UTF8.GetBytes(letter.Id.ToString()));
         var sent = await _producer.ProduceAsync(
-            letter.Topic, new Message<byte[], byte[]> { Key = letter.Key!, Value = value!, Headers = headers }, cancellationToken);
+            letter.Topic, new Message<byte[], byte[]> { Key = letter.Key!, Value = value!, Headers = headers },
+            cancellationToken);
         return ($"{sent.Topic}[{sent.Partition.Value}]@{sent.Offset.Value}", isCleared);
     }
 

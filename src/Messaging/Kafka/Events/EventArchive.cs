@@ -6,8 +6,8 @@ using Google.Protobuf;
 
 namespace Billing.Messaging.Kafka.Events;
 
-/// <summary>Reads the event topic up to the end that it has then, and publishes events of it once more. It uses no consumer group, so
-/// reading changes nothing on the brokers. Reading blocks.</summary>
+/// <summary>Reads the event topic up to the end that it has then, and publishes events of it once more.
+/// It uses no consumer group, so reading changes nothing on the brokers. Reading blocks.</summary>
 public sealed class EventArchive : IDisposable
 {
 
@@ -18,10 +18,12 @@ public sealed class EventArchive : IDisposable
     public EventArchive(KafkaOptions options)
     {
         _topic = new TopicArchive(options, Topics.Events, "billing-replay");
-        _producer = new(() => KafkaClients.Producer<byte[], byte[]>(options.Producer("billing-replay", CommandDeadline.SendingMax)));
+        _producer = new(() =>
+            KafkaClients.Producer<byte[], byte[]>(options.Producer("billing-replay", CommandDeadline.SendingMax)));
     }
 
-    /// <summary>Since when the topic has all events, as far as they were read; null if it still has the first of all.</summary>
+    /// <summary>Since when the topic has all events, as far as they were read; null if it still has
+    /// the first of all.</summary>
     public DateTimeOffset? CompleteSince { get; private set; }
 
     /// <summary>Number of records that are no events.</summary>

@@ -8,10 +8,10 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Messaging.Kafka.Events;
 
-/// <summary>Consumes the event topic as a member of a group, on its own thread: an offset is committed when the sink has taken over everything
-/// before it. Brokers and a sink that are away are waited for; a member that waits for longer than the group allows loses its partitions
-/// to another one, which takes the same events. A group without offsets, or whose offsets belong to another log, begins with the oldest event
-/// that the topic holds.</summary>
+/// <summary>Consumes the event topic as a member of a group, on its own thread: an offset is committed when the sink
+/// has taken over everything before it. Brokers and a sink that are away are waited for; a member that waits for longer
+/// than the group allows loses its partitions to another one, which takes the same events. A group without offsets, or
+/// whose offsets belong to another log, begins with the oldest event that the topic holds.</summary>
 /// <param name="options">The brokers.</param>
 /// <param name="group">The consumer group among whose members the partitions are distributed.</param>
 /// <param name="sink">Takes over the events.</param>
@@ -20,8 +20,8 @@ namespace Billing.Messaging.Kafka.Events;
 /// <param name="time">The clock.</param>
 /// <param name="logger">Gets what goes wrong.</param>
 public sealed class EventConsumer(
-    IOptions<KafkaOptions> options, string group, IEventSink sink, KafkaTopics topics, Supervisor supervisor, TimeProvider time,
-    ILogger<EventConsumer> logger)
+    IOptions<KafkaOptions> options, string group, IEventSink sink, KafkaTopics topics, Supervisor supervisor,
+    TimeProvider time, ILogger<EventConsumer> logger)
     : Worker(supervisor), IReadyPart
 {
     private static readonly TimeSpan RetryMax = TimeSpan.FromSeconds(10);
@@ -60,7 +60,9 @@ public sealed class EventConsumer(
                 .SetPartitionsRevokedHandler((_, revoked) => positions!.Forget(revoked.Select(r => r.TopicPartition)))
                 .SetPartitionsLostHandler((_, lost) => positions!.Forget(lost.Select(l => l.TopicPartition))));
         using var admin = new DependentAdminClientBuilder(consumer.Handle).Build();
-        positions = new GroupPositions(new TopicIds([Topics.Events], TopicIds.From(admin), KafkaTimes.TopicLook, time, logger), EpochSeek.SeekInLog, logger);
+        positions = new GroupPositions(
+            new TopicIds([Topics.Events], TopicIds.From(admin), KafkaTimes.TopicLook, time, logger),
+            EpochSeek.SeekInLog, logger);
         var turns = new EventTurns(positions, sink, interval => Task.Delay(interval, time).Wait(), logger);
         consumer.Subscribe(Topics.Events);
         KafkaLog.Subscribed(logger, Topics.Events, group);
@@ -75,7 +77,8 @@ public sealed class EventConsumer(
         consumer.Close();
     }
 
-    private void RunTurn(IConsumer<byte[], byte[]> consumer, EventTurns turns, GroupPositions positions, CancellationToken stopping)
+    private void RunTurn(
+        IConsumer<byte[], byte[]> consumer, EventTurns turns, GroupPositions positions, CancellationToken stopping)
     {
         var turn = turns.Read(consumer);
         ReportLag(consumer, positions);
@@ -94,11 +97,13 @@ public sealed class EventConsumer(
     {
         if (PartitionMetrics.IsOn)
         {
-            PartitionMetrics.Set(this, [.. consumer.Assignment.Where(partition => positions.Next(partition) >= 0).Select(partition =>
-            {
-                var lag = Math.Max(0, consumer.GetWatermarkOffsets(partition).High.Value - positions.Next(partition));
-                return new PartitionState(Topics.Events, partition.Partition.Value, lag, lag, 0);
-            })]);
+            PartitionMetrics.Set(
+                this, [.. consumer.Assignment.Where(partition => positions.Next(partition) >= 0).Select(partition =>
+                {
+                    var lag = Math.Max(
+                        0, consumer.GetWatermarkOffsets(partition).High.Value - positions.Next(partition));
+                    return new PartitionState(Topics.Events, partition.Partition.Value, lag, lag, 0);
+                })]);
         }
     }
 

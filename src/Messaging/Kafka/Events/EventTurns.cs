@@ -22,13 +22,16 @@ internal sealed class EventTurns(GroupPositions positions, IEventSink sink, Acti
     public EventTurn? Read(IConsumer<byte[], byte[]> consumer)
     {
         var events = new List<Event>();
-        var (begins, ends) = (new Dictionary<TopicPartition, long>(), new Dictionary<TopicPartition, TopicPartitionOffset>());
+        var (begins, ends) =
+            (new Dictionary<TopicPartition, long>(), new Dictionary<TopicPartition, TopicPartitionOffset>());
         positions.Validate(consumer);
         try
         {
             EventReader.Drain(consumer, record =>
             {
-                if (positions.Find(consumer, record, begins.GetValueOrDefault(record.TopicPartition, long.MaxValue), out var missed) == RecordOrder.NotYet)
+                if (positions.Find(
+                    consumer, record, begins.GetValueOrDefault(record.TopicPartition, long.MaxValue),
+                    out var missed) == RecordOrder.NotYet)
                 {
                     return;
                 }
@@ -36,8 +39,10 @@ internal sealed class EventTurns(GroupPositions positions, IEventSink sink, Acti
                 {
                     sink.Miss(missed);
                 }
-                begins[record.TopicPartition] = Math.Min(record.Offset.Value, begins.GetValueOrDefault(record.TopicPartition, long.MaxValue));
-                ends[record.TopicPartition] = positions.After(record.TopicPartition, record.Offset.Value + 1, record.LeaderEpoch);
+                begins[record.TopicPartition] = Math.Min(
+                    record.Offset.Value, begins.GetValueOrDefault(record.TopicPartition, long.MaxValue));
+                ends[record.TopicPartition] = positions.After(
+                    record.TopicPartition, record.Offset.Value + 1, record.LeaderEpoch);
                 if (EventReader.Read(record, logger) is { } recorded)
                 {
                     events.Add(recorded);

@@ -11,21 +11,24 @@ internal enum RecordOrder
     /// <summary>It comes next.</summary>
     Next,
 
-    /// <summary>It begins what is to be read of another log than before: the topic was created again, or the brokers have lost the end of
-    /// the log; or the group's offset was wrong.</summary>
+    /// <summary>It begins what is to be read of another log than before: the topic was created again, or the brokers
+    /// have lost the end of the log; or the group's offset was wrong.</summary>
     Anew,
 
     /// <summary>It must not be taken: it comes again, or another one does.</summary>
     NotYet,
 }
 
-/// <summary>Where a member of a consumer group is in its partitions, and whether the logs there are those that the group's offsets belong to
-/// (<see cref="LogMark"/>). The client commits no stored offset below the last one that was committed, so an offset that must go back is
-/// committed explicitly, before anything is taken from there: whoever dies at any moment leaves nothing unread. Not thread-safe.</summary>
+/// <summary>Where a member of a consumer group is in its partitions, and whether the logs there are those that the
+/// group's offsets belong to (<see cref="LogMark"/>). The client commits no stored offset below the last one that was
+/// committed, so an offset that must go back is committed explicitly, before anything is taken from there: whoever dies
+/// at any moment leaves nothing unread. Not thread-safe.</summary>
 /// <param name="ids">The ids of the topics.</param>
-/// <param name="seek">Sets where a client reads on, and has it look at the log first: <see cref="EpochSeek.SeekInLog"/>.</param>
+/// <param name="seek">Sets where a client reads on, and has it look at the log first:
+/// <see cref="EpochSeek.SeekInLog"/>.</param>
 /// <param name="logger">Gets what is lost, and what begins again.</param>
-internal sealed class GroupPositions(TopicIds ids, Action<IConsumer<byte[], byte[]>, TopicPartitionOffset> seek, ILogger logger)
+internal sealed class GroupPositions(
+    TopicIds ids, Action<IConsumer<byte[], byte[]>, TopicPartitionOffset> seek, ILogger logger)
 {
     // Above every offset: whatever comes first begins another log.
     private const long OfFormerLog = long.MaxValue;
@@ -38,8 +41,9 @@ internal sealed class GroupPositions(TopicIds ids, Action<IConsumer<byte[], byte
     // Where partitions begin whose logs have not been validated yet.
     private readonly Dictionary<TopicPartition, TopicPartitionOffset> _begun = [];
 
-    /// <summary>Whether a topic of this member was created again. It then has to join the group anew, with a new client: one that knows the
-    /// former topic may keep asking for epochs of leaders that the new one has not had yet.</summary>
+    /// <summary>Whether a topic of this member was created again. It then has to join the group anew, with
+    /// a new client: one that knows the former topic may keep asking for epochs of leaders that the new
+    /// one has not had yet.</summary>
     public bool AreOfFormerTopics => ids.Changed().Count > 0;
 
     /// <summary>The next offset of a partition; -1 if it is not known.</summary>
@@ -58,14 +62,16 @@ internal sealed class GroupPositions(TopicIds ids, Action<IConsumer<byte[], byte
         }
         catch (KafkaException e) when (!e.Error.IsFatal)
         {
-            // The client has lost the partition, and may not have said so yet. The next owner takes the same records again.
+            // The client has lost the partition, and may not have said so yet. The next owner takes the
+            // same records again.
             KafkaLog.ClientError(logger, $"The offset {next} was not stored: {e.Error.Reason}");
         }
     }
 
     /// <summary>Notes partitions that the group has assigned to this member.</summary>
     /// <returns>Where the client begins to read them.</returns>
-    public IReadOnlyList<TopicPartitionOffset> Assigned(IConsumer<byte[], byte[]> consumer, IReadOnlyList<TopicPartition> partitions)
+    public IReadOnlyList<TopicPartitionOffset> Assigned(
+        IConsumer<byte[], byte[]> consumer, IReadOnlyList<TopicPartition> partitions)
     {
         foreach (var partition in partitions)
         {
@@ -82,9 +88,9 @@ internal sealed class GroupPositions(TopicIds ids, Action<IConsumer<byte[], byte
         }
     }
 
-    /// <summary>Has the client ask the brokers whether the logs of new partitions still have the record before the offset, by its epoch. They may
-    /// have lost the end of a log since, which then has grown again, perhaps just up to the offset, so that no record comes from there. A client
-    /// asks when it seeks; not when it begins.</summary>
+    /// <summary>Has the client ask the brokers whether the logs of new partitions still have the record before the
+    /// offset, by its epoch. They may have lost the end of a log since, which then has grown again, perhaps just up to
+    /// the offset, so that no record comes from there. A client asks when it seeks; not when it begins.</summary>
     public void Validate(IConsumer<byte[], byte[]> consumer)
     {
         foreach (var (partition, begin) in _begun)
@@ -101,10 +107,10 @@ internal sealed class GroupPositions(TopicIds ids, Action<IConsumer<byte[], byte
         }
     }
 
-    /// <summary>Takes an error of the client that is not fatal. After a batch whose checksum is wrong, the client itself
-    /// goes on in the middle of it, takes what is there for an offset, and then begins the whole log again. So it reads
-    /// the partition from where this member is in it, after a while: the batch stays damaged until another broker leads
-    /// the partition.</summary>
+    /// <summary>Takes an error of the client that is not fatal. After a batch whose checksum is wrong, the client
+    /// itself goes on in the middle of it, takes what is there for an offset, and then begins the whole log again. So
+    /// it reads the partition from where this member is in it, after a while: the batch stays damaged until another
+    /// broker leads the partition.</summary>
     /// <param name="consumer">The client.</param>
     /// <param name="failure">The error.</param>
     /// <param name="wait">Blocks the thread for a time.</param>
@@ -152,10 +158,11 @@ internal sealed class GroupPositions(TopicIds ids, Action<IConsumer<byte[], byte
     /// <summary>Says what a record is; one that is <see cref="RecordOrder.NotYet"/> comes again.</summary>
     /// <param name="consumer">The client, whose position and group offset may be changed.</param>
     /// <param name="record">A record that it has just returned.</param>
-    /// <param name="unsettled">The offset of the oldest record that was taken of the partition and is not settled; above every offset if there is
-    /// none.</param>
+    /// <param name="unsettled">The offset of the oldest record that was taken of the partition and is not settled;
+    /// above every offset if there is none.</param>
     /// <param name="missed">How many records before it are gone that nobody has taken.</param>
-    public RecordOrder Find(IConsumer<byte[], byte[]> consumer, ConsumeResult<byte[], byte[]> record, long unsettled, out long missed)
+    public RecordOrder Find(
+        IConsumer<byte[], byte[]> consumer, ConsumeResult<byte[], byte[]> record, long unsettled, out long missed)
     {
         missed = 0;
         var partition = record.TopicPartition;
@@ -174,7 +181,9 @@ internal sealed class GroupPositions(TopicIds ids, Action<IConsumer<byte[], byte
                 return RecordOrder.NotYet;
             }
             order = RecordOrder.Anew;
-            KafkaLog.OffsetsBeganAgain(logger, partition.Topic, partition.Partition.Value, record.Offset.Value, expected == OfFormerLog ? "of the former topic" : $"{expected}");
+            KafkaLog.OffsetsBeganAgain(
+                logger, partition.Topic, partition.Partition.Value, record.Offset.Value,
+                expected == OfFormerLog ? "of the former topic" : $"{expected}");
             MessagingMetrics.CountRestart(partition.Topic);
         }
         else if (expected >= 0 && record.Offset.Value > expected)
@@ -200,7 +209,10 @@ internal sealed class GroupPositions(TopicIds ids, Action<IConsumer<byte[], byte
             }
             catch (KafkaException e) when (!e.Error.IsFatal)
             {
-                KafkaLog.ClientError(logger, $"The group's offset of {partition} could not be queried, and nothing is taken from there until it is known: {e.Error.Reason}");
+                KafkaLog.ClientError(
+                    logger,
+                    $"The group's offset of {partition} could not be queried, and nothing is taken from there until it "
+                        + $"is known: {e.Error.Reason}");
                 consumer.Seek(new TopicPartitionOffset(partition, record.Offset));
                 return false;
             }
@@ -213,7 +225,8 @@ internal sealed class GroupPositions(TopicIds ids, Action<IConsumer<byte[], byte
         return false;
     }
 
-    private List<TopicPartitionOffset> Committed(IConsumer<byte[], byte[]> consumer, IReadOnlyList<TopicPartition> partitions)
+    private List<TopicPartitionOffset> Committed(
+        IConsumer<byte[], byte[]> consumer, IReadOnlyList<TopicPartition> partitions)
     {
         ids.Require(partitions.Select(partition => partition.Topic));
         return consumer.Committed(partitions, KafkaTimes.Question);
@@ -236,7 +249,8 @@ internal sealed class GroupPositions(TopicIds ids, Action<IConsumer<byte[], byte
         return _begun[partition] = new TopicPartitionOffset(partition, offset, LogMark.EpochOf(committed.LeaderEpoch));
     }
 
-    // The client is never left to ask for itself: at another moment it could be told an offset in a topic that was deleted since.
+    // The client is never left to ask for itself: at another moment it could be told an offset in a topic that
+    // was deleted since.
     private static TopicPartitionOffset AtBeginning(TopicPartition partition) => new(partition, Offset.Beginning);
 
     private bool TryCommit(IConsumer<byte[], byte[]> consumer, TopicPartitionOffset offset)

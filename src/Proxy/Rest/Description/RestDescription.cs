@@ -16,7 +16,8 @@ internal static class RestDescription
 
     // The page sets styles of elements, and holds pictures.
     private const string Policy =
-        "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; object-src 'none'; form-action 'self'; frame-ancestors 'none'";
+        "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; "
+        + "object-src 'none'; form-action 'self'; frame-ancestors 'none'";
 
     public static void AddRestDescription(this IServiceCollection services)
     {
@@ -60,7 +61,10 @@ internal static class RestDescription
         route.AddOpenApiOperationTransformer((operation, context, _) =>
         {
             // The second needs nothing in the request: a client certificate, or a proxy that lets anybody in.
-            operation.Security = [new() { [new OpenApiSecuritySchemeReference(TokenScheme, context.Document)] = [scope] }, []];
+            operation.Security =
+            [
+                new() { [new OpenApiSecuritySchemeReference(TokenScheme, context.Document)] = [scope] }, [],
+            ];
             return Task.CompletedTask;
         });
 
@@ -84,12 +88,15 @@ internal static class RestDescription
         {
             Title = "Billing",
             Version = "v1",
-            Description = "Payments and balances. Errors are problem+json with a reason for programs and, for an invalid field, its name.",
+            Description =
+                "Payments and balances. Errors are problem+json with a reason for programs and, for an invalid "
+                + "field, its name.",
             License = new OpenApiLicense { Name = "Apache-2.0", Identifier = "Apache-2.0" },
         };
         // Whichever address the document was read at.
         document.Servers = [new OpenApiServer { Url = "/" }];
-        document.Tags = new HashSet<OpenApiTag> { new() { Name = Tag, Description = "Payments, accounts and their statements." } };
+        document.Tags =
+            new HashSet<OpenApiTag> { new() { Name = Tag, Description = "Payments, accounts and their statements." } };
         // Of client certificates there is no scheme here: NSwag reads no document that has one.
         document.AddComponent<IOpenApiSecurityScheme>(TokenScheme, new OpenApiSecurityScheme
         {
@@ -97,7 +104,8 @@ internal static class RestDescription
             Scheme = "bearer",
             BearerFormat = "JWT",
             Description = "A token of the proxy's issuer, with the scope that the operation names: "
-                + string.Join(", ", Scopes.All) + ". A proxy that knows its callers by client certificates (mutual TLS) needs none.",
+                + string.Join(", ", Scopes.All)
+                + ". A proxy that knows its callers by client certificates (mutual TLS) needs none.",
         });
         RestSchemas.Complete(document);
     }

@@ -6,8 +6,8 @@ using Microsoft.OpenApi;
 
 namespace Billing.Proxy.Rest.Description;
 
-/// <summary>What the OpenAPI document says of the fields: their formats, limits and values. A field has one meaning wherever it is; where it has
-/// several, the name of its schema stands before its own.</summary>
+/// <summary>What the OpenAPI document says of the fields: their formats, limits and values. A field has one meaning
+/// wherever it is; where it has several, the name of its schema stands before its own.</summary>
 internal static class RestSchemas
 {
     private const string Unknown = "UNKNOWN";
@@ -20,7 +20,8 @@ internal static class RestSchemas
         ("DeclineReason", "Why it was declined." + NotKnown, [.. ShortNames.In<DeclineReason>().All, Unknown]),
         ("AccountStatus", "What the account may do." + NotKnown, [.. ShortNames.In<AccountStatus>().All, Unknown]),
         ("StatementEntryType", "What happened." + NotKnown, [.. ShortNames.In<StatementEntryType>().All, Unknown]),
-        ("QueuedPaymentStatus", "What became of a queued payment; all but PENDING are final." + NotKnown, ["PENDING", "ACCEPTED", "DECLINED", "FAILED", Unknown]),
+        ("QueuedPaymentStatus", "What became of a queued payment; all but PENDING are final." + NotKnown,
+            ["PENDING", "ACCEPTED", "DECLINED", "FAILED", Unknown]),
     ];
 
     /// <summary>Completes the schemas of bodies and parameters.</summary>
@@ -39,9 +40,11 @@ internal static class RestSchemas
                 Enum = [.. values.Select(value => (JsonNode)value)],
             });
         }
-        foreach (var parameter in document.Paths.Values.SelectMany(path => path.Operations!.Values).SelectMany(operation => operation.Parameters ?? []))
+        foreach (var parameter in document.Paths.Values.SelectMany(path => path.Operations!.Values)
+            .SelectMany(operation => operation.Parameters ?? []))
         {
-            ((OpenApiParameter)parameter).Schema = Field("parameter", parameter.Name!, document) ?? Plain(parameter.Schema!, document);
+            ((OpenApiParameter)parameter).Schema = Field("parameter", parameter.Name!, document)
+                ?? Plain(parameter.Schema!, document);
         }
     }
 
@@ -59,26 +62,29 @@ internal static class RestSchemas
         }
         schema.Description = Line(schema.Description);
         // A misspelt field of a request is refused; answers may get more fields.
-        schema.AdditionalPropertiesAllowed = !(owner.EndsWith("Request", StringComparison.Ordinal) || owner == "Amount");
+        schema.AdditionalPropertiesAllowed = !(owner.EndsWith("Request", StringComparison.Ordinal)
+            || owner == "Amount");
     }
 
-    private static IOpenApiSchema? Field(string owner, string name, OpenApiDocument document) => $"{owner}.{name}" switch
-    {
-        "StatementEntry.type" => Values("StatementEntryType", document),
-        "PaymentStatus.status" => Values("QueuedPaymentStatus", document),
-        "Amount.currency_code" => Text("^[A-Z]{3}$"),
-        "Money.currency_code" => Text("^([A-Z]{3})?$"),
-        "Amount.units" => Text("^[0-9]{1,16}$", "0"),
-        "Money.units" => Text("^-?[0-9]{1,19}$"),
-        "Amount.nanos" => Number("int32", 0, MoneyExtensions.NanosPerUnit - 1, 0),
-        "Money.nanos" => Number("int32", 1 - MoneyExtensions.NanosPerUnit, MoneyExtensions.NanosPerUnit - 1),
-        "PaymentStatus.status_url" => Format("uri-reference"),
-        _ => Field(name, document),
-    };
+    private static IOpenApiSchema? Field(string owner, string name, OpenApiDocument document) =>
+        $"{owner}.{name}" switch
+        {
+            "StatementEntry.type" => Values("StatementEntryType", document),
+            "PaymentStatus.status" => Values("QueuedPaymentStatus", document),
+            "Amount.currency_code" => Text("^[A-Z]{3}$"),
+            "Money.currency_code" => Text("^([A-Z]{3})?$"),
+            "Amount.units" => Text("^[0-9]{1,16}$", "0"),
+            "Money.units" => Text("^-?[0-9]{1,19}$"),
+            "Amount.nanos" => Number("int32", 0, MoneyExtensions.NanosPerUnit - 1, 0),
+            "Money.nanos" => Number("int32", 1 - MoneyExtensions.NanosPerUnit, MoneyExtensions.NanosPerUnit - 1),
+            "PaymentStatus.status_url" => Format("uri-reference"),
+            _ => Field(name, document),
+        };
 
     private static IOpenApiSchema? Field(string name, OpenApiDocument document) => name switch
     {
-        "account_id" => Text(string.Create(CultureInfo.InvariantCulture, $"^[A-Za-z0-9._-]{{1,{FieldRules.AccountIdLengthMax}}}$")),
+        "account_id" =>
+            Text(string.Create(CultureInfo.InvariantCulture, $"^[A-Za-z0-9._-]{{1,{FieldRules.AccountIdLengthMax}}}$")),
         "transaction_id" or "payment_id" => Format("uuid"),
         "payment_type" => Values("PaymentType", document),
         "outcome" => Values("PaymentOutcome", document),
@@ -95,7 +101,8 @@ internal static class RestSchemas
         {
             Type = JsonSchemaType.Object,
             MaxProperties = FieldRules.MetadataPairsMax,
-            AdditionalProperties = new OpenApiSchema { Type = JsonSchemaType.String, MaxLength = FieldRules.NoteLengthMax },
+            AdditionalProperties =
+                new OpenApiSchema { Type = JsonSchemaType.String, MaxLength = FieldRules.NoteLengthMax },
         },
         _ => null,
     };
@@ -103,7 +110,8 @@ internal static class RestSchemas
     // As it is, but never null: what is absent is left out.
     private static IOpenApiSchema Plain(IOpenApiSchema schema, OpenApiDocument document)
     {
-        if ((schema as OpenApiSchemaReference ?? schema.OneOf?.OfType<OpenApiSchemaReference>().Single()) is { } reference)
+        if ((schema as OpenApiSchemaReference
+            ?? schema.OneOf?.OfType<OpenApiSchemaReference>().Single()) is { } reference)
         {
             return new OpenApiSchemaReference(reference.Reference.Id!, document);
         }
@@ -113,7 +121,8 @@ internal static class RestSchemas
     }
 
     // Comments in the code are broken into lines.
-    private static string? Line(string? comment) => comment is null ? null : string.Join(' ', comment.Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries));
+    private static string? Line(string? comment) =>
+        comment is null ? null : string.Join(' ', comment.Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries));
 
     private static OpenApiSchemaReference Values(string name, OpenApiDocument document) => new(name, document);
 

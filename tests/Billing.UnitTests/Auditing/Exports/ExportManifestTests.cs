@@ -23,25 +23,29 @@ public sealed class ExportManifestTests : IDisposable
     public void Dispose() => _folder.Delete(recursive: true);
 
     [Fact]
-    public void The_manifest_of_a_folder_is_read_as_it_was_written_and_its_totals_are_exact() => Facts.ListOf().Holds(facts =>
-    {
-        var written = new ExportManifest([Of(Day, facts), Of(Day.AddDays(1), [])]);
-        File.WriteAllBytes(Path.Combine(_folder.FullName, ExportManifest.FileName), written.ToJson());
-
-        var read = ExportManifest.Read(_folder.FullName);
-
-        Assert.Equal(Encoding.UTF8.GetString(written.ToJson()), Encoding.UTF8.GetString(read.ToJson()));
-        Assert.Equal(facts.Count, read.Days[0].Kinds.Values.Sum());
-        foreach (var sum in facts.GroupBy(fact => (fact.Currency, fact.Kind)))
+    public void The_manifest_of_a_folder_is_read_as_it_was_written_and_its_totals_are_exact() =>
+        Facts.ListOf().Holds(facts =>
         {
-            Assert.Equal(
-                sum.Sum(fact => fact.Amount), decimal.Parse(read.Days[0].Sums[sum.Key.Currency][sum.Key.Kind], CultureInfo.InvariantCulture));
-        }
-        foreach (var sum in facts.GroupBy(fact => fact.Currency))
-        {
-            Assert.Equal(sum.Sum(fact => fact.Amount), decimal.Parse(read.Days[0].OnHold[sum.Key], CultureInfo.InvariantCulture));
-        }
-    });
+            var written = new ExportManifest([Of(Day, facts), Of(Day.AddDays(1), [])]);
+            File.WriteAllBytes(Path.Combine(_folder.FullName, ExportManifest.FileName), written.ToJson());
+
+            var read = ExportManifest.Read(_folder.FullName);
+
+            Assert.Equal(Encoding.UTF8.GetString(written.ToJson()), Encoding.UTF8.GetString(read.ToJson()));
+            Assert.Equal(facts.Count, read.Days[0].Kinds.Values.Sum());
+            foreach (var sum in facts.GroupBy(fact => (fact.Currency, fact.Kind)))
+            {
+                Assert.Equal(
+                    sum.Sum(fact => fact.Amount),
+                    decimal.Parse(read.Days[0].Sums[sum.Key.Currency][sum.Key.Kind], CultureInfo.InvariantCulture));
+            }
+            foreach (var sum in facts.GroupBy(fact => fact.Currency))
+            {
+                Assert.Equal(
+                    sum.Sum(fact => fact.Amount),
+                    decimal.Parse(read.Days[0].OnHold[sum.Key], CultureInfo.InvariantCulture));
+            }
+        });
 
     [Fact]
     public void A_folder_without_a_manifest_has_no_days() => Assert.Empty(ExportManifest.Read(_folder.FullName).Days);
@@ -63,7 +67,8 @@ public sealed class ExportManifestTests : IDisposable
     [Fact]
     public void A_day_that_is_written_again_replaces_its_former_state_and_days_are_in_order()
     {
-        var manifest = new ExportManifest([]).With(Of(Day.AddDays(1), [])).With(Of(Day, [])).With(Of(Day, [("accepted", "USD", 1)]));
+        var manifest = new ExportManifest([]).With(Of(Day.AddDays(1), [])).With(Of(Day, []))
+            .With(Of(Day, [("accepted", "USD", 1)]));
 
         Assert.Equal([(Day, 1), (Day.AddDays(1), 0)], manifest.Days.Select(day => (day.Date, day.Events)));
     }
@@ -71,7 +76,8 @@ public sealed class ExportManifestTests : IDisposable
     [Fact]
     public void Whatever_differs_between_an_export_and_the_store_is_found()
     {
-        var days = new ExportedDays(new ExportManifest([Of(Day, [("accepted", "USD", 1.5m), ("declined", "EUR", 7)]), Of(Day.AddDays(1), [])]));
+        var days = new ExportedDays(
+            new ExportManifest([Of(Day, [("accepted", "USD", 1.5m), ("declined", "EUR", 7)]), Of(Day.AddDays(1), [])]));
         days.Add(new DateTime(2026, 1, 31, 0, 0, 0, DateTimeKind.Utc), "accepted", "USD", 1.25m, "USD", 0.75m);
         days.Add(new DateTime(2026, 2, 1, 23, 59, 59, DateTimeKind.Utc), "limit_changed", "JPY", 10, "JPY", 4);
         days.Add(new DateTime(2026, 2, 2, 0, 0, 0, DateTimeKind.Utc), "accepted", "USD", 3, "USD", 3);
@@ -95,7 +101,8 @@ public sealed class ExportManifestTests : IDisposable
         WriteKinds.Events,
         kind => Assert.All(
             kind.Names,
-            name => Assert.Equal(JsonNamingPolicy.SnakeCaseLower.ConvertName($"{kind.EntryType}"), EventTotals.KindOf(name))));
+            name => Assert.Equal(
+                JsonNamingPolicy.SnakeCaseLower.ConvertName($"{kind.EntryType}"), EventTotals.KindOf(name))));
 
     private static ExportedDay Of(DateOnly day, IEnumerable<(string Kind, string Currency, decimal Amount)> facts)
     {
@@ -104,6 +111,8 @@ public sealed class ExportManifestTests : IDisposable
         {
             totals.Add(kind, currency, amount, currency, amount);
         }
-        return new ExportedDay(day, totals.Events, totals.Kinds, totals.Sums, totals.OnHold, null, new ExportedPosition("2026-01-31T23:59:59.0000000Z", "visa/a", 7), [new("events.csv", "ab", 3)]);
+        return new ExportedDay(
+            day, totals.Events, totals.Kinds, totals.Sums, totals.OnHold, null,
+            new ExportedPosition("2026-01-31T23:59:59.0000000Z", "visa/a", 7), [new("events.csv", "ab", 3)]);
     }
 }

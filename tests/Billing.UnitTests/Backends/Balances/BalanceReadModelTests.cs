@@ -100,7 +100,9 @@ public sealed class BalanceReadModelTests : IAsyncLifetime
     public async Task If_one_account_cannot_be_read_the_others_are_and_those_not_held_stay_unknown()
     {
         AddAccounts(6);
-        _store.Loading = ids => ids.Contains("visa/3") ? new PostgresException("invalid page", "ERROR", "ERROR", PostgresErrorCodes.DataCorrupted) : null;
+        _store.Loading = ids => ids.Contains("visa/3")
+            ? new PostgresException("invalid page", "ERROR", "ERROR", PostgresErrorCodes.DataCorrupted)
+            : null;
         var running = _model.RunAsync(_stop.Token);
         _model.Reset();
 
@@ -114,7 +116,8 @@ public sealed class BalanceReadModelTests : IAsyncLifetime
         await EndAsync(running);
     }
 
-    /// <summary>An event that the view cannot apply, since a newer release has written it, and the store cannot read either.</summary>
+    /// <summary>An event that the view cannot apply, since a newer release has written it, and the store
+    /// cannot read either.</summary>
     [Fact]
     public async Task An_account_whose_next_event_cannot_be_read_is_not_answered_as_it_was()
     {
@@ -122,7 +125,8 @@ public sealed class BalanceReadModelTests : IAsyncLifetime
         var running = _model.RunAsync(_stop.Token);
         _model.Reset();
         await UntilAsync(() => _view.Count == 3);
-        _store.Loading = ids => ids.Contains("visa/2") ? new UnknownEventTypeException("payment_accepted_v1", "Overdraft") : null;
+        _store.Loading = ids =>
+            ids.Contains("visa/2") ? new UnknownEventTypeException("payment_accepted_v1", "Overdraft") : null;
 
         _model.Apply([new Wire.V1.Event { StreamId = "visa/2", Version = 3 }]);
 
@@ -168,8 +172,8 @@ public sealed class BalanceReadModelTests : IAsyncLifetime
     }
 
     private BalanceReadModel NewModel(ShardMap map) => new(
-        _view, map, new EventStoreRetry(_time), Options.Create(new BackendOptions { BatchMax = 4 }), Supervision.New(), _time,
-        NullLogger<BalanceReadModel>.Instance);
+        _view, map, new EventStoreRetry(_time), Options.Create(new BackendOptions { BatchMax = 4 }), Supervision.New(),
+        _time, NullLogger<BalanceReadModel>.Instance);
 
     private void AddAccounts(int count)
     {

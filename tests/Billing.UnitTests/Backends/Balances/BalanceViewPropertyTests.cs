@@ -11,8 +11,8 @@ using FsCheck.Fluent;
 
 namespace Billing.UnitTests.Backends.Balances;
 
-/// <summary>In whatever order events are delivered, the view ends in the state that folding each account's history gives.
-/// </summary>
+/// <summary>In whatever order events are delivered, the view ends in the state that folding each
+/// account's history gives.</summary>
 public sealed class BalanceViewPropertyTests
 {
     private static readonly Account Opened = Account.Opened(1000);
@@ -41,7 +41,8 @@ public sealed class BalanceViewPropertyTests
             },
         };
 
-    /// <summary>Histories of three accounts, and an order, with repetitions, in which their events are delivered.</summary>
+    /// <summary>Histories of three accounts, and an order, with repetitions, in which their events are
+    /// delivered.</summary>
     private static readonly Gen<Delivered> Deliveries =
         from histories in Fact.NonEmptyListOf().ArrayOf(3)
         let events = histories.SelectMany((facts, n) => History.Of("visa/acct-" + n, facts)).ToList()
@@ -50,31 +51,33 @@ public sealed class BalanceViewPropertyTests
         select new Delivered(histories, [.. order]);
 
     [Fact]
-    public void Events_in_any_order_lead_to_the_folded_state_if_gaps_are_read_from_the_store() => Deliveries.Holds(delivered =>
-    {
-        var view = NewView();
-        foreach (var chunk in delivered.Order.Chunk(4))
+    public void Events_in_any_order_lead_to_the_folded_state_if_gaps_are_read_from_the_store() =>
+        Deliveries.Holds(delivered =>
         {
-            foreach (var gap in view.Apply(chunk))
+            var view = NewView();
+            foreach (var chunk in delivered.Order.Chunk(4))
             {
-                // A store in memory answers at once.
-                Assert.True(view.ReadAsync(delivered.Store, [gap], CancellationToken.None).IsCompletedSuccessfully);
+                foreach (var gap in view.Apply(chunk))
+                {
+                    // A store in memory answers at once.
+                    Assert.True(view.ReadAsync(delivered.Store, [gap], CancellationToken.None).IsCompletedSuccessfully);
+                }
             }
-        }
-        Assert.All(delivered.Streams, stream => Assert.Equal(delivered.Fold(stream), view.Find(stream)));
-    });
+            Assert.All(delivered.Streams, stream => Assert.Equal(delivered.Fold(stream), view.Find(stream)));
+        });
 
     [Fact]
-    public void Events_in_order_within_each_account_lead_to_the_folded_state_without_a_gap() => Deliveries.Holds(delivered =>
-    {
-        var view = NewView();
-        var inOrder = delivered.Order.OrderBy(e => e.Version).ToList();
+    public void Events_in_order_within_each_account_lead_to_the_folded_state_without_a_gap() =>
+        Deliveries.Holds(delivered =>
+        {
+            var view = NewView();
+            var inOrder = delivered.Order.OrderBy(e => e.Version).ToList();
 
-        Assert.Empty(view.Apply(inOrder));
-        Assert.Empty(view.Apply(delivered.Order));
+            Assert.Empty(view.Apply(inOrder));
+            Assert.Empty(view.Apply(delivered.Order));
 
-        Assert.All(delivered.Streams, stream => Assert.Equal(delivered.Fold(stream), view.Find(stream)));
-    });
+            Assert.All(delivered.Streams, stream => Assert.Equal(delivered.Fold(stream), view.Find(stream)));
+        });
 
     [Fact]
     public void An_event_that_skips_a_version_is_reported_and_not_applied() => Deliveries.Holds(delivered =>
@@ -109,20 +112,25 @@ public sealed class BalanceViewPropertyTests
         Assert.Equal(fact, RecordedEvent.ToWire("visa/a", 1, fact).ToFact()));
 
     [Fact]
-    public void Events_in_any_order_lead_to_the_folded_state_of_what_is_held_in_a_view_with_room_for_two_thirds() => Deliveries.Holds(delivered =>
-    {
-        var view = new BalanceView(Opened, capacity: 3, new ManualTime());
-        var others = Enumerable.Range(0, 9).Select(n => "amex/acct-" + n).ToList();
-        foreach (var (recorded, n) in delivered.Order.Select((recorded, n) => (recorded, n)))
+    public void Events_in_any_order_lead_to_the_folded_state_of_what_is_held_in_a_view_with_room_for_two_thirds() =>
+        Deliveries.Holds(delivered =>
         {
-            foreach (var missing in view.Apply([recorded, History.Of(others[n % 9], 1)[0]]))
+            var view = new BalanceView(Opened, capacity: 3, new ManualTime());
+            var others = Enumerable.Range(0, 9).Select(n => "amex/acct-" + n).ToList();
+            foreach (var (recorded, n) in delivered.Order.Select((recorded, n) => (recorded, n)))
             {
-                Assert.True(view.ReadAsync(delivered.Store, [missing], CancellationToken.None).IsCompletedSuccessfully);
+                foreach (var missing in view.Apply([recorded, History.Of(others[n % 9], 1)[0]]))
+                {
+                    Assert.True(
+                        view.ReadAsync(delivered.Store, [missing], CancellationToken.None).IsCompletedSuccessfully);
+                }
+                Assert.True(view.ReadAsync(
+                    delivered.Store, [delivered.Streams.First()], CancellationToken.None).IsCompletedSuccessfully);
             }
-            Assert.True(view.ReadAsync(delivered.Store, [delivered.Streams.First()], CancellationToken.None).IsCompletedSuccessfully);
-        }
-        Assert.All(delivered.Streams, stream => Assert.Equal(view.Find(stream) ?? delivered.Fold(stream), delivered.Fold(stream)));
-    });
+            Assert.All(
+                delivered.Streams,
+                stream => Assert.Equal(view.Find(stream) ?? delivered.Fold(stream), delivered.Fold(stream)));
+        });
 
     private static BalanceView NewView()
     {

@@ -127,7 +127,8 @@ public sealed class BalanceViewTests
 
     [Fact]
     public void An_event_without_a_fact_is_reported_as_a_gap() =>
-        Assert.Equal([Stream], _view.Apply([new Event { StreamId = Stream, Version = 1, Balance = Samples.Dollars(0) }]));
+        Assert.Equal(
+            [Stream], _view.Apply([new Event { StreamId = Stream, Version = 1, Balance = Samples.Dollars(0) }]));
 
     [Fact]
     public void A_new_limit_and_its_currency_are_applied()
@@ -353,7 +354,8 @@ public sealed class BalanceViewTests
     [Fact]
     public async Task After_a_restore_nothing_is_known_of_the_other_accounts_of_the_shard_either()
     {
-        var sibling = Enumerable.Range(0, 10_000).Select(n => $"visa/sibling-{n}").First(stream => Shard.Of(stream) == Shard.Of(Stream));
+        var sibling = Enumerable.Range(0, 10_000).Select(n => $"visa/sibling-{n}")
+            .First(stream => Shard.Of(stream) == Shard.Of(Stream));
         _view.Apply([.. History.Of(Stream, 10), .. History.Of(sibling, 10, 20)]);
 
         await PutAsync(Stream, new Account(1, 10, 1000, "USD") { Incarnation = 7 });

@@ -12,10 +12,11 @@ internal static class History
     /// <summary>Returns events of accepted payments in dollars on an account opened with a limit of 1000.</summary>
     public static List<Event> Of(string streamId, params decimal[] amounts) => Of(
         streamId,
-        amounts.Select(a => (AccountEvent)new Billing.Backends.Domain.PaymentAccepted(Guid.NewGuid(), a, "USD", DecidedAt)
-        {
-            Balance = 0,
-        }));
+        amounts.Select(
+            a => (AccountEvent)new Billing.Backends.Domain.PaymentAccepted(Guid.NewGuid(), a, "USD", DecidedAt)
+            {
+                Balance = 0,
+            }));
 
     /// <summary>Returns the events of any facts on an account opened with a limit of 1000.</summary>
     public static List<Event> Of(string streamId, IEnumerable<AccountEvent> facts) =>

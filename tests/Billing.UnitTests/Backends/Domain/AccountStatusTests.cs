@@ -11,14 +11,18 @@ public sealed class AccountStatusTests
     [Theory]
     [InlineData(AccountStatus.Frozen, DeclineReason.AccountFrozen)]
     [InlineData(AccountStatus.Closed, DeclineReason.AccountClosed)]
-    public void Payments_and_authorisations_of_an_account_that_is_not_open_are_declined_until_it_is_open_again(AccountStatus status, DeclineReason reason)
+    public void Payments_and_authorisations_of_an_account_that_is_not_open_are_declined_until_it_is_open_again(
+        AccountStatus status, DeclineReason reason)
     {
         var account = With(Opened, status);
 
-        Assert.Equal(reason, Assert.IsType<PaymentDeclined>(new Payment(Guid.NewGuid(), 1, "USD").Decide(account, Now)).Reason);
+        Assert.Equal(
+            reason, Assert.IsType<PaymentDeclined>(new Payment(Guid.NewGuid(), 1, "USD").Decide(account, Now)).Reason);
         // Also one that would be declined anyway.
-        Assert.Equal(reason, Assert.IsType<AuthorisationDeclined>(Authorise(200).Decide(account, null, Now).Event).Reason);
-        Assert.IsType<PaymentAccepted>(new Payment(Guid.NewGuid(), 1, "USD").Decide(With(account, AccountStatus.Open), Now));
+        Assert.Equal(
+            reason, Assert.IsType<AuthorisationDeclined>(Authorise(200).Decide(account, null, Now).Event).Reason);
+        Assert.IsType<PaymentAccepted>(
+            new Payment(Guid.NewGuid(), 1, "USD").Decide(With(account, AccountStatus.Open), Now));
     }
 
     [Fact]
@@ -55,10 +59,12 @@ public sealed class AccountStatusTests
         var (paid, held) = (new Payment(Guid.NewGuid(), 10, "USD"), Authorise(20));
         var owing = Opened.Apply(paid.Decide(Opened, Now));
         var holding = Opened.Apply(held.Decide(Opened, null, Now).Event!);
-        var refunded = owing.Apply(new Refund(Guid.NewGuid(), paid.TransactionId, 10, "USD").Decide(owing, PaymentState.Of(paid.Decide(Opened, Now)), Now).Event!);
+        var refunded = owing.Apply(new Refund(Guid.NewGuid(), paid.TransactionId, 10, "USD")
+            .Decide(owing, PaymentState.Of(paid.Decide(Opened, Now)), Now).Event!);
 
         Assert.Equal(new Refusal.NotEmpty(10, 0, "USD"), Change(AccountStatus.Closed).Decide(owing, null, Now).Refusal);
-        Assert.Equal(new Refusal.NotEmpty(0, 20, "USD"), Change(AccountStatus.Closed).Decide(holding, null, Now).Refusal);
+        Assert.Equal(
+            new Refusal.NotEmpty(0, 20, "USD"), Change(AccountStatus.Closed).Decide(holding, null, Now).Refusal);
         Assert.Equal(AccountStatus.Closed, With(refunded, AccountStatus.Closed).Status);
         Assert.Equal(AccountStatus.Frozen, With(holding, AccountStatus.Frozen).Status);
     }
@@ -68,13 +74,15 @@ public sealed class AccountStatusTests
     {
         var account = Opened.Apply(new Payment(Guid.NewGuid(), 10, "USD").Decide(Opened, Now)) with { OnHold = 5 };
 
-        var changed = Assert.IsType<AccountStatusChanged>(Change(AccountStatus.Frozen).Decide(account, null, Now).Event);
+        var changed = Assert.IsType<AccountStatusChanged>(
+            Change(AccountStatus.Frozen).Decide(account, null, Now).Event);
 
         Assert.Equal((10m, 5m, "USD"), (changed.Balance, changed.OnHold, changed.KeptIn));
         Assert.Equal(account with { Version = 2, Status = AccountStatus.Frozen }, account.Apply(changed));
     }
 
-    private static Account With(Account account, AccountStatus status) => account.Apply(Change(status).Decide(account, null, Now).Event!);
+    private static Account With(Account account, AccountStatus status) =>
+        account.Apply(Change(status).Decide(account, null, Now).Event!);
 
     private static AccountStatusChange Change(AccountStatus status) => new(Guid.NewGuid(), status);
 

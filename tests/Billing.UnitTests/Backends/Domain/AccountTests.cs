@@ -39,11 +39,14 @@ public sealed class AccountTests
 
     [Fact]
     public void An_accepted_payment_never_takes_the_balance_above_the_limit() => Histories.Holds(history =>
-        Assert.All(history.Where(h => h.Fact is PaymentAccepted), h => Assert.True(h.After.Balance <= h.After.CreditLimit)));
+        Assert.All(
+            history.Where(h => h.Fact is PaymentAccepted), h => Assert.True(h.After.Balance <= h.After.CreditLimit)));
 
     [Fact]
     public void The_balance_is_the_sum_of_the_accepted_amounts() => Histories.Holds(history =>
-        Assert.All(history.Select((h, i) => (h.After, Sum: history.Take(i + 1).Select(p => p.Fact).OfType<PaymentAccepted>().Sum(p => p.Amount))),
+        Assert.All(
+            history.Select((h, i) =>
+                (h.After, Sum: history.Take(i + 1).Select(p => p.Fact).OfType<PaymentAccepted>().Sum(p => p.Amount))),
             h => Assert.Equal(h.Sum, h.After.Balance)));
 
     [Fact]
@@ -61,7 +64,9 @@ public sealed class AccountTests
 
     [Fact]
     public void A_declined_payment_changes_only_the_version() => Histories.Holds(history =>
-        Assert.All(history.Where(h => h.Fact is PaymentDeclined), h => Assert.Equal(h.Before with { Version = h.Before.Version + 1 }, h.After)));
+        Assert.All(
+            history.Where(h => h.Fact is PaymentDeclined),
+            h => Assert.Equal(h.Before with { Version = h.Before.Version + 1 }, h.After)));
 
     [Fact]
     public void A_payment_is_declined_only_for_currency_or_limit() => Histories.Holds(history =>
@@ -71,7 +76,8 @@ public sealed class AccountTests
             Assert.Equal(h.Before.Currency is { } c && c != declined.Currency
                 ? DeclineReason.CurrencyMismatch
                 : DeclineReason.CreditLimitExceeded, declined.Reason);
-            Assert.True(declined.Reason == DeclineReason.CurrencyMismatch || declined.Amount > h.Before.CreditLimit - h.Before.Balance);
+            Assert.True(declined.Reason == DeclineReason.CurrencyMismatch
+                || declined.Amount > h.Before.CreditLimit - h.Before.Balance);
         }));
 
     [Fact]
@@ -94,10 +100,14 @@ public sealed class AccountTests
         var account = Account.Opened(10).Apply(new PaymentAccepted(Guid.NewGuid(), 2, "EUR", Now) { Balance = 2 });
         Assert.Equal(new PaymentAccepted(id, 7, "USD", Now) { Balance = 7 }, Pay(7).Decide(Account.Opened(10), Now));
         Assert.Equal(
-            new PaymentDeclined(id, 11, "USD", DeclineReason.CreditLimitExceeded, Now) { Balance = 0 }, Pay(11).Decide(Account.Opened(10), Now));
+            new PaymentDeclined(id, 11, "USD", DeclineReason.CreditLimitExceeded, Now) { Balance = 0 },
+            Pay(11).Decide(Account.Opened(10), Now));
         Assert.Equal(
-            new PaymentDeclined(id, 1, "USD", DeclineReason.CurrencyMismatch, Now) { Balance = 2, KeptIn = "EUR" }, Pay(1).Decide(account, Now));
-        Assert.Equal(new CreditLimitChanged(id, 5, "EUR", Now) { Balance = 2 }, new CreditLimitChange(id, 5, "EUR").Decide(account, null, Now).Event);
+            new PaymentDeclined(id, 1, "USD", DeclineReason.CurrencyMismatch, Now) { Balance = 2, KeptIn = "EUR" },
+            Pay(1).Decide(account, Now));
+        Assert.Equal(
+            new CreditLimitChanged(id, 5, "EUR", Now) { Balance = 2 },
+            new CreditLimitChange(id, 5, "EUR").Decide(account, null, Now).Event);
     }
 
     [Fact]

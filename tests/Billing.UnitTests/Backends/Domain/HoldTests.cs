@@ -24,7 +24,9 @@ public sealed class HoldTests
     {
         var (account, _) = Authorised(60);
 
-        Assert.Equal(DeclineReason.CreditLimitExceeded, Assert.IsType<AuthorisationDeclined>(Authorise(40.01m).Decide(account, null, Now).Event).Reason);
+        Assert.Equal(
+            DeclineReason.CreditLimitExceeded,
+            Assert.IsType<AuthorisationDeclined>(Authorise(40.01m).Decide(account, null, Now).Event).Reason);
         Assert.Equal(
             DeclineReason.CreditLimitExceeded,
             Assert.IsType<PaymentDeclined>(new Payment(Guid.NewGuid(), 40.01m, "USD").Decide(account, Now)).Reason);
@@ -84,7 +86,8 @@ public sealed class HoldTests
 
         Assert.IsType<PaymentCaptured>(Capture(1).Decide(account, payment, over.AddDays(1)).Event);
         Assert.IsType<AuthorisationVoided>(Void().Decide(account, payment, over.AddDays(1)).Event);
-        Assert.Equal(new Refusal.NothingOnHold(), Expire(over.AddTicks(-1)).Decide(account, payment, over.AddDays(1)).Refusal);
+        Assert.Equal(
+            new Refusal.NothingOnHold(), Expire(over.AddTicks(-1)).Decide(account, payment, over.AddDays(1)).Refusal);
         Assert.IsType<AuthorisationExpired>(Expire(over).Decide(account, payment, Now).Event);
     }
 
@@ -95,11 +98,15 @@ public sealed class HoldTests
         var paid = new PaymentState("USD", Charged: 10, Refunded: 0, Held: 0, IsDeclined: false);
 
         Assert.Equal(new Refusal.MoreThanIsHeld(60), Capture(60.01m).Decide(account, payment, Now).Refusal);
-        Assert.Equal(new Refusal.OtherCurrency("USD"), (Capture(1) with { Currency = "EUR" }).Decide(account, payment, Now).Refusal);
+        Assert.Equal(
+            new Refusal.OtherCurrency("USD"),
+            (Capture(1) with { Currency = "EUR" }).Decide(account, payment, Now).Refusal);
         Assert.Equal(new Refusal.NoSuchPayment(), Capture(1).Decide(account, null, Now).Refusal);
         Assert.Equal(new Refusal.NoSuchPayment(), Expire(Now).Decide(account, null, Now).Refusal);
         Assert.Equal(new Refusal.NothingOnHold(), Capture(1).Decide(account, paid, Now).Refusal);
-        Assert.Equal(new Refusal.PaymentWasDeclined(), Void().Decide(account, paid with { Charged = 0, IsDeclined = true }, Now).Refusal);
+        Assert.Equal(
+            new Refusal.PaymentWasDeclined(),
+            Void().Decide(account, paid with { Charged = 0, IsDeclined = true }, Now).Refusal);
     }
 
     private static (Account Account, PaymentState Payment) Authorised(decimal amount)
@@ -120,7 +127,8 @@ public sealed class HoldTests
 
     private static Authorisation Authorise(decimal amount) => new(Guid.NewGuid(), amount, "USD", TimeSpan.FromHours(1));
 
-    private static Capture Capture(decimal amount, bool isFinal = false) => new(Guid.NewGuid(), Guid.NewGuid(), amount, "USD", isFinal);
+    private static Capture Capture(decimal amount, bool isFinal = false) =>
+        new(Guid.NewGuid(), Guid.NewGuid(), amount, "USD", isFinal);
 
     private static Voiding Void() => new(Guid.NewGuid(), Guid.NewGuid());
 

@@ -38,14 +38,19 @@ public sealed class RefundTests
 
     [Fact]
     public void A_whole_payment_is_given_back() =>
-        Assert.Equal((100m, 0m), (((PaymentRefunded)Refund(100).Decide(Owing, Paid, Now).Event!).Refunded, Refund(100).Decide(Owing, Paid, Now).Event!.Balance));
+        Assert.Equal((100m, 0m), (
+            ((PaymentRefunded)Refund(100).Decide(Owing, Paid, Now).Event!).Refunded,
+            Refund(100).Decide(Owing, Paid, Now).Event!.Balance));
 
     [Fact]
     public void A_payment_that_is_not_there_a_declined_one_and_another_currency_are_refused()
     {
         Assert.Equal(new Refusal.NoSuchPayment(), Refund(1).Decide(Owing, null, Now).Refusal);
-        Assert.Equal(new Refusal.PaymentWasDeclined(), Refund(1).Decide(Owing, Paid with { Charged = 0, IsDeclined = true }, Now).Refusal);
-        Assert.Equal(new Refusal.OtherCurrency("EUR"), Refund(1).Decide(Owing, Paid with { Currency = "EUR" }, Now).Refusal);
+        Assert.Equal(
+            new Refusal.PaymentWasDeclined(),
+            Refund(1).Decide(Owing, Paid with { Charged = 0, IsDeclined = true }, Now).Refusal);
+        Assert.Equal(
+            new Refusal.OtherCurrency("EUR"), Refund(1).Decide(Owing, Paid with { Currency = "EUR" }, Now).Refusal);
     }
 
     [Fact]
@@ -54,7 +59,8 @@ public sealed class RefundTests
         Assert.Null(PaymentState.Of(null));
         Assert.Null(PaymentState.Of(new CreditLimitChanged(Guid.NewGuid(), 1, "USD", Now) { Balance = 0 }));
         Assert.Null(PaymentState.Of(Refund(1).Decide(Owing, Paid, Now).Event));
-        var declined = new PaymentDeclined(Guid.NewGuid(), 1, "USD", DeclineReason.CreditLimitExceeded, Now) { Balance = 0 };
+        var declined =
+            new PaymentDeclined(Guid.NewGuid(), 1, "USD", DeclineReason.CreditLimitExceeded, Now) { Balance = 0 };
         Assert.True(PaymentState.Of(declined)!.IsDeclined);
     }
 

@@ -12,7 +12,8 @@ public sealed class CommandIdTests
     [InlineData("visa/acct-42", "01890a5d-ac96-774b-a14d-e96b949f36a5")]
     [InlineData("amex/acct-42", "01890a5d-ac96-774b-9037-e7980b87ccde")]
     public void Its_event_id_never_changes(string streamId, string expected) =>
-        Assert.Equal(expected, new CommandId(Guid.Parse("01890a5d-ac96-774b-bcce-b302099a8057"), streamId).EventId.ToString());
+        Assert.Equal(
+            expected, new CommandId(Guid.Parse("01890a5d-ac96-774b-bcce-b302099a8057"), streamId).EventId.ToString());
 
     [Fact]
     public void An_event_id_begins_as_the_transaction_id_and_so_keeps_its_order() =>
@@ -29,7 +30,9 @@ public sealed class CommandIdTests
         Ids.Holds(ids =>
         {
             Assert.NotEqual(new CommandId(ids.One, "visa/a").EventId, new CommandId(ids.One, "visa/b").EventId);
-            Assert.Equal(ids.One == ids.Other, new CommandId(ids.One, "visa/a").EventId == new CommandId(ids.Other, "visa/a").EventId);
+            Assert.Equal(
+                ids.One == ids.Other,
+                new CommandId(ids.One, "visa/a").EventId == new CommandId(ids.Other, "visa/a").EventId);
         });
 
     private static Gen<(Guid One, Guid Other, string? Account)> Ids { get; } =

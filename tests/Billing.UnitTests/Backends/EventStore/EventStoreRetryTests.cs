@@ -33,7 +33,8 @@ public sealed class EventStoreRetryTests
     public void A_failure_caused_by_the_data_does_not_mean_that_the_store_is_unavailable(string sqlState) =>
         Assert.False(EventStoreFailure.IsUnavailable(Postgres(sqlState)));
 
-    /// <summary>Nothing in a command that has passed the field rules can cause one: somebody has changed the tables.</summary>
+    /// <summary>Nothing in a command that has passed the field rules can cause one:
+    /// somebody has changed the tables.</summary>
     [Theory]
     [InlineData(PostgresErrorCodes.UniqueViolation)]
     [InlineData(PostgresErrorCodes.NotNullViolation)]
@@ -86,7 +87,8 @@ public sealed class EventStoreRetryTests
     {
         var pipeline = new EventStoreRetry(_time).Limited((_, attempt) => _retries.Add(attempt));
         await Assert.ThrowsAsync<PostgresException>(
-            async () => await pipeline.ExecuteAsync(_ => throw Postgres(PostgresErrorCodes.UniqueViolation), CancellationToken.None));
+            async () => await pipeline.ExecuteAsync(
+                _ => throw Postgres(PostgresErrorCodes.UniqueViolation), CancellationToken.None));
         Assert.Empty(_retries);
     }
 
@@ -94,8 +96,10 @@ public sealed class EventStoreRetryTests
     public async Task Forever_retries_until_success_and_never_waits_longer_than_the_maximum()
     {
         var calls = 0;
-        var pipeline = new EventStoreRetry(_time).Unlimited(EventStoreFailure.IsUnavailable, (_, attempt) => _retries.Add(attempt));
-        await _time.RunToEndAsync(pipeline.ExecuteAsync(_ => ++calls < 60 ? throw Away(calls) : Task.CompletedTask, CancellationToken.None));
+        var pipeline = new EventStoreRetry(_time).Unlimited(
+            EventStoreFailure.IsUnavailable, (_, attempt) => _retries.Add(attempt));
+        await _time.RunToEndAsync(
+            pipeline.ExecuteAsync(_ => ++calls < 60 ? throw Away(calls) : Task.CompletedTask, CancellationToken.None));
         Assert.Equal(60, calls);
         Assert.Equal(Enumerable.Range(1, 59), _retries);
         Assert.All(_time.Delays, delay => Assert.InRange(delay, TimeSpan.Zero, EventStoreRetry.DelayMax));
@@ -121,7 +125,8 @@ public sealed class EventStoreRetryTests
     {
         var pipeline = new EventStoreRetry(_time).Unlimited(_ => true, (_, attempt) => _retries.Add(attempt));
         await Assert.ThrowsAnyAsync<OperationCanceledException>(
-            async () => await pipeline.ExecuteAsync(_ => throw new OperationCanceledException(), CancellationToken.None));
+            async () =>
+                await pipeline.ExecuteAsync(_ => throw new OperationCanceledException(), CancellationToken.None));
         Assert.Empty(_retries);
     }
 

@@ -32,7 +32,8 @@ public sealed class EventTypesTests
             new AccountStatusChanged(id, time) { Balance = value, KeptIn = currency })
         from status in Gen.Elements<AccountStatus?>(null, AccountStatus.Frozen, AccountStatus.Closed)
         from sender in Gen.Elements<Sender?>(null, new Sender("alice"), new Sender("Zoë \"\\\U0001F4B3", "web"))
-        from notes in Gen.Elements<Notes?>(null, new Notes("order 7"), new Notes(null, new Dictionary<string, string> { ["shop"] = "Z\u00FCrich \"1\"", ["a"] = "" }))
+        from notes in Gen.Elements<Notes?>(null, new Notes("order 7"), new Notes(
+            null, new Dictionary<string, string> { ["shop"] = "Z\u00FCrich \"1\"", ["a"] = "" }))
         select fact with { By = sender, Notes = notes, Status = status };
 
     private readonly StoreOptions _options = new();
@@ -65,7 +66,8 @@ public sealed class EventTypesTests
         var at = new DateTimeOffset(2026, 1, 31, 12, 0, 0, TimeSpan.Zero);
         var times = new RequestTimes(at.AddMicroseconds(-1500), at.AddMicroseconds(-1000), at.AddMicroseconds(-1));
         Assert.EndsWith(
-            ",\"Times\":{\"SentAt\":\"2026-01-31T11:59:59.9985+00:00\",\"ReceivedAt\":\"2026-01-31T11:59:59.999+00:00\",\"ConsumedAt\":\"2026-01-31T11:59:59.999999+00:00\"},\"Balance\":12}",
+            ",\"Times\":{\"SentAt\":\"2026-01-31T11:59:59.9985+00:00\",\"ReceivedAt\":\"2026-01-31T11:59:59.999+00:"
+                + "00\",\"ConsumedAt\":\"2026-01-31T11:59:59.999999+00:00\"},\"Balance\":12}",
             Json(new PaymentAccepted(Guid.Parse(Samples.TransactionId), 10.5m, "USD", at, times) { Balance = 12 }),
             StringComparison.Ordinal);
     }
@@ -93,10 +95,17 @@ public sealed class EventTypesTests
     [Theory]
     [InlineData("By", """{"Subject":"alice","Team":"blue"}""")]
     [InlineData("Notes", """{"Reference":"order 7","Colour":"blue"}""")]
-    [InlineData("Times", """{"SentAt":"2026-01-31T12:00:00+00:00","ReceivedAt":"2026-01-31T12:00:00+00:00","ConsumedAt":"2026-01-31T12:00:00+00:00","StoredAt":"2026-01-31T12:00:00+00:00"}""")]
-    public void So_is_one_with_such_a_member_within_another(string name, string value) => Assert.Throws<UnknownEventTypeException>(() => EventTypes.Read(
-        "payment_accepted_v1",
-        Encoding.UTF8.GetBytes($$"""{"TransactionId":"{{Samples.TransactionId}}","Amount":10.5,"Currency":"USD","DecidedAt":"2026-01-31T12:00:00+00:00","Balance":12,"{{name}}":{{value}}}""")));
+    [InlineData(
+        "Times",
+        """{"SentAt":"2026-01-31T12:00:00+00:00","ReceivedAt":"2026-01-31T12:00:00+00:"""
+            + """00","ConsumedAt":"2026-01-31T12:00:00+00:00","StoredAt":"2026-01-31T12:00:00+00:00"}""")]
+    public void So_is_one_with_such_a_member_within_another(string name, string value) =>
+        Assert.Throws<UnknownEventTypeException>(() => EventTypes.Read(
+            "payment_accepted_v1",
+            Encoding.UTF8.GetBytes(
+                $$"""{"TransactionId":"{{Samples.TransactionId}}","Amount":"""
+                + """10.5,"Currency":"USD","DecidedAt":"2026-01-31T12:00:00+00:00","Balance":"""
+                + $$"""12,"{{name}}":{{value}}}""")));
 
     [Theory]
     [InlineData("Amount")]

@@ -30,7 +30,8 @@ internal sealed class FakeAccountStore : IAccountStore
     public Func<Task> Answering { get; set; } = () => Task.CompletedTask;
 
     /// <summary>The shards that this database holds.</summary>
-    public Dictionary<int, long> Shards { get; } = Enumerable.Range(0, Shard.Count).ToDictionary(shard => shard, _ => 1L);
+    public Dictionary<int, long> Shards { get; } = Enumerable.Range(0, Shard.Count)
+        .ToDictionary(shard => shard, _ => 1L);
 
     /// <summary>Called when it is asked for its shards.</summary>
     public Action ShardsAsked { get; set; } = () => { };
@@ -46,7 +47,8 @@ internal sealed class FakeAccountStore : IAccountStore
         return held;
     }
 
-    public async Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken)
+    public async Task<Dictionary<string, Account>> LoadAsync(
+        string[] streamIds, Account opened, CancellationToken cancellationToken)
     {
         if (Loading(streamIds) is { } failure)
         {
@@ -54,14 +56,19 @@ internal sealed class FakeAccountStore : IAccountStore
         }
         var accounts = streamIds.ToDictionary(
             id => id,
-            id => Appended.Where(e => e.Recorded.StreamId == id).Select(e => e.After).LastOrDefault(Accounts.GetValueOrDefault(id, opened)),
+            id => Appended.Where(e => e.Recorded.StreamId == id).Select(e => e.After)
+                .LastOrDefault(Accounts.GetValueOrDefault(id, opened)),
             StringComparer.Ordinal);
         await Answering().WaitAsync(cancellationToken);
         return accounts;
     }
 
-    public Task<string[]> ListAsync(string after, int limit, CancellationToken cancellationToken) => Task.FromResult<string[]>(
-        [.. Accounts.Keys.Where(id => string.CompareOrdinal(id, after) > 0).Order(StringComparer.Ordinal).Take(limit)]);
+    public Task<string[]> ListAsync(string after, int limit, CancellationToken cancellationToken) =>
+        Task.FromResult<string[]>(
+            [
+                .. Accounts.Keys.Where(id => string.CompareOrdinal(id, after) > 0).Order(StringComparer.Ordinal)
+                    .Take(limit),
+            ]);
 
     /// <summary>What a search for receipts waits for, with the ids that are searched for.</summary>
     public Func<IReadOnlyCollection<CommandId>, Task> Searching { get; set; } = _ => Task.CompletedTask;
@@ -75,7 +82,8 @@ internal sealed class FakeAccountStore : IAccountStore
     }
 
     public async Task<Dictionary<CommandId, Wire.V1.Event>> ConfirmAsync(
-        IReadOnlyCollection<CommandId> commands, IReadOnlyDictionary<string, long> versions, Fence fence, CancellationToken cancellationToken)
+        IReadOnlyCollection<CommandId> commands, IReadOnlyDictionary<string, long> versions,
+        Fence fence, CancellationToken cancellationToken)
     {
         var found = await FindReceiptsAsync(commands, fence, cancellationToken);
         var accounts = await LoadAsync([.. versions.Keys], Account.Opened(0), cancellationToken);
@@ -86,8 +94,9 @@ internal sealed class FakeAccountStore : IAccountStore
 
     public Task<Dictionary<CommandId, PaymentFollowUp>> LastFollowUpsAsync(
         IReadOnlyCollection<CommandId> payments, CancellationToken cancellationToken) => Task.FromResult(
-            payments.Select(id => (Id: id, Last: Appended.Where(e => e.Recorded.StreamId == id.StreamId).Select(e => e.Fact)
-                    .OfType<PaymentFollowUp>().LastOrDefault(fact => fact.PaymentId == id.TransactionId)))
+            payments.Select(
+                id => (Id: id, Last: Appended.Where(e => e.Recorded.StreamId == id.StreamId).Select(e => e.Fact)
+                        .OfType<PaymentFollowUp>().LastOrDefault(fact => fact.PaymentId == id.TransactionId)))
                 .Where(found => found.Last is not null).ToDictionary(found => found.Id, found => found.Last!));
 
     /// <summary>What is on hold and due; whatever is asked for it takes it.</summary>
@@ -96,7 +105,8 @@ internal sealed class FakeAccountStore : IAccountStore
     /// <summary>Returns the error with which due holds cannot be read; null if they can.</summary>
     public Func<Exception?> TakingHolds { get; set; } = () => null;
 
-    public Task<IReadOnlyList<CommandId>> TakeDueHoldsAsync(DateTimeOffset now, int limit, CancellationToken cancellationToken)
+    public Task<IReadOnlyList<CommandId>> TakeDueHoldsAsync(
+        DateTimeOffset now, int limit, CancellationToken cancellationToken)
     {
         if (TakingHolds() is { } failure)
         {
@@ -135,7 +145,8 @@ internal sealed class FakeAccountStore : IAccountStore
         IReadOnlyCollection<PartitionEpoch> owned, Guid owner, CancellationToken cancellationToken)
     {
         EpochBegins();
-        var begun = owned.Where(o => o.Epoch == 0 || IsPresent(o) || _begun.Contains((o.Partition, Epochs[o.Partition], owner)))
+        var begun = owned.Where(
+            o => o.Epoch == 0 || IsPresent(o) || _begun.Contains((o.Partition, Epochs[o.Partition], owner)))
             .Select(o => o.Partition).ToList();
         begun.ForEach(p => _begun.Add((p, Epochs[p] = Epochs.GetValueOrDefault(p) + 1, owner)));
         if (EpochBreaks() is { } broken)
@@ -175,7 +186,8 @@ internal sealed class FakeAccountStore : IAccountStore
     private static PostgresException EpochEnded() => new("later owner", "ERROR", "ERROR", StoredFunction.EpochEnded);
 
     private PostgresException? Refusal(IEnumerable<string> streamIds, Fence fence) =>
-        Shard.Of(streamIds).Where(shard => !Shards.TryGetValue(shard, out var epoch) || (fence.EpochOf(shard) is not 0 and var wanted && wanted != epoch))
+        Shard.Of(streamIds).Where(shard => !Shards.TryGetValue(shard, out var epoch)
+            || (fence.EpochOf(shard) is not 0 and var wanted && wanted != epoch))
             .ToList() is { Count: > 0 } elsewhere ? ShardsElsewhere(elsewhere)
         : fence.All(IsPresent) ? null
         : EpochEnded();

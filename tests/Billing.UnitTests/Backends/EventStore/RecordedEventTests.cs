@@ -92,7 +92,8 @@ public sealed class RecordedEventTests
         Assert.All(SampleHistory.Events.Where(e => e.Event.Body.Type == kind), e =>
         {
             var (account, stored) = e;
-            var published = Wire.V1.Event.Parser.ParseFrom(Google.Protobuf.MessageExtensions.ToByteArray(stored.Recorded));
+            var published = Wire.V1.Event.Parser.ParseFrom(
+                Google.Protobuf.MessageExtensions.ToByteArray(stored.Recorded));
 
             var again = NewEvent.OfStored(SampleHistory.Stream, published.ToStored()!, account);
 

@@ -20,7 +20,8 @@ public sealed class ShardedReaderTests
     [Theory]
     [InlineData(null)]
     [InlineData(3L)]
-    public async Task What_was_read_while_the_shard_was_elsewhere_is_not_the_account_even_if_the_shard_is_back(long? epoch)
+    public async Task What_was_read_while_the_shard_was_elsewhere_is_not_the_account_even_if_the_shard_is_back(
+        long? epoch)
     {
         await LoadAsync();
         _store.Answering = () =>
@@ -55,7 +56,8 @@ public sealed class ShardedReaderTests
         var failure = new NpgsqlException("The server is gone.");
         _store.Loading = _ => failure;
 
-        Assert.Same(failure, await Record.ExceptionAsync(() => reader.LoadAsync([Stream], Opened, TestContext.Current.CancellationToken)));
+        Assert.Same(failure, await Record.ExceptionAsync(
+            () => reader.LoadAsync([Stream], Opened, TestContext.Current.CancellationToken)));
     }
 
     [Fact]
@@ -66,5 +68,6 @@ public sealed class ShardedReaderTests
         Assert.Equal(Charged, await LoadAsync());
     }
 
-    private async Task<Account> LoadAsync() => (await _reader.LoadAsync([Stream], Opened, TestContext.Current.CancellationToken))[Stream];
+    private async Task<Account> LoadAsync() =>
+        (await _reader.LoadAsync([Stream], Opened, TestContext.Current.CancellationToken))[Stream];
 }

@@ -117,7 +117,8 @@ public sealed class AccountCacheTests
         }
     }
 
-    private static PartitionAssignment NewAssignment(int partition) => new(new SourcePartition("billing.payments.visa", partition));
+    private static PartitionAssignment NewAssignment(int partition) =>
+        new(new SourcePartition("billing.payments.visa", partition));
 
     private static string Name(int id) => "visa/" + id.ToString(CultureInfo.InvariantCulture);
 

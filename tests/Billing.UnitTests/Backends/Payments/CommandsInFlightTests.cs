@@ -106,7 +106,8 @@ public sealed class CommandsInFlightTests
 
     [Theory]
     [MemberData(nameof(Others))]
-    public void Another_request_under_the_id_waits_and_is_told_that_the_id_is_used_once_the_first_is_recorded(string what)
+    public void Another_request_under_the_id_waits_and_is_told_that_the_id_is_used_once_the_first_is_recorded(
+        string what)
     {
         var other = Other(what, 2);
         var payment = Assert.Single(_inFlight.Enter([Deliver(1), other, Deliver(3)], 0));
@@ -117,14 +118,17 @@ public sealed class CommandsInFlightTests
         Assert.Equal([1UL, 3UL], Correlations(payment));
         Assert.Null(left.Next!);
         var reply = Assert.Single(Assert.Single(left.Answered!).Answers(0)).Reply!;
-        Assert.Equal((2UL, (int)StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused), (reply.CorrelationId, reply.Error.StatusCode, reply.Error.Reason));
+        Assert.Equal(
+            (2UL, (int)StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused),
+            (reply.CorrelationId, reply.Error.StatusCode, reply.Error.Reason));
         Assert.Contains(Samples.TransactionId, reply.Error.Message, StringComparison.Ordinal);
         Assert.Single(_inFlight.Enter([Deliver(4)], 0));
     }
 
     [Theory]
     [MemberData(nameof(Others))]
-    public void Another_request_under_the_id_has_its_turn_with_its_own_contents_when_the_first_is_not_recorded(string what)
+    public void Another_request_under_the_id_has_its_turn_with_its_own_contents_when_the_first_is_not_recorded(
+        string what)
     {
         var first = Assert.Single(_inFlight.Enter([Deliver(1, deadline: 100)], 0));
         Assert.Empty(_inFlight.Enter([Other(what, 2)], 0));
@@ -172,7 +176,8 @@ public sealed class CommandsInFlightTests
     [Fact]
     public void Several_requests_under_one_id_have_their_turns_in_the_order_in_which_they_came()
     {
-        var command = Assert.Single(_inFlight.Enter([Deliver(1), Other("a limit", 2), Other("notes", 3), Other("a limit", 4), Deliver(5)], 0));
+        var command = Assert.Single(
+            _inFlight.Enter([Deliver(1), Other("a limit", 2), Other("notes", 3), Other("a limit", 4), Deliver(5)], 0));
         foreach (var expected in (ulong[][])[[1, 5], [2, 4], [3]])
         {
             Assert.Equal(expected, command.Deliveries.Select(d => d.Command.CorrelationId));
@@ -198,7 +203,8 @@ public sealed class CommandsInFlightTests
         var otherAccount = Samples.PaymentCommand("acct-43", correlationId: 2);
         var otherType = Samples.PaymentCommand(correlationId: 3);
         otherType.Payment.PaymentType = PaymentType.Amex;
-        var commands = _inFlight.Enter([Deliver(1), new RecordingDelivery(otherAccount), new RecordingDelivery(otherType)], 0);
+        var commands = _inFlight.Enter(
+            [Deliver(1), new RecordingDelivery(otherAccount), new RecordingDelivery(otherType)], 0);
         Assert.Equal(["visa/acct-42", "visa/acct-43", "amex/acct-42"], commands.Select(command => command.Id.StreamId));
         Assert.Single(commands.DistinctBy(command => command.Id.TransactionId));
     }
@@ -217,7 +223,8 @@ public sealed class CommandsInFlightTests
     {
         var newer = Samples.PaymentCommand();
         // Field 15, a varint: unknown to this version of the contract.
-        newer.Payment.Amount = Money.Parser.ParseFrom([.. Google.Protobuf.MessageExtensions.ToByteArray(newer.Payment.Amount), 0x78, 0x01]);
+        newer.Payment.Amount = Money.Parser.ParseFrom(
+            [.. Google.Protobuf.MessageExtensions.ToByteArray(newer.Payment.Amount), 0x78, 0x01]);
         var payment = Assert.Single(_inFlight.Enter([new RecordingDelivery(newer)], 0));
         payment.Record(Accepted(10));
         Assert.NotNull(Assert.Single(payment.Answers(0)).Reply!.Payment);
@@ -247,7 +254,8 @@ public sealed class CommandsInFlightTests
         Assert.False(again.IsDone);
         Assert.Empty(_inFlight.Enter([Deliver(3, deadline: 300)], 0));
         again.Record(Accepted(10));
-        Assert.Equal([9UL], Assert.Single(_inFlight.Leave([again], nowUnixUs: 200).Answered!).Deliveries.Select(d => d.Command.CorrelationId));
+        Assert.Equal([9UL], Assert.Single(_inFlight.Leave([again], nowUnixUs: 200).Answered!).Deliveries
+            .Select(d => d.Command.CorrelationId));
         Assert.Equal([2UL, 3UL], Correlations(again));
         Assert.NotEmpty(_inFlight.Enter([Deliver(4)], 0));
     }
@@ -353,7 +361,8 @@ public sealed class CommandsInFlightTests
         var command = Assert.Single(_inFlight.Enter([Other("a limit", 1), Deliver(2)], 0));
         var fact = command.Command.Decide(Account.Opened(1000), null, DateTimeOffset.UnixEpoch).Event!;
         command.Record(RecordedEvent.ToWire("visa/acct-42", 1, fact));
-        var replies = _inFlight.Leave([command], 0).Answered!.Prepend(command).SelectMany(c => c.Answers(0)).Select(a => a.Reply!).ToList();
+        var replies = _inFlight.Leave([command], 0).Answered!.Prepend(command).SelectMany(c => c.Answers(0))
+            .Select(a => a.Reply!).ToList();
         Assert.Equal(Samples.Dollars(10), replies[0].CreditLimit.Limit);
         Assert.Equal(1, replies[0].CreditLimit.Version);
         Assert.Equal(ErrorReasons.TransactionIdReused, replies[1].Error.Reason);
@@ -362,11 +371,19 @@ public sealed class CommandsInFlightTests
     [Fact]
     public void A_reply_has_times_only_on_request_and_only_the_first_has_those_of_decision_and_storage()
     {
-        var payment = Assert.Single(_inFlight.Enter([DeliverTimed(1, consumed: 50), DeliverTimed(2, consumed: 60), Deliver(3)], 0));
+        var payment = Assert.Single(
+            _inFlight.Enter([DeliverTimed(1, consumed: 50), DeliverTimed(2, consumed: 60), Deliver(3)], 0));
         payment.Record(Accepted(10), storedUnixUs: 70);
         Assert.Equal<Timing?>(
             [
-                new Timing { SentUnixUs = 1, ConsumedUnixUs = 50, DecidedUnixUs = Decided, StoredUnixUs = 70, RepliedUnixUs = 80 },
+                new Timing
+                {
+                    SentUnixUs = 1,
+                    ConsumedUnixUs = 50,
+                    DecidedUnixUs = Decided,
+                    StoredUnixUs = 70,
+                    RepliedUnixUs = 80,
+                },
                 new Timing { SentUnixUs = 1, ConsumedUnixUs = 60, RepliedUnixUs = 80 },
                 null,
             ],
@@ -379,7 +396,8 @@ public sealed class CommandsInFlightTests
         var payment = Assert.Single(_inFlight.Enter([DeliverTimed(1, consumed: 50)], 0));
         payment.Record(Accepted(10));
         Assert.Equal(
-            new Timing { SentUnixUs = 1, ConsumedUnixUs = 50, RepliedUnixUs = 80 }, Assert.Single(payment.Answers(80)).Reply!.Timing);
+            new Timing { SentUnixUs = 1, ConsumedUnixUs = 50, RepliedUnixUs = 80 },
+            Assert.Single(payment.Answers(80)).Reply!.Timing);
     }
 
     [Fact]
@@ -389,14 +407,18 @@ public sealed class CommandsInFlightTests
         delivery.Command.ReceivedUnixUs = 20;
         var payment = Assert.Single(_inFlight.Enter([delivery], 0));
         var times = new RequestTimes(At(1), At(20), At(50));
-        Assert.Equal(times, Assert.IsType<PaymentAccepted>(payment.Command.Decide(Account.Opened(1000), null, At(60)).Event).Times);
-        Assert.Equal(times, Assert.IsType<PaymentDeclined>(payment.Command.Decide(Account.Opened(1), null, At(60)).Event).Times);
+        Assert.Equal(
+            times,
+            Assert.IsType<PaymentAccepted>(payment.Command.Decide(Account.Opened(1000), null, At(60)).Event).Times);
+        Assert.Equal(
+            times, Assert.IsType<PaymentDeclined>(payment.Command.Decide(Account.Opened(1), null, At(60)).Event).Times);
     }
 
     [Fact]
     public async Task Exactly_one_of_several_concurrent_copies_is_the_first()
     {
-        var entered = await Task.WhenAll(Enumerable.Range(1, 64).Select(n => Task.Run(() => _inFlight.Enter([Deliver((ulong)n)], 0))));
+        var entered = await Task.WhenAll(
+            Enumerable.Range(1, 64).Select(n => Task.Run(() => _inFlight.Enter([Deliver((ulong)n)], 0))));
         var payment = Assert.Single(entered.SelectMany(fresh => fresh));
         payment.Record(Accepted(10));
         Assert.Equal(Enumerable.Range(1, 64).Select(n => (ulong)n), Correlations(payment).Order());

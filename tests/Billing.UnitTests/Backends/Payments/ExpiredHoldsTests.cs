@@ -28,7 +28,8 @@ public sealed class ExpiredHoldsTests : IDisposable
     public ExpiredHoldsTests()
     {
         _expired = new ExpiredHolds(
-            [_store], _publisher, Options.Create(new BackendOptions()), Supervision.New(), _time, NullLogger<ExpiredHolds>.Instance);
+            [_store], _publisher, Options.Create(new BackendOptions()),
+            Supervision.New(), _time, NullLogger<ExpiredHolds>.Instance);
         _running = _expired.RunAsync(_stopping.Token);
     }
 
@@ -125,7 +126,8 @@ public sealed class ExpiredHoldsTests : IDisposable
 
         public bool Fails { get; set; }
 
-        public Task PublishAsync(IReadOnlyList<Answer> answers, IReadOnlyList<Event> events, CancellationToken cancellationToken) =>
+        public Task PublishAsync(
+            IReadOnlyList<Answer> answers, IReadOnlyList<Event> events, CancellationToken cancellationToken) =>
             throw new NotSupportedException();
 
         public Task SendAsync(Command command)

@@ -20,7 +20,8 @@ namespace Billing.UnitTests.Backends.Payments;
 /// <summary>The pipeline of the write side, from deliveries to published answers and events.</summary>
 public sealed class PaymentProcessorTests : IAsyncLifetime
 {
-    // Longer than what the time, which runs a thousand times as fast, advances by while a thread of the processor waits for a busy machine.
+    // Longer than what the time, which runs a thousand times as fast, advances by while a thread of the processor waits
+    // for a busy machine.
     private static readonly TimeSpan Patience = TimeSpan.FromHours(2);
 
     private readonly ManualTime _time = new();
@@ -149,13 +150,15 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
     [InlineData(null, "")]
     [InlineData("order 8", "")]
     [InlineData("order 7", "Bern")]
-    public async Task An_id_that_was_used_with_other_notes_is_refused_and_nothing_is_recorded(string? reference, string shop)
+    public async Task An_id_that_was_used_with_other_notes_is_refused_and_nothing_is_recorded(
+        string? reference, string shop)
     {
         var first = Payment();
         first.Command.Payment.Notes = new PaymentNotes { Reference = "order 7", Metadata = { ["shop"] = "" } };
         await ReplyToAsync(first);
         var (same, other) = (CopyOf(first), CopyOf(first));
-        other.Command.Payment.Notes = reference is null ? null : new PaymentNotes { Reference = reference, Metadata = { ["shop"] = shop } };
+        other.Command.Payment.Notes =
+            reference is null ? null : new PaymentNotes { Reference = reference, Metadata = { ["shop"] = shop } };
 
         Assert.Equal(PaymentOutcome.Accepted, (await ReplyToAsync(same)).Payment.Outcome);
         Assert.Equal(ErrorReasons.TransactionIdReused, (await ReplyToAsync(other)).Error.Reason);
@@ -199,7 +202,9 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
     {
         var (poison, sound) = (Payment("poison"), Payment("acct-1"));
         var poisonId = Guid.Parse(poison.Command.TransactionId);
-        _store.Searching = ids => ids.Any(id => id.TransactionId == poisonId) ? Task.FromException(new InvalidCastException("unreadable")) : Task.CompletedTask;
+        _store.Searching = ids => ids.Any(id => id.TransactionId == poisonId)
+            ? Task.FromException(new InvalidCastException("unreadable"))
+            : Task.CompletedTask;
         _processor.Accept([poison, sound]);
 
         Assert.Equal(ErrorReasons.ProcessingFailed, (await ReplyOfAsync(poison)).Error.Reason);
@@ -230,7 +235,9 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
         _processor.Accept([payment]);
         Assert.Equal(ErrorReasons.EventStoreUnavailable, (await RefusalOfAsync(payment)).Error.Reason);
         Assert.False(payment.IsSettled);
-        Assert.StartsWith("the database one of the event store has not answered", _processor.NotReadyReason, StringComparison.Ordinal);
+        Assert.StartsWith(
+            "the database one of the event store has not answered",
+            _processor.NotReadyReason, StringComparison.Ordinal);
 
         // Whatever its caller was told, it is executed before its deadline.
         back.SetResult();
@@ -257,12 +264,15 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
     [Fact]
     public async Task While_the_tables_refuse_everything_commands_wait_and_all_are_recorded_afterwards()
     {
-        _store.Fails = _ => new PostgresException("null value in column \"more\"", "ERROR", "ERROR", PostgresErrorCodes.NotNullViolation);
+        _store.Fails = _ => new PostgresException(
+            "null value in column \"more\"", "ERROR", "ERROR", PostgresErrorCodes.NotNullViolation);
         var payments = Enumerable.Range(0, 20).Select(n => Payment($"acct-{n}")).ToList();
         payments.ForEach(payment => payment.Command.DeadlineUnixUs = 0);
         _processor.Accept(payments);
         await _time.RunToEndAsync(Task.Delay(TimeSpan.FromMinutes(1), _time));
-        Assert.Equal("the database one of the event store refuses what is to be recorded: 23502: null value in column \"more\"", _processor.NotReadyReason);
+        Assert.Equal(
+            "the database one of the event store refuses what is to be recorded: 23502: null value in column \"more\"",
+            _processor.NotReadyReason);
         Assert.All(payments, payment => Assert.False(payment.IsSettled));
         var since = _time.GetTimestamp();
         _store.Fails = _ => null;
@@ -322,7 +332,8 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
         var (bad, sound) = (Payment("bad"), Payment("acct-1"));
         var id = Guid.Parse(bad.Command.TransactionId);
         _store.Searching = ids => ids.Any(wanted => wanted.TransactionId == id)
-            ? Task.FromException(new PostgresException("invalid page", "ERROR", "ERROR", PostgresErrorCodes.DataCorrupted))
+            ? Task.FromException(
+                new PostgresException("invalid page", "ERROR", "ERROR", PostgresErrorCodes.DataCorrupted))
             : Task.CompletedTask;
         _processor.Accept([bad, sound]);
 
@@ -339,7 +350,8 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
         var (first, later) = (Payment("acct-1"), Payment("acct-1"));
         var id = Guid.Parse(first.Command.TransactionId);
         _store.Searching = ids => ids.Any(wanted => wanted.TransactionId == id)
-            ? Task.FromException(new PostgresException("invalid page", "ERROR", "ERROR", PostgresErrorCodes.DataCorrupted))
+            ? Task.FromException(
+                new PostgresException("invalid page", "ERROR", "ERROR", PostgresErrorCodes.DataCorrupted))
             : Task.CompletedTask;
         _processor.Accept([first]);
         await ReplyToAsync(Payment("acct-2"));
@@ -360,7 +372,8 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
 
         Assert.Equal(ErrorReasons.PaymentNotFound, unknown.Error.Reason);
         Assert.Equal(PaymentOutcome.Accepted, (await ReplyToAsync(payment)).Payment.Outcome);
-        Assert.Equal(PaymentOutcome.Accepted, (await ReplyToAsync(QuestionAbout(payment))).PaymentStatus.Payment.Outcome);
+        Assert.Equal(
+            PaymentOutcome.Accepted, (await ReplyToAsync(QuestionAbout(payment))).PaymentStatus.Payment.Outcome);
         Assert.Single(_answers.Events);
     }
 
@@ -381,7 +394,9 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
         var status = await ReplyToAsync(QuestionAbout(late));
         var reply = await ReplyToAsync(again);
 
-        Assert.Equal(isQueued ? ErrorReasons.CommandExpired : ErrorReasons.PaymentNotFound, (status.PaymentStatus?.Error ?? status.Error).Reason);
+        Assert.Equal(
+            isQueued ? ErrorReasons.CommandExpired : ErrorReasons.PaymentNotFound,
+            (status.PaymentStatus?.Error ?? status.Error).Reason);
         Assert.Equal(isQueued ? ErrorReasons.TransactionIdReused : null, reply.Error?.Reason);
         Assert.Equal(isQueued ? 0 : 1, _store.Appended.Count);
     }
@@ -398,7 +413,8 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
         back.SetResult();
         await _time.RunToEndAsync(queued.Ended);
 
-        Assert.Equal(PaymentOutcome.Accepted, (await ReplyToAsync(QuestionAbout(queued))).PaymentStatus.Payment.Outcome);
+        Assert.Equal(
+            PaymentOutcome.Accepted, (await ReplyToAsync(QuestionAbout(queued))).PaymentStatus.Payment.Outcome);
     }
 
     /// <summary>Before the payment that has expired is refused, its receipt is looked for once more.</summary>
@@ -489,7 +505,10 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
         Assert.Equal(PaymentOutcome.Accepted, (await ReplyOfAsync(other)).Payment.Outcome);
         Assert.Equal(ErrorReasons.EventStoreUnavailable, (await RefusalOfAsync(payment)).Error.Reason);
         Assert.Equal(
-            string.Create(CultureInfo.InvariantCulture, $"no database that answers, or more than one, holds the shards {Shard.Of("visa/acct-42")}"), _processor.NotReadyReason);
+            string.Create(
+                CultureInfo.InvariantCulture,
+                $"no database that answers, or more than one, holds the shards {Shard.Of("visa/acct-42")}"),
+            _processor.NotReadyReason);
 
         _store.Shards[Shard.Of("visa/acct-42")] = 2;
         var copy = CopyOf(payment);
@@ -530,7 +549,8 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
         Assert.True(asked >= 3);
         Assert.False(third.IsSettled);
         Assert.Equal(
-            new[] { first, again, later }.Select(delivery => delivery.Command.TransactionId), _store.Appended.Select(e => e.Recorded.TransactionId));
+            new[] { first, again, later }.Select(delivery => delivery.Command.TransactionId),
+            _store.Appended.Select(e => e.Recorded.TransactionId));
     }
 
     [Fact]
@@ -565,15 +585,18 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
     {
         var wait = TimeSpan.FromMinutes(1);
         using var network = new SimulatedCardNetwork(
-            Options.Create(new JitterOptions { Enabled = true, PaymentMin = wait, PaymentMax = wait, Seed = 5 }), _time);
+            Options.Create(new JitterOptions { Enabled = true, PaymentMin = wait, PaymentMax = wait, Seed = 5 }),
+            _time);
         using var processor = NewProcessor(network);
         await processor.StartAsync(CancellationToken.None);
         var (begun, failures, isDamaged) = (_time.GetUtcNow(), 0, true);
-        _store.Fails = _ => isDamaged && ++failures > 0 ? new PostgresException("damaged", "ERROR", "ERROR", "XX001") : null;
+        _store.Fails = _ =>
+            isDamaged && ++failures > 0 ? new PostgresException("damaged", "ERROR", "ERROR", "XX001") : null;
         _store.Searching = _ =>
         {
             // Not one of the attempts of a try: what begins the next try. The network answers meanwhile.
-            if (!isDamaged || failures == 0 || failures % EventStoreRetry.AttemptsTogether != 0 || _time.GetUtcNow() < begun + (wait / 2))
+            if (!isDamaged || failures == 0 || failures % EventStoreRetry.AttemptsTogether != 0
+                || _time.GetUtcNow() < begun + (wait / 2))
             {
                 return Task.CompletedTask;
             }
@@ -593,22 +616,25 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
         await _time.RunToEndAsync(Task.WhenAll(older.Ended, newer.Ended));
 
         Assert.Equal(
-            new[] { older, newer }.Select(delivery => delivery.Command.TransactionId), _store.Appended.Select(e => e.Recorded.TransactionId));
+            new[] { older, newer }.Select(delivery => delivery.Command.TransactionId),
+            _store.Appended.Select(e => e.Recorded.TransactionId));
         await processor.StopAsync(CancellationToken.None);
     }
 
-    private SimulatedCardNetwork NewNetwork(bool jitter) => new(Options.Create(new JitterOptions { Enabled = jitter, Seed = 5 }), _time);
+    private SimulatedCardNetwork NewNetwork(bool jitter) =>
+        new(Options.Create(new JitterOptions { Enabled = jitter, Seed = 5 }), _time);
 
     private PaymentProcessor NewProcessor(SimulatedCardNetwork network)
     {
         var supervisor = Supervision.New();
         var options = Options.Create(new BackendOptions { DefaultCreditLimit = 100, StoreUnavailableMax = Patience });
         return new PaymentProcessor(
-            new ShardMap([_store], _time), network, new Replier(_answers, supervisor, NullLogger<Replier>.Instance), new EventStoreRetry(_time), options,
-            supervisor, _time, NullLoggerFactory.Instance);
+            new ShardMap([_store], _time), network, new Replier(_answers, supervisor, NullLogger<Replier>.Instance),
+            new EventStoreRetry(_time), options, supervisor, _time, NullLoggerFactory.Instance);
     }
 
-    private RecordingDelivery Payment(string account = "acct-42", long units = 10, PartitionAssignment? assignment = null)
+    private RecordingDelivery Payment(
+        string account = "acct-42", long units = 10, PartitionAssignment? assignment = null)
     {
         var command = Samples.PaymentCommand(account, units, ++_lastCorrelationId);
         command.TransactionId = command.Payment.TransactionId = Guid.NewGuid().ToString();
@@ -663,7 +689,8 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
 
         public Task<Reply> Of(ulong correlationId) => Waiting(correlationId).Task;
 
-        public Task PublishAsync(IReadOnlyList<Answer> answers, IReadOnlyList<Event> events, CancellationToken cancellationToken)
+        public Task PublishAsync(
+            IReadOnlyList<Answer> answers, IReadOnlyList<Event> events, CancellationToken cancellationToken)
         {
             foreach (var published in events)
             {
@@ -679,6 +706,8 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
         public Task SendAsync(Command command) => throw new NotSupportedException();
 
         private TaskCompletionSource<Reply> Waiting(ulong correlationId) =>
-            _replies.GetOrAdd(correlationId, _ => new TaskCompletionSource<Reply>(TaskCreationOptions.RunContinuationsAsynchronously));
+            _replies.GetOrAdd(
+                correlationId,
+                _ => new TaskCompletionSource<Reply>(TaskCreationOptions.RunContinuationsAsynchronously));
     }
 }

@@ -13,7 +13,8 @@ namespace Billing.UnitTests.Backends.Payments;
 /// <summary>Questions what has become of payments, among the commands in flight.</summary>
 public sealed class PaymentQuestionTests
 {
-    private static readonly PaymentNotes Order = new() { Reference = "order 7", Metadata = { ["shop"] = "Bern", ["aisle"] = "" } };
+    private static readonly PaymentNotes Order =
+        new() { Reference = "order 7", Metadata = { ["shop"] = "Bern", ["aisle"] = "" } };
 
     private readonly CommandsInFlight _inFlight = new();
 
@@ -23,15 +24,22 @@ public sealed class PaymentQuestionTests
     public void A_question_about_a_payment_in_flight_gets_the_answer_of_that_payment_and_of_no_other(bool withNotes)
     {
         var notes = withNotes ? Order : null;
-        var payment = Assert.Single(_inFlight.Enter([Deliver(1, notes: notes), Ask(2, notes: notes), Ask(3, units: 11, notes), Ask(4, notes: withNotes ? null : Order)], 0));
+        var payment = Assert.Single(_inFlight.Enter(
+            [
+                Deliver(1, notes: notes), Ask(2, notes: notes),
+                Ask(3, units: 11, notes), Ask(4, notes: withNotes ? null : Order),
+            ],
+            0));
         payment.Record(Accepted(10, notes));
 
-        var replies = _inFlight.Leave([payment], 0).Answered!.Prepend(payment).SelectMany(c => c.Answers(0)).Select(a => a.Reply!)
+        var replies = _inFlight.Leave([payment], 0).Answered!.Prepend(payment).SelectMany(c => c.Answers(0))
+            .Select(a => a.Reply!)
             .ToDictionary(reply => reply.CorrelationId);
 
         Assert.Equal(PaymentOutcome.Accepted, replies[1].Payment.Outcome);
         Assert.Equal(replies[1].Payment, replies[2].PaymentStatus.Payment.AsReplay());
-        Assert.All([replies[3], replies[4]], reply => Assert.Equal(ErrorReasons.TransactionIdReused, reply.Error.Reason));
+        Assert.All(
+            [replies[3], replies[4]], reply => Assert.Equal(ErrorReasons.TransactionIdReused, reply.Error.Reason));
     }
 
     [Fact]
@@ -67,7 +75,8 @@ public sealed class PaymentQuestionTests
         again.Record(Accepted(10));
 
         Assert.Equal([1UL], payment.Answers(0).Select(a => a.Reply!.CorrelationId));
-        Assert.NotNull(Assert.Single(Assert.Single(_inFlight.Leave([again], 200).Answered!).Answers(0)).Reply!.PaymentStatus.Payment);
+        Assert.NotNull(Assert.Single(
+            Assert.Single(_inFlight.Leave([again], 200).Answered!).Answers(0)).Reply!.PaymentStatus.Payment);
     }
 
     [Fact]
@@ -81,7 +90,8 @@ public sealed class PaymentQuestionTests
         Assert.False(payment.IsStatusQuery);
         var reply = Assert.Single(question.Answers(0)).Reply!;
         Assert.Null(reply.PaymentStatus);
-        Assert.Equal(((int)StatusCode.NotFound, ErrorReasons.PaymentNotFound), (reply.Error.StatusCode, reply.Error.Reason));
+        Assert.Equal(
+            ((int)StatusCode.NotFound, ErrorReasons.PaymentNotFound), (reply.Error.StatusCode, reply.Error.Reason));
     }
 
     [Fact]
@@ -95,7 +105,8 @@ public sealed class PaymentQuestionTests
         payment.Record(Accepted(10));
 
         Assert.Equal([1UL], first.Answers(0).Select(a => a.Reply!.CorrelationId));
-        Assert.NotNull(Assert.Single(Assert.Single(_inFlight.Leave([payment], 0).Answered!).Answers(0)).Reply!.PaymentStatus.Payment);
+        Assert.NotNull(Assert.Single(
+            Assert.Single(_inFlight.Leave([payment], 0).Answered!).Answers(0)).Reply!.PaymentStatus.Payment);
     }
 
     /// <summary>As while the proxy that asks does not know a partition that was added.</summary>
@@ -109,12 +120,14 @@ public sealed class PaymentQuestionTests
         Assert.Equal(ErrorReasons.NoAnswerInTime, Assert.Single(question.Answers(0)).Reply!.Error.Reason);
     }
 
-    /// <summary>Both come again to the next owner, which may be this process: the question must not be asked before.</summary>
+    /// <summary>Both come again to the next owner, which may be this process: the question must
+    /// not be asked before.</summary>
     [Fact]
     public void A_question_is_abandoned_together_with_its_payment()
     {
         var (former, present) = (Assignment(), Assignment());
-        var payment = Assert.Single(_inFlight.Enter([Deliver(1, assignment: former), Ask(2, units: 11, assignment: former)], 0));
+        var payment = Assert.Single(
+            _inFlight.Enter([Deliver(1, assignment: former), Ask(2, units: 11, assignment: former)], 0));
         former.End();
         payment.AbandonIfOver();
 

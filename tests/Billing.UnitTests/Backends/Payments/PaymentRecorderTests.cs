@@ -137,7 +137,8 @@ public sealed class PaymentRecorderTests
         var payment = Samples.PaymentCommand("acct-1");
         await RecordAsync(_inFlight.Enter([new RecordingDelivery(payment)], 0));
         var others = Samples.RefundCommand(payment, payment.Payment.Amount.ToDecimal());
-        var batch = _inFlight.Enter([new RecordingDelivery(Samples.RefundCommand(payment, payment.Payment.Amount.ToDecimal()))], 0);
+        var batch = _inFlight.Enter(
+            [new RecordingDelivery(Samples.RefundCommand(payment, payment.Payment.Amount.ToDecimal()))], 0);
         var raced = false;
         _store.Fails = events =>
         {
@@ -156,7 +157,8 @@ public sealed class PaymentRecorderTests
         Assert.Equal(2, _store.Appended.Count);
     }
 
-    /// <summary>A backend gets a partition back with a command that it still has, and that the owner between has recorded.</summary>
+    /// <summary>A backend gets a partition back with a command that it still has, and that the owner
+    /// between has recorded.</summary>
     [Fact]
     public async Task An_expired_command_that_another_owner_recorded_gets_that_answer_and_its_event_again()
     {
@@ -164,7 +166,8 @@ public sealed class PaymentRecorderTests
         command.DeadlineUnixUs = _time.Microseconds() + 1_000_000;
         var batch = _inFlight.Enter([new RecordingDelivery(command)], 0);
         var opened = Billing.Backends.Domain.Account.Opened(100);
-        _store.Add([NewEvent.Of("visa/acct-1", batch[0].Command.Decide(opened, null, _time.GetUtcNow()).Event!, opened)]);
+        _store.Add(
+            [NewEvent.Of("visa/acct-1", batch[0].Command.Decide(opened, null, _time.GetUtcNow()).Event!, opened)]);
         _time.Advance(TimeSpan.FromSeconds(2));
 
         await RecordAsync(batch);
@@ -208,7 +211,9 @@ public sealed class PaymentRecorderTests
     public async Task One_id_for_two_accounts_is_recorded_for_each()
     {
         var other = Samples.PaymentCommand("acct-2", correlationId: 2);
-        var batch = _inFlight.Enter([new RecordingDelivery(Samples.PaymentCommand("acct-1", correlationId: 1)), new RecordingDelivery(other)], 0);
+        var batch = _inFlight.Enter(
+            [new RecordingDelivery(Samples.PaymentCommand("acct-1", correlationId: 1)), new RecordingDelivery(other)],
+            0);
 
         await RecordAsync(batch);
 
@@ -248,15 +253,18 @@ public sealed class PaymentRecorderTests
         Assert.Equal(1, batch[0].Event()?.Version);
     }
 
-    /// <summary>The present owner may have accepted the command before its deadline, or after what the former one does not know.</summary>
+    /// <summary>The present owner may have accepted the command before its deadline, or after what the former
+    /// one does not know.</summary>
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
     public async Task A_former_owner_of_a_partition_refuses_nothing(bool isExpired)
     {
-        var command = isExpired ? Samples.PaymentCommand("acct-1") : Samples.RefundCommand(Samples.PaymentCommand("acct-1"), 1);
+        var command =
+            isExpired ? Samples.PaymentCommand("acct-1") : Samples.RefundCommand(Samples.PaymentCommand("acct-1"), 1);
         command.DeadlineUnixUs = _time.Microseconds() + 1_000_000;
-        var batch = _inFlight.Enter([new RecordingDelivery(command, new PartitionAssignment(new SourcePartition("acct-1", 0)))], 0);
+        var batch = _inFlight.Enter(
+            [new RecordingDelivery(command, new PartitionAssignment(new SourcePartition("acct-1", 0)))], 0);
         await _ownership.TakeOverAsync(batch, isAgain: false, CancellationToken.None);
         _store.Epochs[batch[0].Assignment.Partition]++;
         _time.Advance(TimeSpan.FromSeconds(isExpired ? 2 : 0));
@@ -270,7 +278,8 @@ public sealed class PaymentRecorderTests
     [Theory]
     [InlineData("acct-1")]
     [InlineData("acct-1", "acct-bad")]
-    public async Task An_event_committed_long_after_its_connection_broke_is_found_although_its_command_expired(params string[] accounts)
+    public async Task An_event_committed_long_after_its_connection_broke_is_found_although_its_command_expired(
+        params string[] accounts)
     {
         var batch = Enter(accounts);
         IReadOnlyList<NewEvent> late = [];
@@ -306,18 +315,21 @@ public sealed class PaymentRecorderTests
 
         await RecordAsync(batch);
 
-        Assert.Equal(ErrorReasons.TransactionIdReused, Assert.IsType<CommandResult.Closed>(batch[0].Result).Error.Reason);
+        Assert.Equal(
+            ErrorReasons.TransactionIdReused, Assert.IsType<CommandResult.Closed>(batch[0].Result).Error.Reason);
     }
 
     [Theory]
     [InlineData(PostgresErrorCodes.DataCorrupted)]
     [InlineData(PostgresErrorCodes.IoError)]
     [InlineData(StoredFunction.StreamMoved)]
-    public async Task Commands_that_cannot_be_recorded_for_one_account_are_left_in_order_and_others_recorded(string sqlState)
+    public async Task Commands_that_cannot_be_recorded_for_one_account_are_left_in_order_and_others_recorded(
+        string sqlState)
     {
         var batch = Enter("acct-1", "acct-bad", "acct-2", "acct-3", "acct-bad", "acct-4", "acct-5");
         var attempts = 0;
-        _store.Fails = events => ++attempts > 0 && events.Any(e => e.Recorded.StreamId.EndsWith("bad", StringComparison.Ordinal))
+        _store.Fails = events => ++attempts > 0
+            && events.Any(e => e.Recorded.StreamId.EndsWith("bad", StringComparison.Ordinal))
             ? new PostgresException("bad", "ERROR", "ERROR", sqlState)
             : null;
 
@@ -333,7 +345,9 @@ public sealed class PaymentRecorderTests
     public async Task An_event_of_a_newer_type_keeps_only_the_commands_of_its_account_from_being_recorded()
     {
         var batch = Enter("acct-1", "acct-newer");
-        _store.Loading = ids => ids.Any(id => id.EndsWith("newer", StringComparison.Ordinal)) ? new UnknownEventTypeException("refunded_v1") : null;
+        _store.Loading = ids => ids.Any(id => id.EndsWith("newer", StringComparison.Ordinal))
+            ? new UnknownEventTypeException("refunded_v1")
+            : null;
 
         await RecordAsync(batch);
 
@@ -349,7 +363,8 @@ public sealed class PaymentRecorderTests
         _store.FailsAfter = () =>
         {
             _time.Advance(TimeSpan.FromSeconds(1));
-            _store.Searching = _ => Task.FromException(new PostgresException("bad", "ERROR", "ERROR", PostgresErrorCodes.DataCorrupted));
+            _store.Searching = _ =>
+                Task.FromException(new PostgresException("bad", "ERROR", "ERROR", PostgresErrorCodes.DataCorrupted));
             return new NpgsqlException("broken", new IOException());
         };
 
@@ -359,8 +374,8 @@ public sealed class PaymentRecorderTests
         Assert.All(batch, command => Assert.False(command.IsDone));
     }
 
-    /// <summary>A shard was elsewhere, where an account changed, and came back to a database whose backend had read the account before and owned its
-    /// partition all the time.</summary>
+    /// <summary>A shard was elsewhere, where an account changed, and came back to a database whose backend had read the
+    /// account before and owned its partition all the time.</summary>
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
@@ -372,8 +387,16 @@ public sealed class PaymentRecorderTests
         await RecordAsync(first);
         _inFlight.Leave(first, 0);
         var last = _store.Appended[^1];
-        var refund = new CommandsInFlight().Enter([new RecordingDelivery(Samples.RefundCommand(payment, isEmpty ? 10 : 4))], 0)[0];
-        _store.Add([NewEvent.Of("visa/acct-1", refund.Command.Decide(last.After, Billing.Backends.Domain.PaymentState.Of(last.Fact), _time.GetUtcNow()).Event!, last.After)]);
+        var refund = new CommandsInFlight().Enter(
+            [new RecordingDelivery(Samples.RefundCommand(payment, isEmpty ? 10 : 4))], 0)[0];
+        _store.Add(
+            [
+                NewEvent.Of(
+                    "visa/acct-1",
+                    refund.Command.Decide(
+                        last.After, Billing.Backends.Domain.PaymentState.Of(last.Fact), _time.GetUtcNow()).Event!,
+                    last.After),
+            ]);
 
         var close = Samples.PaymentCommand("acct-1");
         close.TransactionId = Guid.NewGuid().ToString();
@@ -387,15 +410,19 @@ public sealed class PaymentRecorderTests
         var batch = _inFlight.Enter([new RecordingDelivery(close, partition)], 0);
         await RecordAsync(batch);
 
-        Assert.Equal(isEmpty ? null : "The account cannot be closed: it owes 6 USD, and 0 USD is on hold.", (batch[0].Result as CommandResult.Refused)?.Error.Message);
+        Assert.Equal(
+            isEmpty ? null : "The account cannot be closed: it owes 6 USD, and 0 USD is on hold.",
+            (batch[0].Result as CommandResult.Refused)?.Error.Message);
         Assert.Equal(isEmpty ? 3 : 2, _store.Appended.Count);
     }
 
-    /// <summary>A backend was frozen while a shard was elsewhere, where its command may have been refused, and came back under a later number.</summary>
+    /// <summary>A backend was frozen while a shard was elsewhere, where its command may have been refused, and came
+    /// back under a later number.</summary>
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task Nothing_is_recorded_or_refused_of_a_shard_that_was_elsewhere_since_its_commands_were_looked_up(bool isExpired)
+    public async Task Nothing_is_recorded_or_refused_of_a_shard_that_was_elsewhere_since_its_commands_were_looked_up(
+        bool isExpired)
     {
         var batch = Enter("acct-1");
         batch[0].Holder = (0, 1);
@@ -418,19 +445,22 @@ public sealed class PaymentRecorderTests
     {
         var payment = Samples.PaymentCommand("acct-1");
         await RecordAsync(_inFlight.Enter([new RecordingDelivery(payment)], 0));
-        return _inFlight.Enter([new RecordingDelivery(Samples.RefundCommand(payment, payment.Payment.Amount.ToDecimal()))], 0);
+        return _inFlight.Enter(
+            [new RecordingDelivery(Samples.RefundCommand(payment, payment.Payment.Amount.ToDecimal()))], 0);
     }
 
     // Stores what another owner of the account has made of a command that follows up its last payment.
     private void AddAsOther(PendingCommand command)
     {
         var last = _store.Appended[^1];
-        var fact = command.Command.Decide(last.After, Billing.Backends.Domain.PaymentState.Of(last.Fact), _time.GetUtcNow()).Event!;
+        var fact = command.Command.Decide(
+            last.After, Billing.Backends.Domain.PaymentState.Of(last.Fact), _time.GetUtcNow()).Event!;
         _store.Add([NewEvent.Of("visa/acct-1", fact, last.After)]);
     }
 
     private PaymentRecorder NewRecorder() => new(
-        _store, _ownership, new EventStoreRetry(_time), Options.Create(new BackendOptions()), _time, NullLogger<PaymentRecorder>.Instance);
+        _store, _ownership, new EventStoreRetry(_time), Options.Create(new BackendOptions()),
+        _time, NullLogger<PaymentRecorder>.Instance);
 
     private Task RecordAsync(List<PendingCommand> batch) =>
         _time.RunToEndAsync(_recorder.RecordAsync(batch, CancellationToken.None));

@@ -18,7 +18,8 @@ public sealed class EventChainTests
             By = new Sender("Zoë \"1\" \U0001F4B3", "web"),
         };
 
-    // Computed by the program in docs/tamper-evidence.md. Another hash would have every event that is stored found altered.
+    // Computed by the program in docs/tamper-evidence.md. Another hash would have every event that is
+    // stored found altered.
     [Theory]
     [InlineData(null, 1, "VxKsoT85e6Hz38sc1DqQ4pX2xraHwipfnXqppwm7H44=")]
     [InlineData("fydLNKeKCuIYRQhB/fydLNKeKCuIYRQhB/fydLNKeKA=", 2, "z3NypBb/DoW4ow35LSudIj3KZUmEJMek2Q7wf4LrDkk=")]
@@ -31,25 +32,29 @@ public sealed class EventChainTests
     }
 
     [Fact]
-    public void The_auditor_computes_the_hashes_of_all_events_as_the_backends_do() => Gen.OneOf(EventTypesTests.Events, IndependentFoldTests.Histories.Select(history => history[^1])).Holds(fact =>
-    {
-        var body = EventChain.Append("before", "visa/acct-42", 7, fact);
-        // As a database keeps it: with the members in another order.
-        using var stored = JsonDocument.Parse(body.Json);
-        var content = JsonSerializer.SerializeToElement(
-            stored.RootElement.EnumerateObject().OrderBy(member => member.Name.Length).ToDictionary(member => member.Name, member => member.Value));
+    public void The_auditor_computes_the_hashes_of_all_events_as_the_backends_do() =>
+        Gen.OneOf(EventTypesTests.Events, IndependentFoldTests.Histories.Select(history => history[^1])).Holds(fact =>
+        {
+            var body = EventChain.Append("before", "visa/acct-42", 7, fact);
+            // As a database keeps it: with the members in another order.
+            using var stored = JsonDocument.Parse(body.Json);
+            var content = JsonSerializer.SerializeToElement(
+                stored.RootElement.EnumerateObject().OrderBy(member => member.Name.Length)
+                    .ToDictionary(member => member.Name, member => member.Value));
 
-        Assert.Equal(body.Hash, StoredHash.Of("before", "visa/acct-42", 7, body.Type, content));
-        Assert.Equal(body.Hash, StoredHash.StatedBy(content));
-    });
+            Assert.Equal(body.Hash, StoredHash.Of("before", "visa/acct-42", 7, body.Type, content));
+            Assert.Equal(body.Hash, StoredHash.StatedBy(content));
+        });
 
     [Fact]
     public void All_that_an_event_says_and_where_it_stands_is_in_its_hash()
     {
         AccountEvent[] facts =
         [
-            Fact, Fact with { Amount = 10.51m }, Fact with { Currency = "EUR" }, Fact with { Balance = 10.51m }, Fact with { OnHold = 0.01m },
-            Fact with { By = null }, Fact with { By = new Sender("Zoë") }, Fact with { TraceId = "web" }, Fact with { DecidedAt = Fact.DecidedAt.AddTicks(1) },
+            Fact, Fact with { Amount = 10.51m }, Fact with { Currency = "EUR" },
+            Fact with { Balance = 10.51m }, Fact with { OnHold = 0.01m },
+            Fact with { By = null }, Fact with { By = new Sender("Zoë") }, Fact with { TraceId = "web" },
+            Fact with { DecidedAt = Fact.DecidedAt.AddTicks(1) },
             new AuthorisationDeclined(
                 Fact.TransactionId, Fact.Amount, "USD", V1.DeclineReason.CreditLimitExceeded, Fact.DecidedAt)
             {
@@ -64,7 +69,8 @@ public sealed class EventChainTests
         var hashes = facts.Select(fact => EventChain.Append(null, "visa/acct-42", 1, fact).Hash)
             .Append(EventChain.Append(null, "visa/acct-42", 11, Fact).Hash)
             .Append(EventChain.Append(null, "visa/acct-4", 21, Fact).Hash)
-            .Append(EventChain.Append("fydLNKeKCuIYRQhB/fydLNKeKCuIYRQhB/fydLNKeKA=", "visa/acct-42", 1, Fact).Hash).ToList();
+            .Append(EventChain.Append("fydLNKeKCuIYRQhB/fydLNKeKCuIYRQhB/fydLNKeKA=", "visa/acct-42", 1, Fact).Hash)
+            .ToList();
 
         Assert.Equal(hashes.Count, hashes.Distinct().Count());
     }

@@ -31,7 +31,8 @@ public sealed class WriteKindsTests
 
     [Fact]
     public void Every_event_of_the_domain_has_a_kind() => Assert.Equal(
-        typeof(AccountEvent).Assembly.GetTypes().Where(type => type.IsSubclassOf(typeof(AccountEvent)) && !type.IsAbstract).OrderBy(type => type.Name),
+        typeof(AccountEvent).Assembly.GetTypes()
+            .Where(type => type.IsSubclassOf(typeof(AccountEvent)) && !type.IsAbstract).OrderBy(type => type.Name),
         WriteKinds.Events.Select(kind => kind.Shape).OrderBy(type => type.Name));
 
     /// <summary>Messages that contain one member of a oneof each, empty.</summary>

@@ -22,5 +22,6 @@ public sealed class CompareRpcCommandTests
     public void Valid_values_are_accepted(string arguments) => Assert.Empty(Parse(arguments).Errors);
 
     private static ParseResult Parse(string arguments) =>
-        CompareRpcCommand.Create(AnsiConsole.Console).Parse(arguments.Split(' ', StringSplitOptions.RemoveEmptyEntries));
+        CompareRpcCommand.Create(AnsiConsole.Console)
+            .Parse(arguments.Split(' ', StringSplitOptions.RemoveEmptyEntries));
 }

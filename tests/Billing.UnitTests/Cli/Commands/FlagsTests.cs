@@ -10,7 +10,8 @@ public sealed class FlagsTests
 {
     [Theory]
     [InlineData("run")]
-    [InlineData("run --clients 1 --proxies 1 --payment-backends 1 --balance-backends 1 --requests 1 --balances 0 --warm-up 0")]
+    [InlineData(
+        "run --clients 1 --proxies 1 --payment-backends 1 --balance-backends 1 --requests 1 --balances 0 --warm-up 0")]
     [InlineData("run --brokers 3 --partitions 7 --jitter on --kafka embedded --postgres auto --report out.json")]
     [InlineData("run --kafka a:9092,b:9093")]
     [InlineData("run --transport kafka --kafka embedded")]
@@ -79,7 +80,8 @@ public sealed class FlagsTests
     [InlineData("--kafka")]
     [InlineData("--jitter")]
     public void A_missing_value_is_an_error_that_names_the_option(string option) =>
-        Assert.Contains(Root().Parse(["run", option]).Errors, e => e.Message.Contains(option, StringComparison.Ordinal));
+        Assert.Contains(
+            Root().Parse(["run", option]).Errors, e => e.Message.Contains(option, StringComparison.Ordinal));
 
     [Theory]
     [InlineData("run --colour red", "--colour")]
@@ -95,14 +97,16 @@ public sealed class FlagsTests
     [InlineData("run --postgres-replicas 2 --postgres Host=h", "--postgres-replicas")]
     [InlineData("chaos --postgres-replicas 2 --power-loss", "--power-loss")]
     [InlineData("run --transport direct --protocol soap", "soap")]
-    public void An_option_or_command_that_is_unknown_or_out_of_place_is_an_error_that_names_it(string line, string named) =>
+    public void An_option_or_command_that_is_unknown_or_out_of_place_is_an_error_that_names_it(
+        string line, string named) =>
         Assert.Contains(Parse(line).Errors, e => e.Message.Contains(named, StringComparison.Ordinal));
 
     [Theory]
     [InlineData("sweep static --connections 0", "--connections must be between")]
     [InlineData("sweep static --protocols unary,soap", "--protocols: 'soap' is not one of")]
     [InlineData("sweep dynamic --targets nowhere", "--targets: 'nowhere' is not an address")]
-    [InlineData("sweep static --targets http://127.0.0.1:1 --jitter on", "--jitter applies to a stack that the command starts")]
+    [InlineData(
+        "sweep static --targets http://127.0.0.1:1 --jitter on", "--jitter applies to a stack that the command starts")]
     [InlineData("compare paper --requests 5000,0", "--requests: '0' is not a whole number between")]
     [InlineData("compare eda --rounds 0", "--rounds must be between")]
     [InlineData("compare rpc --runs 1", "--runs must be between")]
@@ -111,9 +115,12 @@ public sealed class FlagsTests
 
     [Theory]
     [InlineData("verify --postgres nonsense", "--postgres: 'nonsense' is not a connection string")]
-    [InlineData("audit --who visa/a --postgres one:Host=h --postgres two:Colour=red", "--postgres: 'two:Colour=red' is not a connection string")]
+    [InlineData(
+        "audit --who visa/a --postgres one:Host=h --postgres two:Colour=red",
+        "--postgres: 'two:Colour=red' is not a connection string")]
     [InlineData("replay --since yesterday", "--since must be a time such as")]
-    public void A_bad_value_for_a_command_that_reads_the_event_store_is_an_error_that_names_the_option(string line, string named) =>
+    public void A_bad_value_for_a_command_that_reads_the_event_store_is_an_error_that_names_the_option(
+        string line, string named) =>
         Assert.Contains(Parse(line).Errors, e => e.Message.Contains(named, StringComparison.Ordinal));
 
     [Fact]
@@ -124,7 +131,8 @@ public sealed class FlagsTests
     {
         var (stack, command) = StackCommand();
         var parsed = command.Parse(
-            "--proxies 1 --payment-backends 2 --balance-backends 4 --brokers 3 --partitions 7 --jitter on --kafka a:1 --postgres Host=h");
+            "--proxies 1 --payment-backends 2 --balance-backends 4 --brokers 3 --partitions 7 --jitter on --kafka a:1 "
+            + "--postgres Host=h");
         Assert.Empty(parsed.Errors);
         Assert.Equal(
             new StackOptions

@@ -18,7 +18,9 @@ public sealed class LoadCommandTests
     [InlineData("ramp --from 100 --to 500 --during 20s")]
     [InlineData("soak --rate 50 --during 24h")]
     [InlineData("soak --max-error-percent 0.5 --max-p50-ms 20 --max-p99-ms 250.5 --min-rps 100")]
-    [InlineData("payments --rate 1 --proxies 2 --payment-backends 1 --balance-backends 1 --brokers 3 --jitter on --kafka embedded --postgres auto")]
+    [InlineData(
+        "payments --rate 1 --proxies 2 --payment-backends 1 --balance-backends 1 --brokers 3 --jitter on --kafka "
+        + "embedded --postgres auto")]
     [InlineData("payments --rate 1 --targets http://localhost:5000,https://other:5001")]
     public void A_valid_command_line_is_accepted(string line) => Assert.Empty(Parse(line).Errors);
 

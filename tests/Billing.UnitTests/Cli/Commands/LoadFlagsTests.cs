@@ -12,13 +12,17 @@ public sealed class LoadFlagsTests
     [Fact]
     public void Every_option_is_read()
     {
-        var plan = Plan("--warm-up 1m --accounts 7 --out out --max-error-percent 0.5 --min-rps 90 --proxies 2 --kafka embedded --payment-backends 4");
+        var plan = Plan(
+            "--warm-up 1m --accounts 7 --out out --max-error-percent 0.5 --min-rps 90 --proxies 2 --kafka embedded "
+            + "--payment-backends 4");
 
         Assert.Equal(TimeSpan.FromMinutes(1), plan.WarmUp);
         Assert.Equal(7, plan.Accounts);
         Assert.Equal("out", plan.Subject.Out);
         Assert.Equal([new Threshold("--max-error-percent", 0.5), new Threshold("--min-rps", 90)], plan.Thresholds);
-        Assert.Equal((2, 4, "embedded"), (plan.Subject.Stack.Proxies, plan.Subject.Stack.PaymentBackends, plan.Subject.Stack.Kafka));
+        Assert.Equal(
+            (2, 4, "embedded"),
+            (plan.Subject.Stack.Proxies, plan.Subject.Stack.PaymentBackends, plan.Subject.Stack.Kafka));
         Assert.Empty(plan.Subject.Targets);
     }
 

@@ -12,9 +12,13 @@ public sealed class TraceCommandTests
     [InlineData("--rate many", "--rate must be between 1 and 100000; it is many.")]
     [InlineData("--rate 0.5", "--rate must be between 1 and 100000; it is 0.5.")]
     [InlineData("--requests -1", "--requests must be between 0 and 10000000; it is -1.")]
-    [InlineData("--targets localhost:5000", "--targets: 'localhost:5000' is not an address of the form http://host:port.")]
-    [InlineData("--targets http://a:1,ftp://b:2", "--targets: 'ftp://b:2' is not an address of the form http://host:port.")]
-    [InlineData("--targets http://a:1 --jitter on", "--jitter applies to a stack that the command starts; with --targets it starts none.")]
+    [InlineData(
+        "--targets localhost:5000", "--targets: 'localhost:5000' is not an address of the form http://host:port.")]
+    [InlineData(
+        "--targets http://a:1,ftp://b:2", "--targets: 'ftp://b:2' is not an address of the form http://host:port.")]
+    [InlineData(
+        "--targets http://a:1 --jitter on",
+        "--jitter applies to a stack that the command starts; with --targets it starts none.")]
     public void An_invalid_value_is_rejected_by_its_option(string arguments, string error) =>
         Assert.Equal(error, Assert.Single(Parse(arguments).Errors).Message);
 

@@ -30,5 +30,6 @@ public sealed class TestReportTests : IDisposable
     }
 
     [Fact]
-    public void A_program_that_ends_badly_without_a_report_is_a_failure() => Assert.Equal(1, TestReport.Read(_file, 0).Failed);
+    public void A_program_that_ends_badly_without_a_report_is_a_failure() =>
+        Assert.Equal(1, TestReport.Read(_file, 0).Failed);
 }

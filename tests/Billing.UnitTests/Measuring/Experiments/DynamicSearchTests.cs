@@ -9,7 +9,8 @@ public sealed class DynamicSearchTests
     [InlineData(2, new[] { 1, 2 })]
     [InlineData(8, new[] { 1, 2, 4, 8 })]
     [InlineData(10, new[] { 1, 2, 4, 8, 10 })]
-    public void Loads_are_doubled_up_to_the_maximum(int max, int[] loads) => Assert.Equal(loads, DynamicSearch.Doublings(max));
+    public void Loads_are_doubled_up_to_the_maximum(int max, int[] loads) =>
+        Assert.Equal(loads, DynamicSearch.Doublings(max));
 
     [Fact]
     public async Task A_row_ends_after_two_doublings_without_more_throughput()
@@ -44,7 +45,8 @@ public sealed class DynamicSearchTests
         Assert.Equal(new SweepPoint(3, 4), points[^1]);
     }
 
-    private static async Task<List<SweepPoint>> SearchAsync(int connections, int inFlight, Func<SweepPoint, double> throughput)
+    private static async Task<List<SweepPoint>> SearchAsync(
+        int connections, int inFlight, Func<SweepPoint, double> throughput)
     {
         var points = new List<SweepPoint>();
         await DynamicSearch.RunAsync(connections, inFlight, point =>

@@ -30,7 +30,11 @@ internal static class Example
                 CaseHeading = "Load",
                 Columns = [Figure.PerSecond, Figure.P99Ms],
                 Compared = Figure.PerSecond,
-                Rows = [Row("without", Enumerable.Repeat(1000.0, rounds)), Row("with", Enumerable.Range(0, rounds).Select(n => 800.0 + (100 * n)))],
+                Rows =
+                [
+                    Row("without", Enumerable.Repeat(1000.0, rounds)),
+                    Row("with", Enumerable.Range(0, rounds).Select(n => 800.0 + (100 * n))),
+                ],
             },
         ],
         Audits = audits,
@@ -41,8 +45,11 @@ internal static class Example
     private static ResultRow Row(string side, IEnumerable<double> perSecond) => new(
         "200 in flight", side,
         [.. perSecond.Select(value => new Measured(
-            new Dictionary<string, double> { [Figure.PerSecond.Id] = value, [Figure.P99Ms.Id] = 12.34 }, new Dictionary<string, long>()))])
+            new Dictionary<string, double> { [Figure.PerSecond.Id] = value, [Figure.P99Ms.Id] = 12.34 },
+            new Dictionary<string, long>()))])
     {
-        Published = side == "with" ? new Dictionary<string, double> { [Figure.P99Ms.Id] = 474 } : new Dictionary<string, double>(),
+        Published = side == "with"
+            ? new Dictionary<string, double> { [Figure.P99Ms.Id] = 474 }
+            : new Dictionary<string, double>(),
     };
 }

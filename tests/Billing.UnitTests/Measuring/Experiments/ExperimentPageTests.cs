@@ -13,7 +13,10 @@ namespace Billing.UnitTests.Measuring.Experiments;
 /// <summary>What the page of an experiment states beside its figures.</summary>
 public sealed class ExperimentPageTests : IDisposable
 {
-    private static readonly Source[] All = [Sources.Prototype, Sources.Thesis, Sources.EventDriven, Sources.Rpcx, Sources.IceLab];
+    private static readonly Source[] All =
+    [
+        Sources.Prototype, Sources.Thesis, Sources.EventDriven, Sources.Rpcx, Sources.IceLab,
+    ];
 
     private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("billing-pages-");
 
@@ -24,21 +27,29 @@ public sealed class ExperimentPageTests : IDisposable
     {
         var table = TableOf(Example.Result([]));
 
-        Assert.Equal(["Load", "Side", "n", "Answers, ratio to the first side", "Answers", "p99", "published"], table.Columns.Select(c => c.Name));
-        Assert.Equal(["200 in flight", "with", "5", "1.00 (0.80–1.20; no difference seen)", "1,000 (800–1,200)", "12.3", "474"], table.Rows[1].Cells.Select(c => c.Text));
+        Assert.Equal(
+            ["Load", "Side", "n", "Answers, ratio to the first side", "Answers", "p99", "published"],
+            table.Columns.Select(c => c.Name));
+        Assert.Equal(
+            ["200 in flight", "with", "5", "1.00 (0.80–1.20; no difference seen)", "1,000 (800–1,200)", "12.3", "474"],
+            table.Rows[1].Cells.Select(c => c.Text));
         Assert.True(table.Columns[6].IsPaper);
     }
 
     [Fact]
     public void Fewer_than_five_pairs_give_no_verdict() => Assert.EndsWith(
-        "no verdict: 4 pairs, five are needed)", TableOf(Example.Result([], rounds: 4)).Rows[1].Cells[3].Text, StringComparison.Ordinal);
+        "no verdict: 4 pairs, five are needed)",
+        TableOf(Example.Result([], rounds: 4)).Rows[1].Cells[3].Text, StringComparison.Ordinal);
 
     [Fact]
     public void A_difference_is_a_verdict_if_all_pairs_agree()
     {
         var result = Example.Result([]);
         var section = result.Sections[0];
-        var pairs = Pairs.Of(section.Rows[0], section.Rows[1] with { Rounds = [.. section.Rows[1].Rounds.Select(_ => section.Rows[1].Rounds[0])] }, Figure.PerSecond);
+        var pairs = Pairs.Of(
+            section.Rows[0],
+            section.Rows[1] with { Rounds = [.. section.Rows[1].Rounds.Select(_ => section.Rows[1].Rounds[0])] },
+            Figure.PerSecond);
 
         Assert.Equal("0.80 (0.80–0.80)", pairs.Text);
     }
@@ -48,8 +59,12 @@ public sealed class ExperimentPageTests : IDisposable
     {
         var result = Example.Result([]);
         var row = result.Sections[0].Rows[0];
-        var failed = row with { Rounds = [row.Rounds[0] with { Errors = new Dictionary<string, long> { ["Unavailable."] = 3 } }] };
-        var page = HtmlPage.Of(ExperimentRunner.FormatOf("compare-scale").Page(result with { Sections = [result.Sections[0] with { Rows = [failed] }] }));
+        var failed = row with
+        {
+            Rounds = [row.Rounds[0] with { Errors = new Dictionary<string, long> { ["Unavailable."] = 3 } }],
+        };
+        var page = HtmlPage.Of(ExperimentRunner.FormatOf("compare-scale")
+            .Page(result with { Sections = [result.Sections[0] with { Rows = [failed] }] }));
 
         Assert.Contains("200 in flight, without: failed 3 x Unavailable.", page, StringComparison.Ordinal);
         Assert.Contains(FailedRequests.Sentence(3), page, StringComparison.Ordinal);
@@ -58,8 +73,10 @@ public sealed class ExperimentPageTests : IDisposable
     [Fact]
     public void A_page_names_the_paper_and_so_does_the_JSON()
     {
-        Assert.Contains(Sources.Thesis.Citation, HtmlPage.Of(ExperimentPage.Of(Example.Result([]))), StringComparison.Ordinal);
-        using var json = JsonDocument.Parse(JsonSerializer.SerializeToUtf8Bytes(Example.Result([]), ExperimentJson.Default.ExperimentResult));
+        Assert.Contains(
+            Sources.Thesis.Citation, HtmlPage.Of(ExperimentPage.Of(Example.Result([]))), StringComparison.Ordinal);
+        using var json = JsonDocument.Parse(
+            JsonSerializer.SerializeToUtf8Bytes(Example.Result([]), ExperimentJson.Default.ExperimentResult));
         Assert.Equal(Sources.Thesis.Title, json.RootElement.GetProperty("source").GetProperty("title").GetString());
         Assert.Equal(1, json.RootElement.GetProperty("version").GetInt32());
     }
@@ -79,14 +96,22 @@ public sealed class ExperimentPageTests : IDisposable
         Experiment[] plans =
         [
             PaperExperiment.Plan([5_000], 5, 1000, AnsiConsole.Console),
-            ScaleExperiment.Plan(new ScaleExperiment.Options([1, 8], [1, 12], [1, 2], 5, TimeSpan.FromSeconds(5), 4000, IsAsInThesis: false), AnsiConsole.Console),
-            EdaExperiment.Plan(new EdaExperiment.Options("grpc", [100], HasStudyRates: false, 5, 500, TimeSpan.FromSeconds(5), 15_000, 3), AnsiConsole.Console),
+            ScaleExperiment.Plan(
+                new ScaleExperiment.Options(
+                    [1, 8], [1, 12], [1, 2], 5, TimeSpan.FromSeconds(5), 4000, IsAsInThesis: false),
+                AnsiConsole.Console),
+            EdaExperiment.Plan(
+                new EdaExperiment.Options(
+                    "grpc", [100], HasStudyRates: false, 5, 500, TimeSpan.FromSeconds(5), 15_000, 3),
+                AnsiConsole.Console),
             RpcExperiment.Plan(RpcExperiment.Grid.Default),
         ];
 
-        Assert.Equal([Sources.Prototype, Sources.Thesis, Sources.EventDriven, Sources.Rpcx], plans.Select(p => p.Paper));
+        Assert.Equal(
+            [Sources.Prototype, Sources.Thesis, Sources.EventDriven, Sources.Rpcx], plans.Select(p => p.Paper));
         Assert.All(plans, plan => Assert.NotEmpty(plan.Facts));
-        Assert.All(plans, plan => Assert.All(plan.Parts.SelectMany(p => p.Cases), c => Assert.Contains(plan.Sections, s => s.Title == c.Section)));
+        Assert.All(plans, plan => Assert.All(
+            plan.Parts.SelectMany(p => p.Cases), c => Assert.Contains(plan.Sections, s => s.Title == c.Section)));
     }
 
     [Fact]
@@ -94,7 +119,9 @@ public sealed class ExperimentPageTests : IDisposable
     {
         var plan = PaperExperiment.Plan([25_000], 5, 1000, AnsiConsole.Console);
 
-        Assert.All(plan.Parts.SelectMany(p => p.Cases).Take(3), c => Assert.Equal(7.89, c.Published["3 backends"][Figure.LongestS.Id]));
+        Assert.All(
+            plan.Parts.SelectMany(p => p.Cases).Take(3),
+            c => Assert.Equal(7.89, c.Published["3 backends"][Figure.LongestS.Id]));
     }
 
     [Fact]
@@ -104,8 +131,10 @@ public sealed class ExperimentPageTests : IDisposable
         var result = Example.Result([]);
         File.WriteAllBytes(file, JsonSerializer.SerializeToUtf8Bytes(result, ExperimentJson.Default.ExperimentResult));
 
-        Assert.Equal(HtmlPage.Of(ExperimentRunner.FormatOf(result.Kind).Page(result)), HtmlPage.Of(ResultFiles.Read(file)));
+        Assert.Equal(
+            HtmlPage.Of(ExperimentRunner.FormatOf(result.Kind).Page(result)), HtmlPage.Of(ResultFiles.Read(file)));
     }
 
-    private static Table TableOf(ExperimentResult result) => ExperimentPage.Of(result).Sections[0].Blocks.OfType<Table>().Single();
+    private static Table TableOf(ExperimentResult result) =>
+        ExperimentPage.Of(result).Sections[0].Blocks.OfType<Table>().Single();
 }

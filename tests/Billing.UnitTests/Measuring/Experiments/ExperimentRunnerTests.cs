@@ -30,7 +30,8 @@ public sealed class ExperimentRunnerTests : IDisposable
     {
         var result = await RunAsync(PartOf(["a", "b"], ["x", "y"], rounds: 2));
 
-        Assert.Equal(["a x", "b x", "a y", "b y", "b y", "a y", "b x", "a x", "a x", "b x", "a y", "b y"], Measurements());
+        Assert.Equal(
+            ["a x", "b x", "a y", "b y", "b y", "a y", "b x", "a x", "a x", "b x", "a y", "b y"], Measurements());
         Assert.Equal(["x a", "x b", "y a", "y b"], result.Sections[0].Rows.Select(r => $"{r.Case} {r.Side}"));
         Assert.Equal([8.0, 9.0], result.Sections[0].Rows[0].Values(Figure.PerSecond));
         Assert.Equal(1, _log.Count(line => line == "start a"));
@@ -51,7 +52,8 @@ public sealed class ExperimentRunnerTests : IDisposable
     [InlineData(0, false, true)]
     [InlineData(1, false, false)]
     [InlineData(1, true, true)]
-    public async Task A_failed_request_makes_the_results_invalid_unless_failures_are_measured(int failed, bool mayFail, bool isGood)
+    public async Task A_failed_request_makes_the_results_invalid_unless_failures_are_measured(
+        int failed, bool mayFail, bool isGood)
     {
         var part = PartOf(["a"], ["x"], rounds: 1, failed);
 
@@ -110,7 +112,8 @@ public sealed class ExperimentRunnerTests : IDisposable
         Assert.Contains("end a", _log);
     }
 
-    private IEnumerable<string> Measurements() => _log.Where(line => !line.StartsWith("start", StringComparison.Ordinal) && !line.StartsWith("end", StringComparison.Ordinal));
+    private IEnumerable<string> Measurements() => _log.Where(line => !line.StartsWith("start", StringComparison.Ordinal)
+        && !line.StartsWith("end", StringComparison.Ordinal));
 
     private Part PartOf(string[] sides, string[] cases, int rounds, int failed = 0)
     {
@@ -145,7 +148,8 @@ public sealed class ExperimentRunnerTests : IDisposable
         var measurement = new Measurement("c", new ResultFolder(console, folder), console, TimeProvider.System);
         await new ExperimentRunner(experiment, measurement, console).RunAsync(cancellationToken);
         return JsonSerializer.Deserialize(
-            await File.ReadAllBytesAsync(Path.Combine(folder, "result.json"), CancellationToken.None), ExperimentJson.Default.ExperimentResult)!;
+            await File.ReadAllBytesAsync(Path.Combine(folder, "result.json"), CancellationToken.None),
+            ExperimentJson.Default.ExperimentResult)!;
     }
 
     private sealed class LoggedSide : Side
@@ -159,9 +163,11 @@ public sealed class ExperimentRunnerTests : IDisposable
             log.Add("start " + name);
         }
 
-        public override Task<LoadFigures> LoadAsync(LoadSpec load, int drivers, CancellationToken cancellationToken) => throw new NotSupportedException();
+        public override Task<LoadFigures> LoadAsync(LoadSpec load, int drivers, CancellationToken cancellationToken) =>
+            throw new NotSupportedException();
 
-        public override Task<AuditCounts?> AuditAsync(IAnsiConsole console, CancellationToken cancellationToken) => Task.FromResult<AuditCounts?>(Clean);
+        public override Task<AuditCounts?> AuditAsync(IAnsiConsole console, CancellationToken cancellationToken) =>
+            Task.FromResult<AuditCounts?>(Clean);
 
         public override ValueTask DisposeAsync()
         {

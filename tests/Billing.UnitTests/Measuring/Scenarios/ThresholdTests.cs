@@ -37,14 +37,18 @@ public sealed class ThresholdTests
     [InlineData(99, 1, false)]
     [InlineData(98, 2, true)]
     [InlineData(1, 99, true)]
-    public void By_default_the_threshold_is_missed_if_more_than_one_percent_of_the_calls_fail(int ok, int failed, bool missed) =>
+    public void By_default_the_threshold_is_missed_if_more_than_one_percent_of_the_calls_fail(
+        int ok, int failed, bool missed) =>
         Assert.Equal(missed, Threshold.ByDefault.Check(Calls(ok, failed)).Missed);
 
     [Fact]
     public void A_result_names_the_threshold_and_the_measured_value()
     {
-        Assert.Equal("Missed: --max-p99-ms 50.5, measured 80", $"{new Threshold(Threshold.MaxP99Ms, 50.5).Check(Calls(95, 5))}");
-        Assert.Equal("Missed: --max-p99-ms 50.5, no call was answered", $"{new Threshold(Threshold.MaxP99Ms, 50.5).Check(Calls(0, 5))}");
+        Assert.Equal(
+            "Missed: --max-p99-ms 50.5, measured 80", $"{new Threshold(Threshold.MaxP99Ms, 50.5).Check(Calls(95, 5))}");
+        Assert.Equal(
+            "Missed: --max-p99-ms 50.5, no call was answered",
+            $"{new Threshold(Threshold.MaxP99Ms, 50.5).Check(Calls(0, 5))}");
         Assert.Equal("Met: --min-rps 90, measured 95", $"{new Threshold(Threshold.MinRps, 90).Check(Calls(95, 5))}");
     }
 

@@ -32,7 +32,9 @@ public sealed class TraceTests : IDisposable
     [Fact]
     public void Columns_are_found_by_name_in_any_order_beside_unknown_columns()
     {
-        File.WriteAllText(Trace, $"outcome,note,version,stream_id,sent_unix_us,transaction_id\nAccepted,x,3,visa/a,7,{Guid.Empty}\n\n");
+        File.WriteAllText(
+            Trace,
+            $"outcome,note,version,stream_id,sent_unix_us,transaction_id\nAccepted,x,3,visa/a,7,{Guid.Empty}\n\n");
         var payment = Assert.Single(TraceFile.Read(Trace));
         Assert.Equal((3, "visa/a", 7), (payment.Version, payment.StreamId, payment[Moment.Sent]));
         Assert.False(payment.Has(Moment.Returned));
@@ -43,7 +45,9 @@ public sealed class TraceTests : IDisposable
     [InlineData("a,b\n1,2", "does not name the column transaction_id")]
     [InlineData("transaction_id,stream_id,version,outcome,sent_unix_us\n1,2", ":2: has 2 fields")]
     [InlineData("transaction_id,stream_id,version,outcome,sent_unix_us\nx,s,1,o,1", ":2: invalid transaction_id 'x'")]
-    [InlineData("transaction_id,stream_id,version,outcome,sent_unix_us\n00000000-0000-0000-0000-000000000000,s,1,o,soon", ":2: invalid sent_unix_us 'soon'")]
+    [InlineData(
+        "transaction_id,stream_id,version,outcome,sent_unix_us\n00000000-0000-0000-0000-000000000000,s,1,o,soon",
+        ":2: invalid sent_unix_us 'soon'")]
     public void An_invalid_trace_is_refused_with_file_and_line(string text, string problem)
     {
         File.WriteAllText(Trace, text);
@@ -59,9 +63,14 @@ public sealed class TraceTests : IDisposable
         var legs = Leg.Of([payment]);
         var whole = Leg.Whole([payment]);
         Assert.Equal(
-            ["wait to be sent", "client → proxy", "proxy → Kafka", "Kafka → backend", "authorise, decide", "store, commit", "make the reply", "backend → proxy", "proxy → client"],
+            [
+                "wait to be sent", "client → proxy", "proxy → Kafka", "Kafka → backend", "authorise, decide",
+                "store, commit", "make the reply", "backend → proxy", "proxy → client",
+            ],
             legs.Select(l => l.Name));
-        Assert.Equal(payment.Milliseconds(whole.From, whole.To)!.Value, legs.Sum(l => payment.Milliseconds(l.From, l.To)!.Value), 6);
+        Assert.Equal(
+            payment.Milliseconds(whole.From, whole.To)!.Value,
+            legs.Sum(l => payment.Milliseconds(l.From, l.To)!.Value), 6);
     }
 
     [Fact]
@@ -95,8 +104,11 @@ public sealed class TraceTests : IDisposable
     [Fact]
     public void A_trace_with_failures_states_that_latencies_exclude_them()
     {
-        Assert.Contains("1 failed, and are left out of the latencies", HtmlPage.Of(TracePage.Of(null, [Paid(0), Failed(1)])), StringComparison.Ordinal);
-        Assert.DoesNotContain("left out of the latencies", HtmlPage.Of(TracePage.Of(null, [Paid(0)])), StringComparison.Ordinal);
+        Assert.Contains(
+            "1 failed, and are left out of the latencies",
+            HtmlPage.Of(TracePage.Of(null, [Paid(0), Failed(1)])), StringComparison.Ordinal);
+        Assert.DoesNotContain(
+            "left out of the latencies", HtmlPage.Of(TracePage.Of(null, [Paid(0)])), StringComparison.Ordinal);
     }
 
     [Theory]
@@ -144,7 +156,9 @@ public sealed class TraceTests : IDisposable
     public async Task A_report_is_made_of_results_by_their_kind()
     {
         var path = await WriteResultAsync();
-        Assert.Contains("\"kind\": \"trace\"", await File.ReadAllTextAsync(path, TestContext.Current.CancellationToken), StringComparison.Ordinal);
+        Assert.Contains(
+            "\"kind\": \"trace\"", await File.ReadAllTextAsync(path, TestContext.Current.CancellationToken),
+            StringComparison.Ordinal);
         Assert.Contains("client → proxy", HtmlPage.Of(ResultFiles.Read(path)), StringComparison.Ordinal);
     }
 
@@ -178,8 +192,16 @@ public sealed class TraceTests : IDisposable
         var path = Path.Combine(_folder.FullName, "result.json");
         var result = TraceResult.Of(
             new RunInfo("./billing trace", DateTimeOffset.UnixEpoch, Complete: true, Example.Machine),
-            new TraceOptions { Subject = new MeasuredSystem(new(), [], "", "./billing trace"), Requests = 1, Rate = 10 }, "kafka", [Paid(0)], isJoined: null);
-        await File.WriteAllBytesAsync(path, JsonSerializer.SerializeToUtf8Bytes(result, TraceResult.Format.Json), TestContext.Current.CancellationToken);
+            new TraceOptions
+            {
+                Subject = new MeasuredSystem(new(), [], "", "./billing trace"),
+                Requests = 1,
+                Rate = 10,
+            },
+            "kafka", [Paid(0)], isJoined: null);
+        await File.WriteAllBytesAsync(
+            path, JsonSerializer.SerializeToUtf8Bytes(result, TraceResult.Format.Json),
+            TestContext.Current.CancellationToken);
         return path;
     }
 
@@ -197,7 +219,9 @@ public sealed class TraceTests : IDisposable
     {
         var payment = new TracedPayment(Guid.NewGuid(), "visa/acct-1", 0, "Unavailable");
         payment[Moment.Planned] = Start + (number * 5000L);
-        payment.SetTimes(new StepTimes(Sent: DateTimeOffset.UnixEpoch.AddSeconds(number + 1), Returned: DateTimeOffset.UnixEpoch.AddSeconds(number + 2)));
+        payment.SetTimes(new StepTimes(
+            Sent: DateTimeOffset.UnixEpoch.AddSeconds(number + 1),
+            Returned: DateTimeOffset.UnixEpoch.AddSeconds(number + 2)));
         return payment;
     }
 

@@ -61,7 +61,8 @@ public sealed class EmbeddedReadModelTests : IDisposable
         {
             for (var version = 1; version <= 500; version++)
             {
-                await _transport.PublishAsync([], [new Event { StreamId = $"visa/{n}", Version = version }], CancellationToken.None);
+                await _transport.PublishAsync(
+                    [], [new Event { StreamId = $"visa/{n}", Version = version }], CancellationToken.None);
             }
         })));
 

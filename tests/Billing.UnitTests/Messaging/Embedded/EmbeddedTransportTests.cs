@@ -86,7 +86,8 @@ public sealed class EmbeddedTransportTests : IAsyncLifetime
     {
         _payments.ForEach(handler => handler.Ends = assignment => assignment.Fence(1));
         _ = _transport.SendAsync(Samples.PaymentRequest());
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => Task.Delay(TimeSpan.FromMinutes(5), _supervisor.Failing));
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(
+            () => Task.Delay(TimeSpan.FromMinutes(5), _supervisor.Failing));
         Assert.False(_supervisor.IsHealthy);
     }
 
@@ -97,22 +98,28 @@ public sealed class EmbeddedTransportTests : IAsyncLifetime
         foreach (var units in (long[])[1, 2])
         {
             _payments.ForEach(handler => handler.Ends = assignment => assignment.Restart(1));
-            replies.AddRange(Enumerable.Range(1, 10).Select(n => _transport.SendAsync(Samples.PaymentRequest("acct-1", (10 * units) + n))));
+            replies.AddRange(Enumerable.Range(1, 10)
+                .Select(n => _transport.SendAsync(Samples.PaymentRequest("acct-1", (10 * units) + n))));
             await Task.WhenAll(replies);
         }
 
-        var (handler, others) = (_payments.Single(h => h.Accepted.Count > 0), _payments.Where(h => h.Accepted.Count == 0));
+        var (handler, others) =
+            (_payments.Single(h => h.Accepted.Count > 0), _payments.Where(h => h.Accepted.Count == 0));
         Assert.Equal(3, others.Count());
-        Assert.Equal(Enumerable.Range(11, 20).Select(n => (long)n), handler.Accepted.Select(c => c.Payment.Amount.Units).Distinct());
+        Assert.Equal(
+            Enumerable.Range(11, 20).Select(n => (long)n),
+            handler.Accepted.Select(c => c.Payment.Amount.Units).Distinct());
     }
 
     [Fact]
     public async Task Every_process_gives_an_account_to_the_same_handler_under_the_same_name()
     {
-        await Task.WhenAll(Enumerable.Range(0, 10).Select(n => _transport.SendAsync(Samples.PaymentRequest($"acct-{n}"))));
+        await Task.WhenAll(
+            Enumerable.Range(0, 10).Select(n => _transport.SendAsync(Samples.PaymentRequest($"acct-{n}"))));
         Assert.Equal(
             ["acct-0: test 2", "acct-1: test 1"],
-            _payments.SelectMany(h => h.Owned).Where(owned => owned.StartsWith("acct-0", StringComparison.Ordinal) || owned.StartsWith("acct-1", StringComparison.Ordinal)).Order());
+            _payments.SelectMany(h => h.Owned).Where(owned => owned.StartsWith("acct-0", StringComparison.Ordinal)
+                || owned.StartsWith("acct-1", StringComparison.Ordinal)).Order());
     }
 
     [Fact]

@@ -28,7 +28,8 @@ internal sealed class RecordingHandler(IAnswerPublisher publisher) : ICommandHan
         Assert.True(IsRunning);
         Assert.NotEmpty(deliveries);
         Owned.AddRange(deliveries.Select(d =>
-            $"{CommandRoute.Of(d.Command).AccountId}: {d.Assignment.Partition.Topic} {d.Assignment.Partition.Number.ToString(CultureInfo.InvariantCulture)}"));
+            $"{CommandRoute.Of(d.Command).AccountId}: {d.Assignment.Partition.Topic} "
+            + $"{d.Assignment.Partition.Number.ToString(CultureInfo.InvariantCulture)}"));
         if (Ends is { } end)
         {
             Ends = null;
@@ -37,7 +38,9 @@ internal sealed class RecordingHandler(IAnswerPublisher publisher) : ICommandHan
             return;
         }
         _accepted.AddRange(deliveries.Select(d => d.Command));
-        _ = publisher.PublishAsync([.. deliveries.Select(d => new Answer(d.Command.ProxyTopic, Reply(d.Command)))], [], CancellationToken.None);
+        _ = publisher.PublishAsync(
+            [.. deliveries.Select(d => new Answer(d.Command.ProxyTopic, Reply(d.Command)))],
+            [], CancellationToken.None);
     }
 
     public Task StartAsync(CancellationToken cancellationToken)

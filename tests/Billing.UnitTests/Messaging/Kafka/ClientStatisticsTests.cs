@@ -26,8 +26,10 @@ public sealed class ClientStatisticsTests
 
         Assert.Equal(
             [
-                ("billing-proxy-{proxy}-prompt", "queue", "0.5", 0.003), ("billing-proxy-{proxy}-prompt", "queue", "0.99", 0.009),
-                ("billing-proxy-{proxy}-prompt", "round_trip", "0.5", 0.00002), ("billing-proxy-{proxy}-prompt", "round_trip", "0.99", 0.00009),
+                ("billing-proxy-{proxy}-prompt", "queue", "0.5", 0.003),
+                ("billing-proxy-{proxy}-prompt", "queue", "0.99", 0.009),
+                ("billing-proxy-{proxy}-prompt", "round_trip", "0.5", 0.00002),
+                ("billing-proxy-{proxy}-prompt", "round_trip", "0.99", 0.00009),
             ],
             ClientStatistics.Parse(json));
     }

@@ -86,7 +86,12 @@ public sealed class CommandIntakeTests : IDisposable
         command.DeadlineUnixUs = command.ReceivedUnixUs + 5_000_000;
         // The first moment of a run has the time 0, which is none.
         _scheduler.Run(TimeSpan.FromSeconds(1));
-        _producer.Produce(Topic, new Message<string, byte[]> { Key = "acct-42", Value = command.ToByteArray(), Headers = WireHeaders.Version });
+        _producer.Produce(Topic, new Message<string, byte[]>
+        {
+            Key = "acct-42",
+            Value = command.ToByteArray(),
+            Headers = WireHeaders.Version,
+        });
         _scheduler.Run(TimeSpan.FromSeconds(1));
 
         TakeTurns(1);
@@ -243,7 +248,8 @@ public sealed class CommandIntakeTests : IDisposable
         Assert.Equal(8, DeliveredAfterTheDeath(than: 8));
     }
 
-    /// <summary>The client and the member each ask for the group's offset; in between, the topic is made again.</summary>
+    /// <summary>The client and the member each ask for the group's offset; in between,
+    /// the topic is made again.</summary>
     [Fact]
     public void A_topic_made_again_before_its_offset_could_be_queried_is_read_from_its_beginning()
     {
@@ -339,14 +345,18 @@ public sealed class CommandIntakeTests : IDisposable
         Assert.Equal(2, _brokers.Group("group").Committed[new TopicPartition(Topic, 0)]);
     }
 
-    private (CommandIntake Intake, ModelConsumer Consumer) Join(Billing.Simulation.Node node, ICommandHandler handler, int inFlightMax = InFlightMax)
+    private (CommandIntake Intake, ModelConsumer Consumer) Join(
+        Billing.Simulation.Node node, ICommandHandler handler, int inFlightMax = InFlightMax)
     {
-        var ids = new TopicIds([Topic], topics => _brokers.IdsAsync(topics, node), KafkaTimes.TopicLook, node.Time, NullLogger.Instance);
+        var ids = new TopicIds(
+            [Topic], topics => _brokers.IdsAsync(topics, node), KafkaTimes.TopicLook, node.Time, NullLogger.Instance);
         var positions = new GroupPositions(ids, ModelConsumer.SeekInLog, NullLogger.Instance);
         var intake = new CommandIntake(
-            inFlightMax, TimeSpan.FromSeconds(10), handler, _publisher, positions, _scheduler.Run, node.Time, NullLogger.Instance);
+            inFlightMax, TimeSpan.FromSeconds(10), handler, _publisher, positions,
+            _scheduler.Run, node.Time, NullLogger.Instance);
         var consumer = new ModelConsumer(
-            _brokers, node, () => { }, _brokers.Group("group"), new RebalanceHandlers(intake.Assigned, intake.Revoked, intake.Lost));
+            _brokers, node, () => { }, _brokers.Group("group"),
+            new RebalanceHandlers(intake.Assigned, intake.Revoked, intake.Lost));
         consumer.Subscribe([Topic]);
         return (intake, consumer);
     }

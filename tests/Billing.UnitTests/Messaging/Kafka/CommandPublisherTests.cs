@@ -25,10 +25,12 @@ public sealed class CommandPublisherTests : IDisposable
         _scheduler = new Scheduler(dice);
         _brokers = new Brokers(_scheduler, dice, Partitions)
         {
-            Appended = (log, record) => _appended.Add((log.Partition.Partition.Value, Command.Parser.ParseFrom(record.Value))),
+            Appended = (log, record) =>
+                _appended.Add((log.Partition.Partition.Value, Command.Parser.ParseFrom(record.Value))),
         };
         var node = new Billing.Simulation.Node("proxy", _scheduler);
-        _producers = new ProducerPair(new ModelProducer(_brokers, node, TimeSpan.Zero), new ModelProducer(_brokers, node, TimeSpan.Zero));
+        _producers = new ProducerPair(
+            new ModelProducer(_brokers, node, TimeSpan.Zero), new ModelProducer(_brokers, node, TimeSpan.Zero));
         _pending = new PendingReplies(node.Time, lastCorrelationId: 0);
         _publisher = new CommandPublisher(_producers, _pending, Samples.ReplyTopic);
     }

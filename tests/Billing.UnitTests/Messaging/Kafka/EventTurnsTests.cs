@@ -26,11 +26,13 @@ public sealed class EventTurnsTests : IDisposable
         _brokers = new Brokers(scheduler, dice, partitions: 1);
         var node = new Billing.Simulation.Node("webhooks", scheduler);
         var ids = new TopicIds(
-            [Topics.Events], topics => _brokers.IdsAsync(topics, node), KafkaTimes.TopicLook, node.Time, NullLogger.Instance);
+            [Topics.Events], topics => _brokers.IdsAsync(topics, node),
+            KafkaTimes.TopicLook, node.Time, NullLogger.Instance);
         var positions = new GroupPositions(ids, ModelConsumer.SeekInLog, NullLogger.Instance);
         _turns = new EventTurns(positions, new Sink(), scheduler.Run, NullLogger.Instance);
         _consumer = new ModelConsumer(_brokers, node, () => { }, _brokers.Group("group"), new RebalanceHandlers(
-            positions.Assigned, (_, revoked) => positions.Forget(revoked.Select(offset => offset.TopicPartition)), _ => { }));
+            positions.Assigned,
+            (_, revoked) => positions.Forget(revoked.Select(offset => offset.TopicPartition)), _ => { }));
         _consumer.Subscribe([Topics.Events]);
         Take(turns: 1);
     }

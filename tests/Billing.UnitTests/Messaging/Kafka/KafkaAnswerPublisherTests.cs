@@ -111,7 +111,9 @@ public sealed class KafkaAnswerPublisherTests : IDisposable
     public void While_a_reply_topic_fails_settlement_waits_until_its_replies_time_out_and_the_events_arrive()
     {
         _brokers.Stuck = (Proxy, TimeSpan.FromHours(1).Ticks);
-        var sent = Publish([Answer(1, 100), new Answer(OtherProxy, new Reply { CorrelationId = 2 })], [new Event { StreamId = "visa/one", Version = 1 }]);
+        var sent = Publish(
+            [Answer(1, 100), new Answer(OtherProxy, new Reply { CorrelationId = 2 })],
+            [new Event { StreamId = "visa/one", Version = 1 }]);
         Assert.False(sent.IsCompleted);
         Assert.Single(Records(Topics.Events));
         Assert.Equal([2UL], Records(OtherProxy).SelectMany(Replies));
@@ -125,7 +127,8 @@ public sealed class KafkaAnswerPublisherTests : IDisposable
     public void Events_wait_for_unavailable_brokers_without_a_time_limit()
     {
         _brokers.AwayUntil = TimeSpan.FromHours(1).Ticks;
-        var sent = Publish([], [new Event { StreamId = "visa/one", Version = 1 }, new Event { StreamId = "visa/one", Version = 2 }]);
+        var sent = Publish(
+            [], [new Event { StreamId = "visa/one", Version = 1 }, new Event { StreamId = "visa/one", Version = 2 }]);
         Assert.False(sent.IsCompleted);
         _scheduler.Run(TimeSpan.FromHours(2));
 
@@ -149,10 +152,12 @@ public sealed class KafkaAnswerPublisherTests : IDisposable
     public void An_error_that_will_not_pass_drops_a_reply_at_once_and_says_of_an_event_which_setting_mends_it()
     {
         using var publisher = new KafkaAnswerPublisher(
-            new Refusing(ErrorCode.InvalidTimestamp), new Refusing(ErrorCode.InvalidTimestamp), _node.Time, NullLogger.Instance);
+            new Refusing(ErrorCode.InvalidTimestamp),
+            new Refusing(ErrorCode.InvalidTimestamp), _node.Time, NullLogger.Instance);
 
         Assert.True(publisher.PublishAsync([Answer(1, 100)], [], CancellationToken.None).IsCompletedSuccessfully);
-        var failure = publisher.PublishAsync([], [new Event { StreamId = "visa/one", Version = 1 }], CancellationToken.None).Exception!.InnerException!;
+        var failure = publisher.PublishAsync(
+            [], [new Event { StreamId = "visa/one", Version = 1 }], CancellationToken.None).Exception!.InnerException!;
 
         Assert.StartsWith(Topics.Events, failure.Message, StringComparison.Ordinal);
         Assert.Contains("message.timestamp.type", failure.Message, StringComparison.Ordinal);
@@ -190,10 +195,18 @@ public sealed class KafkaAnswerPublisherTests : IDisposable
 
         public override string Name => "refusing";
 
-        public override void Produce(TopicPartition topicPartition, Message<string, byte[]> message, Action<DeliveryReport<string, byte[]>>? deliveryHandler = null)
+        public override void Produce(
+            TopicPartition topicPartition, Message<string, byte[]> message,
+            Action<DeliveryReport<string, byte[]>>? deliveryHandler = null)
         {
             Count++;
-            deliveryHandler!(new DeliveryReport<string, byte[]> { Topic = topicPartition.Topic, Partition = topicPartition.Partition, Message = message, Error = new Confluent.Kafka.Error(Code, Code.ToString()) });
+            deliveryHandler!(new DeliveryReport<string, byte[]>
+            {
+                Topic = topicPartition.Topic,
+                Partition = topicPartition.Partition,
+                Message = message,
+                Error = new Confluent.Kafka.Error(Code, Code.ToString()),
+            });
         }
     }
 

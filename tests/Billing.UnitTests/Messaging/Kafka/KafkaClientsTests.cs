@@ -11,7 +11,9 @@ public class KafkaClientsTests
     {
         var given = new Queue<Error>([new(ErrorCode.Local_DestroyBroker), new(ErrorCode.Local_DestroyBroker)]);
 
-        await KafkaClients.InsistAsync(() => given.TryDequeue(out var error) ? throw new KafkaException(error) : Task.CompletedTask, TimeSpan.FromDays(1));
+        await KafkaClients.InsistAsync(
+            () => given.TryDequeue(out var error) ? throw new KafkaException(error) : Task.CompletedTask,
+            TimeSpan.FromDays(1));
 
         Assert.Empty(given);
     }
@@ -19,7 +21,8 @@ public class KafkaClientsTests
     // What services printed when the client dropped the request that creates the topics.
     [Fact]
     public void The_client_says_so_in_these_words() =>
-        Assert.Equal("Local: Broker handle destroyed without termination", new Error(ErrorCode.Local_DestroyBroker).Reason);
+        Assert.Equal(
+            "Local: Broker handle destroyed without termination", new Error(ErrorCode.Local_DestroyBroker).Reason);
 
     [Theory]
     [InlineData(ErrorCode.Local_TimedOut, 1)]

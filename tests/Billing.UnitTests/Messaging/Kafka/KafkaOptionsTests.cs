@@ -34,7 +34,10 @@ public sealed class KafkaOptionsTests
     {
         var (heartbeat, session) = (TimeSpan.FromSeconds(heartbeatS), TimeSpan.FromSeconds(sessionS));
         var settings = new KafkaOptions { HeartbeatInterval = heartbeat, SessionTimeout = session };
-        var overridden = new KafkaOptions { Properties = { ["heartbeat.interval.ms"] = "2000", ["session.timeout.ms"] = holds ? "6000" : "5999" } };
+        var overridden = new KafkaOptions
+        {
+            Properties = { ["heartbeat.interval.ms"] = "2000", ["session.timeout.ms"] = holds ? "6000" : "5999" },
+        };
 
         Assert.Equal(holds, Assert.Single(settings.Rules()).Holds);
         Assert.Equal(holds, Assert.Single(overridden.Rules()).Holds);
@@ -44,7 +47,8 @@ public sealed class KafkaOptionsTests
     public void A_member_that_was_replaced_waits_for_longer_than_its_session_until_it_reads_its_partition_again()
     {
         Assert.Equal(TimeSpan.FromSeconds(10), new KafkaOptions().FencedMax);
-        Assert.Equal(TimeSpan.FromSeconds(49), new KafkaOptions { Properties = { ["session.timeout.ms"] = "45000" } }.FencedMax);
+        Assert.Equal(
+            TimeSpan.FromSeconds(49), new KafkaOptions { Properties = { ["session.timeout.ms"] = "45000" } }.FencedMax);
     }
 
     [Fact]
@@ -69,7 +73,8 @@ public sealed class KafkaOptionsTests
     [Fact]
     public void A_producer_without_batching_sends_at_once_regardless_of_requests_in_flight()
     {
-        var producer = new KafkaOptions { BootstrapServers = "a:9092" }.Producer("test", TimeSpan.FromSeconds(5), batches: false);
+        var producer = new KafkaOptions { BootstrapServers = "a:9092" }.Producer(
+            "test", TimeSpan.FromSeconds(5), batches: false);
         Assert.Equal(0, producer.LingerMs);
         Assert.Equal(5, producer.MaxInFlight);
     }
@@ -77,7 +82,8 @@ public sealed class KafkaOptionsTests
     /// <summary>A proxy that has just started uses a newly added partition immediately.</summary>
     [Fact]
     public void A_backend_discovers_a_new_partition_before_its_callers_time_out() =>
-        Assert.InRange(new KafkaOptions { BootstrapServers = "a:9092" }.GroupMember("test", "group").TopicMetadataRefreshIntervalMs!.Value, 1, 5000);
+        Assert.InRange(new KafkaOptions { BootstrapServers = "a:9092" }
+            .GroupMember("test", "group").TopicMetadataRefreshIntervalMs!.Value, 1, 5000);
 
     [Fact]
     public void A_consumer_stores_no_offset_by_itself()

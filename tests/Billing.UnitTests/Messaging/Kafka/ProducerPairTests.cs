@@ -17,7 +17,8 @@ public sealed class ProducerPairTests : IDisposable
         var scheduler = new Scheduler(dice);
         var brokers = new Brokers(scheduler, dice, partitions: 1);
         var node = new Billing.Simulation.Node("proxy", scheduler);
-        (_batching, _prompt) = (new ModelProducer(brokers, node, TimeSpan.Zero), new ModelProducer(brokers, node, TimeSpan.Zero));
+        (_batching, _prompt) =
+            (new ModelProducer(brokers, node, TimeSpan.Zero), new ModelProducer(brokers, node, TimeSpan.Zero));
         _pair = new ProducerPair(_batching, _prompt, _time);
     }
 

@@ -31,5 +31,6 @@ public sealed class LetterTextTests
 
     [Fact]
     public void A_long_dump_ends_with_the_number_of_bytes_left_out() =>
-        Assert.StartsWith("... and 952 more bytes", DeadLetterText.Dump(new byte[3000]).Last(), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "... and 952 more bytes", DeadLetterText.Dump(new byte[3000]).Last(), StringComparison.Ordinal);
 }

@@ -12,7 +12,8 @@ public sealed class ProxyChecksTests
 {
     private static readonly TimeSpan CertificateLifetime = TimeSpan.FromDays(30);
 
-    private static readonly Dictionary<string, string?> WithMetrics = new() { ["Billing:Telemetry:Prometheus"] = "true" };
+    private static readonly Dictionary<string, string?> WithMetrics =
+        new() { ["Billing:Telemetry:Prometheus"] = "true" };
 
     [Theory]
     [InlineData("http://localhost:5000", false)]
@@ -23,7 +24,9 @@ public sealed class ProxyChecksTests
     {
         var finding = Finding.At(address, "has no TLS", "Billing:Tls:CertificateFile");
 
-        Assert.Equal($"{(isSerious ? "serious" : "warning")}  {address} has no TLS  Billing:Tls:CertificateFile", finding.ToString());
+        Assert.Equal(
+            $"{(isSerious ? "serious" : "warning")}  {address} has no TLS  Billing:Tls:CertificateFile",
+            finding.ToString());
     }
 
     [Fact]
@@ -33,7 +36,9 @@ public sealed class ProxyChecksTests
 
         var findings = await ProxyChecks.OfCallersAsync(proxy.Address, TimeProvider.System);
 
-        Assert.Equal(["Billing:Auth:JwksFile, Authority; Billing:Tls:ClientCaFile", "Billing:Tls:CertificateFile"], findings.Select(finding => finding.Setting));
+        Assert.Equal(
+            ["Billing:Auth:JwksFile, Authority; Billing:Tls:ClientCaFile", "Billing:Tls:CertificateFile"],
+            findings.Select(finding => finding.Setting));
     }
 
     [Theory]
@@ -41,7 +46,8 @@ public sealed class ProxyChecksTests
     [InlineData(false, true)]
     public async Task Nothing_is_found_at_a_proxy_that_requires_tokens_or_certificates(bool tokens, bool certificates)
     {
-        await using var proxy = await SecureProxy.StartAsync(new() { ["Billing:Tls:RequireClientCertificate"] = certificates ? "true" : "false" }, tokens: tokens);
+        await using var proxy = await SecureProxy.StartAsync(
+            new() { ["Billing:Tls:RequireClientCertificate"] = certificates ? "true" : "false" }, tokens: tokens);
 
         Assert.Empty(await ProxyChecks.OfCallersAsync(proxy.Grpc.ToString(), TimeProvider.System));
     }
@@ -53,7 +59,8 @@ public sealed class ProxyChecksTests
     {
         await using var proxy = await SecureProxy.StartAsync();
         var time = new ManualTime();
-        time.Set(TimeProvider.System.GetUtcNow() + CertificateLifetime + TimeSpan.FromDays(daysAfter) - time.GetUtcNow());
+        time.Set(
+            TimeProvider.System.GetUtcNow() + CertificateLifetime + TimeSpan.FromDays(daysAfter) - time.GetUtcNow());
 
         var found = Assert.Single(await ProxyChecks.OfCallersAsync(proxy.Grpc.ToString(), time));
 
@@ -69,24 +76,31 @@ public sealed class ProxyChecksTests
             address = proxy.Address;
         }
 
-        Assert.Contains(await ProxyChecks.OfCallersAsync(address, TimeProvider.System), finding => finding is { IsSerious: true, Setting: "Urls" });
+        Assert.Contains(
+            await ProxyChecks.OfCallersAsync(address, TimeProvider.System),
+            finding => finding is { IsSerious: true, Setting: "Urls" });
         Assert.True(Assert.Single(await ProxyChecks.OfOperatorsAsync([address])).IsSerious);
-        Assert.True(Assert.Single(await MonitoringChecks.OfAsync(address, TestContext.Current.CancellationToken)).IsSerious);
+        Assert.True(
+            Assert.Single(await MonitoringChecks.OfAsync(address, TestContext.Current.CancellationToken)).IsSerious);
     }
 
     [Theory]
     [InlineData("Billing:Limits:RequestsPerSecond", "0", "Billing:Limits:RequestsPerSecond")]
     [InlineData("Billing:Telemetry:Prometheus", "false", "Billing:Telemetry:Prometheus")]
-    public async Task A_proxy_without_a_limit_for_callers_or_without_metrics_is_found(string setting, string value, string found)
+    public async Task A_proxy_without_a_limit_for_callers_or_without_metrics_is_found(
+        string setting, string value, string found)
     {
         await using var proxy = await ProxyHost.StartAsync(
-            new FakeBackend(), withRest: true, settings: new Dictionary<string, string?>(WithMetrics) { [setting] = value });
+            new FakeBackend(), withRest: true,
+            settings: new Dictionary<string, string?>(WithMetrics) { [setting] = value });
 
         // A proxy shows the metrics of all in this process, those of other tests too.
-        Assert.Contains(found, (await ProxyChecks.OfOperatorsAsync([proxy.Rest.ToString()])).Select(finding => finding.Setting));
+        Assert.Contains(
+            found, (await ProxyChecks.OfOperatorsAsync([proxy.Rest.ToString()])).Select(finding => finding.Setting));
     }
 
-    /// <summary>Without a real proxy: it would show the limits of all proxies in this process, those of other tests too.</summary>
+    /// <summary>Without a real proxy: it would show the limits of all proxies in this process,
+    /// those of other tests too.</summary>
     [Theory]
     [InlineData("billing_proxy_caller_rate_limit 50 1769860800000", 0)]
     [InlineData("billing_proxy_caller_rate_limit{otel_scope_name=\"Billing.Proxy\"} 10", 0)]
@@ -102,8 +116,14 @@ public sealed class ProxyChecksTests
     [Theory]
     [InlineData("86400", null)]
     [InlineData("21600", null)]
-    [InlineData("21599.9", "warning  {0} has a list of revoked client certificates that is out of date in 06:00:00  Billing:Tls:ClientCrlFile")]
-    [InlineData("-60.5", "serious  {0} has a list of revoked client certificates that is out of date: nobody can connect with one  Billing:Tls:ClientCrlFile")]
+    [InlineData(
+        "21599.9",
+        "warning  {0} has a list of revoked client certificates that is out of date in 06:00:00  "
+            + "Billing:Tls:ClientCrlFile")]
+    [InlineData(
+        "-60.5",
+        "serious  {0} has a list of revoked client certificates that is out of date: "
+            + "nobody can connect with one  Billing:Tls:ClientCrlFile")]
     public async Task A_list_of_revoked_certificates_whose_next_one_is_due_is_found(string seconds, string? found)
     {
         var metrics = $$"""
@@ -135,20 +155,27 @@ public sealed class ProxyChecksTests
                 "warning  the receiver shop has not taken an event for 00:15:30  ./billing webhooks list",
                 "warning  the receiver shop gets no events of 3 accounts: they are parked  ./billing webhooks list",
             ],
-            (await ProxyChecks.OfOperatorsAsync([one.Urls.First(), two.Urls.First()])).Select(finding => finding.ToString()));
+            (await ProxyChecks.OfOperatorsAsync([one.Urls.First(), two.Urls.First()]))
+                .Select(finding => finding.ToString()));
     }
 
     [Fact]
     public async Task A_service_that_is_not_ready_and_one_of_another_release_are_found()
     {
-        await using var one = await AnsweringAsync(("/health/ready", 200, "ready"), ("/metrics", 200, Release("2.0.0")));
-        await using var two = await AnsweringAsync(("/health/ready", 200, "ready"), ("/metrics", 200, Release("2.0.0")));
-        await using var old = await AnsweringAsync(("/health/ready", 503, "not ready: planted"), ("/metrics", 200, Release("1.9.0")));
+        await using var one = await AnsweringAsync(
+            ("/health/ready", 200, "ready"), ("/metrics", 200, Release("2.0.0")));
+        await using var two = await AnsweringAsync(
+            ("/health/ready", 200, "ready"), ("/metrics", 200, Release("2.0.0")));
+        await using var old = await AnsweringAsync(
+            ("/health/ready", 503, "not ready: planted"), ("/metrics", 200, Release("1.9.0")));
 
         var found = await ProxyChecks.OfOperatorsAsync([old.Urls.First(), one.Urls.First(), two.Urls.First()]);
 
         Assert.Equal(
-            [$"serious  {old.Urls.First()} is not ready: planted  its log says why", $"warning  {old.Urls.First()} runs 1.9.0, most others 2.0.0  upgrade.sh VERSION SHA256"],
+            [
+                $"serious  {old.Urls.First()} is not ready: planted  its log says why",
+                $"warning  {old.Urls.First()} runs 1.9.0, most others 2.0.0  upgrade.sh VERSION SHA256",
+            ],
             found.Select(finding => finding.ToString()));
     }
 
@@ -156,9 +183,11 @@ public sealed class ProxyChecksTests
     public async Task Services_tell_their_release()
     {
         await using var proxy = await ProxyHost.StartAsync(new FakeBackend(), withRest: true, settings: WithMetrics);
-        await using var other = await AnsweringAsync(("/health/ready", 200, "ready"), ("/metrics", 200, Release("0.0.1")));
+        await using var other = await AnsweringAsync(
+            ("/health/ready", 200, "ready"), ("/metrics", 200, Release("0.0.1")));
 
-        Assert.Contains("upgrade.sh VERSION SHA256", (await ProxyChecks.OfOperatorsAsync([proxy.Rest.ToString(), other.Urls.First()])).Select(finding => finding.Setting));
+        Assert.Contains("upgrade.sh VERSION SHA256", (await ProxyChecks.OfOperatorsAsync(
+            [proxy.Rest.ToString(), other.Urls.First()])).Select(finding => finding.Setting));
     }
 
     [Fact]
@@ -171,20 +200,24 @@ public sealed class ProxyChecksTests
               {"state":"firing","labels":{"alertname":"BillingBackupMissing"},
                "annotations":{"summary":"there was no backup","action":"journalctl -u billing-backup"}}]}}
             """;
-        await using var empty = await AnsweringAsync(("/api/v1/rules", 200, """{"data":{"groups":[]}}"""), ("/api/v1/alerts", 200, """{"data":{"alerts":[]}}"""));
+        await using var empty = await AnsweringAsync(
+            ("/api/v1/rules", 200, """{"data":{"groups":[]}}"""),
+            ("/api/v1/alerts", 200, """{"data":{"alerts":[]}}"""));
         await using var firing = await AnsweringAsync(("/api/v1/rules", 200, Group), ("/api/v1/alerts", 200, Alerts));
 
         Assert.Equal("./billing up --monitoring; --prometheus", await SettingAsync(null));
         Assert.Equal("deploy/monitoring/prometheus/rules", await SettingAsync(empty.Urls.First()));
         Assert.Equal(
             "serious  BillingBackupMissing: there was no backup  journalctl -u billing-backup",
-            Assert.Single(await MonitoringChecks.OfAsync(firing.Urls.First(), TestContext.Current.CancellationToken)).ToString());
+            Assert.Single(await MonitoringChecks.OfAsync(firing.Urls.First(), TestContext.Current.CancellationToken))
+                .ToString());
     }
 
     private static async Task<string> SettingAsync(string? prometheus) =>
         Assert.Single(await MonitoringChecks.OfAsync(prometheus, TestContext.Current.CancellationToken)).Setting;
 
-    private static string Release(string version) => $"target_info{{service_name=\"billing-backend\",service_version=\"{version}\"}} 1\n";
+    private static string Release(string version) =>
+        $"target_info{{service_name=\"billing-backend\",service_version=\"{version}\"}} 1\n";
 
     private static async Task<WebApplication> AnsweringAsync(params (string Path, int Status, string Text)[] answers)
     {
@@ -193,7 +226,9 @@ public sealed class ProxyChecksTests
         var app = builder.Build();
         foreach (var (path, status, text) in answers)
         {
-            app.MapGet(path, () => Results.Text(text, path.StartsWith("/api", StringComparison.Ordinal) ? "application/json" : "text/plain", statusCode: status));
+            app.MapGet(path, () => Results.Text(
+                text, path.StartsWith("/api", StringComparison.Ordinal) ? "application/json" : "text/plain",
+                statusCode: status));
         }
         app.Urls.Add("http://127.0.0.1:0");
         await app.StartAsync();

@@ -15,9 +15,12 @@ public sealed class ExportFormatTests
 {
     private static readonly DateTime StoredAt = new(2026, 1, 31, 23, 59, 59, 999, 123, DateTimeKind.Utc);
 
-    // Whatever a token may have as its subject, and more: formulas, quotes, separators, ends of lines, text of any script.
+    // Whatever a token may have as its subject, and more: formulas, quotes, separators, ends of lines,
+    // text of any script.
     private static readonly Gen<string> Names =
-        from parts in Gen.Elements("=", "+", "-", "@", "'", "\"", ",", ";", "\r", "\n", "\t", " ", "\\", "\u2028", "a", "=HYPERLINK(\"http://x\")", "Zoë", "\U0001F4B3", "</script>")
+        from parts in Gen.Elements(
+            "=", "+", "-", "@", "'", "\"", ",", ";", "\r", "\n", "\t", " ", "\\", "\u2028", "a",
+            "=HYPERLINK(\"http://x\")", "Zoë", "\U0001F4B3", "</script>")
             .NonEmptyListOf()
         select string.Concat(parts);
 
@@ -33,8 +36,15 @@ public sealed class ExportFormatTests
         let amount = money.Units + (money.Nanos / 1e9m)
         from fact in Gen.Elements<AccountEvent>(
             new PaymentAccepted(id, amount, money.CurrencyCode, StoredAt) { Balance = amount },
-            new PaymentDeclined(id, amount, money.CurrencyCode, DeclineReason.CurrencyMismatch, StoredAt) { Balance = 0.5m, KeptIn = "USD" },
-            new PaymentRefunded(id, Guid.Parse(Samples.TransactionId), amount, money.CurrencyCode, StoredAt) { Charged = amount, Refunded = amount, Held = 0, Balance = 0 },
+            new PaymentDeclined(id, amount, money.CurrencyCode, DeclineReason.CurrencyMismatch, StoredAt)
+            {
+                Balance = 0.5m,
+                KeptIn = "USD",
+            },
+            new PaymentRefunded(
+                id, Guid.Parse(Samples.TransactionId), amount, money.CurrencyCode,
+                StoredAt)
+            { Charged = amount, Refunded = amount, Held = 0, Balance = 0 },
             new CreditLimitChanged(id, amount, money.CurrencyCode, StoredAt) { Balance = 0 })
         select ExportedEvent.Of(StoredAt, StreamId.For(type, account), version, fact with { By = sender });
 
@@ -49,7 +59,9 @@ public sealed class ExportFormatTests
         {
             Assert.Equal(
                 ExportedEvent.Columns.Select(column => column.Value(e) ?? ""),
-                line.Zip(ExportedEvent.Columns, (cell, column) => column.IsFromCallers && cell.StartsWith('\'') ? cell[1..] : cell));
+                line.Zip(
+                    ExportedEvent.Columns,
+                    (cell, column) => column.IsFromCallers && cell.StartsWith('\'') ? cell[1..] : cell));
         }
     });
 
@@ -65,7 +77,10 @@ public sealed class ExportFormatTests
             using var json = JsonDocument.Parse(line);
             Assert.Equal(
                 ExportedEvent.Columns.Select(column => (column.Name, column.Value(e))),
-                json.RootElement.EnumerateObject().Select(member => (member.Name, member.Value.ValueKind == JsonValueKind.Number ? member.Value.GetRawText() : member.Value.GetString())));
+                json.RootElement.EnumerateObject().Select(
+                    member => (member.Name, member.Value.ValueKind == JsonValueKind.Number
+                        ? member.Value.GetRawText()
+                        : member.Value.GetString())));
         }
     });
 
@@ -74,7 +89,8 @@ public sealed class ExportFormatTests
     {
         var cells = ReadCsv(Written(ExportFormat.Csv, e))[1];
 
-        Assert.DoesNotContain(cells, cell => cell.Length > 0 && "=+-@\t\r\n".Contains(cell[0], StringComparison.Ordinal));
+        Assert.DoesNotContain(
+            cells, cell => cell.Length > 0 && "=+-@\t\r\n".Contains(cell[0], StringComparison.Ordinal));
     });
 
     [Theory]
@@ -85,7 +101,8 @@ public sealed class ExportFormatTests
     [InlineData("KWD", "1.5", "1.500")]
     [InlineData("XXX", "1.50", "1.5")]
     [InlineData("USD", "9223372036854775807.999999999", "9223372036854775807.999999999")]
-    public void An_amount_is_exact_and_has_the_decimals_of_its_currency_in_any_culture(string currency, string amount, string written)
+    public void An_amount_is_exact_and_has_the_decimals_of_its_currency_in_any_culture(
+        string currency, string amount, string written)
     {
         var culture = CultureInfo.CurrentCulture;
         try
@@ -93,7 +110,9 @@ public sealed class ExportFormatTests
             CultureInfo.CurrentCulture = (CultureInfo)CultureInfo.InvariantCulture.Clone();
             CultureInfo.CurrentCulture.NumberFormat.NumberDecimalSeparator = ",";
             CultureInfo.CurrentCulture.NumberFormat.NumberGroupSeparator = ".";
-            var fact = new PaymentAccepted(Guid.NewGuid(), decimal.Parse(amount, CultureInfo.InvariantCulture), currency, StoredAt) { Balance = 1 };
+            var fact = new PaymentAccepted(Guid.NewGuid(), decimal.Parse(
+                amount, CultureInfo.InvariantCulture), currency, StoredAt)
+            { Balance = 1 };
             var line = ReadCsv(Written(ExportFormat.Csv, ExportedEvent.Of(StoredAt, "visa/a", 1234, fact)))[1];
 
             Assert.Equal(["1234", "payment_accepted"], line[3..5]);
@@ -108,7 +127,9 @@ public sealed class ExportFormatTests
     [Fact]
     public void A_line_says_what_was_stored_when_for_whom()
     {
-        var fact = new PaymentDeclined(Guid.Parse(Samples.TransactionId), 7.5m, "EUR", DeclineReason.CurrencyMismatch, new DateTimeOffset(StoredAt.AddTicks(-7)))
+        var fact = new PaymentDeclined(
+            Guid.Parse(Samples.TransactionId), 7.5m, "EUR",
+            DeclineReason.CurrencyMismatch, new DateTimeOffset(StoredAt.AddTicks(-7)))
         {
             By = new Sender("=1+1", "web"),
             Balance = 12,
@@ -121,11 +142,20 @@ public sealed class ExportFormatTests
         var e = ExportedEvent.Of(StoredAt, "visa/-acct", 3, fact);
 
         Assert.Equal(
-            "stored_at,payment_type,account_id,version,kind,transaction_id,amount,currency,balance,balance_currency,decline_reason,decided_at,subject,client_id,payment_id,on_hold,reference,metadata,account_status\r\n"
-            + "2026-01-31T23:59:59.9991230Z,visa,'-acct,3,payment_declined,01234567-89ab-cdef-0123-456789abcdef,7.50,EUR,12.00,USD,CURRENCY_MISMATCH,2026-01-31T23:59:59.9991223Z,'=1+1,web,,2.50,'=order,\"{\"\"line\"\":\"\"1\"\",\"\"shop\"\":\"\"\\u0022Z\\u0022\"\"}\",ACCOUNT_STATUS_FROZEN\r\n",
+            "stored_at,payment_type,account_id,version,kind,transaction_id,amount,currency,balance,balance_currency,"
+                + "decline_reason,decided_at,subject,client_id,payment_id,on_hold,reference,metadata,account_status\r\n"
+            + "2026-01-31T23:59:59.9991230Z,visa,'-acct,3,payment_declined,01234567-89ab-cdef-0123-456789abcdef,7.50,"
+            + "EUR,12.00,USD,CURRENCY_MISMATCH,2026-01-31T23:59:59.9991223Z,'=1+1,web,,2.50,'=order,\"{\"\"line\"\":"
+            + "\"\"1\"\",\"\"shop\"\":\"\"\\u0022Z\\u0022\"\"}\",ACCOUNT_STATUS_FROZEN\r\n",
             Written(ExportFormat.Csv, e));
         Assert.Equal(
-            """{"stored_at":"2026-01-31T23:59:59.9991230Z","payment_type":"visa","account_id":"-acct","version":3,"kind":"payment_declined","transaction_id":"01234567-89ab-cdef-0123-456789abcdef","amount":"7.50","currency":"EUR","balance":"12.00","balance_currency":"USD","decline_reason":"CURRENCY_MISMATCH","decided_at":"2026-01-31T23:59:59.9991223Z","subject":"=1+1","client_id":"web","payment_id":null,"on_hold":"2.50","reference":"=order","metadata":{"line":"1","shop":"\u0022Z\u0022"},"account_status":"ACCOUNT_STATUS_FROZEN"}""" + "\n",
+            """{"stored_at":"2026-01-31T23:59:59.9991230Z","payment_type":"visa","account_id":"-acct","version":"""
+                + """3,"kind":"payment_declined","transaction_id":"01234567-89ab-cdef-0123-456789abcdef","amount":"7."""
+                + """50","currency":"EUR","balance":"12.00","balance_currency":"USD","decline_reason":"CURRENCY_"""
+                + """MISMATCH","decided_at":"2026-01-31T23:59:59.9991223Z","subject":"=1+1","client_"""
+                + """id":"web","payment_id":null,"on_hold":"2.50","reference":"=order","metadata":"""
+                + """{"line":"1","shop":"\u0022Z\u0022"},"account_status":"ACCOUNT_STATUS_FROZEN"}"""
+                + "\n",
             Written(ExportFormat.JsonLines, e));
     }
 

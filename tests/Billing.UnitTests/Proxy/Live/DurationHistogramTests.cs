@@ -51,6 +51,7 @@ public sealed class DurationHistogramTests
 
         Assert.Equal(1000, both.Count);
         Assert.All(((double, double)[])[(0.001, 1), (0.5, 500), (0.95, 950), (0.99, 990), (1, 1000)], part =>
-            Assert.InRange(both.Percentile(part.Item1)!.Value.TotalMilliseconds, part.Item2 * 0.965, part.Item2 * 1.035));
+            Assert.InRange(
+                both.Percentile(part.Item1)!.Value.TotalMilliseconds, part.Item2 * 0.965, part.Item2 * 1.035));
     }
 }

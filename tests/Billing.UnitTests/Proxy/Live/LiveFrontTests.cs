@@ -83,7 +83,8 @@ public sealed partial class LiveFrontTests : IAsyncLifetime
         await events.NextAsync();
         await events.NextAsync();
 
-        await Assert.ThrowsAsync<Grpc.Core.RpcException>(async () => await Proxy.Client.MakePaymentAsync(new V1.MakePaymentRequest()));
+        await Assert.ThrowsAsync<Grpc.Core.RpcException>(
+            async () => await Proxy.Client.MakePaymentAsync(new V1.MakePaymentRequest()));
         using var refused = await Http.GetAsync(new Uri("/v1/accounts/diners/a/balance", UriKind.Relative));
         JsonElement failures;
         do
@@ -93,8 +94,13 @@ public sealed partial class LiveFrontTests : IAsyncLifetime
         while (failures.GetArrayLength() < 2);
 
         Assert.Equal(
-            ["GET /v1/accounts/{payment_type}/{account_id}/balance 400 InvalidArgument INVALID_FIELD", "billing.v1.BillingService/MakePayment InvalidArgument INVALID_FIELD"],
-            failures.EnumerateArray().Select(f => $"{f.GetProperty("method")} {f.GetProperty("status")} {f.GetProperty("reason")}").Order(StringComparer.Ordinal));
+            [
+                "GET /v1/accounts/{payment_type}/{account_id}/balance 400 InvalidArgument INVALID_FIELD",
+                "billing.v1.BillingService/MakePayment InvalidArgument INVALID_FIELD",
+            ],
+            failures.EnumerateArray()
+                .Select(f => $"{f.GetProperty("method")} {f.GetProperty("status")} {f.GetProperty("reason")}")
+                .Order(StringComparer.Ordinal));
     }
 
     [Fact]
@@ -104,20 +110,23 @@ public sealed partial class LiveFrontTests : IAsyncLifetime
         await events.NextAsync();
 
         await Proxy.Client.MakePaymentAsync(Samples.Payment());
-        using var paid = await Http.PutAsJsonAsync(new Uri("/v1/payments/" + Samples.TransactionId, UriKind.Relative), new
-        {
-            account_id = "a",
-            payment_type = "VISA",
-            amount = new { currency_code = "USD", units = 5 },
-        });
+        using var paid = await Http.PutAsJsonAsync(
+            new Uri("/v1/payments/" + Samples.TransactionId, UriKind.Relative), new
+            {
+                account_id = "a",
+                payment_type = "VISA",
+                amount = new { currency_code = "USD", units = 5 },
+            });
         using (var stream = Proxy.Client.MakePayments())
         {
             await stream.RequestStream.CompleteAsync();
             Assert.False(await stream.ResponseStream.MoveNext(CancellationToken.None));
         }
-        await new Health.HealthClient(Grpc.Net.Client.GrpcChannel.ForAddress(Proxy.Address)).CheckAsync(new HealthCheckRequest());
+        await new Health.HealthClient(Grpc.Net.Client.GrpcChannel.ForAddress(Proxy.Address)).CheckAsync(
+            new HealthCheckRequest());
         using var page = await Http.GetAsync(new Uri("/", UriKind.Relative));
-        await Assert.ThrowsAsync<Grpc.Core.RpcException>(async () => await Proxy.Client.CheckBalanceAsync(new V1.CheckBalanceRequest()));
+        await Assert.ThrowsAsync<Grpc.Core.RpcException>(
+            async () => await Proxy.Client.CheckBalanceAsync(new V1.CheckBalanceRequest()));
         using var refused = await Http.GetAsync(new Uri("/v1/accounts/diners/a/balance", UriKind.Relative));
         using var unknown = await Http.GetAsync(new Uri("/v1/nothing", UriKind.Relative));
         int failed;
@@ -125,7 +134,8 @@ public sealed partial class LiveFrontTests : IAsyncLifetime
         do
         {
             snapshot = await events.NextAsync();
-            failed = snapshot.GetProperty("seconds").EnumerateArray().Sum(second => second.GetProperty("failed").GetInt32());
+            failed = snapshot.GetProperty("seconds").EnumerateArray()
+                .Sum(second => second.GetProperty("failed").GetInt32());
         }
         while (failed < 2);
 
@@ -188,7 +198,8 @@ public sealed partial class LiveFrontTests : IAsyncLifetime
             all.Add(await WatchAsync());
         }
 
-        using var refused = await Http.GetAsync(new Uri("/live/events", UriKind.Relative), HttpCompletionOption.ResponseHeadersRead);
+        using var refused = await Http.GetAsync(
+            new Uri("/live/events", UriKind.Relative), HttpCompletionOption.ResponseHeadersRead);
         var problem = await refused.Content.ReadAsStringAsync();
         all.ForEach(events => events.Dispose());
 
@@ -221,7 +232,8 @@ public sealed partial class LiveFrontTests : IAsyncLifetime
         var quickDropped = false;
         using var slow = watchers.TryEnter(() => dropped.TrySetResult())!;
         using var quick = watchers.TryEnter(() => quickDropped = true)!;
-        await using var messages = quick.Messages(TestContext.Current.CancellationToken).GetAsyncEnumerator(TestContext.Current.CancellationToken);
+        await using var messages = quick.Messages(TestContext.Current.CancellationToken)
+            .GetAsyncEnumerator(TestContext.Current.CancellationToken);
 
         for (var i = 0; i < 10; i++)
         {
@@ -237,13 +249,20 @@ public sealed partial class LiveFrontTests : IAsyncLifetime
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task A_message_that_is_being_sent_when_the_stream_has_to_end_is_sent_whole_or_the_page_is_disconnected(bool reads)
+    public async Task A_message_that_is_being_sent_when_the_stream_has_to_end_is_sent_whole_or_the_page_is_disconnected(
+        bool reads)
     {
         var time = new ManualTime();
-        await using var proxy = await ProxyHost.StartAsync(new FakeBackend(), withRest: true, time: time, settings: new Dictionary<string, string?> { ["Billing:Limits:StreamAgeMax"] = "00:00:01" });
+        await using var proxy = await ProxyHost.StartAsync(
+            new FakeBackend(), withRest: true, time: time,
+            settings: new Dictionary<string, string?> { ["Billing:Limits:StreamAgeMax"] = "00:00:01" });
         using var body = new HeldBody();
         using var disconnected = new CancellationTokenSource();
-        var http = new DefaultHttpContext { User = new ClaimsPrincipal(new Caller("somebody")), RequestAborted = disconnected.Token };
+        var http = new DefaultHttpContext
+        {
+            User = new ClaimsPrincipal(new Caller("somebody")),
+            RequestAborted = disconnected.Token,
+        };
         http.Features.Set<IHttpRequestLifetimeFeature>(new Lifetime(disconnected));
         http.Response.Body = body;
         var watching = proxy.Services.GetRequiredService<LiveFront>().WatchAsync(http);
@@ -268,24 +287,29 @@ public sealed partial class LiveFrontTests : IAsyncLifetime
     [Fact]
     public void Every_address_that_the_page_requests_is_one_of_the_proxy()
     {
-        var scripts = LiveAssets.All.Where(asset => asset.Name.EndsWith(".js", StringComparison.Ordinal)).Select(asset => Encoding.UTF8.GetString(asset.Content));
-        var requested = scripts.SelectMany(script => Requests().Matches(script)).Select(match => "/" + match.Groups[1].Value).Distinct().ToList();
+        var scripts = LiveAssets.All.Where(asset => asset.Name.EndsWith(".js", StringComparison.Ordinal))
+            .Select(asset => Encoding.UTF8.GetString(asset.Content));
+        var requested = scripts.SelectMany(script => Requests().Matches(script))
+            .Select(match => "/" + match.Groups[1].Value).Distinct().ToList();
         var served = Proxy.Endpoints.Select(endpoint => endpoint.RoutePattern.RawText ?? "").ToList();
 
         Assert.Contains("/v1/captures", requested);
-        Assert.All(requested, path => Assert.Contains(served, route => route == path || route.StartsWith(path + "/{", StringComparison.Ordinal)));
+        Assert.All(requested, path =>
+            Assert.Contains(served, route => route == path || route.StartsWith(path + "/{", StringComparison.Ordinal)));
     }
 
     [Fact]
     public void The_page_is_left_out_of_the_OpenAPI_document_and_is_for_operators()
     {
-        var mine = Proxy.Endpoints.Where(e => e.RoutePattern.RawText is { } route && (route == "/" || route.StartsWith("/live/", StringComparison.Ordinal))).ToList();
+        var mine = Proxy.Endpoints.Where(e => e.RoutePattern.RawText is { } route
+            && (route == "/" || route.StartsWith("/live/", StringComparison.Ordinal))).ToList();
 
         Assert.True(mine.Count >= 7);
         Assert.All(mine, endpoint =>
         {
             Assert.NotNull(endpoint.Metadata.GetMetadata<Billing.Proxy.Security.OperatorEndpoint>());
-            Assert.NotNull(endpoint.Metadata.GetMetadata<Microsoft.AspNetCore.Routing.IExcludeFromDescriptionMetadata>());
+            Assert.NotNull(
+                endpoint.Metadata.GetMetadata<Microsoft.AspNetCore.Routing.IExcludeFromDescriptionMetadata>());
         });
     }
 
@@ -296,7 +320,8 @@ public sealed partial class LiveFrontTests : IAsyncLifetime
 
     private static async Task<Events> WatchAsync(HttpClient http)
     {
-        var response = await http.GetAsync(new Uri("/live/events", UriKind.Relative), HttpCompletionOption.ResponseHeadersRead);
+        var response = await http.GetAsync(
+            new Uri("/live/events", UriKind.Relative), HttpCompletionOption.ResponseHeadersRead);
         Assert.Equal("text/event-stream", response.Content.Headers.ContentType?.MediaType);
         return new Events(response, await response.Content.ReadAsStreamAsync());
     }
@@ -304,11 +329,13 @@ public sealed partial class LiveFrontTests : IAsyncLifetime
     /// <summary>A body of which no write completes until it may, or its token is cancelled.</summary>
     private sealed class HeldBody : MemoryStream
     {
-        public TaskCompletionSource<CancellationToken> Begun { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
+        public TaskCompletionSource<CancellationToken> Begun { get; } = new(
+            TaskCreationOptions.RunContinuationsAsynchronously);
 
         public TaskCompletionSource Written { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-        public override async ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default)
+        public override async ValueTask WriteAsync(
+            ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default)
         {
             Begun.TrySetResult(cancellationToken);
             await Written.Task.WaitAsync(cancellationToken);

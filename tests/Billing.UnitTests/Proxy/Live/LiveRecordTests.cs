@@ -93,7 +93,9 @@ public sealed class LiveRecordTests
         await record.SendAsync(backend, Payment());
         await record.SendAsync(backend, Request.Of(Samples.BalanceCommand()));
 
-        Assert.Equal([true, true, false, false, false, true, false], backend.Commands.Select(command => command.Timing is not null));
+        Assert.Equal(
+            [true, true, false, false, false, true, false],
+            backend.Commands.Select(command => command.Timing is not null));
         Assert.Equal(3, record.Payments.Latest().Count);
         Assert.All(record.Payments.Latest(), payment => Assert.Equal("Accepted", payment.Outcome));
     }

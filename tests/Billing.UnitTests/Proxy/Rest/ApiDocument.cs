@@ -24,7 +24,8 @@ internal sealed class ApiDocument
     public JsonObject Schemas => Root["components"]!["schemas"]!.AsObject();
 
     public IEnumerable<ApiOperation> Operations => Root["paths"]!.AsObject()
-        .SelectMany(path => path.Value!.AsObject().Select(method => new ApiOperation(path.Key, method.Key, method.Value!)));
+        .SelectMany(
+            path => path.Value!.AsObject().Select(method => new ApiOperation(path.Key, method.Key, method.Value!)));
 
     /// <summary>The document in the repository: a test compares it with the one that a proxy serves.</summary>
     public static ApiDocument Recorded { get; } =
@@ -71,8 +72,11 @@ internal sealed class ApiDocument
     /// <param name="operation">The operation.</param>
     /// <param name="valueOf">The value of a field that has no fields itself.</param>
     /// <param name="isIn">Whether a field is in it.</param>
-    public JsonObject? Body(ApiOperation operation, Func<string, JsonNode> valueOf, Func<JsonObject, string, bool> isIn) =>
-        operation.Json["requestBody"]?["content"]!["application/json"]!["schema"] is { } schema ? Object(schema, valueOf, isIn) : null;
+    public JsonObject? Body(
+        ApiOperation operation, Func<string, JsonNode> valueOf, Func<JsonObject, string, bool> isIn) =>
+        operation.Json["requestBody"]?["content"]!["application/json"]!["schema"] is { } schema
+            ? Object(schema, valueOf, isIn)
+            : null;
 
     /// <summary>Whether a schema requires a field.</summary>
     public static bool Requires(JsonObject schema, string field) =>
@@ -107,20 +111,25 @@ internal sealed record ApiOperation(string Path, string Method, JsonNode Json)
     public IEnumerable<string> Statuses => Json["responses"]!.AsObject().Select(answer => answer.Key);
 
     /// <summary>The schema of an answer.</summary>
-    public JsonNode AnswerOf(string status) => Json["responses"]![status]!["content"]!.AsObject().Single().Value!["schema"]!;
+    public JsonNode AnswerOf(string status) =>
+        Json["responses"]![status]!["content"]!.AsObject().Single().Value!["schema"]!;
 
     /// <summary>A request: with the account VISA/acct and, unless one is given, a transaction id of its own.</summary>
     public HttpRequestMessage Request(Uri server, string? body, string? prefer = null, string? id = null)
     {
         id ??= Guid.NewGuid().ToString();
-        var path = Path.Replace("{transaction_id}", id, StringComparison.Ordinal).Replace("{payment_type}", "VISA", StringComparison.Ordinal)
+        var path = Path.Replace("{transaction_id}", id, StringComparison.Ordinal)
+            .Replace("{payment_type}", "VISA", StringComparison.Ordinal)
             .Replace("{account_id}", "acct", StringComparison.Ordinal);
         var link = Path.EndsWith("/status", StringComparison.Ordinal) && Method == "get"
             ? "?link=" + StatusLink.Of(new(Samples.Payment()) { TransactionId = id }, 0)
             : "";
-        var request = new HttpRequestMessage(new HttpMethod(Method.ToUpper(CultureInfo.InvariantCulture)), new Uri(server, path + link))
+        var request = new HttpRequestMessage(
+            new HttpMethod(Method.ToUpper(CultureInfo.InvariantCulture)), new Uri(server, path + link))
         {
-            Content = body is null ? null : new StringContent(body, Encoding.UTF8, new MediaTypeHeaderValue("application/json")),
+            Content = body is null
+                ? null
+                : new StringContent(body, Encoding.UTF8, new MediaTypeHeaderValue("application/json")),
         };
         if (prefer is not null)
         {

@@ -13,21 +13,26 @@ using Google.Protobuf;
 
 namespace Billing.UnitTests.Proxy.Rest;
 
-/// <summary>The largest requests that the rules allow, one for each operation with a body, in each encoding, by the default settings.</summary>
+/// <summary>The largest requests that the rules allow, one for each operation with a body, in each encoding, by the
+/// default settings.</summary>
 public sealed class LargestRequestsTests
 {
     private static readonly string Note = string.Concat(Enumerable.Repeat("\U0001F600", FieldRules.NoteLengthMax));
 
     private static readonly Dictionary<string, Func<JsonNode, string>> Encodings = new(StringComparer.Ordinal)
     {
-        ["UTF-8"] = body => body.ToJsonString(new JsonSerializerOptions { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping }),
+        ["UTF-8"] = body =>
+            body.ToJsonString(new JsonSerializerOptions { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping }),
         ["escapes beyond ASCII"] = body => body.ToJsonString(),
         ["escapes only"] = Escaped,
     };
 
     private readonly FakeBackend _backend = new() { Answer = command => Task.FromResult(CompleteReplies.To(command)) };
 
-    public static TheoryData<string, string> Table => [.. Operations.SelectMany(operation => Encodings.Keys, (operation, encoding) => (operation, encoding))];
+    public static TheoryData<string, string> Table =>
+    [
+        .. Operations.SelectMany(operation => Encodings.Keys, (operation, encoding) => (operation, encoding)),
+    ];
 
     public static TheoryData<string> Operations =>
     [
@@ -65,7 +70,8 @@ public sealed class LargestRequestsTests
         await ApiMethods.CallAsync(proxy.Invoker, name, request);
     }
 
-    private async Task<(string Body, Command Command)> SendAsync(ProxyHost proxy, ApiDocument document, string id, Func<JsonNode, string> encode)
+    private async Task<(string Body, Command Command)> SendAsync(
+        ProxyHost proxy, ApiDocument document, string id, Func<JsonNode, string> encode)
     {
         var operation = document.Operation(id);
         var body = encode(document.Body(operation, ValueOf, (_, field) => field != "version" || id != "getBalanceAt")!);
@@ -82,8 +88,10 @@ public sealed class LargestRequestsTests
         {
             AccountId = ValueOf("account_id").GetValue<string>(),
             PaymentType = PaymentType.Mastercard,
-            StartTime = JsonParser.Default.Parse<Google.Protobuf.WellKnownTypes.Timestamp>(ValueOf("start_time").ToJsonString()),
-            EndTime = JsonParser.Default.Parse<Google.Protobuf.WellKnownTypes.Timestamp>(ValueOf("end_time").ToJsonString()),
+            StartTime = JsonParser.Default.Parse<Google.Protobuf.WellKnownTypes.Timestamp>(
+                ValueOf("start_time").ToJsonString()),
+            EndTime = JsonParser.Default.Parse<Google.Protobuf.WellKnownTypes.Timestamp>(
+                ValueOf("end_time").ToJsonString()),
             Types_ = { Enum.GetValues<StatementEntryType>().Where(type => type != StatementEntryType.Unspecified) },
             AfterVersion = long.MaxValue,
             PageSize = int.MaxValue,
@@ -103,8 +111,10 @@ public sealed class LargestRequestsTests
         "hold_duration" => string.Create(CultureInfo.InvariantCulture, $"{FieldRules.HoldSecondsMax}s"),
         "is_final" => false,
         "reference" => Note,
-        "metadata" => new JsonObject(Enumerable.Range(0, FieldRules.MetadataPairsMax).Select(pair => KeyValuePair.Create(
-            pair.ToString(CultureInfo.InvariantCulture).PadLeft(FieldRules.MetadataNameLengthMax, 'n'), (JsonNode?)Note))),
+        "metadata" =>
+            new JsonObject(Enumerable.Range(0, FieldRules.MetadataPairsMax).Select(pair => KeyValuePair.Create(
+                pair.ToString(CultureInfo.InvariantCulture).PadLeft(FieldRules.MetadataNameLengthMax, 'n'),
+                (JsonNode?)Note))),
         "version" or "after_version" => long.MaxValue,
         "time" or "end_time" => "9999-12-31T23:59:59.999999999Z",
         "start_time" => "0001-01-01T00:00:00.999999999Z",
@@ -121,11 +131,13 @@ public sealed class LargestRequestsTests
     // With an escape for each unit of every text, the names included.
     private static string Escaped(JsonNode? node) => node switch
     {
-        JsonObject fields => $"{{{string.Join(',', fields.Select(field => $"{Escaped(field.Key)}:{Escaped(field.Value)}"))}}}",
+        JsonObject fields =>
+            $"{{{string.Join(',', fields.Select(field => $"{Escaped(field.Key)}:{Escaped(field.Value)}"))}}}",
         JsonArray items => $"[{string.Join(',', items.Select(Escaped))}]",
         JsonValue text when text.GetValueKind() == JsonValueKind.String => Escaped(text.GetValue<string>()),
         _ => node!.ToJsonString(),
     };
 
-    private static string Escaped(string text) => $"\"{string.Concat(text.Select(unit => string.Create(CultureInfo.InvariantCulture, $"\\u{(int)unit:x4}")))}\"";
+    private static string Escaped(string text) =>
+        $"\"{string.Concat(text.Select(unit => string.Create(CultureInfo.InvariantCulture, $"\\u{(int)unit:x4}")))}\"";
 }

@@ -10,16 +10,21 @@ namespace Billing.UnitTests.Proxy.Rest;
 /// <summary>The OpenAPI document against the routes and what they take and answer.</summary>
 public sealed class OpenApiTests
 {
-    private static readonly string[] Known = ["200", "202", "400", "401", "403", "404", "409", "413", "415", "429", "500", "503", "504"];
+    private static readonly string[] Known =
+    [
+        "200", "202", "400", "401", "403", "404", "409", "413", "415", "429", "500", "503", "504",
+    ];
 
-    private readonly FakeBackend _backend = new(storesCommands: true) { Answer = command => Task.FromResult(CompleteReplies.To(command)) };
+    private readonly FakeBackend _backend =
+        new(storesCommands: true) { Answer = command => Task.FromResult(CompleteReplies.To(command)) };
 
     [Fact]
     public async Task Every_route_is_an_operation_with_a_name_its_scope_and_its_problems()
     {
         await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);
         var document = await ApiDocument.ReadAsync(proxy);
-        var routes = proxy.Endpoints.Where(route => route.RoutePattern.RawText!.StartsWith("/v1/", StringComparison.Ordinal)).ToList();
+        var routes = proxy.Endpoints.Where(route =>
+            route.RoutePattern.RawText!.StartsWith("/v1/", StringComparison.Ordinal)).ToList();
 
         Assert.Subset(
             document.Operations.Select(operation => operation.Id).ToHashSet(),
@@ -29,16 +34,22 @@ public sealed class OpenApiTests
             var name = route.Metadata.GetMetadata<IEndpointNameMetadata>()!.EndpointName;
             var method = Assert.Single(route.Metadata.GetMetadata<IHttpMethodMetadata>()!.HttpMethods);
             var operation = Assert.Single(
-                document.Operations, operation => operation.Path == route.RoutePattern.RawText && operation.Method.Equals(method, StringComparison.OrdinalIgnoreCase));
+                document.Operations, operation => operation.Path == route.RoutePattern.RawText
+                    && operation.Method.Equals(method, StringComparison.OrdinalIgnoreCase));
 
             Assert.Equal(JsonNamingPolicy.CamelCase.ConvertName(name), operation.Id);
-            Assert.Equal($$"""[{"token":["{{route.Metadata.GetMetadata<IAuthorizeData>()!.Policy}}"]},{}]""", operation.Json["security"]!.ToJsonString());
+            Assert.Equal(
+                $$"""[{"token":["{{route.Metadata.GetMetadata<IAuthorizeData>()!.Policy}}"]},{}]""",
+                operation.Json["security"]!.ToJsonString());
             Assert.Equal(
                 Known.Where(status => Answers(document, operation, status)),
                 operation.Statuses);
-            Assert.All(operation.Statuses.Where(status => status[0] != '2'), status => Assert.Equal("#/components/schemas/Problem", operation.AnswerOf(status)["$ref"]!.GetValue<string>()));
+            Assert.All(operation.Statuses.Where(status => status[0] != '2'), status =>
+                Assert.Equal("#/components/schemas/Problem", operation.AnswerOf(status)["$ref"]!.GetValue<string>()));
         }
-        Assert.Equal("""{"type":"http","description":""", document.Root["components"]!["securitySchemes"]!["token"]!.ToJsonString()[..29]);
+        Assert.Equal(
+            """{"type":"http","description":""",
+            document.Root["components"]!["securitySchemes"]!["token"]!.ToJsonString()[..29]);
     }
 
     [Fact]
@@ -47,13 +58,18 @@ public sealed class OpenApiTests
         await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);
         var document = await ApiDocument.ReadAsync(proxy);
 
-        Assert.DoesNotContain(document.Schemas, schema => schema.Key.EndsWith("Json", StringComparison.Ordinal) || schema.Key.EndsWith("Answer", StringComparison.Ordinal) || schema.Key.EndsWith("Body", StringComparison.Ordinal));
+        Assert.DoesNotContain(document.Schemas, schema => schema.Key.EndsWith("Json", StringComparison.Ordinal)
+            || schema.Key.EndsWith("Answer", StringComparison.Ordinal)
+            || schema.Key.EndsWith("Body", StringComparison.Ordinal));
         Assert.DoesNotContain("\\n", document.Text, StringComparison.Ordinal);
         Assert.DoesNotContain("\"oneOf\"", document.Text, StringComparison.Ordinal);
         Assert.DoesNotContain("\"type\": [", document.Text, StringComparison.Ordinal);
         Assert.Equal("string", document.Schemas["Money"]!["properties"]!["units"]!["type"]!.GetValue<string>());
-        Assert.Equal("""["VISA","MASTERCARD","DISCOVER","AMEX"]""", document.Schemas["PaymentType"]!["enum"]!.ToJsonString());
-        Assert.All(document.Schemas, schema => Assert.Equal(schema.Key.EndsWith("Request", StringComparison.Ordinal), schema.Key != "Amount" && schema.Value!["additionalProperties"] is not null));
+        Assert.Equal(
+            """["VISA","MASTERCARD","DISCOVER","AMEX"]""", document.Schemas["PaymentType"]!["enum"]!.ToJsonString());
+        Assert.All(document.Schemas, schema => Assert.Equal(
+            schema.Key.EndsWith("Request", StringComparison.Ordinal),
+            schema.Key != "Amount" && schema.Value!["additionalProperties"] is not null));
     }
 
     [Fact]
@@ -86,7 +102,8 @@ public sealed class OpenApiTests
                 header => Assert.True(answer.Headers.Contains(header.Key), header.Key));
         }
 
-        async Task<HttpResponseMessage> AssertSchemaAsync(ApiDocument document, ApiOperation operation, HttpRequestMessage request, string status)
+        async Task<HttpResponseMessage> AssertSchemaAsync(
+            ApiDocument document, ApiOperation operation, HttpRequestMessage request, string status)
         {
             var answer = await http.SendAsync(request);
             var json = await answer.Content.ReadAsStringAsync();
@@ -121,11 +138,14 @@ public sealed class OpenApiTests
         {
             using var request = operation.Request(proxy.Rest, body.ToJsonString());
             using var answer = await http.SendAsync(request);
-            return ((int)answer.StatusCode, JsonNode.Parse(await answer.Content.ReadAsStringAsync())!["field"]?.GetValue<string>());
+            return (
+                (int)answer.StatusCode,
+                JsonNode.Parse(await answer.Content.ReadAsStringAsync())!["field"]?.GetValue<string>());
         }
     }
 
-    /// <summary>The document is in the repository for those who generate a client; this test writes it with BILLING_WRITE_OPENAPI=1.</summary>
+    /// <summary>The document is in the repository for those who generate a client; this test writes it with
+    /// BILLING_WRITE_OPENAPI=1.</summary>
     [Fact]
     public async Task The_document_in_the_repository_is_the_one_that_proxies_serve()
     {
@@ -163,7 +183,12 @@ public sealed class OpenApiTests
 
     private static Task<JsonSchema> SchemaAsync(ApiDocument document, JsonNode schema)
     {
-        var whole = new JsonObject { ["definitions"] = document.Schemas.DeepClone(), ["allOf"] = new JsonArray(schema.DeepClone()) };
-        return JsonSchema.FromJsonAsync(whole.ToJsonString().Replace("#/components/schemas/", "#/definitions/", StringComparison.Ordinal));
+        var whole = new JsonObject
+        {
+            ["definitions"] = document.Schemas.DeepClone(),
+            ["allOf"] = new JsonArray(schema.DeepClone()),
+        };
+        return JsonSchema.FromJsonAsync(
+            whole.ToJsonString().Replace("#/components/schemas/", "#/definitions/", StringComparison.Ordinal));
     }
 }

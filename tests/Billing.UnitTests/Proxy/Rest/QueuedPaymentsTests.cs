@@ -15,7 +15,8 @@ namespace Billing.UnitTests.Proxy.Rest;
 /// <summary>Payments over REST with the preference respond-async.</summary>
 public sealed class QueuedPaymentsTests
 {
-    private const string Body = """{"account_id":"acct","payment_type":"visa","amount":{"currency_code":"USD","units":1}}""";
+    private const string Body =
+        """{"account_id":"acct","payment_type":"visa","amount":{"currency_code":"USD","units":1}}""";
 
     private readonly FakeBackend _queued = new(storesCommands: true)
     {
@@ -26,17 +27,43 @@ public sealed class QueuedPaymentsTests
     public static TheoryData<Reply, HttpStatusCode, string> Answers => new()
     {
         { Accepted, HttpStatusCode.OK, "ACCEPTED" },
-        { new Reply { PaymentStatus = new() { Payment = new() { Outcome = V1.PaymentOutcome.Declined, DeclineReason = V1.DeclineReason.AccountFrozen } } }, HttpStatusCode.OK, "DECLINED" },
-        { new Reply { PaymentStatus = new() { Error = new() { Reason = ErrorReasons.CommandExpired } } }, HttpStatusCode.OK, "FAILED" },
+        {
+            new Reply
+            {
+                PaymentStatus = new()
+                {
+                    Payment =
+                        new() { Outcome = V1.PaymentOutcome.Declined, DeclineReason = V1.DeclineReason.AccountFrozen },
+                },
+            },
+            HttpStatusCode.OK, "DECLINED"
+        },
+        {
+            new Reply { PaymentStatus = new() { Error = new() { Reason = ErrorReasons.CommandExpired } } },
+            HttpStatusCode.OK, "FAILED"
+        },
         { Error(StatusCode.DeadlineExceeded, ErrorReasons.NoAnswerInTime), HttpStatusCode.OK, "PENDING" },
         { Error(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired), HttpStatusCode.OK, "PENDING" },
-        { Error(StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused), HttpStatusCode.Conflict, ErrorReasons.TransactionIdReused },
-        { Error(StatusCode.NotFound, ErrorReasons.PaymentNotFound), HttpStatusCode.NotFound, ErrorReasons.PaymentNotFound },
-        { Error(StatusCode.Unavailable, ErrorReasons.EventStoreUnavailable), HttpStatusCode.ServiceUnavailable, ErrorReasons.EventStoreUnavailable },
-        { Error(StatusCode.Internal, ErrorReasons.ProcessingFailed), HttpStatusCode.InternalServerError, ErrorReasons.ProcessingFailed },
+        {
+            Error(StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused),
+            HttpStatusCode.Conflict, ErrorReasons.TransactionIdReused
+        },
+        {
+            Error(StatusCode.NotFound, ErrorReasons.PaymentNotFound),
+            HttpStatusCode.NotFound, ErrorReasons.PaymentNotFound
+        },
+        {
+            Error(StatusCode.Unavailable, ErrorReasons.EventStoreUnavailable),
+            HttpStatusCode.ServiceUnavailable, ErrorReasons.EventStoreUnavailable
+        },
+        {
+            Error(StatusCode.Internal, ErrorReasons.ProcessingFailed),
+            HttpStatusCode.InternalServerError, ErrorReasons.ProcessingFailed
+        },
     };
 
-    private static Reply Accepted => new() { PaymentStatus = new() { Payment = new() { Outcome = V1.PaymentOutcome.Accepted, Version = 1 } } };
+    private static Reply Accepted =>
+        new() { PaymentStatus = new() { Payment = new() { Outcome = V1.PaymentOutcome.Accepted, Version = 1 } } };
 
     [Theory]
     [InlineData("respond-async", true)]
@@ -95,9 +122,15 @@ public sealed class QueuedPaymentsTests
 
     [Theory]
     [InlineData(Body)]
-    [InlineData("""{"account_id":"acct","payment_type":"visa","amount":{"currency_code":"USD","units":1,"nanos":500000000},"notes":{"reference":"order 7"}}""")]
-    [InlineData("""{"account_id":"acct","payment_type":"VISA","amount":{"currency_code":"KWD","units":"1","nanos":5000000},"notes":{"metadata":{"shop":"Z\u00fcrich","a":"1"}}}""")]
-    [InlineData("""{"account_id":"A.b_c-0123456789012345678901234567890123456789012345678901234567","payment_type":"Amex","amount":{"currency_code":"USD","units":1},"notes":{}}""")]
+    [InlineData(
+        """{"account_id":"acct","payment_type":"visa","amount":{"currency_code":"USD","units":1,"nanos":"""
+        + """500000000},"notes":{"reference":"order 7"}}""")]
+    [InlineData(
+        """{"account_id":"acct","payment_type":"VISA","amount":{"currency_code":"KWD","units":"1","nanos":"""
+        + """5000000},"notes":{"metadata":{"shop":"Z\u00fcrich","a":"1"}}}""")]
+    [InlineData(
+        """{"account_id":"A.b_c-0123456789012345678901234567890123456789012345678901234567","payment_"""
+        + """type":"Amex","amount":{"currency_code":"USD","units":1},"notes":{}}""")]
     public async Task The_link_asks_about_the_whole_payment_behind_it_on_its_partition(string body)
     {
         _queued.Partition = 7;
@@ -122,13 +155,20 @@ public sealed class QueuedPaymentsTests
         var ids = new[] { Guid.NewGuid().ToString(), Guid.NewGuid().ToString() };
 
         using var one = await PayAsync(proxy, "respond-async", Body, ids[0]);
-        using var other = await PayAsync(proxy, "respond-async", """{"account_id":"acct","payment_type":"visa","amount":{"currency_code":"EUR","units":987654},"notes":{"reference":"a secret order"}}""", ids[1]);
+        using var other = await PayAsync(
+            proxy, "respond-async",
+            """{"account_id":"acct","payment_type":"visa","amount":{"currency_code":"EUR","units":987654},"notes":"""
+                + """{"reference":"a secret order"}}""",
+            ids[1]);
 
         // The account is in it, and has to be.
         var links = new[] { one, other }.Select(taken => taken.Headers.Location!.OriginalString).ToList();
-        Assert.All(links.Zip(ids), pair => Assert.StartsWith($"/v1/payments/{pair.Second}/status?link=", pair.First, StringComparison.Ordinal));
+        Assert.All(links.Zip(ids), pair =>
+            Assert.StartsWith($"/v1/payments/{pair.Second}/status?link=", pair.First, StringComparison.Ordinal));
         Assert.Equal(links[0].Length, links[1].Length);
-        Assert.DoesNotContain("secret", Encoding.Latin1.GetString(Base64Url.DecodeFromChars(links[1].Split('=')[1])), StringComparison.Ordinal);
+        Assert.DoesNotContain(
+            "secret", Encoding.Latin1.GetString(Base64Url.DecodeFromChars(links[1].Split('=')[1])),
+            StringComparison.Ordinal);
     }
 
     [Fact]
@@ -139,12 +179,20 @@ public sealed class QueuedPaymentsTests
         using var taken = await PayAsync(proxy, "respond-async");
         var path = taken.Headers.Location!.OriginalString.Split('?')[0];
         var link = taken.Headers.Location!.OriginalString.Split("link=")[1];
-        var altered = Enumerable.Range(0, link.Length).SelectMany(i => (string[])[link.Remove(i, 1), link.Insert(i, "A"), link[..i] + (link[i] == 'A' ? 'B' : 'A') + link[(i + 1)..]])
-            .Except([link]).Concat(["", link + "=", link + "==", link + "%20", "%20" + link, link + "&link=" + link, link[..10], "x", "...", "%00", new string('A', 5000), new string('A', 200)]);
+        var altered = Enumerable.Range(0, link.Length).SelectMany(i => (string[])
+        [
+            link.Remove(i, 1), link.Insert(i, "A"), link[..i] + (link[i] == 'A' ? 'B' : 'A') + link[(i + 1)..],
+        ])
+            .Except([link]).Concat(
+                [
+                    "", link + "=", link + "==", link + "%20", "%20" + link, link + "&link=" + link, link[..10], "x",
+                    "...", "%00", new string('A', 5000), new string('A', 200),
+                ]);
         string[] urls =
         [
             path, path + "?link", .. altered.Select(text => $"{path}?link={text}"),
-            $"/v1/payments/{Guid.NewGuid()}/status?link={link}", .. "89ab".Select(digit => $"/v1/payments/{Samples.TransactionId[..^1]}{digit}/status?link={link}"),
+            $"/v1/payments/{Guid.NewGuid()}/status?link={link}",
+            .. "89ab".Select(digit => $"/v1/payments/{Samples.TransactionId[..^1]}{digit}/status?link={link}"),
         ];
         foreach (var url in urls)
         {
@@ -162,14 +210,19 @@ public sealed class QueuedPaymentsTests
     [InlineData("/v1/payments/ID/status?link=LINK&x=1", "x")]
     [InlineData("/v1/payments/ID/status?Link=LINK", "Link")]
     [InlineData("/v1/payments/ID/status?link=LINK&deadline_unix_us=1", "deadline_unix_us")]
-    [InlineData("/v1/payments/ID/status?account_id=acct&payment_type=visa&amount.currency_code=USD&amount.units=1&deadline_unix_us=1", "account_id")]
+    [InlineData(
+        "/v1/payments/ID/status?account_id=acct&payment_type=visa&amount.currency_code=USD&amount.units=1&"
+            + "deadline_unix_us=1", "account_id")]
     public async Task An_address_with_other_parts_is_refused_by_their_names(string url, string field)
     {
         await using var proxy = await ProxyHost.StartAsync(_queued, withRest: true);
         using var http = new HttpClient { BaseAddress = proxy.Rest };
         var link = StatusLink.Of(Samples.Payment(), 0);
 
-        using var refused = await http.GetAsync(new Uri(url.Replace("ID", Samples.TransactionId, StringComparison.Ordinal).Replace("LINK", link, StringComparison.Ordinal), UriKind.Relative));
+        using var refused = await http.GetAsync(new Uri(
+            url.Replace("ID", Samples.TransactionId, StringComparison.Ordinal)
+                .Replace("LINK", link, StringComparison.Ordinal),
+            UriKind.Relative));
 
         Assert.Equal((HttpStatusCode.BadRequest, ErrorReasons.InvalidField, field), await ProblemAsync(refused));
         Assert.Empty(_queued.Commands);
@@ -185,17 +238,26 @@ public sealed class QueuedPaymentsTests
         using var http = new HttpClient { BaseAddress = second.Rest };
         var location = taken.Headers.Location!.OriginalString;
 
-        foreach (var id in (string[])["0123ABCD-89ab-cdef-0123-456789abCDEF", "0123abcd-89ab-cdef-0123-456789abcdef", "0123ABCD-89AB-CDEF-0123-456789ABCDEF"])
+        foreach (var id in (string[])
+        [
+            "0123ABCD-89ab-cdef-0123-456789abCDEF", "0123abcd-89ab-cdef-0123-456789abcdef",
+            "0123ABCD-89AB-CDEF-0123-456789ABCDEF",
+        ])
         {
-            using var status = await http.GetAsync(new Uri(location.Replace("0123ABCD-89ab-cdef-0123-456789abCDEF", id, StringComparison.Ordinal), UriKind.Relative));
+            using var status = await http.GetAsync(new Uri(
+                location.Replace("0123ABCD-89ab-cdef-0123-456789abCDEF", id, StringComparison.Ordinal),
+                UriKind.Relative));
             using var answer = JsonDocument.Parse(await status.Content.ReadAsStringAsync());
-            Assert.Equal(("ACCEPTED", id), (answer.RootElement.GetProperty("status").GetString(), answer.RootElement.GetProperty("transaction_id").GetString()));
+            Assert.Equal(("ACCEPTED", id), (
+                answer.RootElement.GetProperty("status").GetString(),
+                answer.RootElement.GetProperty("transaction_id").GetString()));
         }
     }
 
     [Theory]
     [MemberData(nameof(Answers))]
-    public async Task The_status_is_what_has_become_of_the_payment_and_an_error_is_an_error(Reply reply, HttpStatusCode code, string name)
+    public async Task The_status_is_what_has_become_of_the_payment_and_an_error_is_an_error(
+        Reply reply, HttpStatusCode code, string name)
     {
         await using var proxy = await ProxyHost.StartAsync(_queued, withRest: true);
         using var http = new HttpClient { BaseAddress = proxy.Rest };
@@ -220,7 +282,9 @@ public sealed class QueuedPaymentsTests
     {
         await using var proxy = await ProxyHost.StartAsync(_queued, withRest: true);
         using var http = new HttpClient { BaseAddress = proxy.Rest };
-        using var request = new HttpRequestMessage(new HttpMethod(method), $"/v1/payments/{Samples.TransactionId}/status?link={StatusLink.Of(Samples.Payment(), 0)}");
+        using var request = new HttpRequestMessage(
+            new HttpMethod(method),
+            $"/v1/payments/{Samples.TransactionId}/status?link={StatusLink.Of(Samples.Payment(), 0)}");
 
         using var refused = await http.SendAsync(request);
 
@@ -232,7 +296,8 @@ public sealed class QueuedPaymentsTests
     public async Task A_payment_that_the_transport_rejects_is_refused_with_the_reason()
     {
         _queued.Partition = null;
-        _queued.Answer = _ => Task.FromResult(Replies.Error(0, StatusCode.Unavailable, ErrorReasons.BrokerUnavailable, "no broker"));
+        _queued.Answer = _ =>
+            Task.FromResult(Replies.Error(0, StatusCode.Unavailable, ErrorReasons.BrokerUnavailable, "no broker"));
         await using var proxy = await ProxyHost.StartAsync(_queued, withRest: true);
 
         using var refused = await PayAsync(proxy, "respond-async");
@@ -273,7 +338,8 @@ public sealed class QueuedPaymentsTests
     {
         await using var proxy = await ProxyHost.StartAsync(_queued, withRest: true);
 
-        using var refused = await PayAsync(proxy, "respond-async", Body.Replace("visa", "diners", StringComparison.Ordinal));
+        using var refused = await PayAsync(
+            proxy, "respond-async", Body.Replace("visa", "diners", StringComparison.Ordinal));
 
         Assert.Equal(HttpStatusCode.BadRequest, refused.StatusCode);
         Assert.Empty(_queued.Commands);
@@ -281,7 +347,8 @@ public sealed class QueuedPaymentsTests
 
     private static Reply Error(StatusCode status, string reason) => Replies.Error(0, status, reason, "a message");
 
-    private static async Task<HttpResponseMessage> PayAsync(ProxyHost proxy, string prefer, string body = Body, string? id = null)
+    private static async Task<HttpResponseMessage> PayAsync(
+        ProxyHost proxy, string prefer, string body = Body, string? id = null)
     {
         using var http = new HttpClient { BaseAddress = proxy.Rest };
         using var request = new HttpRequestMessage(HttpMethod.Put, "/v1/payments/" + (id ?? Guid.NewGuid().ToString()))
@@ -292,7 +359,8 @@ public sealed class QueuedPaymentsTests
         return await http.SendAsync(request);
     }
 
-    private static async Task<(HttpStatusCode Status, string? Reason, string? Field)> ProblemAsync(HttpResponseMessage response)
+    private static async Task<(HttpStatusCode Status, string? Reason, string? Field)> ProblemAsync(
+        HttpResponseMessage response)
     {
         using var problem = JsonDocument.Parse(await response.Content.ReadAsStringAsync());
         return (response.StatusCode, problem.RootElement.GetProperty("reason").GetString(),

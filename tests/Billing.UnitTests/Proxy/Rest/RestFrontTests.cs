@@ -18,7 +18,8 @@ namespace Billing.UnitTests.Proxy.Rest;
 /// <summary>The REST interface with a fake backend.</summary>
 public sealed class RestFrontTests
 {
-    private const string Body = """{"account_id":"acct","payment_type":"visa","amount":{"currency_code":"USD","units":1}}""";
+    private const string Body =
+        """{"account_id":"acct","payment_type":"visa","amount":{"currency_code":"USD","units":1}}""";
 
     private readonly FakeBackend _backend = new();
 
@@ -34,9 +35,11 @@ public sealed class RestFrontTests
     [InlineData(StatusCode.Internal, 500)]
     [InlineData(StatusCode.Unavailable, 503)]
     [InlineData(StatusCode.DeadlineExceeded, 504)]
-    public async Task A_backends_error_has_the_matching_HTTP_status_and_the_same_reason_and_field(StatusCode status, int expected)
+    public async Task A_backends_error_has_the_matching_HTTP_status_and_the_same_reason_and_field(
+        StatusCode status, int expected)
     {
-        _backend.Answer = command => Task.FromResult(Replies.Error(0, status, "SOME_REASON", "the message", "some.field"));
+        _backend.Answer = command =>
+            Task.FromResult(Replies.Error(0, status, "SOME_REASON", "the message", "some.field"));
         await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);
 
         using var response = await PayAsync(proxy);
@@ -58,9 +61,11 @@ public sealed class RestFrontTests
 
         using var response = await PayAsync(proxy);
         var problem = await ProblemAsync(response);
-        var overGrpc = await Assert.ThrowsAsync<RpcException>(() => proxy.Client.MakePaymentAsync(Samples.Payment()).ResponseAsync);
+        var overGrpc = await Assert.ThrowsAsync<RpcException>(
+            () => proxy.Client.MakePaymentAsync(Samples.Payment()).ResponseAsync);
 
-        Assert.Equal((HttpStatusCode.InternalServerError, StatusCode.Internal), (response.StatusCode, overGrpc.StatusCode));
+        Assert.Equal(
+            (HttpStatusCode.InternalServerError, StatusCode.Internal), (response.StatusCode, overGrpc.StatusCode));
         Assert.Equal("application/problem+json", response.Content.Headers.ContentType?.MediaType);
         Assert.Equal(ErrorReasons.Unforeseen, problem.GetProperty("reason").GetString());
         Assert.Equal(ErrorReasons.Unforeseen, overGrpc.Reason());
@@ -80,7 +85,8 @@ public sealed class RestFrontTests
         };
         // The delay grows from one second to the next: here, time stands still.
         await using var proxy = await ProxyHost.StartAsync(
-            _backend, options => (options.InFlightMax, options.StreamWindow) = (1, 1), withRest: true, time: new ManualTime());
+            _backend, options => (options.InFlightMax, options.StreamWindow) = (1, 1),
+            withRest: true, time: new ManualTime());
         var first = PayAsync(proxy);
         await taken.Task;
 
@@ -140,7 +146,8 @@ public sealed class RestFrontTests
         foreach (var id in ids)
         {
             requests.Append(CultureInfo.InvariantCulture,
-                $"PUT /v1/payments/{id} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {Body.Length}\r\n\r\n{Body}");
+                $"PUT /v1/payments/{id} HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+                    + $"application/json\r\nContent-Length: {Body.Length}\r\n\r\n{Body}");
         }
 
         await stream.WriteAsync(Encoding.ASCII.GetBytes(requests.ToString()));
@@ -179,7 +186,9 @@ public sealed class RestFrontTests
         using var read = await http.GetAsync(Balance);
         using var asked = await http.SendAsync(new HttpRequestMessage(HttpMethod.Head, Balance));
 
-        Assert.Equal((read.StatusCode, read.Content.Headers.ContentLength), (asked.StatusCode, asked.Content.Headers.ContentLength));
+        Assert.Equal(
+            (read.StatusCode, read.Content.Headers.ContentLength),
+            (asked.StatusCode, asked.Content.Headers.ContentLength));
         Assert.Equal(HttpStatusCode.OK, asked.StatusCode);
         Assert.Empty(await asked.Content.ReadAsByteArrayAsync());
         Assert.Equal(2, _backend.Commands.Count);
@@ -196,8 +205,11 @@ public sealed class RestFrontTests
         using var listed = await http.SendAsync(new HttpRequestMessage(HttpMethod.Options, path));
         using var refused = await http.DeleteAsync(path);
 
-        Assert.Equal((HttpStatusCode.NoContent, methods), (listed.StatusCode, string.Join(", ", listed.Content.Headers.Allow)));
-        Assert.Equal((HttpStatusCode.MethodNotAllowed, methods), (refused.StatusCode, string.Join(", ", refused.Content.Headers.Allow)));
+        Assert.Equal(
+            (HttpStatusCode.NoContent, methods), (listed.StatusCode, string.Join(", ", listed.Content.Headers.Allow)));
+        Assert.Equal(
+            (HttpStatusCode.MethodNotAllowed, methods),
+            (refused.StatusCode, string.Join(", ", refused.Content.Headers.Allow)));
         Assert.Empty(_backend.Commands);
     }
 
@@ -217,7 +229,10 @@ public sealed class RestFrontTests
         await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);
         var zurich = Body[..^1] + ",\"notes\":{\"reference\":\"Z\u00fcrich\"}}";
 
-        foreach (var encoding in (Encoding[])[Encoding.Latin1, new UnicodeEncoding(bigEndian: false, byteOrderMark: true)])
+        foreach (var encoding in (Encoding[])
+        [
+            Encoding.Latin1, new UnicodeEncoding(bigEndian: false, byteOrderMark: true),
+        ])
         {
             using var refused = await SendAsync(proxy, [.. encoding.Preamble, .. encoding.GetBytes(zurich)]);
             var problem = await ProblemAsync(refused);
@@ -247,7 +262,10 @@ public sealed class RestFrontTests
         await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);
         using var http = new HttpClient { BaseAddress = proxy.Rest };
 
-        foreach (var path in (string[])["/v1/accounts/visa/acct/balance", "/v1/accounts/visa/acct/nothing", "/health/live", "/openapi/v1.json"])
+        foreach (var path in (string[])
+        [
+            "/v1/accounts/visa/acct/balance", "/v1/accounts/visa/acct/nothing", "/health/live", "/openapi/v1.json",
+        ])
         {
             using var answer = await http.GetAsync(path);
 
@@ -269,12 +287,17 @@ public sealed class RestFrontTests
             {
                 await gzip.WriteAsync(Encoding.UTF8.GetBytes(text));
             }
-            using var content = new ByteArrayContent(packed.ToArray()) { Headers = { ContentType = new("application/json"), ContentEncoding = { "gzip" } } };
+            using var content = new ByteArrayContent(packed.ToArray())
+            {
+                Headers = { ContentType = new("application/json"), ContentEncoding = { "gzip" } },
+            };
             using var refused = await http.PutAsync("/v1/payments/" + Guid.NewGuid(), content);
 
             Assert.Equal(HttpStatusCode.UnsupportedMediaType, refused.StatusCode);
             Assert.Equal("identity", Assert.Single(refused.Headers.GetValues("Accept-Encoding")));
-            Assert.Equal("The body must not be compressed; its Content-Encoding must be absent.", (await ProblemAsync(refused)).GetProperty("detail").GetString());
+            Assert.Equal(
+                "The body must not be compressed; its Content-Encoding must be absent.",
+                (await ProblemAsync(refused)).GetProperty("detail").GetString());
         }
         Assert.Empty(_backend.Commands);
     }
@@ -282,7 +305,8 @@ public sealed class RestFrontTests
     [Fact]
     public async Task A_backends_answer_without_a_part_that_callers_read_is_a_failure_of_it()
     {
-        _backend.Answer = command => Task.FromResult(new Reply { Payment = new MakePaymentResponse { TransactionId = command.TransactionId, Version = 1 } });
+        _backend.Answer = command => Task.FromResult(
+            new Reply { Payment = new MakePaymentResponse { TransactionId = command.TransactionId, Version = 1 } });
         await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);
 
         using var response = await PayAsync(proxy);
@@ -305,7 +329,8 @@ public sealed class RestFrontTests
         await using var stream = socket.GetStream();
 
         await stream.WriteAsync(Encoding.Latin1.GetBytes(
-            $"PUT /v1/payments/{Samples.TransactionId} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}"));
+            $"PUT /v1/payments/{Samples.TransactionId} HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+            + $"application/json\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}"));
         using var reader = new StreamReader(stream, Encoding.ASCII);
 
         Assert.Equal("HTTP/1.1 400 Bad Request", await reader.ReadLineAsync());
@@ -332,7 +357,8 @@ public sealed class RestFrontTests
     private static async Task<HttpResponseMessage> SendAsync(ProxyHost proxy, byte[] body)
     {
         using var http = new HttpClient { BaseAddress = proxy.Rest };
-        using var content = new ByteArrayContent(body) { Headers = { ContentType = new MediaTypeHeaderValue("application/json") } };
+        using var content =
+            new ByteArrayContent(body) { Headers = { ContentType = new MediaTypeHeaderValue("application/json") } };
         return await http.PutAsync("/v1/payments/" + Guid.NewGuid(), content);
     }
 

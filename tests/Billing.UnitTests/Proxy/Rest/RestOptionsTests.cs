@@ -20,5 +20,6 @@ public sealed class RestOptionsTests
     [InlineData("http://localhost:5000", null)]
     [InlineData("http://localhost:5001", "http://localhost:5000;http://127.0.0.1:5001")]
     public void Any_other_address_is_reported(string url, string? urls) => Assert.StartsWith(
-        $"Billing:Rest:Url: '{url}' ", Assert.Single(new RestOptions { Url = url }.ValidationErrors(urls)), StringComparison.Ordinal);
+        $"Billing:Rest:Url: '{url}' ",
+        Assert.Single(new RestOptions { Url = url }.ValidationErrors(urls)), StringComparison.Ordinal);
 }

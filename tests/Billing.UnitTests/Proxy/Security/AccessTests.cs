@@ -128,12 +128,19 @@ public sealed class AccessTests : IAsyncLifetime
 
         var refused = await Assert.ThrowsAsync<RpcException>(() => client.MakePaymentAsync(payment).ResponseAsync);
         var unread = await Assert.ThrowsAsync<RpcException>(
-            () => client.CheckBalanceAsync(new CheckBalanceRequest { AccountId = "other-1", PaymentType = PaymentType.Visa }).ResponseAsync);
+            () => client.CheckBalanceAsync(
+                new CheckBalanceRequest { AccountId = "other-1", PaymentType = PaymentType.Visa }).ResponseAsync);
 
         var unlisted = await Assert.ThrowsAsync<RpcException>(
-            () => client.ListStatementAsync(new ListStatementRequest { AccountId = "other-1", PaymentType = PaymentType.Visa }).ResponseAsync);
+            () => client.ListStatementAsync(
+                new ListStatementRequest { AccountId = "other-1", PaymentType = PaymentType.Visa }).ResponseAsync);
         var past = await Assert.ThrowsAsync<RpcException>(
-            () => client.GetBalanceAtAsync(new GetBalanceAtRequest { AccountId = "other-1", PaymentType = PaymentType.Visa, Version = 1 }).ResponseAsync);
+            () => client.GetBalanceAtAsync(new GetBalanceAtRequest
+            {
+                AccountId = "other-1",
+                PaymentType = PaymentType.Visa,
+                Version = 1,
+            }).ResponseAsync);
 
         Assert.All([refused, unread, unlisted, past], e => Assert.Equal(
             (StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed), (e.StatusCode, e.Reason())));
@@ -145,7 +152,8 @@ public sealed class AccessTests : IAsyncLifetime
     {
         var client = _proxy.Client(_proxy.Token("payments:write", "visa/acct-1", "acct-2"));
 
-        var refused = await Assert.ThrowsAsync<RpcException>(() => client.MakePaymentAsync(Samples.Payment("acct-1")).ResponseAsync);
+        var refused = await Assert.ThrowsAsync<RpcException>(
+            () => client.MakePaymentAsync(Samples.Payment("acct-1")).ResponseAsync);
 
         Assert.Equal((StatusCode.Unauthenticated, ErrorReasons.TokenInvalid), (refused.StatusCode, refused.Reason()));
         Assert.Contains("billing_accounts has 'acct-2'", refused.Status.Detail, StringComparison.Ordinal);
@@ -156,13 +164,18 @@ public sealed class AccessTests : IAsyncLifetime
     [InlineData(null, HttpStatusCode.Unauthorized, ErrorReasons.TokenMissing)]
     [InlineData("balances:read", HttpStatusCode.Forbidden, ErrorReasons.ScopeMissing)]
     [InlineData("payments:write", HttpStatusCode.Forbidden, ErrorReasons.AccountNotAllowed)]
-    public async Task The_link_to_the_status_of_a_payment_gives_no_access_to_its_account(string? scopes, HttpStatusCode status, string reason)
+    public async Task The_link_to_the_status_of_a_payment_gives_no_access_to_its_account(
+        string? scopes, HttpStatusCode status, string reason)
     {
         using var http = _proxy.Http(scopes is null ? null : _proxy.Token(scopes, "visa/acct-1"));
 
         using var refused = await http.GetAsync(
-            new Uri(_proxy.Rest, $"/v1/payments/{Samples.TransactionId}/status?link={StatusLink.Of(Samples.Payment("acct-2"), 0)}"), TestContext.Current.CancellationToken);
-        using var problem = JsonDocument.Parse(await refused.Content.ReadAsStringAsync(TestContext.Current.CancellationToken));
+            new Uri(
+                _proxy.Rest,
+                $"/v1/payments/{Samples.TransactionId}/status?link={StatusLink.Of(Samples.Payment("acct-2"), 0)}"),
+            TestContext.Current.CancellationToken);
+        using var problem = JsonDocument.Parse(
+            await refused.Content.ReadAsStringAsync(TestContext.Current.CancellationToken));
 
         Assert.Equal((status, reason), (refused.StatusCode, problem.RootElement.GetProperty("reason").GetString()));
         Assert.Empty(_proxy.Backend.Commands);
@@ -171,7 +184,8 @@ public sealed class AccessTests : IAsyncLifetime
     [Fact]
     public async Task A_token_without_accounts_has_access_to_none()
     {
-        await RefusedAsync(_proxy.Client(_proxy.Token("payments:write")), StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed);
+        await RefusedAsync(
+            _proxy.Client(_proxy.Token("payments:write")), StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed);
     }
 
     [Fact]
@@ -235,10 +249,14 @@ public sealed class AccessTests : IAsyncLifetime
         var notTheirs = await reader.GetAsync(balance, TestContext.Current.CancellationToken);
         var mayNot = await reader.PutAsJsonAsync(payment, new { }, TestContext.Current.CancellationToken);
 
-        Assert.Equal((HttpStatusCode.Unauthorized, ErrorReasons.TokenMissing), (unknown.StatusCode, await ReasonAsync(unknown)));
+        Assert.Equal(
+            (HttpStatusCode.Unauthorized, ErrorReasons.TokenMissing), (unknown.StatusCode, await ReasonAsync(unknown)));
         Assert.Equal("Bearer", unknown.Headers.WwwAuthenticate.ToString());
-        Assert.Equal((HttpStatusCode.Forbidden, ErrorReasons.AccountNotAllowed), (notTheirs.StatusCode, await ReasonAsync(notTheirs)));
-        Assert.Equal((HttpStatusCode.Forbidden, ErrorReasons.ScopeMissing), (mayNot.StatusCode, await ReasonAsync(mayNot)));
+        Assert.Equal(
+            (HttpStatusCode.Forbidden, ErrorReasons.AccountNotAllowed),
+            (notTheirs.StatusCode, await ReasonAsync(notTheirs)));
+        Assert.Equal(
+            (HttpStatusCode.Forbidden, ErrorReasons.ScopeMissing), (mayNot.StatusCode, await ReasonAsync(mayNot)));
         Assert.Empty(_proxy.Backend.Commands);
     }
 
@@ -247,12 +265,17 @@ public sealed class AccessTests : IAsyncLifetime
     [InlineData("/live/events", null, HttpStatusCode.Unauthorized)]
     [InlineData("/live/events", "payments:write balances:read", HttpStatusCode.Forbidden)]
     [InlineData("/live/events", "admin", HttpStatusCode.OK)]
-    public async Task The_pages_for_operators_are_only_at_the_admin_address(string path, string? scopes, HttpStatusCode status)
+    public async Task The_pages_for_operators_are_only_at_the_admin_address(
+        string path, string? scopes, HttpStatusCode status)
     {
         using var http = _proxy.Http(scopes is null ? null : _proxy.Token(scopes, "*/*"));
 
-        using var answer = await http.GetAsync(new Uri(_proxy.Admin, path), HttpCompletionOption.ResponseHeadersRead, TestContext.Current.CancellationToken);
-        using var publicly = await http.GetAsync(new Uri(_proxy.Rest, path), HttpCompletionOption.ResponseHeadersRead, TestContext.Current.CancellationToken);
+        using var answer = await http.GetAsync(
+            new Uri(_proxy.Admin, path), HttpCompletionOption.ResponseHeadersRead,
+            TestContext.Current.CancellationToken);
+        using var publicly = await http.GetAsync(
+            new Uri(_proxy.Rest, path), HttpCompletionOption.ResponseHeadersRead,
+            TestContext.Current.CancellationToken);
 
         Assert.Equal(status, answer.StatusCode);
         Assert.Equal(HttpStatusCode.NotFound, publicly.StatusCode);
@@ -264,19 +287,25 @@ public sealed class AccessTests : IAsyncLifetime
         await using var proxy = await SecureProxy.StartAsync(new() { ["Billing:Telemetry:Prometheus"] = "true" });
         using var http = proxy.Http(null);
 
-        Assert.Equal(HttpStatusCode.OK, (await http.GetAsync(new Uri(proxy.Admin, "/metrics"), TestContext.Current.CancellationToken)).StatusCode);
-        Assert.Equal(HttpStatusCode.NotFound, (await http.GetAsync(new Uri(proxy.Rest, "/metrics"), TestContext.Current.CancellationToken)).StatusCode);
+        Assert.Equal(
+            HttpStatusCode.OK,
+            (await http.GetAsync(new Uri(proxy.Admin, "/metrics"), TestContext.Current.CancellationToken)).StatusCode);
+        Assert.Equal(
+            HttpStatusCode.NotFound,
+            (await http.GetAsync(new Uri(proxy.Rest, "/metrics"), TestContext.Current.CancellationToken)).StatusCode);
     }
 
     [Theory]
     [InlineData(HttpStatusCode.Forbidden, "visa/acct-1", "visa/*")]
     [InlineData(HttpStatusCode.OK, "visa/acct-1", "*/*")]
-    public async Task The_live_page_shows_all_accounts_and_is_shown_only_to_who_may_access_all(HttpStatusCode status, params string[] accounts)
+    public async Task The_live_page_shows_all_accounts_and_is_shown_only_to_who_may_access_all(
+        HttpStatusCode status, params string[] accounts)
     {
         using var http = _proxy.Http(_proxy.Token("admin", accounts));
 
         using var answer = await http.GetAsync(
-            new Uri(_proxy.Admin, "/live/events"), HttpCompletionOption.ResponseHeadersRead, TestContext.Current.CancellationToken);
+            new Uri(_proxy.Admin, "/live/events"), HttpCompletionOption.ResponseHeadersRead,
+            TestContext.Current.CancellationToken);
 
         Assert.Equal(status, answer.StatusCode);
         Assert.True(status == HttpStatusCode.OK || await ReasonAsync(answer) == ErrorReasons.AccountNotAllowed);
@@ -288,10 +317,14 @@ public sealed class AccessTests : IAsyncLifetime
         using var http = _proxy.Http();
 
         var health = await new Health.HealthClient(_proxy.Channel()).CheckAsync(new HealthCheckRequest());
-        using var ready = await http.GetAsync(new Uri(_proxy.Rest, "/health/ready"), TestContext.Current.CancellationToken);
-        using var description = await http.GetAsync(new Uri(_proxy.Rest, "/openapi/v1.json"), TestContext.Current.CancellationToken);
-        using var page = await http.GetAsync(new Uri(_proxy.Rest, "/docs/index.html"), TestContext.Current.CancellationToken);
-        using var nothing = await http.GetAsync(new Uri(_proxy.Rest, "/nothing"), TestContext.Current.CancellationToken);
+        using var ready = await http.GetAsync(
+            new Uri(_proxy.Rest, "/health/ready"), TestContext.Current.CancellationToken);
+        using var description = await http.GetAsync(
+            new Uri(_proxy.Rest, "/openapi/v1.json"), TestContext.Current.CancellationToken);
+        using var page = await http.GetAsync(
+            new Uri(_proxy.Rest, "/docs/index.html"), TestContext.Current.CancellationToken);
+        using var nothing = await http.GetAsync(
+            new Uri(_proxy.Rest, "/nothing"), TestContext.Current.CancellationToken);
 
         Assert.Equal(HealthCheckResponse.Types.ServingStatus.Serving, health.Status);
         Assert.All([ready, description, page], answer => Assert.Equal(HttpStatusCode.OK, answer.StatusCode));
@@ -305,7 +338,8 @@ public sealed class AccessTests : IAsyncLifetime
         await using var proxy = await SecureProxy.StartAsync(time: time);
         using var next = TokenIssuer.New(time);
         var token = next.Issue("somebody", ["payments:write"], ["*/*"], TimeSpan.FromMinutes(5));
-        await Assert.ThrowsAsync<RpcException>(() => proxy.Client(token).MakePaymentAsync(Samples.Payment()).ResponseAsync);
+        await Assert.ThrowsAsync<RpcException>(
+            () => proxy.Client(token).MakePaymentAsync(Samples.Payment()).ResponseAsync);
 
         await File.WriteAllTextAsync(proxy.JwksFile, next.Jwks, TestContext.Current.CancellationToken);
         time.Advance(TimeSpan.FromSeconds(2));
@@ -342,13 +376,15 @@ public sealed class AccessTests : IAsyncLifetime
         await RefusedAsync(client, StatusCode.Unauthenticated, ErrorReasons.TokenExpired, commands: 1, proxy);
     }
 
-    private Task<RpcException> RefusedAsync(BillingService.BillingServiceClient client, StatusCode status, string reason) =>
+    private Task<RpcException> RefusedAsync(
+        BillingService.BillingServiceClient client, StatusCode status, string reason) =>
         RefusedAsync(client, status, reason, commands: 0, _proxy);
 
     private static async Task<RpcException> RefusedAsync(
         BillingService.BillingServiceClient client, StatusCode status, string reason, int commands, SecureProxy proxy)
     {
-        var refused = await Assert.ThrowsAsync<RpcException>(() => client.MakePaymentAsync(Samples.Payment()).ResponseAsync);
+        var refused = await Assert.ThrowsAsync<RpcException>(
+            () => client.MakePaymentAsync(Samples.Payment()).ResponseAsync);
 
         Assert.Equal((status, reason), (refused.StatusCode, refused.Reason()));
         Assert.Equal(commands, proxy.Backend.Commands.Count);
@@ -356,5 +392,6 @@ public sealed class AccessTests : IAsyncLifetime
     }
 
     private static async Task<string?> ReasonAsync(HttpResponseMessage answer) =>
-        (await answer.Content.ReadFromJsonAsync<JsonElement>(TestContext.Current.CancellationToken)).GetProperty("reason").GetString();
+        (await answer.Content.ReadFromJsonAsync<JsonElement>(TestContext.Current.CancellationToken))
+            .GetProperty("reason").GetString();
 }

@@ -13,14 +13,18 @@ public sealed class AccountGrantsTests
     public void An_entry_is_for_its_network_and_its_account_and_a_star_for_all()
     {
         var names = PaymentTypes.All.Select(PaymentTypes.NameOf).ToList();
-        foreach (var (network, account) in from network in names.Append("*") from account in Accounts.Append("*") select (network, account))
+        foreach (var (network, account) in from network in names.Append(
+            "*")
+                                           from account in Accounts.Append("*")
+                                           select (network, account))
         {
             var grants = new AccountGrants([$"{network.ToUpperInvariant()}/{account}"]);
 
             Assert.All(
                 from type in PaymentTypes.All from id in Accounts select (type, id),
                 asked => Assert.Equal(
-                    (network == "*" || network == PaymentTypes.NameOf(asked.type)) && (account == "*" || account == asked.id),
+                    (network == "*" || network == PaymentTypes.NameOf(asked.type))
+                        && (account == "*" || account == asked.id),
                     grants.Include(asked.type, asked.id)));
         }
     }
@@ -30,8 +34,10 @@ public sealed class AccountGrantsTests
     {
         var grants = new AccountGrants(["visa/a", "*/b", "amex/*"]);
 
-        Assert.True(grants.Include(PaymentType.Visa, "a") && grants.Include(PaymentType.Discover, "b") && grants.Include(PaymentType.Amex, "c"));
-        Assert.False(grants.Include(PaymentType.Mastercard, "a") || grants.Include(PaymentType.Visa, "c") || grants.AreForAll);
+        Assert.True(grants.Include(PaymentType.Visa, "a") && grants.Include(PaymentType.Discover, "b")
+            && grants.Include(PaymentType.Amex, "c"));
+        Assert.False(
+            grants.Include(PaymentType.Mastercard, "a") || grants.Include(PaymentType.Visa, "c") || grants.AreForAll);
         Assert.True(new AccountGrants(["visa/a", "*/*"]).AreForAll);
         Assert.False(new AccountGrants([]).Include(PaymentType.Visa, "a"));
     }

@@ -133,7 +133,8 @@ public sealed class CallerSharesTests
         for (var round = 0; round < 200; round++)
         {
             using var admission = With(places: 40);
-            var opened = await Task.WhenAll(Enumerable.Range(0, 4).Select(_ => Task.Run(() => Open(admission, _greedy).Count)));
+            var opened = await Task.WhenAll(
+                Enumerable.Range(0, 4).Select(_ => Task.Run(() => Open(admission, _greedy).Count)));
             Assert.Equal(10, opened.Sum());
         }
     }

@@ -57,9 +57,13 @@ public sealed class InvalidTokenTests : IAsyncLifetime
 
         Assert.All([invalid, unknown], refused =>
         {
-            Assert.Equal((StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached), (refused.StatusCode, refused.Reason()));
+            Assert.Equal(
+                (StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached),
+                (refused.StatusCode, refused.Reason()));
             Assert.Contains("Billing:Limits:InvalidTokensPerMinute", refused.Status.Detail, StringComparison.Ordinal);
-            Assert.InRange(int.Parse(refused.Trailers.GetValue(Trailers.RetryPushback)!, System.Globalization.CultureInfo.InvariantCulture), 1, 60_000);
+            Assert.InRange(int.Parse(
+                refused.Trailers.GetValue(Trailers.RetryPushback)!,
+                System.Globalization.CultureInfo.InvariantCulture), 1, 60_000);
         });
         Assert.Equal(verified, Volatile.Read(ref _verified));
         Assert.Equal(2, _proxy.Backend.Commands.Count);

@@ -28,7 +28,9 @@ public sealed class PrincipalTests : IAsyncLifetime
 
         await _proxy.Client(token).MakePaymentAsync(Samples.Payment());
 
-        Assert.Equal(new Principal { Subject = expected, ClientId = expectedClient }, Assert.Single(_proxy.Backend.Commands).Principal);
+        Assert.Equal(
+            new Principal { Subject = expected, ClientId = expectedClient },
+            Assert.Single(_proxy.Backend.Commands).Principal);
     }
 
     [Theory]
@@ -45,7 +47,8 @@ public sealed class PrincipalTests : IAsyncLifetime
 
         foreach (var token in tokens)
         {
-            var refused = await Assert.ThrowsAsync<RpcException>(() => _proxy.Client(token).MakePaymentAsync(Samples.Payment()).ResponseAsync);
+            var refused = await Assert.ThrowsAsync<RpcException>(
+                () => _proxy.Client(token).MakePaymentAsync(Samples.Payment()).ResponseAsync);
             Assert.Equal(ErrorReasons.TokenInvalid, refused.Reason());
         }
         Assert.Empty(_proxy.Backend.Commands);
@@ -58,12 +61,14 @@ public sealed class PrincipalTests : IAsyncLifetime
     {
         _proxy.Backend.Answer = _ => Task.FromResult(new Reply { Statement = new StatementPage() });
         var token = _proxy.Tokens.Issue("alice", scopes.Split(' '), ["*/*"], Lifetime);
-        using var call = _proxy.Client(token).StreamStatement(new ListStatementRequest { AccountId = "a", PaymentType = PaymentType.Visa });
+        using var call = _proxy.Client(token)
+            .StreamStatement(new ListStatementRequest { AccountId = "a", PaymentType = PaymentType.Visa });
         using var http = _proxy.Http(token);
 
         Assert.True(await call.ResponseStream.MoveNext(TestContext.Current.CancellationToken));
         Assert.False(await call.ResponseStream.MoveNext(TestContext.Current.CancellationToken));
-        using var page = await http.GetAsync(new Uri(_proxy.Rest, "/v1/accounts/VISA/a/statement"), TestContext.Current.CancellationToken);
+        using var page = await http.GetAsync(
+            new Uri(_proxy.Rest, "/v1/accounts/VISA/a/statement"), TestContext.Current.CancellationToken);
 
         Assert.Equal([areTold, areTold], _proxy.Backend.Commands.Select(command => command.Statement.WithPrincipals));
     }

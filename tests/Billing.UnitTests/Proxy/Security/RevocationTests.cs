@@ -12,7 +12,8 @@ namespace Billing.UnitTests.Proxy.Security;
 /// <summary>Client certificates that their authority has revoked.</summary>
 public sealed class RevocationTests
 {
-    private static readonly Dictionary<string, string?> Required = new() { ["Billing:Tls:RequireClientCertificate"] = "true" };
+    private static readonly Dictionary<string, string?> Required =
+        new() { ["Billing:Tls:RequireClientCertificate"] = "true" };
 
     private readonly ManualTime _time = new();
 
@@ -67,7 +68,8 @@ public sealed class RevocationTests
 
         await NoConnectionAsync(proxy, shop);
         using var issuer = TokenIssuer.Of(proxy.Tokens.Pem, _time);
-        await proxy.Client(issuer.Issue("somebody", ["payments:write"], ["*/*"], TimeSpan.FromMinutes(5))).MakePaymentAsync(Samples.Payment());
+        await proxy.Client(issuer.Issue("somebody", ["payments:write"], ["*/*"], TimeSpan.FromMinutes(5)))
+            .MakePaymentAsync(Samples.Payment());
         Assert.Equal(HttpStatusCode.OK, await ReadyAsync(proxy));
         await ReplaceAsync(proxy, List(proxy.Authority));
         await proxy.Client(clientPem: shop).MakePaymentAsync(Samples.Payment());
@@ -82,7 +84,8 @@ public sealed class RevocationTests
         {
             InstrumentPublished = (instrument, listener) =>
             {
-                if (instrument.Name == "billing.tls.validity" && instrument.Meter.Scope == proxy.Host.Services.GetService(typeof(IMeterFactory)))
+                if (instrument.Name == "billing.tls.validity"
+                    && instrument.Meter.Scope == proxy.Host.Services.GetService(typeof(IMeterFactory)))
                 {
                     listener.EnableMeasurementEvents(instrument);
                 }
@@ -98,20 +101,24 @@ public sealed class RevocationTests
         meters.RecordObservableInstruments();
 
         // A list is made for a day, and replaced two seconds after it was made.
-        Assert.Equal((TimeSpan.FromHours(22).TotalSeconds, TimeSpan.FromDays(1).TotalSeconds - 2), (before, observed["revocation_list"]));
+        Assert.Equal(
+            (TimeSpan.FromHours(22).TotalSeconds, TimeSpan.FromDays(1).TotalSeconds - 2),
+            (before, observed["revocation_list"]));
         Assert.InRange(observed["certificate"], 0, double.MaxValue);
     }
 
     [Fact]
     public async Task Where_a_certificate_is_required_a_proxy_whose_list_is_out_of_date_is_not_ready()
     {
-        await using var proxy = await SecureProxy.StartAsync(Required, _time, tokens: false, revoked: proxy => List(proxy.Authority));
+        await using var proxy = await SecureProxy.StartAsync(
+            Required, _time, tokens: false, revoked: proxy => List(proxy.Authority));
         var readiness = (Readiness)proxy.Host.Services.GetService(typeof(Readiness))!;
         Assert.Empty(readiness.Reasons);
 
         _time.Advance(TimeSpan.FromDays(2));
 
-        Assert.Equal("the list of revoked certificates of CN=Billing test CA is out of date", Assert.Single(readiness.Reasons));
+        Assert.Equal(
+            "the list of revoked certificates of CN=Billing test CA is out of date", Assert.Single(readiness.Reasons));
     }
 
     [Fact]
@@ -131,17 +138,22 @@ public sealed class RevocationTests
     {
         using var stranger = new CertificateAuthority("Another CA", TimeProvider.System);
 
-        await RefusedAsync("The list of 'CN=Another CA' is not signed by one of the authorities in ClientCaFile.", _ => List(stranger));
+        await RefusedAsync(
+            "The list of 'CN=Another CA' is not signed by one of the authorities in ClientCaFile.",
+            _ => List(stranger));
         await RefusedAsync("It has no list of 'CN=Billing test CA'.", _ => "nothing"u8.ToArray());
         await RefusedAsync("It is not a list of revoked certificates: ", _ => [0x30, 0x03, 0x02, 0x01, 0x01]);
         await RefusedAsync("It is not a list of revoked certificates: ", proxy => [.. List(proxy.Authority), 0]);
-        await RefusedAsync("is not signed by one of the authorities", proxy => Changed(List(proxy.Authority, proxy.Authority.Client("shop"))));
+        await RefusedAsync(
+            "is not signed by one of the authorities",
+            proxy => Changed(List(proxy.Authority, proxy.Authority.Client("shop"))));
     }
 
     private byte[] List(CertificateAuthority authority, params string[] revoked) =>
         authority.RevocationList(revoked, _time.GetUtcNow(), _time.GetUtcNow() + TimeSpan.FromDays(1));
 
-    private static byte[] Pem(byte[] list) => System.Text.Encoding.ASCII.GetBytes(PemEncoding.WriteString("X509 CRL", list));
+    private static byte[] Pem(byte[] list) =>
+        System.Text.Encoding.ASCII.GetBytes(PemEncoding.WriteString("X509 CRL", list));
 
     // The last byte of the signature.
     private static byte[] Changed(byte[] list)
@@ -156,7 +168,8 @@ public sealed class RevocationTests
         _time.Advance(TimeSpan.FromSeconds(2));
     }
 
-    private static async Task<AsyncDuplexStreamingCall<MakePaymentRequest, MakePaymentsResponse>> StreamAsync(BillingService.BillingServiceClient client)
+    private static async Task<AsyncDuplexStreamingCall<MakePaymentRequest, MakePaymentsResponse>> StreamAsync(
+        BillingService.BillingServiceClient client)
     {
         var stream = client.MakePayments(cancellationToken: Stop);
         await stream.RequestStream.WriteAsync(Samples.Payment(), Stop);
@@ -166,7 +179,8 @@ public sealed class RevocationTests
 
     private static async Task NoConnectionAsync(SecureProxy proxy, string clientPem)
     {
-        var refused = await Assert.ThrowsAsync<RpcException>(() => proxy.Client(clientPem: clientPem).MakePaymentAsync(Samples.Payment()).ResponseAsync);
+        var refused = await Assert.ThrowsAsync<RpcException>(
+            () => proxy.Client(clientPem: clientPem).MakePaymentAsync(Samples.Payment()).ResponseAsync);
         Assert.Contains(refused.StatusCode, (StatusCode[])[StatusCode.Internal, StatusCode.Unavailable]);
     }
 

@@ -41,8 +41,8 @@ internal sealed class SecureProxy : IAsyncDisposable
     public Uri Admin { get; private set; } = new("https://localhost");
 
     public static async Task<SecureProxy> StartAsync(
-        Dictionary<string, string?>? settings = null, TimeProvider? time = null, bool tokens = true, Func<SecureProxy, byte[]>? revoked = null,
-        ILoggerProvider? logs = null)
+        Dictionary<string, string?>? settings = null, TimeProvider? time = null, bool tokens = true,
+        Func<SecureProxy, byte[]>? revoked = null, ILoggerProvider? logs = null)
     {
         var proxy = new SecureProxy();
         using var ports = new FreePorts();
@@ -121,12 +121,14 @@ internal sealed class SecureProxy : IAsyncDisposable
         {
             http.DefaultRequestHeaders.TryAddWithoutValidation("authorization", "Bearer " + token);
         }
-        var channel = GrpcChannel.ForAddress(address ?? Grpc, new GrpcChannelOptions { HttpClient = http, DisposeHttpClient = true });
+        var channel = GrpcChannel.ForAddress(
+            address ?? Grpc, new GrpcChannelOptions { HttpClient = http, DisposeHttpClient = true });
         _channels.Add(channel);
         return channel;
     }
 
-    public V1.BillingService.BillingServiceClient Client(string? token = null, string? clientPem = null) => new(Channel(token: token, clientPem: clientPem));
+    public V1.BillingService.BillingServiceClient Client(string? token = null, string? clientPem = null) =>
+        new(Channel(token: token, clientPem: clientPem));
 
     /// <summary>A token with the given scopes and accounts.</summary>
     public string Token(string scopes, params string[] accounts) =>

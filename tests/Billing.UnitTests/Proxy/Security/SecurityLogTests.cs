@@ -34,8 +34,10 @@ public sealed class SecurityLogTests : IDisposable
 
         Assert.Equal(
             [
-                "alice (client id 'web') was refused acct-1: ACCOUNT_NOT_ALLOWED; 0 more refusals like it since the last line",
-                "alice (client id 'web') was refused acct-2: ACCOUNT_NOT_ALLOWED; 999 more refusals like it since the last line",
+                "alice (client id 'web') was refused acct-1: ACCOUNT_NOT_ALLOWED; "
+                    + "0 more refusals like it since the last line",
+                "alice (client id 'web') was refused acct-2: ACCOUNT_NOT_ALLOWED; "
+                    + "999 more refusals like it since the last line",
             ],
             Lines());
     }
@@ -53,8 +55,12 @@ public sealed class SecurityLogTests : IDisposable
         _time.Advance(TimeSpan.FromMinutes(1));
         log.Refused(new Caller("the next"), Refusal, "acct-1");
 
-        Assert.EndsWith("; 0 more refusals like it since the last line", Lines().ElementAt(SecurityLog.LinesPerMinute), StringComparison.Ordinal);
-        Assert.Equal($"{100_000 - SecurityLog.LinesPerMinute} more refusals have no line, since a minute has at most 1024", Lines().Last());
+        Assert.EndsWith(
+            "; 0 more refusals like it since the last line",
+            Lines().ElementAt(SecurityLog.LinesPerMinute), StringComparison.Ordinal);
+        Assert.Equal(
+            $"{100_000 - SecurityLog.LinesPerMinute} more refusals have no line, since a minute has at most 1024",
+            Lines().Last());
     }
 
     [Fact]
@@ -77,22 +83,34 @@ public sealed class SecurityLogTests : IDisposable
         string[] tokens = ["garbage", proxy.Token("balances:read", "*/*"), proxy.Token("payments:write", "visa/other")];
         foreach (var token in tokens)
         {
-            await Assert.ThrowsAsync<RpcException>(() => proxy.Client(token).MakePaymentAsync(Samples.Payment()).ResponseAsync);
+            await Assert.ThrowsAsync<RpcException>(
+                () => proxy.Client(token).MakePaymentAsync(Samples.Payment()).ResponseAsync);
         }
         await Assert.ThrowsAsync<RpcException>(() => proxy.Client().MakePaymentAsync(Samples.Payment()).ResponseAsync);
         await Assert.ThrowsAsync<RpcException>(
-            () => new BillingAdminService.BillingAdminServiceClient(proxy.Channel()).SetCreditLimitAsync(new SetCreditLimitRequest()).ResponseAsync);
+            () => new BillingAdminService.BillingAdminServiceClient(proxy.Channel())
+                .SetCreditLimitAsync(new SetCreditLimitRequest()).ResponseAsync);
 
         var lines = Lines().ToList();
 
         Assert.Equal(
-            [ErrorReasons.TokenInvalid, ErrorReasons.ScopeMissing, ErrorReasons.AccountNotAllowed, ErrorReasons.TokenMissing, ErrorReasons.NotServedHere],
+            [
+                ErrorReasons.TokenInvalid, ErrorReasons.ScopeMissing, ErrorReasons.AccountNotAllowed,
+                ErrorReasons.TokenMissing, ErrorReasons.NotServedHere,
+            ],
             lines.Select(line => line.Split(": ")[1].Split(';')[0]));
-        Assert.All(lines, line => Assert.Contains(line.Contains("ACCOUNT", StringComparison.Ordinal) || line.Contains("SCOPE", StringComparison.Ordinal) ? "somebody" : "127.0.0.1", line, StringComparison.Ordinal));
-        Assert.DoesNotContain(_logs.Collector.GetSnapshot(), line => tokens.Any(token => line.Message.Contains(token, StringComparison.Ordinal)));
+        Assert.All(lines, line => Assert.Contains(
+            line.Contains("ACCOUNT", StringComparison.Ordinal) || line.Contains("SCOPE", StringComparison.Ordinal)
+                ? "somebody"
+                : "127.0.0.1",
+            line, StringComparison.Ordinal));
+        Assert.DoesNotContain(
+            _logs.Collector.GetSnapshot(),
+            line => tokens.Any(token => line.Message.Contains(token, StringComparison.Ordinal)));
     }
 
     private SecurityLog NewLog() => new(_time, new LoggerFactory([_logs]));
 
-    private IEnumerable<string> Lines() => _logs.Collector.GetSnapshot().Where(line => line.Category == SecurityLog.Category).Select(line => line.Message);
+    private IEnumerable<string> Lines() =>
+        _logs.Collector.GetSnapshot().Where(line => line.Category == SecurityLog.Category).Select(line => line.Message);
 }

@@ -18,7 +18,8 @@ public sealed class SecurityOptionsTests : IDisposable
     [InlineData("http://127.9.9.9:5000")]
     [InlineData("http://unix:/run/billing.sock")]
     [InlineData(null)]
-    public void A_proxy_without_security_may_listen_on_loopback_addresses(string? urls) => Assert.Empty(ValidationErrors(("urls", urls)));
+    public void A_proxy_without_security_may_listen_on_loopback_addresses(string? urls) =>
+        Assert.Empty(ValidationErrors(("urls", urls)));
 
     [Theory]
     [InlineData("urls", "http://0.0.0.0:5000", "Urls: 'http://0.0.0.0:5000'")]
@@ -38,7 +39,8 @@ public sealed class SecurityOptionsTests : IDisposable
     [Fact]
     public void Tokens_from_other_machines_need_TLS()
     {
-        Assert.Contains("tokens without TLS", Assert.Single(Exposure.ValidationErrors(Configuration(("urls", "http://0.0.0.0:5000")), knowsCallers: true)), StringComparison.Ordinal);
+        Assert.Contains("tokens without TLS", Assert.Single(Exposure.ValidationErrors(
+            Configuration(("urls", "http://0.0.0.0:5000")), knowsCallers: true)), StringComparison.Ordinal);
         Assert.Empty(Exposure.ValidationErrors(Configuration(("urls", "https://0.0.0.0:5000")), knowsCallers: true));
     }
 
@@ -48,18 +50,27 @@ public sealed class SecurityOptionsTests : IDisposable
 
     [Fact]
     public void An_address_of_two_settings_is_reported_once_with_its_own_setting() =>
-        Assert.StartsWith("Billing:Rest:Url:", Assert.Single(ValidationErrors(("Billing:Rest:Url", "http://*:5080"), ("urls", "http://localhost:5000;http://*:5080"))), StringComparison.Ordinal);
+        Assert.StartsWith("Billing:Rest:Url:", Assert.Single(
+            ValidationErrors(("Billing:Rest:Url", "http://*:5080"), ("urls", "http://localhost:5000;http://*:5080"))),
+            StringComparison.Ordinal);
 
     [Fact]
     public void Valid_settings_have_no_problem()
     {
         Assert.Empty(new TlsOptions().ValidationErrors());
-        Assert.Empty(new TlsOptions { CertificateFile = _file, KeyFile = _file, ClientCaFile = _file, RequireClientCertificate = true }.ValidationErrors());
+        Assert.Empty(new TlsOptions
+        {
+            CertificateFile = _file,
+            KeyFile = _file,
+            ClientCaFile = _file,
+            RequireClientCertificate = true,
+        }.ValidationErrors());
         Assert.Empty(new AuthOptions().ValidationErrors());
         Assert.Empty(new AuthOptions { JwksFile = _file, Issuer = "i", Audience = "a" }.ValidationErrors());
         Assert.Empty(new AuthOptions { Authority = "https://login.example", Audience = "a" }.ValidationErrors());
         Assert.Empty(new AuthOptions { Authority = "http://localhost:8080", Audience = "a" }.ValidationErrors());
-        Assert.Empty(new AdminOptions { Url = "http://localhost:5090", GrpcUrl = "http://localhost:5091" }.ValidationErrors("http://localhost:5000"));
+        Assert.Empty(new AdminOptions { Url = "http://localhost:5090", GrpcUrl = "http://localhost:5091" }
+            .ValidationErrors("http://localhost:5000"));
         Assert.Empty(new LimitOptions { RequestsPerSecond = 5, Burst = 10 }.ValidationErrors());
     }
 
@@ -67,39 +78,70 @@ public sealed class SecurityOptionsTests : IDisposable
     public void Invalid_certificate_settings_are_reported_by_name()
     {
         Named("Billing:Tls:CertificateFile", new TlsOptions { CertificateFile = "/nowhere" }.ValidationErrors());
-        Named("Billing:Tls:KeyFile", new TlsOptions { CertificateFile = _file, KeyFile = "/nowhere" }.ValidationErrors());
-        Named("Billing:Tls:ClientCaFile", new TlsOptions { CertificateFile = _file, ClientCaFile = "/nowhere" }.ValidationErrors());
-        Named("Billing:Tls:ClientCrlFile: there is no file '/nowhere'", new TlsOptions { CertificateFile = _file, ClientCaFile = _file, ClientCrlFile = "/nowhere" }.ValidationErrors());
-        Named("Billing:Tls:ClientCrlFile needs Billing:Tls:ClientCaFile", new TlsOptions { CertificateFile = _file, ClientCrlFile = _file }.ValidationErrors());
+        Named(
+            "Billing:Tls:KeyFile", new TlsOptions { CertificateFile = _file, KeyFile = "/nowhere" }.ValidationErrors());
+        Named(
+            "Billing:Tls:ClientCaFile",
+            new TlsOptions { CertificateFile = _file, ClientCaFile = "/nowhere" }.ValidationErrors());
+        Named(
+            "Billing:Tls:ClientCrlFile: there is no file '/nowhere'",
+            new TlsOptions { CertificateFile = _file, ClientCaFile = _file, ClientCrlFile = "/nowhere" }
+                .ValidationErrors());
+        Named(
+            "Billing:Tls:ClientCrlFile needs Billing:Tls:ClientCaFile",
+            new TlsOptions { CertificateFile = _file, ClientCrlFile = _file }.ValidationErrors());
         Named("Billing:Tls:CertificateFile is missing", new TlsOptions { KeyFile = _file }.ValidationErrors());
-        Named("Billing:Tls:RequireClientCertificate", new TlsOptions { CertificateFile = _file, RequireClientCertificate = true }.ValidationErrors());
+        Named(
+            "Billing:Tls:RequireClientCertificate",
+            new TlsOptions { CertificateFile = _file, RequireClientCertificate = true }.ValidationErrors());
     }
 
     [Fact]
     public void Invalid_token_settings_are_reported_by_name()
     {
-        Named("Billing:Auth: set JwksFile or Authority", new AuthOptions { JwksFile = _file, Authority = "https://a", Issuer = "i", Audience = "a" }.ValidationErrors());
-        Named("Billing:Auth:JwksFile", new AuthOptions { JwksFile = "/nowhere", Issuer = "i", Audience = "a" }.ValidationErrors());
-        Named("Billing:Auth:Authority", new AuthOptions { Authority = "http://login.example", Audience = "a" }.ValidationErrors());
-        Named("Billing:Auth:Issuer is missing", new AuthOptions { JwksFile = _file, Audience = "a" }.ValidationErrors());
-        Named("Billing:Auth:Audience is missing", new AuthOptions { JwksFile = _file, Issuer = "i" }.ValidationErrors());
+        Named(
+            "Billing:Auth: set JwksFile or Authority",
+            new AuthOptions { JwksFile = _file, Authority = "https://a", Issuer = "i", Audience = "a" }
+                .ValidationErrors());
+        Named(
+            "Billing:Auth:JwksFile",
+            new AuthOptions { JwksFile = "/nowhere", Issuer = "i", Audience = "a" }.ValidationErrors());
+        Named(
+            "Billing:Auth:Authority",
+            new AuthOptions { Authority = "http://login.example", Audience = "a" }.ValidationErrors());
+        Named(
+            "Billing:Auth:Issuer is missing", new AuthOptions { JwksFile = _file, Audience = "a" }.ValidationErrors());
+        Named(
+            "Billing:Auth:Audience is missing", new AuthOptions { JwksFile = _file, Issuer = "i" }.ValidationErrors());
         Named("Billing:Auth: Issuer and Audience", new AuthOptions { Issuer = "i" }.ValidationErrors());
         Named("Billing:Auth:AccountClaim", new AuthOptions { AccountClaim = "" }.ValidationErrors());
-        Named("Billing:Auth:CertificateScopes: there is no scope 'all'", new AuthOptions { CertificateScopes = "admin all" }.ValidationErrors());
-        Named("Billing:Auth:Certificates:shop:Scopes: there is no scope 'all'", Certificate(new() { Accounts = "*/*", Scopes = "all" }));
+        Named(
+            "Billing:Auth:CertificateScopes: there is no scope 'all'",
+            new AuthOptions { CertificateScopes = "admin all" }.ValidationErrors());
+        Named(
+            "Billing:Auth:Certificates:shop:Scopes: there is no scope 'all'",
+            Certificate(new() { Accounts = "*/*", Scopes = "all" }));
         Named("Billing:Auth:Certificates:shop:Accounts is missing", Certificate(new() { Scopes = "admin" }));
-        Named("Billing:Auth:Certificates:shop:Accounts: 'visa/a*' is not NETWORK/ACCOUNT", Certificate(new() { Accounts = "visa/a */* */a-1 visa/* visa/a*" }));
+        Named(
+            "Billing:Auth:Certificates:shop:Accounts: 'visa/a*' is not NETWORK/ACCOUNT",
+            Certificate(new() { Accounts = "visa/a */* */a-1 visa/* visa/a*" }));
     }
 
     [Fact]
     public void Invalid_addresses_and_limits_are_reported_by_name()
     {
-        Named("Billing:Admin:Url", new AdminOptions { Url = "http://localhost:5000" }.ValidationErrors("http://localhost:5000"));
-        Named("Billing:Admin:GrpcUrl", new AdminOptions { Url = "http://localhost:5090", GrpcUrl = "http://localhost:5090" }.ValidationErrors(null));
+        Named(
+            "Billing:Admin:Url",
+            new AdminOptions { Url = "http://localhost:5000" }.ValidationErrors("http://localhost:5000"));
+        Named(
+            "Billing:Admin:GrpcUrl",
+            new AdminOptions { Url = "http://localhost:5090", GrpcUrl = "http://localhost:5090" }
+                .ValidationErrors(null));
         Named("Billing:Limits:Burst", new LimitOptions { Burst = 5 }.ValidationErrors());
     }
 
-    private static IEnumerable<string> Certificate(CertificateRights rights) => new AuthOptions { Certificates = { ["shop"] = rights } }.ValidationErrors();
+    private static IEnumerable<string> Certificate(CertificateRights rights) =>
+        new AuthOptions { Certificates = { ["shop"] = rights } }.ValidationErrors();
 
     private static void Named(string expected, IEnumerable<string> problems) =>
         Assert.StartsWith(expected, Assert.Single(problems), StringComparison.Ordinal);
@@ -108,5 +150,6 @@ public sealed class SecurityOptionsTests : IDisposable
         Exposure.ValidationErrors(Configuration(settings), knowsCallers: false);
 
     private static IConfiguration Configuration(params (string Name, string? Value)[] settings) =>
-        new ConfigurationBuilder().AddInMemoryCollection(settings.Select(s => KeyValuePair.Create(s.Name, s.Value))).Build();
+        new ConfigurationBuilder().AddInMemoryCollection(settings.Select(
+            s => KeyValuePair.Create(s.Name, s.Value))).Build();
 }

@@ -91,7 +91,8 @@ public sealed class StreamEndTests : IAsyncLifetime
         var validity = TimeSpan.FromSeconds(2);
         using var http = new HttpClient(_proxy.Handler()) { BaseAddress = _proxy.Admin };
         http.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue("Bearer", Token(validity));
-        using var events = await http.GetAsync(new Uri("/live/events", UriKind.Relative), HttpCompletionOption.ResponseHeadersRead, Stop);
+        using var events = await http.GetAsync(
+            new Uri("/live/events", UriKind.Relative), HttpCompletionOption.ResponseHeadersRead, Stop);
         Assert.Equal(HttpStatusCode.OK, events.StatusCode);
         await using var body = await events.Content.ReadAsStreamAsync(Stop);
         var buffer = new byte[100_000];
@@ -118,5 +119,6 @@ public sealed class StreamEndTests : IAsyncLifetime
         return new Reply { CorrelationId = command.CorrelationId, Statement = page };
     }
 
-    private string Token(TimeSpan validity) => _tokens.Issue("somebody", ["payments:write", "balances:read", "admin"], ["*/*"], validity);
+    private string Token(TimeSpan validity) =>
+        _tokens.Issue("somebody", ["payments:write", "balances:read", "admin"], ["*/*"], validity);
 }

@@ -16,11 +16,13 @@ public sealed class TlsTests
     [Fact]
     public async Task A_client_certificate_of_the_authority_replaces_a_token()
     {
-        await using var proxy = await SecureProxy.StartAsync(new() { ["Billing:Auth:CertificateScopes"] = "payments:write" });
+        await using var proxy = await SecureProxy.StartAsync(
+            new() { ["Billing:Auth:CertificateScopes"] = "payments:write" });
         var client = proxy.Client(clientPem: proxy.Authority.Client("shop"));
 
         await client.MakePaymentAsync(Samples.Payment());
-        var unread = await Assert.ThrowsAsync<RpcException>(() => client.CheckBalanceAsync(Samples.Balance()).ResponseAsync);
+        var unread = await Assert.ThrowsAsync<RpcException>(
+            () => client.CheckBalanceAsync(Samples.Balance()).ResponseAsync);
 
         Assert.Equal(ErrorReasons.ScopeMissing, unread.Reason());
     }
@@ -61,7 +63,9 @@ public sealed class TlsTests
             ["Billing:Tls:ClientCaFile"] = "",
         }));
 
-        Assert.Equal("Billing:Auth:Certificates:shop:Scope is not a setting; Billing:Auth:Certificates:shop has Accounts, Scopes.", Assert.Single(misspelt.Failures));
+        Assert.Equal(
+            "Billing:Auth:Certificates:shop:Scope is not a setting; "
+                + "Billing:Auth:Certificates:shop has Accounts, Scopes.", Assert.Single(misspelt.Failures));
         Assert.Equal("Billing:Auth:Certificates needs Billing:Tls:ClientCaFile.", Assert.Single(useless.Failures));
     }
 
@@ -73,13 +77,17 @@ public sealed class TlsTests
         using var stranger = new CertificateAuthority("Another CA", TimeProvider.System);
 
         await proxy.Client(clientPem: proxy.Authority.Client("shop")).MakePaymentAsync(Samples.Payment());
-        var none = await Assert.ThrowsAsync<RpcException>(() => proxy.Client().MakePaymentAsync(Samples.Payment()).ResponseAsync);
+        var none = await Assert.ThrowsAsync<RpcException>(
+            () => proxy.Client().MakePaymentAsync(Samples.Payment()).ResponseAsync);
         var foreign = await Assert.ThrowsAsync<RpcException>(
             () => proxy.Client(clientPem: stranger.Client("shop")).MakePaymentAsync(Samples.Payment()).ResponseAsync);
         var ofServer = await Assert.ThrowsAsync<RpcException>(
-            () => proxy.Client(clientPem: proxy.Authority.Server("shop")).MakePaymentAsync(Samples.Payment()).ResponseAsync);
+            () => proxy.Client(clientPem: proxy.Authority.Server("shop"))
+                .MakePaymentAsync(Samples.Payment()).ResponseAsync);
 
-        Assert.All([none, foreign, ofServer], e => Assert.Contains(e.StatusCode, (StatusCode[])[StatusCode.Internal, StatusCode.Unavailable]));
+        Assert.All(
+            [none, foreign, ofServer],
+            e => Assert.Contains(e.StatusCode, (StatusCode[])[StatusCode.Internal, StatusCode.Unavailable]));
         Assert.Single(proxy.Backend.Commands);
     }
 
@@ -93,7 +101,8 @@ public sealed class TlsTests
         var address = new Uri($"http://{listener.LocalEndpoint}/issuer.crt");
 
         await Assert.ThrowsAsync<RpcException>(
-            () => proxy.Client(clientPem: stranger.Client("shop", address)).MakePaymentAsync(Samples.Payment()).ResponseAsync);
+            () => proxy.Client(clientPem: stranger.Client("shop", address))
+                .MakePaymentAsync(Samples.Payment()).ResponseAsync);
 
         Assert.False(listener.Pending());
     }
@@ -105,7 +114,9 @@ public sealed class TlsTests
         await using var proxy = await SecureProxy.StartAsync(time: time);
         var first = await ThumbprintAsync(proxy);
 
-        await File.WriteAllTextAsync(proxy.CertificateFile, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", TestContext.Current.CancellationToken);
+        await File.WriteAllTextAsync(
+            proxy.CertificateFile, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+            TestContext.Current.CancellationToken);
         time.Advance(TimeSpan.FromSeconds(2));
         var kept = await ThumbprintAsync(proxy);
         var next = proxy.Authority.Server("next");

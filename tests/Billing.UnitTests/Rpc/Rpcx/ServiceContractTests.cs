@@ -65,7 +65,8 @@ public sealed class ServiceContractTests
     {
         var methods = ServiceContract.Read(typeof(IRight));
         Assert.Equal(["right/pay", "right/check"], methods.Select(m => m.Name));
-        Assert.Equal((typeof(CheckBalanceRequest), typeof(CheckBalanceResponse)), (methods[1].Request, methods[1].Reply));
+        Assert.Equal(
+            (typeof(CheckBalanceRequest), typeof(CheckBalanceResponse)), (methods[1].Request, methods[1].Reply));
         Assert.NotEqual(methods[0].Number, methods[1].Number);
     }
 
@@ -77,13 +78,15 @@ public sealed class ServiceContractTests
     [InlineData(typeof(ISynchronous))]
     [InlineData(typeof(IText))]
     public void Problems_of_an_interface_are_reported(Type type, string? problem = null) => Assert.EndsWith(
-        problem ?? type.Name + ".PayAsync is not of the form [RpcxMethod(\"name\")] Task<TReply> Name(TRequest request) with messages.",
+        problem ?? type.Name
+            + ".PayAsync is not of the form [RpcxMethod(\"name\")] Task<TReply> Name(TRequest request) with messages.",
         Assert.Throws<ArgumentException>(() => ServiceContract.Read(type)).Message, StringComparison.Ordinal);
 
     [Fact]
     public async Task An_invalid_interface_is_rejected_when_its_proxy_is_created()
     {
-        await using var client = new RpcxClient(new RpcxClientOptions("localhost:1"), new ManualTime(), NullLogger<RpcxClient>.Instance);
+        await using var client = new RpcxClient(
+            new RpcxClientOptions("localhost:1"), new ManualTime(), NullLogger<RpcxClient>.Instance);
         Assert.Throws<ArgumentException>(client.Proxy<IText>);
         Assert.NotNull(client.Proxy<IRight>());
     }
@@ -91,7 +94,8 @@ public sealed class ServiceContractTests
     [Fact]
     public async Task A_public_name_cannot_be_published_twice()
     {
-        await using var server = new RpcxServer(new IPEndPoint(IPAddress.Loopback, 0), new ManualTime(), NullLogger<RpcxServer>.Instance);
+        await using var server = new RpcxServer(
+            new IPEndPoint(IPAddress.Loopback, 0), new ManualTime(), NullLogger<RpcxServer>.Instance);
         server.Publish<IRight>(new Right());
         Assert.Throws<ArgumentException>(() => server.Publish<IRight>(new Right()));
         Assert.Throws<ArgumentException>(() => server.Publish<ITwice>(new Right()));
