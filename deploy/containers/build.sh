@@ -84,7 +84,9 @@ else
   can_build "$builder" || die "--builder: $builder is not available"
 fi
 
-declare -A programs=([proxy]=Billing.Proxy [backend]=Billing.Backends [webhooks]=Billing.Webhooks [operator]=Billing.Operator)
+declare -A programs=(
+  [proxy]=Billing.Proxy [backend]=Billing.Backends [webhooks]=Billing.Webhooks [operator]=Billing.Operator
+)
 for service in "${services[@]}"; do
   if [[ $service == servers ]]; then
     file=Containerfile.servers arguments=()

@@ -96,9 +96,10 @@ public sealed class RuleTests
             """
             # Times and limits that depend on one another
 
-            A service compares its settings when it starts. If two break a rule, it states the rule with both values, and
-            ends with exit code 2. The unit tests compare constants and defaults, the deployment tests what deploy/ states
-            (`DeployedTimes.cs`). `RuleTests` writes this page (`BILLING_WRITE_TIMES=1`). In brackets are the defaults.
+            A service compares its settings when it starts. If two break a rule, it states the rule with both values,
+            and ends with exit code 2. The unit tests compare constants and defaults, the deployment tests what deploy/
+            states (`DeployedTimes.cs`). `RuleTests` writes this page (`BILLING_WRITE_TIMES=1`). In brackets are the
+            defaults.
 
             ## Settings
 

@@ -4,14 +4,14 @@ namespace Billing.UnitTests.House;
 
 public sealed partial class SourceTests
 {
-    private const int LinesMax = 400;
+    private const int LinesMax = 450;
     private const int FilesMax = 15;
 
     [Theory]
     [InlineData("src")]
     [InlineData("load")]
     [InlineData("polyfills")]
-    public void No_source_file_is_longer_than_400_lines(string folder) =>
+    public void No_source_file_is_longer_than_450_lines(string folder) =>
         Assert.DoesNotContain(Repository.Files(folder, "*.cs"), file => Repository.Lines(file).Length > LinesMax);
 
     /// <summary>But for the SDK, whose folders are parts of the one namespace that its users see.</summary>
@@ -78,7 +78,7 @@ public sealed partial class SourceTests
         "load/Chaos/Network/ServiceNetwork.cs", "load/Chaos/QueuedPayment.cs",
         "load/Chaos/ShardMover.cs", "load/Chaos/Soak.cs",
         "load/Chaos/UntilAnsweredChannel.cs", "load/Cli/Background/Keeper.cs",
-        "load/Cli/Setup/FileLock.cs", "load/Cli/Setup/Progress.cs", "load/Driver/OpenLoop.cs",
+        "load/Cli/Setup/Progress.cs", "load/Driver/OpenLoop.cs",
         "load/LocalStack/Postgres/LocalPostgres.cs", "load/LocalStack/Postgres/ReplicatedPostgres.cs",
         "load/LocalStack/Processes/ChildProcess.cs",
         "load/LocalStack/Processes/LossyDisk.cs", "load/LocalStack/Processes/Poll.cs",

@@ -60,7 +60,8 @@ internal static class PaperExperiment
             .. Shapes.Select(shape => new SectionPlan(shape.Title, "Payments of each client", Columns)
             {
                 Charted = Figure.LongestS,
-                Note = "published: the paper's shortest, longest and average; it does not say whether the machines were warm.",
+                Note = "published: the paper's shortest, longest and average; "
+                    + "it does not say whether the machines were warm.",
             }),
         ],
         Parts = [.. Shapes.Select(shape => PartOf(shape, requests, rounds, warmUp, console))],
