@@ -12,10 +12,10 @@ internal static class WebhookServices
     /// <summary>Adds the settings, the consumer of the events, and the deliveries.</summary>
     public static IServiceCollection AddWebhooks(this IServiceCollection services, IConfiguration configuration)
     {
-        services.AddSettings<WebhookOptions>(
+        var webhooks = services.AddSettings<WebhookOptions>(
             configuration, WebhookOptions.Section, options => options.ValidationErrors());
-        services.AddOptions<HostOptions>().Configure<IOptions<WebhookOptions>>(
-            (host, webhooks) => host.ShutdownTimeout = webhooks.Value.StopMax);
+        // Not of validated options: the host is built before all sections are validated together.
+        services.Configure<HostOptions>(host => host.ShutdownTimeout = webhooks.StopMax);
         services.AddSingleton<IPendingEvents, WebhookStore>();
         services.AddSingleton<Func<ReceiverOptions, IReceiver>>(provider => receiver => new ReceiverClient(
             receiver, provider.GetRequiredService<IOptions<WebhookOptions>>().Value,

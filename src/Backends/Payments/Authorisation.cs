@@ -39,9 +39,15 @@ internal sealed class Authorisation(SimulatedCardNetwork network, Supervisor sup
     {
         var span = Tracing.Start("card network", ActivityKind.Client, command.Processing?.Context ?? default);
         var since = BackendMetrics.Now;
-        await authorised;
-        BackendMetrics.Took("card_network", since);
-        Tracing.End(span);
+        try
+        {
+            await authorised;
+            BackendMetrics.Took("card_network", since);
+        }
+        finally
+        {
+            Tracing.End(span);
+        }
     }
 
     private async Task TakeTurnAsync(PendingCommand command, Action<PendingCommand> next, Task authorised, Task before)

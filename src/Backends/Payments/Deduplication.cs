@@ -85,18 +85,20 @@ internal sealed partial class Deduplication(
 
     private static void Apply(List<PendingCommand> commands, Dictionary<CommandId, Event> receipts)
     {
-        foreach (var command in commands)
+        var found = 0;
+        foreach (var command in Open(commands))
         {
             if (receipts.TryGetValue(command.Id, out var receipt))
             {
                 command.Record(receipt);
+                found++;
             }
-            else if (command.IsStatusQuery && !command.IsDone)
+            else if (command.IsStatusQuery)
             {
                 command.RefuseAsUnknown();
             }
         }
-        BackendMetrics.AnsweredFromReceipt(commands.Count(c => c.IsDone));
+        BackendMetrics.AnsweredFromReceipt(found);
     }
 
     [LoggerMessage(

@@ -46,7 +46,7 @@ public static class MessagingMetrics
 
     private static readonly Gauge<double> ClientWait = Meter.CreateGauge<double>(
         "billing.kafka.client.wait", "s",
-        "Waits within the Kafka client, by client, wait (queue, socket, round_trip) and quantile; "
+        "Waits within the Kafka client, by client, wait (queue, socket, round_trip) and percentile; "
             + "only with Billing:Kafka:StatisticsInterval.");
 
     private static readonly Counter<long> DeadLettered = Meter.CreateCounter<long>(
@@ -113,9 +113,11 @@ public static class MessagingMetrics
         }
     }
 
-    /// <summary>Publishes a quantile of a wait within a Kafka client.</summary>
-    internal static void Waited(string client, string wait, string quantile, double seconds) =>
-        ClientWait.Record(seconds, new("messaging.client.id", client), new("wait", wait), new("quantile", quantile));
+    // "quantile" is Prometheus's own label of summaries.
+    /// <summary>Publishes a percentile of a wait within a Kafka client.</summary>
+    internal static void Waited(string client, string wait, string percentile, double seconds) =>
+        ClientWait.Record(
+            seconds, new("messaging.client.id", client), new("wait", wait), new("percentile", percentile));
 
     /// <summary>Initialises a topic's dead-letter counters with zero, so that they are exported
     /// before the first one.</summary>

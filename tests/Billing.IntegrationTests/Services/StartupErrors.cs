@@ -123,28 +123,12 @@ public sealed class StartupErrors
         ("Billing__Backend__InFlightMax", "10"));
 
     [Fact]
-    public async Task The_errors_of_several_sections_are_all_stated()
-    {
-        (string, string)[] settings =
-            [
-                ("Billing__Kafka__BootstrapServers", "nowhere"),
-                ("Billing__Proxy__InFlightMax", "0"), ("Billing__Limits__Burst", "1"),
-            ];
-        await FailsHereAsync(
-            "Billing.Proxy", "Billing:Kafka:BootstrapServers: 'nowhere' is not of the form host:port", 2, settings);
-        await FailsHereAsync(
-            "Billing.Proxy", "Billing:Proxy:InFlightMax must be between 1 and 10000000; it is 0.", 2, settings);
-        await FailsHereAsync(
-            "Billing.Proxy", "Billing:Limits:Burst needs Billing:Limits:RequestsPerSecond.", 2, settings);
-    }
-
-    [Fact]
     public Task A_proxy_with_direct_calls_and_no_backends_names_the_setting() => FailsHereAsync(
         "Billing.Rpc proxy", "Billing:Direct:Backends is missing", 2);
 
     [Fact]
     public Task A_proxy_with_an_unknown_protocol_names_the_setting_and_the_value() => FailsHereAsync(
-        "Billing.Rpc proxy", "Billing:Direct:Protocol must be grpc, rpcx or rest; it is 'soap'", 2,
+        "Billing.Rpc proxy", "Billing:Direct:Protocol must be grpc or rpcx; it is 'soap'", 2,
         ("Billing__Direct__Backends", "127.0.0.1:1"), ("Billing__Direct__Protocol", "soap"));
 
     [Fact]

@@ -16,18 +16,18 @@ internal static class ClientStatistics
     [
         ("queue", "int_latency"), ("socket", "outbuf_latency"), ("round_trip", "rtt"),
     ];
-    private static readonly (string Quantile, string Name)[] Quantiles = [("0.5", "p50"), ("0.99", "p99")];
+    private static readonly (string Percentile, string Name)[] Percentiles = [("0.5", "p50"), ("0.99", "p99")];
 
     /// <summary>Publishes the waits of a client as metrics; of several brokers the longest counts.</summary>
     public static void Record(string json)
     {
         foreach (var wait in Parse(json))
         {
-            MessagingMetrics.Waited(wait.Client, wait.Wait, wait.Quantile, wait.Seconds);
+            MessagingMetrics.Waited(wait.Client, wait.Wait, wait.Percentile, wait.Seconds);
         }
     }
 
-    internal static IEnumerable<(string Client, string Wait, string Quantile, double Seconds)> Parse(string json)
+    internal static IEnumerable<(string Client, string Wait, string Percentile, double Seconds)> Parse(string json)
     {
         using var document = JsonDocument.Parse(json);
         var client = NameOf(document.RootElement.GetProperty("client_id").GetString()!);
@@ -38,10 +38,10 @@ internal static class ClientStatistics
             var measured = brokers.Where(
                 broker => broker.TryGetProperty(name, out var window) && window.GetProperty("cnt").GetInt64() > 0)
                 .Select(broker => broker.GetProperty(name)).ToList();
-            foreach (var (quantile, percentile) in measured.Count > 0 ? Quantiles : [])
+            foreach (var (percentile, member) in measured.Count > 0 ? Percentiles : [])
             {
                 yield return (
-                    client, wait, quantile, measured.Max(window => window.GetProperty(percentile).GetInt64()) / 1e6);
+                    client, wait, percentile, measured.Max(window => window.GetProperty(member).GetInt64()) / 1e6);
             }
         }
     }
