@@ -12,10 +12,10 @@ internal static class WebhookServices
     /// <summary>Adds the settings, the consumer of the events, and the deliveries.</summary>
     public static IServiceCollection AddWebhooks(this IServiceCollection services, IConfiguration configuration)
     {
-        var webhooks = services.AddSettings<WebhookOptions>(
+        services.AddSettings<WebhookOptions>(
             configuration, WebhookOptions.Section, options => options.ValidationErrors());
-        // Not of validated options: the host is built before all sections are validated together.
-        services.Configure<HostOptions>(host => host.ShutdownTimeout = webhooks.StopMax);
+        services.AddOptions<HostOptions>().Configure<IOptions<WebhookOptions>>(
+            (host, webhooks) => host.ShutdownTimeout = webhooks.Value.StopMax);
         services.AddSingleton<IPendingEvents, WebhookStore>();
         services.AddSingleton<Func<ReceiverOptions, IReceiver>>(provider => receiver => new ReceiverClient(
             receiver, provider.GetRequiredService<IOptions<WebhookOptions>>().Value,

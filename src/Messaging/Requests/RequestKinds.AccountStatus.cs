@@ -13,7 +13,6 @@ public static partial class RequestKinds
         Scope = Scopes.Admin,
         IsWrite = true,
         Check = FieldRules.Check,
-        CheckCommand = FieldRules.Check,
         KnownFields = request => new()
         {
             TransactionId = request.TransactionId,

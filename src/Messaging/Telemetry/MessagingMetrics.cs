@@ -113,8 +113,8 @@ public static class MessagingMetrics
         }
     }
 
-    // "quantile" is Prometheus's own label of summaries.
-    /// <summary>Publishes a percentile of a wait within a Kafka client.</summary>
+    /// <summary>Publishes a percentile of a wait within a Kafka client. Prometheus keeps the label "quantile" for
+    /// summaries.</summary>
     internal static void Waited(string client, string wait, string percentile, double seconds) =>
         ClientWait.Record(
             seconds, new("messaging.client.id", client), new("wait", wait), new("percentile", percentile));

@@ -54,7 +54,7 @@ internal static class ProxyServices
 
     private static void AddCalls(IServiceCollection services, IConfiguration configuration)
     {
-        var proxy = services.AddSettings<ProxyOptions>(configuration, ProxyOptions.Section);
+        services.AddSettings<ProxyOptions>(configuration, ProxyOptions.Section);
         services.AddServiceTime();
         services.AddGrpc(grpc =>
         {
@@ -74,8 +74,8 @@ internal static class ProxyServices
             .AddFilter("Grpc.AspNetCore.Server", LogLevel.None)
             .AddFilter("Microsoft.Extensions.Diagnostics.HealthChecks", LogLevel.None));
         services.AddSingleton<IConfigureOptions<KestrelServerOptions>, FrontServer>();
-        // Not of validated options: the host is built before all sections are validated together.
-        services.Configure<HostOptions>(host => host.ShutdownTimeout = proxy.DrainTimeout + StopTimes.Ending);
+        services.AddOptions<HostOptions>().Configure<IOptions<ProxyOptions>>(
+            (host, proxy) => host.ShutdownTimeout = proxy.Value.DrainTimeout + StopTimes.Ending);
         services
             .AddSingleton<CallErrors>()
             .AddSingleton<CallMetrics>()
