@@ -135,7 +135,7 @@ public sealed partial class RpcxServer(
     private void Serve(Socket socket)
     {
         FrameOutput.Prepare(socket);
-        var connection = new ServerConnection(socket, _methods, InFlightMax, logger);
+        var connection = new ServerConnection(socket, _methods, InFlightMax, logger, _stopping.Token);
         var served = new TaskCompletionSource();
         _connections[connection] = served.Task;
         _ = Task.Run(async () =>

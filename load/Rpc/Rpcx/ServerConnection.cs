@@ -9,7 +9,8 @@ namespace Billing.Rpc.Rpcx;
 /// <summary>The connection of one client: reads calls, starts them, and sends each answer as soon as it is available.
 /// Every call gets one answer.</summary>
 internal sealed partial class ServerConnection(
-    Socket socket, IReadOnlyDictionary<uint, ServerMethod> methods, int inFlightMax, ILogger logger) : IDisposable
+    Socket socket, IReadOnlyDictionary<uint, ServerMethod> methods, int inFlightMax, ILogger logger,
+    CancellationToken stopping) : IDisposable
 {
     // So many answers at most are sent together.
     private const int AnswersHeldMax = 64;
@@ -19,7 +20,6 @@ internal sealed partial class ServerConnection(
     private readonly FrameOutput _output = new(socket);
     private readonly SemaphoreSlim _room = new(inFlightMax);
     private int _answersHeld;
-    private volatile bool _stopping;
 
     /// <summary>Serves the connection until it ends.</summary>
     public async Task RunAsync()
@@ -44,11 +44,10 @@ internal sealed partial class ServerConnection(
         await sending;
     }
 
-    /// <summary>Refuses further calls, waits until those in flight have been answered, and tells the client that
-    /// no more will come.</summary>
+    /// <summary>Waits until the calls in flight have been answered, and tells the client that no more will come.
+    /// The server stops already: further calls are refused.</summary>
     public async Task StopAsync(CancellationToken cancellationToken)
     {
-        _stopping = true;
         for (var free = 0; free < inFlightMax; free++)
         {
             await _room.WaitAsync(cancellationToken);
@@ -112,7 +111,7 @@ internal sealed partial class ServerConnection(
         {
             throw new ProtocolException($"a client must not send {header.Kind}");
         }
-        if (_stopping)
+        if (stopping.IsCancellationRequested)
         {
             WriteError(header.CallId, StatusCode.Unavailable, "The server is shutting down.");
         }
