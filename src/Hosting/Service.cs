@@ -52,7 +52,13 @@ public static class Service
         // RunAsync reports errors at start in one line; the host would log them with a stack trace.
         builder.Logging.AddFilter("Microsoft.Extensions.Hosting.Internal.Host", LogLevel.None);
         builder.Logging.AddConfiguration(builder.Configuration.GetSection("Logging"));
-        builder.Services.Configure<HostOptions>(host => host.ShutdownTimeout = StopTimes.Stopping);
+        // The host itself is made first. What is made after it reads settings, long before the host validates them: the
+        // first invalid section would be the only one that is reported.
+        builder.Services.AddOptions<HostOptions>().Configure<IServiceProvider>((host, services) =>
+        {
+            services.GetService<IStartupValidator>()?.Validate();
+            host.ShutdownTimeout = StopTimes.Stopping;
+        });
         builder.Services.AddSingleton<Supervisor>();
         builder.Services.AddSingleton<Readiness>();
         return builder;

@@ -28,8 +28,9 @@ internal sealed partial class StoredReads(
 
     public void Accept(Delivery delivery) => _accepted.Writer.TryWrite(delivery);
 
-    public Task RunAsync(CancellationToken stopping) =>
-        Task.WhenAll(Enumerable.Range(0, ReadersMax).Select(_ => ReadAsync(stopping)));
+    // None of the readers ends by itself: the first one to end was cancelled or has failed.
+    public async Task RunAsync(CancellationToken stopping) =>
+        await await Task.WhenAny(Enumerable.Range(0, ReadersMax).Select(_ => ReadAsync(stopping)));
 
     private async Task ReadAsync(CancellationToken cancellationToken)
     {

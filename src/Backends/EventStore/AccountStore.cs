@@ -210,6 +210,7 @@ internal sealed class AccountStore(
         {
             due.Add(new CommandId(rows.GetGuid(1), rows.GetString(0)));
         }
+        await EndCommitAsync(rows, cancellationToken);
         return due;
     }
 

@@ -8,7 +8,7 @@ public static class StoreTimes
 {
     /// <summary>How long a session waits for a lock. Whoever waits longer tries again, so that the log says so, and so
     /// that a change of a table, behind which appends queue, gives way to them.</summary>
-    public static readonly TimeSpan Lock = TimeSpan.FromSeconds(5);
+    public static readonly TimeSpan Lock = TimeSpan.FromSeconds(4);
 
     /// <summary>How long the connection of a session may be silent until the server asks the client's host whether it
     /// is there.</summary>
@@ -53,13 +53,14 @@ public static class StoreTimes
     private static Rule[] Declared()
     {
         var unavailable = Quantity.Of(
-            "the default of Billing:Backend:StoreUnavailableMax", new BackendOptions().StoreUnavailableMax);
+            $"the default of {BackendOptions.Section}:{nameof(BackendOptions.StoreUnavailableMax)}",
+            new BackendOptions().StoreUnavailableMax);
         return
         [
             Rule.Less(
                 Quantity.Of("the wait for a lock", Lock), Quantity.Of("the session of a lost client", LostClient),
                 "who waits for its locks says so"),
-            Rule.AtMost(
+            Rule.Less(
                 Quantity.Of("the wait for a lock", Lock), Quantity.Of("the time of a hanging server", Hanging),
                 "a locked row is no hanging server"),
             Rule.Less(

@@ -59,10 +59,8 @@ internal sealed partial class ExpiredHolds(
     {
         try
         {
-            foreach (var sent in due.Select(payment => publisher.SendAsync(CommandOf(payment, asOf))).ToList())
-            {
-                await sent;
-            }
+            // One that cannot be sent does not keep the others back.
+            await Task.WhenAll(due.Select(async payment => await publisher.SendAsync(CommandOf(payment, asOf))));
             return true;
         }
         catch (Exception e)

@@ -265,7 +265,7 @@ internal sealed partial class PaymentRecorder(
                 unknown.Add(command.StreamId);
             }
         }
-        BackendMetrics.CountCacheLookups(open.Count - unknown.Count, unknown.Count);
+        BackendMetrics.CountCacheLookups(accounts.Count, unknown.Count);
         if (unknown.Count > 0)
         {
             var since = BackendMetrics.Now;

@@ -22,11 +22,15 @@ internal static class ProxyTimes
             "a request fits into its stream"),
         Rule.AtMost(
             Quantity.Of("the sending of a reply", KafkaTimes.Reply),
-            Quantity.Of("the default of Billing:Proxy:DeadlineDefault", new ProxyOptions().DeadlineDefault),
+            Quantity.Of(
+                $"the default of {ProxyOptions.Section}:{nameof(ProxyOptions.DeadlineDefault)}",
+                new ProxyOptions().DeadlineDefault),
             "a backend must not hold commands up for replies that nobody waits for"),
         Rule.AtMost(
             Quantity.Of("the tolerance of clocks", ClockVote.Tolerance),
-            Quantity.Of("the default of Billing:Auth:ClockSkew", new AuthOptions().ClockSkew),
+            Quantity.Of(
+                $"the default of {AuthOptions.Section}:{nameof(AuthOptions.ClockSkew)}",
+                new AuthOptions().ClockSkew),
             "a proxy whose clock is not called wrong must not refuse valid tokens"),
     ];
 }

@@ -40,6 +40,13 @@ public sealed class StartupErrors
         "Billing.Proxy", "Billing:Proxy:InFlightMaximum is not a setting; Billing:Proxy has InFlightMax, ", 2,
         ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"), ("Billing__Proxy__InFlightMaximum", "100"));
 
+    [Theory]
+    [InlineData("Billing.Proxy", "Kafka:ReplicationFactor", "Proxy:InFlightMax", "Limits:ConnectionsPerAddress")]
+    [InlineData("Billing.Backends", "Kafka:ReplicationFactor", "Backend:InFlightMax", "EventStore:StartTimeout")]
+    [InlineData("Billing.Webhooks", "Kafka:ReplicationFactor", "Webhooks:ConcurrencyMax", "Telemetry:TraceRatio")]
+    public Task Each_invalid_section_is_named(string program, params string[] settings) => FailsHereAsync(
+        program, settings, 2, [.. settings.Select(setting => ($"Billing:{setting}", "-7"))]);
+
     [Fact]
     public Task A_misspelt_section_is_named_with_the_others() => FailsHereAsync(
         "Billing.Backends", "Billing:Backends is not a setting; Billing has Admin, AdminClient, Auth, Backend, ", 2,
@@ -202,8 +209,12 @@ public sealed class StartupErrors
     }
 
     /// <summary>Calls the program's entry point in this process.</summary>
+    private static Task FailsHereAsync(
+        string program, string message, int exitCode, params (string Name, string Value)[] settings) =>
+        FailsHereAsync(program, [message], exitCode, settings);
+
     private static async Task FailsHereAsync(
-        string program, string message, int exitCode, params (string Name, string Value)[] settings)
+        string program, string[] messages, int exitCode, (string Name, string Value)[] settings)
     {
         var main = Assembly.Load(program.Split(' ')[0]).EntryPoint!;
         string[] arguments =
@@ -215,7 +226,7 @@ public sealed class StartupErrors
 
         var ended = await Task.Run(() => (int)main.Invoke(null, [arguments])!);
 
-        Assert.Contains(message, error.ToString(), StringComparison.Ordinal);
+        Assert.All(messages, message => Assert.Contains(message, error.ToString(), StringComparison.Ordinal));
         Assert.DoesNotContain("   at ", error.ToString(), StringComparison.Ordinal);
         Assert.Equal(exitCode, ended);
     }

@@ -59,11 +59,12 @@ internal sealed class PrimaryAccounts(string name, StoreServers servers, IOption
         },
         cancellationToken);
 
-    private Task<T> UseAsync<T>(
-        Func<AccountStore, CancellationToken, Task<T>> use, CancellationToken cancellationToken) =>
-        servers.UseAsync((primary, token) => use(Store(primary), token), cancellationToken);
-
-    private AccountStore Store(NpgsqlDataSource primary) => _stores.GetOrAdd(
+    /// <summary>The accounts on a server, which is the primary.</summary>
+    public AccountStore On(NpgsqlDataSource primary) => _stores.GetOrAdd(
         primary, static (primary, own) => new AccountStore(own.Name, primary, own.Servers.AreSeveral, own.Options),
         (Name: name, Servers: servers, Options: options));
+
+    private Task<T> UseAsync<T>(
+        Func<AccountStore, CancellationToken, Task<T>> use, CancellationToken cancellationToken) =>
+        servers.UseAsync((primary, token) => use(On(primary), token), cancellationToken);
 }

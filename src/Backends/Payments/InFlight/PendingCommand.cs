@@ -212,9 +212,6 @@ internal sealed class PendingCommand
         return IsDone;
     }
 
-    public void Refuse(StatusCode status, string reason, string message, string field = "") =>
-        Refuse(Error(status, reason, message, field));
-
     public void Refuse(Error error) => Result = new CommandResult.Refused(error);
 
     /// <summary>Ends a command that was not recorded before its deadline.</summary>
@@ -230,9 +227,8 @@ internal sealed class PendingCommand
             a => a.Delivery.Command.PaymentStatus.Partition == a.Delivery.Assignment.Partition.Number);
         Refuse(hasFollowed
             ? Error(StatusCode.NotFound, ErrorReasons.PaymentNotFound,
-                "Nothing is recorded under this transaction_id, and nothing is being processed: "
-                    + "the payment was lost on its way, or is kept for the "
-                + "operators. Send it again with the same transaction_id.")
+                "Nothing is recorded under this transaction_id, and nothing is being processed: the payment was lost "
+                    + "on its way, or is kept for the operators. Send it again with the same transaction_id.")
             : Error(
                 StatusCode.DeadlineExceeded, ErrorReasons.NoAnswerInTime,
                 "Nothing is recorded under this transaction_id yet."));
@@ -357,8 +353,8 @@ internal sealed class PendingCommand
         };
     }
 
-    private static Error Error(StatusCode status, string reason, string message, string field = "") =>
-        new() { StatusCode = (int)status, Reason = reason, Message = message, Field = field };
+    private static Error Error(StatusCode status, string reason, string message) =>
+        new() { StatusCode = (int)status, Reason = reason, Message = message };
 
     private sealed class Waiter(Delivery delivery, long entered)
     {

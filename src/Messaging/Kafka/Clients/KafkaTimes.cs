@@ -62,9 +62,6 @@ public static class KafkaTimes
     /// <summary>What these times must keep to.</summary>
     public static IReadOnlyList<Rule> Rules { get; } =
     [
-        Rule.Less(
-            Quantity.Of("a turn of events", Turn), Quantity.Of("a request to a broker", Request),
-            "one broker that does not answer must not hold up the events for the others until its request is given up"),
         Rule.AtMost(
             Quantity.Of("two requests and a look for the next leader", Reply),
             Quantity.Of("the sending of a command", CommandDeadline.SendingMax),

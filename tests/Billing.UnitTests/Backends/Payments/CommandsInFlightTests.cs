@@ -152,7 +152,7 @@ public sealed class CommandsInFlightTests
     public void A_request_is_not_answered_with_the_refusal_of_another_one(string what)
     {
         var first = Assert.Single(_inFlight.Enter([Other(what, 1), Deliver(2)], 0));
-        first.Refuse(StatusCode.FailedPrecondition, ErrorReasons.AmountTooLarge, "too much");
+        first.Refuse(new Error { Reason = ErrorReasons.AmountTooLarge });
 
         var next = Assert.Single(_inFlight.Leave([first], 0).Next!);
 
@@ -181,7 +181,7 @@ public sealed class CommandsInFlightTests
         foreach (var expected in (ulong[][])[[1, 5], [2, 4], [3]])
         {
             Assert.Equal(expected, command.Deliveries.Select(d => d.Command.CorrelationId));
-            command.Refuse(StatusCode.FailedPrecondition, "NO", "no");
+            command.Refuse(new Error());
             command = _inFlight.Leave([command], 0).Next?.SingleOrDefault() ?? command;
         }
         Assert.Single(_inFlight.Enter([Deliver(6)], 0));

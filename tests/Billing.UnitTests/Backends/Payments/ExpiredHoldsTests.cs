@@ -113,6 +113,21 @@ public sealed class ExpiredHoldsTests : IDisposable
         Assert.Single(_publisher.Sent);
     }
 
+    [Theory]
+    [InlineData("visa/refused")]
+    [InlineData("no stream of an account")]
+    public void A_hold_that_cannot_be_sent_does_not_keep_the_others_back(string bad)
+    {
+        Hold("visa/a");
+        Hold(bad);
+        Hold("visa/b");
+
+        _time.Advance(Interval);
+
+        Assert.Equal(["a", "b"], _publisher.Sent.Select(command => command.Expiry.AccountId));
+        Assert.False(_running.IsCompleted);
+    }
+
     private Guid Hold(string streamId)
     {
         var id = Guid.NewGuid();
@@ -132,9 +147,9 @@ public sealed class ExpiredHoldsTests : IDisposable
 
         public Task SendAsync(Command command)
         {
-            if (Fails)
+            if (Fails || command.Expiry.AccountId == "refused")
             {
-                return Task.FromException(new TimeoutException());
+                throw new TimeoutException();
             }
             Sent.Add(command);
             return Task.CompletedTask;
