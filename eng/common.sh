@@ -75,9 +75,7 @@ install_sdk() {
       with_progress 'installing' "$BILLING_STATE/apt.log" \
         "${as_root[@]}" apt-get install -q -y --no-install-recommends dotnet-sdk-10.0; } || true
   fi
-  have dotnet || die './billing needs the .NET SDK 10: https://learn.microsoft.com/dotnet/core/install/linux' \
-    '(Ubuntu: sudo apt-get install' \
-    'dotnet-sdk-10.0; Fedora: sudo dnf install dotnet-sdk-10.0; Arch: sudo pacman -S dotnet-sdk aspnet-runtime)'
+  have dotnet || die './billing needs the .NET SDK 10: https://learn.microsoft.com/dotnet/core/install/linux'
 }
 
 have() { command -v "$1" >/dev/null 2>&1; }

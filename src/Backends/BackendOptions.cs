@@ -65,9 +65,9 @@ public sealed class BackendOptions : IRelatedSettings
 /// <summary>What a backend process serves.</summary>
 public enum BackendRole
 {
-    /// <summary>MakePayment: the write side.</summary>
+    /// <summary>The write side: commands that change accounts, and questions about payments.</summary>
     Payments,
 
-    /// <summary>CheckBalance: the read side.</summary>
+    /// <summary>The read side: balances, accounts as they were, statements and transactions.</summary>
     Balances,
 }

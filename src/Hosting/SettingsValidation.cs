@@ -100,8 +100,8 @@ public static class SettingsValidation
     ];
 }
 
-/// <summary>The bounds of a setting that is a time, both included unless <see
-/// cref="RangeAttribute.MinimumIsExclusive"/> is set.</summary>
+/// <summary>The bounds of a setting that is a time, both included unless
+/// <see cref="RangeAttribute.MinimumIsExclusive"/> is set.</summary>
 [AttributeUsage(AttributeTargets.Property)]
 public sealed class TimeRangeAttribute : RangeAttribute
 {

@@ -81,8 +81,8 @@ internal sealed class AccountStore(
         await using var statements = primary.CreateBatch();
         Add(
             statements,
-            $"select number, epoch from {EventStoreSchema.ShardsHere(_options.Schema)} where is_held and "
-                + "moving_to is null");
+            $"select number, epoch from {EventStoreSchema.ShardsHere(_options.Schema)} "
+                + "where is_held and moving_to is null");
         if (isOneOfSeveral)
         {
             // A former primary that does not know it reads on, but none of its commits ends, since its standby is gone.

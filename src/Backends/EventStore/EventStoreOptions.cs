@@ -22,15 +22,15 @@ public sealed partial class EventStoreOptions
     // database's settings say. Rows are looked up by their keys: a statement prepared while a new store's tables are
     // empty would otherwise keep scanning whole tables when they no longer are.
     private static readonly string LostClients = string.Create(CultureInfo.InvariantCulture,
-        $"-c lock_timeout={Milliseconds(StoreTimes.Lock)} -c "
-            + $"tcp_keepalives_idle={StoreTimes.KeepAliveIdle.TotalSeconds} "
-        + $"-c tcp_keepalives_interval={StoreTimes.KeepAliveInterval.TotalSeconds} -c "
-        + $"tcp_keepalives_count={StoreTimes.KeepAliveCount} "
+        $"-c lock_timeout={Milliseconds(StoreTimes.Lock)} "
+        + $"-c tcp_keepalives_idle={StoreTimes.KeepAliveIdle.TotalSeconds} "
+        + $"-c tcp_keepalives_interval={StoreTimes.KeepAliveInterval.TotalSeconds} "
+        + $"-c tcp_keepalives_count={StoreTimes.KeepAliveCount} "
         + $"-c tcp_user_timeout={Milliseconds(StoreTimes.LostClient)}");
 
     private static readonly string SessionSettingsOption =
-        $"{LostClients} -c synchronous_commit=on -c "
-        + $"idle_in_transaction_session_timeout={Milliseconds(StoreTimes.LostClient)} "
+        $"{LostClients} -c synchronous_commit=on "
+        + $"-c idle_in_transaction_session_timeout={Milliseconds(StoreTimes.LostClient)} "
         + "-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off";
 
     // A service runs the same few statements again and again.

@@ -11,12 +11,11 @@ namespace Billing.Backends.EventStore;
 /// <param name="Epoch">The number, from 1; each new owner gets the next one. 0 for whichever it is.</param>
 public readonly record struct PartitionEpoch(SourcePartition Partition, long Epoch);
 
-/// <summary>What must still hold for a transaction to count: the epochs of partitions, and the numbers under
+/// <summary>What must still hold for a transaction to count: the epochs of partitions, and the epochs under
 /// which the database holds the shards. It is the fencing token of M. Kleppmann, Designing Data-Intensive
 /// Applications, chapter 8.</summary>
 /// <param name="partitions">The epochs that must not have ended.</param>
-/// <param name="shards">How often each shard has changed its database; a shard that is not in it may be held
-/// under any number.</param>
+/// <param name="shards">The epochs of shards; a shard that is not among them may have any.</param>
 [CollectionBuilder(typeof(Fence), nameof(Of))]
 public sealed class Fence(IReadOnlyList<PartitionEpoch> partitions, IReadOnlyList<(int Shard, long Epoch)> shards)
     : IEnumerable<PartitionEpoch>
@@ -27,7 +26,7 @@ public sealed class Fence(IReadOnlyList<PartitionEpoch> partitions, IReadOnlyLis
     /// <summary>A fence of epochs alone; of none, for whoever relies on nothing.</summary>
     public static Fence Of(ReadOnlySpan<PartitionEpoch> partitions) => new(partitions.ToArray(), []);
 
-    /// <summary>The number under which the database must hold a shard; 0 for any.</summary>
+    /// <summary>The epoch under which the database must hold a shard; 0 for any.</summary>
     public long EpochOf(int shard)
     {
         // There are few shards, and mostly one.
@@ -96,7 +95,7 @@ public interface IAccountStore : IAccountReader
 
     /// <summary>Reads which shards the database holds. Of several servers, only the primary answers:
     /// whatever was read before this began was read before another one took over.</summary>
-    /// <returns>The number of each, and how often it has changed its database.</returns>
+    /// <returns>The number of each, and its epoch: each move to another database and each restore raises it.</returns>
     Task<IReadOnlyDictionary<int, long>> HeldShardsAsync(CancellationToken cancellationToken);
 
     /// <summary>Lists accounts with events, in a fixed order.</summary>

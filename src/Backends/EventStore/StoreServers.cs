@@ -3,9 +3,9 @@ using Npgsql;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>The servers of the event store: one, or several of which one is the primary. Npgsql's own search for the
-/// primary is only used where the schema is created: it asks the servers one after the other, and asks one that does
-/// not answer again for each connection.</summary>
+/// <summary>The servers of a database: one, or several of which one is the primary. Npgsql's own search for the primary
+/// asks the servers one after the other, and asks a silent one again for each connection: only <see cref="ForSchema"/>
+/// and <see cref="Unpooled"/> use it.</summary>
 public sealed class StoreServers : IAsyncDisposable
 {
     private static readonly TimeSpan AskingInterval = TimeSpan.FromMilliseconds(250);
@@ -49,8 +49,8 @@ public sealed class StoreServers : IAsyncDisposable
     /// <summary>Whether there are several.</summary>
     internal bool AreSeveral => _several is not null;
 
-    /// <summary>Asks all of several servers at once which one is the primary, for as long as <see
-    /// cref="StoreTimes.PrimaryLook"/>.</summary>
+    /// <summary>Asks all of several servers at once which one is the primary, for at most
+    /// <see cref="StoreTimes.PrimaryLook"/>.</summary>
     public Task LookForPrimaryAsync(CancellationToken cancellationToken) =>
         _several is null ? Task.CompletedTask : LookAsync(onlyElsewhere: false, cancellationToken);
 

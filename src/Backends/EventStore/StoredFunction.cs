@@ -1,8 +1,7 @@
 namespace Billing.Backends.EventStore;
 
-/// <summary>A PostgreSQL function of this project. It is called within the transaction of an append. Its
-/// parameters and their meaning never change under one name, since two versions of the program run side by side
-/// during an upgrade.</summary>
+/// <summary>A PostgreSQL function of this project. The parameters of one name, and their meaning, never change: two
+/// versions of the program run side by side during an upgrade.</summary>
 /// <param name="Name">Its name.</param>
 /// <param name="Parameters">Its parameters, each with a name and a type.</param>
 /// <param name="Body">Its body in PL/pgSQL, for a schema; it returns nothing.</param>

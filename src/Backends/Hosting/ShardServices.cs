@@ -51,9 +51,8 @@ public static class ShardServices
         {
             var holders = held.Where(database => database.Shards.Contains(twice)).Select(database => database.Name);
             throw new StoreCopyException(
-                $"{string.Join(" and ", holders)} both hold shard {twice}: "
-                    + "one was restored to a time before it was moved. "
-                    + "Restore all databases to one time.");
+                $"{string.Join(" and ", holders)} both hold shard {twice}: one was restored to a time before it was "
+                    + "moved. Restore all databases to one time.");
         }
         var open = held.SelectMany(database => database.Shards).ToArray();
         foreach (var database in databases.All)
@@ -196,8 +195,8 @@ public static class ShardServices
         NpgsqlDataSource primary, EventStoreDatabase database, int shard, CancellationToken cancellationToken)
     {
         await using var question = primary.CreateCommand(
-            $"select coalesce(moving_to, ''), epoch from {EventStoreSchema.ShardsHere(database.Settings.Schema)} where "
-            + "number = $1 and is_held");
+            $"select coalesce(moving_to, ''), epoch from {EventStoreSchema.ShardsHere(database.Settings.Schema)} "
+            + "where number = $1 and is_held");
         question.Parameters.AddWithValue(shard);
         await using var row = await question.ExecuteReaderAsync(cancellationToken);
         return await row.ReadAsync(cancellationToken) ? (row.GetString(0), row.GetInt64(1)) : ("", 0);

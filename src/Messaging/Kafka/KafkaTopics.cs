@@ -105,8 +105,8 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
         }
     }
 
-    /// <summary>Deletes the reply topics that were created, and last written to, longer than <see
-    /// cref="KafkaTimes.ReplyTopicSilent"/> ago.
+    /// <summary>Deletes the reply topics that were created, and last written to, longer than
+    /// <see cref="KafkaTimes.ReplyTopicSilent"/> ago.
     /// </summary>
     public async Task SweepReplyTopicsAsync()
     {

@@ -1,7 +1,7 @@
 using Billing.Auditing;
-using Billing.Journals;
 using Billing.Contracts;
 using Billing.Driver;
+using Billing.Journals;
 using Billing.V1;
 using Grpc.Core;
 using Npgsql;

@@ -1,10 +1,10 @@
 using System.Text.Json;
-using Billing.Journals;
 using Billing.Chaos;
 using Billing.Client;
 using Billing.Contracts;
 using Billing.Driver;
 using Billing.Driver.Metering;
+using Billing.Journals;
 using Billing.Measuring.Loads;
 using Billing.UnitTests.Proxy;
 using Billing.V1;

@@ -1,8 +1,8 @@
 using System.Collections.Concurrent;
-using Billing.Journals;
 using Billing.Contracts;
 using Billing.Driver;
 using Billing.Driver.Lives;
+using Billing.Journals;
 using Billing.UnitTests.Proxy;
 using Billing.V1;
 using Billing.Wire.V1;

@@ -27,11 +27,12 @@ internal sealed class ShardMap(IReadOnlyList<IAccountStore> databases, TimeProvi
     /// <summary>The database of a shard.</summary>
     public int Find(int shard) => _holders[shard].Database;
 
-    /// <summary>The database of a shard, and how often the shard had changed it.</summary>
+    /// <summary>The database of a shard, and the shard's epoch there: each move to another database and each restore
+    /// raises it.</summary>
     public (int Database, long Epoch) HolderOf(int shard) => _holders[shard];
 
-    /// <summary>How often a shard had changed its database when that was last asked. As long as a database holds it
-    /// under that number, it has not been elsewhere since.</summary>
+    /// <summary>The epoch of a shard when that was last asked. As long as a database holds the shard under that epoch,
+    /// the shard has not been elsewhere since.</summary>
     public long EpochOf(int shard) => _holders[shard].Epoch;
 
     /// <summary>Forgets where shards are that turned out to be elsewhere.</summary>

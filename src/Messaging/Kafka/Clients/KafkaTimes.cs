@@ -2,8 +2,8 @@ using Billing.Hosting;
 
 namespace Billing.Messaging.Kafka.Clients;
 
-/// <summary>The times of what is asked of the brokers, sent to them and kept by them. They depend on one another: <see
-/// cref="Rules"/> says how. Those that an operator may set are in <see cref="KafkaOptions"/>.</summary>
+/// <summary>The times of what is asked of the brokers, sent to them and kept by them. They depend on one another:
+/// <see cref="Rules"/> says how. Those that an operator may set are in <see cref="KafkaOptions"/>.</summary>
 public static class KafkaTimes
 {
     /// <summary>How often a client asks for the leaders and the partitions of its topics. A producer may already

@@ -1,8 +1,8 @@
-using Billing.Backends.Payments.InFlight;
 using Billing.Backends;
 using Billing.Backends.EventStore;
 using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Payments;
+using Billing.Backends.Payments.InFlight;
 using Billing.Contracts;
 using Billing.Messaging;
 using Billing.UnitTests.Backends.EventStore;
