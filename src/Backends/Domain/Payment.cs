@@ -56,7 +56,7 @@ public sealed record PaymentAccepted(
     internal override Account ApplyTo(Account account) => account.Next(Currency, charged: Amount);
 }
 
-/// <summary>A payment was refused; the balance stays as it was.</summary>
+/// <summary>A payment was declined; the balance stays as it was.</summary>
 /// <param name="TransactionId">The payment's idempotency key.</param>
 /// <param name="Amount">More than zero.</param>
 /// <param name="Currency">ISO 4217; may differ from the account's.</param>

@@ -19,7 +19,7 @@ internal sealed class AnonymousCalls(IOptions<LimitOptions> limits) : IRateLimit
     {
         // A gRPC answer has its status in the trailers.
         rejected.HttpContext.Response.StatusCode = StatusCodes.Status200OK;
-        Refusals.Answer(rejected.HttpContext, new Failure(
+        AccessRefusals.Answer(rejected.HttpContext, new Failure(
             StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached,
             $"The address already has {limits.Value.AnonymousCallsPerAddress} calls of health or reflection open "
                 + "(Billing:Limits:AnonymousCallsPerAddress)."));

@@ -95,7 +95,7 @@ internal static class SecurityServices
                 callers.Configure(bearer);
                 invalid.Configure(bearer);
             });
-        services.AddSingleton<IAuthorizationMiddlewareResultHandler, Refusals>();
+        services.AddSingleton<IAuthorizationMiddlewareResultHandler, AccessRefusals>();
         services.AddAuthentication(EitherScheme)
             .AddPolicyScheme(EitherScheme, null, either => either.ForwardDefaultSelector = http =>
                 auth.TakesTokens

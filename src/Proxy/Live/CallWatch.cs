@@ -19,7 +19,7 @@ internal static class CallWatch
     /// <summary>The middleware.</summary>
     public static Task InvokeAsync(LiveWatch watch, HttpContext http, RequestDelegate next) =>
         watch.Record is not { } record ? next(http)
-        : Refusals.IsGrpc(http.Request) ? WatchAsync(record, http, next, NoteGrpc)
+        : AccessRefusals.IsGrpc(http.Request) ? WatchAsync(record, http, next, NoteGrpc)
         : Array.Exists(RestCalls, start => RouteOf(http).StartsWith(start, StringComparison.Ordinal)) ? WatchAsync(
             record, http, next, NoteRest)
         : next(http);

@@ -86,7 +86,7 @@ internal static class RestServices
 
     /// <summary>The middleware that turns failures of REST requests into answers.</summary>
     internal static Task AnswerFailuresAsync(HttpContext http, RequestDelegate next) =>
-        Refusals.IsGrpc(http.Request) ? next(http) : GuardAsync(http, next);
+        AccessRefusals.IsGrpc(http.Request) ? next(http) : GuardAsync(http, next);
 
     private static async Task GuardAsync(HttpContext http, RequestDelegate next)
     {

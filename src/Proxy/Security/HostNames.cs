@@ -39,6 +39,6 @@ internal sealed class HostNames(SecurityLog log) : IStartupFilter
         log.Refused(Caller.Of(http), failure, "a host that is not in AllowedHosts");
         // A gRPC status is within an HTTP status that succeeds.
         http.Response.StatusCode = StatusCodes.Status200OK;
-        Refusals.Answer(http, failure);
+        AccessRefusals.Answer(http, failure);
     }
 }

@@ -19,9 +19,9 @@ internal sealed class ListenerGate(RequestDelegate next, IReadOnlyCollection<int
         }
         var failure = new Failure(StatusCode.Unimplemented, ErrorReasons.NotServedHere, Message);
         log.Refused(Caller.Of(http), failure, endpoint.DisplayName ?? "");
-        if (Refusals.IsGrpc(http.Request))
+        if (AccessRefusals.IsGrpc(http.Request))
         {
-            Refusals.Answer(http, failure);
+            AccessRefusals.Answer(http, failure);
         }
         else
         {

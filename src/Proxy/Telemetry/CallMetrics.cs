@@ -45,7 +45,7 @@ internal sealed class CallMetrics : IDisposable
 
     /// <summary>The middleware.</summary>
     public Task InvokeAsync(HttpContext http, RequestDelegate next) =>
-        Refusals.IsGrpc(http.Request) && (_durations.Enabled || Activity.Current is { IsAllDataRequested: true })
+        AccessRefusals.IsGrpc(http.Request) && (_durations.Enabled || Activity.Current is { IsAllDataRequested: true })
             ? MeasureAsync(http, next)
             : next(http);
 

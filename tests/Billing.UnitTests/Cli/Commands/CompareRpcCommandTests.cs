@@ -7,8 +7,8 @@ namespace Billing.UnitTests.Cli.Commands;
 public sealed class CompareRpcCommandTests
 {
     [Theory]
-    [InlineData("--threads 0", "--threads: '0' is not a whole number between 1 and 100000.")]
-    [InlineData("--requests 10,x", "--requests: 'x' is not a whole number between 1 and 100000.")]
+    [InlineData("--threads 0", "--threads: '0' is neither a number from 1 to 100000 nor a range of them.")]
+    [InlineData("--requests 10,x", "--requests: 'x' is neither a number from 1 to 100000 nor a range of them.")]
     [InlineData("--runs 1", "--runs must be between 2 and 1000, because the first is discarded; it is 1.")]
     [InlineData("--connections 0", "--connections must be between 1 and 1000; it is 0.")]
     public void An_invalid_value_is_rejected_by_its_option(string arguments, string error) =>

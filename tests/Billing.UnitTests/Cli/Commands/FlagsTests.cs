@@ -107,7 +107,7 @@ public sealed class FlagsTests
     [InlineData("sweep dynamic --targets nowhere", "--targets: 'nowhere' is not an address")]
     [InlineData(
         "sweep static --targets http://127.0.0.1:1 --jitter on", "--jitter applies to a stack that the command starts")]
-    [InlineData("compare paper --requests 5000,0", "--requests: '0' is not a whole number between")]
+    [InlineData("compare paper --requests 5000,0", "--requests: '0' is neither a number from")]
     [InlineData("compare eda --rounds 0", "--rounds must be between")]
     [InlineData("compare rpc --runs 1", "--runs must be between")]
     public void A_bad_value_for_a_command_that_measures_is_an_error_that_names_the_option(string line, string named) =>

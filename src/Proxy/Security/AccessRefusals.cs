@@ -10,7 +10,7 @@ using Microsoft.Net.Http.Headers;
 namespace Billing.Proxy.Security;
 
 /// <summary>Answers unauthenticated and unauthorized requests with an error, in the format of gRPC or REST.</summary>
-internal sealed class Refusals(SecurityLog log) : IAuthorizationMiddlewareResultHandler
+internal sealed class AccessRefusals(SecurityLog log) : IAuthorizationMiddlewareResultHandler
 {
     public async Task HandleAsync(
         RequestDelegate next, HttpContext context, AuthorizationPolicy policy,
