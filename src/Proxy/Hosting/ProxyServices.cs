@@ -1,6 +1,7 @@
 using Billing.Hosting;
 using Billing.Hosting.Telemetry;
 using Billing.Proxy.Calls;
+using Billing.Proxy.Failures;
 using Billing.Proxy.Limits;
 using Billing.Proxy.Live;
 using Billing.Proxy.Rest;
@@ -44,10 +45,10 @@ internal static class ProxyServices
         app.Use(app.Services.GetRequiredService<CallMetrics>().InvokeAsync);
         app.MapLive();
         app.Use(app.Services.GetRequiredService<CallErrors>().InvokeAsync);
-        app.MapGrpcService<GrpcService>().NeedScopes(V1.BillingService.Descriptor);
-        app.MapGrpcService<GrpcAdminService>().NeedScopes(V1.BillingAdminService.Descriptor).ForOperators();
-        app.MapGrpcHealthChecksService().AllowAnonymous().RequireRateLimiting(AnonymousCalls.Name);
-        app.MapGrpcReflectionService().AllowAnonymous().RequireRateLimiting(AnonymousCalls.Name);
+        app.MapGrpcService<GrpcService>().NeedScopes(V1.BillingService.Descriptor).AsGrpc();
+        app.MapGrpcService<GrpcAdminService>().NeedScopes(V1.BillingAdminService.Descriptor).ForOperators().AsGrpc();
+        app.MapGrpcHealthChecksService().AllowAnonymous().RequireRateLimiting(AnonymousCalls.Name).AsGrpc();
+        app.MapGrpcReflectionService().AllowAnonymous().RequireRateLimiting(AnonymousCalls.Name).AsGrpc();
         app.MapRest();
         app.UseSecurity();
     }

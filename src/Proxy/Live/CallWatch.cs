@@ -1,6 +1,5 @@
 using System.Net;
 using Billing.Proxy.Failures;
-using Billing.Proxy.Security;
 using Grpc.AspNetCore.Server;
 using Grpc.Core;
 
@@ -19,7 +18,7 @@ internal static class CallWatch
     /// <summary>The middleware.</summary>
     public static Task InvokeAsync(LiveWatch watch, HttpContext http, RequestDelegate next) =>
         watch.Record is not { } record ? next(http)
-        : AccessRefusals.IsGrpc(http.Request) ? WatchAsync(record, http, next, NoteGrpc)
+        : GrpcEndpoints.IsGrpc(http) ? WatchAsync(record, http, next, NoteGrpc)
         : Array.Exists(RestCalls, start => RouteOf(http).StartsWith(start, StringComparison.Ordinal)) ? WatchAsync(
             record, http, next, NoteRest)
         : next(http);

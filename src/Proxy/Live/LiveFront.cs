@@ -37,6 +37,10 @@ internal sealed class LiveFront(
         }
         http.Response.ContentType = "text/event-stream";
         http.Response.Headers.CacheControl = "no-store";
+        if (RestServices.IsHead(http))
+        {
+            return;
+        }
         http.Features.Get<IHttpResponseBodyFeature>()?.DisableBuffering();
         using var ending = admission.EndOf(caller);
         using var end = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, ending.Token);

@@ -80,13 +80,18 @@ internal static class RestServices
         if (HttpMethods.IsHead(http.Request.Method))
         {
             http.Request.Method = HttpMethods.Get;
+            http.Items[nameof(HeadAsGet)] = true;
         }
         return next(http);
     }
 
+    /// <summary>Whether the caller wants the headers of the answer only. An answer without an end has to end with
+    /// them.</summary>
+    public static bool IsHead(HttpContext http) => http.Items.ContainsKey(nameof(HeadAsGet));
+
     /// <summary>The middleware that turns failures of REST requests into answers.</summary>
     internal static Task AnswerFailuresAsync(HttpContext http, RequestDelegate next) =>
-        AccessRefusals.IsGrpc(http.Request) ? next(http) : GuardAsync(http, next);
+        GrpcEndpoints.IsGrpc(http) ? next(http) : GuardAsync(http, next);
 
     private static async Task GuardAsync(HttpContext http, RequestDelegate next)
     {

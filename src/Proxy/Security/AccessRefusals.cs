@@ -28,9 +28,13 @@ internal sealed class AccessRefusals(SecurityLog log) : IAuthorizationMiddleware
     }
 
     /// <summary>Answers a request with an error.</summary>
-    public static void Answer(HttpContext http, Failure failure)
+    public static void Answer(HttpContext http, Failure failure) =>
+        Answer(http, failure, GrpcEndpoints.IsGrpc(http));
+
+    /// <summary>Answers a call of gRPC, or a request of REST, with an error.</summary>
+    public static void Answer(HttpContext http, Failure failure, bool isGrpc)
     {
-        if (IsGrpc(http.Request))
+        if (isGrpc)
         {
             http.Response.ContentType = "application/grpc";
             GrpcFailure.WriteTrailers(http.Response.Headers, failure);
@@ -42,10 +46,6 @@ internal sealed class AccessRefusals(SecurityLog log) : IAuthorizationMiddleware
         }
         RestFailure.Write(http.Response, failure);
     }
-
-    /// <summary>Whether a request is a gRPC call.</summary>
-    public static bool IsGrpc(HttpRequest request) =>
-        request.ContentType is { } type && type.StartsWith("application/grpc", StringComparison.OrdinalIgnoreCase);
 
     private static Failure Unknown(AuthenticateResult result) => result.Failure switch
     {

@@ -19,7 +19,7 @@ internal sealed class ListenerGate(RequestDelegate next, IReadOnlyCollection<int
         }
         var failure = new Failure(StatusCode.Unimplemented, ErrorReasons.NotServedHere, Message);
         log.Refused(Caller.Of(http), failure, endpoint.DisplayName ?? "");
-        if (AccessRefusals.IsGrpc(http.Request))
+        if (GrpcEndpoints.IsGrpc(http))
         {
             AccessRefusals.Answer(http, failure);
         }

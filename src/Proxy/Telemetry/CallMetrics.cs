@@ -3,7 +3,6 @@ using System.Diagnostics.Metrics;
 using Billing.Messaging.Telemetry;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Limits;
-using Billing.Proxy.Security;
 using Grpc.AspNetCore.Server;
 using Grpc.Core;
 
@@ -45,7 +44,7 @@ internal sealed class CallMetrics : IDisposable
 
     /// <summary>The middleware.</summary>
     public Task InvokeAsync(HttpContext http, RequestDelegate next) =>
-        AccessRefusals.IsGrpc(http.Request) && (_durations.Enabled || Activity.Current is { IsAllDataRequested: true })
+        GrpcEndpoints.IsGrpc(http) && (_durations.Enabled || Activity.Current is { IsAllDataRequested: true })
             ? MeasureAsync(http, next)
             : next(http);
 

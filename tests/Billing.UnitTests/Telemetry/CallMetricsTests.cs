@@ -125,7 +125,7 @@ public sealed class CallMetricsTests
             measured);
         using var metrics = new CallMetrics(meters, admission);
         var http = new DefaultHttpContext();
-        http.Request.ContentType = "application/grpc";
+        http.SetEndpoint(new Endpoint(null, new EndpointMetadataCollection(new GrpcEndpoint()), null));
         using var span = new Activity("call").Start();
         try
         {
