@@ -1,3 +1,4 @@
+using System.Buffers.Binary;
 using System.Collections.Concurrent;
 using System.Security.Cryptography;
 using Billing.Contracts;
@@ -19,19 +20,21 @@ public sealed class PendingReplies : IDisposable
     private readonly ConcurrentDictionary<ulong, Waiter> _waiters = new();
     private readonly TimeProvider _time;
     private readonly ITimer _sweep;
-    private long _lastCorrelationId;
+    private readonly Func<ulong> _nextId;
 
-    /// <summary>Creates an empty table. Correlation ids begin at a random number, so that a program which may write to
-    /// the reply topic but not read the commands cannot guess the ids of the waiting calls.</summary>
+    /// <summary>Creates an empty table.</summary>
     public PendingReplies(TimeProvider time)
-        : this(time, BitConverter.ToInt64(RandomNumberGenerator.GetBytes(sizeof(long))) & (long.MaxValue >> 1))
+        : this(time, CorrelationIds.Next)
     {
     }
 
     /// <summary>Creates an empty table.</summary>
-    internal PendingReplies(TimeProvider time, long lastCorrelationId)
+    /// <param name="time">The clock.</param>
+    /// <param name="nextId">Returns numbers for correlation ids; 0, and one that a waiting call has, is passed
+    /// over.</param>
+    internal PendingReplies(TimeProvider time, Func<ulong> nextId)
     {
-        _lastCorrelationId = lastCorrelationId;
+        _nextId = nextId;
         _time = time;
         _sweep = time.CreateTimer(_ => ExpireOverdue(), null, SweepInterval, SweepInterval);
     }
@@ -46,9 +49,13 @@ public sealed class PendingReplies : IDisposable
     /// DEADLINE_EXCEEDED.</returns>
     public (ulong CorrelationId, Task<Reply> Reply) Register(Request request)
     {
-        var id = (ulong)Interlocked.Increment(ref _lastCorrelationId);
         var waiter = new Waiter(DueAt(request.DeadlineUnixUs), request);
-        _waiters[id] = waiter;
+        ulong id;
+        do
+        {
+            id = _nextId();
+        }
+        while (id == 0 || !_waiters.TryAdd(id, waiter));
         return (id, waiter.Task);
     }
 
@@ -98,5 +105,30 @@ public sealed class PendingReplies : IDisposable
 
         /// <summary>The call's request.</summary>
         public Request Request => request;
+    }
+}
+
+/// <summary>Correlation ids that nobody can guess: a program that may write to a reply topic, but does not read the
+/// commands, must not answer a call. 64 random bits each, of which a thread gets many at a time.</summary>
+internal static class CorrelationIds
+{
+    private const int BytesAtOnce = 64 * sizeof(ulong);
+
+    [ThreadStatic]
+    private static byte[]? _random;
+
+    [ThreadStatic]
+    private static int _left;
+
+    public static ulong Next()
+    {
+        _random ??= new byte[BytesAtOnce];
+        if (_left == 0)
+        {
+            RandomNumberGenerator.Fill(_random);
+            _left = BytesAtOnce;
+        }
+        _left -= sizeof(ulong);
+        return BinaryPrimitives.ReadUInt64LittleEndian(_random.AsSpan(_left));
     }
 }

@@ -29,7 +29,7 @@ internal sealed class ProxyNode
         Node = node;
         ReplyTopic = Topics.Replies(node.Name);
         brokers.Create(ReplyTopic, 1);
-        Pending = new PendingReplies(node.Time, lastCorrelationId);
+        Pending = new PendingReplies(node.Time, () => (ulong)++lastCorrelationId);
         Producer = new ModelProducer(brokers, node, TimeSpan.FromSeconds(30));
         var admission = new Admission(Settings.Proxy, Settings.Limits, node.Time);
         var handler = new RequestHandler(

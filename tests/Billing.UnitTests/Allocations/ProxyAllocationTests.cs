@@ -33,7 +33,8 @@ public sealed class ProxyAllocationTests
         using var caller = new CancellationTokenSource();
         using var producer = new AcknowledgingProducer();
         using var pair = new ProducerPair(producer);
-        using var pending = new PendingReplies(time, lastCorrelationId: 0);
+        var lastId = 0UL;
+        using var pending = new PendingReplies(time, () => ++lastId);
         var options = Options.Create(new ProxyOptions());
         using var admission = Admissions.With(options.Value);
         var service = new GrpcService(

@@ -156,7 +156,8 @@ public sealed class ReplyFuzz
     // As if the record came while the call waits; a call that it does not answer has waited too long.
     private static Reply Answer(Request request, byte[] batch)
     {
-        using var pending = new PendingReplies(TimeProvider.System, 0);
+        var lastId = 0UL;
+        using var pending = new PendingReplies(TimeProvider.System, () => ++lastId);
         var (id, reply) = pending.Register(request);
         new ReplyReader(pending, NullLogger.Instance).Take(batch);
         pending.Complete(Replies.NoAnswerInTime(id));

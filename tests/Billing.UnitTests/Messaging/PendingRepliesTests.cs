@@ -68,12 +68,23 @@ public sealed class PendingRepliesTests : IDisposable
     }
 
     [Fact]
-    public void Correlation_ids_start_at_a_different_number_in_every_proxy()
+    public void A_correlation_id_tells_nothing_about_the_next_one()
     {
-        using var other = new PendingReplies(_time);
-        Assert.NotEqual(
-            _pending.Register(Samples.PaymentRequest()).CorrelationId,
-            other.Register(Samples.PaymentRequest()).CorrelationId);
+        var ids = Enumerable.Range(0, 200)
+            .Select(_ => _pending.Register(Samples.PaymentRequest()).CorrelationId).ToList();
+
+        var steps = ids.Zip(ids.Skip(1), (one, next) => unchecked(next - one)).ToList();
+        Assert.Equal(steps.Count, steps.Distinct().Count());
+        Assert.All(steps, step => Assert.NotInRange(step, 0UL, 1UL << 32));
+    }
+
+    [Fact]
+    public void A_number_that_a_waiting_call_has_is_no_correlation_id_of_another_one()
+    {
+        var numbers = new Queue<ulong>([5, 0, 5, 7]);
+        using var pending = new PendingReplies(_time, numbers.Dequeue);
+        Assert.Equal(5UL, pending.Register(Samples.PaymentRequest()).CorrelationId);
+        Assert.Equal(7UL, pending.Register(Samples.PaymentRequest()).CorrelationId);
     }
 
     [Fact]

@@ -31,7 +31,8 @@ public sealed class CommandPublisherTests : IDisposable
         var node = new Billing.Simulation.Node("proxy", _scheduler);
         _producers = new ProducerPair(
             new ModelProducer(_brokers, node, TimeSpan.Zero), new ModelProducer(_brokers, node, TimeSpan.Zero));
-        _pending = new PendingReplies(node.Time, lastCorrelationId: 0);
+        var lastId = 0UL;
+        _pending = new PendingReplies(node.Time, () => ++lastId);
         _publisher = new CommandPublisher(_producers, _pending, Samples.ReplyTopic);
     }
 
