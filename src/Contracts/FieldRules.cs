@@ -244,8 +244,14 @@ public static class FieldRules
     private static FieldViolation? CheckNote(string text, string field) =>
         LengthOf(text) is var length and > NoteLengthMax
             ? new FieldViolation(field, Invariant($"must have at most {NoteLengthMax} characters; it has {length}"))
-        : text.Any(char.IsControl) ? new FieldViolation(field, "must not have control characters")
+        : text.Any(IsControl) ? new FieldViolation(
+            field, "must not have control characters, separators of lines or controls of the direction of writing")
         : null;
+
+    // Unicode's explicit directional formatting characters (UAX 9) make a text look like another one. The joiners of
+    // emoji and the marks of right-to-left writing stay.
+    private static bool IsControl(char character) => char.IsControl(character)
+        || character is '\u2028' or '\u2029' or (>= '\u202A' and <= '\u202E') or (>= '\u2066' and <= '\u2069');
 
     private static FieldViolation? CheckPaymentType(PaymentType type) =>
         PaymentTypes.IsKnown(type) ? null

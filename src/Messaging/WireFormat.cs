@@ -2,6 +2,7 @@ using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
 using System.Text;
 using Billing.Contracts;
+using Billing.Hosting;
 using Billing.Messaging.Requests;
 using Billing.Wire.V1;
 using Google.Protobuf;
@@ -69,7 +70,7 @@ public static class WireFormat
 
     /// <summary>Whether a text can name the sender of a command: everything that is recorded or shown with it,
     /// and PostgreSQL's JSON, can hold it.</summary>
-    public static bool IsName(string text) => text.Length is > 0 and <= NameMax && !text.Any(char.IsControl);
+    public static bool IsName(string text) => text.Length is > 0 and <= NameMax && UntrustedText.IsPrintable(text);
 
     /// <summary>Returns why a command must not be processed, on any transport; null if it is valid.</summary>
     public static string? Refusal(Command command)

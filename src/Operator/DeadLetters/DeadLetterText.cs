@@ -34,7 +34,7 @@ internal static class DeadLetterText
         try
         {
             var text = Strict.GetString(bytes);
-            return text.Any(char.IsControl) ? "0x" + Convert.ToHexStringLower(bytes) : text;
+            return !UntrustedText.IsPrintable(text) ? "0x" + Convert.ToHexStringLower(bytes) : text;
         }
         catch (DecoderFallbackException)
         {

@@ -17,7 +17,8 @@ internal sealed class CertificateCallers(
     /// <summary>The scheme's name.</summary>
     public const string SchemeName = "Certificate";
 
-    private const string Prefix = "certificate:";
+    /// <summary>What the ids of these callers begin with, and those of no others.</summary>
+    public const string Prefix = "certificate:";
 
     private static readonly CertificateRights AllAccounts = new() { Accounts = "*/*" };
 

@@ -52,7 +52,9 @@ internal sealed class TokenCallers(
         bearer.TimeProvider = time;
         bearer.TokenValidationParameters = new TokenValidationParameters
         {
-            ValidAlgorithms = Algorithms,
+            AlgorithmValidator = (algorithm, key, _, _) => Suits(algorithm, key),
+            TypeValidator = (type, _, _) => IsAccessToken(type) ? type
+                : throw new SecurityTokenInvalidTypeException("The token is not one for access."),
             ValidAudience = _options.Audience,
             ValidIssuer = _options.Issuer.Length > 0 ? _options.Issuer : null,
             ClockSkew = _options.ClockSkew,
@@ -76,7 +78,7 @@ internal sealed class TokenCallers(
 
     /// <summary>Whether the token in a header was found valid before, and has not expired since.
     /// It may have to be validated again.</summary>
-    public bool Knows(string header) => _remembered.TryGetValue(KeyOf(header), out _);
+    public bool Knows(string header) => KeyOf(header) is { } key && _remembered.TryGetValue(key, out _);
 
     public void Dispose() => _remembered.Dispose();
 
@@ -112,10 +114,29 @@ internal sealed class TokenCallers(
         return from is null || from - _options.ClockSkew <= now;
     }
 
+    // RFC 7518, sections 3.1 and 3.3: each curve has one algorithm, and an RSA key has 2048 bits or more.
+    private static bool Suits(string algorithm, SecurityKey key) => Algorithms.Contains(algorithm)
+        && key.KeySize switch
+        {
+            256 => algorithm == SecurityAlgorithms.EcdsaSha256,
+            384 => algorithm == SecurityAlgorithms.EcdsaSha384,
+            521 => algorithm == SecurityAlgorithms.EcdsaSha512,
+            var size => size >= 2048,
+        };
+
+    // RFC 8725, section 3.11: not one of another kind that the same issuer has signed, such as a logout token.
+    private static bool IsAccessToken(string? type)
+    {
+        const string Media = "application/";
+        var name = type?.StartsWith(Media, StringComparison.OrdinalIgnoreCase) == true ? type[Media.Length..] : type;
+        return name is null or "" || name.Equals("JWT", StringComparison.OrdinalIgnoreCase)
+            || name.Equals("at+jwt", StringComparison.OrdinalIgnoreCase);
+    }
+
     private Task Recall(MessageReceivedContext received)
     {
-        if (received.Request.Headers.Authorization is [{ } header]
-            && _remembered.TryGetValue(KeyOf(header), out Remembered? known) && Now < known!.Until)
+        if (received.Request.Headers.Authorization is [{ } header] && KeyOf(header) is { } key
+            && _remembered.TryGetValue(key, out Remembered? known) && Now < known!.Until)
         {
             received.Principal = known.Principal;
             received.Success();
@@ -126,13 +147,20 @@ internal sealed class TokenCallers(
     private Task Accept(TokenValidatedContext validated)
     {
         var token = (JsonWebToken)validated.SecurityToken;
+        if (token.TryGetHeaderValue("crit", out object _))
+        {
+            // RFC 7515, section 4.1.11: what must be understood is not understood here.
+            validated.Fail("The token's header has extensions that this platform does not know.");
+            return Task.CompletedTask;
+        }
         var client = Text(token, "client_id") ?? Text(token, "azp");
         var id = token.Subject is { Length: > 0 } subject ? subject : client;
-        if (id is null || !WireFormat.IsName(id) || (client is not null && !WireFormat.IsName(client)))
+        if (id is null || !IsName(id) || (client is not null && !IsName(client)))
         {
             validated.Fail(
                 "The token does not identify a caller: of the claims sub, client_id and azp it has none, "
-                + $"or one of more than {WireFormat.NameMax} characters or with control characters.");
+                + $"or one of more than {WireFormat.NameMax} characters, with control characters, or that begins with "
+                + $"'{CertificateCallers.Prefix}'.");
             return Task.CompletedTask;
         }
         var accounts = Words(token, _options.AccountClaim).ToList();
@@ -158,13 +186,22 @@ internal sealed class TokenCallers(
         var until = Now + RememberedFor;
         var expires = Expiry(token);
         _remembered.Set(
-            KeyOf(header), new Remembered(principal, until < expires ? until : expires),
+            KeyOf(header)!, new Remembered(principal, until < expires ? until : expires),
             new MemoryCacheEntryOptions { Size = header.Length, AbsoluteExpirationRelativeToNow = expires - Now });
     }
 
-    // Of the token alone: the header may have any number of spaces before it.
-    private static string KeyOf(string header) =>
-        Convert.ToBase64String(SHA256.HashData(Encoding.UTF8.GetBytes(header.Split(' ', 2)[^1].Trim())));
+    // Of the token alone: the header may have any number of spaces before it. Null if it has no token.
+    private static string? KeyOf(string header)
+    {
+        const string Bearer = "Bearer ";
+        return header.StartsWith(Bearer, StringComparison.OrdinalIgnoreCase)
+            ? Convert.ToBase64String(SHA256.HashData(Encoding.UTF8.GetBytes(header[Bearer.Length..].Trim())))
+            : null;
+    }
+
+    // A token must not name a caller as a certificate does.
+    private static bool IsName(string text) =>
+        WireFormat.IsName(text) && !text.StartsWith(CertificateCallers.Prefix, StringComparison.Ordinal);
 
     private DateTimeOffset Expiry(JsonWebToken token) =>
         new DateTimeOffset(token.ValidTo, TimeSpan.Zero) + _options.ClockSkew;

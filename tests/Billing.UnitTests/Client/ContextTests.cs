@@ -12,11 +12,13 @@ public sealed class ContextTests
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
     private static readonly CardAccount Account = new(CardNetwork.Visa, "acct-1");
 
-    [Fact]
-    public async Task A_call_that_is_retried_ends_while_the_thread_that_made_it_waits()
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_call_that_is_retried_ends_while_the_thread_that_made_it_waits(bool hasToken)
     {
         await using var proxy = await ScriptedProxy.StartAsync(Away(), Away());
-        using var client = Client(proxy);
+        using var client = Client(proxy, hasToken);
 
         var outcome = await OnWaitingThread(
             () => client.PayAsync(new Payment(Account, new Amount(1, "USD"))).GetAwaiter().GetResult());
@@ -32,7 +34,7 @@ public sealed class ContextTests
     public async Task Streams_that_are_continued_end_while_the_thread_that_reads_them_waits()
     {
         await using var proxy = await ScriptedProxy.StartAsync(Away());
-        using var client = Client(proxy);
+        using var client = Client(proxy, hasToken: true);
         var payments = Enumerable.Range(0, 3).Select(_ => new Payment(Account, new Amount(1, "USD"))).ToList();
 
         var outcomes = await OnWaitingThread(
@@ -45,12 +47,13 @@ public sealed class ContextTests
 
     private static RpcException Away() => ScriptedProxy.Failure(StatusCode.Unavailable);
 
-    private static BillingClient Client(ScriptedProxy proxy) => new(new BillingClientOptions
+    // Without a token the first attempt begins on the caller's thread.
+    private static BillingClient Client(ScriptedProxy proxy, bool hasToken) => new(new BillingClientOptions
     {
         Proxies = { proxy.Address },
-        TokenProvider = async token =>
+        TokenProvider = !hasToken ? null : async token =>
         {
-            await Task.Run(() => { }, token).ConfigureAwait(false);
+            await Task.Delay(1, token).ConfigureAwait(false);
             return "abc";
         },
     });

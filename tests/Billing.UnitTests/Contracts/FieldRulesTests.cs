@@ -187,6 +187,9 @@ public sealed class FieldRulesTests
     [InlineData("", "at most 100 characters; it has 101")]
     [InlineData("order\n7", "must not have control characters")]
     [InlineData("order\u0085", "must not have control characters")]
+    [InlineData("order\u2028", "must not have control characters")]
+    [InlineData("order\u202E", "must not have control characters")]
+    [InlineData("order\u2066", "must not have control characters")]
     public void A_reference_and_the_values_of_metadata_are_short_texts_of_one_line(string text, string problem)
     {
         text = text.Length == 0 ? new string('x', FieldRules.NoteLengthMax + 1) : text;

@@ -37,6 +37,9 @@ public sealed class PrincipalTests : IAsyncLifetime
     [InlineData("a\0b", null)]
     [InlineData("a\nb", null)]
     [InlineData("alice", "a\u0085b")]
+    [InlineData("a\u202Eb", null)]
+    [InlineData("certificate:shop", null)]
+    [InlineData("alice", "certificate:shop")]
     public async Task A_token_whose_names_cannot_be_stored_is_invalid(string subject, string? clientId)
     {
         string[] tokens =

@@ -42,7 +42,7 @@ internal sealed class SecureProxy : IAsyncDisposable
 
     public static async Task<SecureProxy> StartAsync(
         Dictionary<string, string?>? settings = null, TimeProvider? time = null, bool tokens = true,
-        Func<SecureProxy, byte[]>? revoked = null, ILoggerProvider? logs = null)
+        Func<SecureProxy, byte[]>? revoked = null, ILoggerProvider? logs = null, string? jwks = null)
     {
         var proxy = new SecureProxy();
         using var ports = new FreePorts();
@@ -50,7 +50,7 @@ internal sealed class SecureProxy : IAsyncDisposable
         proxy.Rest = new Uri($"https://localhost:{ports.Take()}");
         proxy.Admin = new Uri($"https://localhost:{ports.Take()}");
         await File.WriteAllTextAsync(proxy.CertificateFile, proxy._authority.Server("proxy"));
-        await File.WriteAllTextAsync(proxy.JwksFile, proxy.Tokens.Jwks);
+        await File.WriteAllTextAsync(proxy.JwksFile, jwks ?? proxy.Tokens.Jwks);
         await File.WriteAllTextAsync(proxy.CaFile, proxy._authority.Pem);
         var all = new Dictionary<string, string?>
         {
