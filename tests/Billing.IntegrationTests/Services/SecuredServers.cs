@@ -172,7 +172,14 @@ public sealed class SecuredServers(SecuredStack stack)
         await Poll.LastAsync(
             () =>
             {
-                client.GetMetadata(Patience);
+                try
+                {
+                    client.GetMetadata(Patience);
+                }
+                catch (KafkaException e) when (e.Error.Code == ErrorCode.Local_Authentication)
+                {
+                    // That was the refusal: the next connection has the other password.
+                }
                 return Task.FromResult(refusals);
             },
             refusals => refusals != before, Patience,
