@@ -1,7 +1,7 @@
 namespace Billing.Proxy.Failures;
 
-/// <summary>The endpoints of gRPC, by which a call is told from a request of REST: what a caller says of it, such as its
-/// content type, decides nothing.</summary>
+/// <summary>The endpoints of gRPC, by which a call is told from a request of REST. What a caller says of it, such as
+/// its content type, decides nothing.</summary>
 internal static class GrpcEndpoints
 {
     private static readonly GrpcEndpoint Mark = new();
