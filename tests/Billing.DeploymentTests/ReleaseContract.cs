@@ -11,13 +11,13 @@ internal static partial class ReleaseContract
     public static string Version { get; } = VersionElement().Match(Read("Directory.Build.props")).Groups[1].Value;
 
     /// <summary>The ports that each tier listens on for others.</summary>
-    public static IReadOnlyDictionary<string, IReadOnlySet<int>> Ports { get; } = Rows(
+    public static IReadOnlyDictionary<string, IReadOnlySet<int>> Ports { get; } = Repository.Rows(
         "deploy/README.md", "| tier | machines | listens at |")
         .ToDictionary(row => row[0], row => (IReadOnlySet<int>)Numbers(row[2]));
 
     /// <summary>The allowed connections.</summary>
     public static IReadOnlySet<(string From, string To, int Port)> Arrows { get; } = (
-        from row in Rows("deploy/README.md", "| from | to | at |")
+        from row in Repository.Rows("deploy/README.md", "| from | to | at |")
         from caller in row[0].Split(", ")
         from called in row[1].Split(", ")
         from port in Numbers(row[2])
@@ -27,33 +27,12 @@ internal static partial class ReleaseContract
     public static bool IsSetting(string variable)
     {
         var key = Receiver().Replace(variable.Replace("__", ":", StringComparison.Ordinal), ":Receivers:NAME:");
-        return Settings.Contains(key) || Machine.Contains(variable)
+        return SettingsPage.Ranges.ContainsKey(key) || Machine.Contains(variable)
             || key.StartsWith("Billing:Kafka:Properties:", StringComparison.Ordinal);
     }
 
     private static HashSet<string> Machine { get; } =
-        [.. Rows("deploy/README.md", "| variable | example | meaning |").Select(row => row[0].Trim('`'))];
-
-    private static HashSet<string> Settings { get; } =
-    [
-        .. from row in Rows("docs/operations/settings.md", "| key | default | range |")
-           let names = Quoted().Matches(row[0]).Select(match => match.Groups[1].Value).ToList()
-           from name in names
-           // `Billing:Jitter:PaymentMin`, `PaymentMax`: the others are in the section of the first.
-           select name.Contains(':', StringComparison.Ordinal) || name == names[0]
-               ? name
-               : names[0][..(names[0].LastIndexOf(':') + 1)] + name,
-    ];
-
-    // The rows of the Markdown tables with the given first line.
-    private static IEnumerable<string[]> Rows(string file, string head)
-    {
-        var lines = Repository.Lines(file);
-        Assert.Contains(head, lines);
-        return lines.Index().Where(line => line.Item == head)
-            .SelectMany(line => lines.Skip(line.Index + 2).TakeWhile(row => row.StartsWith('|')))
-            .Select(row => row.Trim('|').Split('|').Select(cell => cell.Trim()).ToArray());
-    }
+        [.. Repository.Rows("deploy/README.md", "| variable | example | meaning |").Select(row => row[0].Trim('`'))];
 
     private static HashSet<int> Numbers(string text) =>
         [.. Port().Matches(text).Select(match => int.Parse(match.Value, CultureInfo.InvariantCulture))];
@@ -65,9 +44,6 @@ internal static partial class ReleaseContract
 
     [GeneratedRegex(":Receivers:[a-z0-9_-]+:")]
     private static partial Regex Receiver();
-
-    [GeneratedRegex("`([^`]+)`")]
-    private static partial Regex Quoted();
 
     [GeneratedRegex(@"\b\d{4,5}\b")]
     private static partial Regex Port();

@@ -13,6 +13,16 @@ public static class Repository
 
     public static string[] Lines(string file) => File.ReadAllLines(Path.Combine(Root, file));
 
+    /// <summary>The rows of the Markdown tables of a page that have a first line, each as its cells.</summary>
+    public static IEnumerable<string[]> Rows(string file, string head)
+    {
+        var lines = Lines(file);
+        Assert.Contains(head, lines);
+        return lines.Index().Where(line => line.Item == head)
+            .SelectMany(line => lines.Skip(line.Index + 2).TakeWhile(row => row.StartsWith('|')))
+            .Select(row => row.Trim('|').Split('|').Select(cell => cell.Trim()).ToArray());
+    }
+
     /// <summary>The items of the list under a heading of a page, each with its lines joined.</summary>
     public static List<string> ListItems(IEnumerable<string> page, string heading)
     {

@@ -88,10 +88,7 @@ public sealed class TokenFuzz
     {
         var at = text.IndexOf('\n', StringComparison.Ordinal);
         var (header, claims) = at < 0 ? (text, "") : (text[..at], text[(at + 1)..]);
-        var signed = Base64UrlEncoder.Encode(Encoding.Latin1.GetBytes(header)) + "."
-            + Base64UrlEncoder.Encode(Encoding.Latin1.GetBytes(claims));
-        return signed + "."
-            + Base64UrlEncoder.Encode(key.SignData(Encoding.ASCII.GetBytes(signed), HashAlgorithmName.SHA256));
+        return Forged.Signed(header, claims, key, HashAlgorithmName.SHA256);
     }
 
     /// <summary>A reading of its own of what the proxy accepted.</summary>

@@ -28,9 +28,7 @@ public sealed class SettingBoundsTests
     [MemberData(nameof(Bounded))]
     public void A_value_beyond_its_bounds_is_named_with_both_and_one_at_its_bounds_is_allowed(string name)
     {
-        var bound = Bounds().Single(bound => bound.Name == name);
-        // Only then are the limits of a time times.
-        Assert.True(bound.Range.IsValid(bound.Property.GetValue(Activator.CreateInstance(bound.Type))));
+        var bound = Bound(name);
         var isExclusive = bound.Range.MinimumIsExclusive;
 
         Assert.Empty(Problems(bound, Moved(bound, bound.Range.Minimum, isExclusive ? 1 : 0)));
@@ -48,6 +46,40 @@ public sealed class SettingBoundsTests
                     + $"it is {Quantity.Text(beyond)}.");
             Assert.Equal($"{name} {expected}", Assert.Single(Problems(bound, beyond)));
         }
+    }
+
+    [Theory]
+    [MemberData(nameof(Bounded))]
+    public void The_page_of_settings_states_the_bounds(string name)
+    {
+        var range = Bound(name).Range;
+        var (min, max) = (OnPage(range.Minimum), Constant(name) ?? OnPage(range.Maximum));
+
+        Assert.True(SettingsPage.Ranges.ContainsKey(name), $"docs/operations/settings.md has no row of {name}.");
+        Assert.StartsWith(
+            range.MinimumIsExclusive ? $"above {min}, at most {max}" : $"{min} to {max}",
+            SettingsPage.Ranges[name], StringComparison.Ordinal);
+    }
+
+    // A limit that is not another setting.
+    private static string? Constant(string name) => (
+        from one in DeclaredRules.OfSettings
+        where one.Rule.Left.Name == name && !one.Rule.Right.Name.StartsWith("Billing:", StringComparison.Ordinal)
+        select Quantity.Text(TimeSpan.FromTicks((long)one.Rule.Right.Value))).SingleOrDefault();
+
+    private static string OnPage(object limit) => limit is 1e15 ? "10^15" : Text(limit) switch
+    {
+        "0 s" => "0",
+        "1 d" => "a day",
+        var text => text.Replace(" d", " days", StringComparison.Ordinal),
+    };
+
+    private static (string Name, Type Type, PropertyInfo Property, RangeAttribute Range) Bound(string name)
+    {
+        var bound = Bounds().Single(bound => bound.Name == name);
+        // Only then are the limits of a time times.
+        Assert.True(bound.Range.IsValid(bound.Property.GetValue(Activator.CreateInstance(bound.Type))));
+        return bound;
     }
 
     private static IEnumerable<(string Name, Type Type, PropertyInfo Property, RangeAttribute Range)> Bounds() =>

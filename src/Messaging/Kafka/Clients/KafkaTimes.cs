@@ -46,7 +46,7 @@ public static class KafkaTimes
     public static readonly TimeSpan ReplyTopicHeartbeat = TimeSpan.FromMinutes(1);
 
     /// <summary>How long a reply topic must have had no record until it counts as abandoned.</summary>
-    public static readonly TimeSpan ReplyTopicSilent = ReplyTopicHeartbeat * 15;
+    public static readonly TimeSpan ReplyTopicSilent = ReplyTopicHeartbeat * 8;
 
     /// <summary>How long a reply topic keeps an answer.</summary>
     public static readonly TimeSpan ReplyRetention = TimeSpan.FromMinutes(10);
@@ -83,6 +83,10 @@ public static class KafkaTimes
                 (ReplyTopicHeartbeat * 2) + ClockVote.Tolerance),
             Quantity.Of("the silence of an abandoned reply topic", ReplyTopicSilent),
             "a lost heartbeat or a clock that is a little off deletes no topic that is in use"),
+        Rule.Less(
+            Quantity.Of("the silence of an abandoned reply topic", ReplyTopicSilent),
+            Quantity.Of("the retention of a reply topic", ReplyRetention),
+            "the brokers keep the heartbeats that show whether a topic is in use"),
         Rule.AtMost(
             Quantity.Of("the retention of a reply topic", ReplyRetention),
             Quantity.Of("the shortest retention of commands", RetentionMin),

@@ -5,7 +5,7 @@ using Microsoft.IdentityModel.Tokens;
 
 namespace Billing.UnitTests.Proxy.Security;
 
-/// <summary>Tokens forged without the private key.</summary>
+/// <summary>Tokens that no issuer of this project issues: forged without the private key, or with it.</summary>
 internal static class Forged
 {
     /// <summary>The token with the algorithm "none" and no signature.</summary>
@@ -25,6 +25,14 @@ internal static class Forged
         var claims = JsonNode.Parse(Base64UrlEncoder.Decode(parts[1]))!.AsObject();
         claims[claim] = value;
         return $"{parts[0]}.{Base64UrlEncoder.Encode(claims.ToJsonString())}.{parts[2]}";
+    }
+
+    /// <summary>A token with any header and claims, whose signature is right.</summary>
+    public static string Signed(string header, string claims, ECDsa key, HashAlgorithmName hash)
+    {
+        var signed = Base64UrlEncoder.Encode(Encoding.Latin1.GetBytes(header)) + "."
+            + Base64UrlEncoder.Encode(Encoding.Latin1.GetBytes(claims));
+        return $"{signed}.{Base64UrlEncoder.Encode(key.SignData(Encoding.ASCII.GetBytes(signed), hash))}";
     }
 
     private static string Header(string algorithm) =>

@@ -6,6 +6,7 @@ using Billing.UnitTests.Testing;
 using Grpc.Core;
 using Microsoft.AspNetCore.Authorization;
 using Microsoft.AspNetCore.Routing;
+using Microsoft.AspNetCore.Routing.Patterns;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Testing;
 
@@ -102,8 +103,8 @@ public sealed class RouteMatrixTests : IAsyncLifetime
     private static string Path(RouteEndpoint route) => "/" + string.Join('/', route.RoutePattern.PathSegments
         .Select(segment => string.Concat(segment.Parts.Select(part => part switch
         {
-            Microsoft.AspNetCore.Routing.Patterns.RoutePatternLiteralPart literal => literal.Content,
-            Microsoft.AspNetCore.Routing.Patterns.RoutePatternParameterPart => Samples.TransactionId,
+            RoutePatternLiteralPart literal => literal.Content,
+            RoutePatternParameterPart => Samples.TransactionId,
             _ => ".",
         }))));
 

@@ -1,6 +1,5 @@
 using System.Net;
 using System.Security.Cryptography;
-using System.Text;
 using System.Text.Json;
 using System.Text.Json.Nodes;
 using Billing.Operator.Credentials;
@@ -94,7 +93,6 @@ public sealed class TokenFormTests : IAsyncLifetime
             ["billing_accounts"] = "*/*",
             ["exp"] = TimeProvider.System.GetUtcNow().AddMinutes(5).ToUnixTimeSeconds(),
         };
-        var signed = $"{Base64UrlEncoder.Encode(full.ToJsonString())}.{Base64UrlEncoder.Encode(claims.ToJsonString())}";
-        return $"{signed}.{Base64UrlEncoder.Encode(key.SignData(Encoding.ASCII.GetBytes(signed), hash))}";
+        return Forged.Signed(full.ToJsonString(), claims.ToJsonString(), key, hash);
     }
 }
