@@ -10,7 +10,7 @@ public static partial class SettingsPage
         from row in Repository.Rows("docs/operations/settings.md", "| key | default | range |")
         let names = Quoted().Matches(row[0]).Select(match => match.Groups[1].Value).ToList()
         from name in names
-        // `Billing:Jitter:PaymentMin`, `PaymentMax`: the others are in the section of the first.
+            // `Billing:Jitter:PaymentMin`, `PaymentMax`: the others are in the section of the first.
         let key = name.Contains(':', StringComparison.Ordinal) || name == names[0]
             ? name
             : names[0][..(names[0].LastIndexOf(':') + 1)] + name
