@@ -11,7 +11,7 @@ end_silent_connections() {
 
 # install_backend ROLE PRINCIPAL
 install_backend() {
-  local name servers store secret settings
+  local name servers store secret settings limit
   end_silent_connections
   install_program backend
   settings=(Urls "http://$BILLING_ADDRESS:5001" Billing:Backend:Role "$1")
@@ -19,6 +19,9 @@ install_backend() {
     store=$(postgres_connection backend "$servers")
     settings+=("Billing:EventStore:Databases:$name" "$store")
   done < <(databases)
+  for limit in ${BILLING_OPENING_LIMITS:-}; do
+    settings+=("Billing:Backend:OpeningLimits:${limit%%=*}" "${limit#*=}")
+  done
   secret=$(secret postgres/backend)
   former_password_settings Billing:EventStore "$secret"
   kafka_settings "$2"

@@ -65,6 +65,7 @@ module "topology" {
   postgres_host     = var.postgres == "rds" ? module.database[0].host : var.postgres_host
   postgres_port     = var.postgres == "rds" ? 5432 : var.postgres_port
   further_databases = var.further_databases
+  opening_limits    = var.opening_limits
   webhooks          = var.webhooks
   webhook_networks  = var.webhook_networks
   partitions        = var.partitions

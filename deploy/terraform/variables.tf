@@ -151,6 +151,20 @@ variable "further_databases" {
   default     = []
 }
 
+variable "opening_limits" {
+  description = "What an account may owe before a limit is set, by currency, such as { USD = 500 }; 0 in all others."
+  type        = map(number)
+  default     = {}
+  nullable    = false
+
+  validation {
+    condition = alltrue([
+      for currency, limit in var.opening_limits : can(regex("^[A-Z]{3}$", currency)) && limit >= 0 && limit <= 1e15
+    ])
+    error_message = "opening_limits must be amounts between 0 and 10^15 by currency, such as { USD = 500 }."
+  }
+}
+
 variable "webhooks" {
   description = "Receivers of events by name, such as { shop = { url = \"https://shop.example/events\" } }."
   type = map(object({

@@ -30,8 +30,8 @@ def status_of(event):
 class Account:
     """One account: its events up to the first gap, and the events received after the gap."""
 
-    def __init__(self, opening_limit):
-        self._opening_limit = opening_limit
+    def __init__(self, opening_limits):
+        self._opening_limits = opening_limits
         self._events = []
         self._limits = []
         self._ahead = {}
@@ -65,11 +65,17 @@ class Account:
         # A fact of a newer kind may have changed the account in a way that this program does not know.
         self.is_unknown |= fact is None
         changed = nanos_of(event.credit_limit_changed.limit) if fact == "credit_limit_changed" else None
-        self._limits.append(self.limit_at(self.version) if changed is None else changed)
+        self._limits.append(self._own_limit_at(self.version) if changed is None else changed)
         self._events.append(event)
 
+    def _own_limit_at(self, version):
+        return self._limits[version - 1] if version else None
+
     def limit_at(self, version):
-        return self._limits[version - 1] if version else self._opening_limit
+        """The limit that was set, or else that of the settings for the account's currency; zero without one."""
+        own = self._own_limit_at(version)
+        currency = self._events[version - 1].balance.currency_code if version else ""
+        return self._opening_limits.get(currency, 0) if own is None else own
 
     def _status_at(self, version):
         return status_of(self._events[version - 1]) if version else billing_pb2.ACCOUNT_STATUS_OPEN
@@ -208,9 +214,9 @@ class Account:
 class Accounts:
     """All accounts of one payment type."""
 
-    def __init__(self, payment_type, opening_limit):
+    def __init__(self, payment_type, opening_limits):
         self._prefix = payment_type + "/"
-        self._opening_limit = opening_limit
+        self._opening_limits = opening_limits
         self._accounts = {}
 
     def __len__(self):
@@ -218,8 +224,8 @@ class Accounts:
 
     def apply(self, event):
         if event.stream_id.startswith(self._prefix):
-            account = self._accounts.setdefault(event.stream_id, Account(self._opening_limit))
+            account = self._accounts.setdefault(event.stream_id, Account(self._opening_limits))
             account.apply(event)
 
     def get(self, account_id):
-        return self._accounts.get(self._prefix + account_id) or Account(self._opening_limit)
+        return self._accounts.get(self._prefix + account_id) or Account(self._opening_limits)

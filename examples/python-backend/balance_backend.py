@@ -111,13 +111,18 @@ class Watermark:
         return at
 
 
+def opening_limits(texts):
+    """The billionths that an account may owe before a limit is set, by its currency."""
+    return {currency: int(units) * NANOS_PER_UNIT for currency, units in (text.split("=") for text in texts)}
+
+
 class BalanceBackend:
     """Consumes commands, answers them, and commits the offsets of the answered ones."""
 
     def __init__(self, arguments, config):
         self._type = arguments.type
         self._topic = f"billing.balances.{arguments.type}"
-        self._accounts = Accounts(arguments.type, arguments.credit_limit * NANOS_PER_UNIT)
+        self._accounts = Accounts(arguments.type, opening_limits(arguments.opening_limit))
         self._events = Events(config, self._accounts)
         self._producer = Producer(config | {
             "enable.idempotence": True, "acks": "all", "linger.ms": 1, "partitioner": "murmur2_random",
@@ -308,8 +313,8 @@ def main():
     parser.add_argument("--brokers", required=True, help="host:port,...")
     parser.add_argument("--type", default="amex", choices=["visa", "mastercard", "discover", "amex"])
     parser.add_argument("--group", default="billing-balances")
-    parser.add_argument("--credit-limit", type=int, default=10_000,
-                        help="the platform's Billing:Backend:DefaultCreditLimit")
+    parser.add_argument("--opening-limit", nargs="*", metavar="CURRENCY=UNITS", default=["USD=10000", "EUR=10000"],
+                        help="the platform's Billing:Backend:OpeningLimits; by default those of ./billing's stacks")
     parser.add_argument("--session-timeout-ms", type=int, default=6_000)
     arguments = parser.parse_args()
     backend = BalanceBackend(arguments, {

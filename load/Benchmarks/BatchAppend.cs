@@ -42,7 +42,7 @@ public class BatchAppend : IDisposable
     private static NewEvent NewPayment()
     {
         var id = Guid.NewGuid();
-        var opened = Account.Opened(10_000);
+        var opened = Account.Opened(new OpeningLimits(new Dictionary<string, decimal> { ["USD"] = 10_000 }));
         return NewEvent.Of(
             "visa/" + id, new Payment(id, 12.34m, "USD").Decide(opened, DateTimeOffset.UnixEpoch), opened);
     }

@@ -126,10 +126,13 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
         var missing = await DeadLetterOrigins.MissingAsync(
             stack.BootstrapServers!, bad, PublishBound, cancellationToken);
         // Includes the proxies, because the balances in the backends' memory must also equal the sums of the events.
-        var audit = await new Auditor(
-            [.. stack.Databases.Values])
-        { Proxies = stack.ProxyAddresses, JournalsAreComplete = options.IsAlone }
-            .RunAsync([.. traffic.Journals, directJournal], cancellationToken);
+        var auditor = new Auditor([.. stack.Databases.Values])
+        {
+            Proxies = stack.ProxyAddresses,
+            JournalsAreComplete = options.IsAlone,
+            OpeningLimits = BillingStack.OpeningLimits,
+        };
+        var audit = await auditor.RunAsync([.. traffic.Journals, directJournal], cancellationToken);
         var chains = await new ChainVerifier([.. stack.Databases.Values]).RunAsync(null, cancellationToken);
         return new SoakResult(
             faults, [.. traffic.Calls.LongestOf(Windows(faults)).Select(ticks => time.GetElapsedTime(0, ticks))],

@@ -1,4 +1,5 @@
 using System.Collections.Frozen;
+using System.Globalization;
 using Billing.LocalStack.Credentials;
 using Billing.LocalStack.Kafka;
 using Billing.LocalStack.Postgres;
@@ -19,6 +20,10 @@ public sealed class BillingStack : IAsyncDisposable
     private static readonly string StartTimeout = ChildProcess.Patience.ToString();
 
     private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(15);
+
+    /// <summary>What an account of a stack may owe before a limit is set, by its currency.</summary>
+    public static IReadOnlyDictionary<string, decimal> OpeningLimits { get; } =
+        new Dictionary<string, decimal> { ["USD"] = 10_000, ["EUR"] = 10_000 };
 
     private readonly Lock _gate = new();
     private readonly StackOptions _options;
@@ -420,7 +425,10 @@ public sealed class BillingStack : IAsyncDisposable
                 + $"there is no backend {number}.");
         }
         var isEmbedded = role == ServiceRole.Embedded;
-        return new(StoreServices.Settings(Databases))
+        var limits = OpeningLimits.Select(limit => KeyValuePair.Create(
+            "Billing__Backend__OpeningLimits__" + limit.Key,
+            (string?)limit.Value.ToString(CultureInfo.InvariantCulture)));
+        return new(StoreServices.Settings(Databases).Concat(limits))
         {
             ["Billing__EventStore__StartTimeout"] = OwnsEventStore ? StartTimeout : null,
             ["Billing__Jitter__Enabled"] = _options.Jitter ? "true" : "false",

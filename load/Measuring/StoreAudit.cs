@@ -37,6 +37,7 @@ internal static class StoreAudit
         var audit = await new Auditor(databases)
         {
             JournalsAreComplete = isOwn,
+            OpeningLimits = BillingStack.OpeningLimits,
             ClockTolerance = fleets.Any(f => f.Hosts.Count > 1) ? ClocksOfHosts : TimeSpan.Zero,
         }.RunAsync(fleets.SelectMany(f => f.Journals), cancellationToken);
         AuditTable.Print(console, audit);

@@ -60,8 +60,8 @@ internal sealed class Node : SynchronizationContext, IHostApplicationLifetime, I
     /// <summary>By how much its wall clock is ahead of the others'.</summary>
     public TimeSpan ClockAhead { get; set; }
 
-    /// <summary>The credit limit of an account for which none was set, in its settings.</summary>
-    public decimal DefaultCreditLimit { get; init; }
+    /// <summary>The credit limits of accounts for which none was set, in its settings.</summary>
+    public IReadOnlyDictionary<string, decimal> OpeningLimits { get; init; } = new Dictionary<string, decimal>();
 
     /// <summary>The wall clock of its machine.</summary>
     public DateTimeOffset WallTime => TimeOf(_scheduler.Now) + ClockAhead;

@@ -30,14 +30,19 @@ internal sealed record Settings(
     /// <summary>With how many events the first account begins the run.</summary>
     public int HistoryEvents => Seed % 7 == 0 ? 90 + (Seed / 7 % 60) : 0;
 
-    /// <summary>The credit limit of an account for which none was set.</summary>
-    public decimal CreditLimit { get; init; } = DefaultCreditLimit;
+    /// <summary>The credit limit of an account in US dollars for which none was set.</summary>
+    public decimal CreditLimit { get; init; } = UsualCreditLimit;
+
+    /// <summary>That of accounts by their currency, which in some runs lists one only.</summary>
+    public IReadOnlyDictionary<string, decimal> OpeningLimits => Seed % 4 == 0
+        ? new Dictionary<string, decimal> { ["USD"] = CreditLimit }
+        : new Dictionary<string, decimal> { ["USD"] = CreditLimit, ["EUR"] = CreditLimit / 2 };
 
     /// <summary>The limit of commands in flight that no run reaches.</summary>
     public const int InFlightUsual = 50_000;
 
-    /// <summary>That credit limit at the beginning of a run.</summary>
-    public const decimal DefaultCreditLimit = 100;
+    /// <summary>The credit limit in US dollars at the beginning of a run.</summary>
+    public const decimal UsualCreditLimit = 100;
 
     public override string ToString() => string.Create(CultureInfo.InvariantCulture,
         $"{Proxies} proxies, {PaymentBackends} payment backends, {BalanceBackends} balance backends, {WebhookServices} "
@@ -51,7 +56,8 @@ internal sealed record Settings(
         InFlightMax = InFlightMax,
         CachedAccountsMax = CachedAccountsMax,
         ViewAccountsMax = ViewAccountsMax,
-        DefaultCreditLimit = CreditLimit,
+        OpeningLimits = OpeningLimits.ToDictionary(
+            limit => limit.Key, limit => limit.Value.ToString(CultureInfo.InvariantCulture)),
         StoreUnavailableMax = TimeSpan.FromSeconds(2),
         HoldExpiryInterval = TimeSpan.FromSeconds(2),
     });

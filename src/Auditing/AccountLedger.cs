@@ -2,12 +2,14 @@ namespace Billing.Auditing;
 
 /// <summary>Computes every account from its events as they are read, and checks each event against the account before
 /// it. Not thread-safe.</summary>
-/// <param name="openingLimit">The credit limit of an account before one is set; null if unknown.</param>
+/// <param name="openingLimits">The credit limit of an account before one is set, by its currency: zero in a currency
+/// that is not listed. Null if unknown.</param>
 /// <param name="transactions">Receives the transaction of each event.</param>
 /// <param name="told">The balances that clients received, which are compared with the computed ones.</param>
 /// <param name="unbalanced">Receives the statements of events that differ from the computed account.</param>
 internal sealed class AccountLedger(
-    decimal? openingLimit, TransactionLedger transactions, AnsweredBalances told, Findings unbalanced)
+    IReadOnlyDictionary<string, decimal>? openingLimits, TransactionLedger transactions, AnsweredBalances told,
+    Findings unbalanced)
 {
     private readonly Dictionary<string, Fold> _folds = new(StringComparer.Ordinal);
 
@@ -110,7 +112,7 @@ internal sealed class AccountLedger(
 
     private void Judge(Fold fold, long version, StoredFact fact)
     {
-        if (!fold.IsUnsure && fold.Account.Fault(fact) is { } fault)
+        if (!fold.IsUnsure && fold.Account.Fault(fact, openingLimits) is { } fault)
         {
             Misjudged.Add(
                 $"{fold.StreamId} version {version}: {fault}; {fact.TransactionId}, {fact.Kind} {fact.Currency} "
@@ -215,7 +217,7 @@ internal sealed class AccountLedger(
     {
         if (!_folds.TryGetValue(streamId, out var fold))
         {
-            fold = new Fold { StreamId = streamId, Account = new AuditedAccount(0, openingLimit, null) };
+            fold = new Fold { StreamId = streamId, Account = new AuditedAccount(0, null, null) };
             _folds.Add(streamId, fold);
         }
         return fold;

@@ -3,7 +3,7 @@ namespace Billing.Auditing;
 /// <summary>An account as computed by the auditor, with the rules for valid events. Both are implemented from the
 /// contract, independently of the backends: an audit that shared their code would repeat their mistakes.</summary>
 /// <param name="Balance">The sum of the accepted payments without what was given back.</param>
-/// <param name="Limit">The credit limit; null if unknown.</param>
+/// <param name="Limit">The credit limit; null until one is set.</param>
 /// <param name="Currency">The currency (ISO 4217); null until the first accepted payment or limit.</param>
 internal readonly record struct AuditedAccount(decimal Balance, decimal? Limit, string? Currency)
 {
@@ -30,8 +30,10 @@ internal readonly record struct AuditedAccount(decimal Balance, decimal? Limit, 
     };
 
     /// <summary>Checks the next event of this account against the rules.</summary>
+    /// <param name="fact">The event.</param>
+    /// <param name="openingLimits">The limits, by currency, before one is set; null if unknown.</param>
     /// <returns>The violation as text; null if there is none.</returns>
-    public string? Fault(StoredFact fact)
+    public string? Fault(StoredFact fact, IReadOnlyDictionary<string, decimal>? openingLimits)
     {
         if (fact.Kind == TransactionKind.LimitChanged)
         {
@@ -69,7 +71,7 @@ internal readonly record struct AuditedAccount(decimal Balance, decimal? Limit, 
             return Unless(
                 fact, StoredFact.OtherCurrency, FormattableString.Invariant($"the account is kept in {Currency}"));
         }
-        if (Limit is not { } limit)
+        if ((Limit ?? openingLimits?.GetValueOrDefault(fact.Currency)) is not { } limit)
         {
             // With an unknown limit both outcomes can be right; only the reason can be wrong.
             return IsDeclined(fact) && fact.Reason != StoredFact.LimitExceeded

@@ -1,5 +1,4 @@
 using Billing.Auditing.Exports;
-using Billing.Backends;
 using Billing.Journals;
 using Npgsql;
 
@@ -23,9 +22,9 @@ public sealed class Auditor(IReadOnlyCollection<string> databases, string schema
     /// <summary>Addresses of proxies from which every account's balance is requested; none by default.</summary>
     public IReadOnlyList<string> Proxies { get; init; } = [];
 
-    /// <summary>The credit limit of an account before one is set, in any currency; null if unknown, and then only
-    /// accounts with a limit are checked against it. The default is that of the backends.</summary>
-    public decimal? OpeningLimit { get; init; } = new BackendOptions().DefaultCreditLimit;
+    /// <summary>The credit limit of an account before one is set, by its currency: zero in a currency that is not
+    /// listed. Null if unknown, and then only accounts with a limit of their own are checked against it.</summary>
+    public IReadOnlyDictionary<string, decimal>? OpeningLimits { get; init; } = new Dictionary<string, decimal>();
 
     /// <summary>Whether the journals hold every payment that was made; then the event of any other
     /// payment is a fault.</summary>
@@ -61,7 +60,7 @@ public sealed class Auditor(IReadOnlyCollection<string> databases, string schema
         // being kept in memory.
         await Task.Run(
             () => AddBalances(Entries("Balances in journals", files, cancellationToken), balances), cancellationToken);
-        var accounts = new AccountLedger(OpeningLimit, transactions, balances, unbalanced);
+        var accounts = new AccountLedger(OpeningLimits, transactions, balances, unbalanced);
         await store.ReadStreamsAsync(accounts, cancellationToken);
         var days = Export is null ? null : new ExportedDays(Export);
         var events = await Task.Run(

@@ -1,4 +1,7 @@
 using System.ComponentModel.DataAnnotations;
+using System.Globalization;
+using Billing.Backends.Domain;
+using Billing.Contracts;
 using Billing.Hosting;
 
 namespace Billing.Backends;
@@ -38,9 +41,9 @@ public sealed class BackendOptions : IRelatedSettings
     [TimeRange("00:00:00", "1.00:00:00", MinimumIsExclusive = true)]
     public TimeSpan StoreUnavailableMax { get; set; } = TimeSpan.FromSeconds(15);
 
-    /// <summary>The credit limit of an account for which none was set, in units of its currency.</summary>
-    [Range(0, 1e15)]
-    public decimal DefaultCreditLimit { get; set; } = 10_000;
+    /// <summary>The credit limit of an account for which none was set, by its currency (ISO 4217): an amount in units
+    /// of the currency, zero to 10^15. Of a currency that is not listed it is zero.</summary>
+    public Dictionary<string, string> OpeningLimits { get; set; } = new(StringComparer.Ordinal);
 
     /// <summary>How long a balance check with a min_version waits for the view to reach that version before the event
     /// store is read; at most one minute. It never waits longer than half of the time left to its deadline.</summary>
@@ -52,6 +55,17 @@ public sealed class BackendOptions : IRelatedSettings
     [TimeRange("00:00:00.010", "01:00:00")]
     public TimeSpan HoldExpiryInterval { get; set; } = TimeSpan.FromSeconds(5);
 
+    /// <summary>The limits that are no amounts of their currency, each as a sentence that names the setting.</summary>
+    internal IEnumerable<string> ValidationErrors() =>
+        from limit in OpeningLimits
+        let problem = ProblemOf(limit.Key, limit.Value)
+        where problem is not null
+        select $"{Section}:{nameof(OpeningLimits)}:{limit.Key} {problem}";
+
+    /// <summary>An account without events. The limits have to be valid.</summary>
+    internal Account OpenedAccount() => Account.Opened(new OpeningLimits(OpeningLimits.ToDictionary(
+        limit => limit.Key, limit => decimal.Parse(limit.Value, LimitStyle, CultureInfo.InvariantCulture))));
+
     /// <inheritdoc/>
     public IEnumerable<Rule> Rules()
     {
@@ -59,6 +73,24 @@ public sealed class BackendOptions : IRelatedSettings
             Quantity.Of($"{Section}:{nameof(BatchMax)}", BatchMax),
             Quantity.Of($"{Section}:{nameof(InFlightMax)}", InFlightMax),
             "a batch could never fill");
+    }
+
+    private const NumberStyles LimitStyle = NumberStyles.AllowDecimalPoint | NumberStyles.AllowLeadingSign;
+
+    private static string? ProblemOf(string currency, string text)
+    {
+        if (Currencies.DecimalsOf(currency) is not { } decimals)
+        {
+            return "is not for a currency of ISO 4217 that is in use, such as USD.";
+        }
+        return !decimal.TryParse(text, LimitStyle, CultureInfo.InvariantCulture, out var limit)
+            || limit < 0 || limit > FieldRules.LimitUnitsMax
+            ? string.Create(
+                CultureInfo.InvariantCulture,
+                $"must be a number between 0 and {FieldRules.LimitUnitsMax}; it is '{text}'.")
+            : decimal.Round(limit, decimals) != limit
+            ? $"must have at most {decimals} decimals, as {currency} has; it is '{text}'."
+            : null;
     }
 }
 

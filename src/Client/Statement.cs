@@ -65,8 +65,8 @@ public sealed record StatementLine(
     /// <summary>The account's status after the event.</summary>
     public AccountStatus Status { get; init; } = AccountStatus.Open;
 
-    /// <summary>The subject of the token with which the request was sent. Null unless the client has the scope admin,
-    /// and callers were authenticated then.</summary>
+    /// <summary>The subject of the token with which the request was sent. Null unless the client has the scope
+    /// operations:read, and callers were authenticated then.</summary>
     public string? Subject { get; init; }
 
     /// <summary>The client id of that token; null if it had none.</summary>

@@ -36,7 +36,7 @@ public static class SettingsValidation
         var values = configuration.GetSection(section);
         services.AddOptions<T>().Bind(values).ValidateOnStart();
         services.AddSingleton<IValidateOptions<T>>(new ProblemValidation<T>(options =>
-            Problems(options, section).Concat(UnknownNames(values, typeof(T)))
+            Problems(options, section).Concat(UnknownNames(values, typeof(T))).Concat(Unnamed(values, typeof(T)))
                 .Concat(problems?.Invoke(options) ?? [])));
         return values.Get<T>() ?? new T();
     }
@@ -89,6 +89,15 @@ public static class SettingsValidation
             from named in section.GetSection(property.Name).GetChildren()
             from unknown in UnknownNames(named, NamesOf(property.PropertyType.GenericTypeArguments[1]))
             select unknown);
+
+    // The binder ignores what is not below a name.
+    private static IEnumerable<string> Unnamed(IConfigurationSection section, Type options) =>
+        from property in options.GetProperties()
+        where property.PropertyType is { IsGenericType: true } type
+            && type.GetGenericTypeDefinition() == typeof(Dictionary<,>)
+        let named = section.GetSection(property.Name)
+        where named.Value is { Length: > 0 }
+        select $"{named.Path} is no setting by itself, but {named.Path}:NAME is; it is '{named.Value}'.";
 
     // What the binder sets: properties with a setter, and collections that it fills.
     private static List<string> NamesOf(Type options) =>

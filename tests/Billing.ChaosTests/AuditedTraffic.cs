@@ -1,5 +1,6 @@
 using Billing.Auditing;
 using Billing.Chaos;
+using Billing.LocalStack;
 
 namespace Billing.ChaosTests;
 
@@ -37,7 +38,8 @@ internal sealed class AuditedTraffic : IAsyncDisposable
     public async Task<TrafficResult> EndCleanAsync()
     {
         var result = await _traffic.StopAsync(Conditions.Patience);
-        var audit = await new Auditor([.. _stack.Stack.Databases.Values]).RunAsync([_journal], CancellationToken.None);
+        var auditor = new Auditor([.. _stack.Stack.Databases.Values]) { OpeningLimits = BillingStack.OpeningLimits };
+        var audit = await auditor.RunAsync([_journal], CancellationToken.None);
         Assert.Empty(result.Violations);
         Assert.Equal(0, result.Unanswered);
         Assert.Empty(audit.Lost);

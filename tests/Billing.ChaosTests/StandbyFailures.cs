@@ -120,7 +120,8 @@ public sealed class StandbyFailures(StandbyStack fixture) : StackFailures(fixtur
         var settings = new EventStoreOptions { ConnectionString = Fixture.ConnectionString };
         await using var reading = new EventStoreDatabase("read", settings, TimeProvider.System);
         await using var writing = new EventStoreDatabase("written", settings, TimeProvider.System);
-        var (streamId, opened) = ("visa/" + StackFixture.NewAccount(), Account.Opened(100));
+        var streamId = "visa/" + StackFixture.NewAccount();
+        var opened = Account.Opened(new OpeningLimits(BillingStack.OpeningLimits));
         var reader = new ShardedReader(new ShardMap([reading.Store], TimeProvider.System));
         var retry = new EventStoreRetry(TimeProvider.System).Limited((_, _) => { });
         Task<Dictionary<string, Account>> ReadAsync() =>

@@ -18,7 +18,7 @@ public abstract partial class BillingFacts
 
         Assert.Equal(
             [
-                (0, 0m, 0m, 10_000m, 10_000m), (1, 15m, 0m, 9_985m, 10_000m), (2, 15m, 0m, 5m, 20m),
+                (0, 0m, 0m, 0m, 0m), (1, 15m, 0m, 9_985m, 10_000m), (2, 15m, 0m, 5m, 20m),
                 (3, 15m, 0m, 5m, 20m), (4, 15m, 4m, 1m, 20m), (5, 18m, 0m, 2m, 20m), (6, 8m, 0m, 12m, 20m),
             ],
             past.Select(p => (p.Version, p.Balance.Value, p.OnHold.Value, p.Available.Value, p.CreditLimit.Value)));

@@ -195,7 +195,7 @@ public abstract partial class BillingFacts
         var balance = await Billing.GetBalanceAsync(NewAccount(), cancellationToken: Token);
 
         Assert.Equal(
-            (0m, 10_000m, 0L, ""),
+            (0m, 0m, 0L, ""),
             (balance.Balance.Value, balance.Available.Value, balance.Version, balance.Balance.Currency));
     }
 

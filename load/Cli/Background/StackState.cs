@@ -9,11 +9,13 @@ namespace Billing.Cli.Background;
 
 /// <summary>The stack that <c>up</c> started, as stored in the state file for <c>status</c> and <c>down</c>.</summary>
 /// <param name="Databases">The connection string of each database of the event store, by its name.</param>
+/// <param name="OpeningLimits">What an account may owe before a limit is set, by its currency.</param>
 /// <param name="Processes">The processes, in the order in which they must be stopped.</param>
 internal sealed record StackState(
     string Folder, string Transport, string? Protocol, string? BootstrapServers,
     IReadOnlyDictionary<string, string> Databases, IReadOnlyList<string> Proxies, IReadOnlyList<string> Rest,
-    IReadOnlyList<string> Admin, IReadOnlyList<StackProcess> Processes)
+    IReadOnlyList<string> Admin, IReadOnlyDictionary<string, decimal> OpeningLimits,
+    IReadOnlyList<StackProcess> Processes)
 {
     /// <summary>The connection string of the first database, for programs that read the state file and
     /// know of one only.</summary>
@@ -37,7 +39,7 @@ internal sealed record StackState(
 
     public static StackState Of(BillingStack stack) => new(
         stack.Folder.FullName, stack.Transport, stack.Protocol, stack.BootstrapServers, stack.Databases,
-        stack.ProxyAddresses, stack.RestAddresses, stack.AdminAddresses,
+        stack.ProxyAddresses, stack.RestAddresses, stack.AdminAddresses, BillingStack.OpeningLimits,
         [
             .. stack.Services.Select(s =>
                 new StackProcess(s.Process.Name, s.Process.Identity, Signal.Terminate, s.Address, s.Process.Started)),

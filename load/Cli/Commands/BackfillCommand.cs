@@ -1,11 +1,11 @@
 using System.CommandLine;
 using System.Globalization;
-using Billing.Backends;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.Hosting;
 using Billing.Contracts;
 using Billing.Driver;
+using Billing.LocalStack;
 using Billing.Operator.Arguments;
 using Billing.Operator.Store;
 using Npgsql;
@@ -19,8 +19,6 @@ internal static class BackfillCommand
 {
     private const string Currency = "USD";
     private const int BatchMax = 2500;
-
-    private static readonly decimal DefaultLimit = new BackendOptions().DefaultCreditLimit;
 
     // So small that no account reaches its limit.
     private const decimal Amount = 0.01m;
@@ -127,7 +125,8 @@ internal static class BackfillCommand
         var (number, type) = Math.DivRem(account, PaymentTypes.All.Count);
         var streamId = StreamId.For(
             PaymentTypes.All[type], RandomRequests.DefaultPrefix + number.ToString(CultureInfo.InvariantCulture));
-        var known = new Account(before, before * Amount, DefaultLimit, before == 0 ? null : Currency) { Head = head };
+        var limit = BillingStack.OpeningLimits[Currency];
+        var known = new Account(before, before * Amount, limit, Currency) { Head = head };
         var fact = new Payment(Guid.CreateVersion7(), Amount, Currency).Decide(known, TimeProvider.System.GetUtcNow());
         var added = NewEvent.Of(streamId, fact, known);
         head = added.After.Head;

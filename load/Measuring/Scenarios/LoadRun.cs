@@ -1,4 +1,5 @@
 using Billing.Auditing;
+using Billing.LocalStack;
 using Billing.Operator.Audits;
 using Billing.Reporting;
 using Billing.ScenarioFiles;
@@ -31,7 +32,11 @@ internal sealed class LoadRun(LoadPlan plan, IAnsiConsole console)
         var summary = await MeasureAsync(stack.ProxyAddresses, stack.Transport, journal, cancellationToken);
         var audit = summary.Interrupted
             ? null
-            : await new Auditor([.. stack.Databases.Values]) { JournalsAreComplete = stack.OwnsEventStore }
+            : await new Auditor([.. stack.Databases.Values])
+            {
+                JournalsAreComplete = stack.OwnsEventStore,
+                OpeningLimits = BillingStack.OpeningLimits,
+            }
                 .RunAsync(File.Exists(journal) ? [journal] : [], cancellationToken);
         return await ConcludeAsync(summary, audit);
     }

@@ -79,6 +79,9 @@ internal sealed class Platform : IAsyncDisposable
     /// <summary>The prefix of the names of the rehearsals' control groups.</summary>
     public const string GroupPrefix = "billing-rehearsal-";
 
+    /// <summary>What an account may owe, in US dollars, before a limit is set.</summary>
+    public const string OpeningLimit = "10000";
+
     /// <summary>Makes a release available to the machines.</summary>
     public Task OfferAsync(Release release, CancellationToken cancellationToken) =>
         new Tool("cp").RunAsync(
@@ -196,6 +199,7 @@ internal sealed class Platform : IAsyncDisposable
                 ["release_version"] = release.Version,
                 ["bootstrap_sha256"] = release.BootstrapHash,
                 ["release"] = "file:///srv/billing/releases/" + release.Version,
+                ["opening_limits"] = new Dictionary<string, string> { ["USD"] = OpeningLimit },
             },
             cancellationToken);
 }

@@ -6,7 +6,7 @@ namespace Billing.Rehearsal.Steps;
 internal static class StoreAudit
 {
     // All clients keep journals. The clocks of several machines differ, by little if they are synchronized.
-    private const string Journals = "--complete --clock-tolerance 20";
+    private const string Journals = $"--complete --clock-tolerance 20 --opening-limit USD={Platform.OpeningLimit}";
 
     /// <summary>Compares all answers to the clients with the event store and with the proxies' answers.</summary>
     /// <returns>Whether the audit is clean, and its output.</returns>

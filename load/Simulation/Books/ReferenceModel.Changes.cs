@@ -6,12 +6,18 @@ namespace Billing.Simulation.Books;
 /// restore.</content>
 internal sealed partial class ReferenceModel
 {
-    /// <summary>The credit limits that an account without one of its own has had by the settings of the run so
-    /// far.</summary>
-    public HashSet<decimal> DefaultLimits { get; } = [Settings.DefaultCreditLimit];
+    // Those that the settings of the run have had so far.
+    private readonly List<IReadOnlyDictionary<string, decimal>> _openingLimits = [];
+
+    /// <summary>Notes the credit limits that accounts have from now on without one of their own, by currency.</summary>
+    public void Set(IReadOnlyDictionary<string, decimal> openingLimits) => _openingLimits.Add(openingLimits);
 
     private bool IsLimit(State state, decimal limit) =>
-        state.Limit is { } own ? limit == own : DefaultLimits.Contains(limit);
+        _openingLimits.Any(opening => limit == LimitOf(state, opening));
+
+    // As long as an account has no currency, its limit is not known.
+    private static decimal LimitOf(State state, IReadOnlyDictionary<string, decimal> opening) =>
+        state.Limit ?? (state.Currency is { } currency ? opening.GetValueOrDefault(currency) : 0);
 
     /// <summary>The event store was restored to an earlier time: what came after it has never been, and what was
     /// closed since is not. What is still on the topics may be executed now, whatever its caller was told.</summary>

@@ -155,12 +155,12 @@ internal sealed partial class ReferenceModel(StoreHistory store, Func<long> now)
         $"a change to {status} was refused, and {streamId} was empty");
 
     /// <summary>Checks the state of an account in a view.</summary>
-    public void Viewed(string streamId, Account account, decimal defaultLimit)
+    public void Viewed(string streamId, Account account, IReadOnlyDictionary<string, decimal> openingLimits)
     {
         var last = States(streamId)[^1];
         Require(
             account.Version == last.Version && account.Balance == last.Balance
-                && account.CreditLimit == (last.Limit ?? defaultLimit)
+                && account.CreditLimit == LimitOf(last, openingLimits)
             && account.Currency == last.Currency && account.OnHold == last.OnHold && account.Status == last.Status,
             $"a view has {streamId} as {account}; it is {last}");
     }
@@ -252,7 +252,7 @@ internal sealed partial class ReferenceModel(StoreHistory store, Func<long> now)
             : before.Status == AccountStatus.Closed ? DeclineReason.AccountClosed
             : !fits ? DeclineReason.CurrencyMismatch
             : before.Balance + before.OnHold + amount > (before.Limit
-                ?? stored.DefaultLimit) ? DeclineReason.CreditLimitExceeded
+                ?? stored.OpeningLimits.GetValueOrDefault(currency)) ? DeclineReason.CreditLimitExceeded
             : null;
         var released = stored.Fact switch
         {

@@ -33,7 +33,7 @@ internal sealed class Platform
         _trace = trace;
         Brokers = new Brokers(scheduler, dice, settings.Partitions) { LatencyMs = settings.LatencyMs };
         Store = new StoreServers(scheduler, dice, settings);
-        Store.Begin(Clients.Stream(0), settings.HistoryEvents, settings.CreditLimit);
+        Store.Begin(Clients.Stream(0), settings.HistoryEvents, settings.OpeningLimits);
         _proxies = [.. Enumerable.Range(0, settings.Proxies).Select(NewProxy)];
         _payments = [.. Enumerable.Range(0, settings.PaymentBackends).Select(NewPayments)];
         _balances = [.. Enumerable.Range(0, settings.BalanceBackends).Select(NewBalances)];
@@ -265,7 +265,7 @@ internal sealed class Platform
                 ? TimeSpan.Zero
                 : _dice.UpTo(2 * Settings.ClockSkewMs) - TimeSpan.FromMilliseconds(Settings.ClockSkewMs))
                 + _clocks.GetValueOrDefault((role, number)),
-            DefaultCreditLimit = Settings.CreditLimit,
+            OpeningLimits = Settings.OpeningLimits,
             Failed = failed =>
             {
                 Failure ??= MayFail ? null : $"{failed.Name}: {failed.Failure}";

@@ -82,7 +82,7 @@ internal sealed partial class Run
             {
                 if (backend.View.Find(stream) is { } account)
                 {
-                    _model.Viewed(stream, account, backend.Node.DefaultCreditLimit);
+                    _model.Viewed(stream, account, backend.Node.OpeningLimits);
                 }
             }
         }

@@ -91,11 +91,11 @@ internal sealed partial class Run
     {
         var settings = _platform.Settings with
         {
-            CreditLimit = _dice.Pick([20m, Settings.DefaultCreditLimit, 300m]),
+            CreditLimit = _dice.Pick([20m, Settings.UsualCreditLimit, 300m]),
             BatchMax = _dice.Pick([1, 2, 1000]),
             InFlightMax = _dice.Pick([8, Settings.InFlightUsual]),
         };
-        _model.DefaultLimits.Add(settings.CreditLimit);
+        _model.Set(settings.OpeningLimits);
         _platform.Change(settings);
     }
 

@@ -71,6 +71,7 @@ internal sealed partial class Run
             MayLoseCommands = schedule.MayLoseRequests,
             MayRepeat = schedule.PlatformFaults.Any(),
         };
+        _model.Set(schedule.Settings.OpeningLimits);
         _model.Watch();
         _platform.Store.History.Restored = _model.TakeBack;
         (_world, _clients) = NewClients();

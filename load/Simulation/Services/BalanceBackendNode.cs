@@ -30,12 +30,13 @@ internal sealed class BalanceBackendNode : BackendNode
     {
         _map = StoreClient.MapOf(node, databases);
         var retry = new EventStoreRetry(node.Time, new Random(brokers.Dice.Seed()));
-        View = new BalanceView(Account.Opened(settings.CreditLimit), settings.ViewAccountsMax, node.Time);
+        var opened = Account.Opened(new OpeningLimits(settings.OpeningLimits));
+        View = new BalanceView(opened, settings.ViewAccountsMax, node.Time);
         _model = new BalanceReadModel(
             View, _map, retry, settings.Backend, node.Supervisor, node.Time, PointLog<BalanceReadModel>.Instance);
         ReadDatabase[] stores = [.. databases.Select((database, index) =>
         {
-            var history = new StoredHistory(node, database, Account.Opened(settings.CreditLimit));
+            var history = new StoredHistory(node, database, opened);
             return new ReadDatabase(_map.Databases[index], history, history);
         })];
         var processor = new ReadProcessor(

@@ -91,7 +91,7 @@ internal sealed class Statements(Tables tables, StoreHistory history)
 
     /// <summary>Appends a batch.</summary>
     public bool Append(
-        IReadOnlyList<NewEvent> batch, Fence fence, long now, decimal defaultLimit)
+        IReadOnlyList<NewEvent> batch, Fence fence, long now, IReadOnlyDictionary<string, decimal> openingLimits)
     {
         Hold(batch.Select(e => e.Recorded.StreamId), fence);
         foreach (var stream in batch.GroupBy(e => e.Recorded.StreamId, StringComparer.Ordinal))
@@ -128,18 +128,18 @@ internal sealed class Statements(Tables tables, StoreHistory history)
         }
         foreach (var added in batch)
         {
-            Add(added, now, defaultLimit);
+            Add(added, now, openingLimits);
         }
         return true;
     }
 
-    private void Add(NewEvent added, long now, decimal defaultLimit)
+    private void Add(NewEvent added, long now, IReadOnlyDictionary<string, decimal> openingLimits)
     {
         var (id, version) = (added.Id, added.After.Version);
         var stored = new Stored(id.StreamId, version, added.Fact, added.Recorded.Clone(), added.Body.Hash)
         {
             At = now,
-            DefaultLimit = defaultLimit,
+            OpeningLimits = openingLimits,
         };
         tables.Insert(new EventRow(tables.NextSequence(), id, id.StreamId, version, stored));
         tables.Streams[id.StreamId] = version;
@@ -172,7 +172,7 @@ internal sealed class Statements(Tables tables, StoreHistory history)
         }
         var last = events[^1];
         var limit = events.Select(stored => stored.Fact).OfType<CreditLimitChanged>().LastOrDefault()?.Limit;
-        return last.Fact.Stated(last.Version, limit ?? opened.CreditLimit) with { Head = last.Hash };
+        return last.Fact.Stated(last.Version, limit, opened) with { Head = last.Hash };
     }
 
     private long IncarnationOf(string streamId) =>

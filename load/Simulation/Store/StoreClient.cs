@@ -85,7 +85,7 @@ internal sealed class StoreClient(Node node, StoreServer server) : IAccountStore
             Held = [.. fence.Select(o => o.Partition)],
             KeepsShards = true,
         };
-        return AskAsync(request, statements => statements.Append(batch, fence, server.Now, node.DefaultCreditLimit));
+        return AskAsync(request, statements => statements.Append(batch, fence, server.Now, node.OpeningLimits));
     }
 
     public Task<string[]> ListAsync(string after, int limit, CancellationToken cancellationToken) =>

@@ -14,9 +14,9 @@ internal sealed record Stored(string StreamId, long Version, AccountEvent Fact, 
     /// <summary>When it was committed; negative if the run began with it.</summary>
     public long At { get; init; }
 
-    /// <summary>The credit limit that an account had without one of its own, by the settings of the process that
-    /// decided it.</summary>
-    public decimal DefaultLimit { get; init; }
+    /// <summary>The credit limits that accounts had without one of their own, by currency, in the settings of the
+    /// process that decided it.</summary>
+    public IReadOnlyDictionary<string, decimal> OpeningLimits { get; init; } = new Dictionary<string, decimal>();
 
     /// <summary>The command that it records.</summary>
     public CommandId Id => new(Fact.TransactionId, StreamId);

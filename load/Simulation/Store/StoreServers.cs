@@ -42,9 +42,9 @@ internal sealed class StoreServers
     }
 
     /// <summary>Begins the run with an account that has events.</summary>
-    public void Begin(string streamId, int events, decimal defaultLimit)
+    public void Begin(string streamId, int events, IReadOnlyDictionary<string, decimal> openingLimits)
     {
-        var (dice, account) = (new Random(events), Account.Opened(defaultLimit));
+        var (dice, account) = (new Random(events), Account.Opened(new OpeningLimits(openingLimits)));
         var holder = HolderOf(Shard.Of(streamId));
         var id = new byte[16];
         for (var i = 0; i < events; i++)
@@ -52,7 +52,7 @@ internal sealed class StoreServers
             dice.NextBytes(id);
             var payment = new Payment(new Guid(id), 0.01m, "USD");
             var added = NewEvent.Of(streamId, payment.Decide(account, Node.TimeOf(-TimeSpan.TicksPerSecond)), account);
-            holder.Statements.Append([added], [], -1, defaultLimit);
+            holder.Statements.Append([added], [], -1, openingLimits);
             account = added.After;
         }
     }

@@ -35,7 +35,7 @@ internal sealed class StoredHistory(Node node, StoreServer server, Account opene
         foreach (var stored in events)
         {
             var next = stored.Fact.Stated(
-                stored.Version, stored.Fact is CreditLimitChanged { Limit: var limit } ? limit : account.CreditLimit);
+                stored.Version, stored.Fact is CreditLimitChanged { Limit: var limit } ? limit : null, account);
             if (next.Version > request.AfterVersion)
             {
                 var entry = StatementReader.Entry(stored.Fact, next.Version, request.WithPrincipals);

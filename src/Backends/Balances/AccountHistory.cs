@@ -77,10 +77,10 @@ internal sealed class AccountHistory(NpgsqlDataSource primary, string schema, Ac
             throw new InvalidDataException($"{streamId} has no event of version {version}.");
         }
         var fact = EventTypes.Read(rows.GetString(1), rows.GetFieldValue<byte[]>(2));
-        var limit = await rows.IsDBNullAsync(3, cancellationToken)
-            ? opened.CreditLimit
+        decimal? limit = await rows.IsDBNullAsync(3, cancellationToken)
+            ? null
             : EventTypes.ReadLimit(rows.GetString(3), rows.GetFieldValue<byte[]>(4));
-        return new PastAccount(fact.Stated(version, limit), fact.DecidedAt);
+        return new PastAccount(fact.Stated(version, limit, opened), fact.DecidedAt);
     }
 
     /// <inheritdoc/>

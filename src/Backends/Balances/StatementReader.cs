@@ -70,8 +70,7 @@ internal sealed class StatementReader(
                 page.HasMore = true;
                 break;
             }
-            account = fact.Stated(
-                version, fact is CreditLimitChanged { Limit: var limit } ? limit : account.CreditLimit);
+            account = fact.Stated(version, fact is CreditLimitChanged { Limit: var limit } ? limit : null, account);
             page.Entries.Add(Entry(fact, version, request.WithPrincipals));
         }
         page.Closing = ToState(account);
@@ -204,9 +203,10 @@ internal sealed class StatementReader(
         return entry;
     }
 
-    private static Account ToAccount(Wire.V1.AccountState state) => new(
-        state.Version, state.Balance.ToDecimal(), state.CreditLimit.ToDecimal(),
-        state.Balance.CurrencyCode.Length == 0 ? null : state.Balance.CurrencyCode);
+    // Without a currency nothing is owed.
+    private Account ToAccount(Wire.V1.AccountState state) => state.Balance.CurrencyCode.Length == 0
+        ? opened with { Version = state.Version }
+        : new(state.Version, state.Balance.ToDecimal(), state.CreditLimit.ToDecimal(), state.Balance.CurrencyCode);
 
     private static Wire.V1.AccountState ToState(Account account) => new()
     {

@@ -42,9 +42,18 @@ public abstract record AccountEvent
 
     /// <summary>The account after it, as it states it.</summary>
     /// <param name="version">Its version.</param>
-    /// <param name="creditLimit">The account's limit, which only the events that set it state.</param>
-    internal Account Stated(long version, decimal creditLimit) =>
-        new(version, Balance, creditLimit, AccountCurrency) { OnHold = OnHold ?? 0, Status = AccountStatus };
+    /// <param name="creditLimit">The limit that it, or an event between the two, has set; null for the one before.
+    /// </param>
+    /// <param name="before">The account before it, or before all events.</param>
+    internal Account Stated(long version, decimal? creditLimit, Account before) =>
+        new(
+            version, Balance, creditLimit ?? (AccountCurrency is { } currency ? before.LimitIn(currency) : 0),
+            AccountCurrency)
+        {
+            OnHold = OnHold ?? 0,
+            Status = AccountStatus,
+            Opening = AccountCurrency is null ? before.Opening : null,
+        };
 
     /// <summary>When the hold that it opens is over; null if it opens none.</summary>
     internal virtual DateTimeOffset? HoldUntil => null;

@@ -60,11 +60,11 @@ internal sealed class AccountStore(
             if (!rows.IsDBNull(1))
             {
                 var last = EventTypes.Read(rows.GetString(2), rows.GetFieldValue<byte[]>(3));
-                var limit = rows.IsDBNull(4)
-                    ? opened.CreditLimit
+                decimal? limit = rows.IsDBNull(4)
+                    ? null
                     : EventTypes.ReadLimit(rows.GetString(4), rows.GetFieldValue<byte[]>(5));
                 // Where an administrator has removed the hash, ./billing verify says so.
-                account = last.Stated(rows.GetInt64(1), limit) with
+                account = last.Stated(rows.GetInt64(1), limit, opened) with
                 {
                     Head = rows.IsDBNull(6) ? null : rows.GetString(6),
                 };

@@ -1,6 +1,5 @@
 using Billing.Backends.Balances;
 using Billing.Backends.CardNetwork;
-using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Payments;
@@ -22,7 +21,8 @@ public static class BackendServices
     {
         services.AddSettings<EventStoreOptions>(
             configuration, EventStoreOptions.Section, options => options.ValidationErrors());
-        services.AddSettings<BackendOptions>(configuration, BackendOptions.Section);
+        services.AddSettings<BackendOptions>(
+            configuration, BackendOptions.Section, options => options.ValidationErrors());
         services.AddSettings<JitterOptions>(configuration, JitterOptions.Section);
         services.AddServiceTime();
         return services
@@ -107,7 +107,7 @@ public static class BackendServices
     /// <summary>The read side, with every kind of request that reads.</summary>
     internal static ReadProcessor NewReadProcessor(this IServiceProvider provider, IAnswerPublisher publisher)
     {
-        var opened = Account.Opened(provider.GetRequiredService<IOptions<BackendOptions>>().Value.DefaultCreditLimit);
+        var opened = provider.GetRequiredService<IOptions<BackendOptions>>().Value.OpenedAccount();
         ReadDatabase[] databases = [.. provider.Databases().Select(database =>
         {
             var reads = new PrimaryReads(database.Servers, database.Store, database.Settings.Schema, opened);
@@ -120,8 +120,7 @@ public static class BackendServices
     {
         var options = provider.GetRequiredService<IOptions<BackendOptions>>().Value;
         return new BalanceView(
-            Account.Opened(options.DefaultCreditLimit), options.ViewAccountsMax,
-            provider.GetRequiredService<TimeProvider>());
+            options.OpenedAccount(), options.ViewAccountsMax, provider.GetRequiredService<TimeProvider>());
     }
 
     private static T New<T>(this IServiceProvider provider, params object[] given) =>

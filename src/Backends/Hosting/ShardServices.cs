@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.EventStore.Shards;
 using Microsoft.Extensions.Options;
@@ -79,7 +78,7 @@ public static class ShardServices
         await databases.EnsureAsync(cancellationToken);
         return new LostEvents(
             databases,
-            Account.Opened(services.GetRequiredService<IOptions<BackendOptions>>().Value.DefaultCreditLimit));
+            services.GetRequiredService<IOptions<BackendOptions>>().Value.OpenedAccount());
     }
 
     /// <summary>Moves a shard to a database while payments go on; its accounts wait for the last part of it. When a

@@ -16,7 +16,7 @@ internal sealed partial class PaymentRecorder(
     TimeProvider time, ILogger<PaymentRecorder> logger)
 {
     private readonly AccountCache _cache = new(options.Value.CachedAccountsMax);
-    private readonly Account _opened = Account.Opened(options.Value.DefaultCreditLimit);
+    private readonly Account _opened = options.Value.OpenedAccount();
     private readonly EventStoreRetry.Retries _retry = retry.Together(EventStoreFailure.IsRetryable, (e, attempt) =>
     {
         BackendMetrics.Retried(store.Name);

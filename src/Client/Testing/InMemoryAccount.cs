@@ -22,6 +22,9 @@ internal sealed class InMemoryAccount(decimal creditLimit)
 
     private decimal OnHold => _holds.Values.Sum(hold => hold.Held);
 
+    // What an account may owe is not known before its currency is.
+    private decimal Limit => _currency is null ? 0 : _limit;
+
     /// <summary>Records the expiry of the holds whose time is over, in their order.</summary>
     public void Expire(DateTimeOffset now)
     {
@@ -211,8 +214,8 @@ internal sealed class InMemoryAccount(decimal creditLimit)
     }
 
     public AccountBalance BalanceAsOf(DateTimeOffset now) => new(
-        Amount.Of(_balance, _currency), Amount.Of(Math.Max(0, _limit - _balance - OnHold), _currency),
-        Amount.Of(_limit, _currency), _lines.Count, now)
+        Amount.Of(_balance, _currency), Amount.Of(Math.Max(0, Limit - _balance - OnHold), _currency),
+        Amount.Of(Limit, _currency), _lines.Count, now)
     {
         OnHold = Amount.Of(OnHold, _currency),
         Status = _status,
@@ -225,7 +228,7 @@ internal sealed class InMemoryAccount(decimal creditLimit)
         var currency = line?.Balance.Currency;
         var limit = _lines.Take(version)
             .LastOrDefault(changed => changed.Type == StatementLineType.CreditLimitChanged)?.Amount.Value
-            ?? _openingLimit;
+            ?? (currency is null or "" ? 0 : _openingLimit);
         var (balance, onHold) = (line?.Balance.Value ?? 0, line?.OnHold!.Value ?? 0);
         return new PastBalance(
             Amount.Of(balance, currency), Amount.Of(Math.Max(0, limit - balance - onHold), currency),

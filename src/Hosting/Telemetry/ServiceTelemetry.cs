@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.Reflection;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
@@ -45,7 +44,10 @@ public static class ServiceTelemetry
     /// <param name="builder">The service's builder.</param>
     /// <param name="serviceName">The name of the service, e.g. <c>billing-proxy</c>;
     /// OTEL_SERVICE_NAME overrides it.</param>
-    public static void AddTelemetry(this WebApplicationBuilder builder, string serviceName)
+    /// <param name="callersDecide">Whether a call is traced if its caller samples it: where all callers belong to the
+    /// platform.</param>
+    public static void AddTelemetry(
+        this WebApplicationBuilder builder, string serviceName, bool callersDecide = true)
     {
         var options = builder.Services.AddSettings<TelemetryOptions>(
             builder.Configuration, TelemetryOptions.Section, options => options.ValidationErrors());
@@ -68,7 +70,7 @@ public static class ServiceTelemetry
             telemetry
                 .WithTracing(traces => traces
                     .AddSource(Sources)
-                    .SetSampler(new ParentBasedSampler(new CallSampler(options.TraceRatio)))
+                    .SetSampler(CallSampler.Of(options.TraceRatio, callersDecide))
                     .AddProcessor(new SpanNames()))
                 .WithLogging(
                     configureBuilder: null,
@@ -129,17 +131,4 @@ public static class ServiceTelemetry
                 .GetCustomAttribute<AssemblyInformationalVersionAttribute>()?.InformationalVersion,
             serviceInstanceId: $"{Environment.MachineName}-{Environment.ProcessId}")
         .AddEnvironmentVariableDetector();
-}
-
-/// <summary>Samples the traces that start in this service: a share of the incoming calls that carry no
-/// trace. Nothing else starts a trace, so that statements and requests that a service makes in the
-/// background are not traced.</summary>
-internal sealed class CallSampler(double ratio) : Sampler
-{
-    private static readonly SamplingResult Drop = new(SamplingDecision.Drop);
-
-    private readonly TraceIdRatioBasedSampler _share = new(ratio);
-
-    public override SamplingResult ShouldSample(in SamplingParameters samplingParameters) =>
-        samplingParameters.Kind == ActivityKind.Server ? _share.ShouldSample(samplingParameters) : Drop;
 }

@@ -24,8 +24,8 @@ internal sealed class TelemetryOptions
     /// For an endpoint from the environment, OTEL_EXPORTER_OTLP_PROTOCOL applies.</summary>
     public string OtlpProtocol { get; set; } = Grpc;
 
-    /// <summary>The share of calls without a <c>traceparent</c> that are traced, 0 to 1. A caller that sends a
-    /// <c>traceparent</c> decides itself whether its calls are traced.</summary>
+    /// <summary>The share of calls that are traced, 0 to 1. A caller of a proxy that may force traces decides itself
+    /// which of its other calls are traced, too, by sending a sampled <c>traceparent</c>.</summary>
     [Range(0.0, 1.0)]
     public double TraceRatio { get; set; } = 0.01;
 

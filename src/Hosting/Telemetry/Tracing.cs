@@ -63,9 +63,12 @@ public static class Tracing
         Activity.Current = current;
     }
 
-    /// <summary>The context of the current span if it is sampled; otherwise the default context.</summary>
+    /// <summary>The context of the current span if it is sampled; otherwise, and where nothing is traced, the default
+    /// context. Without a tracer, a span is sampled if its caller says so.</summary>
     public static ActivityContext Current =>
-        Activity.Current is { IdFormat: ActivityIdFormat.W3C, Recorded: true } current ? current.Context : default;
+        Source.HasListeners() && Activity.Current is { IdFormat: ActivityIdFormat.W3C, Recorded: true } current
+            ? current.Context
+            : default;
 
     /// <summary>Returns the W3C traceparent of a context.</summary>
     public static string TraceParent(ActivityContext context) =>

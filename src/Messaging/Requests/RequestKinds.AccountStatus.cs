@@ -10,7 +10,7 @@ public static partial class RequestKinds
     public static RequestKind<SetAccountStatusRequest, SetAccountStatusResponse> AccountStatus { get; } = new()
     {
         Field = Command.RequestOneofCase.AccountStatus,
-        Scope = Scopes.Admin,
+        Scope = Scopes.AccountsManage,
         IsWrite = true,
         Check = FieldRules.Check,
         KnownFields = request => new()

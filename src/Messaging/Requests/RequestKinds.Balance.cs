@@ -10,7 +10,7 @@ public static partial class RequestKinds
     public static RequestKind<CheckBalanceRequest, CheckBalanceResponse> Balance { get; } = new()
     {
         Field = Command.RequestOneofCase.Balance,
-        Scope = Scopes.BalancesRead,
+        Scope = Scopes.AccountsRead,
         Check = request =>
             FieldRules.CheckAccount(request.PaymentType, request.AccountId)
             ?? FieldRules.CheckNotNegative(request.MinVersion, "min_version"),
@@ -27,7 +27,7 @@ public static partial class RequestKinds
     public static RequestKind<GetBalanceAtRequest, GetBalanceAtResponse> BalanceAt { get; } = new()
     {
         Field = Command.RequestOneofCase.BalanceAt,
-        Scope = Scopes.BalancesRead,
+        Scope = Scopes.AccountsRead,
         Check = CheckMoment,
         KnownFields = KnownMoment,
         AccountOf = request => (request.PaymentType, request.AccountId),

@@ -10,7 +10,7 @@ public static partial class RequestKinds
     public static RequestKind<SetCreditLimitRequest, SetCreditLimitResponse> CreditLimit { get; } = new()
     {
         Field = Command.RequestOneofCase.CreditLimit,
-        Scope = Scopes.Admin,
+        Scope = Scopes.AccountsManage,
         IsWrite = true,
         Check = FieldRules.Check,
         CheckCommand = FieldRules.CheckCommand,

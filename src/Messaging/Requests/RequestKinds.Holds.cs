@@ -10,7 +10,7 @@ public static partial class RequestKinds
     public static RequestKind<AuthorisePaymentRequest, AuthorisePaymentResponse> Authorise { get; } = new()
     {
         Field = Command.RequestOneofCase.Authorise,
-        Scope = Scopes.PaymentsWrite,
+        Scope = Scopes.HoldsWrite,
         IsWrite = true,
         Check = FieldRules.Check,
         CheckCommand = FieldRules.CheckCommand,
@@ -40,7 +40,7 @@ public static partial class RequestKinds
     public static RequestKind<CapturePaymentRequest, CapturePaymentResponse> Capture { get; } = new()
     {
         Field = Command.RequestOneofCase.Capture,
-        Scope = Scopes.PaymentsWrite,
+        Scope = Scopes.HoldsCapture,
         IsWrite = true,
         Check = FieldRules.Check,
         CheckCommand = FieldRules.CheckCommand,
@@ -72,7 +72,7 @@ public static partial class RequestKinds
     public static RequestKind<VoidPaymentRequest, VoidPaymentResponse> Void { get; } = new()
     {
         Field = Command.RequestOneofCase.Void,
-        Scope = Scopes.PaymentsWrite,
+        Scope = Scopes.HoldsCapture,
         IsWrite = true,
         Check = FieldRules.Check,
         KnownFields = request => new()

@@ -11,7 +11,7 @@ public static partial class RequestKinds
     public static RequestKind<GetTransactionRequest, GetTransactionResponse> Lookup { get; } = new()
     {
         Field = Command.RequestOneofCase.Lookup,
-        Scope = Scopes.BalancesRead,
+        Scope = Scopes.AccountsRead,
         Check = request =>
             FieldRules.CheckId(request.TransactionId, "transaction_id")
             ?? FieldRules.CheckAccount(request.PaymentType, request.AccountId),

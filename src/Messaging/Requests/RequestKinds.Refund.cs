@@ -10,7 +10,7 @@ public static partial class RequestKinds
     public static RequestKind<RefundPaymentRequest, RefundPaymentResponse> Refund { get; } = new()
     {
         Field = Command.RequestOneofCase.Refund,
-        Scope = Scopes.PaymentsWrite,
+        Scope = Scopes.PaymentsRefund,
         IsWrite = true,
         Check = FieldRules.Check,
         CheckCommand = FieldRules.CheckCommand,

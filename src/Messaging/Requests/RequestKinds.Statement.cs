@@ -14,7 +14,7 @@ public static partial class RequestKinds
     public static RequestKind<StatementPageRequest, StatementPage> Statement { get; } = new()
     {
         Field = Command.RequestOneofCase.Statement,
-        Scope = Scopes.BalancesRead,
+        Scope = Scopes.AccountsRead,
         CallersRequest = ListStatementRequest.Descriptor,
         Check = CheckPage,
         KnownFields = request => request.Clone(),

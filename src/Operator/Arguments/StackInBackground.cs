@@ -9,10 +9,11 @@ namespace Billing.Operator.Arguments;
 /// <param name="BootstrapServers">The brokers; null if the stack has none.</param>
 /// <param name="Proxies">The addresses at which callers reach the proxies.</param>
 /// <param name="Operators">The addresses of health and metrics of all services.</param>
+/// <param name="OpeningLimits">What an account may owe before a limit is set, by its currency.</param>
 /// <param name="Prometheus">The address of the Prometheus that watches the stack; null if there is none.</param>
 internal sealed record StackInBackground(
     IReadOnlyDictionary<string, string> Databases, string? BootstrapServers, IReadOnlyList<string> Proxies,
-    IReadOnlyList<string> Operators, string? Prometheus)
+    IReadOnlyList<string> Operators, IReadOnlyDictionary<string, decimal> OpeningLimits, string? Prometheus)
 {
     /// <summary>The file that describes the stack; a clone of the repository has one stack at most.</summary>
     public static string File => Path.Combine(

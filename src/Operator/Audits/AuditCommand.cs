@@ -1,10 +1,8 @@
 using System.CommandLine;
-using System.CommandLine.Parsing;
 using System.Globalization;
 using Billing.Auditing;
 using Billing.Auditing.Accounts;
 using Billing.Auditing.Exports;
-using Billing.Backends;
 using Billing.Contracts;
 using Billing.Operator.Arguments;
 using Spectre.Console;
@@ -15,19 +13,29 @@ namespace Billing.Operator.Audits;
 /// consistency of the store.</summary>
 internal static class AuditCommand
 {
+    private const string Unknown = "unknown";
+
     public static Command Create(IAnsiConsole console)
     {
         var postgres = Flags.EventStore();
         var proxies = ListFlags.Addresses("--proxies", "Addresses of proxies whose balances are audited too");
-        var openingLimit = new Option<decimal?>("--opening-limit")
+        var openingLimits = new Option<string[]>("--opening-limit")
         {
             Description =
-                "Credit limit of accounts without a limit of their own (Billing:Backend:DefaultCreditLimit of the "
-                + "backends), or 'unknown'",
-            HelpName = "LIMIT",
-            DefaultValueFactory = _ => new BackendOptions().DefaultCreditLimit,
-            CustomParser = ParseLimit,
+                "Credit limit of accounts without a limit of their own, as Billing:Backend:OpeningLimits of the "
+                + "backends states it; once for each currency, or 'unknown'. Those of the stack in the background "
+                + "by default",
+            HelpName = "CURRENCY=LIMIT",
         };
+        openingLimits.Validators.Add(given =>
+        {
+            if (given.Tokens.Select(token => token.Value).FirstOrDefault(text => !IsLimit(text)) is { } wrong)
+            {
+                given.AddError(
+                    $"--opening-limit must be a currency and a number, zero or more, such as USD=500, or 'unknown', "
+                    + $"not '{wrong}'.");
+            }
+        });
         var complete = new Option<bool>("--complete")
         {
             Description = "The journals hold every payment that was made: report recorded payments that are in none",
@@ -55,7 +63,7 @@ internal static class AuditCommand
         var command = new Command(
             "audit", "Compares clients' journals with the event store, and recomputes every balance from the events.")
         {
-            postgres, proxies, openingLimit, complete, tolerance, export, who, journals,
+            postgres, proxies, openingLimits, complete, tolerance, export, who, journals,
         };
         command.Validators.Add(result =>
         {
@@ -86,7 +94,8 @@ internal static class AuditCommand
             var auditor = new Auditor([.. databases.Values])
             {
                 Proxies = parsed.GetValue(proxies) ?? [],
-                OpeningLimit = parsed.GetValue(openingLimit),
+                OpeningLimits = await OpeningLimitsAsync(
+                    parsed.GetValue(openingLimits) ?? [], isOfStack: parsed.GetValue(postgres) is not { Count: > 0 }),
                 JournalsAreComplete = parsed.GetValue(complete),
                 Export = parsed.GetValue(export) is { } exported ? ExportManifest.Read(exported) : null,
                 ClockTolerance = TimeSpan.FromMilliseconds(parsed.GetValue(tolerance)),
@@ -126,17 +135,27 @@ internal static class AuditCommand
         return 0;
     }
 
-    private static decimal? ParseLimit(ArgumentResult result)
+    private static bool IsLimit(string text) =>
+        text == Unknown
+        || (text.Split('=') is [var currency, var limit] && Currencies.DecimalsOf(currency) is not null
+            && decimal.TryParse(limit, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out _));
+
+    // The last one of a currency counts, as it does with settings.
+    private static async Task<IReadOnlyDictionary<string, decimal>?> OpeningLimitsAsync(string[] given, bool isOfStack)
     {
-        var text = result.Tokens[0].Value;
-        if (decimal.TryParse(text, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out var limit))
+        if (given.Contains(Unknown))
         {
-            return limit;
+            return null;
         }
-        if (text != "unknown")
+        if (given.Length == 0 && isOfStack && await StackInBackground.ReadAsync() is { } stack)
         {
-            result.AddError($"--opening-limit must be a number, zero or more, or 'unknown', not '{text}'.");
+            return stack.OpeningLimits;
         }
-        return null;
+        var limits = new Dictionary<string, decimal>();
+        foreach (var limit in given.Select(text => text.Split('=')))
+        {
+            limits[limit[0]] = decimal.Parse(limit[1], CultureInfo.InvariantCulture);
+        }
+        return limits;
     }
 }

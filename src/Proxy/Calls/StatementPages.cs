@@ -61,7 +61,7 @@ internal static class StatementPages
             PaymentType = request.PaymentType,
             AfterVersion = Math.Max(after, request.AfterVersion),
             Limit = request.PageSize == 0 ? SizeDefault : Math.Min(request.PageSize, RequestKinds.StatementEntriesMax),
-            WithPrincipals = call.Caller.Has(Scopes.Admin),
+            WithPrincipals = call.Caller.Has(Scopes.OperationsRead),
             StartTime = RequestKinds.Known(request.StartTime),
             EndTime = RequestKinds.Known(request.EndTime),
             Types_ = { request.Types_ },

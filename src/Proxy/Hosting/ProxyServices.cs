@@ -30,7 +30,7 @@ internal static class ProxyServices
         builder.AddRest();
         builder.AddLive();
         builder.AddSecurity();
-        builder.AddTelemetry(name);
+        builder.AddTelemetry(name, callersDecide: false);
     }
 
     /// <summary>Maps the public API, health and reflection, in the order in which middleware sees a call:

@@ -84,6 +84,7 @@ internal static class SecurityServices
             (object)admin.Addresses.Select(url => BindingAddress.Parse(url).Port).ToArray());
         app.UseAuthentication();
         app.UseAuthorization();
+        app.Use(ForcedTraces.InvokeAsync);
     }
 
     private static void AddCallers(IServiceCollection services, AuthOptions auth)

@@ -52,7 +52,7 @@ internal static class LiveServices
                 .AllowAnonymous().ForOperators().ExcludeFromDescription();
         }
         var front = app.Services.GetRequiredService<LiveFront>();
-        app.MapGet("/live/events", front.WatchAsync).RequireAuthorization(Scopes.Admin).ForOperators()
+        app.MapGet("/live/events", front.WatchAsync).RequireAuthorization(Scopes.OperationsRead).ForOperators()
             .ExcludeFromDescription();
         app.MapPut("/live/payments/{transactionId}", front.PayAsync).RequireAuthorization(Scopes.PaymentsWrite)
             .ForOperators().ExcludeFromDescription();

@@ -67,7 +67,7 @@ internal static class RestServices
         {
             route.Fails(StatusCodes.Status409Conflict);
         }
-        if (scope == Scopes.Admin)
+        if (Scopes.IsForOperators(scope))
         {
             route.ForOperators().Fails(StatusCodes.Status404NotFound);
         }

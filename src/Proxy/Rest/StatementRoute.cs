@@ -166,7 +166,7 @@ internal sealed class StatementEntryJson
     /// <summary>The account's status after the event.</summary>
     public required string AccountStatus { get; init; }
 
-    /// <summary>Who sent the request; only for callers with the scope admin.</summary>
+    /// <summary>Who sent the request; only for callers with the scope operations:read.</summary>
     public PrincipalJson? Principal { get; init; }
 
     /// <summary>What its caller keeps with it.</summary>

@@ -37,7 +37,7 @@ internal sealed class AuthOptions
 
     /// <summary>The scopes, separated by spaces, of callers that authenticate with a client certificate only,
     /// unless <see cref="Certificates"/> says otherwise. If that is empty, they may access all accounts.</summary>
-    public string CertificateScopes { get; set; } = $"{Scopes.PaymentsWrite} {Scopes.BalancesRead}";
+    public string CertificateScopes { get; set; } = $"{Scopes.PaymentsWrite} {Scopes.AccountsRead}";
 
     /// <summary>What callers may do that authenticate with a client certificate only, by the common name of its
     /// subject. As soon as one is named here, those that are not may do nothing.</summary>

@@ -1,3 +1,5 @@
+using System.Text.RegularExpressions;
+
 namespace Billing.DeploymentTests.Bootstrap;
 
 /// <summary>The functions for the installation of machines, without a machine: each test runs them in a shell,
@@ -103,7 +105,7 @@ public sealed class BootstrapScripts : IDisposable
         Assert.Equal(expected, (await RunAsync($"BILLING_POSTGRES='{variable}'; databases")).Succeeded().Output);
 
     [Fact]
-    public async Task A_backend_is_given_all_databases_by_name()
+    public async Task A_backend_is_given_all_databases_by_name_and_all_opening_limits_by_currency()
     {
         var result = (await RunAsync("""
             . "$BILLING_BOOTSTRAP/backend.sh"
@@ -118,6 +120,8 @@ public sealed class BootstrapScripts : IDisposable
             mkdir postgres; echo -n secret-of-backend >postgres/backend
             BILLING_POSTGRES='billing=10.0.0.1:5432 two=10.0.1.2:5432,10.0.2.2:5432'
             install_backend Payments payment-backend
+            BILLING_OPENING_LIMITS='USD=500 EUR=450.5'
+            install_backend Payments payment-backend
             """)).Succeeded();
 
         Assert.Contains(
@@ -127,6 +131,9 @@ public sealed class BootstrapScripts : IDisposable
             "Billing:EventStore:Databases:two\nHost=10.0.1.2:5432,10.0.2.2:5432;Database=billing;"
                 + "Username=billing_backend;Password=secret-of-backend;Target Session Attributes=primary\n",
             result.Output, StringComparison.Ordinal);
+        Assert.Single(Regex.Matches(
+            result.Output,
+            "Billing:Backend:OpeningLimits:USD\n500\nBilling:Backend:OpeningLimits:EUR\n450.5\n"));
     }
 
     [Fact]

@@ -1,44 +1,19 @@
 using System.Text.Json;
 using System.Text.Json.Nodes;
-using Billing.LocalStack;
+using Billing.IntegrationTests.Services;
 using Billing.LocalStack.Processes;
-using Billing.Operator.Credentials;
+using Billing.Messaging.Requests;
 
 namespace Billing.IntegrationTests.Examples;
 
 /// <summary>The generator, the linter and the client of examples/openapi with their packages.</summary>
 public sealed class OpenApiInstallation() : NodeInstallation("examples/openapi");
 
-/// <summary>A stack in one process whose callers need tokens.</summary>
-public sealed class TokenStack() : StackFixture(new StackOptions
-{
-    Kafka = "embedded",
-    PaymentBackends = 1,
-    BalanceBackends = 1,
-    SettingsOf = (stack, _, _) =>
-    {
-        var keys = Path.Combine(stack.Folder.FullName, "jwks.json");
-        File.WriteAllText(keys, Tokens.Jwks);
-        return new Dictionary<string, string>
-        {
-            ["Billing__Auth__JwksFile"] = keys,
-            ["Billing__Auth__Issuer"] = TokenIssuer.Issuer,
-            ["Billing__Auth__Audience"] = TokenIssuer.Audience,
-        };
-    },
-})
-{
-    private static readonly TokenIssuer Tokens = TokenIssuer.New(TimeProvider.System);
-
-    /// <summary>A token for all accounts.</summary>
-    public static string Token(params string[] scopes) =>
-        Tokens.Issue("shop", scopes, ["*/*"], TimeSpan.FromMinutes(10));
-}
-
 /// <summary>docs/openapi.json as its readers use it: a linter, and two generators of clients.
 /// The clients of examples/openapi call a real proxy.</summary>
+[Collection(WithTokens.Name)]
 public sealed class OpenApiClients(TokenStack stack, OpenApiInstallation installation)
-    : IClassFixture<TokenStack>, IClassFixture<OpenApiInstallation>
+    : IClassFixture<OpenApiInstallation>
 {
     private static readonly string Done = """
         {"paid":"ACCEPTED","again":true,"held":"ACCEPTED","captured":"3","refunded":"2","balance":"13 340000000",
@@ -123,8 +98,9 @@ public sealed class OpenApiClients(TokenStack stack, OpenApiInstallation install
 
     private string[] Arguments() =>
         [
-            stack.Stack.RestAddresses[0], TokenStack.Token("payments:write", "balances:read"),
-            TokenStack.Token("balances:read"), StackFixture.NewAccount(),
+            stack.Stack.RestAddresses[0],
+            TokenStack.Token([.. Scopes.All.Where(scope => !Scopes.IsForOperators(scope))]),
+            TokenStack.Token(["accounts:read"]), StackFixture.NewAccount(),
         ];
 
     private string Module(string path) => Path.Combine(installation.Path, "node_modules", path);

@@ -3,6 +3,7 @@ using Billing.Auditing;
 using Billing.Backends.EventStore;
 using Billing.IntegrationTests.Services;
 using Billing.Journals;
+using Billing.LocalStack;
 using Billing.V1;
 using Npgsql;
 
@@ -239,6 +240,7 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded)
 
         var audit = await new Auditor(stack.ConnectionString, _schema)
         {
+            OpeningLimits = BillingStack.OpeningLimits,
             ClockTolerance = TimeSpan.FromMilliseconds(toleranceMs),
         }
             .RunAsync([_journal], CancellationToken.None);
@@ -269,8 +271,11 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded)
         await JournalAsync(second: null);
 
         var some = await AuditAsync();
-        var all = await new Auditor(stack.ConnectionString, _schema) { JournalsAreComplete = true }.RunAsync(
-            [_journal], CancellationToken.None);
+        var all = await new Auditor(stack.ConnectionString, _schema)
+        {
+            OpeningLimits = BillingStack.OpeningLimits,
+            JournalsAreComplete = true,
+        }.RunAsync([_journal], CancellationToken.None);
 
         Assert.True(some.IsClean);
         Assert.Equal(
@@ -338,7 +343,7 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded)
             + "'{short}' and version = 5");
 
         var known = await AuditAsync();
-        var unknown = await new Auditor(stack.ConnectionString, _schema) { OpeningLimit = null }.RunAsync(
+        var unknown = await new Auditor(stack.ConnectionString, _schema) { OpeningLimits = null }.RunAsync(
             [_journal], CancellationToken.None);
 
         Assert.StartsWith(
@@ -383,11 +388,15 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded)
             .Select(entry => entry.ToString()));
 
     private Task<AuditResult> AuditAsync(params string[] journals) =>
-        new Auditor(stack.ConnectionString, _schema).RunAsync(
+        new Auditor(stack.ConnectionString, _schema) { OpeningLimits = BillingStack.OpeningLimits }.RunAsync(
             journals.Length == 0 ? [_journal] : journals, CancellationToken.None);
 
     private Task<AuditResult> AuditAsync(IReadOnlyList<string> proxies) =>
-        new Auditor(stack.ConnectionString, _schema) { Proxies = proxies }.RunAsync([_journal], CancellationToken.None);
+        new Auditor(stack.ConnectionString, _schema)
+        {
+            OpeningLimits = BillingStack.OpeningLimits,
+            Proxies = proxies,
+        }.RunAsync([_journal], CancellationToken.None);
 
     private static Findings List(AuditResult audit, string name) => name switch
     {

@@ -1,6 +1,7 @@
 using Billing.Auditing;
 using Billing.Auditing.Chains;
 using Billing.Backends.Hosting;
+using Billing.LocalStack;
 using Billing.LocalStack.Processes;
 using Npgsql;
 
@@ -103,5 +104,6 @@ public sealed class Backfilling(EventStoreFixture store) : IClassFixture<EventSt
     }
 
     private Task<AuditResult> AuditAsync() =>
-        new Auditor(store.Postgres.ConnectionString, "billing").RunAsync([], CancellationToken.None);
+        new Auditor(store.Postgres.ConnectionString) { OpeningLimits = BillingStack.OpeningLimits }
+            .RunAsync([], CancellationToken.None);
 }

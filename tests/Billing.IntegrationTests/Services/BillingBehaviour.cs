@@ -2,6 +2,7 @@ using Billing.Auditing;
 using Billing.Contracts;
 using Billing.Driver;
 using Billing.Journals;
+using Billing.LocalStack;
 using Billing.V1;
 using Grpc.Core;
 using Npgsql;
@@ -263,7 +264,7 @@ public abstract class BillingBehaviour
                 await driver.RunAsync(CancellationToken.None);
             }
             var entries = JournalReader.Read(journal).ToList();
-            var auditor = new Auditor(_stack.ConnectionString);
+            var auditor = new Auditor(_stack.ConnectionString) { OpeningLimits = BillingStack.OpeningLimits };
 
             var clean = await auditor.RunAsync([journal], CancellationToken.None);
             var lines = new List<string>(File.ReadLines(journal));

@@ -1,9 +1,11 @@
+using System.Globalization;
 using Billing.Backends;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Hosting;
 using Billing.Hosting;
+using Billing.LocalStack;
 using Billing.LocalStack.Postgres;
 using Billing.LocalStack.Processes;
 using Billing.Operator.Store;
@@ -23,7 +25,7 @@ public sealed class EventStoreFixture : IAsyncLifetime
     private readonly List<ServiceProvider> _services = [];
     private LocalPostgres? _postgres;
 
-    public static Account Opened { get; } = Account.Opened(10_000);
+    public static Account Opened { get; } = Account.Opened(new OpeningLimits(BillingStack.OpeningLimits));
 
     public LocalPostgres Postgres => _postgres ?? throw new InvalidOperationException("PostgreSQL was not started.");
 
@@ -66,7 +68,9 @@ public sealed class EventStoreFixture : IAsyncLifetime
             {
                 [EventStoreOptions.Section + ":ConnectionString"] = connectionString,
                 [BackendOptions.Section + ":Role"] = nameof(BackendRole.Balances),
-            }).AddInMemoryCollection(settings.Select(
+            }).AddInMemoryCollection(BillingStack.OpeningLimits.Select(limit => KeyValuePair.Create(
+                $"{BackendOptions.Section}:{nameof(BackendOptions.OpeningLimits)}:{limit.Key}",
+                (string?)limit.Value.ToString(CultureInfo.InvariantCulture)))).AddInMemoryCollection(settings.Select(
                 s => KeyValuePair.Create(EventStoreOptions.Section + ":" + s.Name, (string?)s.Value))).Build())
             .BuildServiceProvider();
         _services.Add(services);

@@ -3,6 +3,7 @@ using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.Hosting;
 using Billing.Hosting;
+using Billing.LocalStack;
 using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
@@ -129,9 +130,8 @@ public sealed class EventStoreStart(EventStoreFixture store)
         Assert.Equal(
             account,
             (await accounts.LoadAsync(["visa/a"], EventStoreFixture.Opened, CancellationToken.None))["visa/a"]);
-        var audit = await new Auditor(new NpgsqlConnectionStringBuilder(
-            database)
-        { Username = "billing_audit", Password = "secret" }.ConnectionString)
+        var auditing = new NpgsqlConnectionStringBuilder(database) { Username = "billing_audit", Password = "secret" };
+        var audit = await new Auditor(auditing.ConnectionString) { OpeningLimits = BillingStack.OpeningLimits }
             .RunAsync([], CancellationToken.None);
         Assert.Equal(300, audit.Events);
     }

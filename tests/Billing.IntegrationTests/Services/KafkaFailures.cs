@@ -237,7 +237,8 @@ public sealed class KafkaFailures
                 Assert.DoesNotContain(result.Phases[0].Payments.Errors, error => mayFail?.Invoke(error.Key) != true);
                 failed = result.Phases[0].Payments.Errors.Values.Sum();
             }
-            var audit = await new Auditor(_stack.ConnectionString).RunAsync([journal], CancellationToken.None);
+            var audit = await new Auditor(_stack.ConnectionString) { OpeningLimits = BillingStack.OpeningLimits }
+                .RunAsync([journal], CancellationToken.None);
             Assert.Equal(6000 - failed, audit.Acknowledged);
             Assert.Empty(audit.Lost);
             Assert.Empty(audit.Doubled);

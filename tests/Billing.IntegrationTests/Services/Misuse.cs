@@ -38,7 +38,7 @@ public sealed class Misuse(SecuredStack stack)
         var admin = new BillingAdminService.BillingAdminServiceClient(Grpc.Net.Client.GrpcChannel.ForAddress(
             _stack.Stack.AdminAddresses[0],
             new() { HttpHandler = _stack.Credentials.Handler(), DisposeHttpClient = true }));
-        var all = _stack.Bearer("payments:write balances:read admin", "*/*");
+        var all = _stack.Bearer("payments:write accounts:read accounts:manage", "*/*");
         var before = await EventsAsync();
 
         foreach (var text in Hostile)

@@ -5,6 +5,7 @@ using Billing.Backends.EventStore;
 using Billing.Backends.Hosting;
 using Billing.Backends.Writes;
 using Billing.Contracts;
+using Billing.LocalStack;
 using Billing.LocalStack.Postgres;
 using Npgsql;
 
@@ -55,7 +56,7 @@ public sealed partial class RecordedStore(EventStoreFixture store)
         var next = new CreditLimitChange(Guid.NewGuid(), 700, "USD").Decide(account, null, Then.AddDays(1)).Event!;
         await accounts.AppendAsync([NewEvent.Of(Stream, next, account)], Fence.Of([]), Stop);
         Assert.Equal(700, (await accounts.LoadAsync([Stream], EventStoreFixture.Opened, Stop))[Stream].CreditLimit);
-        var audit = await new Auditor(database).RunAsync([], Stop);
+        var audit = await new Auditor(database) { OpeningLimits = BillingStack.OpeningLimits }.RunAsync([], Stop);
         Assert.True(audit.IsClean, string.Join('\n', [.. audit.Holes, .. audit.Unbalanced, .. audit.Misjudged]));
         var chains = await new ChainVerifier([database]).RunAsync(null, Stop);
         Assert.Empty(chains.Broken);

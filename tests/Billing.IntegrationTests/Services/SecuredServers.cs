@@ -54,7 +54,7 @@ public sealed class SecuredServers(SecuredStack stack)
     public async Task A_payment_and_its_balance_use_TLS_on_every_connection()
     {
         var client = new BillingService.BillingServiceClient(_stack.Channel());
-        var headers = _stack.Bearer("payments:write balances:read", "*/*");
+        var headers = _stack.Bearer("payments:write accounts:read", "*/*");
         var payment = StackFixture.Payment();
 
         var paid = await client.MakePaymentAsync(payment, headers);
@@ -89,11 +89,11 @@ public sealed class SecuredServers(SecuredStack stack)
             AccountStatus = AccountStatus.Frozen,
         };
         await new BillingAdminService.BillingAdminServiceClient(admin).SetAccountStatusAsync(
-            freeze, _stack.Bearer("admin", "*/*"));
+            freeze, _stack.Bearer("accounts:manage", "*/*"));
         var request = new ListStatementRequest { AccountId = payment.AccountId, PaymentType = payment.PaymentType };
 
-        var told = await EntryAsync(client, request, _stack.Bearer("balances:read admin", "*/*"));
-        var untold = await EntryAsync(client, request, _stack.Bearer("balances:read", "*/*"));
+        var told = await EntryAsync(client, request, _stack.Bearer("accounts:read operations:read", "*/*"));
+        var untold = await EntryAsync(client, request, _stack.Bearer("accounts:read", "*/*"));
         var (exitCode, output) = await CommandRun.ToEndAsync(
             _stack.Stack.Folder,
             ["audit", "--who", $"{payment.PaymentType}/{payment.AccountId}", "--postgres", _stack.ConnectionString]);
@@ -112,7 +112,7 @@ public sealed class SecuredServers(SecuredStack stack)
     {
         using var http =
             new HttpClient(_stack.Credentials.Handler()) { BaseAddress = new Uri(_stack.Stack.AdminAddresses[0]) };
-        http.DefaultRequestHeaders.Authorization = new("Bearer", _stack.Token("admin", "*/*"));
+        http.DefaultRequestHeaders.Authorization = new("Bearer", _stack.Token("operations:read", "*/*"));
 
         var metrics = await http.GetStringAsync(
             new Uri("/metrics", UriKind.Relative), TestContext.Current.CancellationToken);

@@ -3,6 +3,7 @@ using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Hosting;
+using Billing.LocalStack;
 using Billing.Messaging;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging.Abstractions;
@@ -654,7 +655,7 @@ public sealed class ShardMoves(EventStoreFixture store, MovableStore movable)
 
     private async Task AuditAsync()
     {
-        var audit = await new Auditor(_connections).RunAsync([], Stop);
+        var audit = await new Auditor(_connections) { OpeningLimits = BillingStack.OpeningLimits }.RunAsync([], Stop);
         Assert.True(audit.IsClean, string.Join('\n', audit.Faults.SelectMany(fault => fault.Found)));
         Assert.True(audit.Events >= MovableStore.Facts.Count + MovableStore.Neighbours);
     }

@@ -3,6 +3,7 @@ using Billing.Backends.Balances;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.Hosting;
+using Billing.LocalStack;
 using Microsoft.Extensions.DependencyInjection;
 using Npgsql;
 
@@ -41,7 +42,8 @@ public sealed class Tombstones(EventStoreFixture store) : IClassFixture<EventSto
     [Fact]
     public async Task An_audit_finds_no_fault_in_tombstones_and_does_not_count_them()
     {
-        var audit = await new Auditor(store.Postgres.ConnectionString, "billing").RunAsync([], CancellationToken.None);
+        var audit = await new Auditor(store.Postgres.ConnectionString) { OpeningLimits = BillingStack.OpeningLimits }
+            .RunAsync([], CancellationToken.None);
 
         Assert.True(audit.IsClean, string.Join('\n', [.. audit.Holes, .. audit.Unbalanced, .. audit.Misjudged]));
         Assert.Equal(await CountAsync("mt_events where stream_id <> 'mt_tombstone'"), audit.Events);

@@ -68,7 +68,7 @@ public sealed class OtlpReceiver : ITelemetryReceiver
     public IReadOnlyDictionary<string, string> Settings => new Dictionary<string, string>
     {
         ["Billing__Telemetry__OtlpEndpoint"] = Grpc,
-        ["Billing__Telemetry__TraceRatio"] = "0",
+        ["Billing__Telemetry__TraceRatio"] = "1",
         ["OTEL_BSP_SCHEDULE_DELAY"] = "100",
         ["OTEL_BLRP_SCHEDULE_DELAY"] = "100",
         ["OTEL_METRIC_EXPORT_INTERVAL"] = "3000",

@@ -34,7 +34,7 @@ public sealed class BackendAllocationTests
         using var producer = new AcknowledgingProducer();
         using var publisher = new KafkaAnswerPublisher(producer, producer, time, NullLogger.Instance);
         using var network = new SimulatedCardNetwork(Options.Create(new JitterOptions { Enabled = false }), time);
-        var options = Options.Create(new BackendOptions());
+        var options = Options.Create(new BackendOptions { OpeningLimits = { ["USD"] = "10000" } });
         var store = new EmptyStore();
         var retry = new EventStoreRetry(time);
         var replier = new Replier(publisher, supervisor, NullLogger<Replier>.Instance);

@@ -10,6 +10,8 @@ public sealed class AccountLedgerTests
 {
     private const string Stream = "visa/a";
 
+    private static readonly Dictionary<string, decimal> OpeningLimits = new() { ["USD"] = 10_000, ["EUR"] = 40 };
+
     private readonly Findings _unbalanced = new();
     private readonly TransactionLedger _transactions;
     private readonly AnsweredBalances _told;
@@ -19,7 +21,7 @@ public sealed class AccountLedgerTests
     {
         _transactions = new TransactionLedger(0, _unbalanced, new RealTimeOrder(TimeSpan.Zero));
         _told = new AnsweredBalances(_unbalanced);
-        _accounts = new AccountLedger(10_000, _transactions, _told, _unbalanced);
+        _accounts = new AccountLedger(OpeningLimits, _transactions, _told, _unbalanced);
     }
 
     [Theory]
@@ -115,6 +117,8 @@ public sealed class AccountLedgerTests
     [Theory]
     [InlineData("accepted 60 USD", "limit 50 USD", "accepted, though balance 0 and the payment are above the limit 50")]
     [InlineData("accepted 10000.01 USD", "", "accepted, though balance 0 and the payment are above the limit 10000")]
+    [InlineData("accepted 40.01 EUR", "", "accepted, though balance 0 and the payment are above the limit 40")]
+    [InlineData("accepted 0.01 CHF", "", "accepted, though balance 0 and the payment are above the limit 0")]
     [InlineData(
         "declined 50 USD 1", "limit 50 USD", "declined, though balance 0 and the payment are within the limit 50")]
     [InlineData("declined 60 USD 2", "limit 50 USD", "declined for reason 2, which should be 1")]
@@ -281,7 +285,7 @@ public sealed class AccountLedgerTests
     [Fact]
     public void An_unknown_opening_limit_is_not_checked()
     {
-        var accounts = new AccountLedger(openingLimit: null, _transactions, _told, _unbalanced);
+        var accounts = new AccountLedger(openingLimits: null, _transactions, _told, _unbalanced);
 
         accounts.AddEvent(Stream, 1, Fact("accepted 20000 USD"));
         accounts.AddEvent(Stream, 2, Fact("declined 1 USD 1"));

@@ -16,7 +16,7 @@ namespace Billing.UnitTests.Auditing;
 public sealed class IndependentFoldTests
 {
     private const string Stream = "visa/a";
-    private const decimal OpeningLimit = 100;
+    private static readonly Dictionary<string, decimal> Opening = new() { ["USD"] = 100, ["EUR"] = 40 };
     private static readonly DateTimeOffset Now = new(2026, 1, 31, 12, 0, 0, TimeSpan.Zero);
 
     // Small amounts and limits, so that every outcome occurs often.
@@ -206,13 +206,13 @@ public sealed class IndependentFoldTests
             : null;
 
     private static Account Folded(IEnumerable<AccountEvent> history) =>
-        history.Aggregate(Account.Opened(OpeningLimit), (account, fact) => account.Apply(fact));
+        history.Aggregate(Account.Opened(new OpeningLimits(Opening)), (account, fact) => account.Apply(fact));
 
     private (AccountLedger Ledger, Findings Unbalanced) Audit(List<AccountEvent> history)
     {
         var unbalanced = new Findings();
         var ledger = new AccountLedger(
-            OpeningLimit, new TransactionLedger(0, unbalanced, new RealTimeOrder(TimeSpan.Zero)),
+            Opening, new TransactionLedger(0, unbalanced, new RealTimeOrder(TimeSpan.Zero)),
             new AnsweredBalances(unbalanced), unbalanced);
         foreach (var held in history.OfType<PaymentAuthorised>()
             .Where(fact => StateOf(history, fact.TransactionId)!.Held > 0))

@@ -25,9 +25,9 @@ public sealed class BillingAdminClientTests
                 Version = 3,
             },
         });
-        using var publicly = Client(proxy, proxy.Grpc, "admin");
+        using var publicly = Client(proxy, proxy.Grpc, "accounts:manage");
         using var asCaller = Client(proxy, proxy.Admin, "payments:write");
-        using var asAdmin = Client(proxy, proxy.Admin, "admin");
+        using var asAdmin = Client(proxy, proxy.Admin, "accounts:manage");
 
         var hidden = Expect.Rejected(await publicly.SetCreditLimitAsync(Limit));
         var forbidden = Expect.Rejected(await asCaller.SetCreditLimitAsync(Limit));

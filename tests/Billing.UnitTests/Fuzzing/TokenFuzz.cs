@@ -20,7 +20,8 @@ public sealed class TokenFuzz
         "\"jwk\":{}", "\"jku\":\"http://127.0.0.1:1/\"",
         "\"x5u\":\"http://127.0.0.1:1/\"", "\"x5c\":[\"AA==\"]", "\"crit\":[\"exp\"]", "\"zip\":\"DEF\"",
         "\"enc\":\"A128GCM\"", "\"exp\":", "\"nbf\":", "\"aud\":", "\"iss\":", "\"sub\":", "\"scope\":",
-        "\"scp\":[\"admin\"]", "\"billing_accounts\":", "\"*\"", "admin", "balances:read", "\\u0000", "\\ud800",
+        "\"scp\":[\"accounts:manage\"]", "\"billing_accounts\":", "\"*\"", "accounts:manage", "accounts:read",
+        "\\u0000", "\\ud800",
     ];
 
     /// <summary>Half of the inputs are changed after they were signed, and half of them before:
@@ -76,7 +77,7 @@ public sealed class TokenFuzz
         });
 
         using var good = proxy.Http(
-            issuer.Issue("somebody", ["balances:read"], ["visa/acct-1"], TimeSpan.FromMinutes(5)));
+            issuer.Issue("somebody", ["accounts:read"], ["visa/acct-1"], TimeSpan.FromMinutes(5)));
         Assert.Equal(HttpStatusCode.OK, (await good.GetAsync(balance)).StatusCode);
     }
 
@@ -104,7 +105,7 @@ public sealed class TokenFuzz
         var claims = JsonDocument.ParseValue(ref reader).RootElement;
         Assert.Contains(TokenIssuer.Issuer, claims.GetProperty("iss").GetRawText(), StringComparison.Ordinal);
         Assert.Contains(TokenIssuer.Audience, claims.GetProperty("aud").GetRawText(), StringComparison.Ordinal);
-        Assert.True(Names(claims, "scope", "balances:read") || Names(claims, "scp", "balances:read"), token);
+        Assert.True(Names(claims, "scope", "accounts:read") || Names(claims, "scp", "accounts:read"), token);
         Assert.True(
             Names(claims, "billing_accounts", "*/*") || Names(claims, "billing_accounts", "visa/acct-1"), token);
         Assert.True(claims.GetProperty("exp").GetDouble() + 300 >= time.GetUtcNow().ToUnixTimeSeconds(), token);
@@ -117,10 +118,10 @@ public sealed class TokenFuzz
     {
         string[] whole =
         [
-            issuer.Issue("somebody", ["balances:read"], ["visa/acct-1"], TimeSpan.FromMinutes(5)),
-            issuer.Issue("somebody", ["balances:read"], ["*/*"], TimeSpan.FromMinutes(5)),
+            issuer.Issue("somebody", ["accounts:read"], ["visa/acct-1"], TimeSpan.FromMinutes(5)),
+            issuer.Issue("somebody", ["accounts:read"], ["*/*"], TimeSpan.FromMinutes(5)),
             issuer.Issue("somebody", ["payments:write"], ["*/*"], TimeSpan.FromMinutes(5)),
-            issuer.Issue("somebody", ["balances:read"], ["*/*"], TimeSpan.FromHours(-1)),
+            issuer.Issue("somebody", ["accounts:read"], ["*/*"], TimeSpan.FromHours(-1)),
         ];
         foreach (var token in whole)
         {

@@ -1,7 +1,6 @@
 using System.Text;
 using System.Text.RegularExpressions;
 using Billing.Backends.Balances;
-using Billing.Backends.Domain;
 using Billing.Contracts;
 using Billing.Hosting;
 using Billing.Messaging;
@@ -12,6 +11,7 @@ using Billing.Operator.DeadLetters;
 using Billing.Simulation;
 using Billing.Simulation.Kafka;
 using Billing.Simulation.Runs;
+using Billing.UnitTests.Testing;
 using Billing.Wire.V1;
 using Confluent.Kafka;
 using Trace = Billing.Simulation.Trace;
@@ -59,7 +59,7 @@ public sealed partial class TopicFuzz
     [Fact]
     public void A_record_on_the_topic_of_events_never_gives_an_account_another_balance_than_the_one_it_states()
     {
-        var view = new BalanceView(Account.Opened(100), 1_000, TimeProvider.System);
+        var view = new BalanceView(Limits.Opened(100), 1_000, TimeProvider.System);
         new Fuzz("events", Corpus.Events, Corpus.Words, tries: 20_000).Run(value =>
         {
             view.Reset();

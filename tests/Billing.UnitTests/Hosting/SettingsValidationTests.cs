@@ -55,6 +55,24 @@ public sealed class SettingsValidationTests
     }
 
     [Fact]
+    public void A_value_of_what_has_only_names_is_refused()
+    {
+        var services = new ServiceCollection();
+        services.AddSettings<BackendOptions>(
+            new ConfigurationBuilder().AddInMemoryCollection(
+                new Dictionary<string, string?> { ["Billing:Backend:OpeningLimits"] = "500" }).Build(),
+            BackendOptions.Section);
+        using var provider = services.BuildServiceProvider();
+
+        var e = Assert.Throws<OptionsValidationException>(
+            () => provider.GetRequiredService<IOptions<BackendOptions>>().Value);
+
+        Assert.Equal(
+            "Billing:Backend:OpeningLimits is no setting by itself, but Billing:Backend:OpeningLimits:NAME is; "
+                + "it is '500'.", Assert.Single(e.Failures));
+    }
+
+    [Fact]
     public void An_unknown_section_is_named_with_the_others()
     {
         var e = Assert.Throws<OptionsValidationException>(() => SettingsValidation.RefuseUnknownSections(

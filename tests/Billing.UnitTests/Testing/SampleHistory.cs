@@ -85,7 +85,7 @@ internal static class SampleHistory
 
     private static IEnumerable<(Account Before, NewEvent Event)> Decided()
     {
-        var account = Account.Opened(1000) with { Incarnation = 1_790_000_000 };
+        var account = Limits.Opened(1000) with { Incarnation = 1_790_000_000 };
         var payments = new Dictionary<Guid, PaymentState>();
         var notes = Notes.Of(new PaymentNotes { Reference = "A 7", Metadata = { ["b"] = "1", ["a"] = "2" } });
         foreach (var command in Commands())

@@ -122,6 +122,8 @@ locals {
     BILLING_HOSTS        = join(",", [for machine in local.machines : "${machine.name}=${machine.address}"])
     BILLING_NETWORK      = var.network_cidr
     BILLING_PARTITIONS   = tostring(local.partitions)
+
+    BILLING_OPENING_LIMITS = join(" ", [for currency, limit in var.opening_limits : "${currency}=${limit}"])
   }
 
   # Settings below Billing:Webhooks, for the machines that send events.

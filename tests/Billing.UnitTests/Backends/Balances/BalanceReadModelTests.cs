@@ -15,7 +15,7 @@ public sealed class BalanceReadModelTests : IAsyncLifetime
 {
     private const string Stream = "visa/acct-42";
 
-    private static readonly Account Opened = Account.Opened(1000);
+    private static readonly Account Opened = Limits.Opened(1000);
     private static readonly Account Stored = new(3, 60, 1000, "USD");
 
     private readonly ManualTime _time = new();

@@ -15,7 +15,7 @@ namespace Billing.UnitTests.Backends.Balances;
 /// account's history gives.</summary>
 public sealed class BalanceViewPropertyTests
 {
-    private static readonly Account Opened = Account.Opened(1000);
+    private static readonly Account Opened = Limits.Opened(1000);
     private static readonly DateTimeOffset DecidedAt = new(2026, 1, 31, 12, 0, 0, TimeSpan.Zero);
 
     private static readonly Gen<AccountEvent> Fact =

@@ -11,7 +11,7 @@ public sealed class BalanceViewTests
 {
     private const string Stream = "visa/acct-42";
 
-    private static readonly Account Opened = Account.Opened(1000);
+    private static readonly Account Opened = Limits.Opened(1000);
 
     private readonly ManualTime _time = new();
     private readonly FakeAccountStore _store = new();
@@ -362,7 +362,7 @@ public sealed class BalanceViewTests
 
         Assert.Null(_view.Find(sibling));
         Assert.False(await _view.WaitAsync(sibling, 2, TimeSpan.Zero));
-        await PutAsync(sibling, new Account(0, 0, 1000, null) { Incarnation = 7 });
+        await PutAsync(sibling, Opened with { Incarnation = 7 });
         Assert.Equal(0, _view.Find(sibling)!.Version);
     }
 

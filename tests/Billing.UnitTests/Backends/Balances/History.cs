@@ -1,5 +1,6 @@
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.UnitTests.Testing;
 using Billing.Wire.V1;
 
 namespace Billing.UnitTests.Backends.Balances;
@@ -20,5 +21,5 @@ internal static class History
 
     /// <summary>Returns the events of any facts on an account opened with a limit of 1000.</summary>
     public static List<Event> Of(string streamId, IEnumerable<AccountEvent> facts) =>
-        [.. facts.StatedOn(Account.Opened(1000)).Select((fact, i) => RecordedEvent.ToWire(streamId, i + 1, fact))];
+        [.. facts.StatedOn(Limits.Opened(1000)).Select((fact, i) => RecordedEvent.ToWire(streamId, i + 1, fact))];
 }

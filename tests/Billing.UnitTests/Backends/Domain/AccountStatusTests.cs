@@ -1,4 +1,5 @@
 using Billing.Backends.Domain;
+using Billing.UnitTests.Testing;
 using Billing.V1;
 
 namespace Billing.UnitTests.Backends.Domain;
@@ -6,7 +7,7 @@ namespace Billing.UnitTests.Backends.Domain;
 public sealed class AccountStatusTests
 {
     private static readonly DateTimeOffset Now = new(2026, 1, 31, 12, 0, 0, TimeSpan.Zero);
-    private static readonly Account Opened = Account.Opened(100);
+    private static readonly Account Opened = Limits.Opened(100);
 
     [Theory]
     [InlineData(AccountStatus.Frozen, DeclineReason.AccountFrozen)]

@@ -25,7 +25,7 @@ public sealed class AccountTests
     private static readonly Gen<List<(Account Before, AccountEvent Fact, Account After)>> Histories =
         Step.ListOf().Select(steps =>
         {
-            var account = Account.Opened(10_000);
+            var account = Limits.Opened(10_000);
             var history = new List<(Account, AccountEvent, Account)>();
             foreach (var step in steps)
             {
@@ -87,7 +87,7 @@ public sealed class AccountTests
     [Fact]
     public void A_payment_of_exactly_the_available_amount_is_accepted_and_a_billionth_more_is_not()
     {
-        var account = Account.Opened(100);
+        var account = Limits.Opened(100);
         Assert.IsType<PaymentAccepted>(Pay(100).Decide(account, Now));
         var declined = Assert.IsType<PaymentDeclined>(Pay(100.000000001m).Decide(account, Now));
         Assert.Equal(DeclineReason.CreditLimitExceeded, declined.Reason);
@@ -97,11 +97,11 @@ public sealed class AccountTests
     public void A_decision_contains_the_payment_the_time_and_what_the_account_owes_after_it()
     {
         var id = Guid.Parse(Samples.TransactionId);
-        var account = Account.Opened(10).Apply(new PaymentAccepted(Guid.NewGuid(), 2, "EUR", Now) { Balance = 2 });
-        Assert.Equal(new PaymentAccepted(id, 7, "USD", Now) { Balance = 7 }, Pay(7).Decide(Account.Opened(10), Now));
+        var account = Limits.Opened(10).Apply(new PaymentAccepted(Guid.NewGuid(), 2, "EUR", Now) { Balance = 2 });
+        Assert.Equal(new PaymentAccepted(id, 7, "USD", Now) { Balance = 7 }, Pay(7).Decide(Limits.Opened(10), Now));
         Assert.Equal(
             new PaymentDeclined(id, 11, "USD", DeclineReason.CreditLimitExceeded, Now) { Balance = 0 },
-            Pay(11).Decide(Account.Opened(10), Now));
+            Pay(11).Decide(Limits.Opened(10), Now));
         Assert.Equal(
             new PaymentDeclined(id, 1, "USD", DeclineReason.CurrencyMismatch, Now) { Balance = 2, KeptIn = "EUR" },
             Pay(1).Decide(account, Now));
@@ -113,7 +113,7 @@ public sealed class AccountTests
     [Fact]
     public void A_limit_lowered_below_the_balance_keeps_the_balance_and_declines_later_payments()
     {
-        var account = Account.Opened(100)
+        var account = Limits.Opened(100)
             .Apply(new PaymentAccepted(Guid.NewGuid(), 80, "USD", Now) { Balance = 80 })
             .Apply(new CreditLimitChanged(Guid.NewGuid(), 50, "USD", Now) { Balance = 80 });
         Assert.Equal((80m, 50m, 0m), (account.Balance, account.CreditLimit, account.Available));
@@ -126,7 +126,7 @@ public sealed class AccountTests
     [Fact]
     public void A_limit_fixes_the_currency_of_an_account_that_has_none()
     {
-        var account = Account.Opened(100)
+        var account = Limits.Opened(100)
             .Apply(new CreditLimitChanged(Guid.NewGuid(), 100, "EUR", Now) { Balance = 0 });
         var declined = Assert.IsType<PaymentDeclined>(Pay(1).Decide(account, Now));
         Assert.Equal(DeclineReason.CurrencyMismatch, declined.Reason);

@@ -8,7 +8,7 @@ namespace Billing.UnitTests.Backends.Domain;
 public sealed class HoldTests
 {
     private static readonly DateTimeOffset Now = new(2026, 1, 31, 12, 0, 0, TimeSpan.Zero);
-    private static readonly Account Opened = Account.Opened(100);
+    private static readonly Account Opened = Limits.Opened(100);
 
     [Fact]
     public void A_hold_lowers_what_is_available_and_not_the_balance()

@@ -9,7 +9,7 @@ public sealed class RefundTests
 {
     private static readonly DateTimeOffset Now = new(2026, 1, 31, 12, 0, 0, TimeSpan.Zero);
     private static readonly PaymentState Paid = new("USD", Charged: 100, Refunded: 0, Held: 0, IsDeclined: false);
-    private static readonly Account Owing = Account.Opened(1_000) with { Version = 1, Balance = 100, Currency = "USD" };
+    private static readonly Account Owing = new(1, 100, 1_000, "USD");
 
     [Fact]
     public void Refunds_are_never_more_than_the_payment_together_and_lower_the_balance_by_their_sum() =>

@@ -1,6 +1,7 @@
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Messaging;
+using Billing.UnitTests.Testing;
 using Npgsql;
 
 namespace Billing.UnitTests.Backends.EventStore;
@@ -86,7 +87,7 @@ internal sealed class FakeAccountStore : IAccountStore
         Fence fence, CancellationToken cancellationToken)
     {
         var found = await FindReceiptsAsync(commands, fence, cancellationToken);
-        var accounts = await LoadAsync([.. versions.Keys], Account.Opened(0), cancellationToken);
+        var accounts = await LoadAsync([.. versions.Keys], Limits.Opened(0), cancellationToken);
         return versions.Any(known => accounts[known.Key].Version != known.Value)
             ? throw new PostgresException("moved", "ERROR", "ERROR", StoredFunction.StreamMoved)
             : found;

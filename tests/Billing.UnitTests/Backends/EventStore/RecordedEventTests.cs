@@ -103,7 +103,7 @@ public sealed class RecordedEventTests
         });
 
     private static Wire.V1.Event Record(AccountEvent fact) =>
-        RecordedEvent.ToWire("visa/acct-42", 1, fact.StatedOn(Account.Opened(10_000)));
+        RecordedEvent.ToWire("visa/acct-42", 1, fact.StatedOn(Limits.Opened(10_000)));
 
     private sealed record UnknownEvent : AccountEvent
     {

@@ -1,6 +1,7 @@
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.EventStore.Shards;
+using Billing.UnitTests.Testing;
 using Npgsql;
 
 namespace Billing.UnitTests.Backends.EventStore;
@@ -9,7 +10,7 @@ public sealed class ShardedReaderTests
 {
     private const string Stream = "visa/acct-1";
 
-    private static readonly Account Opened = Account.Opened(100);
+    private static readonly Account Opened = Limits.Opened(100);
     private static readonly Account Charged = Opened with { Version = 7, Balance = 12 };
 
     private readonly FakeAccountStore _store = new();

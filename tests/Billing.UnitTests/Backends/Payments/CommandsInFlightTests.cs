@@ -213,7 +213,7 @@ public sealed class CommandsInFlightTests
     public void A_copy_of_a_declined_payment_gets_the_decline_again()
     {
         var payment = Assert.Single(_inFlight.Enter([Deliver(1), Deliver(2)], 0));
-        var declined = payment.Command.Decide(Account.Opened(1), null, DateTimeOffset.UnixEpoch).Event!;
+        var declined = payment.Command.Decide(Limits.Opened(1), null, DateTimeOffset.UnixEpoch).Event!;
         payment.Record(RecordedEvent.ToWire(payment.StreamId, 1, declined));
         Assert.All(payment.Answers(0), a => Assert.Equal(PaymentOutcome.Declined, a.Reply!.Payment.Outcome));
     }
@@ -359,7 +359,7 @@ public sealed class CommandsInFlightTests
     public void A_limit_change_is_answered_as_such_and_a_payment_with_its_id_is_refused()
     {
         var command = Assert.Single(_inFlight.Enter([Other("a limit", 1), Deliver(2)], 0));
-        var fact = command.Command.Decide(Account.Opened(1000), null, DateTimeOffset.UnixEpoch).Event!;
+        var fact = command.Command.Decide(Limits.Opened(1000), null, DateTimeOffset.UnixEpoch).Event!;
         command.Record(RecordedEvent.ToWire("visa/acct-42", 1, fact));
         var replies = _inFlight.Leave([command], 0).Answered!.Prepend(command).SelectMany(c => c.Answers(0))
             .Select(a => a.Reply!).ToList();
@@ -409,9 +409,9 @@ public sealed class CommandsInFlightTests
         var times = new RequestTimes(At(1), At(20), At(50));
         Assert.Equal(
             times,
-            Assert.IsType<PaymentAccepted>(payment.Command.Decide(Account.Opened(1000), null, At(60)).Event).Times);
+            Assert.IsType<PaymentAccepted>(payment.Command.Decide(Limits.Opened(1000), null, At(60)).Event).Times);
         Assert.Equal(
-            times, Assert.IsType<PaymentDeclined>(payment.Command.Decide(Account.Opened(1), null, At(60)).Event).Times);
+            times, Assert.IsType<PaymentDeclined>(payment.Command.Decide(Limits.Opened(1), null, At(60)).Event).Times);
     }
 
     [Fact]

@@ -627,7 +627,8 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
     private PaymentProcessor NewProcessor(SimulatedCardNetwork network)
     {
         var supervisor = Supervision.New();
-        var options = Options.Create(new BackendOptions { DefaultCreditLimit = 100, StoreUnavailableMax = Patience });
+        var options = Options.Create(
+            new BackendOptions { OpeningLimits = { ["USD"] = "100" }, StoreUnavailableMax = Patience });
         return new PaymentProcessor(
             new ShardMap([_store], _time), network, new Replier(_answers, supervisor, NullLogger<Replier>.Instance),
             new EventStoreRetry(_time), options, supervisor, _time, NullLoggerFactory.Instance);

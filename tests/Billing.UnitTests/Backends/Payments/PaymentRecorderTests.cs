@@ -165,7 +165,7 @@ public sealed class PaymentRecorderTests
         var command = Samples.PaymentCommand("acct-1");
         command.DeadlineUnixUs = _time.Microseconds() + 1_000_000;
         var batch = _inFlight.Enter([new RecordingDelivery(command)], 0);
-        var opened = Billing.Backends.Domain.Account.Opened(100);
+        var opened = Limits.Opened(100);
         _store.Add(
             [NewEvent.Of("visa/acct-1", batch[0].Command.Decide(opened, null, _time.GetUtcNow()).Event!, opened)]);
         _time.Advance(TimeSpan.FromSeconds(2));
@@ -459,8 +459,9 @@ public sealed class PaymentRecorderTests
     }
 
     private PaymentRecorder NewRecorder() => new(
-        _store, _ownership, new EventStoreRetry(_time), Options.Create(new BackendOptions()),
-        _time, NullLogger<PaymentRecorder>.Instance);
+        _store, _ownership, new EventStoreRetry(_time),
+        Options.Create(new BackendOptions { OpeningLimits = { ["USD"] = "10000" } }), _time,
+        NullLogger<PaymentRecorder>.Instance);
 
     private Task RecordAsync(List<PendingCommand> batch) =>
         _time.RunToEndAsync(_recorder.RecordAsync(batch, CancellationToken.None));

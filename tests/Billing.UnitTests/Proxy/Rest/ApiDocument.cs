@@ -104,9 +104,13 @@ internal sealed record ApiOperation(string Path, string Method, JsonNode Json)
 {
     public string Id => Json["operationId"]!.GetValue<string>();
 
-    /// <summary>Whether it needs the scope of operators.</summary>
-    public bool IsForOperators =>
-        Json["security"]!.ToJsonString().Contains($"\"{Scopes.Admin}\"", StringComparison.Ordinal);
+    /// <summary>The scope that it needs: exactly one, of a token.</summary>
+    public string Scope => Assert.Single(
+        Json["security"]!.AsArray().SelectMany(need => need!.AsObject()).SelectMany(scheme => scheme.Value!.AsArray()))!
+        .GetValue<string>();
+
+    /// <summary>Whether it is for operators.</summary>
+    public bool IsForOperators => Scopes.IsForOperators(Scope);
 
     public IEnumerable<string> Statuses => Json["responses"]!.AsObject().Select(answer => answer.Key);
 

@@ -58,9 +58,9 @@ public sealed class AccessTests : IAsyncLifetime
     }
 
     [Theory]
-    [InlineData("balances:read")]
+    [InlineData("accounts:read")]
     [InlineData("payments:writer")]
-    [InlineData("admin")]
+    [InlineData("operations:read")]
     public async Task A_token_without_the_scope_is_refused_with_the_name_of_the_scope(string scopes)
     {
         var refused = await RefusedAsync(
@@ -75,7 +75,7 @@ public sealed class AccessTests : IAsyncLifetime
     {
         var request = MessageIds.RequestOf(ApiMethods.Of(method).InputType);
         var scope = RequestKinds.OfCallers(request.Descriptor).Scope!;
-        var address = scope == Scopes.Admin ? _proxy.Admin : _proxy.Grpc;
+        var address = Scopes.IsForOperators(scope) ? _proxy.Admin : _proxy.Grpc;
         _proxy.Backend.Answer = command => Task.FromResult(CompleteReplies.To(command));
 
         var others = await RefusedAsync(string.Join(' ', Scopes.All.Except([scope])), "*/*", address);
@@ -84,7 +84,7 @@ public sealed class AccessTests : IAsyncLifetime
         Assert.Equal((StatusCode.PermissionDenied, ErrorReasons.ScopeMissing), (others.StatusCode, others.Reason()));
         Assert.Equal(
             (StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed), (elsewhere.StatusCode, elsewhere.Reason()));
-        if (scope == Scopes.Admin)
+        if (Scopes.IsForOperators(scope))
         {
             Assert.Equal(StatusCode.Unimplemented, (await RefusedAsync(scope, "*/*", _proxy.Grpc)).StatusCode);
         }
@@ -102,7 +102,7 @@ public sealed class AccessTests : IAsyncLifetime
     [Fact]
     public async Task Over_REST_what_is_for_operators_is_only_at_the_admin_address()
     {
-        using var http = _proxy.Http(_proxy.Token("admin", "*/*"));
+        using var http = _proxy.Http(_proxy.Token(string.Join(' ', Scopes.All), "*/*"));
         var operations = ApiDocument.Recorded.Operations.Where(operation => operation.IsForOperators).ToList();
 
         Assert.NotEmpty(operations);
@@ -123,7 +123,7 @@ public sealed class AccessTests : IAsyncLifetime
     [InlineData("visa/other-12")]
     public async Task An_account_that_the_token_does_not_name_is_refused(string accounts)
     {
-        var client = _proxy.Client(_proxy.Token("payments:write balances:read", accounts));
+        var client = _proxy.Client(_proxy.Token("payments:write accounts:read", accounts));
         var payment = Samples.Payment("other-1");
 
         var refused = await Assert.ThrowsAsync<RpcException>(() => client.MakePaymentAsync(payment).ResponseAsync);
@@ -162,7 +162,7 @@ public sealed class AccessTests : IAsyncLifetime
 
     [Theory]
     [InlineData(null, HttpStatusCode.Unauthorized, ErrorReasons.TokenMissing)]
-    [InlineData("balances:read", HttpStatusCode.Forbidden, ErrorReasons.ScopeMissing)]
+    [InlineData("accounts:read", HttpStatusCode.Forbidden, ErrorReasons.ScopeMissing)]
     [InlineData("payments:write", HttpStatusCode.Forbidden, ErrorReasons.AccountNotAllowed)]
     public async Task The_link_to_the_status_of_a_payment_gives_no_access_to_its_account(
         string? scopes, HttpStatusCode status, string reason)
@@ -229,7 +229,7 @@ public sealed class AccessTests : IAsyncLifetime
             "no algorithm" => Forged.Unsigned(good),
             "the public key as a secret" => Forged.WithSecret(good, Encoding.UTF8.GetBytes(_proxy.Tokens.Jwks)),
             "another audience" => Forged.Changed(good, "aud", "somebody-else"),
-            "a changed claim" => Forged.Changed(good, "scope", "payments:write admin"),
+            "a changed claim" => Forged.Changed(good, "scope", "payments:write accounts:manage"),
             "no token" => "garbage",
             _ => throw new TestPipelineException(fault),
         };
@@ -241,7 +241,7 @@ public sealed class AccessTests : IAsyncLifetime
     public async Task Over_REST_a_refusal_has_the_HTTP_status_and_the_reason()
     {
         using var nobody = _proxy.Http();
-        using var reader = _proxy.Http(_proxy.Token("balances:read", "visa/acct-1"));
+        using var reader = _proxy.Http(_proxy.Token("accounts:read", "visa/acct-1"));
         var balance = new Uri(_proxy.Rest, "/v1/accounts/VISA/acct-2/balance");
         var payment = new Uri(_proxy.Rest, "/v1/payments/" + Samples.TransactionId);
 
@@ -263,8 +263,8 @@ public sealed class AccessTests : IAsyncLifetime
     [Theory]
     [InlineData("/", null, HttpStatusCode.OK)]
     [InlineData("/live/events", null, HttpStatusCode.Unauthorized)]
-    [InlineData("/live/events", "payments:write balances:read", HttpStatusCode.Forbidden)]
-    [InlineData("/live/events", "admin", HttpStatusCode.OK)]
+    [InlineData("/live/events", "payments:write accounts:read", HttpStatusCode.Forbidden)]
+    [InlineData("/live/events", "operations:read", HttpStatusCode.OK)]
     public async Task The_pages_for_operators_are_only_at_the_admin_address(
         string path, string? scopes, HttpStatusCode status)
     {
@@ -301,7 +301,7 @@ public sealed class AccessTests : IAsyncLifetime
     public async Task The_live_page_shows_all_accounts_and_is_shown_only_to_who_may_access_all(
         HttpStatusCode status, params string[] accounts)
     {
-        using var http = _proxy.Http(_proxy.Token("admin", accounts));
+        using var http = _proxy.Http(_proxy.Token("operations:read", accounts));
 
         using var answer = await http.GetAsync(
             new Uri(_proxy.Admin, "/live/events"), HttpCompletionOption.ResponseHeadersRead,

@@ -58,8 +58,8 @@ public sealed class PrincipalTests : IAsyncLifetime
     }
 
     [Theory]
-    [InlineData("balances:read", false)]
-    [InlineData("balances:read admin", true)]
+    [InlineData("accounts:read", false)]
+    [InlineData("accounts:read operations:read", true)]
     public async Task Only_administrators_are_told_who_caused_the_entries_of_a_statement(string scopes, bool areTold)
     {
         _proxy.Backend.Answer = _ => Task.FromResult(new Reply { Statement = new StatementPage() });

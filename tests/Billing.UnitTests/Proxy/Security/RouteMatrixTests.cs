@@ -1,6 +1,7 @@
 using System.Net;
 using Billing.Contracts;
 using Billing.Messaging;
+using Billing.Messaging.Requests;
 using Billing.Proxy.Failures;
 using Billing.UnitTests.Testing;
 using Grpc.Core;
@@ -57,7 +58,7 @@ public sealed class RouteMatrixTests : IAsyncLifetime
         {
             "none" => null,
             "garbage" => "e30.e30.e30",
-            _ => _proxy.Token("payments:write balances:read admin", "*/*"),
+            _ => _proxy.Token(string.Join(' ', Scopes.All), "*/*"),
         });
         var wrong = new List<string>();
         var tried = 0;

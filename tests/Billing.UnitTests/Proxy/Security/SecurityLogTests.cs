@@ -80,7 +80,7 @@ public sealed class SecurityLogTests : IDisposable
     public async Task Every_refusal_of_a_proxy_is_logged_with_who_it_was_and_without_the_token()
     {
         await using var proxy = await SecureProxy.StartAsync(logs: _logs);
-        string[] tokens = ["garbage", proxy.Token("balances:read", "*/*"), proxy.Token("payments:write", "visa/other")];
+        string[] tokens = ["garbage", proxy.Token("accounts:read", "*/*"), proxy.Token("payments:write", "visa/other")];
         foreach (var token in tokens)
         {
             await Assert.ThrowsAsync<RpcException>(

@@ -117,11 +117,11 @@ public sealed class SecurityOptionsTests : IDisposable
         Named("Billing:Auth:AccountClaim", new AuthOptions { AccountClaim = "" }.ValidationErrors());
         Named(
             "Billing:Auth:CertificateScopes: there is no scope 'all'",
-            new AuthOptions { CertificateScopes = "admin all" }.ValidationErrors());
+            new AuthOptions { CertificateScopes = "accounts:manage all" }.ValidationErrors());
         Named(
             "Billing:Auth:Certificates:shop:Scopes: there is no scope 'all'",
             Certificate(new() { Accounts = "*/*", Scopes = "all" }));
-        Named("Billing:Auth:Certificates:shop:Accounts is missing", Certificate(new() { Scopes = "admin" }));
+        Named("Billing:Auth:Certificates:shop:Accounts is missing", Certificate(new() { Scopes = "accounts:manage" }));
         Named(
             "Billing:Auth:Certificates:shop:Accounts: 'visa/a*' is not NETWORK/ACCOUNT",
             Certificate(new() { Accounts = "visa/a */* */a-1 visa/* visa/a*" }));

@@ -120,5 +120,5 @@ public sealed class StreamEndTests : IAsyncLifetime
     }
 
     private string Token(TimeSpan validity) =>
-        _tokens.Issue("somebody", ["payments:write", "balances:read", "admin"], ["*/*"], validity);
+        _tokens.Issue("somebody", ["payments:write", "accounts:read", "operations:read"], ["*/*"], validity);
 }

@@ -34,7 +34,7 @@ public sealed class TlsTests
         {
             ["Billing:Auth:Certificates:shop:Accounts"] = "visa/acct-1 */shop-7",
             ["Billing:Auth:Certificates:reader:Accounts"] = "*/*",
-            ["Billing:Auth:Certificates:reader:Scopes"] = "balances:read",
+            ["Billing:Auth:Certificates:reader:Scopes"] = "accounts:read",
         });
         var shop = proxy.Client(clientPem: proxy.Authority.Client("shop"));
         var reader = proxy.Client(clientPem: proxy.Authority.Client("reader"));
@@ -55,7 +55,7 @@ public sealed class TlsTests
         var misspelt = await Assert.ThrowsAsync<OptionsValidationException>(() => SecureProxy.StartAsync(new()
         {
             ["Billing:Auth:Certificates:shop:Accounts"] = "*/*",
-            ["Billing:Auth:Certificates:shop:Scope"] = "admin",
+            ["Billing:Auth:Certificates:shop:Scope"] = "accounts:manage",
         }));
         var useless = await Assert.ThrowsAsync<OptionsValidationException>(() => SecureProxy.StartAsync(new()
         {

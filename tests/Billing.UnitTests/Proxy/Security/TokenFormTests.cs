@@ -60,7 +60,7 @@ public sealed class TokenFormTests : IAsyncLifetime
     [InlineData("Token Bearer {0}", false)]
     public async Task A_token_that_was_valid_before_is_one_only_as_that_of_a_bearer(string form, bool isAccepted)
     {
-        var token = _proxy.Token("balances:read", "*/*");
+        var token = _proxy.Token("accounts:read", "*/*");
         Assert.Equal(HttpStatusCode.OK, await GetAsync("Bearer " + token));
 
         Assert.Equal(Status(isAccepted), await GetAsync(string.Format(null, form, token)));
@@ -89,7 +89,7 @@ public sealed class TokenFormTests : IAsyncLifetime
             ["iss"] = TokenIssuer.Issuer,
             ["aud"] = TokenIssuer.Audience,
             ["sub"] = "somebody",
-            ["scope"] = "balances:read",
+            ["scope"] = "accounts:read",
             ["billing_accounts"] = "*/*",
             ["exp"] = TimeProvider.System.GetUtcNow().AddMinutes(5).ToUnixTimeSeconds(),
         };

@@ -11,9 +11,9 @@ using PaymentAccepted = Billing.Backends.Domain.PaymentAccepted;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>An operator changes the limit of accounts that have none of their own.</summary>
+/// <summary>An operator changes the limits of accounts that have none of their own.</summary>
 [Collection(OverEventStore.Name)]
-public sealed class DefaultLimits(EventStoreFixture store)
+public sealed class OpeningLimitsOfAccounts(EventStoreFixture store)
 {
     private static readonly DateTimeOffset Begin = new(2026, 1, 31, 12, 0, 0, TimeSpan.Zero);
 
@@ -45,13 +45,18 @@ public sealed class DefaultLimits(EventStoreFixture store)
         var database = await store.NewDatabaseAsync();
         var backend = store.NewBackend(database);
         await backend.EnsureEventStoreAsync(Stop);
-        await EventStoreFixture.AppendAsync(backend.Database().Store, "visa/" + account, Account.Opened(10_000), facts);
+        await EventStoreFixture.AppendAsync(backend.Database().Store, "visa/" + account, Opened(10_000), facts);
 
-        var said = await SayAsync(backend, account, facts.Count, Account.Opened(limit));
+        var said = await SayAsync(backend, account, facts.Count, Opened(limit));
 
         Assert.All(said, one => Assert.Equal((one.By, expected), (one.By, one.Limit)));
-        Assert.True((await new Auditor(database) { OpeningLimit = limit }.RunAsync([], Stop)).IsClean);
+        Assert.True((await new Auditor(database) { OpeningLimits = Amounts(limit) }.RunAsync([], Stop)).IsClean);
     }
+
+    // In another currency there is another limit.
+    private static Dictionary<string, decimal> Amounts(decimal limit) => new() { ["USD"] = limit, ["EUR"] = 1 };
+
+    private static Account Opened(decimal limit) => Account.Opened(new OpeningLimits(Amounts(limit)));
 
     private static AccountEvent Paid(int second) =>
         new PaymentAccepted(Guid.NewGuid(), 1, "USD", Begin.AddSeconds(second)) { Balance = 0 };
