@@ -58,11 +58,20 @@ public static class ErrorReasons
     /// <summary>UNAUTHENTICATED: the call needs a token or a client certificate and has none.</summary>
     public const string TokenMissing = "TOKEN_MISSING";
 
-    /// <summary>UNAUTHENTICATED: the token has expired; get another.</summary>
+    /// <summary>UNAUTHENTICATED: the token has expired, or its stream ends because the token's key was removed; get
+    /// another token.</summary>
     public const string TokenExpired = "TOKEN_EXPIRED";
 
     /// <summary>UNAUTHENTICATED: the proxy does not trust the token.</summary>
     public const string TokenInvalid = "TOKEN_INVALID";
+
+    /// <summary>UNAUTHENTICATED: the client certificate names no caller: its subject does not have exactly one common
+    /// name, or another authority than the one for that name has signed it.</summary>
+    public const string CertificateInvalid = "CERTIFICATE_INVALID";
+
+    /// <summary>UNAVAILABLE: the proxy does not know the key of the token, and cannot ask the issuer of tokens for it
+    /// at present; retry.</summary>
+    public const string KeysUnavailable = "KEYS_UNAVAILABLE";
 
     /// <summary>PERMISSION_DENIED: the caller's token lacks the scope that the call needs.</summary>
     public const string ScopeMissing = "SCOPE_MISSING";

@@ -12,7 +12,6 @@ public sealed class StackCredentials : DeploymentCredentials
 {
     private const string Broker = "kafka.pem";
     private const string Database = "postgres.pem";
-    private const string Client = "client.pem";
 
     private readonly Dictionary<string, string> _passwords = Accounts
         .ToDictionary(user => user, _ => NewPassword());
@@ -22,14 +21,10 @@ public sealed class StackCredentials : DeploymentCredentials
     {
     }
 
-    /// <summary>The file of a client certificate and its key, for callers that authenticate with one.</summary>
-    public string ClientFile => Path.Combine(Folder, Client);
-
     /// <summary>The settings of a proxy that authenticates its callers, keyed by environment variable.</summary>
     public IReadOnlyDictionary<string, string> ProxySettings => new Dictionary<string, string>
     {
         ["Billing__Tls__CertificateFile"] = Path.Combine(Folder, Server),
-        ["Billing__Tls__ClientCaFile"] = CaFile,
         ["Billing__Auth__JwksFile"] = Path.Combine(Folder, Jwks),
         ["Billing__Auth__Issuer"] = TokenIssuer.Issuer,
         ["Billing__Auth__Audience"] = TokenIssuer.Audience,
@@ -55,7 +50,7 @@ public sealed class StackCredentials : DeploymentCredentials
         foreach (var (name, text) in (ReadOnlySpan<(string, string)>)
             [
                 (Ca, authority.Pem), (Server, authority.Server("billing-proxy")), (Broker, authority.Server("kafka")),
-                (Database, authority.Server("postgres")), (Client, authority.Client("billing-client")),
+                (Database, authority.Server("postgres")),
                 (Jwks, tokens.Jwks), (TokenKey, tokens.Pem),
             ])
         {

@@ -42,7 +42,7 @@ internal static partial class ProxyChecks
         {
             findings.Add(Finding.At(
                 address, "answers callers that it does not know",
-                "Billing:Auth:JwksFile, Authority; Billing:Tls:ClientCaFile"));
+                "Billing:Auth:JwksFile, Authority, Certificates"));
         }
         if (address.StartsWith("http:", StringComparison.Ordinal))
         {

@@ -29,6 +29,7 @@ internal static class RestFailure
         HttpResponse response, int status, string? reason, string detail,
         string? field = null, long? retryAfterMs = null)
     {
+        KeepPrivate(response);
         response.StatusCode = status;
         var problem = new ProblemAnswer
         {
@@ -40,6 +41,14 @@ internal static class RestFailure
             RetryAfterMs = retryAfterMs,
         };
         JsonBody.Write(response, problem, ProblemJson.Default.ProblemAnswer, "application/problem+json");
+    }
+
+    /// <summary>Says of an answer that nobody may keep it, and that it is what its content type says: what an account
+    /// owes is for whoever asked.</summary>
+    public static void KeepPrivate(HttpResponse response)
+    {
+        response.Headers.CacheControl = "no-store";
+        response.Headers.XContentTypeOptions = "nosniff";
     }
 
     /// <summary>The HTTP status of a failure.</summary>

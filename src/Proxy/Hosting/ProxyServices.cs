@@ -6,6 +6,7 @@ using Billing.Proxy.Limits;
 using Billing.Proxy.Live;
 using Billing.Proxy.Rest;
 using Billing.Proxy.Security;
+using Billing.Proxy.Security.Certificates;
 using Billing.Proxy.Telemetry;
 using Grpc.AspNetCore.Server;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
@@ -39,6 +40,7 @@ internal static class ProxyServices
     {
         app.Use(RestServices.HeadAsGet);
         app.UseRouting();
+        app.Use(RestServices.KeepPrivate);
         app.UseRateLimiter();
         // Anonymous, since metrics collectors have no token: the admin address is for the operators' network only.
         app.MapTelemetry()?.AllowAnonymous().ForOperators();

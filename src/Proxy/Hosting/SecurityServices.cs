@@ -3,9 +3,10 @@ using Billing.Hosting;
 using Billing.Messaging.Requests;
 using Billing.Proxy.Limits;
 using Billing.Proxy.Security;
+using Billing.Proxy.Security.Certificates;
+using Billing.Proxy.Security.Tokens;
 using Billing.Proxy.Telemetry;
 using Microsoft.AspNetCore.Authentication;
-using Microsoft.AspNetCore.Authentication.JwtBearer;
 using Microsoft.AspNetCore.Authorization;
 using Microsoft.Extensions.Options;
 
@@ -15,6 +16,8 @@ namespace Billing.Proxy.Hosting;
 internal static class SecurityServices
 {
     private const string EitherScheme = "TokenOrCertificate";
+
+    private const string Certificates = $"{AuthOptions.Section}:{nameof(AuthOptions.Certificates)}";
 
     /// <summary>Adds TLS, authentication, the admin addresses and the limits. Has to come after the REST front is
     /// added, since all addresses are checked together.</summary>
@@ -42,7 +45,7 @@ internal static class SecurityServices
             filter.IncludeFailureMessage = false;
         });
         services.AddRateLimiter(limiter => limiter.AddPolicy<string, AnonymousCalls>(AnonymousCalls.Name));
-        services.AddSingleton<TlsServer>().AddSingleton<ClientCertificates>()
+        services.AddSingleton<TlsServer>().AddSingleton<ClientCertificates>().AddSingleton<CertificateNames>()
             .AddSingleton<IReadyPart>(provider => provider.GetRequiredService<ClientCertificates>());
         services.AddSingleton<SecurityLog>();
         if (tls.IsOn)
@@ -78,7 +81,12 @@ internal static class SecurityServices
         {
             return;
         }
-        app.Services.GetRequiredService<TokenCallers>().Load();
+        if (auth.TakesTokens)
+        {
+            var keys = app.Services.GetRequiredService<SigningKeys>();
+            KeyMetrics.Report(app.Services.GetRequiredService<IMeterFactory>(), keys);
+            keys.Start();
+        }
         var admin = app.Services.GetRequiredService<IOptions<AdminOptions>>().Value;
         app.UseMiddleware<ListenerGate>(
             (object)admin.Addresses.Select(url => BindingAddress.Parse(url).Port).ToArray());
@@ -89,22 +97,25 @@ internal static class SecurityServices
 
     private static void AddCallers(IServiceCollection services, AuthOptions auth)
     {
-        services.AddSingleton<TokenCallers>().AddSingleton<InvalidTokens>();
-        services.AddOptions<JwtBearerOptions>(JwtBearerDefaults.AuthenticationScheme)
-            .Configure<TokenCallers, InvalidTokens>((bearer, callers, invalid) =>
-            {
-                callers.Configure(bearer);
-                invalid.Configure(bearer);
-            });
+        services.AddSingleton<TokenRules>().AddSingleton<RememberedTokens>().AddSingleton<InvalidTokens>();
+        services.AddSingleton<SigningKeys>();
+        if (auth.TakesTokens)
+        {
+            services.AddSingleton<IReadyPart>(provider => provider.GetRequiredService<SigningKeys>());
+        }
         services.AddSingleton<IAuthorizationMiddlewareResultHandler, AccessRefusals>();
+        // They log each refusal, with which callers could fill the log. SecurityLog has them.
+        services.AddLogging(logging => logging
+            .AddFilter(typeof(TokenCallers).FullName, LogLevel.None)
+            .AddFilter(typeof(CertificateCallers).FullName, LogLevel.None));
         services.AddAuthentication(EitherScheme)
             .AddPolicyScheme(EitherScheme, null, either => either.ForwardDefaultSelector = http =>
                 auth.TakesTokens
                 && (http.Request.Headers.Authorization.Count > 0 || http.Connection.ClientCertificate is null)
-                    ? JwtBearerDefaults.AuthenticationScheme
+                    ? TokenCallers.SchemeName
                     : CertificateCallers.SchemeName)
             .AddScheme<AuthenticationSchemeOptions, CertificateCallers>(CertificateCallers.SchemeName, null)
-            .AddJwtBearer();
+            .AddScheme<AuthenticationSchemeOptions, TokenCallers>(TokenCallers.SchemeName, null);
         services.AddAuthorization(authorization =>
         {
             foreach (var scope in Scopes.All)
@@ -119,13 +130,21 @@ internal static class SecurityServices
 
     private static bool KnowsCallers(AuthOptions auth, TlsOptions tls) => auth.TakesTokens || tls.KnowsClients;
 
-    private static IEnumerable<string> CertificateProblems(AuthOptions auth, TlsOptions tls) =>
-        auth.Certificates.Count == 0 || tls.KnowsClients ? []
+    private static IEnumerable<string> CertificateProblems(AuthOptions auth, TlsOptions tls)
+    {
+        const string File = $"{TlsOptions.Section}:{nameof(TlsOptions.ClientCaFile)}";
+        if (auth.Certificates.Count > 0 && !tls.KnowsClients)
+        {
+            return [$"{Certificates} needs {File}."];
+        }
+        return auth.Certificates.Count > 0 || !tls.KnowsClients || auth.TakesTokens ? []
             :
             [
-                $"{AuthOptions.Section}:{nameof(AuthOptions.Certificates)} needs "
-                    + $"{TlsOptions.Section}:{nameof(TlsOptions.ClientCaFile)}.",
+                $"{File} lets nobody do anything: {Certificates} has to say what each caller with a certificate may "
+                    + $"do, or {AuthOptions.Section}:{nameof(AuthOptions.JwksFile)} or "
+                    + $"{nameof(AuthOptions.Authority)} where the keys of tokens are.",
             ];
+    }
 
     private static IEnumerable<string> HttpsProblems(IConfiguration configuration, TlsOptions tls) =>
         tls.IsOn ? [] : Exposure.Addresses(configuration)

@@ -43,7 +43,8 @@ internal sealed class Admission(IOptions<ProxyOptions> options, IOptions<LimitOp
     public CancellationToken Closing => _closing.Token;
 
     /// <summary>When a stream of a caller that is opened now has to end.</summary>
-    public StreamEnd EndOf(Caller caller) => new(caller.Until, limits.Value.StreamAgeMax, time, Closing);
+    public StreamEnd EndOf(Caller caller) =>
+        new(caller.Until, limits.Value.StreamAgeMax, time, Closing, caller.Revoked);
 
     public int OfStreams => Volatile.Read(ref _ofStreams);
 

@@ -34,8 +34,9 @@ internal sealed class LimitOptions
     [Range(1, 1_000_000)]
     public int AnonymousCallsPerAddress { get; set; } = 100;
 
-    /// <summary>The most invalid tokens that an address may send within a minute; then its tokens are refused without a
-    /// check of their signatures, except those that were found valid before.</summary>
+    /// <summary>The most tokens with a wrong signature that an address may send per minute, not counting those of
+    /// subjects that are known there, which may send as many each, and a few of each connection; above that, tokens are
+    /// refused without a check of their signatures.</summary>
     [Range(1, 1_000_000)]
     public int InvalidTokensPerMinute { get; set; } = 600;
 

@@ -6,8 +6,8 @@ using Grpc.Core;
 namespace Billing.Proxy.Limits;
 
 /// <summary>When a stream has to end although its caller would go on: when the proxy shuts down, when the
-/// caller's token has expired, and at <see cref="LimitOptions.StreamAgeMax"/>. What was read of it until
-/// then is answered.</summary>
+/// caller's token has expired or the token's key is removed, and at <see cref="LimitOptions.StreamAgeMax"/>. What was
+/// read of it until then is answered.</summary>
 internal sealed class StreamEnd : IDisposable
 {
     /// <summary>How long a write that has begun may take once the stream has to end.</summary>
@@ -18,6 +18,7 @@ internal sealed class StreamEnd : IDisposable
 
     private readonly TimeProvider _time;
     private readonly CancellationToken _closing;
+    private readonly CancellationToken _revoked;
     private readonly CancellationTokenSource _expired;
     private readonly CancellationTokenSource _old;
     private readonly CancellationTokenSource _any;
@@ -27,13 +28,15 @@ internal sealed class StreamEnd : IDisposable
     /// <param name="ageMax">The greatest age of a stream.</param>
     /// <param name="time">The clock.</param>
     /// <param name="closing">Cancelled when the proxy begins to shut down.</param>
-    public StreamEnd(DateTimeOffset? until, TimeSpan ageMax, TimeProvider time, CancellationToken closing)
+    /// <param name="revoked">Cancelled when what vouches for the caller does no longer.</param>
+    public StreamEnd(
+        DateTimeOffset? until, TimeSpan ageMax, TimeProvider time, CancellationToken closing, CancellationToken revoked)
     {
-        (_ageMax, _time, _closing) = (ageMax, time, closing);
+        (_ageMax, _time, _closing, _revoked) = (ageMax, time, closing, revoked);
         var left = until is { } end ? end - time.AgreedClock().GetUtcNow() : Longest;
         _expired = new CancellationTokenSource(TimeSpan.FromTicks(Math.Clamp(left.Ticks, 0, Longest.Ticks)), time);
         _old = new CancellationTokenSource(ageMax, time);
-        _any = CancellationTokenSource.CreateLinkedTokenSource(closing, _expired.Token, _old.Token);
+        _any = CancellationTokenSource.CreateLinkedTokenSource(closing, revoked, _expired.Token, _old.Token);
     }
 
     /// <summary>Cancelled when it has to end.</summary>
@@ -45,6 +48,10 @@ internal sealed class StreamEnd : IDisposable
             ? new(
                 StatusCode.Unauthenticated, ErrorReasons.TokenExpired,
                 "The token has expired; open another stream with a new one.")
+        : _revoked.IsCancellationRequested
+            ? new(
+                StatusCode.Unauthenticated, ErrorReasons.TokenExpired,
+                "The key of the token was removed; open another stream with a new token.")
             : new(StatusCode.Unavailable, ErrorReasons.StreamTooOld,
                 $"The stream was open for {_ageMax} (Billing:Limits:StreamAgeMax); open another one.");
 

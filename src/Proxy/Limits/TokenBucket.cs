@@ -5,7 +5,7 @@ namespace Billing.Proxy.Limits;
 /// <param name="perSecond">The number of tokens that it gets per second; above zero.</param>
 /// <param name="size">The most tokens that it holds; at least one.</param>
 /// <param name="time">The clock.</param>
-internal sealed class TokenBucket(int perSecond, int size, TimeProvider time)
+internal sealed class TokenBucket(double perSecond, int size, TimeProvider time)
 {
     private readonly Lock _gate = new();
     private double _tokens = size;
@@ -37,6 +37,15 @@ internal sealed class TokenBucket(int perSecond, int size, TimeProvider time)
             }
             _tokens--;
             return null;
+        }
+    }
+
+    /// <summary>Gives a token back that was taken for nothing.</summary>
+    public void Return()
+    {
+        lock (_gate)
+        {
+            _tokens = Math.Min(size, _tokens + 1);
         }
     }
 

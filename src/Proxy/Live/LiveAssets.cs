@@ -44,7 +44,6 @@ internal static class LiveAssets
         public IResult Answer(HttpContext http)
         {
             var headers = http.Response.Headers;
-            headers.XContentTypeOptions = "nosniff";
             headers.ContentSecurityPolicy = Policy;
             headers["Referrer-Policy"] = "no-referrer";
             // Cached but revalidated each time, so that a new version of the proxy takes effect at once.

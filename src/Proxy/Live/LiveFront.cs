@@ -36,7 +36,6 @@ internal sealed class LiveFront(
             return;
         }
         http.Response.ContentType = "text/event-stream";
-        http.Response.Headers.CacheControl = "no-store";
         if (RestServices.IsHead(http))
         {
             return;

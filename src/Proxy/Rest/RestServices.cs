@@ -7,6 +7,7 @@ using Billing.Proxy.Calls;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Rest.Description;
 using Billing.Proxy.Security;
+using Grpc.AspNetCore.Server;
 using Microsoft.AspNetCore.Connections;
 
 namespace Billing.Proxy.Rest;
@@ -85,6 +86,17 @@ internal static class RestServices
         return next(http);
     }
 
+    /// <summary>The middleware that keeps answers for whoever asked, but for those of gRPC's methods, which nothing on
+    /// the way keeps. It has to be right behind routing.</summary>
+    internal static Task KeepPrivate(HttpContext http, RequestDelegate next)
+    {
+        if (http.GetEndpoint()?.Metadata.GetMetadata<GrpcMethodMetadata>() is null)
+        {
+            RestFailure.KeepPrivate(http.Response);
+        }
+        return next(http);
+    }
+
     /// <summary>Whether the caller wants the headers of the answer only. An answer without an end has to end with
     /// them.</summary>
     public static bool IsHead(HttpContext http) => http.Items.ContainsKey(nameof(HeadAsGet));
@@ -95,9 +107,6 @@ internal static class RestServices
 
     private static async Task GuardAsync(HttpContext http, RequestDelegate next)
     {
-        // What an account owes is for whoever asked, and is what its content type says.
-        http.Response.Headers.CacheControl = "no-store";
-        http.Response.Headers.XContentTypeOptions = "nosniff";
         try
         {
             await next(http);

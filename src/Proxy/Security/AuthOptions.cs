@@ -1,6 +1,5 @@
 using System.Net;
 using Billing.Hosting;
-using Billing.Messaging.Requests;
 
 namespace Billing.Proxy.Security;
 
@@ -30,17 +29,12 @@ internal sealed class AuthOptions
     [TimeRange("00:00:00", "00:10:00")]
     public TimeSpan ClockSkew { get; set; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>The claim that lists the accounts a caller may access: a string or an array of strings, each an
-    /// account id, a prefix of account ids followed by <c>*</c>, or <c>*</c> for all. A token without the claim
-    /// gives access to none.</summary>
+    /// <summary>The claim that lists the accounts a caller may access: a string or an array of strings, entries of
+    /// <see cref="AccountGrants"/>. A token without the claim gives access to none.</summary>
     public string AccountClaim { get; set; } = "billing_accounts";
 
-    /// <summary>The scopes, separated by spaces, of callers that authenticate with a client certificate only,
-    /// unless <see cref="Certificates"/> says otherwise. If that is empty, they may access all accounts.</summary>
-    public string CertificateScopes { get; set; } = $"{Scopes.PaymentsWrite} {Scopes.AccountsRead}";
-
     /// <summary>What callers may do that authenticate with a client certificate only, by the common name of its
-    /// subject. As soon as one is named here, those that are not may do nothing.</summary>
+    /// subject. Those that are not named here may do nothing.</summary>
     public Dictionary<string, CertificateRights> Certificates { get; set; } = new(StringComparer.Ordinal);
 
     /// <summary>Whether callers may authenticate with tokens.</summary>
@@ -63,39 +57,15 @@ internal sealed class AuthOptions
             ? $"{Section}: Issuer and Audience need JwksFile or Authority."
             : null,
         AccountClaim.Length == 0 ? $"{Section}:AccountClaim must not be empty." : null,
-        .. UnknownScopes("CertificateScopes", CertificateScopes),
-        .. Certificates.SelectMany(one => UnknownScopes($"Certificates:{one.Key}:Scopes", one.Value.Scopes)),
-        .. Certificates.SelectMany(
-            one => ProblemsOfAccounts($"{Section}:Certificates:{one.Key}:Accounts", one.Value.Accounts)),
+        .. Certificates.SelectMany(one => one.Value.Problems($"{Section}:Certificates:{one.Key}")),
     ]).OfType<string>();
 
     /// <summary>The words of a setting that are separated by spaces.</summary>
     public static string[] Words(string setting) => setting.Split(' ', StringSplitOptions.RemoveEmptyEntries);
 
-    private static IEnumerable<string> UnknownScopes(string setting, string scopes) =>
-        Words(scopes).Where(scope => !Scopes.All.Contains(scope))
-            .Select(scope =>
-                $"{Section}:{setting}: there is no scope '{scope}'; the scopes are {string.Join(", ", Scopes.All)}.");
-
-    private static IEnumerable<string> ProblemsOfAccounts(string setting, string accounts) =>
-        Words(accounts) is { Length: > 0 } words
-            ? words.Where(word => !AccountGrants.IsValid(word))
-                .Select(word => $"{setting}: '{word}' is not {AccountGrants.Form}.")
-            : [$"{setting} is missing: set it to entries {AccountGrants.Form}, separated by spaces."];
-
-    private static bool IsAuthority(string address) =>
+    /// <summary>Whether keys may be read from an address: over TLS, or on this machine.</summary>
+    public static bool IsAuthority(string address) =>
         Uri.TryCreate(address, UriKind.Absolute, out var uri)
         && (uri.Scheme == "https" || (uri.Scheme == "http"
             && (uri.Host == "localhost" || (IPAddress.TryParse(uri.Host, out var ip) && IPAddress.IsLoopback(ip)))));
-}
-
-/// <summary>What a caller with a certain client certificate may do; section
-/// <c>Billing:Auth:Certificates:NAME</c>.</summary>
-internal sealed class CertificateRights
-{
-    /// <summary>The accounts that it may access, separated by spaces: entries of <see cref="AccountGrants"/>.</summary>
-    public string Accounts { get; set; } = "";
-
-    /// <summary>Its scopes, separated by spaces; empty for <see cref="AuthOptions.CertificateScopes"/>.</summary>
-    public string Scopes { get; set; } = "";
 }

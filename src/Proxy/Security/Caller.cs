@@ -7,6 +7,9 @@ namespace Billing.Proxy.Security;
 /// caller, which may do everything.</summary>
 internal sealed class Caller : ClaimsIdentity
 {
+    /// <summary>What the ids of callers begin with that a certificate names, and those of no others.</summary>
+    public const string OfCertificate = "certificate:";
+
     private readonly HashSet<string> _scopes = new(StringComparer.Ordinal);
 
     // Null if it may do everything.
@@ -32,6 +35,9 @@ internal sealed class Caller : ClaimsIdentity
 
     /// <summary>When its token expires, on the wall clock; null for never.</summary>
     public DateTimeOffset? Until { get; }
+
+    /// <summary>Cancelled when what vouches for it does no longer, such as the key that has signed its token.</summary>
+    public CancellationToken Revoked { get; init; }
 
     /// <summary>How its commands name it; null without authentication. Not to be changed.</summary>
     public Principal? Principal { get; }

@@ -1,3 +1,4 @@
+using System.Net;
 using Billing.Proxy.Failures;
 
 namespace Billing.Proxy.Security;
@@ -28,12 +29,22 @@ internal sealed partial class SecurityLog(TimeProvider time, ILoggerFactory logg
     /// <param name="caller">The caller, or the address of one that is not known.</param>
     /// <param name="failure">What it was answered.</param>
     /// <param name="asked">The endpoint or the account that it asked for.</param>
-    public void Refused(Caller caller, Failure failure, string asked)
+    public void Refused(Caller caller, Failure failure, string asked) =>
+        Refused(caller.Id, caller.Principal?.ClientId ?? "", failure.Reason, asked);
+
+    /// <summary>Notes that a connection was refused.</summary>
+    /// <param name="subject">Whose certificate it has.</param>
+    /// <param name="reason">Why.</param>
+    /// <param name="from">Where it comes from; null if that is not known.</param>
+    public void RefusedConnection(string subject, string reason, EndPoint? from) =>
+        Refused(subject, "", reason, $"a connection from {from}");
+
+    private void Refused(string caller, string clientId, string reason, string asked)
     {
         long unlogged, unlisted;
         lock (_lines)
         {
-            var key = (caller.Id, failure.Reason);
+            var key = (caller, reason);
             if (_lines.TryGetValue(key, out var line) && time.GetElapsedTime(line.At) < Quiet)
             {
                 line.Unlogged++;
@@ -48,7 +59,7 @@ internal sealed partial class SecurityLog(TimeProvider time, ILoggerFactory logg
             _unlisted = 0;
             _lines[key] = new Line(time.GetTimestamp());
         }
-        LogRefused(_logger, caller.Id, caller.Principal?.ClientId ?? "", failure.Reason, asked, unlogged);
+        LogRefused(_logger, caller, clientId, reason, asked, unlogged);
         if (unlisted > 0)
         {
             LogUnlisted(_logger, unlisted, LinesPerMinute);

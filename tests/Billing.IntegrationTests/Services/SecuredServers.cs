@@ -117,6 +117,7 @@ public sealed class SecuredServers(SecuredStack stack)
         var metrics = await http.GetStringAsync(
             new Uri("/metrics", UriKind.Relative), TestContext.Current.CancellationToken);
 
+        Assert.Matches("(?m)^billing_auth_keys_age_seconds{.*} [0-9]", metrics);
         Assert.Matches("(?m)^billing_tls_validity_seconds{.*billing_tls_file=\"certificate\".*} [0-9]{6}", metrics);
     }
 

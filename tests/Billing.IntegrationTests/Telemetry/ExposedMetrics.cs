@@ -14,8 +14,9 @@ namespace Billing.IntegrationTests.Telemetry;
 [Collection(OverFailingKafka.Name)]
 public sealed class ExposedMetrics(KafkaStack stack)
 {
-    // Of Prometheus itself, and of proxies with TLS (SecuredServers).
-    private static readonly string[] Others = ["up", "ALERTS", "billing_tls_validity_seconds"];
+    // Of Prometheus itself, and of proxies with TLS and tokens (SecuredServers).
+    private static readonly string[] Others =
+        ["up", "ALERTS", "billing_tls_validity_seconds", "billing_auth_keys_age_seconds"];
 
     [Fact]
     public async Task Every_metric_of_a_rule_or_a_panel_is_exposed_by_a_service()

@@ -34,6 +34,8 @@ public sealed class ReasonTests
         [ErrorReasons.TokenMissing] = (StatusCode.Unauthenticated, RejectionReason.NotAuthenticated),
         [ErrorReasons.TokenExpired] = (StatusCode.Unauthenticated, RejectionReason.NotAuthenticated),
         [ErrorReasons.TokenInvalid] = (StatusCode.Unauthenticated, RejectionReason.NotAuthenticated),
+        [ErrorReasons.CertificateInvalid] = (StatusCode.Unauthenticated, RejectionReason.NotAuthenticated),
+        [ErrorReasons.KeysUnavailable] = (StatusCode.Unavailable, null),
         [ErrorReasons.ScopeMissing] = (StatusCode.PermissionDenied, RejectionReason.NotAllowed),
         [ErrorReasons.AccountNotAllowed] = (StatusCode.PermissionDenied, RejectionReason.NotAllowed),
         [ErrorReasons.NotServedHere] = (StatusCode.Unimplemented, RejectionReason.Other),

@@ -16,7 +16,8 @@ public sealed class DrainingWriterTests
         {
             using var closing = new CancellationTokenSource();
             var stream = new HeldStream();
-            using var end = new StreamEnd(until: null, TimeSpan.FromHours(1), TimeProvider.System, closing.Token);
+            using var end = new StreamEnd(
+                until: null, TimeSpan.FromHours(1), TimeProvider.System, closing.Token, CancellationToken.None);
             using var writer = new DrainingWriter<int>(stream, end);
             var written = writer.WriteAsync(i, flush: true).AsTask();
 

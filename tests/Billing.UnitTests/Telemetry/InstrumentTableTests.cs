@@ -5,6 +5,8 @@ using Billing.Hosting;
 using Billing.Messaging.Telemetry;
 using Billing.Proxy;
 using Billing.Proxy.Security;
+using Billing.Proxy.Security.Certificates;
+using Billing.Proxy.Security.Tokens;
 using Billing.Proxy.Telemetry;
 using Billing.UnitTests.Proxy;
 using Billing.UnitTests.Testing;
@@ -76,7 +78,13 @@ public sealed class InstrumentTableTests
         using var admission = Admissions.With(new ProxyOptions());
         using var calls = new CallMetrics(services.GetRequiredService<IMeterFactory>(), admission);
         var tls = Options.Create(new TlsOptions());
-        using var clients = new ClientCertificates(tls, TimeProvider.System, NullLogger<ClientCertificates>.Instance);
+        var auth = Options.Create(new AuthOptions { JwksFile = "none" });
+        using var clients = new ClientCertificates(
+            tls, new CertificateNames(auth), new SecurityLog(TimeProvider.System, NullLoggerFactory.Instance),
+            TimeProvider.System, NullLogger<ClientCertificates>.Instance);
+        using var keys = new SigningKeys(
+            auth, TimeProvider.System, Supervision.New(), NullLogger<SigningKeys>.Instance);
+        KeyMetrics.Report(services.GetRequiredService<IMeterFactory>(), keys);
         CertificateMetrics.Report(
             services.GetRequiredService<IMeterFactory>(),
             new TlsServer(tls, clients, TimeProvider.System, NullLogger<TlsServer>.Instance),
@@ -90,7 +98,8 @@ public sealed class InstrumentTableTests
     private static string Kind(Instrument instrument)
     {
         var name = instrument.GetType().Name.Split('`')[0];
-        return name.StartsWith("Observable", StringComparison.Ordinal) ? "gauge"
+        return name == "ObservableCounter" ? "counter"
+            : name.StartsWith("Observable", StringComparison.Ordinal) ? "gauge"
             : name == "UpDownCounter" ? "up-down counter"
             : name.ToLowerInvariant();
     }

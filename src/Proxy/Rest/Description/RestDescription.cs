@@ -44,7 +44,6 @@ internal static class RestDescription
         {
             page.Use((http, next) =>
             {
-                http.Response.Headers.XContentTypeOptions = "nosniff";
                 http.Response.Headers.ContentSecurityPolicy = Policy;
                 return next(http);
             });

@@ -37,7 +37,7 @@ public sealed class ProxyChecksTests
         var findings = await ProxyChecks.OfCallersAsync(proxy.Address, TimeProvider.System);
 
         Assert.Equal(
-            ["Billing:Auth:JwksFile, Authority; Billing:Tls:ClientCaFile", "Billing:Tls:CertificateFile"],
+            ["Billing:Auth:JwksFile, Authority, Certificates", "Billing:Tls:CertificateFile"],
             findings.Select(finding => finding.Setting));
     }
 
@@ -47,7 +47,11 @@ public sealed class ProxyChecksTests
     public async Task Nothing_is_found_at_a_proxy_that_requires_tokens_or_certificates(bool tokens, bool certificates)
     {
         await using var proxy = await SecureProxy.StartAsync(
-            new() { ["Billing:Tls:RequireClientCertificate"] = certificates ? "true" : "false" }, tokens: tokens);
+            new(SecureProxy.Listed("shop"))
+            {
+                ["Billing:Tls:RequireClientCertificate"] = certificates ? "true" : "false",
+            },
+            tokens: tokens);
 
         Assert.Empty(await ProxyChecks.OfCallersAsync(proxy.Grpc.ToString(), TimeProvider.System));
     }

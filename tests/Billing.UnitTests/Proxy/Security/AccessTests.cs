@@ -6,13 +6,14 @@ using Billing.Contracts;
 using Billing.Messaging.Requests;
 using Billing.Operator.Credentials;
 using Billing.Proxy.Calls;
-using Billing.Proxy.Security;
+using Billing.Proxy.Security.Tokens;
 using Billing.UnitTests.Proxy.Rest;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using Grpc.Core;
 using Grpc.Health.V1;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging.Testing;
 using Xunit.Sdk;
 
 namespace Billing.UnitTests.Proxy.Security;
@@ -48,7 +49,23 @@ public sealed class AccessTests : IAsyncLifetime
         }
 
         Assert.Equal(3, _proxy.Backend.Commands.Count);
-        Assert.Equal(1, _proxy.Host.Services.GetRequiredService<TokenCallers>().Remembering);
+        Assert.Equal(1, _proxy.Host.Services.GetRequiredService<RememberedTokens>().Count);
+    }
+
+    [Fact]
+    public async Task Refused_tokens_leave_one_line_a_minute_and_no_other()
+    {
+        var logs = new FakeLoggerProvider();
+        await using var proxy = await SecureProxy.StartAsync(logs: logs);
+        var before = logs.Collector.GetSnapshot().Count;
+
+        for (var i = 0; i < 5; i++)
+        {
+            await Assert.ThrowsAsync<RpcException>(
+                () => proxy.Client($"garbage{i}").MakePaymentAsync(Samples.Payment()).ResponseAsync);
+        }
+
+        Assert.Equal("Billing.Security", Assert.Single(logs.Collector.GetSnapshot().Skip(before)).Category);
     }
 
     [Fact]

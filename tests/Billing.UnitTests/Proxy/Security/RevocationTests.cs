@@ -6,14 +6,17 @@ using Billing.Operator.Credentials;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using Grpc.Core;
+using Microsoft.Extensions.Logging.Testing;
 
 namespace Billing.UnitTests.Proxy.Security;
 
 /// <summary>Client certificates that their authority has revoked.</summary>
 public sealed class RevocationTests
 {
+    private static readonly Dictionary<string, string?> Listed = SecureProxy.Listed("shop", "stolen");
+
     private static readonly Dictionary<string, string?> Required =
-        new() { ["Billing:Tls:RequireClientCertificate"] = "true" };
+        new(Listed) { ["Billing:Tls:RequireClientCertificate"] = "true" };
 
     private readonly ManualTime _time = new();
 
@@ -25,7 +28,7 @@ public sealed class RevocationTests
     public async Task A_revoked_certificate_gets_no_connection_whether_the_list_is_PEM_or_DER(bool isPem)
     {
         var stolen = "";
-        await using var proxy = await SecureProxy.StartAsync(time: _time, revoked: proxy =>
+        await using var proxy = await SecureProxy.StartAsync(Listed, _time, revoked: proxy =>
         {
             stolen = proxy.Authority.Client("stolen");
             return isPem ? Pem(List(proxy.Authority, stolen)) : List(proxy.Authority, stolen);
@@ -38,9 +41,39 @@ public sealed class RevocationTests
     }
 
     [Fact]
+    public async Task A_refused_certificate_that_is_revoked_is_counted_and_leaves_one_line_a_minute()
+    {
+        var stolen = "";
+        var logs = new FakeLoggerProvider();
+        await using var proxy = await SecureProxy.StartAsync(
+            Listed, _time, logs: logs, revoked: proxy => List(proxy.Authority, stolen = proxy.Authority.Client("x")));
+        var counted = new List<long>();
+        using var meters = MeterOf(proxy, "billing.tls.revoked");
+        meters.SetMeasurementEventCallback<long>((_, count, _, _) => counted.Add(count));
+        meters.Start();
+
+        for (var i = 0; i < 3; i++)
+        {
+            await NoConnectionAsync(proxy, stolen);
+        }
+        meters.RecordObservableInstruments();
+        Assert.InRange(Assert.Single(counted), 3, long.MaxValue);
+        var line = Assert.Single(Lines());
+        Assert.StartsWith("CN=x (", line, StringComparison.Ordinal);
+        Assert.Contains("was refused a connection from ", line, StringComparison.Ordinal);
+        _time.Advance(TimeSpan.FromMinutes(2));
+        await NoConnectionAsync(proxy, stolen);
+
+        Assert.Equal(2, Lines().Count());
+
+        IEnumerable<string> Lines() => logs.Collector.GetSnapshot().Select(record => record.Message)
+            .Where(message => message.Contains("its certificate is revoked", StringComparison.Ordinal));
+    }
+
+    [Fact]
     public async Task A_list_is_reloaded_and_connections_whose_certificate_it_names_are_ended_with_their_streams()
     {
-        await using var proxy = await SecureProxy.StartAsync(time: _time, revoked: proxy => List(proxy.Authority));
+        await using var proxy = await SecureProxy.StartAsync(Listed, _time, revoked: proxy => List(proxy.Authority));
         var (shop, stolen) = (proxy.Authority.Client("shop"), proxy.Authority.Client("stolen"));
         var other = proxy.Client(clientPem: shop);
         var client = proxy.Client(clientPem: stolen);
@@ -60,7 +93,7 @@ public sealed class RevocationTests
     [Fact]
     public async Task A_list_out_of_date_vouches_for_nobody_until_replaced_and_callers_with_tokens_are_served()
     {
-        await using var proxy = await SecureProxy.StartAsync(time: _time, revoked: proxy => List(proxy.Authority));
+        await using var proxy = await SecureProxy.StartAsync(Listed, _time, revoked: proxy => List(proxy.Authority));
         var shop = proxy.Authority.Client("shop");
         await proxy.Client(clientPem: shop).MakePaymentAsync(Samples.Payment());
 
@@ -78,19 +111,9 @@ public sealed class RevocationTests
     [Fact]
     public async Task Metrics_say_for_how_long_the_certificate_and_the_list_are_valid_also_of_a_list_that_is_reloaded()
     {
-        await using var proxy = await SecureProxy.StartAsync(time: _time, revoked: proxy => List(proxy.Authority));
+        await using var proxy = await SecureProxy.StartAsync(Listed, _time, revoked: proxy => List(proxy.Authority));
         var observed = new Dictionary<string, double>();
-        using var meters = new MeterListener
-        {
-            InstrumentPublished = (instrument, listener) =>
-            {
-                if (instrument.Name == "billing.tls.validity"
-                    && instrument.Meter.Scope == proxy.Host.Services.GetService(typeof(IMeterFactory)))
-                {
-                    listener.EnableMeasurementEvents(instrument);
-                }
-            },
-        };
+        using var meters = MeterOf(proxy, "billing.tls.validity");
         meters.SetMeasurementEventCallback<double>((_, left, tags, _) => observed[(string)tags[0].Value!] = left);
         meters.Start();
 
@@ -124,7 +147,7 @@ public sealed class RevocationTests
     [Fact]
     public async Task A_reloaded_list_of_another_authority_is_not_used()
     {
-        await using var proxy = await SecureProxy.StartAsync(time: _time, revoked: proxy => List(proxy.Authority));
+        await using var proxy = await SecureProxy.StartAsync(Listed, _time, revoked: proxy => List(proxy.Authority));
         using var stranger = new CertificateAuthority("Billing test CA", TimeProvider.System);
         var shop = proxy.Authority.Client("shop");
 
@@ -148,6 +171,18 @@ public sealed class RevocationTests
             "is not signed by one of the authorities",
             proxy => Changed(List(proxy.Authority, proxy.Authority.Client("shop"))));
     }
+
+    private static MeterListener MeterOf(SecureProxy proxy, string name) => new()
+    {
+        InstrumentPublished = (instrument, listener) =>
+        {
+            if (instrument.Name == name
+                && instrument.Meter.Scope == proxy.Host.Services.GetService(typeof(IMeterFactory)))
+            {
+                listener.EnableMeasurementEvents(instrument);
+            }
+        },
+    };
 
     private byte[] List(CertificateAuthority authority, params string[] revoked) =>
         authority.RevocationList(revoked, _time.GetUtcNow(), _time.GetUtcNow() + TimeSpan.FromDays(1));
@@ -195,7 +230,7 @@ public sealed class RevocationTests
     {
         var refused = await Assert.ThrowsAsync<StartupException>(async () =>
         {
-            await using var proxy = await SecureProxy.StartAsync(time: _time, revoked: list);
+            await using var proxy = await SecureProxy.StartAsync(Listed, _time, revoked: list);
         });
         Assert.Contains("Billing:Tls:ClientCrlFile (", refused.Message, StringComparison.Ordinal);
         Assert.Contains(why, refused.Message, StringComparison.Ordinal);

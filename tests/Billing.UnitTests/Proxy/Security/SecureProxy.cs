@@ -42,7 +42,8 @@ internal sealed class SecureProxy : IAsyncDisposable
 
     public static async Task<SecureProxy> StartAsync(
         Dictionary<string, string?>? settings = null, TimeProvider? time = null, bool tokens = true,
-        Func<SecureProxy, byte[]>? revoked = null, ILoggerProvider? logs = null, string? jwks = null)
+        Func<SecureProxy, byte[]>? revoked = null, ILoggerProvider? logs = null, string? jwks = null,
+        string? ca = null)
     {
         var proxy = new SecureProxy();
         using var ports = new FreePorts();
@@ -51,7 +52,7 @@ internal sealed class SecureProxy : IAsyncDisposable
         proxy.Admin = new Uri($"https://localhost:{ports.Take()}");
         await File.WriteAllTextAsync(proxy.CertificateFile, proxy._authority.Server("proxy"));
         await File.WriteAllTextAsync(proxy.JwksFile, jwks ?? proxy.Tokens.Jwks);
-        await File.WriteAllTextAsync(proxy.CaFile, proxy._authority.Pem);
+        await File.WriteAllTextAsync(proxy.CaFile, ca ?? proxy._authority.Pem);
         var all = new Dictionary<string, string?>
         {
             ["urls"] = Text(proxy.Grpc),
@@ -86,6 +87,12 @@ internal sealed class SecureProxy : IAsyncDisposable
             throw;
         }
     }
+
+    /// <summary>Settings that let callers with a certificate of one of these names pay, from any account.</summary>
+    public static Dictionary<string, string?> Listed(params string[] names) => names
+        .SelectMany(name => new[] { ("Accounts", "*/*"), ("Scopes", "payments:write") }, (name, setting) =>
+            ($"Billing:Auth:Certificates:{name}:{setting.Item1}", setting.Item2))
+        .ToDictionary(pair => pair.Item1, pair => (string?)pair.Item2);
 
     /// <summary>A handler that trusts the test's authority and presents the given client certificate, if any.</summary>
     public SocketsHttpHandler Handler(string? clientPem = null, Action<X509Certificate2>? seen = null)

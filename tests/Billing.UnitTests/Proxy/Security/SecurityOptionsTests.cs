@@ -116,15 +116,16 @@ public sealed class SecurityOptionsTests : IDisposable
         Named("Billing:Auth: Issuer and Audience", new AuthOptions { Issuer = "i" }.ValidationErrors());
         Named("Billing:Auth:AccountClaim", new AuthOptions { AccountClaim = "" }.ValidationErrors());
         Named(
-            "Billing:Auth:CertificateScopes: there is no scope 'all'",
-            new AuthOptions { CertificateScopes = "accounts:manage all" }.ValidationErrors());
-        Named(
             "Billing:Auth:Certificates:shop:Scopes: there is no scope 'all'",
             Certificate(new() { Accounts = "*/*", Scopes = "all" }));
         Named("Billing:Auth:Certificates:shop:Accounts is missing", Certificate(new() { Scopes = "accounts:manage" }));
+        Named("Billing:Auth:Certificates:shop:Scopes is missing", Certificate(new() { Accounts = "*/*" }));
+        Named(
+            "Billing:Auth:Certificates:shop:Authority: 'CN=CA' is not the SHA-256 fingerprint",
+            Certificate(new() { Accounts = "*/*", Scopes = "accounts:manage", Authority = "CN=ca" }));
         Named(
             "Billing:Auth:Certificates:shop:Accounts: 'visa/a*' is not NETWORK/ACCOUNT",
-            Certificate(new() { Accounts = "visa/a */* */a-1 visa/* visa/a*" }));
+            Certificate(new() { Accounts = "visa/a */* */a-1 visa/* visa/a*", Scopes = "accounts:manage" }));
     }
 
     [Fact]

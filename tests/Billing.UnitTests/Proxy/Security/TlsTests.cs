@@ -16,8 +16,7 @@ public sealed class TlsTests
     [Fact]
     public async Task A_client_certificate_of_the_authority_replaces_a_token()
     {
-        await using var proxy = await SecureProxy.StartAsync(
-            new() { ["Billing:Auth:CertificateScopes"] = "payments:write" });
+        await using var proxy = await SecureProxy.StartAsync(SecureProxy.Listed("shop"));
         var client = proxy.Client(clientPem: proxy.Authority.Client("shop"));
 
         await client.MakePaymentAsync(Samples.Payment());
@@ -33,6 +32,7 @@ public sealed class TlsTests
         await using var proxy = await SecureProxy.StartAsync(new()
         {
             ["Billing:Auth:Certificates:shop:Accounts"] = "visa/acct-1 */shop-7",
+            ["Billing:Auth:Certificates:shop:Scopes"] = "payments:write",
             ["Billing:Auth:Certificates:reader:Accounts"] = "*/*",
             ["Billing:Auth:Certificates:reader:Scopes"] = "accounts:read",
         });
@@ -55,17 +55,15 @@ public sealed class TlsTests
         var misspelt = await Assert.ThrowsAsync<OptionsValidationException>(() => SecureProxy.StartAsync(new()
         {
             ["Billing:Auth:Certificates:shop:Accounts"] = "*/*",
+            ["Billing:Auth:Certificates:shop:Scopes"] = "accounts:manage",
             ["Billing:Auth:Certificates:shop:Scope"] = "accounts:manage",
         }));
-        var useless = await Assert.ThrowsAsync<OptionsValidationException>(() => SecureProxy.StartAsync(new()
-        {
-            ["Billing:Auth:Certificates:shop:Accounts"] = "*/*",
-            ["Billing:Tls:ClientCaFile"] = "",
-        }));
+        var useless = await Assert.ThrowsAsync<OptionsValidationException>(() => SecureProxy.StartAsync(
+            new(SecureProxy.Listed("shop")) { ["Billing:Tls:ClientCaFile"] = "" }));
 
         Assert.Equal(
             "Billing:Auth:Certificates:shop:Scope is not a setting; "
-                + "Billing:Auth:Certificates:shop has Accounts, Scopes.", Assert.Single(misspelt.Failures));
+                + "Billing:Auth:Certificates:shop has Accounts, Scopes, Authority.", Assert.Single(misspelt.Failures));
         Assert.Equal("Billing:Auth:Certificates needs Billing:Tls:ClientCaFile.", Assert.Single(useless.Failures));
     }
 
@@ -73,7 +71,7 @@ public sealed class TlsTests
     public async Task If_client_certificates_are_required_a_caller_without_a_valid_one_cannot_connect()
     {
         await using var proxy = await SecureProxy.StartAsync(
-            new() { ["Billing:Tls:RequireClientCertificate"] = "true" }, tokens: false);
+            new(SecureProxy.Listed("shop")) { ["Billing:Tls:RequireClientCertificate"] = "true" }, tokens: false);
         using var stranger = new CertificateAuthority("Another CA", TimeProvider.System);
 
         await proxy.Client(clientPem: proxy.Authority.Client("shop")).MakePaymentAsync(Samples.Payment());

@@ -6,7 +6,7 @@ using Billing.Operator.Credentials;
 using Billing.UnitTests.Testing;
 using Microsoft.IdentityModel.Tokens;
 
-namespace Billing.UnitTests.Proxy.Security;
+namespace Billing.UnitTests.Proxy.Security.Tokens;
 
 /// <summary>Tokens whose signature is right.</summary>
 public sealed class TokenFormTests : IAsyncLifetime

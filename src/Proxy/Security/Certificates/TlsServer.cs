@@ -5,7 +5,7 @@ using Billing.Hosting;
 using Microsoft.AspNetCore.Server.Kestrel.Https;
 using Microsoft.Extensions.Options;
 
-namespace Billing.Proxy.Security;
+namespace Billing.Proxy.Security.Certificates;
 
 /// <summary>The server's side of TLS.</summary>
 internal sealed class TlsServer

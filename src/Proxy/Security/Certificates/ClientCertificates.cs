@@ -9,16 +9,20 @@ using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Server.Kestrel.Https;
 using Microsoft.Extensions.Options;
 
-namespace Billing.Proxy.Security;
+namespace Billing.Proxy.Security.Certificates;
 
 /// <summary>Validates client certificates: they are signed by an authority that the proxy trusts, and not revoked.
+/// A connection with one gets its <see cref="CertificateCaller"/>.
 /// Where there are lists of revoked certificates, a connection whose certificate is revoked while it is open is ended,
 /// with all its calls and streams. A list that is out of date cannot vouch for a certificate: no new connection is
 /// accepted with one of that authority.</summary>
 internal sealed partial class ClientCertificates(
-    IOptions<TlsOptions> options, TimeProvider time, ILogger<ClientCertificates> logger)
+    IOptions<TlsOptions> options, CertificateNames names, SecurityLog log, TimeProvider time,
+    ILogger<ClientCertificates> logger)
     : IReadyPart, IDisposable
 {
+    private const int SubjectLengthMax = 200;
+
     private static readonly TimeSpan SweepInterval = TimeSpan.FromSeconds(1);
 
     // The connection whose handshake this asynchronous flow performs: the framework does not tell it to who validates.
@@ -31,9 +35,10 @@ internal sealed partial class ClientCertificates(
         options.Value.ClientCrlFile.Length > 0
             ? [options.Value.ClientCaFile, options.Value.ClientCrlFile]
             : [options.Value.ClientCaFile],
-        ReadTrust, time, logger);
+        files => ReadTrust(files, names), time, logger);
 
     private ITimer? _sweeps;
+    private long _revoked;
     private volatile string? _outOfDate;
 
     /// <summary>Only where nobody can connect without a certificate.</summary>
@@ -43,13 +48,21 @@ internal sealed partial class ClientCertificates(
     public DateTimeOffset? ListsValidUntil =>
         _options.ClientCrlFile.Length > 0 ? _trust.Value.Lists.Min(list => list.Until) : null;
 
+    /// <summary>Number of connections that were refused, or ended, because their certificate is revoked.</summary>
+    public long Revoked => Interlocked.Read(ref _revoked);
+
     /// <summary>Reads the files for the first time.</summary>
-    /// <exception cref="StartupException">A file cannot be used.</exception>
+    /// <exception cref="StartupException">A file cannot be used, or lacks an authority that is listed for a
+    /// name.</exception>
     public void Load()
     {
         var files = $"{TlsOptions.Section}:{nameof(TlsOptions.ClientCaFile)} ('{_options.ClientCaFile}')";
         _trust.Load(_options.ClientCrlFile.Length == 0 ? files
             : $"{files} or {TlsOptions.Section}:{nameof(TlsOptions.ClientCrlFile)} ('{_options.ClientCrlFile}')");
+        if (names.Missing(_trust.Value.Authorities) is { } missing)
+        {
+            throw new StartupException(missing);
+        }
         if (_options.ClientCrlFile.Length > 0)
         {
             Sweep();
@@ -63,10 +76,9 @@ internal sealed partial class ClientCertificates(
         https.ClientCertificateMode = _options.RequireClientCertificate
             ? ClientCertificateMode.RequireCertificate
             : ClientCertificateMode.AllowCertificate;
-        if (_options.ClientCrlFile.Length > 0)
-        {
-            https.ClientCertificateValidation = (_, chain, errors) => errors == SslPolicyErrors.None && Accept(chain!);
-        }
+        https.ClientCertificateValidation = (certificate, chain, errors) =>
+            errors == SslPolicyErrors.None && (_options.ClientCrlFile.Length == 0 || IsNotRevoked(chain!))
+            && Note(certificate, chain!);
     }
 
     /// <summary>Prepares a handshake.</summary>
@@ -90,7 +102,14 @@ internal sealed partial class ClientCertificates(
 
     private DateTimeOffset Now => time.AgreedClock().GetUtcNow();
 
-    private bool Accept(X509Chain chain)
+    private bool Note(X509Certificate2 certificate, X509Chain chain)
+    {
+        Connecting.Value!.Features.Set(new CertificateCaller(
+            names.Identify(certificate, chain.ChainElements.Skip(1).Select(element => element.Certificate))));
+        return true;
+    }
+
+    private bool IsNotRevoked(X509Chain chain)
     {
         List<Issued> certificates =
         [
@@ -99,8 +118,16 @@ internal sealed partial class ClientCertificates(
         ];
         var now = Now;
         var trust = _trust.Value;
+        if (certificates.Find(trust.Names) is { } revoked)
+        {
+            Interlocked.Increment(ref _revoked);
+            log.RefusedConnection(
+                UntrustedText.Printable(revoked.Subject, SubjectLengthMax), "its certificate is revoked",
+                Connecting.Value?.RemoteEndPoint);
+            return false;
+        }
         if (!certificates.TrueForAll(
-            certificate => trust.Of(certificate) is { } list && !list.Names(certificate.Serial) && now < list.Until))
+            certificate => trust.Of(certificate) is { } list && now < list.Until))
         {
             return false;
         }
@@ -117,10 +144,9 @@ internal sealed partial class ClientCertificates(
         var trust = _trust.Value;
         foreach (var (connection, certificates) in _open)
         {
-            if (certificates.FirstOrDefault(
-                certificate => trust.Of(certificate)?.Names(certificate.Serial) == true) is { } revoked
-                && _open.TryRemove(connection, out _))
+            if (certificates.FirstOrDefault(trust.Names) is { } revoked && _open.TryRemove(connection, out _))
             {
+                Interlocked.Increment(ref _revoked);
                 Ended(connection.RemoteEndPoint, revoked.Subject);
                 connection.Abort(new ConnectionAbortedException($"The certificate of {revoked.Subject} is revoked."));
             }
@@ -134,10 +160,11 @@ internal sealed partial class ClientCertificates(
         }
     }
 
-    private static Trust ReadTrust(IReadOnlyList<byte[]> files)
+    private static Trust ReadTrust(IReadOnlyList<byte[]> files, CertificateNames names)
     {
         var authorities = new X509Certificate2Collection();
         authorities.ImportFromPem(Encoding.UTF8.GetString(files[0]));
+        names.RequireAuthorities(authorities);
         return authorities.Count == 0 ? throw new CryptographicException("It holds no certificate.")
             : new Trust(authorities, files.Count > 1 ? RevocationList.ReadAll(files[1], [.. authorities]) : []);
     }
@@ -166,6 +193,8 @@ internal sealed partial class ClientCertificates(
         public X509Certificate2Collection Authorities => authorities;
 
         public IEnumerable<RevocationList> Lists => _lists.Values;
+
+        public bool Names(Issued certificate) => Of(certificate)?.Names(certificate.Serial) == true;
 
         public RevocationList? Of(Issued certificate) => _lists.GetValueOrDefault(certificate.Issuer);
 

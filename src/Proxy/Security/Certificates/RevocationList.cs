@@ -3,7 +3,7 @@ using System.Numerics;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 
-namespace Billing.Proxy.Security;
+namespace Billing.Proxy.Security.Certificates;
 
 /// <summary>A list of an authority's revoked certificates (RFC 5280, section 5), whose signature has been verified.
 /// The framework builds such lists, but reads only those that it has downloaded itself.</summary>
