@@ -6,7 +6,7 @@ from accounts import NANOS_PER_UNIT, Account, Accounts, money_of, nanos_of
 from billing.v1 import billing_pb2
 from billing.wire.v1 import wire_pb2
 
-OPENING = 100 * NANOS_PER_UNIT
+OPENING = {"USD": 100 * NANOS_PER_UNIT}
 
 
 def dollars(units, nanos=0):
@@ -32,9 +32,9 @@ class AccountTests(unittest.TestCase):
             account.apply(event)
         return account
 
-    def test_an_account_without_events_owes_nothing_and_has_the_opening_limit(self):
+    def test_an_account_without_events_owes_nothing_and_has_no_limit(self):
         answer = self.account().balance(0)
-        self.assertEqual((answer.version, answer.balance, answer.available.units), (0, billing_pb2.Money(), 100))
+        self.assertEqual((answer.version, answer.balance, answer.available.units), (0, billing_pb2.Money(), 0))
 
     def test_an_event_up_to_the_current_version_is_ignored(self):
         account = self.account(paid(1, 5), paid(1, 5), paid(2, 7), paid(1, 5))
@@ -160,7 +160,7 @@ class AccountTests(unittest.TestCase):
             return account.balance_at(request)
 
         opening, second = (account.balance_at(billing_pb2.GetBalanceAtRequest(version=version)) for version in (0, 2))
-        self.assertEqual((opening.balance, opening.credit_limit.units), (billing_pb2.Money(), 100))
+        self.assertEqual((opening.balance, opening.credit_limit.units), (billing_pb2.Money(), 0))
         self.assertFalse(opening.HasField("decide_time"))
         self.assertEqual((second.balance.units, second.available.units), (5, 45))
         self.assertEqual(second.decide_time.ToMicroseconds(), 20)

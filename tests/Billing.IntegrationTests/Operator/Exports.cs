@@ -68,7 +68,7 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
         Assert.Equal("8.00", Assert.Single(manifest.Days[^1].OnHold).Value);
         Assert.Equal((0, "Every day is there already."), await ExportAsync("a", "csv"));
         Assert.All(written, file => Assert.Equal(file.Value, File.GetLastWriteTimeUtc(file.Key)));
-        var (audit, found) = await RunAsync(["audit", "--export", PathOf("a"), .. Databases]);
+        var (audit, found) = await AuditAsync("a");
         Assert.True(audit == 0, found);
         Assert.Contains("misexported 0", found, StringComparison.Ordinal);
     }
@@ -195,7 +195,7 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
             Shard.Of(DatedStore.TheAccount) % 2 == 0 ? "one" : "two",
             fault.Replace("{a}", DatedStore.TheAccount, StringComparison.Ordinal));
 
-        var (audit, found) = await RunAsync(["audit", "--export", PathOf("a"), .. Databases]);
+        var (audit, found) = await AuditAsync("a");
         var (again, refusal) = await ExportAsync("a", "jsonl");
 
         Assert.Equal(1, audit);
@@ -343,6 +343,9 @@ public sealed class Exports(EventStoreFixture store, DatedStore dated) : IClassF
 
     private Task<(int ExitCode, string Output)> ExportAsync(string name, string format) =>
         RunAsync(Arguments(name, format));
+
+    private Task<(int ExitCode, string Output)> AuditAsync(string name) =>
+        RunAsync(["audit", "--opening-limit", "USD=10000", "--export", PathOf(name), .. Databases]);
 
     /// <summary>A folder as an export leaves it.</summary>
     private async Task ExportedAsync(string name)

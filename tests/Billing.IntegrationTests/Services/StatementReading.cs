@@ -16,7 +16,7 @@ public sealed class StatementReading(EventStoreFixture store)
         Assert.Empty(page.Entries);
         Assert.False(page.HasMore);
         Assert.Equal(0, page.Closing.Version);
-        Assert.Equal(10_000, page.Closing.CreditLimit.ToDecimal());
+        Assert.Equal(0, page.Closing.CreditLimit.ToDecimal());
     }
 
     [Fact]

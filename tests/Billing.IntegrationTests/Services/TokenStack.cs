@@ -31,8 +31,8 @@ public sealed class TokenStack() : StackFixture(
     private static readonly TokenIssuer Tokens = TokenIssuer.New(TimeProvider.System);
 
     /// <summary>A token, by default for all accounts.</summary>
-    public static string Token(string[] scopes, string accounts = "*/*") =>
-        Tokens.Issue("shop", scopes, [accounts], TimeSpan.FromMinutes(10));
+    public static string Token(string[] scopes, string accounts = "*/*", string subject = "shop") =>
+        Tokens.Issue(subject, scopes, [accounts], TimeSpan.FromMinutes(10));
 
     /// <summary>The header with a token.</summary>
     public static Metadata Bearer(string accounts, params string[] scopes) =>
