@@ -69,7 +69,8 @@ internal sealed partial class Run
             ClocksDiffer = schedule.ClocksDiffer?.Ticks,
             IsExcused = schedule.Excuses,
             MayLoseCommands = schedule.MayLoseRequests,
-            MayRepeat = schedule.PlatformFaults.Any(),
+            // A shard that moves is read again from the watermark of its partition.
+            MayRepeat = schedule.PlatformFaults.Any() || schedule.Settings.Databases > 1,
         };
         _model.Set(schedule.Settings.OpeningLimits);
         _model.Watch();
