@@ -10,15 +10,19 @@ public sealed class ProxyOptions : IRelatedSettings
     /// <summary>The configuration section.</summary>
     public const string Section = "Billing:Proxy";
 
-    /// <summary>The most bytes of a request that are read: one larger than <see cref="RequestBytesMax"/> is, so that
-    /// its refusal can state its size.</summary>
-    internal const int RequestBytesRead = 64 * 1024;
+    /// <summary>The most unread data of one call.</summary>
+    internal const int StreamWindowBytes = RequestBytesLargest + (2 * SurplusBytes);
+
+    /// <summary>The largest value of <see cref="RequestBytesMax"/>.</summary>
+    internal const int RequestBytesLargest = 64 * 1024;
+
+    private const int SurplusBytes = 1024;
 
     // The longest time of any setting: more than any use needs, and less than the longest time that a timer accepts.
     private const string Day = "1.00:00:00";
 
-    /// <summary>The most calls that may wait for an answer at the same time; further ones are refused with
-    /// RESOURCE_EXHAUSTED. The paper's largest burst puts 25,000 on each proxy.</summary>
+    /// <summary>The most calls that may wait for an answer at the same time, and no more than memory allows; further
+    /// ones are refused with RESOURCE_EXHAUSTED. The paper's largest burst puts 25,000 on each proxy.</summary>
     [Range(1, 10_000_000)]
     public int InFlightMax { get; set; } = 50_000;
 
@@ -47,14 +51,14 @@ public sealed class ProxyOptions : IRelatedSettings
     [TimeRange("00:00:00", Day, MinimumIsExclusive = true)]
     public TimeSpan StreamIdleMax { get; set; } = TimeSpan.FromMinutes(10);
 
-    /// <summary>The most connections, of gRPC and REST together, 1 to 1,000,000;
-    /// further ones are closed at once.</summary>
+    /// <summary>The most connections, of gRPC and REST together, 1 to 1,000,000, and no more than memory allows;
+    /// further ones are closed at once. An address has no more of them than stay free.</summary>
     [Range(1, 1_000_000)]
     public int ConnectionsMax { get; set; } = 5_000;
 
     /// <summary>The largest size of a request, in bytes. A payment has about 200; the largest request that the rules
     /// allow has less than 15,000 as JSON in which every character is escaped.</summary>
-    [Range(256, RequestBytesRead)]
+    [Range(256, RequestBytesLargest)]
     public int RequestBytesMax { get; set; } = 16_384;
 
     /// <summary>The deadline of a call whose caller gives none.</summary>
@@ -79,6 +83,10 @@ public sealed class ProxyOptions : IRelatedSettings
     /// <summary>The most concurrent calls on one HTTP/2 connection.</summary>
     [Range(1, 100_000)]
     public int StreamsPerConnection { get; set; } = 1000;
+
+    /// <summary>The most bytes of a request that are read: one that is a little larger than
+    /// <see cref="RequestBytesMax"/> is read, so that its refusal can state its size.</summary>
+    internal int RequestBytesRead => RequestBytesMax + SurplusBytes;
 
     /// <inheritdoc/>
     public IEnumerable<Rule> Rules()

@@ -6,6 +6,7 @@ using Billing.Messaging.Kafka.Clients;
 using Billing.Proxy.Calls;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Limits;
+using Billing.Proxy.Memory;
 using Billing.Simulation.Doors;
 using Billing.Simulation.Kafka;
 using Billing.V1;
@@ -18,6 +19,9 @@ namespace Billing.Simulation.Services;
 /// <summary>A proxy, without its servers: from its REST routes and gRPC services to the Kafka clients.</summary>
 internal sealed class ProxyNode
 {
+    // As much as it takes: what a machine has must not change what a seed does.
+    private static readonly MemoryBudget Machine = new(64L << 30);
+
     private readonly ProxyDoors _doors;
     private readonly ReplyReader _replies;
     private readonly ModelConsumer _consumer;
@@ -31,7 +35,8 @@ internal sealed class ProxyNode
         brokers.Create(ReplyTopic, 1);
         Pending = new PendingReplies(node.Time, () => (ulong)++lastCorrelationId);
         Producer = new ModelProducer(brokers, node, TimeSpan.FromSeconds(30));
-        var admission = new Admission(Settings.Proxy, Settings.Limits, node.Time);
+        var admission = new Admission(
+            Settings.Proxy, Settings.Limits, node.Time, new ProxyMemory(Machine, Settings.Proxy.Value.ConnectionsMax));
         var handler = new RequestHandler(
             new CommandPublisher(new ProducerPair(Producer, Producer.Another()), Pending, ReplyTopic), admission,
             Settings.Proxy, node.Time, newId: () => new Guid(++_queries, 0, 0, new byte[8]).ToString());

@@ -31,7 +31,7 @@ internal sealed class StoredHistory(Node node, StoreServer server, Account opene
 
     private StatementPage Page(StatementPageRequest request, IReadOnlyList<Stored> events)
     {
-        var (page, account) = (new StatementPage { ReadTo = request.AfterVersion }, opened);
+        var (page, account, bytes) = (new StatementPage { ReadTo = request.AfterVersion }, opened, 0);
         foreach (var stored in events)
         {
             var next = stored.Fact.Stated(
@@ -39,14 +39,10 @@ internal sealed class StoredHistory(Node node, StoreServer server, Account opene
             if (next.Version > request.AfterVersion)
             {
                 var entry = StatementReader.Entry(stored.Fact, next.Version, request.WithPrincipals);
-                if (!request.IsSelective() || request.Selects(entry))
+                if ((!request.IsSelective() || request.Selects(entry)) && !page.TryAdd(request, entry, ref bytes))
                 {
-                    if (page.Entries.Count == request.Limit)
-                    {
-                        page.HasMore = true;
-                        break;
-                    }
-                    page.Entries.Add(entry);
+                    page.HasMore = true;
+                    break;
                 }
                 page.ReadTo = next.Version;
             }

@@ -59,19 +59,18 @@ internal sealed class StatementReader(
     private async Task<Wire.V1.StatementPage> ReadAsync(
         string streamId, Account account, Wire.V1.StatementPageRequest request, CancellationToken cancellationToken)
     {
-        var page = new Wire.V1.StatementPage();
+        var (page, bytes) = (new Wire.V1.StatementPage(), 0);
         // One more than the page holds, to know whether there is more. Versions have no holes, so this bounds the rows.
         var last = Math.Min(request.AfterVersion, long.MaxValue - request.Limit - 1) + request.Limit + 1;
         await foreach (var (version, fact) in FactsAsync(
             streamId, account.Version, last, "", [], null, cancellationToken))
         {
-            if (page.Entries.Count == request.Limit)
+            if (!page.TryAdd(request, Entry(fact, version, request.WithPrincipals), ref bytes))
             {
                 page.HasMore = true;
                 break;
             }
             account = fact.Stated(version, fact is CreditLimitChanged { Limit: var limit } ? limit : null, account);
-            page.Entries.Add(Entry(fact, version, request.WithPrincipals));
         }
         page.Closing = ToState(account);
         page.ReadTo = account.Version;
@@ -100,13 +99,13 @@ internal sealed class StatementReader(
         long last, CancellationToken cancellationToken)
     {
         var (condition, parameters) = Condition(request);
-        var (rows, read) = (0, after);
+        var (rows, read, bytes) = (0, after, 0);
         // One more than the page holds, to know whether there is more.
         await foreach (var (version, fact) in FactsAsync(
             streamId, after, last, condition, parameters, request.Limit + 1, cancellationToken))
         {
             (rows, read) = (rows + 1, version);
-            if (!TryAdd(page, request, Entry(fact, version, request.WithPrincipals)))
+            if (!TryAdd(page, request, Entry(fact, version, request.WithPrincipals), ref bytes))
             {
                 return;
             }
@@ -119,20 +118,16 @@ internal sealed class StatementReader(
     }
 
     // Returns whether there was room for it on the page.
-    private static bool TryAdd(Wire.V1.StatementPage page, Wire.V1.StatementPageRequest request, StatementEntry entry)
+    private static bool TryAdd(
+        Wire.V1.StatementPage page, Wire.V1.StatementPageRequest request, StatementEntry entry, ref int bytes)
     {
-        if (!request.Selects(entry))
+        if (!request.Selects(entry) || page.TryAdd(request, entry, ref bytes))
         {
             return true;
         }
-        if (page.Entries.Count == request.Limit)
-        {
-            page.HasMore = true;
-            page.ReadTo = page.Entries[^1].Version;
-            return false;
-        }
-        page.Entries.Add(entry);
-        return true;
+        page.HasMore = true;
+        page.ReadTo = page.Entries[^1].Version;
+        return false;
     }
 
     // The names of types are constants, for PostgreSQL to see where an index is of all events that are wanted.

@@ -20,6 +20,9 @@ internal sealed record IncomingCall(Caller Caller, CallerDeadline Deadline, Canc
     /// one of its account.</summary>
     public int? Partition { get; init; }
 
+    /// <summary>Where the answer goes; null where nobody waits for it to be sent.</summary>
+    public HttpResponse? Response { get; init; }
+
     /// <summary>Called with the reply of a backend, before it becomes an answer;
     /// null if nobody is interested.</summary>
     public Action<Request, Reply>? Replied { get; init; }
@@ -31,7 +34,10 @@ internal sealed record IncomingCall(Caller Caller, CallerDeadline Deadline, Canc
         new CallerDeadline(
             time.GetTimestamp(),
             context.Deadline == DateTime.MaxValue ? null : context.Deadline - time.WallClock().GetUtcNow().UtcDateTime),
-        context.CancellationToken);
+        context.CancellationToken)
+    {
+        Response = context.GetHttpContext().Response,
+    };
 
     /// <summary>A gRPC call that is timed if its caller sends <see cref="RequestHeaders.SentAt"/>: then it is told when
     /// each step was taken, in the trailer <see cref="Trailers.Times"/>.</summary>

@@ -3,6 +3,7 @@ using Billing.Messaging;
 using Billing.Messaging.Requests;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Limits;
+using Billing.Proxy.Memory;
 using Billing.Proxy.Security;
 using Billing.V1;
 using Billing.Wire.V1;
@@ -33,7 +34,13 @@ internal sealed class RequestHandler(
     public Outcome<Admission.Admitted> Admit(
         IMessage request, FieldViolation? violation,
         (PaymentType Network, string Id) account, Caller caller, bool isTimed = true) =>
-        Refusal(request, violation, account, caller) is { } refusal ? refusal : admission.Enter(caller, isTimed);
+        Refusal(request, violation, account, caller, out var size) is { } refusal
+            ? refusal
+            : admission.Enter(caller, isTimed, ProxyMemory.PlacesOf(size));
+
+    /// <summary>Takes memory for a page of a statement; dispose of the result when the page is sent.</summary>
+    /// <exception cref="FailureException">RESOURCE_EXHAUSTED: the caller reads too few of its pages.</exception>
+    public IDisposable HoldPage(IncomingCall call) => admission.HoldPage(call.Caller).Value;
 
     /// <summary>Handles a call. Its command holds the call's place until its reply or its deadline, and the caller
     /// waits no longer than it is there.</summary>
@@ -71,13 +78,27 @@ internal sealed class RequestHandler(
     }
 
     /// <summary>Handles one request of a stream, which has a place for it.</summary>
-    public Task<Outcome<TAnswer>> HandleInStreamAsync<TRequest, TAnswer>(
+    public async Task<Outcome<TAnswer>> HandleInStreamAsync<TRequest, TAnswer>(
         RequestKind<TRequest, TAnswer> kind, TRequest request, IncomingCall call)
         where TRequest : class, IMessage<TRequest>
-        where TAnswer : class =>
-        Refusal(request, kind.Check(request), kind.AccountOf(request), call.Caller) is { } refusal
-            ? Task.FromResult<Outcome<TAnswer>>(refusal)
-            : AnswerAsync(kind, request, call, place: null);
+        where TAnswer : class
+    {
+        if (Refusal(request, kind.Check(request), kind.AccountOf(request), call.Caller, out var size) is { } refusal)
+        {
+            return refusal;
+        }
+        if (ProxyMemory.PlacesOf(size) is > 1 and var places)
+        {
+            var more = admission.Widen(call.Caller, places - 1);
+            if (more.Failure is { } full)
+            {
+                return full;
+            }
+            using var place = more.Value;
+            return await AnswerAsync(kind, request, call, place);
+        }
+        return await AnswerAsync(kind, request, call, place: null);
+    }
 
     /// <summary>Sends a request of an admitted call, and waits for the answer as long as the caller is there.</summary>
     /// <exception cref="OperationCanceledException">The caller is gone.</exception>
@@ -91,9 +112,10 @@ internal sealed class RequestHandler(
     }
 
     private Failure? Refusal(
-        IMessage request, FieldViolation? violation, (PaymentType Network, string Id) account, Caller caller)
+        IMessage request, FieldViolation? violation, (PaymentType Network, string Id) account, Caller caller,
+        out int size)
     {
-        var size = request.CalculateSize();
+        size = request.CalculateSize();
         return size > _options.RequestBytesMax
                 ? new Failure(StatusCode.InvalidArgument, ErrorReasons.RequestTooLarge,
                     $"The request has {size} bytes; Billing:Proxy:RequestBytesMax allows {_options.RequestBytesMax}.")

@@ -18,6 +18,8 @@ internal static class StatementPages
         RequestHandler handler, ListStatementRequest request, IncomingCall call)
     {
         using var place = Admit(handler, request, call, isTimed: true, out var wanted);
+        // Until the answer is sent: a caller that does not read keeps it in memory.
+        call.Response?.RegisterForDispose(handler.HoldPage(call));
         return Answer(request, wanted, await PageAsync(handler, wanted, call, place));
     }
 
@@ -29,6 +31,7 @@ internal static class StatementPages
         DrainingWriter<ListStatementResponse> answers, StreamEnd end)
     {
         using var place = Admit(handler, request, call, isTimed: false, out var wanted);
+        using var held = handler.HoldPage(call);
         while (true)
         {
             if (end.Token.IsCancellationRequested)

@@ -13,6 +13,11 @@ internal static class GrpcEndpoints
     /// <summary>Whether a request was routed to an endpoint of gRPC.</summary>
     public static bool IsGrpc(HttpContext http) =>
         http.GetEndpoint()?.Metadata.GetMetadata<GrpcEndpoint>() is not null;
+
+    /// <summary>Whether a request that is not routed yet says that it is a call of gRPC.</summary>
+    public static bool LooksLikeGrpc(HttpRequest request) =>
+        HttpMethods.IsPost(request.Method) && HttpProtocol.IsHttp2(request.Protocol)
+        && request.ContentType?.StartsWith("application/grpc", StringComparison.OrdinalIgnoreCase) == true;
 }
 
 /// <summary>Marks an endpoint of gRPC.</summary>

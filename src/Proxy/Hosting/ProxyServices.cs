@@ -4,19 +4,22 @@ using Billing.Proxy.Calls;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Limits;
 using Billing.Proxy.Live;
+using Billing.Proxy.Memory;
 using Billing.Proxy.Rest;
 using Billing.Proxy.Security;
 using Billing.Proxy.Security.Certificates;
 using Billing.Proxy.Telemetry;
 using Grpc.AspNetCore.Server;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
+using Microsoft.AspNetCore.Server.Kestrel.Transport.Sockets;
+using Microsoft.Extensions.DependencyInjection.Extensions;
 using Microsoft.Extensions.Options;
 using ServiceDescriptor = Google.Protobuf.Reflection.ServiceDescriptor;
 
 namespace Billing.Proxy.Hosting;
 
 /// <summary>Registers the services of a proxy, whatever its transport.</summary>
-internal static class ProxyServices
+internal static partial class ProxyServices
 {
     /// <summary>The platform's own gRPC services, which the health service reports individually.</summary>
     public static IReadOnlyList<ServiceDescriptor> PublicServices { get; } =
@@ -38,6 +41,8 @@ internal static class ProxyServices
     /// what measures it, what turns failures into answers, and what may refuse it.</summary>
     public static void MapProxy(this WebApplication app)
     {
+        LogMemory(app.Logger, app.Services.GetRequiredService<ProxyMemory>());
+        app.Use(app.Services.GetRequiredService<OpenRequests>().InvokeAsync);
         app.Use(RestServices.HeadAsGet);
         app.UseRouting();
         app.Use(RestServices.KeepPrivate);
@@ -53,17 +58,16 @@ internal static class ProxyServices
         app.MapGrpcReflectionService().AllowAnonymous().RequireRateLimiting(AnonymousCalls.Name).AsGrpc();
         app.MapRest();
         app.UseSecurity();
+        app.Use(app.Services.GetRequiredService<RequestBodies>().InvokeAsync);
     }
 
     private static void AddCalls(IServiceCollection services, IConfiguration configuration)
     {
         services.AddSettings<ProxyOptions>(configuration, ProxyOptions.Section);
         services.AddServiceTime();
-        services.AddGrpc(grpc =>
-        {
-            grpc.MaxReceiveMessageSize = ProxyOptions.RequestBytesRead;
-            grpc.Interceptors.Add<CallErrors>();
-        });
+        services.AddGrpc(grpc => grpc.Interceptors.Add<CallErrors>());
+        services.AddOptions<GrpcServiceOptions>().Configure<IOptions<ProxyOptions>>(
+            (grpc, proxy) => grpc.MaxReceiveMessageSize = proxy.Value.RequestBytesRead);
         // No limit holds for what a compressed message unpacks to, up to a thousand times as much, and no message of
         // this API is worth compressing. After all others, since the library adds its providers where there are none.
         services.PostConfigure<GrpcServiceOptions>(grpc => grpc.CompressionProviders.Clear());
@@ -77,11 +81,20 @@ internal static class ProxyServices
             .AddFilter("Grpc.AspNetCore.Server", LogLevel.None)
             .AddFilter("Microsoft.Extensions.Diagnostics.HealthChecks", LogLevel.None));
         services.AddSingleton<IConfigureOptions<KestrelServerOptions>, FrontServer>();
+        // By default a megabyte for each connection that sends faster than it is read.
+        services.Configure<SocketTransportOptions>(sockets => sockets.MaxReadBufferSize = ReadBufferBytes);
+        services.TryAddSingleton(_ => MemoryBudget.OfProcess());
         services.AddOptions<HostOptions>().Configure<IOptions<ProxyOptions>>(
             (host, proxy) => host.ShutdownTimeout = proxy.Value.DrainTimeout + StopTimes.Ending);
         services
             .AddSingleton<CallErrors>()
             .AddSingleton<CallMetrics>()
+            .AddSingleton(provider => new ProxyMemory(
+                provider.GetRequiredService<MemoryBudget>(),
+                provider.GetRequiredService<IOptions<ProxyOptions>>().Value.ConnectionsMax))
+            .AddSingleton<ConnectionLimits>()
+            .AddSingleton<OpenRequests>()
+            .AddSingleton<RequestBodies>()
             .AddSingleton<Admission>()
             .AddSingleton<RequestHandler>()
             .AddSingleton<Drain>()
@@ -89,31 +102,50 @@ internal static class ProxyServices
             .AddHostedService(provider => provider.GetRequiredService<Drain>());
     }
 
-    /// <summary>The most unread data of one call: enough for a stream's whole window of ordinary payments.</summary>
-    internal const int StreamWindowBytes = 128 * 1024;
+    private const int ReadBufferBytes = 64 * 1024;
+
+    // All calls of a connection together, until they are read.
+    private const int ConnectionWindowBytes = 1024 * 1024;
+
+    [LoggerMessage(1, LogLevel.Information, "Callers may hold, {Parts}")]
+    private static partial void LogMemory(ILogger logger, ProxyMemory parts);
 
     private sealed class FrontServer(
         IOptions<ProxyOptions> options, IOptions<LimitOptions> limits, IOptions<RestOptions> rest,
         IOptions<AdminOptions> admin, IOptions<TlsOptions> tls,
-        TlsServer server) : IConfigureOptions<KestrelServerOptions>
+        TlsServer server, ConnectionLimits connections, IConfiguration configuration)
+        : IConfigureOptions<KestrelServerOptions>
     {
         public void Configure(KestrelServerOptions kestrel)
         {
             kestrel.ServeManyCalls(options.Value.StreamsPerConnection);
-            kestrel.Limits.MaxConcurrentConnections = options.Value.ConnectionsMax;
             kestrel.Limits.MaxRequestHeadersTotalSize = limits.Value.HeaderBytesMax;
             kestrel.Limits.RequestHeadersTimeout = limits.Value.HeadersTimeout;
             kestrel.Limits.KeepAliveTimeout = limits.Value.ConnectionIdleMax;
-            kestrel.Limits.Http2.InitialStreamWindowSize = StreamWindowBytes;
-            var connections = new ConnectionLimits(limits.Value.ConnectionsPerAddress);
-            // gRPC without TLS needs HTTP/2 by prior knowledge.
-            kestrel.UseProtocols(
-                HttpProtocols.Http2, Further(),
-                endpoint => endpoint.Use(next => connection => connections.ServeAsync(connection, next)));
+            kestrel.Limits.MaxRequestBufferSize = ReadBufferBytes;
+            kestrel.Limits.Http2.InitialStreamWindowSize = ProxyOptions.StreamWindowBytes;
+            kestrel.Limits.Http2.InitialConnectionWindowSize = ConnectionWindowBytes;
             if (tls.Value.IsOn)
             {
                 kestrel.ConfigureHttpsDefaults(server.Configure);
             }
+            // gRPC without TLS needs HTTP/2 by prior knowledge.
+            kestrel.UseProtocols(HttpProtocols.Http2, Further(), Limit);
+        }
+
+        // Connections are counted before TLS, and what is written to them is noted within it.
+        private void Limit(ListenOptions endpoint)
+        {
+            endpoint.Use(next => connection => connections.ServeAsync(connection, next));
+            var port = endpoint.IPEndPoint?.Port;
+            var hasTls = Exposure.Addresses(configuration)
+                .Any(a => ServiceAddresses.HasTls(a.Url) && BindingAddress.Parse(a.Url).Port == port);
+            if (hasTls)
+            {
+                endpoint.UseHttps();
+            }
+            var isHttp2 = endpoint.Protocols == HttpProtocols.Http2 && !hasTls;
+            endpoint.Use(next => connection => ConnectionLimits.MeterAsync(connection, isHttp2, next));
         }
 
         private IEnumerable<(string Url, HttpProtocols Protocols)> Further()

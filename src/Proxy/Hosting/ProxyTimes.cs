@@ -17,9 +17,17 @@ internal static class ProxyTimes
             Quantity.Of("the end of a stop", StopTimes.Ending),
             "a proxy that has answered its calls has left nothing behind when it is killed"),
         Rule.AtMost(
-            Quantity.Of("the bytes of a request that are read", ProxyOptions.RequestBytesRead),
-            Quantity.Of("the window of a stream in bytes", ProxyServices.StreamWindowBytes),
+            Quantity.Of(
+                "the most bytes of a request that are read",
+                new ProxyOptions { RequestBytesMax = ProxyOptions.RequestBytesLargest }.RequestBytesRead),
+            Quantity.Of("the window of a stream in bytes", ProxyOptions.StreamWindowBytes),
             "a request fits into its stream"),
+        Rule.AtMost(
+            Quantity.Of("the time for a request to come whole", RequestBodies.TimeMax),
+            Quantity.Of(
+                $"the default of {ProxyOptions.Section}:{nameof(ProxyOptions.DeadlineDefault)}",
+                new ProxyOptions().DeadlineDefault),
+            "a caller that sends slowly is told so before it gives up"),
         Rule.AtMost(
             Quantity.Of("the sending of a reply", KafkaTimes.Reply),
             Quantity.Of(

@@ -1,5 +1,6 @@
 using Billing.Contracts;
 using Billing.Proxy.Failures;
+using Billing.Proxy.Memory;
 using Billing.Proxy.Security;
 using Grpc.Core;
 using Microsoft.Extensions.Options;
@@ -10,16 +11,20 @@ namespace Billing.Proxy.Limits;
 /// keeps the latency of admitted calls normal. A stream of payments takes one place for each payment in flight, and at
 /// least one. All streams together have a share of the places that they cannot exceed, so that single calls always find
 /// places; the streams of one caller have no more of that share than all streams leave free, so that those of others
-/// always find places too. Callers share the places fairly (<see cref="CallerShares"/>).</summary>
-internal sealed class Admission(IOptions<ProxyOptions> options, IOptions<LimitOptions> limits, TimeProvider time)
+/// always find places too. Callers share the places fairly (<see cref="CallerShares"/>). A place is memory for an
+/// ordinary call: a call with a larger message takes more of them, and there are no more than memory allows.</summary>
+internal sealed class Admission(
+    IOptions<ProxyOptions> options, IOptions<LimitOptions> limits, TimeProvider time, ProxyMemory memory)
     : IDisposable
 {
     private readonly ProxyOptions _options = options.Value;
+    private readonly int _max = Math.Min(options.Value.InFlightMax, memory.Calls);
     private readonly CancellationTokenSource _closing = new();
     private readonly CallerShares _shares = new(limits.Value, time);
     private readonly RetryAdvice _advice = new(options.Value.RetryAfter, time);
     private readonly LatencyLimit? _latency = options.Value.LatencyTarget > TimeSpan.Zero
-        ? new LatencyLimit(options.Value.InFlightMax, options.Value.LatencyTarget, time)
+        ? new LatencyLimit(
+            Math.Min(options.Value.InFlightMax, memory.Calls), options.Value.LatencyTarget, time)
         : null;
 
     private int _inFlight;
@@ -29,9 +34,9 @@ internal sealed class Admission(IOptions<ProxyOptions> options, IOptions<LimitOp
     /// payments in flight.</summary>
     public int InFlight => Volatile.Read(ref _inFlight);
 
-    /// <summary>The limit on places: fewer than <see cref="ProxyOptions.InFlightMax"/> if calls would otherwise not be
-    /// answered within <see cref="ProxyOptions.LatencyTarget"/>.</summary>
-    public int Places => _latency?.Current ?? _options.InFlightMax;
+    /// <summary>The limit on places: fewer than <see cref="ProxyOptions.InFlightMax"/> if there is no memory for them,
+    /// or if calls would otherwise not be answered within <see cref="ProxyOptions.LatencyTarget"/>.</summary>
+    public int Places => _latency?.Current ?? _max;
 
     /// <summary>The calls per second that a caller may make; 0 for any number.</summary>
     public int CallerRate => limits.Value.RequestsPerSecond;
@@ -48,11 +53,29 @@ internal sealed class Admission(IOptions<ProxyOptions> options, IOptions<LimitOp
 
     public int OfStreams => Volatile.Read(ref _ofStreams);
 
+    /// <summary>What a caller has.</summary>
+    public CallerShares.Share ShareOf(Caller caller) => _shares.Of(caller);
+
+    /// <summary>Takes memory for a page of a statement; dispose of the result when the page is sent.</summary>
+    /// <returns>RESOURCE_EXHAUSTED if the caller has too many pages that are not sent.</returns>
+    public Outcome<PagePlace> HoldPage(Caller caller)
+    {
+        var holder = _shares.Of(caller).Answers;
+        return memory.Answers.TryTake(holder, ProxyMemory.PageBytes)
+            ? new PagePlace(memory.Answers, holder)
+            : Refused(
+                ErrorReasons.CallerLimitReached,
+                "The caller has as many statements that it has not read as the proxy's memory allows.");
+    }
+
     /// <summary>Admits a call; dispose of the result when the call ends. Its duration counts towards the latency target
     /// if it is timed: not if it depends on how fast the caller reads.</summary>
+    /// <param name="caller">Who calls.</param>
+    /// <param name="isTimed">Whether its duration counts.</param>
+    /// <param name="wanted">The places that it takes.</param>
     /// <returns>The place of the call; or RESOURCE_EXHAUSTED if there are too many calls already, or too many of this
     /// caller, UNAVAILABLE if the proxy is shutting down.</returns>
-    public Outcome<Admitted> Enter(Caller caller, bool isTimed = true)
+    public Outcome<Admitted> Enter(Caller caller, bool isTimed = true, int wanted = 1)
     {
         var share = _shares.Of(caller);
         if (share.Tokens?.Take() is { } wait)
@@ -66,18 +89,18 @@ internal sealed class Admission(IOptions<ProxyOptions> options, IOptions<LimitOp
         {
             return FullOfCaller(share);
         }
-        if (!TryTake(ref _inFlight, places))
+        if (!TryTake(ref _inFlight, places, wanted))
         {
             return Full();
         }
         _advice.Admitted();
-        share.Add(1);
+        share.Add(wanted);
         if (_closing.IsCancellationRequested)
         {
-            Leave(share);
+            Leave(share, wanted);
             return Closed();
         }
-        return new Admitted(this, share, _latency is null || !isTimed ? null : time.GetTimestamp());
+        return new Admitted(this, share, wanted, _latency is null || !isTimed ? null : time.GetTimestamp());
     }
 
     /// <summary>Takes the first place of a stream.</summary>
@@ -111,13 +134,30 @@ internal sealed class Admission(IOptions<ProxyOptions> options, IOptions<LimitOp
         {
             return false;
         }
-        if (TryTake(ref _inFlight, places))
+        if (TryTake(ref _inFlight, places, 1))
         {
             share.Add(1);
             return true;
         }
         ReleaseOfStreams(share, 1);
         return false;
+    }
+
+    /// <summary>Takes further places for a large message of a stream, which has one for it.</summary>
+    /// <returns>Dispose of it when the message is answered; or RESOURCE_EXHAUSTED.</returns>
+    public Outcome<Admitted> Widen(Caller caller, int wanted)
+    {
+        var share = _shares.Of(caller);
+        if (!_shares.Allows(share, InFlight, Places))
+        {
+            return FullOfCaller(share);
+        }
+        if (!TryTake(ref _inFlight, Places, wanted))
+        {
+            return Full();
+        }
+        share.Add(wanted);
+        return new Admitted(this, share, wanted, null);
     }
 
     public void ShrinkStream(CallerShares.Share share, int places)
@@ -138,18 +178,19 @@ internal sealed class Admission(IOptions<ProxyOptions> options, IOptions<LimitOp
 
     // A call over the limit is never counted, not even for a moment: a refused call must not make
     // concurrent ones be refused.
-    private static bool TryTake(ref int taken, int max)
+    // Where all places are fewer than a large message takes, it takes all of them.
+    private static bool TryTake(ref int taken, int max, int wanted)
     {
         int before;
         do
         {
             before = Volatile.Read(ref taken);
-            if (before >= max)
+            if (before > max - Math.Min(wanted, max) || before >= max)
             {
                 return false;
             }
         }
-        while (Interlocked.CompareExchange(ref taken, before + 1, before) != before);
+        while (Interlocked.CompareExchange(ref taken, before + wanted, before) != before);
         return true;
     }
 
@@ -158,7 +199,7 @@ internal sealed class Admission(IOptions<ProxyOptions> options, IOptions<LimitOp
         // One stream of a caller after the other: together they must not pass the limit either.
         lock (share)
         {
-            if (share.OfStreams >= StreamPlaces - OfStreams || !TryTake(ref _ofStreams, StreamPlaces))
+            if (share.OfStreams >= StreamPlaces - OfStreams || !TryTake(ref _ofStreams, StreamPlaces, 1))
             {
                 return false;
             }
@@ -175,7 +216,7 @@ internal sealed class Admission(IOptions<ProxyOptions> options, IOptions<LimitOp
 
     private Failure Full() => Refused(ErrorReasons.TooManyInFlight,
         $"The proxy already has its limit of {Places} calls in flight "
-            + $"({(_latency is null ? "Billing:Proxy:InFlightMax" : "Billing:Proxy:LatencyTarget")}).");
+            + $"({(_latency is null ? "Billing:Proxy:InFlightMax, or its memory" : "Billing:Proxy:LatencyTarget")}).");
 
     private Failure FullOfStreams() => Refused(ErrorReasons.TooManyInFlight,
         $"The proxy's streams already have their limit of {StreamPlaces} places: "
@@ -201,25 +242,32 @@ internal sealed class Admission(IOptions<ProxyOptions> options, IOptions<LimitOp
         RetryAfter = TimeSpan.FromMilliseconds(Math.Ceiling(wait.TotalMilliseconds)),
     };
 
-    private void Answered(CallerShares.Share share, long? since)
+    private void Answered(CallerShares.Share share, int places, long? since)
     {
         if (since is { } start)
         {
             _latency!.Answered(time.GetElapsedTime(start), InFlight);
         }
-        Leave(share);
+        Leave(share, places);
     }
 
-    private void Leave(CallerShares.Share share)
+    private void Leave(CallerShares.Share share, int places)
     {
-        share.Add(-1);
-        Interlocked.Decrement(ref _inFlight);
+        share.Add(-places);
+        Interlocked.Add(ref _inFlight, -places);
+    }
+
+    /// <summary>The memory of a page of a statement.</summary>
+    internal sealed class PagePlace(MemoryPart part, MemoryPart.Holder holder) : IDisposable
+    {
+        public void Dispose() => part.Give(holder, ProxyMemory.PageBytes);
     }
 
     /// <summary>The place of an admitted call. It is taken until the call has ended and each of its commands is
     /// answered: a backend processes a command whether or not the caller still waits, so a caller that goes makes no
     /// room for another call.</summary>
-    internal sealed class Admitted(Admission admission, CallerShares.Share share, long? since) : IDisposable
+    internal sealed class Admitted(Admission admission, CallerShares.Share share, int places, long? since)
+        : IDisposable
     {
         private int _holds = 1;
 
@@ -236,7 +284,7 @@ internal sealed class Admission(IOptions<ProxyOptions> options, IOptions<LimitOp
         {
             if (Interlocked.Decrement(ref _holds) == 0)
             {
-                admission.Answered(share, since);
+                admission.Answered(share, places, since);
             }
         }
     }

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Billing.Proxy.Memory;
 using Billing.Proxy.Security;
 
 namespace Billing.Proxy.Limits;
@@ -83,7 +84,7 @@ internal sealed class CallerShares(LimitOptions limits, TimeProvider time)
     {
         foreach (var (id, share) in _shares)
         {
-            if (share.Taken == 0 && share.Tokens is null or { IsFull: true })
+            if (share.IsUnused && share.Tokens is null or { IsFull: true })
             {
                 _shares.TryRemove(id, out _);
             }
@@ -102,6 +103,15 @@ internal sealed class CallerShares(LimitOptions limits, TimeProvider time)
         private int _ofStreams;
 
         public TokenBucket? Tokens => tokens;
+
+        /// <summary>The memory that its unfinished requests and its streams have.</summary>
+        public MemoryPart.Holder Bodies { get; } = new();
+
+        /// <summary>The memory that answers to it have.</summary>
+        public MemoryPart.Holder Answers { get; } = new();
+
+        /// <summary>Whether it has neither places nor memory.</summary>
+        public bool IsUnused => Taken == 0 && Bodies.Held == 0 && Answers.Held == 0;
 
         /// <summary>Number of places it has.</summary>
         public int Taken => Volatile.Read(ref _taken);

@@ -25,10 +25,6 @@ internal sealed class LimitOptions
     [Range(0, 10_000_000)]
     public int InFlightPerCaller { get; set; }
 
-    /// <summary>The most connections from one address; further ones are closed at once.</summary>
-    [Range(1, 1_000_000)]
-    public int ConnectionsPerAddress { get; set; } = 1_000;
-
     /// <summary>The most calls of health and reflection that an address may have open at once;
     /// anyone may make them, and they may stay open for ever.</summary>
     [Range(1, 1_000_000)]

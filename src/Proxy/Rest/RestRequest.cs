@@ -9,6 +9,7 @@ using System.Text.Unicode;
 using Billing.Contracts;
 using Billing.Proxy.Calls;
 using Billing.Proxy.Failures;
+using Billing.Proxy.Limits;
 using Billing.Proxy.Security;
 using Billing.V1;
 using Google.Protobuf;
@@ -53,27 +54,42 @@ internal static partial class RestRequest
         {
             throw TooLarge(length.Value, bytesMax);
         }
-        var reader = http.Request.BodyReader;
-        while (true)
+        RequestBodies.Body? gathered = null;
+        try
         {
-            var read = await ReadAsync(reader, http.RequestAborted);
-            var isWhole = read.IsCompleted || read.Buffer.Length == length;
-            try
+            var reader = http.Request.BodyReader;
+            while (true)
             {
-                if (read.Buffer.Length > bytesMax)
+                var read = await ReadAsync(reader, gathered?.Token ?? http.RequestAborted);
+                var (come, isWhole) = (read.Buffer.Length, read.IsCompleted || read.Buffer.Length == length);
+                try
                 {
-                    throw TooLarge(read.Buffer.Length, bytesMax);
+                    if (come > bytesMax)
+                    {
+                        throw TooLarge(come, bytesMax);
+                    }
+                    if (isWhole)
+                    {
+                        return Parse(read.Buffer, type);
+                    }
                 }
-                if (isWhole)
+                finally
                 {
-                    return Parse(read.Buffer, type);
+                    // Also if it is refused: the server could not read the rest otherwise, and would log that as an
+                    // error.
+                    reader.AdvanceTo(isWhole ? read.Buffer.End : read.Buffer.Start, read.Buffer.End);
                 }
+                gathered ??= http.RequestServices.GetRequiredService<RequestBodies>().Begin(http);
+                gathered.Grow(come);
             }
-            finally
-            {
-                // Also if it is refused: the server could not read the rest otherwise, and would log that as an error.
-                reader.AdvanceTo(isWhole ? read.Buffer.End : read.Buffer.Start, read.Buffer.End);
-            }
+        }
+        catch (OperationCanceledException) when (gathered is { IsLate: true })
+        {
+            throw new BadHttpRequestException(RequestBodies.LateMessage, StatusCodes.Status408RequestTimeout);
+        }
+        finally
+        {
+            gathered?.Dispose();
         }
     }
 
@@ -98,7 +114,10 @@ internal static partial class RestRequest
     /// <summary>What HTTP says of a call besides its request. A caller that does not say how long it waits,
     /// waits as long as <paramref name="waits"/>, or else the proxy's default.</summary>
     public static IncomingCall CallOf(HttpContext http, TimeProvider time, TimeSpan? waits = null) =>
-        new(Caller.Of(http), new CallerDeadline(time.GetTimestamp(), Timeout(http) ?? waits), http.RequestAborted);
+        new(Caller.Of(http), new CallerDeadline(time.GetTimestamp(), Timeout(http) ?? waits), http.RequestAborted)
+        {
+            Response = http.Response,
+        };
 
     private static TimeSpan? Timeout(HttpContext http)
     {

@@ -54,7 +54,7 @@ internal static class RestServices
             ((IRestRoute)app.Services.GetRequiredService(route)).Map(app);
         }
         app.Services.GetRequiredService<Readiness>().Map(app);
-        app.MapOpenApi().AllowAnonymous();
+        app.Services.GetRequiredService<RestDocument>().Map(app).AllowAnonymous();
     }
 
     /// <summary>Completes the route of a kind of request: who may use it, and what it answers.</summary>

@@ -39,11 +39,6 @@ internal sealed class HostNames(SecurityLog log) : IStartupFilter
         log.Refused(Caller.Of(http), failure, "a host that is not in AllowedHosts");
         // A gRPC status is within an HTTP status that succeeds.
         http.Response.StatusCode = StatusCodes.Status200OK;
-        AccessRefusals.Answer(http, failure, LooksLikeGrpc(http.Request));
+        AccessRefusals.Answer(http, failure, GrpcEndpoints.LooksLikeGrpc(http.Request));
     }
-
-    // Nothing is routed yet.
-    private static bool LooksLikeGrpc(HttpRequest request) =>
-        HttpMethods.IsPost(request.Method) && HttpProtocol.IsHttp2(request.Protocol)
-        && request.ContentType?.StartsWith("application/grpc", StringComparison.OrdinalIgnoreCase) == true;
 }

@@ -3,6 +3,7 @@ using System.Diagnostics.Metrics;
 using Billing.Messaging.Telemetry;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Limits;
+using Billing.Proxy.Memory;
 using Grpc.AspNetCore.Server;
 using Grpc.Core;
 
@@ -21,7 +22,7 @@ internal sealed class CallMetrics : IDisposable
     private readonly Meter _meter;
     private readonly Histogram<double> _durations;
 
-    public CallMetrics(IMeterFactory meters, Admission admission)
+    public CallMetrics(IMeterFactory meters, Admission admission, ProxyMemory memory)
     {
         _meter = meters.Create(MeterName);
         _durations = _meter.CreateHistogram(
@@ -38,6 +39,12 @@ internal sealed class CallMetrics : IDisposable
         _meter.CreateObservableGauge(
             "billing.proxy.caller.rate.limit", () => admission.CallerRate, "{call}/s",
             "The calls per second that a caller may make; 0 for any number.");
+        _meter.CreateObservableGauge(
+            "billing.proxy.memory.used", () => memory.Parts.Select(part => Measured(part, part.Taken)), "By",
+            "What callers hold of the proxy's memory, each thing counted with what it takes at worst.");
+        _meter.CreateObservableGauge(
+            "billing.proxy.memory.limit", () => memory.Parts.Select(part => Measured(part, part.Bytes)), "By",
+            "What all callers together may hold of the proxy's memory.");
     }
 
     public void Dispose() => _meter.Dispose();
@@ -47,6 +54,9 @@ internal sealed class CallMetrics : IDisposable
         GrpcEndpoints.IsGrpc(http) && (_durations.Enabled || Activity.Current is { IsAllDataRequested: true })
             ? MeasureAsync(http, next)
             : next(http);
+
+    private static Measurement<long> Measured(MemoryPart part, long bytes) =>
+        new(bytes, new KeyValuePair<string, object?>("billing.memory.kind", part.Name));
 
     private async Task MeasureAsync(HttpContext http, RequestDelegate next)
     {

@@ -41,7 +41,7 @@ public sealed class StartupErrors
         ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"), ("Billing__Proxy__InFlightMaximum", "100"));
 
     [Theory]
-    [InlineData("Billing.Proxy", "Kafka:ReplicationFactor", "Proxy:InFlightMax", "Limits:ConnectionsPerAddress")]
+    [InlineData("Billing.Proxy", "Kafka:ReplicationFactor", "Proxy:InFlightMax", "Limits:AnonymousCallsPerAddress")]
     [InlineData("Billing.Backends", "Kafka:ReplicationFactor", "Backend:InFlightMax", "EventStore:StartTimeout")]
     [InlineData("Billing.Webhooks", "Kafka:ReplicationFactor", "Webhooks:ConcurrencyMax", "Telemetry:TraceRatio")]
     public Task Each_invalid_section_is_named(string program, params string[] settings) => FailsHereAsync(

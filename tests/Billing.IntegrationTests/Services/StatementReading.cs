@@ -1,6 +1,8 @@
 using Billing.Contracts;
+using Billing.Messaging.Requests;
 using Billing.V1;
 using Billing.Wire.V1;
+using Google.Protobuf.WellKnownTypes;
 
 namespace Billing.IntegrationTests.Services;
 
@@ -70,6 +72,38 @@ public sealed class StatementReading(EventStoreFixture store)
 
         Assert.Equal(whole.Entries, entries);
         Assert.Equal(whole.Closing, page.Closing);
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Of_large_entries_a_page_has_few_and_the_next_one_has_those_that_follow(bool isSelective)
+    {
+        const int Count = 50;
+        var account = StackFixture.NewAccount();
+        var notes = Notes.Of(new PaymentNotes { Reference = new string('n', 4_000) });
+        await store.AppendAsync(
+            "visa/" + account, EventStoreFixture.Facts(Count).Select(fact => fact with { Notes = notes }));
+        var (versions, pages, page) = (new List<long>(), 0, new StatementPage());
+
+        for (var isMore = true; isMore; isMore = page.HasMore)
+        {
+            var request = new StatementPageRequest
+            {
+                AccountId = account,
+                PaymentType = PaymentType.Visa,
+                AfterVersion = page.ReadTo,
+                Limit = 1000,
+                StartTime = isSelective ? new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero).ToTimestamp() : null,
+            };
+            page = await Past.Statements(store.Backend).ReadAsync(request, CancellationToken.None);
+            Assert.InRange(page.CalculateSize(), 1, RequestKinds.StatementBytesMax + 1000);
+            versions.AddRange(page.Entries.Select(entry => entry.Version));
+            pages++;
+        }
+
+        Assert.Equal(Enumerable.Range(1, Count).Select(version => (long)version), versions);
+        Assert.Equal(4, pages);
     }
 
     [Theory]

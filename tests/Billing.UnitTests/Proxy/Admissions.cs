@@ -1,5 +1,7 @@
+using Billing.Hosting;
 using Billing.Proxy;
 using Billing.Proxy.Limits;
+using Billing.Proxy.Memory;
 using Billing.Proxy.Security;
 using Microsoft.Extensions.Options;
 
@@ -11,6 +13,12 @@ internal static class Admissions
     /// <summary>A caller with every permission.</summary>
     public static Caller Caller { get; } = new("somebody");
 
-    public static Admission With(ProxyOptions options, LimitOptions? limits = null, TimeProvider? time = null) =>
-        new(Options.Create(options), Options.Create(limits ?? new LimitOptions()), time ?? TimeProvider.System);
+    /// <summary>The memory of a machine that has enough.</summary>
+    public static ProxyMemory Memory { get; } = new(new MemoryBudget(1L << 46), connectionsMax: 5_000);
+
+    public static Admission With(
+        ProxyOptions options, LimitOptions? limits = null, TimeProvider? time = null, MemoryBudget? memory = null) =>
+        new(
+            Options.Create(options), Options.Create(limits ?? new LimitOptions()), time ?? TimeProvider.System,
+            memory is null ? Memory : new ProxyMemory(memory, options.ConnectionsMax));
 }

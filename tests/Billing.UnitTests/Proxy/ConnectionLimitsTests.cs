@@ -1,5 +1,7 @@
 using System.Net;
+using Billing.Hosting;
 using Billing.Proxy.Limits;
+using Billing.Proxy.Memory;
 using Billing.Proxy.Security;
 using Microsoft.AspNetCore.Connections;
 
@@ -17,7 +19,8 @@ public sealed class ConnectionLimitsTests
     public async Task Connections_of_one_IPv6_network_of_64_bits_come_from_one_address(
         string first, string second, bool areTwo)
     {
-        var limits = new ConnectionLimits(max: 1);
+        var memory = new ProxyMemory(new MemoryBudget(16 << 20), connectionsMax: 3);
+        using var limits = new ConnectionLimits(memory, TimeProvider.System);
         var end = new TaskCompletionSource();
         var callers = new List<string>();
         Task Serve(ConnectionContext connection)

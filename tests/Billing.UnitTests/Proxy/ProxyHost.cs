@@ -4,6 +4,7 @@ using Billing.Messaging;
 using Billing.Proxy;
 using Billing.Proxy.Hosting;
 using Billing.Proxy.Limits;
+using Billing.Proxy.Memory;
 using Grpc.AspNetCore.Server;
 using Grpc.Core;
 using Grpc.Core.Interceptors;
@@ -47,6 +48,9 @@ internal sealed class ProxyHost : IAsyncDisposable
 
     public IServiceProvider Services => _app.Services;
 
+    /// <summary>What its callers hold of its memory.</summary>
+    public ProxyMemory Memory => _app.Services.GetRequiredService<ProxyMemory>();
+
     public Admission Admission => _app.Services.GetRequiredService<Admission>();
 
     /// <summary>The routes that it serves.</summary>
@@ -57,7 +61,7 @@ internal sealed class ProxyHost : IAsyncDisposable
     public static async Task<ProxyHost> StartAsync(
         IRequestTransport backend, Action<ProxyOptions>? configure = null, bool withRest = false,
         TimeProvider? time = null, IReadOnlyDictionary<string, string?>? settings = null,
-        Interceptor? interceptor = null, ILoggerProvider? logs = null)
+        Interceptor? interceptor = null, ILoggerProvider? logs = null, MemoryBudget? memory = null)
     {
         using var ports = new FreePorts();
         var builder = Service.CreateBuilder([]);
@@ -79,6 +83,10 @@ internal sealed class ProxyHost : IAsyncDisposable
         if (time is not null)
         {
             builder.Services.AddSingleton(time);
+        }
+        if (memory is not null)
+        {
+            builder.Services.AddSingleton(memory);
         }
         builder.AddProxy();
         builder.Services.Configure(configure ?? (_ => { }));

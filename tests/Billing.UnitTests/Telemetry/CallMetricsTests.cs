@@ -123,7 +123,7 @@ public sealed class CallMetricsTests
             instrument => ReferenceEquals(instrument.Meter.Scope, meters)
                 && instrument.Name == "rpc.server.call.duration",
             measured);
-        using var metrics = new CallMetrics(meters, admission);
+        using var metrics = new CallMetrics(meters, admission, Admissions.Memory);
         var http = new DefaultHttpContext();
         http.SetEndpoint(new Endpoint(null, new EndpointMetadataCollection(new GrpcEndpoint()), null));
         using var span = new Activity("call").Start();

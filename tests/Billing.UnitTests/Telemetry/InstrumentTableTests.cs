@@ -76,7 +76,8 @@ public sealed class InstrumentTableTests
         }
         using var services = new ServiceCollection().AddMetrics().BuildServiceProvider();
         using var admission = Admissions.With(new ProxyOptions());
-        using var calls = new CallMetrics(services.GetRequiredService<IMeterFactory>(), admission);
+        using var calls = new CallMetrics(
+            services.GetRequiredService<IMeterFactory>(), admission, Admissions.Memory);
         var tls = Options.Create(new TlsOptions());
         var auth = Options.Create(new AuthOptions { JwksFile = "none" });
         using var clients = new ClientCertificates(

@@ -11,6 +11,14 @@ public sealed class KafkaOptions : IRelatedSettings
     /// <summary>The configuration section.</summary>
     public const string Section = "Billing:Kafka";
 
+    // What a client holds outside of the heap, whatever comes: a service on a small machine has no more to spare.
+    // librdkafka's defaults are 64 MiB of records that are not consumed yet, and answers of 50 MiB.
+    private const int UnreadKilobytesMax = 16 * 1024;
+    private const int FetchBytesMax = 8 * 1024 * 1024;
+
+    // Some 100,000 payments. librdkafka's default is a gigabyte.
+    private const int UnsentKilobytesMax = 32 * 1024;
+
     // The largest value that an idempotent producer of librdkafka accepts.
     private const int RequestsInFlightLimit = 5;
 
@@ -150,6 +158,15 @@ public sealed class KafkaOptions : IRelatedSettings
             DeliveryReportFields = "none",
         });
 
+    /// <summary>Returns the configuration of a producer of commands. It keeps no more of them than 32 MiB: each further
+    /// one is refused, and its caller is told so.</summary>
+    internal ProducerConfig Commands(string clientId, TimeSpan messageTimeout, bool batches = true)
+    {
+        var config = Producer(clientId, messageTimeout, batches);
+        config.QueueBufferingMaxKbytes ??= UnsentKilobytesMax;
+        return config;
+    }
+
     /// <summary>Returns the configuration of a consumer that neither stores nor commits offsets
     /// automatically.</summary>
     internal ConsumerConfig Consumer(string clientId, string groupId) => Add(new ConsumerConfig
@@ -163,6 +180,8 @@ public sealed class KafkaOptions : IRelatedSettings
         SocketNagleDisable = true,
         AllowAutoCreateTopics = false,
         EnablePartitionEof = false,
+        QueuedMaxMessagesKbytes = UnreadKilobytesMax,
+        FetchMaxBytes = FetchBytesMax,
         // A record that was damaged on the way is an error instead of a command.
         CheckCrcs = true,
     });

@@ -42,9 +42,10 @@ internal sealed class ProducerPair : IDisposable
     public static ProducerPair Build(
         KafkaOptions options, string clientId, TimeSpan messageTimeout, string owner,
         Supervisor supervisor, ILogger logger) => new(
-            KafkaClients.Producer(options.Producer(clientId, messageTimeout), owner, supervisor, logger),
             KafkaClients.Producer(
-                options.Producer(clientId + "-prompt", messageTimeout, batches: false), owner, supervisor, logger));
+                options.Commands(clientId, messageTimeout), owner, supervisor, logger),
+            KafkaClients.Producer(
+                options.Commands(clientId + "-prompt", messageTimeout, batches: false), owner, supervisor, logger));
 
     /// <summary>Counts a send as in flight until <see cref="End"/>.</summary>
     /// <param name="key">The key of its record.</param>

@@ -21,7 +21,7 @@ internal static class RestDescription
 
     public static void AddRestDescription(this IServiceCollection services)
     {
-        services.AddOpenApi("v1", options =>
+        services.AddSingleton<RestDocument>().AddOpenApi(RestDocument.Name, options =>
         {
             options.CreateSchemaReferenceId = type => NameOf(OpenApiOptions.CreateDefaultSchemaReferenceId(type));
             options.AddOperationTransformer((operation, _, _) =>
@@ -51,7 +51,7 @@ internal static class RestDescription
             {
                 ui.RoutePrefix = Page[1..];
                 ui.DocumentTitle = "Billing";
-                ui.SwaggerEndpoint("/openapi/v1.json", "Billing v1");
+                ui.SwaggerEndpoint($"/openapi/{RestDocument.Name}.json", "Billing v1");
             });
         });
 

@@ -1,6 +1,7 @@
 using System.Net;
 using System.Net.Security;
 using System.Security.Cryptography.X509Certificates;
+using Billing.Hosting;
 using Billing.LocalStack.Processes;
 using Billing.Operator.Credentials;
 using Grpc.Net.Client;
@@ -43,7 +44,7 @@ internal sealed class SecureProxy : IAsyncDisposable
     public static async Task<SecureProxy> StartAsync(
         Dictionary<string, string?>? settings = null, TimeProvider? time = null, bool tokens = true,
         Func<SecureProxy, byte[]>? revoked = null, ILoggerProvider? logs = null, string? jwks = null,
-        string? ca = null)
+        string? ca = null, MemoryBudget? memory = null)
     {
         var proxy = new SecureProxy();
         using var ports = new FreePorts();
@@ -78,7 +79,8 @@ internal sealed class SecureProxy : IAsyncDisposable
         }
         try
         {
-            proxy._host = await ProxyHost.StartAsync(proxy.Backend, time: time, settings: all, logs: logs);
+            proxy._host = await ProxyHost.StartAsync(
+                proxy.Backend, time: time, settings: all, logs: logs, memory: memory);
             return proxy;
         }
         catch
