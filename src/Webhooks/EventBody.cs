@@ -18,6 +18,9 @@ internal static class EventBody
     // Far above the longest name of a type with the longest account id.
     private const int StreamIdMax = 200;
 
+    // Far above the longest notes and names.
+    private const int BytesMax = 16 * 1024;
+
     private static readonly Dictionary<int, string> KindNames = Event.Descriptor.Oneofs.Single().Fields
         .ToDictionary(fact => fact.FieldNumber, fact => fact.Name.ToUpperInvariant());
 
@@ -27,11 +30,11 @@ internal static class EventBody
     /// <summary>The kind of an event; null if this version of the program does not know it.</summary>
     public static string? KindOf(Event recorded) => KindNames.GetValueOrDefault((int)recorded.FactCase);
 
-    /// <summary>Whether an event states an account, and times that are some. Whoever may write to the topic can forge
-    /// one that does not, and it must not hold up the others for ever.</summary>
+    /// <summary>Whether an event states an account, and times that are some, and is no larger than events are. Whoever
+    /// may write to the topic can forge one that does not, and it must not hold up the others for ever.</summary>
     public static bool IsOfAccount(Event recorded) =>
         recorded.StreamId.Length <= StreamIdMax && recorded.StreamId.All(letter => letter is > ' ' and <= '~')
-        && UnixTime.IsDate(recorded.DecidedUnixUs)
+        && recorded.CalculateSize() <= BytesMax && UnixTime.IsDate(recorded.DecidedUnixUs)
         && Fact(recorded)
             .All(field => field.Value is not long time || !IsTime(field.Field) || time == 0 || UnixTime.IsDate(time));
 

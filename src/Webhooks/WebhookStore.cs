@@ -20,6 +20,13 @@ internal sealed class WebhookStore(IOptions<WebhookOptions> options) : IPendingE
     // Of one account with many events, how many are read at once.
     private const int EventsMax = 20;
 
+    // Of those, how many characters: events that begin behind them are left for the next time.
+    private const int BodiesMax = 32 * 1024;
+
+    /// <summary>What the events of an account that is delivered to take, in bytes: two bytes a character, and the last
+    /// event is longer by that of the longest notes, every character of which JSON escapes.</summary>
+    internal const int AccountBytes = (2 * BodiesMax) + (64 * 1024);
+
     private readonly NpgsqlDataSource _database = NpgsqlDataSource.Create(Sessions(options.Value.ConnectionString));
     private readonly string _schema = options.Value.Schema;
     private volatile bool _exists;
@@ -79,9 +86,11 @@ internal sealed class WebhookStore(IOptions<WebhookOptions> options) : IPendingE
                 where a.receiver = $1 and a.stream_id = due.stream_id returning a.stream_id, a.failures)
             select c.stream_id, c.failures, p.incarnation, p.version, p.id, p.body
             from claimed c left join lateral (
-                select incarnation, version, id, body from {Pending} p where p.receiver = $1
+                select *, coalesce(sum(length(body)) over (order by incarnation, version, id
+                    rows between unbounded preceding and 1 preceding), 0) as before
+                from (select incarnation, version, id, body from {Pending} p where p.receiver = $1
                     and p.stream_id = c.stream_id
-                order by incarnation, version, id limit {EventsMax}) p on true
+                    order by incarnation, version, id limit {EventsMax}) few) p on p.before < {BodiesMax}
             order by c.stream_id, p.incarnation, p.version, p.id
             """);
         command.Parameters.AddWithValue(receiver);

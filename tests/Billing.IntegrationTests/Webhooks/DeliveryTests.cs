@@ -100,6 +100,33 @@ public sealed class DeliveryTests(EventStoreFixture postgres) : IClassFixture<Ev
     }
 
     [Fact]
+    public async Task Of_an_account_with_large_events_a_few_are_read_at_a_time_and_always_the_next()
+    {
+        await using var store = Store();
+        var claim = Guid.NewGuid();
+        string[] sizes = [new('a', 10_000), new('b', 50_000), new('c', 10_000), new('d', 10)];
+        await store.AddAsync(
+            [.. sizes.Select((body, n) => Pending("a", n + 1) with { Body = body })], _patience.Token);
+
+        Assert.Equal(["a10000", "b50000"], await ClaimedAsync(settled: 1));
+        Assert.Equal(["b50000"], await ClaimedAsync(settled: 1));
+        Assert.Equal(["c10000", "d10"], await ClaimedAsync(settled: 2));
+
+        async Task<List<string>> ClaimedAsync(int settled)
+        {
+            var account = Assert.Single(
+                await store.ClaimAsync("shop", claim, TimeSpan.FromHours(1), 16, _patience.Token));
+            await store.SettleAsync(
+                "shop", claim,
+                [
+                    new DeliveryOutcome(
+                        account.StreamId, [.. account.Events.Take(settled).Select(e => e.Id)], null, TimeSpan.Zero),
+                ], _patience.Token);
+            return account.Events.ConvertAll(e => $"{e.Body[0]}{e.Body.Length}");
+        }
+    }
+
+    [Fact]
     public async Task An_account_is_parked_when_it_has_failed_for_long_or_its_receiver_wants_no_more_of_it()
     {
         await using var store = Store();

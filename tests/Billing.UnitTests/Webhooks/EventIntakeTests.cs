@@ -29,6 +29,14 @@ public sealed class EventIntakeTests
     [Fact]
     public Task An_event_without_any_fact_is_skipped() => TakeAsync(Factless);
 
+    [Fact]
+    public Task An_event_that_is_far_larger_than_any_of_the_platform_is_skipped() => TakeAsync(new Event(Factless)
+    {
+        PaymentAccepted = new PaymentAccepted { Amount = Samples.Dollars(1) },
+        Balance = Samples.Dollars(1),
+        Notes = new Billing.V1.PaymentNotes { Reference = new string('n', 20_000) },
+    });
+
     // Without a database: whatever would be stored fails.
     private static async Task TakeAsync(Event recorded)
     {
