@@ -114,7 +114,13 @@ public sealed class ServiceProcess
             : (Path.Combine(programs, program, program), own);
         var process = ChildProcess.Start(new ChildProcessStart(label, file, arguments, folder.LogFile(label))
         {
-            Environment = new Dictionary<string, string?>([.. settings, .. DotnetProgram.Settings!])
+            // A setting of the service is more than that of all programs.
+            Environment = new Dictionary<string, string?>(
+            [
+                .. settings,
+                .. DotnetProgram.Settings.Where(own => !settings.ContainsKey(own.Key))
+                    .Select(own => KeyValuePair.Create(own.Key, (string?)own.Value)),
+            ])
             {
                 ["ASPNETCORE_URLS"] = address,
             },

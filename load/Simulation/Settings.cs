@@ -56,6 +56,7 @@ internal sealed record Settings(
         InFlightMax = InFlightMax,
         CachedAccountsMax = CachedAccountsMax,
         ViewAccountsMax = ViewAccountsMax,
+        StoredAnswersMax = Math.Min(InFlightMax, 16),
         OpeningLimits = OpeningLimits.ToDictionary(
             limit => limit.Key, limit => limit.Value.ToString(CultureInfo.InvariantCulture)),
         StoreUnavailableMax = TimeSpan.FromSeconds(2),

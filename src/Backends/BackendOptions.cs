@@ -12,6 +12,15 @@ public sealed class BackendOptions : IRelatedSettings
     /// <summary>The configuration section.</summary>
     public const string Section = "Billing:Backend";
 
+    /// <summary>The fewest accounts that a view can hold.</summary>
+    internal const int ViewAccountsMin = 3;
+
+    /// <summary>The most accounts that a view can hold.</summary>
+    internal const int ViewAccountsLimit = 100_000_000;
+
+    /// <summary>The most accounts that the cache of a database can hold.</summary>
+    internal const int CachedAccountsLimit = 10_000_000;
+
     /// <summary>Which requests the process serves over Kafka. With any other transport it serves both.</summary>
     public BackendRole? Role { get; set; }
 
@@ -20,20 +29,22 @@ public sealed class BackendOptions : IRelatedSettings
     [Range(1, 10_000)]
     public int BatchMax { get; set; } = 1000;
 
-    /// <summary>The number of commands taken and not yet answered at which the backend pauses its partitions.
-    /// With jitter enabled, this bounds the number of concurrent card-network calls.</summary>
+    /// <summary>The number of commands taken and not yet answered at which the backend pauses its partitions; it also
+    /// does when they take too much of its memory. With jitter enabled, this bounds the number of concurrent
+    /// card-network calls.</summary>
     [Range(1, 1_000_000)]
     public int InFlightMax { get; set; } = 50_000;
 
-    /// <summary>The most accounts of each database kept in memory. The least recently used ones are dropped,
-    /// and read again when needed.</summary>
-    [Range(1, 10_000_000)]
-    public int CachedAccountsMax { get; set; } = 200_000;
+    /// <summary>The most accounts of each database kept in memory; 0 for as many as a fifth of the process's memory
+    /// holds. The least recently used ones are dropped, and read again when needed.</summary>
+    [Range(0, CachedAccountsLimit)]
+    public int CachedAccountsMax { get; set; }
 
-    /// <summary>The most accounts in the view of a balance backend, of about 300 bytes each. If there are more,
-    /// those used last are in it, and a check of any other reads the event store.</summary>
-    [Range(3, 100_000_000)]
-    public int ViewAccountsMax { get; set; } = 1_000_000;
+    /// <summary>The most accounts in the view of a balance backend, at least 3; 0 for as many as half of the process's
+    /// memory holds. If there are more accounts, those used last are in it, and a check of any other reads the event
+    /// store.</summary>
+    [Range(0, ViewAccountsLimit)]
+    public int ViewAccountsMax { get; set; }
 
     /// <summary>How long the event store may be unavailable before callers that have waited that long are answered
     /// UNAVAILABLE. Their commands stay in flight and may still be recorded; a retry with the same transaction id shows
@@ -55,12 +66,25 @@ public sealed class BackendOptions : IRelatedSettings
     [TimeRange("00:00:00.010", "01:00:00")]
     public TimeSpan HoldExpiryInterval { get; set; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>The limits that are no amounts of their currency, each as a sentence that names the setting.</summary>
-    internal IEnumerable<string> ValidationErrors() =>
-        from limit in OpeningLimits
-        let problem = ProblemOf(limit.Key, limit.Value)
-        where problem is not null
-        select $"{Section}:{nameof(OpeningLimits)}:{limit.Key} {problem}";
+    /// <summary>The most answers from the event store that are not acknowledged at the same time.</summary>
+    internal int StoredAnswersMax { get; set; } = 100;
+
+    /// <summary>One message for each value that its bounds allow and nothing can work with, naming it.</summary>
+    internal IEnumerable<string> ValidationErrors()
+    {
+        foreach (var (currency, limit) in OpeningLimits)
+        {
+            if (ProblemOf(currency, limit) is { } problem)
+            {
+                yield return $"{Section}:{nameof(OpeningLimits)}:{currency} {problem}";
+            }
+        }
+        if (ViewAccountsMax is > 0 and < ViewAccountsMin)
+        {
+            yield return $"{Section}:{nameof(ViewAccountsMax)} must be 0 or at least {ViewAccountsMin}; "
+                + $"it is {Quantity.Text(ViewAccountsMax)}.";
+        }
+    }
 
     /// <summary>An account without events. The limits have to be valid.</summary>
     internal Account OpenedAccount() => Account.Opened(new OpeningLimits(OpeningLimits.ToDictionary(

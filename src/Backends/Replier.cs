@@ -36,6 +36,11 @@ internal sealed partial class Replier(IAnswerPublisher publisher, Supervisor sup
         _ = SettleWhenSentAsync(PublishAsync(answers, events), answered);
     }
 
+    /// <summary>Publishes an answer that may be large, and keeps only its bytes until it is acknowledged.</summary>
+    /// <returns>Completes when it is acknowledged or has failed, and never fails.</returns>
+    public Task PublishAsync(Delivery delivery, Reply reply) =>
+        SettleWhenSentAsync(PublishAsync([new Answer(delivery.Command.ProxyTopic, reply)], []), [(delivery, null)]);
+
     /// <summary>Answers commands that stay in flight, so that their callers do not wait for something
     /// that may take long.</summary>
     public void Answer(IReadOnlyList<(Delivery Delivery, Reply Reply)> answered) => supervisor.Watch(

@@ -26,6 +26,9 @@ public abstract class Delivery(Command command, PartitionAssignment assignment)
     /// <summary>The command. It is shared by whoever handles it, and is not changed.</summary>
     public Command Command { get; } = command;
 
+    /// <summary>The size of the command's record, in bytes; 0 if it came in none.</summary>
+    public int Bytes { get; init; }
+
     /// <summary>The span of the command's processing, which ends when the command is settled;
     /// null if it is not traced.</summary>
     public Activity? Processing { get; init; }

@@ -57,10 +57,12 @@ internal sealed class OffsetWatermark
         return next >= 0;
     }
 
-    /// <summary>One offset in flight.</summary>
+    /// <summary>One offset in flight, and the memory that its record takes.</summary>
     public sealed class Slot(long offset, long readAt, int? leaderEpoch)
     {
         private volatile bool _settled;
+        private CommandMemory? _memory;
+        private long _bytes;
 
         public long Offset => offset;
 
@@ -70,6 +72,18 @@ internal sealed class OffsetWatermark
 
         public bool Settled => _settled;
 
-        public void Settle() => _settled = true;
+        /// <summary>Takes memory for the record, until it is settled or left to others.</summary>
+        public void Take(CommandMemory memory, int recordBytes) =>
+            (_memory, _bytes) = (memory, memory.Take(recordBytes));
+
+        public void Settle()
+        {
+            _settled = true;
+            Leave();
+        }
+
+        /// <summary>Gives the memory back without settling the offset: another owner of the partition reads it
+        /// again.</summary>
+        public void Leave() => _memory?.Return(Interlocked.Exchange(ref _bytes, 0));
     }
 }

@@ -22,6 +22,9 @@ public static class WireFormat
     /// section 2.</summary>
     public const int NameMax = 255;
 
+    // Far above the longest name of a type with the longest account id.
+    private const int StreamIdMax = 200;
+
     /// <summary>The header with the W3C trace context.</summary>
     internal const string TraceParentHeader = "traceparent";
 
@@ -57,6 +60,7 @@ public static class WireFormat
             return false;
         }
         refusal = recorded.StreamId.Length == 0 ? "stream_id is missing"
+            : recorded.StreamId.Length > StreamIdMax ? "stream_id is longer than that of any account"
             : recorded.Version < 1 ? "version is not above zero"
             : !Guid.TryParse(recorded.TransactionId, out _) ? "transaction_id is not a UUID"
             : recorded.Balance is null ? "balance is missing"

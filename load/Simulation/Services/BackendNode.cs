@@ -12,6 +12,9 @@ namespace Billing.Simulation.Services;
 /// publisher of its answers.</summary>
 internal abstract class BackendNode
 {
+    // Of a command.
+    private const int UsualBytes = 300;
+
     private readonly Brokers _brokers;
     private readonly CancellationTokenSource _stopping = new();
     private readonly KafkaAnswerPublisher _publisher;
@@ -57,6 +60,8 @@ internal abstract class BackendNode
     protected void Join(IReadOnlyList<string> topics, string group, int inFlightMax, ICommandHandler handler)
     {
         _turns = new TurnLoop(_brokers.Scheduler, _brokers.Dice, Node, RunTurn);
+        // About as many as the number allows: now the one stops it, now the other.
+        var memory = new CommandMemory((long)inFlightMax * UsualBytes, bytesEach: 0, copies: 1);
         _join = () =>
         {
             var ids = new TopicIds(
@@ -64,7 +69,7 @@ internal abstract class BackendNode
                 Node.Time, PointLog<BackendNode>.Instance);
             var positions = new GroupPositions(ids, ModelConsumer.SeekInLog, PointLog<BackendNode>.Instance);
             _intake = new CommandIntake(
-                inFlightMax, new KafkaOptions().FencedMax, handler, _publisher, positions, Node.Wait,
+                inFlightMax, memory, new KafkaOptions().FencedMax, handler, _publisher, positions, Node.Wait,
                 Node.Time, PointLog<BackendNode>.Instance);
             _consumer = new ModelConsumer(
                 _brokers, Node, _turns.Wake, _brokers.Group(group),

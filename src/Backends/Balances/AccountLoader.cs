@@ -11,6 +11,9 @@ internal sealed partial class AccountLoader
     // Stands in the queue of accounts to read for all of them.
     private const string All = "";
 
+    // Of accounts whose names are as long as can be, 2 MB.
+    private const int WantedMax = 10_000;
+
     private static readonly TimeSpan LogInterval = TimeSpan.FromSeconds(5);
 
     private readonly BalanceView _view;
@@ -21,8 +24,11 @@ internal sealed partial class AccountLoader
     private readonly int _batchMax;
     private readonly EventStoreRetry.Retries _retry;
     private readonly EventStoreRetry.Retries _reload;
-    private readonly Channel<string> _wanted = Channel.CreateUnbounded<string>(
-        new UnboundedChannelOptions { SingleReader = true });
+    private readonly Channel<string> _wanted = Channel.CreateBounded<string>(
+        new BoundedChannelOptions(WantedMax) { SingleReader = true });
+
+    private volatile bool _wantsAll;
+    private volatile bool _isOverfull;
 
     public AccountLoader(
         BalanceView view, IAccountStore database, ShardedReader reader, EventStoreRetry retry,
@@ -33,11 +39,29 @@ internal sealed partial class AccountLoader
         _reload = retry.Together(EventStoreFailure.IsRetryable, (e, attempt) => Waiting(attempt, e.Message));
     }
 
-    /// <summary>Wants an account to be read in the background.</summary>
-    public void Want(string streamId) => _wanted.Writer.TryWrite(streamId);
+    /// <summary>Wants an account to be read in the background. If so many wait for it already that the database must
+    /// be away, the view forgets the account.</summary>
+    public void Want(string streamId)
+    {
+        if (_wanted.Writer.TryWrite(streamId))
+        {
+            return;
+        }
+        _view.Forget(streamId);
+        if (!_isOverfull)
+        {
+            _isOverfull = true;
+            Overfull(WantedMax);
+        }
+    }
 
     /// <summary>Wants all accounts to be read in the background.</summary>
-    public void WantAll() => _wanted.Writer.TryWrite(All);
+    public void WantAll()
+    {
+        _wantsAll = true;
+        // If there is no room, the loop is woken by what is there.
+        _wanted.Writer.TryWrite(All);
+    }
 
     /// <summary>Reads all accounts into the view, as many as it may hold.</summary>
     public async Task FillAsync(Action<int> report, CancellationToken cancellationToken)
@@ -63,20 +87,22 @@ internal sealed partial class AccountLoader
             var batch = new HashSet<string>(StringComparer.Ordinal);
             while (batch.Count < _batchMax && _wanted.Reader.TryRead(out var streamId))
             {
-                if (streamId == All)
-                {
-                    (last, round, start, logged) = (All, begin(), _time.GetTimestamp(), _time.GetTimestamp());
-                    held = await HeldAsync(stopping);
-                }
-                else
+                if (streamId != All)
                 {
                     batch.Add(streamId);
                 }
+            }
+            if (_wantsAll)
+            {
+                _wantsAll = false;
+                (last, round, start, logged) = (All, begin(), _time.GetTimestamp(), _time.GetTimestamp());
+                held = await HeldAsync(stopping);
             }
             if (batch.Count > 0)
             {
                 _reload.Begin();
                 await ReloadAsync([.. batch], stopping);
+                _isOverfull = false;
             }
             if (last is { } known && (last = await ReadPageAsync(known, stopping)) is null)
             {
@@ -137,6 +163,12 @@ internal sealed partial class AccountLoader
             ReloadFailed(e, streamIds[0]);
         }
     }
+
+    [LoggerMessage(
+        245, LogLevel.Warning,
+        "{Count} accounts wait to be read into the view of the balances: it forgets further ones that change, and "
+            + "each is read when its balance is asked for")]
+    private partial void Overfull(int count);
 
     [LoggerMessage(240, LogLevel.Information, "Filling the view of the balances: {Accounts} accounts")]
     private partial void Filling(int accounts);

@@ -16,10 +16,13 @@ namespace Billing.Backends.Balances;
 /// until it is read the account takes no further events. Events of accounts that are not held are reported while there
 /// is room for these, and otherwise ignored. When anything shows that the event store holds a shard under a higher
 /// number than before, since it was moved, or restored to an earlier time, what is known of its accounts counts no
-/// longer: each is read again before it is answered or takes another event. An account takes about 300 bytes
-/// (docs/operations/scale.md). Thread-safe.</summary>
+/// longer: each is read again before it is answered or takes another event. What an account takes is
+/// <see cref="BackendMemory.ViewedAccountBytes"/>. Thread-safe.</summary>
 internal sealed class BalanceView
 {
+    // More than there are; whoever may write to the topic can forge others.
+    private const int CurrenciesMax = 1000;
+
     private readonly Account _opened;
     private readonly int _capacity;
     private readonly TimeProvider _time;
@@ -351,6 +354,10 @@ internal sealed class BalanceView
 
     private string Shared(string currency)
     {
+        if (_currencies.Count == CurrenciesMax)
+        {
+            return _currencies.GetValueOrDefault(currency, currency);
+        }
         ref var shared = ref CollectionsMarshal.GetValueRefOrAddDefault(_currencies, currency, out _);
         return shared ??= currency;
     }

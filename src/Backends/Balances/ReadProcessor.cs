@@ -51,8 +51,9 @@ internal sealed class ReadProcessor : Worker, ICommandHandler
             new BalanceProcessor(
                 view, map, network, replier, retry, options, supervisor, time, log.CreateLogger<BalanceProcessor>()),
             .. StoredReadKinds.All.Select(kind => new StoredReads(
-                kind.Field, (database, command, token) => kind.Read(databases[database], command, token), map, replier,
-                retry, time, log.CreateLogger<StoredReads>())),
+                kind.Field, (database, command, token) => kind.Read(databases[database], command, token),
+                Math.Max(1, options.Value.StoredAnswersMax / StoredReadKinds.Count), map, replier, retry, time,
+                log.CreateLogger<StoredReads>())),
         ]);
     }
 

@@ -6,6 +6,9 @@ namespace Billing.Backends.Balances;
 /// <summary>The kinds of requests that are answered from the event store.</summary>
 internal static class StoredReadKinds
 {
+    /// <summary>The number of kinds.</summary>
+    public static int Count { get; } = All.Count();
+
     /// <summary>All kinds: the member of the command, and how the database of its account answers it.</summary>
     public static IEnumerable<(Command.RequestOneofCase Field, StoredRead Read)> All =>
     [

@@ -13,20 +13,25 @@ namespace Billing.Backends.Balances;
 /// requests of other kinds nor all of its own. An answer is read from the database that holds the account.</summary>
 internal sealed partial class StoredReads(
     Command.RequestOneofCase kind, Func<int, Command, CancellationToken, Task<Reply>> read,
-    ShardMap map, Replier replier, EventStoreRetry retry, TimeProvider time, ILogger<StoredReads> logger) : IReadKind
+    int unsentMax, ShardMap map, Replier replier, EventStoreRetry retry, TimeProvider time, ILogger<StoredReads> logger)
+    : IReadKind
 {
     private const int ReadersMax = 4;
 
     private static readonly TimeSpan LongestRead = TimeSpan.FromHours(1);
 
-    private readonly Channel<Delivery> _accepted = Channel.CreateUnbounded<Delivery>();
+    // A command has its place if it has waited for it.
+    private readonly Channel<(Delivery Delivery, bool HasPlace)> _accepted =
+        Channel.CreateUnbounded<(Delivery Delivery, bool HasPlace)>();
+
+    private readonly UnsentAnswers _unsent = new(unsentMax);
     private readonly ShardedReader _reader = new(map);
     private readonly EventStoreRetry.Retries _retry = retry.Limited(
         (e, attempt) => Waiting(logger, attempt, e.Message));
 
     public Command.RequestOneofCase Field => kind;
 
-    public void Accept(Delivery delivery) => _accepted.Writer.TryWrite(delivery);
+    public void Accept(Delivery delivery) => _accepted.Writer.TryWrite((delivery, false));
 
     // None of the readers ends by itself: the first one to end was cancelled or has failed.
     public async Task RunAsync(CancellationToken stopping) =>
@@ -37,9 +42,9 @@ internal sealed partial class StoredReads(
         while (await _accepted.Reader.WaitToReadAsync(cancellationToken))
         {
             // Another reader may have taken it.
-            if (_accepted.Reader.TryRead(out var delivery))
+            if (_accepted.Reader.TryRead(out var next) && (next.HasPlace || _unsent.TryEnter(next.Delivery)))
             {
-                await AnswerAsync(delivery, cancellationToken);
+                await AnswerAsync(next.Delivery, cancellationToken);
             }
         }
     }
@@ -49,7 +54,7 @@ internal sealed partial class StoredReads(
         var command = delivery.Command;
         if (ReadDeadline.HasPassed(delivery, time.Microseconds()))
         {
-            replier.Publish([(delivery, ReadDeadline.Reply(command))], []);
+            Send(delivery, ReadDeadline.Reply(command));
             return;
         }
         using var deadline = Deadline(delivery);
@@ -61,16 +66,16 @@ internal sealed partial class StoredReads(
                     CommandRoute.Of(command).StreamId, (database, use) => read(database, command, use), token),
                 either.Token);
             reply.CorrelationId = command.CorrelationId;
-            replier.Publish([(delivery, reply)], []);
+            Send(delivery, reply);
         }
         catch (Exception) when (!cancellationToken.IsCancellationRequested && deadline.IsCancellationRequested)
         {
             // The deadline ends the read: nobody waits for it any longer, and the reader is needed for other requests.
-            replier.Publish([(delivery, ReadDeadline.Reply(command))], []);
+            Send(delivery, ReadDeadline.Reply(command));
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested && EventStoreFailure.IsRetryable(e))
         {
-            replier.Publish([(delivery, Replies.StoreUnavailable(command.CorrelationId))], []);
+            Send(delivery, Replies.StoreUnavailable(command.CorrelationId));
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested)
         {
@@ -78,6 +83,23 @@ internal sealed partial class StoredReads(
             replier.Reject(delivery, "The account could not be read: " + e.Message, Replies.Error(
                 command.CorrelationId, StatusCode.Internal, ErrorReasons.ProcessingFailed,
                 "The account could not be read; the request is kept for the operators."));
+            Leave(delivery);
+        }
+    }
+
+    private void Send(Delivery delivery, Reply reply) => _ = LeaveWhenSentAsync(delivery, reply);
+
+    private async Task LeaveWhenSentAsync(Delivery delivery, Reply reply)
+    {
+        await replier.PublishAsync(delivery, reply);
+        Leave(delivery);
+    }
+
+    private void Leave(Delivery delivery)
+    {
+        if (_unsent.Leave(delivery) is { } next)
+        {
+            _accepted.Writer.TryWrite((next, true));
         }
     }
 

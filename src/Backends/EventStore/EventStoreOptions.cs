@@ -77,6 +77,9 @@ public sealed partial class EventStoreOptions
     internal static string Milliseconds(TimeSpan time) =>
         string.Create(CultureInfo.InvariantCulture, $"{time.TotalMilliseconds}ms");
 
+    /// <summary>The number of databases.</summary>
+    internal int DatabasesCount => Math.Max(1, Databases.Count);
+
     /// <summary>The settings of each database, in the order of their names.</summary>
     internal IEnumerable<(string Name, EventStoreOptions Settings)> Each() => Databases.Count == 0
         ? [(OnlyDatabase, this)]

@@ -8,6 +8,7 @@ using Billing.Hosting;
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Billing.Messaging.Kafka.Clients;
+using Microsoft.Extensions.DependencyInjection.Extensions;
 using Microsoft.Extensions.Options;
 
 namespace Billing.Backends.Hosting;
@@ -19,10 +20,13 @@ public static class BackendServices
     /// and the settings.</summary>
     public static IServiceCollection AddBackendCore(this IServiceCollection services, IConfiguration configuration)
     {
-        services.AddSettings<EventStoreOptions>(
+        var store = services.AddSettings<EventStoreOptions>(
             configuration, EventStoreOptions.Section, options => options.ValidationErrors());
         services.AddSettings<BackendOptions>(
             configuration, BackendOptions.Section, options => options.ValidationErrors());
+        services.TryAddSingleton(_ => MemoryBudget.OfProcess());
+        services.AddOptions<BackendOptions>().PostConfigure<MemoryBudget>(
+            (options, budget) => BackendMemory.Derive(options, budget, store.DatabasesCount));
         services.AddSettings<JitterOptions>(configuration, JitterOptions.Section);
         services.AddServiceTime();
         return services
@@ -42,6 +46,9 @@ public static class BackendServices
         services.AddSingleton<IValidateOptions<BackendOptions>>(new ProblemValidation<BackendOptions>(
             options =>
                 options.Role is null ? ["Billing:Backend:Role is missing; it must be Payments or Balances."] : []));
+        services.AddSingleton(
+            provider => BackendMemory.Commands(provider.GetRequiredService<MemoryBudget>(), backend.Role));
+        services.AddHostedService<MemoryAtStart>();
         services.AddSingleton<KafkaAnswerPublisher>().AddAs<IAnswerPublisher, KafkaAnswerPublisher>()
             .AddAs<IReadyPart, KafkaAnswerPublisher>();
         if (backend.Role == BackendRole.Balances)
@@ -51,7 +58,7 @@ public static class BackendServices
             services.AddSingleton(
                 provider => provider.NewReadProcessor(provider.GetRequiredService<IAnswerPublisher>()));
             services.AddHosted<ReadProcessor>().AddAs<ICommandHandler, ReadProcessor>();
-            services.AddSingleton(new CommandSubscription(Topics.AllBalances, Groups.Balances, backend.InFlightMax));
+            services.AddSubscription(Topics.AllBalances, Groups.Balances, backend.InFlightMax);
         }
         else
         {
@@ -61,7 +68,7 @@ public static class BackendServices
                 .AddAs<IReadyPart, PaymentProcessor>();
             services.AddSingleton(provider => provider.NewExpiredHolds(provider.GetRequiredService<IAnswerPublisher>()))
                 .AddHosted<ExpiredHolds>();
-            services.AddSingleton(new CommandSubscription(Topics.AllPayments, Groups.Payments, backend.InFlightMax));
+            services.AddSubscription(Topics.AllPayments, Groups.Payments, backend.InFlightMax);
         }
         // Registered last, so that it stops first: no new commands are taken while those in flight are finished.
         return services.AddSingleton<CommandConsumer>().AddAs<IReadyPart, CommandConsumer>()
@@ -122,6 +129,11 @@ public static class BackendServices
         return new BalanceView(
             options.OpenedAccount(), options.ViewAccountsMax, provider.GetRequiredService<TimeProvider>());
     }
+
+    private static void AddSubscription(
+        this IServiceCollection services, IReadOnlyList<string> topics, string group, int inFlightMax) =>
+        services.AddSingleton(provider => new CommandSubscription(
+            topics, group, inFlightMax, provider.GetRequiredService<CommandMemory>()));
 
     private static T New<T>(this IServiceProvider provider, params object[] given) =>
         ActivatorUtilities.CreateInstance<T>(provider, given);

@@ -28,6 +28,10 @@ internal sealed class PaymentLane(
     private readonly Channel<bool> _work = Channel.CreateBounded<bool>(
         new BoundedChannelOptions(1) { SingleReader = true, FullMode = BoundedChannelFullMode.DropWrite });
 
+    // The most bytes of the commands of a batch, but for the last of them: the batch's parameters are several times as
+    // much memory. A batch of usual commands has a tenth of it.
+    private const int BatchBytesMax = 4 << 20;
+
     private readonly int _batchMax = options.Value.BatchMax;
     private long _triedSetAside;
     private volatile string? _notReadyReason;
@@ -138,12 +142,13 @@ internal sealed class PaymentLane(
     {
         while (again.Count > 0 || _authorised.Reader.TryPeek(out _))
         {
-            var batch = new List<PendingCommand>();
-            while (batch.Count < _batchMax
+            var (batch, bytes) = (new List<PendingCommand>(), 0);
+            while (batch.Count < _batchMax && bytes < BatchBytesMax
                 && (again.TryDequeue(out var command) || _authorised.Reader.TryRead(out command)))
             {
                 command.IsAuthorised = true;
                 batch.Add(command);
+                bytes += command.Bytes;
             }
             for (batch = SetAsideCommands.AddLater(batch); batch.Count > 0; batch = SetAsideCommands.AddLater(batch))
             {

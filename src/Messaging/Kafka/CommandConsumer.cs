@@ -11,7 +11,9 @@ namespace Billing.Messaging.Kafka;
 /// <param name="Topics">The request topics.</param>
 /// <param name="Group">The consumer group among whose members the partitions are distributed.</param>
 /// <param name="InFlightMax">Number of unsettled commands at which the partitions are paused.</param>
-public sealed record CommandSubscription(IReadOnlyList<string> Topics, string Group, int InFlightMax);
+/// <param name="Memory">The memory of those commands: when it is taken, the partitions are paused, too.</param>
+public sealed record CommandSubscription(
+    IReadOnlyList<string> Topics, string Group, int InFlightMax, CommandMemory Memory);
 
 /// <summary>Consumes request topics as a member of a group, on its own thread, by calling
 /// <see cref="CommandIntake.RunTurn"/> in a loop.</summary>
@@ -62,7 +64,7 @@ public sealed class CommandConsumer(
         using var admin = new DependentAdminClientBuilder(consumer.Handle).Build();
         var ids = new TopicIds(subscription.Topics, TopicIds.From(admin), KafkaTimes.TopicLook, time, logger);
         _intake = intake = new CommandIntake(
-            subscription.InFlightMax, options.Value.FencedMax, handler, publisher,
+            subscription.InFlightMax, subscription.Memory, options.Value.FencedMax, handler, publisher,
             new GroupPositions(ids, EpochSeek.SeekInLog, logger),
             interval => Task.Delay(interval, time).Wait(), time, logger);
         consumer.Subscribe(subscription.Topics);

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Billing.Hosting;
 using Billing.Messaging.Kafka.Clients;
 using Billing.Messaging.Kafka.Offsets;
 using Billing.Messaging.Telemetry;
@@ -14,7 +15,7 @@ namespace Billing.Messaging.Kafka;
 /// for a time, and after <paramref name="fencedMax"/> a partition with a later owner is read again if the group
 /// has not taken it away.</summary>
 internal sealed class CommandIntake(
-    int inFlightMax, TimeSpan fencedMax, ICommandHandler handler, KafkaAnswerPublisher publisher,
+    int inFlightMax, CommandMemory memory, TimeSpan fencedMax, ICommandHandler handler, KafkaAnswerPublisher publisher,
     GroupPositions positions, Action<TimeSpan> wait, TimeProvider time, ILogger logger)
 {
     /// <summary>Largest number of records consumed per turn, including invalid ones, so that invalid records cannot
@@ -150,7 +151,7 @@ internal sealed class CommandIntake(
         for (var taken = 1; record is not null; taken++)
         {
             Take(consumer, record);
-            record = taken < DrainMax ? Consume(consumer, TimeSpan.Zero) : null;
+            record = taken < DrainMax && memory.HasRoom ? Consume(consumer, TimeSpan.Zero) : null;
         }
         if (_backlog.Count == 0 || _paused || time.GetElapsedTime(_backlogSince) > BacklogTimeout)
         {
@@ -174,6 +175,7 @@ internal sealed class CommandIntake(
         }
         MessagingMetrics.Read(record.Topic);
         var slot = watermark.Track(record.Offset.Value, _readAt, record.LeaderEpoch);
+        slot.Take(memory, record.Message.Value?.Length ?? 0);
         try
         {
             if (_reader.Read(record, slot, _assignments[record.TopicPartition]) is { } delivery)
@@ -222,7 +224,9 @@ internal sealed class CommandIntake(
         // A command that does not settle holds back its partition's watermark, so settled offsets
         // behind it stay tracked.
         var inFlight = Math.Max(handler.InFlight, Tracked);
-        var pause = inFlight >= (_paused ? inFlightMax - (inFlightMax / 4) : inFlightMax);
+        var pause = _paused
+            ? inFlight >= inFlightMax - (inFlightMax / 4) || !memory.HasMuchRoom
+            : inFlight >= inFlightMax || !memory.HasRoom;
         if (pause == _paused && !_isMixed)
         {
             return;
@@ -230,7 +234,7 @@ internal sealed class CommandIntake(
         if (pause)
         {
             consumer.Pause(consumer.Assignment);
-            KafkaLog.Paused(logger, inFlight);
+            KafkaLog.Paused(logger, inFlight, MemoryBudget.Text(memory.Bytes));
         }
         else
         {
@@ -321,6 +325,7 @@ internal sealed class CommandIntake(
                 // The rest of what was read is delivered at once, as after any assignment: see FindBacklog.
                 (_backlog[partition], _backlogSince) = (end, now);
                 watermark.Cut(watermark.Oldest);
+                _drained.FindAll(delivery => delivery.Assignment == assignment).ForEach(delivery => delivery.Abandon());
                 _drained.RemoveAll(delivery => delivery.Assignment == assignment);
             }
             _assignments[partition] = Begin(assignment.Partition);

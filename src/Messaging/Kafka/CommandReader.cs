@@ -29,6 +29,7 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher, TimeProvider
             var appended = AppendedUnixUs(record.Message.Timestamp);
             return new KafkaDelivery(command!, record, slot, assignment, publisher.DeadLetters)
             {
+                Bytes = record.Message.Value.Length,
                 Processing = span,
                 AppendedUnixUs = appended,
                 DeadlineUnixUs = CommandDeadline.Of(command!, appended, time),
@@ -53,14 +54,23 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher, TimeProvider
         ConsumeResult<byte[], byte[]> record, Command? command, string refusal, OffsetWatermark.Slot slot)
     {
         MessagingMetrics.CountDeadLetter(record.Topic, "refused");
-        publisher.DeadLetters.Publish(record, refusal, slot.Settle);
+        var answered = Task.CompletedTask;
         if (command is not null && Topics.IsReplyTopic(command.ProxyTopic))
         {
             var reply = Replies.Error(
                 command.CorrelationId, StatusCode.Internal,
                 ErrorReasons.ProcessingFailed, "The command was refused: " + refusal);
-            _ = publisher.PublishAsync([new Answer(command.ProxyTopic, reply)], [], CancellationToken.None);
+            answered = publisher.PublishAsync([new Answer(command.ProxyTopic, reply)], [], CancellationToken.None);
         }
+        publisher.DeadLetters.Publish(record, refusal, () => _ = SettleAsync(answered, slot));
+    }
+
+    // Whether the answer has arrived makes no difference, but until then it takes memory.
+    private static async Task SettleAsync(Task answered, OffsetWatermark.Slot slot)
+    {
+        await answered.ConfigureAwait(
+            ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
+        slot.Settle();
     }
 
     private static long AppendedUnixUs(Timestamp timestamp) =>
@@ -77,6 +87,12 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher, TimeProvider
         {
             slot.Settle();
             Done(null);
+        }
+
+        public override void Abandon()
+        {
+            base.Abandon();
+            slot.Leave();
         }
 
         public override void Reject(string reason)

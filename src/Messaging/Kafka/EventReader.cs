@@ -12,22 +12,29 @@ internal sealed class EventReader(IReadModel model, ILogger logger)
     /// <summary>Largest number of records consumed per turn.</summary>
     public const int DrainMax = 1000;
 
+    /// <summary>The bytes of records after which a turn takes no more: as objects and texts they take several times as
+    /// much memory.</summary>
+    public const int DrainBytesMax = 4 << 20;
+
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(100);
     /// <summary>How long the brokers may take to say where the events begin and end.</summary>
     internal static readonly TimeSpan QueryTimeout = TimeSpan.FromSeconds(5);
 
     private readonly Dictionary<TopicPartition, Offset> _next = [];
 
-    /// <summary>Takes the records that are available, at most <see cref="DrainMax"/>.</summary>
+    /// <summary>Takes the records that are available, at most <see cref="DrainMax"/> or
+    /// <see cref="DrainBytesMax"/>.</summary>
     /// <exception cref="ConsumeException">The client reports an error; what was taken before it is not
     /// affected.</exception>
     public static void Drain(IConsumer<byte[], byte[]> consumer, Action<ConsumeResult<byte[], byte[]>> take)
     {
         var record = consumer.Consume(PollInterval);
+        var bytes = 0L;
         for (var taken = 1; record is not null; taken++)
         {
             take(record);
-            record = taken < DrainMax ? consumer.Consume(TimeSpan.Zero) : null;
+            bytes += record.Message.Value?.Length ?? 0;
+            record = taken < DrainMax && bytes < DrainBytesMax ? consumer.Consume(TimeSpan.Zero) : null;
         }
     }
 

@@ -53,7 +53,9 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IReadyPart, IDispos
         IProducer<string, byte[]> events, IProducer<string, byte[]> replies, TimeProvider time, ILogger logger)
     {
         (_events, _replies) = (events, replies);
-        _eventTurns = new(static e => e.Publication.ProduceEvent(e.Message), time);
+        _eventTurns = new(
+            static e => e.Publication.ProduceEvent(e.Message),
+            static e => e.Message.Value.Length + e.Message.Key.Length, time);
         _time = time;
         _logger = logger;
         DeadLetters = new DeadLetterPublisher(events, time, logger);

@@ -1,7 +1,6 @@
 using System.Globalization;
 using Billing.Backends;
 using Billing.Backends.CardNetwork;
-using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Payments;
@@ -34,7 +33,8 @@ public sealed class BackendAllocationTests
         using var producer = new AcknowledgingProducer();
         using var publisher = new KafkaAnswerPublisher(producer, producer, time, NullLogger.Instance);
         using var network = new SimulatedCardNetwork(Options.Create(new JitterOptions { Enabled = false }), time);
-        var options = Options.Create(new BackendOptions { OpeningLimits = { ["USD"] = "10000" } });
+        var options = Options.Create(
+            new BackendOptions { OpeningLimits = { ["USD"] = "10000" }, CachedAccountsMax = 200_000 });
         var store = new EmptyStore();
         var retry = new EventStoreRetry(time);
         var replier = new Replier(publisher, supervisor, NullLogger<Replier>.Instance);
@@ -72,49 +72,4 @@ public sealed class BackendAllocationTests
             return new RecordingDelivery(command);
         }).Chunk(batchSize),
     ];
-
-    private sealed class EmptyStore : IAccountStore
-    {
-        public string Name => "one";
-
-        private static readonly Task<Dictionary<CommandId, Wire.V1.Event>> Nothing = Task.FromResult(
-            new Dictionary<CommandId, Wire.V1.Event>());
-
-        public Task<IReadOnlyDictionary<int, long>> HeldShardsAsync(CancellationToken cancellationToken) =>
-            Task.FromResult<IReadOnlyDictionary<int, long>>(
-                Enumerable.Range(0, Shard.Count).ToDictionary(shard => shard, _ => 1L));
-
-        public Task<Dictionary<string, Account>> LoadAsync(
-            string[] streamIds, Account opened, CancellationToken cancellationToken) =>
-            Task.FromResult(streamIds.ToDictionary(id => id, _ => opened, StringComparer.Ordinal));
-
-        public Task<Dictionary<CommandId, PaymentFollowUp>> LastFollowUpsAsync(
-            IReadOnlyCollection<CommandId> payments, CancellationToken cancellationToken) =>
-            Task.FromResult(new Dictionary<CommandId, PaymentFollowUp>());
-
-        public Task<IReadOnlyList<CommandId>> TakeDueHoldsAsync(
-            DateTimeOffset now, int limit, CancellationToken cancellationToken) =>
-            Task.FromResult<IReadOnlyList<CommandId>>([]);
-
-        public Task<string[]> ListAsync(string after, int limit, CancellationToken cancellationToken) =>
-            Task.FromResult<string[]>([]);
-
-        public Task<Dictionary<CommandId, Wire.V1.Event>> FindReceiptsAsync(
-            IReadOnlyCollection<CommandId> commands, Fence fence, CancellationToken cancellationToken) => Nothing;
-
-        public Task<Dictionary<CommandId, Wire.V1.Event>> ConfirmAsync(
-            IReadOnlyCollection<CommandId> commands, IReadOnlyDictionary<string, long> versions, Fence fence,
-            CancellationToken cancellationToken) => Nothing;
-
-        public Task<Dictionary<CommandId, Wire.V1.Event>> CloseAsync(
-            IReadOnlyCollection<(CommandId Id, Sender? By)> commands, Fence fence,
-            CancellationToken cancellationToken) => Nothing;
-
-        public Task<Dictionary<SourcePartition, long>> BeginEpochsAsync(
-            IReadOnlyCollection<PartitionEpoch> owned, Guid owner, CancellationToken cancellationToken) =>
-            Task.FromResult(owned.ToDictionary(o => o.Partition, _ => 1L));
-
-        public Task AppendAsync(IReadOnlyList<NewEvent> batch, Fence fence, CancellationToken cancellationToken) =>
-            Task.CompletedTask;
-    }
 }

@@ -32,6 +32,7 @@ internal sealed class PendingCommand
         _command = command;
         Kind = waiters[0].Kind;
         Processing = waiters[0].Delivery.Processing;
+        Bytes = waiters[0].Delivery.Bytes;
         Id = id;
         Shard = EventStore.Shard.Of(id.StreamId);
     }
@@ -73,6 +74,9 @@ internal sealed class PendingCommand
             }
         }
     }
+
+    /// <summary>The size of its first record, in bytes; 0 if it came in none.</summary>
+    public int Bytes { get; }
 
     /// <summary>The assignment of the partition that it was read from.</summary>
     public PartitionAssignment Assignment => _waiters[0].Delivery.Assignment;

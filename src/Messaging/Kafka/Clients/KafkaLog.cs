@@ -50,8 +50,9 @@ internal static partial class KafkaLog
     [LoggerMessage(113, LogLevel.Debug, "{Facility}: {Message}")]
     public static partial void ClientLog(ILogger logger, string facility, string message);
 
-    [LoggerMessage(114, LogLevel.Information, "Paused consuming: {InFlight} commands are in flight")]
-    public static partial void Paused(ILogger logger, int inFlight);
+    [LoggerMessage(
+        114, LogLevel.Information, "Paused consuming: {InFlight} commands are in flight, and take {Memory} of memory")]
+    public static partial void Paused(ILogger logger, int inFlight, string memory);
 
     [LoggerMessage(115, LogLevel.Information, "Resumed consuming")]
     public static partial void Resumed(ILogger logger);

@@ -38,12 +38,16 @@ public sealed class DeadLetterPublisher(IProducer<string, byte[]> producer, Time
     // Far below the size limit of any broker, and enough to recognise the record.
     private const int CutBytesMax = 64 * 1024;
 
+    // The producer publishes the events, too, which must find room in it; and it copies to memory outside the heap.
+    private const long BytesMax = 8 << 20;
+
     private static readonly TimeSpan RetryDelayMax = TimeSpan.FromSeconds(30);
 
     // An error that lasts for longer needs somebody who looks at it.
     private const int AttemptsUnsaid = 3;
 
     private volatile string? _refusal;
+    private long _bytes;
 
     /// <summary>The part of a record that is published; each form is smaller than the one before.</summary>
     private enum Form
@@ -70,16 +74,28 @@ public sealed class DeadLetterPublisher(IProducer<string, byte[]> producer, Time
 
     private void Send(ConsumeResult<byte[], byte[]> record, string reason, Form form, Action settle, int attempt)
     {
+        var letter = Letter(record, reason, form);
+        var size = letter.Value?.Length ?? 0;
+        // One that is larger is sent alone.
+        if (Interlocked.Add(ref _bytes, size) is var bytes && bytes > BytesMax && bytes > size)
+        {
+            End(new Error(ErrorCode.Local_QueueFull));
+            return;
+        }
         try
         {
-            producer.Produce(
-                Topics.DeadLetters, Letter(record, reason, form),
-                report => Acknowledge(report.Error, record, reason, form, settle, attempt));
+            producer.Produce(Topics.DeadLetters, letter, report => End(report.Error));
         }
         catch (ProduceException<string, byte[]> e)
         {
             // Errors of the client itself, such as a record above its own size limit, are thrown and not reported.
-            Acknowledge(e.Error, record, reason, form, settle, attempt);
+            End(e.Error);
+        }
+
+        void End(Error error)
+        {
+            Interlocked.Add(ref _bytes, -size);
+            Acknowledge(error, record, reason, form, settle, attempt);
         }
     }
 

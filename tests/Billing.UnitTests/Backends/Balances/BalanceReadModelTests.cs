@@ -5,7 +5,9 @@ using Billing.Backends.EventStore;
 using Billing.Backends.EventStore.Shards;
 using Billing.UnitTests.Backends.EventStore;
 using Billing.UnitTests.Testing;
+using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
+using Microsoft.Extensions.Logging.Testing;
 using Microsoft.Extensions.Options;
 using Npgsql;
 
@@ -171,9 +173,34 @@ public sealed class BalanceReadModelTests : IAsyncLifetime
         await EndAsync(running);
     }
 
-    private BalanceReadModel NewModel(ShardMap map) => new(
-        _view, map, new EventStoreRetry(_time), Options.Create(new BackendOptions { BatchMax = 4 }), Supervision.New(),
-        _time, NullLogger<BalanceReadModel>.Instance);
+    [Fact]
+    public async Task While_the_database_is_away_so_many_accounts_wait_to_be_read_and_further_ones_are_forgotten()
+    {
+        const int Waiting = 10_000;
+        var (view, log) = (new BalanceView(Opened, 3 * Waiting, _time), new FakeLogger<BalanceReadModel>());
+        using var model = NewModel(_map, view, log);
+        AddAccounts(2 * Waiting);
+        var away = new TaskCompletionSource();
+        _store.Answering = () => away.Task;
+        model.Apply([.. Enumerable.Range(1, 2 * Waiting).SelectMany(n => History.Of($"visa/{n}", 10))]);
+        var running = model.RunAsync(_stop.Token);
+        Assert.Contains("forgets", Assert.Single(log.Collector.GetSnapshot()).Message, StringComparison.Ordinal);
+
+        away.SetResult();
+        await UntilAsync(() => view.Count == Waiting);
+        view.Complete();
+        Assert.Null(view.Find("visa/none"));
+
+        model.Apply(History.Of(Stream, 10, 20, 30));
+        await UntilAsync(() => view.Find(Stream) == Stored);
+        Assert.Equal(Waiting + 1, view.Count);
+        await EndAsync(running);
+    }
+
+    private BalanceReadModel NewModel(
+        ShardMap map, BalanceView? view = null, ILogger<BalanceReadModel>? logger = null) => new(
+            view ?? _view, map, new EventStoreRetry(_time), Options.Create(new BackendOptions { BatchMax = 4 }),
+            Supervision.New(), _time, logger ?? NullLogger<BalanceReadModel>.Instance);
 
     private void AddAccounts(int count)
     {

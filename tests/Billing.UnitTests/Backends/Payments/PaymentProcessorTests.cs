@@ -621,26 +621,51 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
         await processor.StopAsync(CancellationToken.None);
     }
 
+    [Fact]
+    public async Task Large_commands_are_recorded_a_few_at_a_time()
+    {
+        using var network = NewNetwork(jitter: false);
+        using var processor = NewProcessor(network);
+        var batches = new List<int>();
+        _store.Fails = batch =>
+        {
+            batches.Add(batch.Count);
+            return null;
+        };
+        var payments = Enumerable.Range(0, 10).Select(n => Payment($"acct-{n}", bytes: 1 << 20)).ToList();
+        processor.Accept(payments);
+        await processor.StartAsync(CancellationToken.None);
+
+        await _time.RunToEndAsync(Task.WhenAll(payments.Select(payment => payment.Ended)));
+
+        Assert.Equal([4, 4, 2], batches);
+        await processor.StopAsync(CancellationToken.None);
+    }
+
     private SimulatedCardNetwork NewNetwork(bool jitter) =>
         new(Options.Create(new JitterOptions { Enabled = jitter, Seed = 5 }), _time);
 
     private PaymentProcessor NewProcessor(SimulatedCardNetwork network)
     {
         var supervisor = Supervision.New();
-        var options = Options.Create(
-            new BackendOptions { OpeningLimits = { ["USD"] = "100" }, StoreUnavailableMax = Patience });
+        var options = Options.Create(new BackendOptions
+        {
+            OpeningLimits = { ["USD"] = "100" },
+            StoreUnavailableMax = Patience,
+            CachedAccountsMax = 1000,
+        });
         return new PaymentProcessor(
             new ShardMap([_store], _time), network, new Replier(_answers, supervisor, NullLogger<Replier>.Instance),
             new EventStoreRetry(_time), options, supervisor, _time, NullLoggerFactory.Instance);
     }
 
     private RecordingDelivery Payment(
-        string account = "acct-42", long units = 10, PartitionAssignment? assignment = null)
+        string account = "acct-42", long units = 10, PartitionAssignment? assignment = null, int bytes = 0)
     {
         var command = Samples.PaymentCommand(account, units, ++_lastCorrelationId);
         command.TransactionId = command.Payment.TransactionId = Guid.NewGuid().ToString();
         command.DeadlineUnixUs = _time.Microseconds() + (long)TimeSpan.FromDays(1).TotalMicroseconds;
-        return new RecordingDelivery(command, assignment);
+        return new RecordingDelivery(command, assignment) { Bytes = bytes };
     }
 
     private static PartitionAssignment NewAssignment() => new(new SourcePartition("billing.payments.visa", 0));

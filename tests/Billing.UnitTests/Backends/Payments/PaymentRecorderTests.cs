@@ -460,7 +460,7 @@ public sealed class PaymentRecorderTests
 
     private PaymentRecorder NewRecorder() => new(
         _store, _ownership, new EventStoreRetry(_time),
-        Options.Create(new BackendOptions { OpeningLimits = { ["USD"] = "10000" } }), _time,
+        Options.Create(new BackendOptions { OpeningLimits = { ["USD"] = "10000" }, CachedAccountsMax = 1000 }), _time,
         NullLogger<PaymentRecorder>.Instance);
 
     private Task RecordAsync(List<PendingCommand> batch) =>

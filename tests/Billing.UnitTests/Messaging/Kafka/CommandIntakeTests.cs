@@ -79,6 +79,35 @@ public sealed class CommandIntakeTests : IDisposable
     }
 
     [Fact]
+    public void When_commands_take_all_their_memory_no_more_are_read_until_much_of_it_is_given_back()
+    {
+        _brokers.Group("group").Evict(_consumer);
+        Send(30, Samples.PaymentCommand().ToByteArray());
+        var (node, handler) = (new Billing.Simulation.Node("next", _scheduler), new RecordingHandler());
+        var memory = new CommandMemory(bytesMax: 8000, bytesEach: 1000, copies: 0);
+        var (intake, consumer) = Join(node, handler, 1000, memory);
+        using (consumer)
+        {
+            Assert.Equal(8, Delivered());
+            handler.Deliveries[0].Settle();
+            handler.Deliveries[1].Abandon();
+            Assert.Equal(8, Delivered());
+            handler.Deliveries[2].Reject("poison");
+            Assert.Equal(11, Delivered());
+        }
+
+        int Delivered()
+        {
+            for (var turn = 0; turn < 5; turn++)
+            {
+                intake.RunTurn(consumer);
+                _scheduler.Run(TimeSpan.FromSeconds(1));
+            }
+            return handler.Deliveries.Count;
+        }
+    }
+
+    [Fact]
     public void A_command_from_a_proxy_whose_clock_is_ahead_has_its_time_from_when_the_broker_appended_it()
     {
         var command = Samples.PaymentCommand();
@@ -346,14 +375,15 @@ public sealed class CommandIntakeTests : IDisposable
     }
 
     private (CommandIntake Intake, ModelConsumer Consumer) Join(
-        Billing.Simulation.Node node, ICommandHandler handler, int inFlightMax = InFlightMax)
+        Billing.Simulation.Node node, ICommandHandler handler, int inFlightMax = InFlightMax,
+        CommandMemory? memory = null)
     {
         var ids = new TopicIds(
             [Topic], topics => _brokers.IdsAsync(topics, node), KafkaTimes.TopicLook, node.Time, NullLogger.Instance);
         var positions = new GroupPositions(ids, ModelConsumer.SeekInLog, NullLogger.Instance);
         var intake = new CommandIntake(
-            inFlightMax, TimeSpan.FromSeconds(10), handler, _publisher, positions,
-            _scheduler.Run, node.Time, NullLogger.Instance);
+            inFlightMax, memory ?? new CommandMemory(long.MaxValue, 0, 1), TimeSpan.FromSeconds(10), handler,
+            _publisher, positions, _scheduler.Run, node.Time, NullLogger.Instance);
         var consumer = new ModelConsumer(
             _brokers, node, () => { }, _brokers.Group("group"),
             new RebalanceHandlers(intake.Assigned, intake.Revoked, intake.Lost));

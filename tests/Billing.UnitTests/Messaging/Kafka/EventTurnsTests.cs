@@ -1,4 +1,5 @@
 using Billing.Messaging;
+using Billing.Messaging.Kafka;
 using Billing.Messaging.Kafka.Clients;
 using Billing.Messaging.Kafka.Events;
 using Billing.Messaging.Kafka.Offsets;
@@ -56,7 +57,19 @@ public sealed class EventTurnsTests : IDisposable
         Assert.Equal(Enumerable.Range(1, 7), _taken.Select(taken => (int)taken.Version));
     }
 
-    private void Publish(int first, int count)
+    [Fact]
+    public void A_turn_takes_few_large_events()
+    {
+        Publish(first: 1, count: 8, notes: new string('n', EventReader.DrainBytesMax / 4));
+
+        Take(turns: 1);
+
+        Assert.Equal(4, _taken.Count);
+        Take(turns: 1);
+        Assert.Equal(8, _taken.Count);
+    }
+
+    private void Publish(int first, int count, string notes = "")
     {
         foreach (var version in Enumerable.Range(first, count))
         {
@@ -66,6 +79,7 @@ public sealed class EventTurnsTests : IDisposable
                 Version = version,
                 TransactionId = Guid.NewGuid().ToString(),
                 Balance = Samples.Dollars(version),
+                Notes = new Billing.V1.PaymentNotes { Reference = notes },
             };
             _brokers.Inject(Topics.Events, recorded.StreamId, recorded.ToByteArray(), "1");
         }

@@ -187,6 +187,39 @@ public sealed class KafkaAnswerPublisherTests : IDisposable
         Assert.Null(publisher.NotReadyReason);
     }
 
+    [Fact]
+    public void Dead_letters_leave_room_in_the_producer_for_events()
+    {
+        var holding = new Holding();
+        using var publisher = new KafkaAnswerPublisher(holding, holding, _node.Time, NullLogger.Instance);
+        var settled = 0;
+        for (var letter = 0; letter < 3; letter++)
+        {
+            _node.Run(() => publisher.DeadLetters.Publish(new ConsumeResult<byte[], byte[]>
+            {
+                TopicPartitionOffset = new TopicPartitionOffset("billing.payments.visa", 0, 7),
+                Message = new Message<byte[], byte[]> { Value = new byte[4 << 20] },
+            }, "unreadable", () => settled++));
+        }
+        Assert.Equal(2, holding.Held.Count);
+
+        holding.Held[0](new DeliveryReport<string, byte[]> { Error = new Confluent.Kafka.Error(ErrorCode.NoError) });
+        _scheduler.Run(TimeSpan.FromMinutes(1));
+
+        Assert.Equal((3, 1), (holding.Held.Count, settled));
+    }
+
+    private sealed class Holding : PlainProducer
+    {
+        public List<Action<DeliveryReport<string, byte[]>>> Held { get; } = [];
+
+        public override string Name => "holding";
+
+        public override void Produce(
+            TopicPartition topicPartition, Message<string, byte[]> message,
+            Action<DeliveryReport<string, byte[]>>? deliveryHandler = null) => Held.Add(deliveryHandler!);
+    }
+
     private sealed class Refusing(ErrorCode code) : PlainProducer
     {
         public ErrorCode Code { get; set; } = code;

@@ -8,7 +8,7 @@ public sealed class TurnSenderTests
     private readonly List<int> _sent = [];
     private readonly TurnSender<int> _turns;
 
-    public TurnSenderTests() => _turns = new TurnSender<int>(_sent.Add, _time);
+    public TurnSenderTests() => _turns = new TurnSender<int>(_sent.Add, bytes => bytes, _time);
 
     [Fact]
     public void Records_wait_until_all_of_the_turn_before_them_have_ended()
@@ -60,11 +60,46 @@ public sealed class TurnSenderTests
                 _sent.Add(record);
                 turns!.End();
             },
-            _time);
+            bytes => bytes, _time);
 
         turns.Send([1, 2]);
         turns.Send([3]);
 
         Assert.Equal([1, 2, 3], _sent);
+    }
+
+    [Fact]
+    public void No_more_is_in_flight_than_a_producer_has_room_for()
+    {
+        const int Third = TurnSender<int>.BytesMax / 3;
+        _turns.Send([Third, Third, Third, Third]);
+        Assert.Equal(3, _sent.Count);
+        _time.Advance(KafkaTimes.Turn);
+        _turns.Send([Third]);
+        Assert.Equal(3, _sent.Count);
+
+        End(3);
+        Assert.Equal(5, _sent.Count);
+        End(2);
+        _turns.Send([Third]);
+        Assert.Equal(6, _sent.Count);
+    }
+
+    [Fact]
+    public void A_record_that_is_larger_than_that_is_sent_alone()
+    {
+        _turns.Send([TurnSender<int>.BytesMax + 1, 1]);
+        Assert.Equal([TurnSender<int>.BytesMax + 1], _sent);
+
+        End(1);
+        Assert.Equal([TurnSender<int>.BytesMax + 1, 1], _sent);
+    }
+
+    private void End(int count)
+    {
+        for (var record = 0; record < count; record++)
+        {
+            _turns.End();
+        }
     }
 }
