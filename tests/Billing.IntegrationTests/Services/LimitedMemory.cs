@@ -62,7 +62,7 @@ public sealed class LimitedMemory : IClassFixture<SmallStack>
     [Fact]
     public async Task A_payment_backend_outlives_a_backlog_of_the_largest_commands_and_records_all_of_them()
     {
-        const int Commands = 20_000;
+        const int Commands = 30_000;
         var (backend, account, database) =
             (Of(ServiceRole.PaymentBackend), StackFixture.NewAccount(), _stack.Stack.Postgres!);
         database.Kill();

@@ -1,7 +1,6 @@
 using Billing.Backends;
 using Billing.Backends.Hosting;
 using Billing.Hosting;
-using Billing.Testing;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;

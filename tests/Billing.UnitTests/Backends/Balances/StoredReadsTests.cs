@@ -129,7 +129,7 @@ public sealed class StoredReadsTests
         // It takes milliseconds.
         public async Task HasAsync(int count)
         {
-            using var patience = new CancellationTokenSource(TimeSpan.FromMinutes(1));
+            using var patience = new CancellationTokenSource(TimeSpan.FromMinutes(1), TimeProvider.System);
             for (var has = 0; has != count;)
             {
                 patience.Token.ThrowIfCancellationRequested();
