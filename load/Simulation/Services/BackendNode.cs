@@ -12,8 +12,8 @@ namespace Billing.Simulation.Services;
 /// publisher of its answers.</summary>
 internal abstract class BackendNode
 {
-    // Of a command.
-    private const int UsualBytes = 300;
+    // Of a command that is larger than most: large ones take the memory before there are too many.
+    private const int LargeBytes = 1000;
 
     private readonly Brokers _brokers;
     private readonly CancellationTokenSource _stopping = new();
@@ -60,8 +60,7 @@ internal abstract class BackendNode
     protected void Join(IReadOnlyList<string> topics, string group, int inFlightMax, ICommandHandler handler)
     {
         _turns = new TurnLoop(_brokers.Scheduler, _brokers.Dice, Node, RunTurn);
-        // About as many as the number allows: now the one stops it, now the other.
-        var memory = new CommandMemory((long)inFlightMax * UsualBytes, bytesEach: 0, copies: 1);
+        var memory = new CommandMemory((long)inFlightMax * LargeBytes, bytesEach: 0, copies: 1);
         _join = () =>
         {
             var ids = new TopicIds(

@@ -54,23 +54,14 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher, TimeProvider
         ConsumeResult<byte[], byte[]> record, Command? command, string refusal, OffsetWatermark.Slot slot)
     {
         MessagingMetrics.CountDeadLetter(record.Topic, "refused");
-        var answered = Task.CompletedTask;
+        publisher.DeadLetters.Publish(record, refusal, slot.Settle);
         if (command is not null && Topics.IsReplyTopic(command.ProxyTopic))
         {
             var reply = Replies.Error(
                 command.CorrelationId, StatusCode.Internal,
                 ErrorReasons.ProcessingFailed, "The command was refused: " + refusal);
-            answered = publisher.PublishAsync([new Answer(command.ProxyTopic, reply)], [], CancellationToken.None);
+            _ = publisher.PublishAsync([new Answer(command.ProxyTopic, reply)], [], CancellationToken.None);
         }
-        publisher.DeadLetters.Publish(record, refusal, () => _ = SettleAsync(answered, slot));
-    }
-
-    // Whether the answer has arrived makes no difference, but until then it takes memory.
-    private static async Task SettleAsync(Task answered, OffsetWatermark.Slot slot)
-    {
-        await answered.ConfigureAwait(
-            ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
-        slot.Settle();
     }
 
     private static long AppendedUnixUs(Timestamp timestamp) =>
