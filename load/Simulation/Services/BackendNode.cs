@@ -12,8 +12,10 @@ namespace Billing.Simulation.Services;
 /// publisher of its answers.</summary>
 internal abstract class BackendNode
 {
-    // Of a command that is larger than most: large ones take the memory before there are too many.
-    private const int LargeBytes = 1000;
+    // Commands that are larger than most take the memory before there are too many of them. A backend with less than
+    // this would be slower than the callers that repeat their payments.
+    private const int CommandBytes = 1000;
+    private const int CommandsMin = 16;
 
     private readonly Brokers _brokers;
     private readonly CancellationTokenSource _stopping = new();
@@ -60,7 +62,8 @@ internal abstract class BackendNode
     protected void Join(IReadOnlyList<string> topics, string group, int inFlightMax, ICommandHandler handler)
     {
         _turns = new TurnLoop(_brokers.Scheduler, _brokers.Dice, Node, RunTurn);
-        var memory = new CommandMemory((long)inFlightMax * LargeBytes, bytesEach: 0, copies: 1);
+        var memory = new CommandMemory(
+            (long)Math.Max(inFlightMax, CommandsMin) * CommandBytes, bytesEach: 0, copies: 1);
         _join = () =>
         {
             var ids = new TopicIds(

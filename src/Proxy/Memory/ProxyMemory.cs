@@ -5,25 +5,25 @@ namespace Billing.Proxy.Memory;
 
 /// <summary>What a proxy may hold of what callers send and do not take, by kind: shares of the memory of the process.
 /// What is left is for the runtime, for replies that have just come, and for garbage that is not collected yet. Each
-/// thing counts with what it takes at worst, in bytes.</summary>
+/// thing counts with what it takes at worst, in bytes, which MemoryOfProxiesTests measures.</summary>
 internal sealed class ProxyMemory
 {
     /// <summary>A connection: the buffers of its socket, of TLS and of the compression of headers.</summary>
     public const int ConnectionBytes = 64 * 1024;
 
     /// <summary>An open request with an ordinary message and an ordinary answer, besides its headers.</summary>
-    public const int RequestBytes = 8 * 1024;
+    public const int RequestBytes = 10 * 1024;
 
     /// <summary>A page of a statement: the reply, its entries, the answer's and the answer, each about as large as the
     /// entries are on the wire, the entries twice.</summary>
     public const int PageBytes = 5 * RequestKinds.StatementBytesMax;
 
     /// <summary>A call whose command waits for its reply, with a message of up to <see cref="MessageBytes"/>.</summary>
-    public const int CallBytes = 3 * 1024;
+    public const int CallBytes = 4 * 1024;
 
-    /// <summary>The size of a message that one place of a call is enough for: four times as many bytes are kept of
+    /// <summary>The size of a message that one place of a call is enough for: eight times as many bytes are kept of
     /// it.</summary>
-    public const int MessageBytes = CallBytes / 4;
+    public const int MessageBytes = CallBytes / 8;
 
     private const int CallPercent = 15;
 
@@ -36,7 +36,7 @@ internal sealed class ProxyMemory
         _budget = budget;
         Connections =
             new MemoryPart("connections", Math.Min(budget.Share(10), (long)connectionsMax * ConnectionBytes));
-        Requests = Part("requests", 20);
+        Requests = Part("requests", 25);
         Bodies = Part("bodies", 10);
         Answers = Part("answers", 10);
         Calls = budget.Fitting(CallPercent, CallBytes, int.MaxValue);

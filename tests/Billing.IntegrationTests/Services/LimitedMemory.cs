@@ -1,7 +1,6 @@
 using System.Globalization;
 using System.Text.RegularExpressions;
 using Billing.Backends.Domain;
-using Billing.Backends.EventStore;
 using Billing.Backends.Hosting;
 using Billing.Contracts;
 using Billing.LocalStack;

@@ -139,7 +139,8 @@ public sealed class Misuse(SecuredStack stack)
         var growth = ResidentBytes() - before;
         sockets.ForEach(socket => socket.Dispose());
 
-        Assert.InRange(open, 1, 1_000);
+        // Half of Billing:Proxy:ConnectionsMax, if memory allows as many.
+        Assert.InRange(open, 1, 2_500);
         Assert.InRange(growth, long.MinValue, GrowthMax);
     }
 

@@ -8,7 +8,6 @@ using Billing.Backends.EventStore;
 using Billing.Backends.EventStore.Shards;
 using Billing.Backends.Payments;
 using Billing.Contracts;
-using Billing.LocalStack.Processes;
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Billing.Messaging.Requests;
@@ -57,7 +56,7 @@ public sealed class MemoryOfBackendsTests : IDisposable
     [Fact]
     public void An_account_in_the_view()
     {
-        var view = new BalanceView(Account.Opened(1000), 2 * Accounts, _time);
+        var view = new BalanceView(Limits.Opened(1000), 2 * Accounts, _time);
         view.Complete();
 
         var bytes = BytesEach(Accounts, n => view.Apply(History.Of(StreamOf(n), 10)));
@@ -115,7 +114,7 @@ public sealed class MemoryOfBackendsTests : IDisposable
     {
         using var network = new SimulatedCardNetwork(Options.Create(new JitterOptions { Enabled = true }), _time);
         var processor = new BalanceProcessor(
-            new BalanceView(Account.Opened(1000), 10, _time), new ShardMap([new EmptyStore()], _time), network,
+            new BalanceView(Limits.Opened(1000), 10, _time), new ShardMap([new EmptyStore()], _time), network,
             _replier, new EventStoreRetry(_time), Options.Create(new BackendOptions()), Supervision.New(), _time,
             NullLogger<BalanceProcessor>.Instance);
         var wire = Check(0, isLargest).ToByteArray().Length;
@@ -203,17 +202,7 @@ public sealed class MemoryOfBackendsTests : IDisposable
         if (isLargest)
         {
             command.Principal = Principal();
-            // Texts of characters of one byte take most beside their record: two bytes each.
-            command.Payment.Notes = new V1.PaymentNotes
-            {
-                Reference = new string('r', FieldRules.NoteLengthMax),
-                Metadata =
-                {
-                    Enumerable.Range(0, FieldRules.MetadataPairsMax).ToDictionary(
-                        pair => pair.ToString($"D{FieldRules.MetadataNameLengthMax}", CultureInfo.InvariantCulture),
-                        _ => new string('v', FieldRules.NoteLengthMax)),
-                },
-            };
+            command.Payment.Notes = Samples.LargestNotes();
         }
         return command;
     }

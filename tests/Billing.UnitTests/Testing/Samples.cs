@@ -1,3 +1,4 @@
+using System.Globalization;
 using Billing.Contracts;
 using Billing.Messaging.Requests;
 using Billing.V1;
@@ -37,6 +38,19 @@ internal static class Samples
             ProxyTopic = ReplyTopic,
             Payment = Payment(accountId, units),
         };
+
+    /// <summary>The notes that take the most memory beside their record: texts of characters of one byte take two
+    /// bytes each.</summary>
+    public static PaymentNotes LargestNotes() => new()
+    {
+        Reference = new string('r', FieldRules.NoteLengthMax),
+        Metadata =
+        {
+            Enumerable.Range(0, FieldRules.MetadataPairsMax).ToDictionary(
+                pair => pair.ToString($"D{FieldRules.MetadataNameLengthMax}", CultureInfo.InvariantCulture),
+                _ => new string('v', FieldRules.NoteLengthMax)),
+        },
+    };
 
     /// <summary>A refund of a payment.</summary>
     public static Command RefundCommand(Command payment, decimal amount)

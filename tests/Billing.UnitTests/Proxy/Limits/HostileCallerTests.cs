@@ -5,7 +5,6 @@ using Billing.UnitTests.Proxy.Security;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using Billing.Wire.V1;
-using Google.Protobuf;
 using Grpc.Health.V1;
 
 namespace Billing.UnitTests.Proxy.Limits;
@@ -31,7 +30,7 @@ public sealed class HostileCallerTests
         using var other = new OtherCaller(proxy);
         await using (var hostile = await RawCaller.ConnectAsync(proxy.Address, window: 0))
         {
-            await hostile.CallAsync(Service + method, 400, Framed(Statement()), isWhole: true);
+            await hostile.CallAsync(Service + method, 400, RawCaller.Framed(Statement()), isWhole: true);
             var share = (int)(proxy.Memory.Answers.Bytes / 2 / ProxyMemory.PageBytes);
             await Poll.UntilAsync(() => hostile.Ended == 400 - share);
 
@@ -52,7 +51,7 @@ public sealed class HostileCallerTests
         _backend.Answer = command => Task.FromResult(new Reply { Statement = PageOf(command.Statement) });
         await using var proxy = await StartAsync(time);
         await using var hostile = await RawCaller.ConnectAsync(proxy.Address, window: 0);
-        await hostile.CallAsync(Service + "ListStatement", 2, Framed(Statement()), isWhole: true);
+        await hostile.CallAsync(Service + "ListStatement", 2, RawCaller.Framed(Statement()), isWhole: true);
         await Poll.UntilAsync(() => proxy.Memory.Answers.Taken == 2 * ProxyMemory.PageBytes);
         await hostile.PingAsync();
         await Poll.UntilAsync(() => hostile.Pings > 0);
@@ -70,7 +69,7 @@ public sealed class HostileCallerTests
     {
         await using var proxy = await StartAsync();
         using var other = new OtherCaller(proxy);
-        var body = Framed(Samples.Payment(new string('a', 15_900)));
+        var body = RawCaller.Framed(Samples.Payment(new string('a', 15_900)));
         var hostile = new List<RawCaller>();
         for (var i = 0; i < 10; i++)
         {
@@ -101,7 +100,7 @@ public sealed class HostileCallerTests
         var time = new ManualTime();
         await using var proxy = await StartAsync(time);
         await using var hostile = await RawCaller.ConnectAsync(proxy.Address);
-        var body = Framed(Samples.Payment(new string('a', 2_000)));
+        var body = RawCaller.Framed(Samples.Payment(new string('a', 2_000)));
         var stream = await hostile.CallAsync(Service + "MakePayment", 1, body[..bytes], isWhole: false);
         await Poll.UntilAsync(() => proxy.Memory.Bodies.Taken == 4096);
 
@@ -123,7 +122,7 @@ public sealed class HostileCallerTests
     {
         await using var proxy = await StartAsync();
         await using var caller = await RawCaller.ConnectAsync(proxy.Address);
-        var body = Framed(Samples.Payment());
+        var body = RawCaller.Framed(Samples.Payment());
         var stream = await caller.CallAsync(Service + "MakePayment", 1, body[..7], isWhole: false);
         await Poll.UntilAsync(() => proxy.Memory.Bodies.Taken > 0);
         await caller.SendAsync(stream, body[7..], isEnd: true);
@@ -139,7 +138,7 @@ public sealed class HostileCallerTests
         await using var proxy = await StartAsync(time);
         using var other = new OtherCaller(proxy);
         await using var hostile = await RawCaller.ConnectAsync(proxy.Address, window: 0);
-        await hostile.CallAsync(Service + "MakePayment", 150, Framed(Samples.Payment()), isWhole: true);
+        await hostile.CallAsync(Service + "MakePayment", 150, RawCaller.Framed(Samples.Payment()), isWhole: true);
         await Poll.UntilAsync(() => _backend.Commands.Count == 150);
         await proxy.WaitUntilNoRequestRunsAsync();
 
@@ -165,7 +164,7 @@ public sealed class HostileCallerTests
         await using (var hostile = await RawCaller.ConnectAsync(proxy.Grpc.AbsoluteUri, window: 0))
         {
             await hostile.CallAsync(
-                "/grpc.health.v1.Health/Check", 50, Framed(new HealthCheckRequest()), isWhole: true);
+                "/grpc.health.v1.Health/Check", 50, RawCaller.Framed(new HealthCheckRequest()), isWhole: true);
             await Poll.UntilAsync(() => memory.Requests.Taken >= 50 * ProxyMemory.RequestBytes);
             await proxy.Host.WaitUntilNoRequestRunsAsync();
             Assert.InRange(memory.Requests.Taken, 50 * ProxyMemory.RequestBytes, long.MaxValue);
@@ -183,7 +182,7 @@ public sealed class HostileCallerTests
     {
         await using var proxy = await StartAsync();
         await using var caller = await RawCaller.ConnectAsync(proxy.Address, window: 0);
-        await caller.CallAsync(Service + "MakePayment", 150, Framed(Samples.Payment()), isWhole: true);
+        await caller.CallAsync(Service + "MakePayment", 150, RawCaller.Framed(Samples.Payment()), isWhole: true);
         await Poll.UntilAsync(() => _backend.Commands.Count == 150);
         await proxy.WaitUntilNoRequestRunsAsync();
         for (var i = 0; i < 150; i++)
@@ -259,12 +258,6 @@ public sealed class HostileCallerTests
         using var stream = other.Client.MakePayments();
         await stream.RequestStream.WriteAsync(Samples.Payment());
         Assert.True(await stream.ResponseStream.MoveNext(CancellationToken.None));
-    }
-
-    private static byte[] Framed(IMessage message)
-    {
-        var bytes = message.ToByteArray();
-        return [0, 0, 0, (byte)(bytes.Length >> 8), (byte)bytes.Length, .. bytes];
     }
 
     private static ListStatementRequest Statement() =>

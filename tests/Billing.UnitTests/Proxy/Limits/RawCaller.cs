@@ -3,6 +3,7 @@ using System.Net;
 using System.Net.Security;
 using System.Net.Sockets;
 using System.Text;
+using Google.Protobuf;
 
 namespace Billing.UnitTests.Proxy.Limits;
 
@@ -51,6 +52,13 @@ internal sealed class RawCaller : IAsyncDisposable
 
     /// <summary>The number of its pings that were answered.</summary>
     public int Pings => Volatile.Read(ref _pings);
+
+    /// <summary>The body of a call with one message of up to 64 KiB.</summary>
+    public static byte[] Framed(IMessage message)
+    {
+        var bytes = message.ToByteArray();
+        return [0, 0, 0, (byte)(bytes.Length >> 8), (byte)bytes.Length, .. bytes];
+    }
 
     /// <summary>Connects.</summary>
     /// <param name="address">The proxy.</param>
