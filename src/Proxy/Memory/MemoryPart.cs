@@ -2,7 +2,8 @@ namespace Billing.Proxy.Memory;
 
 /// <summary>A part of the memory that is shared out to holders, such as addresses or callers. A holder gets more only
 /// while it then has no more than stays free: one alone gets half, two get a third each, and another one always finds
-/// some. Thread-safe; holders that take at the very same time may exceed it by what each of them takes.</summary>
+/// some. Thread-safe; different holders that take at the very same time may exceed it by what each of them takes.
+/// </summary>
 /// <param name="name">What the memory is for.</param>
 /// <param name="bytes">Its size in bytes.</param>
 internal sealed class MemoryPart(string name, long bytes)
@@ -24,15 +25,18 @@ internal sealed class MemoryPart(string name, long bytes)
     /// <param name="beyond">So many bytes more than stays free may the holder have.</param>
     public bool TryTake(Holder holder, long wanted, long beyond = 0)
     {
-        var free = bytes - Taken - wanted;
-        // The first one of all always fits, however little memory there is.
-        if (holder.Held + wanted > free + beyond && Taken > 0)
+        lock (holder)
         {
-            return false;
+            var free = bytes - Taken - wanted;
+            // The first one of all always fits, however little memory there is.
+            if (holder.Held + wanted > free + beyond && Taken > 0)
+            {
+                return false;
+            }
+            holder.Add(wanted);
+            Interlocked.Add(ref _taken, wanted);
+            return true;
         }
-        holder.Add(wanted);
-        Interlocked.Add(ref _taken, wanted);
-        return true;
     }
 
     /// <summary>Gives bytes back that a holder has taken.</summary>
