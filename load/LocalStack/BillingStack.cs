@@ -367,7 +367,8 @@ public sealed class BillingStack : IAsyncDisposable
             settings[name] = value;
         }
         var service = ServiceProcess.Start(
-            role, IsDirect, number, port, Folder, settings, _options.Detached, Credentials, programs);
+            role, IsDirect, number, port, Folder, settings, _options.Detached, Credentials, programs,
+            _options.GroupOf?.Invoke(role, number));
         lock (_gate)
         {
             _services =

@@ -31,6 +31,9 @@ public enum ServiceRole
 /// <summary>A running service of the stack.</summary>
 public sealed class ServiceProcess
 {
+    /// <summary>The setting of the address on which a service listens, as an environment variable.</summary>
+    public const string Url = "ASPNETCORE_URLS";
+
     /// <summary>The setting of a proxy's REST address, as an environment variable.</summary>
     public const string RestUrl = "Billing__Rest__Url";
 
@@ -88,13 +91,16 @@ public sealed class ServiceProcess
     };
 
     /// <summary>Starts a service; it may not be ready yet.</summary>
+    /// <param name="settings">Its environment: they override those of the runtime and the address at the
+    /// port.</param>
+    /// <param name="group">The control group that it is in; that of this process if null.</param>
     /// <param name="programs">The folder of a release's programs (<see cref="Release.UnpackServicesAsync"/>); those
     /// that were built with this one if null.</param>
     /// <exception cref="StackException">It could not be started.</exception>
     public static ServiceProcess Start(
         ServiceRole role, bool isDirect, int number, int port, StackFolder folder,
         IReadOnlyDictionary<string, string?> settings, bool detached,
-        StackCredentials? credentials = null, string? programs = null)
+        StackCredentials? credentials = null, string? programs = null, ControlGroup? group = null)
     {
         var (name, program, side) = role switch
         {
@@ -106,7 +112,8 @@ public sealed class ServiceProcess
             ServiceRole.DirectBackend => ("backend", "Billing.Rpc", "backend"),
             _ => ("embedded", "Billing.Embedded", null),
         };
-        var address = $"{(RoleAcceptsCalls(role) && credentials is not null ? "https" : "http")}://127.0.0.1:{port}";
+        var address = settings.GetValueOrDefault(Url)
+            ?? $"{(RoleAcceptsCalls(role) && credentials is not null ? "https" : "http")}://127.0.0.1:{port}";
         var label = $"{name}-{number}";
         string[] own = side is null ? [] : [side];
         var (file, arguments) = programs is null
@@ -114,19 +121,24 @@ public sealed class ServiceProcess
             : (Path.Combine(programs, program, program), own);
         var process = ChildProcess.Start(new ChildProcessStart(label, file, arguments, folder.LogFile(label))
         {
-            // A setting of the service is more than that of all programs.
-            Environment = new Dictionary<string, string?>(
-            [
-                .. settings,
-                .. DotnetProgram.Settings.Where(own => !settings.ContainsKey(own.Key))
-                    .Select(own => KeyValuePair.Create(own.Key, (string?)own.Value)),
-            ])
-            {
-                ["ASPNETCORE_URLS"] = address,
-            },
+            Environment = EnvironmentOf(settings, address),
+            Group = group,
             Detached = detached,
         });
         return new ServiceProcess(role, number, address, settings, credentials, process);
+    }
+
+    private static Dictionary<string, string?> EnvironmentOf(
+        IReadOnlyDictionary<string, string?> settings, string address)
+    {
+        var environment = DotnetProgram.Settings
+            .ToDictionary(setting => setting.Key, setting => (string?)setting.Value);
+        environment[Url] = address;
+        foreach (var (name, value) in settings)
+        {
+            environment[name] = value;
+        }
+        return environment;
     }
 
     /// <summary>Waits until the service is ready.</summary>

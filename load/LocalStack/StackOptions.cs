@@ -78,6 +78,10 @@ public sealed record StackOptions
     /// they override all others. None if null.</summary>
     public Func<BillingStack, ServiceRole, int, IReadOnlyDictionary<string, string>>? SettingsOf { get; init; }
 
+    /// <summary>The control group of one service, by its role and its number; that of this process if
+    /// null.</summary>
+    public Func<ServiceRole, int, Processes.ControlGroup?>? GroupOf { get; init; }
+
     /// <summary>Further Java options of the brokers that the stack starts.</summary>
     public IReadOnlyList<string> BrokerJavaOptions { get; init; } = [];
 

@@ -53,6 +53,7 @@ public sealed class CommandLines : IDisposable
     [InlineData("--fuzz chooses the tests itself", "test", "--fuzz", "1", "--fast")]
     [InlineData("--fuzz chooses the tests itself", "test", "Billing.UnitTests", "--fuzz", "1")]
     [InlineData("--zone-delay must be between", "rehearse", "--zone-delay", "far")]
+    [InlineData("--shape: there is no shape 'all'; the attacks are connected, ", "misuse", "--shape", "all")]
     [InlineData("Required argument missing for option: '--output'", "package", "--output")]
     [InlineData("Required argument missing for option: '--version'", "package", "--version")]
     [InlineData("--timestamper is for --sign", "package", "--timestamper", "http://timestamp.example")]

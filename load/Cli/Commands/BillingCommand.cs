@@ -25,7 +25,8 @@ internal static class BillingCommand
         };
         Command[] laboratory =
         [
-            ChaosCommand.Create(console), SimulateCommand.Create(console), MutantsCommand.Create(console),
+            ChaosCommand.Create(console), MisuseCommand.Create(console), SimulateCommand.Create(console),
+            MutantsCommand.Create(console),
             .. MeasuringCommands.Create(console), BackfillCommand.Create(console),
             TestCommand.Create(), TestCommand.CreateBench(), PackageCommand.Create(), .. further,
         ];

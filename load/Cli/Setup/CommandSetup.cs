@@ -10,7 +10,7 @@ namespace Billing.Cli.Setup;
 /// unless the user names running ones.</summary>
 internal sealed class CommandSetup
 {
-    private static readonly string[] WithStack = ["run", "up", "chaos", "load", "trace", "sweep", "compare"];
+    private static readonly string[] WithStack = ["run", "up", "chaos", "misuse", "load", "trace", "sweep", "compare"];
 
     private readonly Installer _installer;
     private readonly KafkaFiles _kafka;

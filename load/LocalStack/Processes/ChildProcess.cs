@@ -269,7 +269,8 @@ public sealed class ChildProcess : IAsyncDisposable
 
     private static List<string> CommandLine(ChildProcessStart start)
     {
-        List<string> line = ["-c", OpenLog, start.LogFile, "setsid"];
+        var join = string.Concat((start.Group?.Members ?? []).Select(file => $"echo $$ >'{file}' && "));
+        List<string> line = ["-c", join + OpenLog, start.LogFile, "setsid"];
         if (start.Account is not null || !start.Detached)
         {
             line.Add("setpriv");

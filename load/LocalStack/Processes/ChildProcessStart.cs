@@ -20,6 +20,9 @@ public sealed record ChildProcessStart(
     /// <summary>The account to run under; this process's account if null. Only root may use another one.</summary>
     public ServiceAccount? Account { get; init; }
 
+    /// <summary>The control group that it is in from its first instruction on; that of this process if null.</summary>
+    public ControlGroup? Group { get; init; }
+
     /// <summary>The signal that stops the program.</summary>
     public Signal StopSignal { get; init; } = Signal.Terminate;
 

@@ -2,13 +2,14 @@ using System.Diagnostics;
 
 namespace Billing.LocalStack.Processes;
 
-/// <summary>A control group, which limits the processor time of its processes, and as a machine their memory too,
-/// in the available hierarchies of version 1 or 2.</summary>
+/// <summary>A control group, which limits the processor time of its processes, their memory, or as a machine both, in
+/// the available hierarchies of version 1 or 2.</summary>
 public sealed class ControlGroup
 {
     private const long PeriodUs = 100_000;
     private static readonly string[] Machine = ["memory", "cpu", "name=systemd"];
     private static readonly string[] Processor = ["cpu"];
+    private static readonly string[] Memory = ["memory"];
 
     private const string ProcessesFile = "cgroup.procs";
     private static readonly TimeSpan RemoveBound = TimeSpan.FromSeconds(5);
@@ -27,12 +28,26 @@ public sealed class ControlGroup
     /// <summary>Number of the group's processes that the kernel killed because it was out of memory.</summary>
     public long Kills => Counter("memory.oom_control", "oom_kill ") ?? Counter("memory.events", "oom_kill ") ?? 0;
 
+    /// <summary>The most memory that a process may have by this group, in bytes; null if the process is not in
+    /// it.</summary>
+    public long? MemoryMaxOf(int processId) =>
+        Members.SelectMany(File.ReadLines).Contains($"{processId}")
+            ? Number("memory.limit_in_bytes") ?? Number("memory.max")
+            : null;
+
     /// <summary>Creates a group that limits the processor time of its processes.</summary>
     /// <param name="parent">The name of the group above it.</param>
     /// <param name="processors">Number of processors, 0.01 or more.</param>
     /// <exception cref="StackException">Groups cannot be created here, or cannot limit.</exception>
     public static ControlGroup OfProcessors(string parent, string name, double processors) =>
         Create(Processor, parent, name, group => group.LimitProcessors(processors));
+
+    /// <summary>Creates a group that limits the memory of its processes, with the page cache; the kernel ends one of
+    /// them if they need more.</summary>
+    /// <param name="parent">The name of the group above it.</param>
+    /// <exception cref="StackException">Groups cannot be created here, or cannot limit.</exception>
+    public static ControlGroup OfMemory(string parent, string name, long bytes) =>
+        Create(Memory, parent, name, group => group.LimitMemory(bytes));
 
     /// <summary>Creates a group with the memory and the processor of a machine, in which systemd can run.</summary>
     /// <exception cref="StackException">Groups cannot be created here, or cannot limit.</exception>

@@ -56,8 +56,9 @@ internal sealed class RunningMachine : IAsyncDisposable
         ];
         var container = ChildProcess.Start(
             new ChildProcessStart(
-                machine.Name, "sh", Joining(group, nspawn), Path.Combine(site.Logs, machine.Name + ".boot.log"))
+                machine.Name, nspawn[0], nspawn[1..], Path.Combine(site.Logs, machine.Name + ".boot.log"))
             {
+                Group = group,
                 // The settings of its own network.
                 Environment = new Dictionary<string, string?> { ["SYSTEMD_NSPAWN_API_VFS_WRITABLE"] = "network" },
             });

@@ -94,7 +94,7 @@ public sealed class GrpcFuzz
         await using var proxy = await FuzzedProxy.StartAsync();
         using var other = proxy.Host.Client.MakePayments();
         var tried = 0;
-        await new Fuzz("http2", Http2Frames.Connections(), Http2Frames.Words, tries: 800).RunAsync(async input =>
+        await new Fuzz("http2", Http2Inputs.Connections(), Http2Inputs.Words, tries: 800).RunAsync(async input =>
         {
             // Some have the time for an answer; the others can be many, and end in the middle of it.
             var answered = await FuzzedProxy.ExchangeAsync(
@@ -104,7 +104,7 @@ public sealed class GrpcFuzz
             {
                 await PayAsync(other);
             }
-            return Http2Frames.Kinds(answered);
+            return Http2Inputs.Kinds(answered);
         });
         await PayAsync(other);
         await other.RequestStream.CompleteAsync();

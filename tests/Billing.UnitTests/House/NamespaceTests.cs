@@ -29,6 +29,7 @@ public sealed class NamespaceTests
     [InlineData("Billing.Rpc")]
     [InlineData("Billing.LocalStack")]
     [InlineData("Billing.Chaos")]
+    [InlineData("Billing.Misuse")]
     [InlineData("Billing.Reporting")]
     [InlineData("Billing.Measuring")]
     [InlineData("Billing.Cli")]

@@ -22,12 +22,13 @@ public sealed class ProjectReferenceTests
     [InlineData("load/Rpc", "Proxy Backends")]
     [InlineData("load/LocalStack", "Embedded Rpc Operator")]
     [InlineData("load/Chaos", "LocalStack Driver Auditing")]
+    [InlineData("load/Misuse", "LocalStack Driver")]
     [InlineData("load/Reporting", "")]
     [InlineData("load/Measuring", "Reporting ScenarioFiles Chaos")]
     [InlineData("load/Scenarios", "ScenarioFiles Driver")]
     [InlineData("load/ScenarioFiles", "")]
     [InlineData("load/Benchmarks", "Measuring")]
-    [InlineData("load/Cli", "Operator Simulation Measuring")]
+    [InlineData("load/Cli", "Operator Simulation Measuring Misuse")]
     [InlineData("load/Rehearsal", "Cli")]
     public void A_project_references_only_the_allowed_projects(string project, string allowed) =>
         Assert.Subset(

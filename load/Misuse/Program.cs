@@ -1,0 +1,3 @@
+using Billing.Misuse;
+
+return await AttackerProgram.RunAsync(args);
