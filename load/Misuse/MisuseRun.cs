@@ -1,6 +1,7 @@
 using Billing.Client;
 using Billing.Contracts;
 using Billing.Driver.Channels;
+using Billing.Messaging.Requests;
 using Billing.Misuse.Attacks;
 using Billing.Misuse.Watching;
 using Billing.V1;
@@ -108,7 +109,7 @@ internal sealed class MisuseRun(LimitedStack stack, MisuseOptions options, TimeP
     }
 
     private string Token(string subject) => stack.Credentials.Token(
-        subject, ["payments:write", "balances:read"], ["*/*"], TokenLifetime, time);
+        subject, [Scopes.PaymentsWrite, Scopes.AccountsRead], ["*/*"], TokenLifetime, time);
 
     private async Task MakeLongAccountAsync(CancellationToken cancellationToken)
     {

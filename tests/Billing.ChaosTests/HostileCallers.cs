@@ -38,6 +38,7 @@ public sealed class HostileCallers(HostileStack fixture) : IClassFixture<Hostile
 {
     private static readonly string[] Tried =
     [
+        "unread-statements/grpc-h2c/valid/1x400", "body-unfinished/grpc-h2c/valid/20x1000",
         "connected/grpc-tls/none/1000x1", "headers-endless/grpc-h2c/valid/20x1", "streams-open/grpc-h2c/invalid/1x1000",
         "resets-rapid/rest-tls-h2/valid/20x1", "body-dripped/rest-h1/valid/20x1",
     ];

@@ -8,16 +8,16 @@ namespace Billing.Misuse.Attacks;
 /// <summary>Attacks with the bodies of requests.</summary>
 internal static class BodyAttacks
 {
-    // What a proxy may have read of a message before it must know that it is too large.
-    private const int Said = 65_520;
-    private const int Sent = 60_000;
+    // Of messages that are as large as a proxy takes.
+    private const int Said = 16_300;
+    private const int Sent = 16_000;
 
     private static readonly Layout[] Lines = [new(20, 1), new(1000, 1)];
 
     /// <summary>All of them.</summary>
     public static IReadOnlyList<Attack> All { get; } =
     [
-        new("body-unfinished", Phase.Bodies, "60,000 of 65,520 bytes, and then nothing")
+        new("body-unfinished", Phase.Bodies, "16,000 of 16,300 bytes, and then nothing")
         {
             LayoutsOfHttp1 = Lines,
             Http2 = Sequence(Begin, Each(AskWithoutEnd(requests => requests.Sized(Said, Sent))), Hold),

@@ -76,7 +76,8 @@ internal static class Verdict
         && after.IsAtRest(before, RestPayments.ConnectionsMax);
 
     private static string Text(Places? places) =>
-        places is null ? "what it does not say" : Text($"{places.Used} places and {places.Connections} connections");
+        places is null ? "what it does not say" : Text(
+            $"{places.Used} places, {places.Connections} connections and {places.Bytes} bytes");
 
     private static string Text(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
 }

@@ -91,7 +91,7 @@ public sealed class AttackerTests
             Port = ((IPEndPoint)listener.LocalEndpoint).Port,
             LongAccount = "acct-42",
         }).RunAsync(end.Token).WaitAsync(Patience, TestContext.Current.CancellationToken);
-        await serving;
+        using var last = await serving;
 
         Assert.Equal(treatment is "closed" or "answered" or "refused" ? 1 : 0, result.Closed);
         Assert.Equal(treatment == "reset" ? 1 : 0, result.Aborted);
@@ -118,10 +118,12 @@ public sealed class AttackerTests
         Assert.Contains("connections refused", result.ToString(), StringComparison.Ordinal);
     }
 
-    // Treats the first connection, waits until its caller has seen that, and ends the attack.
-    private static async Task ServeAsync(TcpListener listener, string treatment, CancellationTokenSource end)
+    // Treats the first connection, waits until its caller has seen that, and ends the attack. The last connection is
+    // left open: its caller may not have seen yet that the attack has ended.
+    private static async Task<Socket> ServeAsync(
+        TcpListener listener, string treatment, CancellationTokenSource end)
     {
-        using var socket = await listener.AcceptSocketAsync();
+        var socket = await listener.AcceptSocketAsync();
         var buffer = new byte[4_096];
         var request = "";
         while (!request.EndsWith("\r\n\r\n", StringComparison.Ordinal))
@@ -141,9 +143,10 @@ public sealed class AttackerTests
             socket.LingerState = new LingerOption(treatment == "reset", 0);
             socket.Close();
             // A caller comes back when it has noticed the end of its connection.
-            using var again = await listener.AcceptSocketAsync();
-            await end.CancelAsync();
+            socket = await listener.AcceptSocketAsync();
+            await socket.ReceiveAsync(buffer);
         }
         await end.CancelAsync();
+        return socket;
     }
 }

@@ -11,8 +11,8 @@ public sealed class VerdictTests
         1_000, new Dictionary<string, long>(), [new LatencyCount(10_000, 1_000)]);
 
     private static readonly AttackFacts Harmless = new(
-        [Proxy, Proxy with { Name = "payments-1" }], new Places(1, 10), new Places(1, 10 + RestPayments.ConnectionsMax),
-        Served, 10);
+        [Proxy, Proxy with { Name = "payments-1" }], new Places(1, 10, 5),
+        new Places(1, 10 + RestPayments.ConnectionsMax, 5), Served, 10);
 
     public static TheoryData<string> Names => [.. Harmful.Keys];
 
@@ -26,11 +26,13 @@ public sealed class VerdictTests
             Others = Served with { Failures = new Dictionary<string, long> { ["Unavailable"] = 2 } },
         },
         ["no payment of others was answered"] = Harmless with { Others = Served with { Answered = 0 } },
-        ["the proxy holds 2 places and 10 connections after the attack, 1 places and 10 connections before it"] =
-            Harmless with { After = new Places(2, 10) },
-        ["the proxy holds 1 places and 43 connections after the attack, 1 places and 10 connections before it"] =
-            Harmless with { After = new Places(1, 11 + RestPayments.ConnectionsMax) },
-        ["the proxy holds what it does not say after the attack, 1 places and 10 connections before it"] =
+        ["the proxy holds 2 places, 10 connections and 5 bytes after the attack, 1 places, 10 connections and 5 bytes before it"] =
+            Harmless with { After = new Places(2, 10, 5) },
+        ["the proxy holds 1 places, 43 connections and 5 bytes after the attack, 1 places, 10 connections and 5 bytes before it"] =
+            Harmless with { After = new Places(1, 11 + RestPayments.ConnectionsMax, 5) },
+        ["the proxy holds 1 places, 10 connections and 6 bytes after the attack, 1 places, 10 connections and 5 bytes before it"] =
+            Harmless with { After = new Places(1, 10, 6) },
+        ["the proxy holds what it does not say after the attack, 1 places, 10 connections and 5 bytes before it"] =
             Harmless with { After = null },
     };
 
