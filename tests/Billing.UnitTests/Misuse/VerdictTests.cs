@@ -26,15 +26,18 @@ public sealed class VerdictTests
             Others = Served with { Failures = new Dictionary<string, long> { ["Unavailable"] = 2 } },
         },
         ["no payment of others was answered"] = Harmless with { Others = Served with { Answered = 0 } },
-        ["the proxy holds 2 places, 10 connections and 5 bytes after the attack, 1 places, 10 connections and 5 bytes before it"] =
+        [Held("2 places, 10 connections and 5 bytes")] =
             Harmless with { After = new Places(2, 10, 5) },
-        ["the proxy holds 1 places, 43 connections and 5 bytes after the attack, 1 places, 10 connections and 5 bytes before it"] =
+        [Held("1 places, 43 connections and 5 bytes")] =
             Harmless with { After = new Places(1, 11 + RestPayments.ConnectionsMax, 5) },
-        ["the proxy holds 1 places, 10 connections and 6 bytes after the attack, 1 places, 10 connections and 5 bytes before it"] =
+        [Held("1 places, 10 connections and 6 bytes")] =
             Harmless with { After = new Places(1, 10, 6) },
-        ["the proxy holds what it does not say after the attack, 1 places, 10 connections and 5 bytes before it"] =
+        [Held("what it does not say")] =
             Harmless with { After = null },
     };
+
+    private static string Held(string after) =>
+        $"the proxy holds {after} after the attack, 1 places, 10 connections and 5 bytes before it";
 
     [Fact]
     public void A_harmless_attack_has_no_findings()
