@@ -62,6 +62,10 @@ public static class ErrorReasons
     /// another token.</summary>
     public const string TokenExpired = "TOKEN_EXPIRED";
 
+    /// <summary>UNAUTHENTICATED: the client certificate of the connection has expired; open another connection with
+    /// a new one.</summary>
+    public const string CertificateExpired = "CERTIFICATE_EXPIRED";
+
     /// <summary>UNAUTHENTICATED: the proxy does not trust the token.</summary>
     public const string TokenInvalid = "TOKEN_INVALID";
 
@@ -106,7 +110,8 @@ public static class ErrorReasons
     /// <summary>UNAVAILABLE: the proxy ended a stream that was idle for too long; open another one.</summary>
     public const string StreamIdle = "STREAM_IDLE";
 
-    /// <summary>UNAVAILABLE: the proxy ended a stream at its greatest age; open another one.</summary>
+    /// <summary>UNAVAILABLE: the proxy ended a stream because its connection was open for too long; open another one.
+    /// </summary>
     public const string StreamTooOld = "STREAM_TOO_OLD";
 
     /// <summary>UNAVAILABLE: the command could not be published.</summary>

@@ -66,6 +66,12 @@ internal static class ProxyFailure
         || (failure.StatusCode == StatusCode.Unavailable
             && Reason(failure) is "" or ErrorReasons.ShuttingDown or ErrorReasons.BrokerUnavailable);
 
+    /// <summary>Returns whether a proxy ended a stream that it has served, because it was not used or its connection
+    /// was open for long: another one is opened, and nothing has failed.</summary>
+    public static bool IsEndOfStream(RpcException failure) =>
+        failure.StatusCode == StatusCode.Unavailable
+        && Reason(failure) is ErrorReasons.StreamIdle or ErrorReasons.StreamTooOld;
+
     /// <summary>Returns whether the call ended before an answer of the proxy, by its own deadline or its caller,
     /// which says nothing about the proxy: it may be slow, or away.</summary>
     public static bool IsUnanswered(RpcException failure) =>

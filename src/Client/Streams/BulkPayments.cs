@@ -115,7 +115,7 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
             await streams.FailedAsync(proxy, e).ConfigureAwait(false);
             // A proxy answers what it has read before it ends a stream so.
             isRefused = Outcomes.IsRefusal(e);
-            if (payments.Answered == before || !streams.Retries.Handles(e))
+            if (payments.Answered == before || !(ProxyFailure.IsEndOfStream(e) || streams.Retries.Handles(e)))
             {
                 throw;
             }

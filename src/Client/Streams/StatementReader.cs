@@ -73,6 +73,11 @@ internal sealed class StatementReader : IDisposable
             _again = true;
             cancellationToken.ThrowIfCancellationRequested();
             await _streams.FailedAsync(_proxy!, e).ConfigureAwait(false);
+            if (!isNew && ProxyFailure.IsEndOfStream(e))
+            {
+                _again = false;
+                return await MoveAsync(cancellationToken).ConfigureAwait(false);
+            }
             throw;
         }
     }

@@ -21,7 +21,7 @@ internal sealed class GrpcService(
     {
         var call = IncomingCall.Of(context, time);
         using var places = new StreamPlaces(admission, call.Caller, options.Value.StreamWindow);
-        using var end = admission.EndOf(call.Caller);
+        using var end = admission.EndOf(context.GetHttpContext());
         using var responses = new DrainingWriter<MakePaymentsResponse>(responseStream, end);
         using var stream = new PaymentStream(
             handler, call, requestStream, responses, places, options.Value.StreamIdleMax, time, end);
@@ -65,7 +65,7 @@ internal sealed class GrpcService(
         IServerStreamWriter<ListStatementResponse> responseStream, ServerCallContext context)
     {
         var call = IncomingCall.Of(context, time);
-        using var end = admission.EndOf(call.Caller);
+        using var end = admission.EndOf(context.GetHttpContext());
         using var responses = new DrainingWriter<ListStatementResponse>(responseStream, end);
         await StatementPages.StreamAsync(handler, request, call, responses, end);
     }

@@ -43,6 +43,7 @@ internal static partial class ProxyServices
     {
         LogMemory(app.Logger, app.Services.GetRequiredService<ProxyMemory>());
         app.Use(app.Services.GetRequiredService<OpenRequests>().InvokeAsync);
+        app.Use(ConnectionAge.InvokeAsync);
         app.Use(RestServices.HeadAsGet);
         app.UseRouting();
         app.Use(RestServices.KeepPrivate);
@@ -93,6 +94,10 @@ internal static partial class ProxyServices
                 provider.GetRequiredService<MemoryBudget>(),
                 provider.GetRequiredService<IOptions<ProxyOptions>>().Value.ConnectionsMax))
             .AddSingleton<ConnectionLimits>()
+            .AddSingleton(provider => new ConnectionAges(
+                provider.GetRequiredService<IOptions<LimitOptions>>().Value,
+                provider.GetRequiredService<IOptions<ProxyOptions>>().Value.DeadlineMax,
+                provider.GetRequiredService<TimeProvider>()))
             .AddSingleton<OpenRequests>()
             .AddSingleton<RequestBodies>()
             .AddSingleton<Admission>()
@@ -113,7 +118,7 @@ internal static partial class ProxyServices
     private sealed class FrontServer(
         IOptions<ProxyOptions> options, IOptions<LimitOptions> limits, IOptions<RestOptions> rest,
         IOptions<AdminOptions> admin, IOptions<TlsOptions> tls,
-        TlsServer server, ConnectionLimits connections, IConfiguration configuration)
+        TlsServer server, ConnectionLimits connections, ConnectionAges ages, IConfiguration configuration)
         : IConfigureOptions<KestrelServerOptions>
     {
         public void Configure(KestrelServerOptions kestrel)
@@ -137,6 +142,7 @@ internal static partial class ProxyServices
         private void Limit(ListenOptions endpoint)
         {
             endpoint.Use(next => connection => connections.ServeAsync(connection, next));
+            endpoint.Use(next => connection => ages.ServeAsync(connection, next));
             var port = endpoint.IPEndPoint?.Port;
             var hasTls = Exposure.Addresses(configuration)
                 .Any(a => ServiceAddresses.HasTls(a.Url) && BindingAddress.Parse(a.Url).Port == port);

@@ -81,6 +81,10 @@ internal static class SecurityServices
         {
             return;
         }
+        if (tls.KnowsClients)
+        {
+            app.UseMiddleware<CertificateExpiry>();
+        }
         if (auth.TakesTokens)
         {
             var keys = app.Services.GetRequiredService<SigningKeys>();

@@ -47,9 +47,8 @@ internal sealed class Admission(
     /// and ends.</summary>
     public CancellationToken Closing => _closing.Token;
 
-    /// <summary>When a stream of a caller that is opened now has to end.</summary>
-    public StreamEnd EndOf(Caller caller) =>
-        new(caller.Until, limits.Value.StreamAgeMax, time, Closing, caller.Revoked);
+    /// <summary>When a stream that a request opens now has to end.</summary>
+    public StreamEnd EndOf(HttpContext http) => new(http, time, Closing);
 
     public int OfStreams => Volatile.Read(ref _ofStreams);
 

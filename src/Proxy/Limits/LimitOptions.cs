@@ -5,7 +5,7 @@ namespace Billing.Proxy.Limits;
 
 /// <summary>The limits of one caller, one connection and one address; section <c>Billing:Limits</c>. A caller is
 /// identified by its token or certificate; without authentication, all calls from one address are one caller.</summary>
-internal sealed class LimitOptions
+internal sealed class LimitOptions : IRelatedSettings
 {
     public const string Section = "Billing:Limits";
 
@@ -40,10 +40,11 @@ internal sealed class LimitOptions
     [TimeRange("00:00:00", Day, MinimumIsExclusive = true)]
     public TimeSpan ConnectionIdleMax { get; set; } = TimeSpan.FromSeconds(130);
 
-    /// <summary>How long a stream may be open, of payments, of a statement or of the live page, above zero:
-    /// its caller opens another one, perhaps at another proxy, and has its token checked again.</summary>
+    /// <summary>How long a connection may be open, a tenth more or less, above zero; then its streams end, of payments,
+    /// of a statement and of the live page, and its caller opens another one, perhaps at another proxy
+    /// (<see cref="ConnectionAge"/>).</summary>
     [TimeRange("00:00:00", Day, MinimumIsExclusive = true)]
-    public TimeSpan StreamAgeMax { get; set; } = TimeSpan.FromHours(1);
+    public TimeSpan ConnectionAgeMax { get; set; } = TimeSpan.FromHours(1);
 
     /// <summary>How long a caller may take to send the headers of a request; above zero.</summary>
     [TimeRange("00:00:00", Day, MinimumIsExclusive = true)]
@@ -52,6 +53,15 @@ internal sealed class LimitOptions
     /// <summary>The largest total size of a request's headers, in bytes.</summary>
     [Range(1_024, 1_000_000)]
     public int HeaderBytesMax { get; set; } = 16 * 1024;
+
+    /// <inheritdoc/>
+    public IEnumerable<Rule> Rules() =>
+    [
+        Rule.AtMost(
+            Quantity.Of($"{Section}:{nameof(ConnectionIdleMax)}", ConnectionIdleMax),
+            Quantity.Of($"{Section}:{nameof(ConnectionAgeMax)}", ConnectionAgeMax),
+            "a connection would be idle for longer than it may be open"),
+    ];
 
     public IEnumerable<string> ValidationErrors() =>
         Burst > 0 && RequestsPerSecond == 0 ? [$"{Section}:Burst needs {Section}:RequestsPerSecond."] : [];

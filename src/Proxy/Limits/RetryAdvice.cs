@@ -7,18 +7,14 @@ internal sealed class RetryAdvice(TimeSpan wait, TimeProvider time)
 {
     private const double FactorMax = 50;
 
-    // The fractional parts of successive multiples of this number are spread evenly between 0 and 1, for any range of
-    // multiples (D. E. Knuth, The Art of Computer Programming 3, section 6.4).
-    private const double Golden = 0.6180339887498949;
-
     private static readonly TimeSpan Period = TimeSpan.FromSeconds(1);
 
+    private readonly Spread _spread = new();
     private readonly long _start = time.GetTimestamp();
     private long _period;
     private long _refused;
     private long _admitted;
     private double _factor = 1;
-    private long _advised;
 
     /// <summary>Counts an admitted call.</summary>
     public void Admitted() => Interlocked.Increment(ref _admitted);
@@ -35,7 +31,6 @@ internal sealed class RetryAdvice(TimeSpan wait, TimeProvider time)
             var refused = Interlocked.Exchange(ref _refused, 0);
             Volatile.Write(ref _factor, Math.Clamp((admitted + refused) / (double)Math.Max(1, admitted), 1, FactorMax));
         }
-        var fraction = Interlocked.Increment(ref _advised) * Golden % 1;
-        return wait * Volatile.Read(ref _factor) * (0.5 + fraction);
+        return wait * Volatile.Read(ref _factor) * (0.5 + _spread.Next());
     }
 }

@@ -1,13 +1,14 @@
 using Billing.Contracts;
 using Billing.Hosting;
 using Billing.Proxy.Failures;
+using Billing.Proxy.Security;
 using Grpc.Core;
 
 namespace Billing.Proxy.Limits;
 
-/// <summary>When a stream has to end although its caller would go on: when the proxy shuts down, when the
-/// caller's token has expired or the token's key is removed, and at <see cref="LimitOptions.StreamAgeMax"/>. What was
-/// read of it until then is answered.</summary>
+/// <summary>When a stream has to end although its caller would go on: when the proxy shuts down, when the caller's
+/// token or the certificate of its connection has expired, when the token's key is removed, and when its connection is
+/// old (<see cref="LimitOptions.ConnectionAgeMax"/>). What was read of it until then is answered.</summary>
 internal sealed class StreamEnd : IDisposable
 {
     /// <summary>How long a write that has begun may take once the stream has to end.</summary>
@@ -16,27 +17,28 @@ internal sealed class StreamEnd : IDisposable
     // The longest time that a CancellationTokenSource can be given.
     private static readonly TimeSpan Longest = TimeSpan.FromMilliseconds(uint.MaxValue - 1);
 
+    private readonly HttpContext _http;
     private readonly TimeProvider _time;
     private readonly CancellationToken _closing;
     private readonly CancellationToken _revoked;
-    private readonly CancellationTokenSource _expired;
-    private readonly CancellationTokenSource _old;
+    private readonly CancellationTokenSource _tokenExpired;
+    private readonly CancellationTokenSource _certificateExpired;
+    private readonly ConnectionAge? _connection;
     private readonly CancellationTokenSource _any;
-    private readonly TimeSpan _ageMax;
 
-    /// <param name="until">When the caller's token expires; null for never.</param>
-    /// <param name="ageMax">The greatest age of a stream.</param>
+    /// <param name="http">The request that opens it.</param>
     /// <param name="time">The clock.</param>
     /// <param name="closing">Cancelled when the proxy begins to shut down.</param>
-    /// <param name="revoked">Cancelled when what vouches for the caller does no longer.</param>
-    public StreamEnd(
-        DateTimeOffset? until, TimeSpan ageMax, TimeProvider time, CancellationToken closing, CancellationToken revoked)
+    public StreamEnd(HttpContext http, TimeProvider time, CancellationToken closing)
     {
-        (_ageMax, _time, _closing, _revoked) = (ageMax, time, closing, revoked);
-        var left = until is { } end ? end - time.AgreedClock().GetUtcNow() : Longest;
-        _expired = new CancellationTokenSource(TimeSpan.FromTicks(Math.Clamp(left.Ticks, 0, Longest.Ticks)), time);
-        _old = new CancellationTokenSource(ageMax, time);
-        _any = CancellationTokenSource.CreateLinkedTokenSource(closing, revoked, _expired.Token, _old.Token);
+        var caller = Caller.Of(http);
+        (_http, _time, _closing, _revoked) = (http, time, closing, caller.Revoked);
+        _tokenExpired = EndAt(caller.Until);
+        _certificateExpired = EndAt(CertificateExpiry.Of(http));
+        _connection = http.Features.Get<ConnectionAge>();
+        _any = CancellationTokenSource.CreateLinkedTokenSource(
+            closing, _revoked, _tokenExpired.Token, _certificateExpired.Token,
+            _connection?.OpenStream(http) ?? CancellationToken.None);
     }
 
     /// <summary>Cancelled when it has to end.</summary>
@@ -44,7 +46,7 @@ internal sealed class StreamEnd : IDisposable
 
     /// <summary>What the caller is told, once <see cref="Token"/> is cancelled.</summary>
     public Failure Failure => _closing.IsCancellationRequested ? Admission.Closed()
-        : _expired.IsCancellationRequested
+        : _tokenExpired.IsCancellationRequested
             ? new(
                 StatusCode.Unauthenticated, ErrorReasons.TokenExpired,
                 "The token has expired; open another stream with a new one.")
@@ -52,8 +54,9 @@ internal sealed class StreamEnd : IDisposable
             ? new(
                 StatusCode.Unauthenticated, ErrorReasons.TokenExpired,
                 "The key of the token was removed; open another stream with a new token.")
+        : _certificateExpired.IsCancellationRequested ? CertificateExpiry.Expired
             : new(StatusCode.Unavailable, ErrorReasons.StreamTooOld,
-                $"The stream was open for {_ageMax} (Billing:Limits:StreamAgeMax); open another one.");
+                $"The stream's connection was open for {_connection}; open another stream.");
 
     /// <summary>Waits for a write that has begun, whatever its outcome; once the stream has to end, no longer than
     /// <see cref="Grace"/>.</summary>
@@ -71,8 +74,15 @@ internal sealed class StreamEnd : IDisposable
 
     public void Dispose()
     {
+        _connection?.CloseStream(_http);
         _any.Dispose();
-        _expired.Dispose();
-        _old.Dispose();
+        _tokenExpired.Dispose();
+        _certificateExpired.Dispose();
+    }
+
+    private CancellationTokenSource EndAt(DateTimeOffset? until)
+    {
+        var left = until is { } end ? end - _time.AgreedClock().GetUtcNow() : Longest;
+        return new CancellationTokenSource(TimeSpan.FromTicks(Math.Clamp(left.Ticks, 0, Longest.Ticks)), _time);
     }
 }

@@ -41,7 +41,7 @@ internal sealed class LiveFront(
             return;
         }
         http.Features.Get<IHttpResponseBodyFeature>()?.DisableBuffering();
-        using var ending = admission.EndOf(caller);
+        using var ending = admission.EndOf(http);
         using var end = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, ending.Token);
         try
         {

@@ -33,6 +33,7 @@ public sealed class ReasonTests
         [ErrorReasons.VersionNotReached] = (StatusCode.OutOfRange, RejectionReason.VersionNotReached),
         [ErrorReasons.TokenMissing] = (StatusCode.Unauthenticated, RejectionReason.NotAuthenticated),
         [ErrorReasons.TokenExpired] = (StatusCode.Unauthenticated, RejectionReason.NotAuthenticated),
+        [ErrorReasons.CertificateExpired] = (StatusCode.Unauthenticated, RejectionReason.NotAuthenticated),
         [ErrorReasons.TokenInvalid] = (StatusCode.Unauthenticated, RejectionReason.NotAuthenticated),
         [ErrorReasons.CertificateInvalid] = (StatusCode.Unauthenticated, RejectionReason.NotAuthenticated),
         [ErrorReasons.KeysUnavailable] = (StatusCode.Unavailable, null),

@@ -40,7 +40,7 @@ internal sealed class FuzzedProxy : IAsyncDisposable
         return new FuzzedProxy(
             await ProxyHost.StartAsync(
                 backend, withRest: true, logs: log,
-                settings: new Dictionary<string, string?> { ["Billing:Limits:StreamAgeMax"] = "1.00:00:00" }),
+                settings: new Dictionary<string, string?> { ["Billing:Limits:ConnectionAgeMax"] = "1.00:00:00" }),
             log, backend);
     }
 

@@ -1,6 +1,7 @@
 using Billing.Proxy.Calls;
 using Billing.Proxy.Limits;
 using Grpc.Core;
+using Microsoft.AspNetCore.Http;
 
 namespace Billing.UnitTests.Proxy;
 
@@ -16,8 +17,7 @@ public sealed class DrainingWriterTests
         {
             using var closing = new CancellationTokenSource();
             var stream = new HeldStream();
-            using var end = new StreamEnd(
-                until: null, TimeSpan.FromHours(1), TimeProvider.System, closing.Token, CancellationToken.None);
+            using var end = new StreamEnd(new DefaultHttpContext(), TimeProvider.System, closing.Token);
             using var writer = new DrainingWriter<int>(stream, end);
             var written = writer.WriteAsync(i, flush: true).AsTask();
 

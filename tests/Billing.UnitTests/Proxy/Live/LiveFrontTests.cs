@@ -4,10 +4,12 @@ using System.Security.Claims;
 using System.Text;
 using System.Text.Json;
 using System.Text.RegularExpressions;
+using Billing.Proxy.Limits;
 using Billing.Proxy.Live;
 using Billing.Proxy.Security;
 using Billing.UnitTests.Testing;
 using Grpc.Health.V1;
+using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Http.Features;
 using Microsoft.Extensions.DependencyInjection;
@@ -255,8 +257,10 @@ public sealed partial class LiveFrontTests : IAsyncLifetime
         var time = new ManualTime();
         await using var proxy = await ProxyHost.StartAsync(
             new FakeBackend(), withRest: true, time: time,
-            settings: new Dictionary<string, string?> { ["Billing:Limits:StreamAgeMax"] = "00:00:01" });
+            settings: new Dictionary<string, string?> { ["Billing:Limits:ConnectionAgeMax"] = "00:05:00" });
         using var body = new HeldBody();
+        var connection = new DefaultConnectionContext();
+        using var age = new ConnectionAge(connection, TimeSpan.FromSeconds(1), TimeSpan.FromMinutes(1), time);
         using var disconnected = new CancellationTokenSource();
         var http = new DefaultHttpContext
         {
@@ -264,11 +268,12 @@ public sealed partial class LiveFrontTests : IAsyncLifetime
             RequestAborted = disconnected.Token,
         };
         http.Features.Set<IHttpRequestLifetimeFeature>(new Lifetime(disconnected));
+        http.Features.Set(age);
         http.Response.Body = body;
         var watching = proxy.Services.GetRequiredService<LiveFront>().WatchAsync(http);
         var write = await body.Begun.Task;
 
-        time.Advance(TimeSpan.FromSeconds(1));
+        time.Advance(TimeSpan.FromSeconds(1) + StreamEnd.Grace);
         var isCutOff = write.IsCancellationRequested;
         if (reads)
         {

@@ -23,7 +23,7 @@ public sealed class StreamEndTests : IAsyncLifetime
     public async ValueTask InitializeAsync()
     {
         _proxy = await SecureProxy.StartAsync(
-            new() { ["Billing:Auth:ClockSkew"] = "00:00:00", ["Billing:Limits:StreamAgeMax"] = "00:08:00" }, _time);
+            new() { ["Billing:Auth:ClockSkew"] = "00:00:00", ["Billing:Limits:ConnectionAgeMax"] = "00:08:00" }, _time);
         _tokens = TokenIssuer.Of(_proxy.Tokens.Pem, _time);
     }
 
@@ -50,7 +50,7 @@ public sealed class StreamEndTests : IAsyncLifetime
         await stream.RequestStream.WriteAsync(Samples.Payment(), Stop);
         await read.Task;
 
-        _time.Advance(TimeSpan.FromMinutes(8));
+        _time.Advance(TimeSpan.FromMinutes(9));
         answer.SetResult(FakeBackend.Accepted(_proxy.Backend.Commands.Last()));
 
         Assert.True(await stream.ResponseStream.MoveNext(Stop));
