@@ -1,4 +1,5 @@
 using Billing.LocalStack.Processes;
+using Billing.Messaging.Requests;
 using Billing.Operator.Credentials;
 using Billing.UnitTests.Proxy.Security;
 
@@ -23,11 +24,12 @@ public enum Front
 /// <summary>A proxy with each of its addresses, all with TLS or all without, on a manual clock.</summary>
 internal sealed class AgedProxy : IAsyncDisposable
 {
-    private static readonly TimeSpan IdleMax = TimeSpan.FromMinutes(10);
+    private static readonly TimeSpan IdleMax = TimeSpan.FromSeconds(25);
     private static readonly TimeSpan DeadlineMax = TimeSpan.FromMinutes(5);
 
-    /// <summary>The greatest age of its connections, a tenth more or less.</summary>
-    public static readonly TimeSpan AgeMax = TimeSpan.FromMinutes(20);
+    /// <summary>The greatest age of its connections, a tenth more or less. The clock leaps by it, which is less than a
+    /// request may take to come whole.</summary>
+    public static readonly TimeSpan AgeMax = IdleMax;
 
     /// <summary>After so long every connection is old, and none has to have ended.</summary>
     public static readonly TimeSpan Old = AgeMax * 1.1;
@@ -96,7 +98,7 @@ internal sealed class AgedProxy : IAsyncDisposable
             return null;
         }
         using var tokens = TokenIssuer.Of(_secure.Tokens.Pem, Time);
-        return tokens.Issue("somebody", ["payments:write", "balances:read", "admin"], ["*/*"], validity);
+        return tokens.Issue("somebody", [.. Scopes.All], ["*/*"], validity);
     }
 
     public ValueTask DisposeAsync() => _secure?.DisposeAsync() ?? Host.DisposeAsync();
