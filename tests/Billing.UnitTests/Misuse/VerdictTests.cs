@@ -26,14 +26,11 @@ public sealed class VerdictTests
             Others = Served with { Failures = new Dictionary<string, long> { ["Unavailable"] = 2 } },
         },
         ["no payment of others was answered"] = Harmless with { Others = Served with { Answered = 0 } },
-        [Held("2 places, 10 connections and 5 bytes")] =
-            Harmless with { After = new Places(2, 10, 5) },
+        [Held("2 places, 10 connections and 5 bytes")] = Harmless with { After = new Places(2, 10, 5) },
         [Held("1 places, 43 connections and 5 bytes")] =
             Harmless with { After = new Places(1, 11 + RestPayments.ConnectionsMax, 5) },
-        [Held("1 places, 10 connections and 6 bytes")] =
-            Harmless with { After = new Places(1, 10, 6) },
-        [Held("what it does not say")] =
-            Harmless with { After = null },
+        [Held("1 places, 10 connections and 6 bytes")] = Harmless with { After = new Places(1, 10, 6) },
+        [Held("what it does not say")] = Harmless with { After = null },
     };
 
     private static string Held(string after) =>
