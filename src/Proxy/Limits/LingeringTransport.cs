@@ -3,9 +3,9 @@ using System.IO.Pipelines;
 namespace Billing.Proxy.Limits;
 
 /// <summary>The bytes of a connection that its caller was told to leave. What it sends before it has heard of that
-/// comes to nobody. The system answers such bytes, once the connection is closed, with a reset, and the caller then takes
-/// calls for lost that it was to send elsewhere, and answers that it has not read yet. So the connection is kept until
-/// the caller closes it.</summary>
+/// comes to nobody. The system answers such bytes, once the connection is closed, with a reset, and the caller then
+/// takes calls for lost that it was to send elsewhere, and answers that it has not read yet. So the connection is kept
+/// until the caller closes it.</summary>
 /// <param name="inner">The connection.</param>
 /// <param name="lingers">Whether the caller was told.</param>
 internal sealed class LingeringTransport(IDuplexPipe inner, Func<bool> lingers) : IDuplexPipe

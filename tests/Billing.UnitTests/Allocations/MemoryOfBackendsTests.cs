@@ -139,7 +139,8 @@ public sealed class MemoryOfBackendsTests : IDisposable
             {
                 var entry = StatementReader.Entry(
                     new Billing.Backends.Domain.PaymentAccepted(
-                        Guid.NewGuid(), 10, "USD", _time.GetUtcNow()) { Balance = 10 }, 1, withPrincipal: true);
+                        Guid.NewGuid(), 10, "USD", _time.GetUtcNow())
+                    { Balance = 10 }, 1, withPrincipal: true);
                 size += entry.CalculateSize();
                 page.Entries.Add(entry);
             }
