@@ -84,9 +84,18 @@ public sealed class RpcxCalls
         await using var pair = await RpcxPair.StartAsync();
         var payments = pair.Client().Proxy<IPayments>();
         using var second = new ManualResetEventSlim();
+        // A continuation of a call that is answered already would run at once, on this thread.
+        var isContinued = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var pay = pair.Pay;
+        pair.Pay = async request =>
+        {
+            await isContinued.Task;
+            return await pay(request);
+        };
         var blocking = payments.PayAsync(Request()).ContinueWith(
             _ => second.Wait(), CancellationToken.None,
             TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+        isContinued.SetResult();
         await payments.PayAsync(Request());
         second.Set();
         await blocking;
