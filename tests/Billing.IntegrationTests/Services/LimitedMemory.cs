@@ -1,5 +1,4 @@
 using System.Globalization;
-using System.Text.RegularExpressions;
 using Billing.Backends.Domain;
 using Billing.Backends.Hosting;
 using Billing.Contracts;
@@ -7,6 +6,7 @@ using Billing.LocalStack;
 using Billing.LocalStack.Processes;
 using Billing.Messaging;
 using Billing.Messaging.Kafka.Clients;
+using Billing.Misuse.Watching;
 using Billing.Operator.Store;
 using Billing.V1;
 using Billing.Wire.V1;
@@ -19,22 +19,13 @@ using WireFormat = Billing.Messaging.WireFormat;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>A stack whose services have the memory that the units of deploy/bootstrap give them.</summary>
-public sealed partial class SmallStack() : KafkaFixture(new StackOptions
+public sealed class SmallStack() : KafkaFixture(new StackOptions
 {
     Proxies = 1,
     PaymentBackends = 1,
     BalanceBackends = 1,
-    Settings = Unit(),
-})
-{
-    // The garbage collector's settings, as the unit states them.
-    private static Dictionary<string, string> Unit() => Variables()
-        .Matches(string.Join('\n', Repository.Lines("deploy/bootstrap/units/billing-backend.service")))
-        .ToDictionary(variable => variable.Groups[1].Value, variable => variable.Groups[2].Value);
-
-    [GeneratedRegex(@"(DOTNET_GC\w+)=(\w+)")]
-    private static partial Regex Variables();
-}
+    Settings = UnitLimits.Of(ServiceRole.PaymentBackend).Environment,
+});
 
 /// <summary>Backends in little memory, and callers that would fill more.</summary>
 public sealed class LimitedMemory : IClassFixture<SmallStack>

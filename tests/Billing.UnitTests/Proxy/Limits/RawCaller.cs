@@ -3,7 +3,9 @@ using System.Net;
 using System.Net.Security;
 using System.Net.Sockets;
 using System.Text;
+using Billing.Misuse.Frames;
 using Google.Protobuf;
+using static Billing.Misuse.Frames.Http2Frames;
 
 namespace Billing.UnitTests.Proxy.Limits;
 
@@ -11,9 +13,8 @@ namespace Billing.UnitTests.Proxy.Limits;
 /// finish nothing. It keeps what it is sent.</summary>
 internal sealed class RawCaller : IAsyncDisposable
 {
-    private const byte Data = 0, Headers = 1, Reset = 3, Settings = 4, Ping = 6, GoAway = 7, WindowUpdate = 8;
-    private const byte EndStream = 1, EndHeaders = 4, Ack = 1;
-    private const int HeaderBytes = 9;
+    // The same flag as the end of a stream.
+    private const byte Acknowledged = EndStream;
 
     private readonly Stream _stream;
     private readonly string _scheme;
@@ -67,11 +68,8 @@ internal sealed class RawCaller : IAsyncDisposable
     {
         var server = new Uri(address);
         var stream = await StreamAsync(await ConnectAsync(server.Port, IPAddress.Loopback), server);
-        var settings = new byte[6];
-        settings[1] = 4;
-        BinaryPrimitives.WriteInt32BigEndian(settings.AsSpan(2), window);
         var caller = new RawCaller(stream, server.Scheme);
-        await caller.SendAsync([.. "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"u8, .. Frame(Settings, 0, 0, settings)]);
+        await caller.SendAsync([.. Preface, .. Settings((InitialWindow, (uint)window))]);
         return caller;
     }
 
@@ -101,8 +99,8 @@ internal sealed class RawCaller : IAsyncDisposable
         var frames = new MemoryStream();
         for (var i = 0; i < calls; i++, _next += 2)
         {
-            frames.Write(Frame(Headers, EndHeaders, _next, Fields(method)));
-            frames.Write(Frame(Data, isWhole ? EndStream : (byte)0, _next, body));
+            frames.Write(Frame(FrameKind.Headers, EndHeaders, _next, FieldsOf(method)));
+            frames.Write(Frame(FrameKind.Data, isWhole ? EndStream : (byte)0, _next, body));
         }
         await SendAsync(frames.ToArray());
         return first;
@@ -110,18 +108,13 @@ internal sealed class RawCaller : IAsyncDisposable
 
     /// <summary>Sends a further part of a body.</summary>
     public Task SendAsync(int stream, byte[] body, bool isEnd = false) =>
-        SendAsync(Frame(Data, isEnd ? EndStream : (byte)0, stream, body));
+        SendAsync(Frame(FrameKind.Data, isEnd ? EndStream : (byte)0, stream, body));
 
     /// <summary>Takes so many more bytes of an answer, or with 0 of all answers together.</summary>
-    public Task TakeAsync(int stream, int bytes)
-    {
-        var payload = new byte[4];
-        BinaryPrimitives.WriteInt32BigEndian(payload, bytes);
-        return SendAsync(Frame(WindowUpdate, 0, stream, payload));
-    }
+    public Task TakeAsync(int stream, int bytes) => SendAsync(WindowUpdate(stream, bytes));
 
     /// <summary>Asks the server for a sign of life.</summary>
-    public Task PingAsync() => SendAsync(Frame(Ping, 0, 0, new byte[8]));
+    public Task PingAsync() => SendAsync(Frame(FrameKind.Ping, 0, 0, new byte[8]));
 
     /// <summary>Whether a text is in the fields of its answers.</summary>
     public bool WasTold(string text)
@@ -139,34 +132,9 @@ internal sealed class RawCaller : IAsyncDisposable
         _sending.Dispose();
     }
 
-    private byte[] Fields(string path)
-    {
-        var fields = new List<byte>();
-        foreach (var (name, value) in new[]
-        {
-            (":method", "POST"), (":scheme", _scheme), (":path", path), (":authority", "localhost"),
-            ("content-type", "application/grpc"), ("te", "trailers"),
-        })
-        {
-            // Literals without an index, so that no table is needed.
-            fields.AddRange(
-                [
-                    0, (byte)name.Length, .. Encoding.ASCII.GetBytes(name),
-                    (byte)value.Length, .. Encoding.ASCII.GetBytes(value),
-                ]);
-        }
-        return [.. fields];
-    }
-
-    private static byte[] Frame(byte kind, byte flags, int stream, ReadOnlySpan<byte> payload)
-    {
-        var frame = new byte[HeaderBytes + payload.Length];
-        (frame[0], frame[1], frame[2], frame[3], frame[4]) =
-            ((byte)(payload.Length >> 16), (byte)(payload.Length >> 8), (byte)payload.Length, kind, flags);
-        BinaryPrimitives.WriteInt32BigEndian(frame.AsSpan(5), stream);
-        payload.CopyTo(frame.AsSpan(HeaderBytes));
-        return frame;
-    }
+    private byte[] FieldsOf(string path) => Fields(
+        (":method", "POST"), (":scheme", _scheme), (":path", path), (":authority", "localhost"),
+        ("content-type", "application/grpc"), ("te", "trailers"));
 
     private static async Task<Stream> StreamAsync(Socket socket, Uri server)
     {
@@ -226,26 +194,26 @@ internal sealed class RawCaller : IAsyncDisposable
 
     private async Task TakeAsync(byte[] header, byte[] payload)
     {
-        var (kind, flags) = (header[3], header[4]);
+        var (kind, flags) = ((FrameKind)header[3], header[4]);
         switch (kind)
         {
-            case Settings when (flags & Ack) == 0:
-                await SendAsync(Frame(Settings, Ack, 0, []));
+            case FrameKind.Settings when (flags & Acknowledged) == 0:
+                await SendAsync(Frame(FrameKind.Settings, Acknowledged, 0));
                 break;
-            case Ping:
+            case FrameKind.Ping:
                 Interlocked.Increment(ref _pings);
                 break;
-            case Data:
+            case FrameKind.Data:
                 Interlocked.Add(ref _bodyBytes, payload.Length);
                 break;
         }
         lock (_gate)
         {
-            if (kind == Headers || kind == GoAway)
+            if (kind is FrameKind.Headers or FrameKind.GoAway)
             {
                 _fields.Append(Encoding.ASCII.GetString(payload));
             }
-            if (kind == Reset || (kind is Data or Headers && (flags & EndStream) != 0))
+            if (kind == FrameKind.Reset || (kind is FrameKind.Data or FrameKind.Headers && (flags & EndStream) != 0))
             {
                 _ended.Add(BinaryPrimitives.ReadInt32BigEndian(header.AsSpan(5)));
             }
