@@ -14,6 +14,8 @@ install_backend() {
   local name servers store secret settings limit
   end_silent_connections
   install_program backend
+  put_database_authority
+  put_broker_authority
   settings=(Urls "http://$BILLING_ADDRESS:5001" Billing:Backend:Role "$1")
   while read -r name servers; do
     store=$(postgres_connection backend "$servers")

@@ -8,11 +8,10 @@ changed=0
 programs=/opt/billing
 settings_folder=/etc/billing
 hosts_file=/etc/hosts
+# The authorities that may have signed the certificates of the database's servers, and of the brokers.
+database_authority=$settings_folder/tls/database-ca.pem
+broker_authority=$settings_folder/tls/brokers-ca.pem
 cloud_settings=/etc/cloud/cloud.cfg.d
-
-# The accounts on the brokers, each with a secret of its name below kafka/; the administrator's is the last one.
-# shellcheck disable=SC2034 # What kafka.sh and tool.sh read.
-kafka_principals=(proxy payment-backend balance-backend webhooks operator admin)
 
 say() { printf 'billing: %s\n' "$*"; }
 
@@ -131,19 +130,24 @@ install_program() {
   install_archive "$1" "billing-$1-$BILLING_VERSION-$(architecture).tar.gz"
 }
 
+# stored NAME: prints what is kept below BILLING_SECRETS.
+stored() {
+  case $BILLING_SECRETS in
+    ssm:*)
+      need_packages awscli >&2
+      retry aws ssm get-parameter --with-decryption --name "${BILLING_SECRETS#ssm:}/$1" \
+        --query Parameter.Value --output text
+      ;;
+    file:*) cat -- "${BILLING_SECRETS#file:}/$1" ;;
+    *) die "BILLING_SECRETS=$BILLING_SECRETS: must begin with ssm: or file:" ;;
+  esac
+}
+
 # secret NAME: prints the secret; while it is replaced, the new value and, after a space, the former one.
 # Never use it as an argument of a program or in a file that others than its reader may open.
 secret() {
   local value
-  case $BILLING_SECRETS in
-    ssm:*)
-      need_packages awscli >&2
-      value=$(retry aws ssm get-parameter --with-decryption --name "${BILLING_SECRETS#ssm:}/$1" \
-        --query Parameter.Value --output text)
-      ;;
-    file:*) value=$(<"${BILLING_SECRETS#file:}/$1") ;;
-    *) die "BILLING_SECRETS=$BILLING_SECRETS: must begin with ssm: or file:" ;;
-  esac
+  value=$(stored "$1")
   # Secrets are written to four kinds of files, each with its own rules for quoting other characters.
   [[ $value =~ ^[A-Za-z0-9+/=._-]{8,200}( [A-Za-z0-9+/=._-]{8,200})?$ ]] ||
     die "the secret $1 in $BILLING_SECRETS must be 8 to 200 letters, digits and + / = . _ -," \
@@ -158,10 +162,34 @@ password() {
   printf '%s' "${value%% *}"
 }
 
+# pem NAME: prints certificates, or a key and its certificate.
+pem() {
+  local value
+  value=$(stored "$1")
+  [[ $value == *-----BEGIN\ CERTIFICATE-----*-----END\ CERTIFICATE-----* ]] ||
+    die "the secret $1 in $BILLING_SECRETS must be a certificate, or several, in PEM"
+  printf '%s\n' "$value"
+}
+
 # former_password_settings SECTION SECRET: adds a setting with the former value of what `secret`
 # printed, if there is one.
 former_password_settings() {
   [[ $2 != *' '* ]] || settings+=("$1:FormerPassword" "${2#* }")
+}
+
+# proxies: prints the name of each proxy in a line.
+proxies() {
+  local host
+  for host in ${BILLING_HOSTS//,/ }; do
+    [[ $host != proxy-* ]] || printf '%s\n' "${host%%=*}"
+  done
+}
+
+# kafka_principals: prints the accounts on the brokers, each with a secret of its name below kafka/. The
+# administrator's is the last one.
+kafka_principals() {
+  proxies
+  printf '%s\n' payment-backend balance-backend webhooks operator admin
 }
 
 # put_file PATH OWNER MODE: replaces the file atomically by standard input if the content differs. Sets `changed`.
@@ -263,7 +291,8 @@ kafka_settings() {
   settings+=(
     Billing:Kafka:BootstrapServers "$BILLING_KAFKA"
     Billing:Kafka:Partitions "$BILLING_PARTITIONS"
-    Billing:Kafka:Properties:security.protocol SASL_PLAINTEXT
+    Billing:Kafka:Properties:security.protocol SASL_SSL
+    Billing:Kafka:Properties:ssl.ca.location "$broker_authority"
     Billing:Kafka:Properties:sasl.mechanism SCRAM-SHA-512
     Billing:Kafka:Properties:sasl.username "$1"
     Billing:Kafka:Properties:sasl.password "${secret%% *}"
@@ -281,11 +310,35 @@ databases() {
   done
 }
 
+# put_database_authority: programs read the file at each connection: none needs a restart.
+put_database_authority() {
+  local authorities restarts=$changed
+  if [[ $BILLING_POSTGRES_OWN == true ]]; then
+    authorities=$(pem tls/ca)
+  else
+    authorities=$(pem tls/postgres-ca)
+  fi
+  put_file "$database_authority" root:root 644 <<<"$authorities"
+  changed=$restarts
+}
+
+# put_broker_authority: programs read the file when they start.
+put_broker_authority() {
+  local authorities
+  if [[ -n ${BILLING_KAFKA_NODES:-} ]]; then
+    authorities=$(pem tls/ca)
+  else
+    authorities=$(pem tls/kafka-ca)
+  fi
+  put_file "$broker_authority" root:root 644 <<<"$authorities"
+}
+
 # postgres_connection ROLE SERVERS: prints the Npgsql connection string of billing_ROLE.
 postgres_connection() {
   local password
   password=$(password "postgres/$1")
   printf 'Host=%s;Database=billing;Username=%s;Password=%s' "$2" "billing_$1" "$password"
+  printf ';SSL Mode=VerifyFull;Root Certificate=%s' "$database_authority"
   # Npgsql refuses it with one server.
   [[ $2 != *,* ]] || printf ';Target Session Attributes=primary'
 }

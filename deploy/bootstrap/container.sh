@@ -11,7 +11,7 @@ BILLING_BOOTSTRAP=$(cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd)
 
 run_kafka() {
   # shellcheck disable=SC2034 # What kafka.sh reads.
-  kafka_settings_file=/tmp/server.properties
+  kafka_settings_file=/tmp/server.properties kafka_protocol=SASL_PLAINTEXT
   # Its passwords are in it.
   (umask 077 && kafka_properties >"$kafka_settings_file")
   [[ -f /var/lib/billing-kafka/meta.properties ]] || format_storage

@@ -125,7 +125,9 @@ module "access" {
 
   name           = var.name
   region         = var.region
-  tiers          = local.tiers
+  machines       = { for name, host in local.hosts : name => host.tier }
+  kafka_own      = var.kafka_bootstrap == ""
+  postgres_own   = var.postgres == "machine"
   parameters_arn = local.parameters
   release_arns = local.release_bucket == "" ? [] : [
     "arn:${data.aws_partition.this.partition}:s3:::${local.release_bucket}"
@@ -160,7 +162,7 @@ module "host" {
   architecture      = local.architectures[each.value.instance_type]
   subnet_id         = module.network.subnet_ids[each.value.zone]
   security_group_id = module.security.group_ids[each.value.tier]
-  profile           = module.access.profiles[each.value.tier]
+  profile           = module.access.profiles[each.key]
   user_data         = module.topology.user_data[each.key]
   tags              = local.tags
 }

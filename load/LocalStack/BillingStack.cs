@@ -6,6 +6,7 @@ using Billing.LocalStack.Postgres;
 using Billing.LocalStack.Processes;
 using Billing.Messaging.Kafka;
 using Billing.Messaging.Kafka.Clients;
+using Billing.Operator.Credentials;
 using Billing.Operator.Store;
 using Microsoft.Extensions.Logging.Abstractions;
 using Microsoft.Extensions.Options;
@@ -119,7 +120,8 @@ public sealed class BillingStack : IAsyncDisposable
         {
             Credentials = options.Secured
                 ? StackCredentials.CreateIn(
-                    options.CredentialsFolder ?? Path.Combine(folder.FullName, "credentials"), TimeProvider.System)
+                    options.CredentialsFolder ?? Path.Combine(folder.FullName, "credentials"), options.Proxies,
+                    TimeProvider.System)
                 : null,
         };
         try
@@ -312,7 +314,8 @@ public sealed class BillingStack : IAsyncDisposable
         await new KafkaTopics(Options.Create(options), TimeProvider.System, NullLogger<KafkaTopics>.Instance)
             .EnsureSharedAsync();
         using var list = new StreamReader(typeof(BillingStack).Assembly.GetManifestResourceStream("access.txt")!);
-        await KafkaAccess.AllowAsync(options, KafkaAccess.Parse((await list.ReadToEndAsync()).Split('\n')));
+        var proxies = Enumerable.Range(1, _options.Proxies).Select(DeploymentCredentials.ProxyName).ToList();
+        await KafkaAccess.AllowAsync(options, KafkaAccess.Parse((await list.ReadToEndAsync()).Split('\n'), proxies));
     }
 
     private async Task StartServicesAsync(IProgress<string> progress, CancellationToken cancellationToken)
@@ -356,7 +359,7 @@ public sealed class BillingStack : IAsyncDisposable
         var previous = Of(role).FirstOrDefault(s => s.Number == number);
         var port = previous is not null ? new Uri(previous.Address).Port
             : isFront && _options.Port != 0 ? _options.Port + number - 1 : _ports.Take();
-        var settings = CommonSettings(role).Concat(isFront ? FrontSettings(number, previous) : [])
+        var settings = CommonSettings(role, number).Concat(isFront ? FrontSettings(number, previous) : [])
             .Concat(role is ServiceRole.Proxy or ServiceRole.Webhooks ? [] : BackendSettings(role, number))
             .Concat(role == ServiceRole.Webhooks ? _options.Webhook?.Settings(ConnectionString) ?? [] : [])
             .Where(setting => setting.Value is not null).ToDictionary(StringComparer.Ordinal);
@@ -385,13 +388,16 @@ public sealed class BillingStack : IAsyncDisposable
     private bool IsDirect => _options.Transport == "direct";
 
     // Settings without a value are those that a service keeps its own default of.
-    private Dictionary<string, string?> CommonSettings(ServiceRole role)
+    private Dictionary<string, string?> CommonSettings(ServiceRole role, int number)
     {
         var isSecured = Kafka is not null && Credentials is not null;
         return new()
         {
             ["Billing__Kafka__BootstrapServers"] = isSecured ? Kafka!.SecuredServers : BootstrapServers,
-            ["Billing__SecretsFolder"] = isSecured ? Credentials!.SecretsOf(ServiceProcess.UserOf(role)) : null,
+            ["Billing__SecretsFolder"] =
+                isSecured ? Credentials!.SecretsOf(ServiceProcess.UserOf(role, number)) : null,
+            ["Billing__Kafka__ProxyName"] =
+                isSecured && role == ServiceRole.Proxy ? ServiceProcess.UserOf(role, number) : null,
             // The brokers of the stack allow shorter session timeouts than Kafka's defaults do. The timeout is longer
             // than the fail-over of a broker, so that a group whose coordinator dies need not rebalance.
             ["Billing__Kafka__SessionTimeout"] = Kafka is null ? null : "00:00:03.500",

@@ -1,5 +1,6 @@
 using Billing.LocalStack.Credentials;
 using Billing.LocalStack.Processes;
+using Billing.Operator.Credentials;
 using Grpc.Core;
 using Grpc.Health.V1;
 using Grpc.Net.Client;
@@ -81,10 +82,10 @@ public sealed class ServiceProcess
     /// <summary>Returns whether services of a role accept calls from outside the stack.</summary>
     public static bool RoleAcceptsCalls(ServiceRole role) => role is ServiceRole.Proxy or ServiceRole.Embedded;
 
-    /// <summary>Returns the user of the brokers that services of a role are.</summary>
-    public static string UserOf(ServiceRole role) => role switch
+    /// <summary>Returns the user of the brokers that a service is.</summary>
+    public static string UserOf(ServiceRole role, int number) => role switch
     {
-        ServiceRole.Proxy => "proxy",
+        ServiceRole.Proxy => DeploymentCredentials.ProxyName(number),
         ServiceRole.BalanceBackend => "balance-backend",
         ServiceRole.Webhooks => "webhooks",
         _ => "payment-backend",

@@ -145,7 +145,7 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
     {
         var experiment = new Experiment(options, platform);
         await StepAsync(
-            "add a payment backend, a broker and partitions while payments continue",
+            "add a proxy, a payment backend, a broker and partitions while payments continue",
             async () => Add(await experiment.PayingAsync(
                 "growth", 401, platform.Tier("client"),
                 async () =>

@@ -60,24 +60,29 @@ public sealed class ComposeChecks
     [InlineData(
         "  networks: \\[callers", "  depends_on: [topics]\n  networks: [callers",
         "proxy-1: it depends on another's start")]
-    [InlineData("sasl.username: proxy", "sasl.password: secret", "sasl.password holds a password")]
+    [InlineData("sasl.username: proxy-1", "sasl.password: secret", "sasl.password holds a password")]
+    [InlineData("sasl.username: proxy-3", "sasl.username: proxy-2", "proxy-3: Billing__Kafka__Properties__sasl.user")]
+    [InlineData("ProxyName: proxy-2", "ProxyName: proxy", "proxy-2: Billing__Kafka__ProxyName is not its name")]
+    [InlineData(
+        "source: kafka-proxy-2, target: Billing", "source: kafka-proxy-1, target: Billing",
+        "proxy-2: its password at the brokers is not its own")]
     [InlineData(
         "Billing__Backend__Role: Payments", "Billing__EventStore__ConnectionString: Host=postgres;Password=secret",
         "ConnectionString holds a password")]
     [InlineData("file: ./credentials/postgres", "file: ./postgres", "the secret postgres is no file of ./credentials")]
     [InlineData("  postgres: { file: .*\n", "", "the secret postgres is no file of ./credentials")]
-    [InlineData("    - jwks.json\n", "", "proxy-1: Billing__Auth__JwksFile is none of its secrets")]
+    [InlineData("      - jwks.json\n", "", "proxy-1: Billing__Auth__JwksFile is none of its secrets")]
     [InlineData(
-        "    Urls: https", "    Billing__Insecure: true\n    Urls: https",
+        "  Urls: https", "  Billing__Insecure: true\n  Urls: https",
         "Billing__Insecure lets everybody do everything")]
-    [InlineData("    Urls: https", "    Urls: http", "proxy-1: Urls has no TLS")]
+    [InlineData("  Urls: https", "  Urls: http", "proxy-1: Urls has no TLS")]
     [InlineData("Rest__Url: https", "Rest__Url: http", "proxy-2: Billing__Rest__Url has no TLS")]
     [InlineData("Admin__Url: https", "Admin__Url: http", "proxy-3: Billing__Admin__Url has no TLS")]
-    [InlineData("    Billing__Admin__Url: .*\n", "", "Billing__Admin__Url is missing")]
-    [InlineData("    Billing__Tls__CertificateFile: .*\n", "", "Billing__Tls__CertificateFile is missing")]
-    [InlineData("    Billing__Auth__JwksFile: .*\n", "", "Billing__Auth__JwksFile is missing")]
+    [InlineData("  Billing__Admin__Url: .*\n", "", "Billing__Admin__Url is missing")]
+    [InlineData("  Billing__Tls__CertificateFile: .*\n", "", "Billing__Tls__CertificateFile is missing")]
+    [InlineData("  Billing__Auth__JwksFile: .*\n", "", "Billing__Auth__JwksFile is missing")]
     [InlineData("Auth__Issuer: billing", "Auth__Issuer: other", "Billing__Auth__Issuer is missing, or not billing")]
-    [InlineData("    Billing__Auth__Audience: .*\n", "", "Billing__Auth__Audience is missing")]
+    [InlineData("  Billing__Auth__Audience: .*\n", "", "Billing__Auth__Audience is missing")]
     [InlineData("127.0.0.1:5091:5090", "5091:5090", "proxy-2: the admin address is published at 0.0.0.0:5091")]
     [InlineData("0.0.0.0:5090", "0.0.0.0:5080", "proxy-1: the admin address is also one for callers")]
     [InlineData("\"5081:5080\"", "\"5080:5080\"", "port 5080 of this machine is published twice")]

@@ -20,6 +20,10 @@ internal static class ComposeRules
         ("Billing__Auth__Issuer", TokenIssuer.Issuer), ("Billing__Auth__Audience", TokenIssuer.Audience),
     ];
 
+    // What keeps the answers to a proxy's callers from other proxies.
+    private static readonly string[] Named =
+        ["Billing__Kafka__ProxyName", "Billing__Kafka__Properties__sasl.username"];
+
     /// <summary>Returns the violations of all rules in the file.</summary>
     public static IEnumerable<string> Problems(JsonNode file)
     {
@@ -127,6 +131,16 @@ internal static class ComposeRules
             {
                 yield return $"{name}: {variable} is missing, or not {value ?? "set"}";
             }
+        }
+        var variables = service.Entries("environment")
+            .ToDictionary(variable => variable.Key, variable => variable.Value?.ToString());
+        foreach (var variable in Named.Where(variable => variables.GetValueOrDefault(variable) != name))
+        {
+            yield return $"{name}: {variable} is not its name, so that it may reach the answers of another proxy";
+        }
+        if (!service.Items("secrets").Any(secret => secret.Text("source") == "kafka-" + name))
+        {
+            yield return $"{name}: its password at the brokers is not its own";
         }
         if (service.At("environment.Billing__Insecure") is not null)
         {

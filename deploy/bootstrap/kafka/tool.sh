@@ -40,10 +40,11 @@ accounts() {
   file=$(mktemp)
   # shellcheck disable=SC2064 # Expanded now: the variable does not exist after this function.
   trap "rm -f -- '$file'" EXIT
-  for principal in "${kafka_principals[@]}"; do
+  for principal in $(kafka_principals); do
     password=$(password "kafka/$principal")
     printf 'SCRAM-SHA-512=password=%s\n' "$password" >"$file"
-    "$0" configs --alter --entity-type users --entity-name "$principal" --add-config-file "$file"
+    # A busy broker may not answer in time; the same account may be written again.
+    retry "$0" configs --alter --entity-type users --entity-name "$principal" --add-config-file "$file"
   done
 }
 

@@ -7,7 +7,12 @@ set -euo pipefail
 
 running=0
 ! pg_isready --quiet --timeout=5 || running=1
+ends=$(openssl x509 -in /etc/billing/tls/postgres.pem -noout -enddate 2>/dev/null) &&
+  expiry=$(date -d "${ends#notAfter=}" +%s) || expiry=0
 cat >"$1.new" <<END
+# HELP billing_certificate_expiry_timestamp_seconds Until when the server's certificate is valid; 0 if there is none.
+# TYPE billing_certificate_expiry_timestamp_seconds gauge
+billing_certificate_expiry_timestamp_seconds $expiry
 # HELP billing_database_running Whether the server accepts connections, as the primary or as a standby.
 # TYPE billing_database_running gauge
 billing_database_running $running

@@ -6,6 +6,10 @@ kafka_release=4.1.0
 # Base64 of 16 bytes; the same on every node, and not a secret.
 kafka_cluster=YmlsbGluZy1yZWYtMDAwMQ
 kafka_settings_file=/etc/billing/kafka/server.properties
+# In containers, whose network nothing else is on, there is no TLS: SASL_PLAINTEXT.
+kafka_protocol=SASL_SSL
+# The broker's key and its certificate.
+broker_certificate=$settings_folder/tls/kafka.pem
 
 install_tier() {
   require_settings BILLING_KAFKA_NODES
@@ -14,7 +18,10 @@ install_tier() {
   install_archive kafka "kafka-$kafka_release.tar.gz"
   install -d -o kafka -g kafka -m 700 /var/lib/billing-kafka
   put_file /etc/billing/kafka/log4j2.properties root:root 644 <"$BILLING_BOOTSTRAP/kafka/log4j2.properties"
-  local settings admin
+  local settings admin certificate
+  put_broker_authority
+  certificate=$(pem tls/kafka)
+  put_file "$broker_certificate" root:kafka 640 <<<"$certificate"
   admin=$(password kafka/admin)
   # Before the brokers have changed to a new password of the administrator, the old one is still theirs.
   if is_broker_login "$admin"; then
@@ -36,11 +43,11 @@ install_tier() {
 # the storage, so that a broker is never open to everyone.
 format_storage() {
   local principal password arguments=()
-  for principal in "${kafka_principals[@]}"; do
+  for principal in $(kafka_principals); do
     password=$(password "kafka/$principal")
     arguments+=(--add-scram "SCRAM-SHA-512=[name=\"$principal\",password=\"$password\"]")
   done
-  "$@" java -Xmx96m -cp '/opt/billing/kafka/libs/*' kafka.tools.StorageTool format \
+  "$@" java -Xmx96m -cp "$programs/kafka/libs/*" kafka.tools.StorageTool format \
     --cluster-id "$kafka_cluster" --config "$kafka_settings_file" "${arguments[@]}"
 }
 
@@ -75,7 +82,9 @@ broker.rack=$BILLING_ZONE
 controller.quorum.voters=$(IFS=, && printf '%s' "${voters[*]}")
 listeners=$listeners$([[ $roles == broker ]] || printf ',CONTROLLER://%s:9093' "$BILLING_ADDRESS")
 advertised.listeners=$listeners
+listener.security.protocol.map=CLIENT:$kafka_protocol,BROKER:$kafka_protocol,CONTROLLER:$kafka_protocol
 END
+  [[ $kafka_protocol != SASL_SSL ]] || broker_tls
   printf '%s\n' "$(<"$BILLING_BOOTSTRAP/kafka/server.properties")"
   broker_logins "$accounts"
 }
@@ -129,11 +138,29 @@ broker_logins() {
   printf 'super.users=%s\n' "$administrators"
 }
 
+# broker_tls: what brokers show to others, and whom they trust. They check each other's certificates as clients do.
+broker_tls() {
+  cat <<END
+ssl.keystore.type=PEM
+ssl.keystore.location=$broker_certificate
+ssl.enabled.protocols=TLSv1.3
+END
+  trusted_brokers
+}
+
+trusted_brokers() {
+  cat <<END
+ssl.truststore.type=PEM
+ssl.truststore.location=$broker_authority
+END
+}
+
 kafka_admin_properties() {
   local password
   password=$(password kafka/admin)
+  trusted_brokers
   cat <<END
-security.protocol=SASL_PLAINTEXT
+security.protocol=SASL_SSL
 sasl.mechanism=SCRAM-SHA-512
 sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required username="admin" password="$password";
 END

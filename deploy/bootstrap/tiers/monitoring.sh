@@ -6,6 +6,8 @@
 
 install_tier() {
   install_program operator
+  put_database_authority
+  put_broker_authority
   need_packages prometheus postgresql-client
   local arguments='--web.listen-address=127.0.0.1:9090'
   arguments+=' --storage.tsdb.retention.time=15d --storage.tsdb.retention.size=2GB'
@@ -25,7 +27,7 @@ install_tier() {
   [[ $BILLING_POSTGRES_OWN == true ]] || say "the database at $BILLING_POSTGRES is an existing one:" \
     "postgres/roles.sql must have been run there, with the passwords of $BILLING_SECRETS"
   [[ -n $BILLING_KAFKA_NODES ]] || say "the brokers at $BILLING_KAFKA are existing ones: they must have the" \
-    "principals of kafka/access.txt and admin, with the passwords of $BILLING_SECRETS (SCRAM-SHA-512)"
+    "principals of kafka/access.txt and admin, with the passwords of $BILLING_SECRETS (SCRAM-SHA-512 over TLS)"
   retry make_tables
   retry make_topics
 }
@@ -86,11 +88,16 @@ grant_rights() {
   local password hosts IFS=,
   read -ra hosts <<<"$1"
   password=$(password postgres/owner)
-  PGPASSWORD=$password PGTARGETSESSIONATTRS=read-write psql -q -v ON_ERROR_STOP=1 \
-    -h "${hosts[*]%:*}" -p "${hosts[*]##*:}" \
+  PGPASSWORD=$password PGTARGETSESSIONATTRS=read-write PGSSLMODE=verify-full PGSSLROOTCERT=$database_authority \
+    psql -q -v ON_ERROR_STOP=1 -h "${hosts[*]%:*}" -p "${hosts[*]##*:}" \
     -U billing_owner -d billing -f "$BILLING_BOOTSTRAP/postgres/grants.sql"
 }
 
 make_topics() {
-  env -C /etc/billing/admin /opt/billing/operator/Billing.Operator topics --access "$BILLING_BOOTSTRAP/kafka/access.txt"
+  local proxy options=()
+  for proxy in $(proxies); do
+    options+=(--proxy "$proxy")
+  done
+  env -C /etc/billing/admin /opt/billing/operator/Billing.Operator topics \
+    --access "$BILLING_BOOTSTRAP/kafka/access.txt" "${options[@]}"
 }

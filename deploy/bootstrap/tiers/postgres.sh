@@ -5,6 +5,8 @@
 # write-ahead log elsewhere.
 
 data=/var/lib/postgresql/15/main
+# The server's key and its certificate.
+server_certificate=$settings_folder/tls/postgres.pem
 
 install_tier() {
   require_settings BILLING_ETCD BILLING_BACKUP
@@ -24,6 +26,8 @@ install_tier() {
   put_file /etc/billing/postgresql.conf root:root 644 <"$BILLING_BOOTSTRAP/postgres/postgresql.conf"
   put_file /etc/systemd/system/patroni.service.d/billing.conf root:root 644 <"$BILLING_BOOTSTRAP/units/patroni.conf"
   restarts=$changed
+  put_database_authority
+  put_server_certificate
   settings=$(patroni_settings)
   put_file /etc/patroni/config.yml root:postgres 640 <<<"$settings"
   # New passwords need no restart, which would end the primary.
@@ -90,6 +94,18 @@ backup_place() {
   esac
 }
 
+# The server reads it again without a restart, as soon as Patroni has, too.
+put_server_certificate() {
+  local certificate before=$changed
+  certificate=$(pem tls/postgres)
+  changed=0
+  put_file "$server_certificate" root:postgres 640 <<<"$certificate"
+  if ((changed)) && systemctl is-active --quiet patroni; then
+    as_superuser -c 'select pg_reload_conf()' >/dev/null
+  fi
+  changed=$before
+}
+
 # is_member: whether the server runs, as the primary or as a standby of it.
 is_member() {
   as_superuser -c 'select 1' >/dev/null && curl --fail --silent --output /dev/null "http://$BILLING_ADDRESS:8008/health"
@@ -122,7 +138,7 @@ END
 }
 
 patroni_settings() {
-  local replication api access
+  local replication api access verified="sslmode: verify-full, sslrootcert: $database_authority"
   replication=$(password postgres/replication)
   api=$(password postgres/patroni)
   access=$(sed -e "s|NETWORK|$BILLING_NETWORK|; /^#/d; s/^/    - /" "$BILLING_BOOTSTRAP/postgres/pg_hba.conf")
@@ -150,12 +166,17 @@ postgresql:
   pgpass: /var/lib/postgresql/.pgpass-patroni
   custom_conf: /etc/billing/postgresql.conf
   basebackup: [checkpoint: fast]
+  parameters:
+    ssl: 'on'
+    ssl_cert_file: $server_certificate
+    ssl_key_file: $server_certificate
+    ssl_min_protocol_version: TLSv1.3
   pg_hba:
 $access
   authentication:
     superuser: {username: postgres}
-    replication: {username: billing_replication, password: "$replication"}
-    rewind: {username: billing_rewind, password: "$replication"}
+    replication: {username: billing_replication, password: "$replication", $verified}
+    rewind: {username: billing_rewind, password: "$replication", $verified}
 END
 }
 

@@ -11,6 +11,8 @@ install_tier() {
   install_program webhooks
   # For the operator: webhooks list, replay and drop.
   install_program operator
+  put_database_authority
+  put_broker_authority
   local settings
   webhook_settings
   kafka_settings webhooks

@@ -13,13 +13,11 @@ public sealed class StackCredentials : DeploymentCredentials
     private const string Broker = "kafka.pem";
     private const string Database = "postgres.pem";
 
-    private readonly Dictionary<string, string> _passwords = Accounts
-        .ToDictionary(user => user, _ => NewPassword());
+    private readonly Dictionary<string, string> _passwords;
 
-    private StackCredentials(string folder)
-        : base(folder)
-    {
-    }
+    private StackCredentials(string folder, int proxies)
+        : base(folder) =>
+        _passwords = Accounts(proxies).ToDictionary(user => user, _ => NewPassword());
 
     /// <summary>The settings of a proxy that authenticates its callers, keyed by environment variable.</summary>
     public IReadOnlyDictionary<string, string> ProxySettings => new Dictionary<string, string>
@@ -42,7 +40,10 @@ public sealed class StackCredentials : DeploymentCredentials
 
     /// <summary>Creates credentials in a folder, replacing those that it contains.
     /// Creates the folder if it is missing.</summary>
-    public static StackCredentials CreateIn(string folder, TimeProvider time)
+    /// <param name="folder">The folder.</param>
+    /// <param name="proxies">Number of proxies, each of which is a user of the brokers of its own.</param>
+    /// <param name="time">The clock.</param>
+    public static StackCredentials CreateIn(string folder, int proxies, TimeProvider time)
     {
         PrivateFolder.Create(folder);
         using var authority = new CertificateAuthority("Billing development CA", time);
@@ -56,13 +57,13 @@ public sealed class StackCredentials : DeploymentCredentials
         {
             File.WriteAllText(Path.Combine(folder, name), text);
         }
-        var credentials = new StackCredentials(folder);
+        var credentials = new StackCredentials(folder, proxies);
         credentials.WriteSecrets();
         return credentials;
     }
 
     /// <summary>Returns the credentials in a folder; null if it contains none.</summary>
-    public static new StackCredentials? Find(string folder) => HasKey(folder) ? new(folder) : null;
+    public static new StackCredentials? Find(string folder) => HasKey(folder) ? new(folder, proxies: 0) : null;
 
     /// <summary>Creates an HTTP handler that trusts the authority; the caller disposes of it.</summary>
     public SocketsHttpHandler Handler()

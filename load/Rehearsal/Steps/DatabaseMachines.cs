@@ -43,9 +43,12 @@ internal static class DatabaseMachines
             var (name, servers) =
                 database.Split('=') is [var first, var second] ? (first + ":", second) : ("", database);
             var primary = servers.Contains(',', StringComparison.Ordinal) ? "Target Session Attributes=primary;" : "";
-            return "--postgres "
-                + $"\"{name}Host={servers};{primary}Database=billing;Username=billing_{role};Password=$(cut -d ' ' -f "
-                + $"1 /etc/billing/secrets/postgres/{role})\"";
+            // On the machine of a database itself, to the one that is restored beside it, there is no network between.
+            var verified = servers.StartsWith("127.", StringComparison.Ordinal)
+                ? ""
+                : "SSL Mode=VerifyFull;Root Certificate=/etc/billing/tls/database-ca.pem;";
+            return $"--postgres \"{name}Host={servers};{primary}{verified}Database=billing;Username=billing_{role};"
+                + $"Password=$(cut -d ' ' -f 1 /etc/billing/secrets/postgres/{role})\"";
         }));
 
     /// <summary>Ends a machine at once and deletes its disk; later, a new machine takes its place and

@@ -1,6 +1,7 @@
 using Billing.LocalStack;
 using Billing.LocalStack.Processes;
 using Billing.Messaging;
+using Billing.Rehearsal.Machines;
 
 namespace Billing.Rehearsal.Steps;
 
@@ -9,21 +10,29 @@ internal static class Growth
 {
     /// <summary>How many machines the tiers have afterwards, as the topology's variable.</summary>
     public static readonly Dictionary<string, object> Tiers =
-        new() { ["payment-backend"] = new { count = 4 }, ["kafka"] = new { count = 4 } };
+        new()
+        {
+            ["payment-backend"] = new { count = 4 },
+            ["kafka"] = new { count = 4 },
+            ["proxy"] = new { count = 4 },
+        };
 
     private const int Partitions = 4;
     private const string Group = "billing-payments";
 
-    /// <summary>Adds a payment backend and a broker, then a partition for the backend, and distributes all topics over
-    /// the brokers again.</summary>
+    /// <summary>Adds a proxy, a payment backend and a broker, then a partition for the backend, and distributes all
+    /// topics over the brokers again.</summary>
     /// <returns>The number of members in the payment backends' consumer group, and the number of these with
     /// partitions.</returns>
     public static async Task<(int Members, int Working)> RunAsync(
         Platform platform, Release release, CancellationToken cancellationToken)
     {
-        await platform.GrowAsync(
-            await platform.PlanAsync(release, new() { ["tiers"] = Tiers }, cancellationToken), cancellationToken);
+        var topology = await platform.PlanAsync(release, new() { ["tiers"] = Tiers }, cancellationToken);
         var broker = platform["kafka-1"];
+        await platform.MakeSecretsAsync(cancellationToken, "--proxies", $"{topology.Tier("proxy").Count()}");
+        var grown = platform.GrowAsync(topology, cancellationToken);
+        await AdmitProxiesAsync(platform, topology, cancellationToken);
+        await grown;
         foreach (var topic in Topics.AllPayments)
         {
             // On a slow machine the tool repeats a request that the brokers have carried out, and is told so.
@@ -40,6 +49,18 @@ internal static class Growth
             throw new StackException("The new broker has no replica of billing.events: " + described);
         }
         return await MembersAsync(platform, cancellationToken);
+    }
+
+    // A proxy that is added needs its account on the brokers and its rights, for which its own start waits.
+    private static async Task AdmitProxiesAsync(
+        Platform platform, Topology topology, CancellationToken cancellationToken)
+    {
+        var hosts = topology["kafka-1"].Environment["BILLING_HOSTS"];
+        await platform["kafka-1"].RunAsync(
+            $"/opt/billing/bootstrap/configure.sh BILLING_HOSTS='{hosts}' && billing-kafka accounts",
+            cancellationToken);
+        await platform.Tier("monitoring")[0].RunAsync(
+            $"/opt/billing/bootstrap/configure.sh BILLING_HOSTS='{hosts}'", cancellationToken);
     }
 
     private static bool HasReplicaOnNewBroker(string line) =>

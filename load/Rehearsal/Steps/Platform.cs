@@ -1,5 +1,5 @@
 using System.Collections.Concurrent;
-using System.Security.Cryptography;
+using System.Globalization;
 using Billing.LocalStack;
 using Billing.LocalStack.Processes;
 using Billing.Rehearsal.Machines;
@@ -14,14 +14,6 @@ internal sealed class Platform : IAsyncDisposable
     private const int BootsAtATime = 4;
 
     private const int JournalLines = 20_000;
-
-    private static readonly string[] SecretNames =
-    [
-        "postgres/owner", "postgres/backend", "postgres/webhooks",
-        "postgres/audit", "postgres/patroni", "postgres/replication",
-        "kafka/admin", "kafka/proxy", "kafka/payment-backend",
-        "kafka/balance-backend", "kafka/webhooks", "kafka/operator",
-    ];
 
     private readonly RehearsalOptions _options;
     private readonly ConcurrentDictionary<string, RunningMachine> _machines = new(StringComparer.Ordinal);
@@ -60,7 +52,7 @@ internal sealed class Platform : IAsyncDisposable
         var platform = new Platform(options, topology, site);
         try
         {
-            platform.RenewSecrets();
+            await platform.MakeSecretsAsync(cancellationToken);
             await platform.OfferAsync(release, cancellationToken);
             await Parallel.ForEachAsync(
                 topology.Machines,
@@ -87,17 +79,16 @@ internal sealed class Platform : IAsyncDisposable
         new Tool("cp").RunAsync(
             ["-r", "--reflink=auto", release.Folder, Path.Combine(Site.Releases, release.Version)], cancellationToken);
 
-    /// <summary>Gives every secret a new value; the former one stays after it.</summary>
-    public void RenewSecrets()
-    {
-        foreach (var name in SecretNames)
-        {
-            var file = Path.Combine(Site.Secrets, name);
-            Directory.CreateDirectory(Path.GetDirectoryName(file)!);
-            var former = File.Exists(file) ? " " + File.ReadAllText(file).Split(' ')[0] : "";
-            File.WriteAllText(file, RandomNumberGenerator.GetHexString(32, lowercase: true) + former);
-        }
-    }
+    /// <summary>Runs the script that makes secrets, for the machines of the present topology; without arguments it
+    /// makes those that are missing.</summary>
+    public Task MakeSecretsAsync(CancellationToken cancellationToken, params string[] arguments) =>
+        new Tool("bash").RunAsync(
+            [
+                Path.Combine(_options.Repository, "deploy/terraform/secrets.sh"), "--folder", Site.Secrets,
+                "--network", Topology.Machines[0].Environment["BILLING_NETWORK"],
+                "--proxies", Topology.Tier("proxy").Count().ToString(CultureInfo.InvariantCulture), .. arguments,
+            ],
+            cancellationToken);
 
     /// <summary>Plans the topology with other variables or for another release;
     /// this does not change the machines.</summary>

@@ -43,7 +43,7 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
         _startTimeout = options.Value.StartTimeout;
         _logger = logger;
         var id = ProxyId.Create(time);
-        _replyTopic = Topics.Replies(id);
+        _replyTopic = ProxyId.ReplyTopic(options.Value.ProxyName, id);
         // A command that no broker has acknowledged by then has failed, and its caller is told so.
         _producers = ProducerPair.Build(
             options.Value, "billing-proxy-" + id, CommandDeadline.SendingMax,

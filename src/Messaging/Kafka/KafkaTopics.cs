@@ -106,8 +106,8 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
     }
 
     /// <summary>Deletes the reply topics that were created, and last written to, longer than
-    /// <see cref="KafkaTimes.ReplyTopicSilent"/> ago.
-    /// </summary>
+    /// <see cref="KafkaTimes.ReplyTopicSilent"/> ago: those of the proxy of this name
+    /// (<see cref="KafkaOptions.ProxyName"/>), and without a name, those of all proxies that have none.</summary>
     public async Task SweepReplyTopicsAsync()
     {
         // Topics that a broker leads whose clock is behind would look abandoned.
@@ -117,7 +117,8 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
         }
         using var admin = Connect();
         var horizon = time.GetUtcNow() - KafkaTimes.ReplyTopicSilent;
-        var old = Existing(admin).Keys.Where(t => ProxyId.TryReadStart(t, out var start) && start < horizon).ToList();
+        var old = Existing(admin).Keys
+            .Where(t => ProxyId.TryReadStart(t, _options.ProxyName, out var start) && start < horizon).ToList();
         if (old.Count == 0)
         {
             return;

@@ -24,27 +24,39 @@ internal static class TopicsCommand
                 ? "--partitions must be between 1 and 10000."
                 : null);
         var access = Flags.Text("--access", "Access list, such as deploy/bootstrap/kafka/access.txt", "FILE");
+        var proxies = new Option<string[]>("--proxy")
+        {
+            Description =
+                "Name of a proxy, for the lines of the access list that stand for each; may be given more than once",
+            HelpName = "NAME",
+        };
         var command = new Command("topics", "Creates the missing shared topics, and applies an access list.")
         {
-            kafka, partitions, access,
+            kafka, partitions, access, proxies,
         };
         return command.Does(async (parsed, _) =>
         {
             var options = await KafkaFlags.ReadAsync(parsed.GetValue(kafka));
             options.Partitions = parsed.GetValue(partitions) ?? options.Partitions;
-            await CreateTopicsAsync(console, options, parsed.GetValue(access));
+            await CreateTopicsAsync(console, options, parsed.GetValue(access), parsed.GetValue(proxies) ?? []);
             return 0;
         });
     }
 
-    private static async Task CreateTopicsAsync(IAnsiConsole console, KafkaOptions options, string? access)
+    private static async Task CreateTopicsAsync(
+        IAnsiConsole console, KafkaOptions options, string? access, string[] proxies)
     {
+        if (Array.Find(proxies, name => !ProxyId.IsName(name)) is { } wrong)
+        {
+            throw new CommandException(
+                $"--proxy: '{wrong}' must be at most {ProxyId.NameLengthMax} of the characters A-Z a-z 0-9 _ -.");
+        }
         if (access is not null && !File.Exists(access))
         {
             throw new CommandException($"--access: there is no file '{access}'.");
         }
         // Read first, so that nothing is created if the list is invalid.
-        var allowed = access is null ? [] : KafkaAccess.Parse(await File.ReadAllLinesAsync(access));
+        var allowed = access is null ? [] : KafkaAccess.Parse(await File.ReadAllLinesAsync(access), proxies);
         await new KafkaTopics(Options.Create(options), TimeProvider.System, NullLogger<KafkaTopics>.Instance)
             .EnsureSharedAsync();
         console.WriteLine("The topics exist.");

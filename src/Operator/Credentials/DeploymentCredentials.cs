@@ -19,9 +19,8 @@ public class DeploymentCredentials
     /// <summary>The file of the key with which tokens are issued.</summary>
     protected const string TokenKey = "tokens.pem";
 
-    /// <summary>The principals of deploy/bootstrap/kafka/access.txt.</summary>
-    protected static readonly IReadOnlyList<string> Accounts =
-        ["proxy", "payment-backend", "balance-backend", "webhooks", "operator"];
+    // The proxies of deploy/containers/compose.yaml.
+    private const int Proxies = 3;
 
     /// <summary>Names the folder of the credentials.</summary>
     protected DeploymentCredentials(string folder) => Folder = folder;
@@ -51,7 +50,7 @@ public class DeploymentCredentials
         Share(Server, authority.Server("billing-proxy", names));
         Share(Jwks, tokens.Jwks);
         File.WriteAllText(key, tokens.Pem);
-        foreach (var account in Accounts.Append("admin"))
+        foreach (var account in Accounts(Proxies).Append("admin"))
         {
             Keep("kafka-" + account, NewPassword());
         }
@@ -76,6 +75,17 @@ public class DeploymentCredentials
                 UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.GroupRead | UnixFileMode.OtherRead);
         }
     }
+
+    /// <summary>The name of a proxy, which is also its account on the brokers.</summary>
+    /// <param name="number">The proxy's number, from 1.</param>
+    public static string ProxyName(int number) => $"proxy-{number}";
+
+    /// <summary>The principals of deploy/bootstrap/kafka/access.txt, with one for each proxy.</summary>
+    protected static IEnumerable<string> Accounts(int proxies) =>
+        [
+            .. Enumerable.Range(1, proxies).Select(ProxyName),
+            "payment-backend", "balance-backend", "webhooks", "operator",
+        ];
 
     /// <summary>Creates a password of 32 characters.</summary>
     public static string NewPassword() => RandomNumberGenerator.GetHexString(32, lowercase: true);

@@ -6,6 +6,9 @@ namespace Billing.DeploymentTests.Bootstrap;
 /// in its own folder.</summary>
 public sealed class BootstrapScripts : IDisposable
 {
+    private const string Verified =
+        ";SSL Mode=VerifyFull;Root Certificate=/etc/billing/tls/database-ca.pem";
+
     private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory();
 
     public void Dispose() => _folder.Delete(recursive: true);
@@ -45,6 +48,37 @@ public sealed class BootstrapScripts : IDisposable
             "BILLING_SECRETS=http://there: must begin with ssm: or file:",
             await RunAsync("BILLING_SECRETS=http://there; secret one"));
 
+    [Theory]
+    [InlineData("BILLING_POSTGRES_OWN=true put_database_authority", "0\nca of-the-platform\n")]
+    [InlineData("BILLING_POSTGRES_OWN=false put_database_authority", "0\npostgres-ca of-the-provider\n")]
+    // Programs read this one when they start only.
+    [InlineData("BILLING_KAFKA_NODES=1@10.0.0.1 put_broker_authority", "1\nca of-the-platform\n")]
+    [InlineData("BILLING_KAFKA_NODES= put_broker_authority", "1\nkafka-ca of-the-provider\n")]
+    public async Task Programs_trust_the_authority_of_the_servers_that_they_use(string put, string trusted)
+    {
+        var result = (await RunAsync($$"""
+            chown() { :; }
+            BILLING_SECRETS=file:$PWD database_authority=$PWD/trusted.pem broker_authority=$PWD/trusted.pem
+            mkdir tls; one() { printf -- '-----BEGIN CERTIFICATE-----\n%s\n-----END CERTIFICATE-----' "$1"; }
+            one 'ca of-the-platform' >tls/ca; one 'postgres-ca of-the-provider' >tls/postgres-ca
+            one 'kafka-ca of-the-provider' >tls/kafka-ca
+            changed=0; {{put}}; echo "$changed"; sed -n 2p trusted.pem
+            """)).Succeeded();
+
+        Assert.Equal(trusted, result.Output);
+    }
+
+    [Fact]
+    public async Task A_certificate_that_is_none_is_rejected_and_not_printed()
+    {
+        var result = await RunAsync(
+            "BILLING_SECRETS=file:$PWD; mkdir tls; echo -n a-password >tls/ca; it=$(pem tls/ca); echo \"not reached\"");
+
+        AssertRefused("the secret tls/ca in", result);
+        Assert.DoesNotContain("a-password", result.Output + result.Errors, StringComparison.Ordinal);
+        Assert.DoesNotContain("not reached", result.Output, StringComparison.Ordinal);
+    }
+
     [Fact]
     public async Task Only_a_file_with_different_content_is_replaced_and_counts_as_a_change()
     {
@@ -80,9 +114,9 @@ public sealed class BootstrapScripts : IDisposable
             chown() { :; }
             BILLING_SECRETS=file:$PWD; settings_folder=$PWD
             BILLING_KAFKA=10.0.0.1:9092,10.0.0.2:9092; BILLING_PARTITIONS=3
-            mkdir kafka; echo -n secret-of-proxy >kafka/proxy
+            mkdir kafka; echo -n secret-of-proxy >kafka/proxy-1
             settings=(Urls http://10.0.0.3:5000)
-            kafka_settings proxy
+            kafka_settings proxy-1
             put_settings proxy billing
             cat proxy/appsettings.json
             """)).Succeeded();
@@ -110,6 +144,7 @@ public sealed class BootstrapScripts : IDisposable
         var result = (await RunAsync("""
             . "$BILLING_BOOTSTRAP/backend.sh"
             put_file() { cat >/dev/null; }
+            put_database_authority() { :; }; put_broker_authority() { :; }
             sysctl() { :; }
             install_program() { :; }
             kafka_settings() { :; }
@@ -126,10 +161,10 @@ public sealed class BootstrapScripts : IDisposable
 
         Assert.Contains(
             "Billing:EventStore:Databases:billing\nHost=10.0.0.1:5432;Database=billing;Username=billing_backend;"
-                + "Password=secret-of-backend\n", result.Output, StringComparison.Ordinal);
+                + $"Password=secret-of-backend{Verified}\n", result.Output, StringComparison.Ordinal);
         Assert.Contains(
             "Billing:EventStore:Databases:two\nHost=10.0.1.2:5432,10.0.2.2:5432;Database=billing;"
-                + "Username=billing_backend;Password=secret-of-backend;Target Session Attributes=primary\n",
+                + $"Username=billing_backend;Password=secret-of-backend{Verified};Target Session Attributes=primary\n",
             result.Output, StringComparison.Ordinal);
         Assert.Single(Regex.Matches(
             result.Output,
@@ -141,11 +176,11 @@ public sealed class BootstrapScripts : IDisposable
     {
         var result = (await RunAsync("""
             BILLING_SECRETS=file:$PWD; mkdir kafka postgres
-            echo -n 'new-of-proxy old-of-proxy' >kafka/proxy; echo -n one-of-operator >kafka/operator
+            echo -n 'new-of-proxy old-of-proxy' >kafka/proxy-1; echo -n one-of-operator >kafka/operator
             echo -n 'new-of-owner old-of-owner' >postgres/owner
             BILLING_KAFKA=10.0.0.2:9092; BILLING_PARTITIONS=5
-            settings=(); kafka_settings proxy; kafka_settings operator; printf '%s\n' "${settings[@]}"
-            echo "the server: $(password kafka/proxy) $(password kafka/operator)"
+            settings=(); kafka_settings proxy-1; kafka_settings operator; printf '%s\n' "${settings[@]}"
+            echo "the server: $(password kafka/proxy-1) $(password kafka/operator)"
             postgres_connection owner 10.0.0.1:5432
             """)).Succeeded();
 
@@ -155,7 +190,7 @@ public sealed class BootstrapScripts : IDisposable
         Assert.Contains(
             "Billing:Kafka:Properties:sasl.password\none-of-operator\nthe server: new-of-proxy one-of-operator\n",
             result.Output, StringComparison.Ordinal);
-        Assert.EndsWith("Password=new-of-owner", result.Output, StringComparison.Ordinal);
+        Assert.EndsWith("Password=new-of-owner" + Verified, result.Output, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -183,7 +218,7 @@ public sealed class BootstrapScripts : IDisposable
                 ["Urls"] = "http://10.0.0.9:5001",
                 ["Billing:Webhooks:ConnectionString"] =
                     "Host=10.0.0.1:5432,10.0.1.1:5432;Database=billing;Username=billing_webhooks;"
-                    + "Password=secret-of-webhooks;Target Session Attributes=primary",
+                    + $"Password=secret-of-webhooks{Verified};Target Session Attributes=primary",
                 ["Billing:Webhooks:Receivers:shop:Url"] = "https://shop.example/events?a=b",
                 ["Billing:Webhooks:Receivers:shop:Secret"] = "whsec_b2Zfc2hvcF9hbmRfb25seV9vZl9pdCE=",
                 ["Billing:Webhooks:Receivers:other:Url"] = "https://other.example",
@@ -252,6 +287,35 @@ public sealed class BootstrapScripts : IDisposable
         Assert.Contains("listeners=CLIENT://10.0.0.2:9092,BROKER://10.0.0.2:9094", fourth);
         Assert.All([first, fourth], lines =>
             Assert.Contains("controller.quorum.voters=1@10.0.0.1:9093,2@10.0.1.1:9093,3@10.0.2.1:9093", lines));
+    }
+
+    [Fact]
+    public async Task Brokers_encrypt_every_connection_and_check_each_others_certificates_but_in_containers()
+    {
+        var files = (await RunAsync("""
+            . "$BILLING_BOOTSTRAP/tiers/kafka.sh"
+            BILLING_KAFKA_NODES=1@10.0.0.1 BILLING_ZONE=a BILLING_ADDRESS=10.0.0.1 BILLING_SECRETS=file:$PWD
+            mkdir kafka; echo -n secret-of-admin >kafka/admin
+            kafka_properties; echo =====; kafka_admin_properties; echo =====
+            kafka_protocol=SASL_PLAINTEXT; kafka_properties
+            """)).Succeeded().Output.Split("=====\n");
+
+        const string Trusted =
+            "ssl.truststore.type=PEM\nssl.truststore.location=/etc/billing/tls/brokers-ca.pem\n";
+        Assert.Contains(
+            "listener.security.protocol.map=CLIENT:SASL_SSL,BROKER:SASL_SSL,CONTROLLER:SASL_SSL\n", files[0],
+            StringComparison.Ordinal);
+        Assert.Contains(
+            "ssl.keystore.type=PEM\nssl.keystore.location=/etc/billing/tls/kafka.pem\n", files[0],
+            StringComparison.Ordinal);
+        Assert.All(files[..2], file => Assert.Contains(Trusted, file, StringComparison.Ordinal));
+        Assert.All(
+            files[..2], file => Assert.DoesNotContain("identification.algorithm", file, StringComparison.Ordinal));
+        Assert.Contains("security.protocol=SASL_SSL\n", files[1], StringComparison.Ordinal);
+        Assert.Contains(
+            "=CLIENT:SASL_PLAINTEXT,BROKER:SASL_PLAINTEXT,CONTROLLER:SASL_PLAINTEXT\n", files[2],
+            StringComparison.Ordinal);
+        Assert.DoesNotContain("\nssl.", files[2], StringComparison.Ordinal);
     }
 
     [Theory]

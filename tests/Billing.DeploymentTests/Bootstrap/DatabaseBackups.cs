@@ -4,6 +4,8 @@ namespace Billing.DeploymentTests.Bootstrap;
 /// test's own, which has the settings that a machine gets. The rehearsal restores the platform from them.</summary>
 public sealed class DatabaseBackups : IAsyncLifetime
 {
+    private const string Certificate = "billing_certificate_expiry_timestamp_seconds ";
+
     private readonly string _folder = Directory.CreateTempSubdirectory().FullName;
 
     /// <summary>As on the first primary: a running server, settings, and a place for backups without any.</summary>
@@ -23,7 +25,8 @@ public sealed class DatabaseBackups : IAsyncLifetime
             await File.WriteAllTextAsync(
                 Path.Combine(_folder, script),
                 text.Replace("/var/lib/postgresql/15/main", _folder + "/main", StringComparison.Ordinal)
-                    .Replace("/run/lock", _folder, StringComparison.Ordinal), Token);
+                    .Replace("/run/lock", _folder, StringComparison.Ordinal)
+                    .Replace("/etc/billing/tls", _folder, StringComparison.Ordinal), Token);
         }
         (await RunAsync("""
             chown postgres:postgres .
@@ -117,10 +120,12 @@ public sealed class DatabaseBackups : IAsyncLifetime
     }
 
     [Fact]
-    public async Task The_node_exporter_reads_the_servers_state_the_waiting_segments_and_the_newest_backup()
+    public async Task The_node_exporter_reads_the_servers_state_and_certificate_waiting_segments_and_newest_backup()
     {
         var lines = (await RunAsync("""
             as_server bash metrics.sh none.prom
+            openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=postgres -days 10 \
+              -keyout /dev/null -out postgres.pem 2>/dev/null
             as_server bash backup.sh --first
             as_server touch main/pg_wal/archive_status/7.ready main/pg_wal/archive_status/8.ready
             as_server bash metrics.sh backup.prom
@@ -130,15 +135,24 @@ public sealed class DatabaseBackups : IAsyncLifetime
             as_server touch main/standby.signal
             as_server bash metrics.sh standby.prom
             grep -hv '^#' none.prom backup.prom lost.prom standby.prom
-            """)).Succeeded().Output.Split('\n', StringSplitOptions.RemoveEmptyEntries);
+            date -d '10 days' +%s
+            """)).Succeeded().Output.Split('\n', StringSplitOptions.RemoveEmptyEntries).ToList();
+        var (certificates, tenDays) =
+            (lines.FindAll(line => line.StartsWith(Certificate, StringComparison.Ordinal)), long.Parse(lines[^1]));
+        lines.RemoveAll(line => line.StartsWith(Certificate, StringComparison.Ordinal) || line == lines[^1]);
 
         Assert.Equal("billing_database_running 1", lines[0]);
         Assert.Equal("billing_backup_newest_timestamp_seconds 0", lines[2]);
-        Assert.Equal(["billing_database_running 1", "billing_archive_waiting_segments 2"], lines[3..5]);
+        Assert.Equal(["billing_database_running 1", "billing_archive_waiting_segments 2"], lines.Slice(3, 2));
         Assert.Matches("^billing_backup_newest_timestamp_seconds 1[0-9]{9}$", lines[5]);
         Assert.Equal("billing_database_running 0", lines[6]);
         Assert.Equal("billing_backup_newest_timestamp_seconds 0", lines[8]);
-        Assert.Equal(["billing_database_running 0"], lines[9..]);
+        Assert.Equal(["billing_database_running 0"], lines.Slice(9, lines.Count - 9));
+        Assert.Equal(4, certificates.Count);
+        Assert.Equal(Certificate + "0", certificates[0]);
+        Assert.All(
+            certificates.Skip(1),
+            line => Assert.InRange(long.Parse(line[Certificate.Length..]), tenDays - 3600, tenDays));
     }
 
     [Fact]

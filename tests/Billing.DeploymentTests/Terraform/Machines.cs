@@ -54,34 +54,39 @@ public sealed class Machines
             line => Secret.Any(type => line.StartsWith($"resource \"{type}\"", StringComparison.Ordinal)));
 
     [Fact]
-    public async Task Each_tier_reads_its_own_secrets_and_the_release()
+    public async Task Each_tier_and_each_proxy_reads_its_own_secrets_and_the_release()
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
 
         Assert.Equal(
             [
                 $"balance-backend reads {Release} parameter/billing/kafka/balance-backend "
-                    + "parameter/billing/postgres/backend",
+                    + "parameter/billing/postgres/backend parameter/billing/tls/ca",
                 $"client reads {Release}",
-                $"kafka reads {Release} parameter/billing/kafka/*",
+                $"kafka reads {Release} parameter/billing/kafka/* parameter/billing/tls/kafka "
+                    + "parameter/billing/tls/ca",
                 $"monitoring reads {Release} parameter/billing/kafka/admin parameter/billing/kafka/operator "
-                    + "parameter/billing/postgres/audit parameter/billing/postgres/owner",
+                    + "parameter/billing/postgres/audit parameter/billing/postgres/owner parameter/billing/tls/ca",
                 $"payment-backend reads {Release} parameter/billing/kafka/payment-backend "
-                    + "parameter/billing/postgres/backend",
-                $"postgres reads {Backup} {Backup}/* {Release} parameter/billing/postgres/*",
-                $"proxy reads {Release} parameter/billing/kafka/proxy",
+                    + "parameter/billing/postgres/backend parameter/billing/tls/ca",
+                $"postgres reads {Backup} {Backup}/* {Release} parameter/billing/postgres/* "
+                    + "parameter/billing/tls/postgres parameter/billing/tls/ca",
+                $"proxy-1 reads {Release} parameter/billing/kafka/proxy-1 parameter/billing/tls/ca",
+                $"proxy-2 reads {Release} parameter/billing/kafka/proxy-2 parameter/billing/tls/ca",
+                $"proxy-3 reads {Release} parameter/billing/kafka/proxy-3 parameter/billing/tls/ca",
                 $"webhooks reads {Release} parameter/billing/kafka/webhooks parameter/billing/postgres/webhooks "
-                    + "parameter/billing/webhooks/*",
+                    + "parameter/billing/webhooks/* parameter/billing/tls/ca",
             ],
             Readers(await copy.PlanAsync("", TopologyModule.Webhooks)));
     }
 
     [Fact]
-    public async Task The_machines_read_exactly_the_secrets_that_the_script_creates()
+    public async Task The_machines_read_exactly_the_secrets_that_the_script_creates_but_for_the_authoritys_key()
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
         var listed = (await ExternalTool.RunAsync(ExternalTool.Need("bash"), ["deploy/terraform/secrets.sh", "--list"]))
-            .Succeeded().Output.Split('\n', StringSplitOptions.RemoveEmptyEntries);
+            .Succeeded().Output.Split('\n', StringSplitOptions.RemoveEmptyEntries).ToList();
+        Assert.True(listed.Remove("/billing/tls/ca-key"));
 
         var asked = Readers(await copy.PlanAsync("", TopologyModule.Webhooks))
             .SelectMany(reader => reader.Split(" parameter").Skip(1)).Distinct().ToList();
@@ -109,6 +114,43 @@ public sealed class Machines
         var found = Readers(await copy.Plant("modules/access/main.tf", old, mistake).PlanAsync(""));
 
         Assert.Contains(finding, found);
+    }
+
+    [Fact]
+    public async Task With_existing_servers_machines_read_their_authorities_and_not_the_platforms()
+    {
+        await using var copy = await TerraformCopy.MakeWithProviderAsync();
+
+        var readers = Readers(await copy.PlanAsync(
+            "", "postgres=rds", "kafka_bootstrap=k1.example.com:9096", "kafka_networks=[\"10.9.0.0/16\"]"));
+
+        Assert.Equal(
+            [
+                "balance-backend kafka-ca postgres-ca", "monitoring kafka-ca postgres-ca",
+                "payment-backend kafka-ca postgres-ca", "proxy-1 kafka-ca", "proxy-2 kafka-ca", "proxy-3 kafka-ca",
+            ],
+            from reader in readers
+            let authorities = reader.Split(" parameter/billing/tls/").Skip(1).ToList()
+            where authorities.Count > 0
+            select reader.Split(' ')[0] + " " + string.Join(' ', authorities));
+    }
+
+    [Fact]
+    public async Task Each_machine_has_the_role_of_its_tier_and_each_proxy_its_own()
+    {
+        await using var copy = await TerraformCopy.MakeWithProviderAsync();
+
+        var plan = await copy.PlanAsync("", "tiers={proxy={count=4}}");
+
+        Assert.All(
+            plan.OfType("aws_instance"),
+            machine => Assert.Equal(
+                $"{(Tag(machine, "Tier") == "proxy" ? Tag(machine, "Name") : "billing-" + Tag(machine, "Tier"))}"
+                    + "-us-east-1",
+                machine.Text("iam_instance_profile")));
+
+        static string Tag(PlannedResource machine, string name) =>
+            machine.Values.GetProperty("tags").GetProperty(name).GetString()!;
     }
 
     [Theory]

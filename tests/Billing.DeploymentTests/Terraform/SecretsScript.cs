@@ -1,4 +1,7 @@
+using System.Globalization;
 using System.Runtime.Versioning;
+using System.Security.Cryptography.X509Certificates;
+using System.Text.Json.Nodes;
 
 namespace Billing.DeploymentTests.Terraform;
 
@@ -18,12 +21,14 @@ public sealed class SecretsScript : IDisposable
             name=$(sed 's/.*"Name": "\([^"]*\)".*/\1/' <<<"$input")
             [[ $input == *'"Overwrite": true'* || ! -e $STORE/${name//\//_} ]]
             [[ $input == *'"Type": "SecureString"'* ]]
-            sed 's/.*"Value": "\([^"]*\)".*/\1/' <<<"$input" >"$STORE/${name//\//_}" ;;
+            printf '%b\n' "$(sed 's/.*"Value": "\([^"]*\)".*/\1/' <<<"$input")" >"$STORE/${name//\//_}" ;;
           "ssm get-parameter") cat "$STORE/${5//\//_}" ;;
           "ssm delete-parameter") rm "$STORE/${4//\//_}" ;;
           *) exit 9 ;;
         esac
         """;
+
+    private static readonly string[] Certified = ["kafka", "postgres"];
 
     private readonly string _store = Directory.CreateTempSubdirectory("billing-secrets-").FullName;
     private readonly string _bin = Directory.CreateTempSubdirectory("billing-secrets-bin-").FullName;
@@ -41,8 +46,9 @@ public sealed class SecretsScript : IDisposable
         var made = Kept();
         (await RunAsync()).Succeeded();
 
-        Assert.Equal(12, made.Values.Distinct().Count());
-        Assert.All(made.Values, password => Assert.Matches("^[A-Za-z0-9]{32}$", password));
+        Assert.Equal(made.Count, made.Values.Distinct().Count());
+        Assert.Equal(14, Passwords(made).Count);
+        Assert.All(Passwords(made).Values, password => Assert.Matches("^[A-Za-z0-9]{32}$", password));
         Assert.Equal(made, Kept());
     }
 
@@ -52,10 +58,10 @@ public sealed class SecretsScript : IDisposable
         (await RunAsync()).Succeeded();
         var made = Kept();
 
-        (await RunAsync("--rotate", "kafka/proxy")).Succeeded();
+        (await RunAsync("--rotate", "kafka/proxy-2")).Succeeded();
 
         var changed = Assert.Single(Kept(), secret => made[secret.Key] != secret.Value);
-        Assert.Equal("_billing_kafka_proxy", changed.Key);
+        Assert.Equal("_billing_kafka_proxy-2", changed.Key);
         Assert.Matches("^[A-Za-z0-9]{32} " + made[changed.Key] + "$", changed.Value);
     }
 
@@ -76,6 +82,121 @@ public sealed class SecretsScript : IDisposable
     }
 
     [Fact]
+    public async Task Every_machine_that_may_exist_is_named_by_the_certificate_of_its_tier_and_no_other_address_is()
+    {
+        (await RunAsync("--folder", Files)).Succeeded();
+        var hosts = JsonNode.Parse(string.Join(
+            '\n', Repository.Lines("deploy/terraform/topology.json")))!["hosts"]!.AsArray();
+        using var authority = X509Certificate2.CreateFromPem(Kept("tls/ca"));
+        Assert.All(Certified, tier =>
+        {
+            using var certificate = X509Certificate2.CreateFromPem(Kept("tls/" + tier));
+            var named = certificate.Extensions.OfType<X509SubjectAlternativeNameExtension>().Single()
+                .EnumerateIPAddresses().Select(address => address.ToString()).ToList();
+            var first = hosts.First(host => (string?)host!["tier"] == tier)!["address"]!.ToString().Split('.');
+            Assert.Equal(
+                from zone in Enumerable.Range(0, 3)
+                from machine in Enumerable.Range(int.Parse(first[3], CultureInfo.InvariantCulture), 10)
+                select $"10.20.{zone}.{machine}",
+                named.Skip(1));
+            Assert.Equal("127.0.0.1", named[0]);
+            Assert.True(IsSignedBy(certificate, authority));
+            Assert.False(certificate.Extensions.OfType<X509BasicConstraintsExtension>().Single().CertificateAuthority);
+        });
+    }
+
+    [Theory]
+    [InlineData("10.30.0.0/16", "10.30.0.21", "10.30.2.30")]
+    [InlineData("172.16.252.0/22", "172.16.252.21", "172.16.254.30")]
+    public async Task Certificates_name_the_addresses_of_another_network(string network, string first, string last)
+    {
+        (await RunAsync("--folder", Files, "--network", network)).Succeeded();
+
+        using var certificate = X509Certificate2.CreateFromPem(Kept("tls/postgres"));
+        var named = certificate.Extensions.OfType<X509SubjectAlternativeNameExtension>().Single()
+            .EnumerateIPAddresses().Select(address => address.ToString()).ToList();
+
+        Assert.Equal((31, first, last), (named.Count, named[1], named[^1]));
+    }
+
+    [Fact]
+    public async Task A_new_authority_is_trusted_beside_the_former_one_and_signs_what_is_rotated_next()
+    {
+        (await RunAsync("--folder", Files)).Succeeded();
+        var (first, signed) = (Kept("tls/ca").Trim(), Kept("tls/postgres"));
+
+        (await RunAsync("--folder", Files, "--rotate", "tls/ca")).Succeeded();
+        var second = Kept("tls/ca");
+        Assert.Equal(signed, Kept("tls/postgres"));
+        (await RunAsync("--folder", Files, "--rotate")).Succeeded();
+        var resigned = Kept("tls/postgres");
+        Assert.Equal(second, Kept("tls/ca"));
+        (await RunAsync("--folder", Files, "--rotate", "tls/ca")).Succeeded();
+
+        Assert.EndsWith("-----\n" + first, second.Trim(), StringComparison.Ordinal);
+        using var former = X509Certificate2.CreateFromPem(first);
+        using var present = X509Certificate2.CreateFromPem(second);
+        using var before = X509Certificate2.CreateFromPem(signed);
+        using var after = X509Certificate2.CreateFromPem(resigned);
+        Assert.Equal(
+            (true, false, true, false),
+            (IsSignedBy(before, former), IsSignedBy(before, present),
+                IsSignedBy(after, present), IsSignedBy(after, former)));
+        Assert.DoesNotContain(first, Kept("tls/ca"), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_key_that_is_not_the_authoritys_signs_nothing()
+    {
+        (await RunAsync("--folder", Files)).Succeeded();
+        File.Delete(Path.Combine(Files, "tls/ca-key"));
+
+        var result = await RunAsync("--folder", Files, "--rotate", "tls/postgres", "tls/ca-key");
+        Assert.Equal(2, result.ExitCode);
+        Assert.Contains("tls/ca-key is rotated with tls/ca", result.Errors, StringComparison.Ordinal);
+        var kept = Kept("tls/postgres");
+        (await RunAsync("--folder", Files, "tls/ca-key")).Succeeded();
+        result = await RunAsync("--folder", Files, "--rotate", "tls/postgres");
+
+        Assert.Equal(2, result.ExitCode);
+        Assert.Contains("tls/ca-key is not the key of", result.Errors, StringComparison.Ordinal);
+        Assert.Equal(kept, Kept("tls/postgres"));
+    }
+
+    [Fact]
+    public async Task In_a_folder_secrets_are_files_that_only_their_owner_may_open()
+    {
+        (await RunAsync("--folder", Files)).Succeeded();
+        var made = Directory.EnumerateFiles(Files, "*", SearchOption.AllDirectories).ToList();
+
+        var stored = (await RunAsync("--list")).Succeeded().Output;
+
+        Assert.Equal(
+            stored.Split('\n', StringSplitOptions.RemoveEmptyEntries).Order(StringComparer.Ordinal),
+            made.Select(file => "/billing/" + Path.GetRelativePath(Files, file)).Order(StringComparer.Ordinal));
+        Assert.All(made, file => Assert.Equal(
+            UnixFileMode.UserRead | UnixFileMode.UserWrite, File.GetUnixFileMode(file)));
+        Assert.False(File.Exists(Path.Combine(_store, ".arguments")));
+    }
+
+    [Theory]
+    [InlineData("tls/postgres-ca")]
+    [InlineData("tls/kafka-ca")]
+    public async Task The_authority_of_existing_servers_is_stored_and_what_is_none_is_refused(string name)
+    {
+        (await RunAsync("--folder", Files)).Succeeded();
+        var authority = Path.Combine(Files, "tls/ca");
+
+        (await RunAsync("--from", authority, name)).Succeeded();
+        var refused = await RunAsync("--from", "/etc/hostname", name);
+
+        var stored = Assert.Single(Kept());
+        Assert.Equal(("_billing_" + name.Replace('/', '_'), Kept("tls/ca").Trim()), (stored.Key, stored.Value));
+        Assert.Equal(2, refused.ExitCode);
+        Assert.Contains("must be a certificate in PEM", refused.Errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task Secrets_can_be_deleted()
     {
         (await RunAsync("--prefix", "/other")).Succeeded();
@@ -92,11 +213,20 @@ public sealed class SecretsScript : IDisposable
         var arguments = await File.ReadAllTextAsync(
             Path.Combine(_store, ".arguments"), TestContext.Current.CancellationToken);
         Assert.All(
-            Kept().Values, password => Assert.DoesNotContain(password, arguments + output, StringComparison.Ordinal));
+            Kept().Values.SelectMany(secret => secret.Split('\n')),
+            line => Assert.DoesNotContain(line, arguments + output, StringComparison.Ordinal));
     }
 
     [Theory]
     [InlineData("kafka/proxies")]
+    [InlineData("kafka/proxy-4")]
+    [InlineData("--proxies", "31")]
+    [InlineData("--network", "10.20.0.1/16")]
+    [InlineData("--network", "10.0.0.0/8")]
+    [InlineData("--rotate", "tls/ca-key")]
+    [InlineData("--from", "/etc/hostname")]
+    [InlineData("--from", "/etc/hostname", "tls/ca")]
+    [InlineData("tls/kafka-ca")]
     [InlineData("webhooks/Shop")]
     [InlineData("--prefix", "billing")]
     [InlineData("--all")]
@@ -105,6 +235,26 @@ public sealed class SecretsScript : IDisposable
         Assert.Equal(2, (await RunAsync(arguments)).ExitCode);
         Assert.Empty(Kept());
     }
+
+    private static bool IsSignedBy(X509Certificate2 certificate, X509Certificate2 authority)
+    {
+        using var chain = new X509Chain
+        {
+            ChainPolicy =
+            {
+                TrustMode = X509ChainTrustMode.CustomRootTrust, CustomTrustStore = { authority },
+                RevocationMode = X509RevocationMode.NoCheck,
+            },
+        };
+        return chain.Build(certificate);
+    }
+
+    private static Dictionary<string, string> Passwords(Dictionary<string, string> secrets) => secrets
+        .Where(secret => !secret.Key.StartsWith("_billing_tls_", StringComparison.Ordinal)).ToDictionary();
+
+    private string Files => Path.Combine(_bin, "files");
+
+    private string Kept(string name) => File.ReadAllText(Path.Combine(Files, name));
 
     private Dictionary<string, string> Kept() =>
         Directory.EnumerateFiles(_store).Where(file => Path.GetFileName(file) != ".arguments")

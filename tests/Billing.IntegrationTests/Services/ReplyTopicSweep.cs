@@ -26,9 +26,7 @@ public sealed class ReplyTopicSweep
         Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
         _stack = stack;
         _time.Set(TimeProvider.System.GetUtcNow() - _time.GetUtcNow());
-        _topics = new KafkaTopics(
-            Options.Create(new KafkaOptions { BootstrapServers = stack.Stack.BootstrapServers! }), _time,
-            NullLogger<KafkaTopics>.Instance);
+        _topics = TopicsOf("");
     }
 
     [Fact]
@@ -42,7 +40,7 @@ public sealed class ReplyTopicSweep
         var young = await CreateAsync(KafkaTimes.ReplyTopicSilent - TimeSpan.FromMinutes(1));
         var otherName = await CreateAsync("made-by-hand-" + Guid.NewGuid().ToString("N"));
 
-        await SweepUntilDeletedAsync(1, empty, silent);
+        await SweepUntilDeletedAsync(_topics, 1, empty, silent);
 
         string[] kept = [alive, lateHeartbeat, young, otherName, .. others];
         Assert.Empty(kept.Except(Existing()));
@@ -54,13 +52,34 @@ public sealed class ReplyTopicSweep
     {
         var old = await Task.WhenAll(Enumerable.Range(0, 5).Select(_ => CreateAsync(LongAgo)));
 
-        await SweepUntilDeletedAsync(3, old);
+        await SweepUntilDeletedAsync(_topics, 3, old);
     }
 
-    private Task<string> CreateAsync(TimeSpan age, params TimeSpan[] heartbeats) => CreateAsync(
+    [Fact]
+    public async Task A_proxy_with_a_name_deletes_the_old_topics_of_that_name_and_leaves_those_of_others()
+    {
+        var name = "proxy-" + Guid.NewGuid().ToString("N")[..8];
+        var own = await CreateAsync(name + "." + Id(LongAgo));
+        var longer = await CreateAsync(name + "0." + Id(LongAgo));
+        var unnamed = await CreateAsync(LongAgo);
+
+        await SweepUntilDeletedAsync(TopicsOf(name), 1, own);
+        Assert.Empty(new[] { longer, unnamed }.Except(Existing()));
+        await SweepUntilDeletedAsync(_topics, 1, unnamed);
+
+        Assert.Contains(longer, Existing());
+        await _topics.DeleteReplyTopicAsync(longer);
+    }
+
+    private KafkaTopics TopicsOf(string proxy) => new(
+        Options.Create(new KafkaOptions { BootstrapServers = _stack.Stack.BootstrapServers!, ProxyName = proxy }),
+        _time, NullLogger<KafkaTopics>.Instance);
+
+    private Task<string> CreateAsync(TimeSpan age, params TimeSpan[] heartbeats) => CreateAsync(Id(age), heartbeats);
+
+    private string Id(TimeSpan age) =>
         (_time.GetUtcNow() - age).UtcDateTime.ToString("yyyyMMdd'T'HHmmss'Z'", CultureInfo.InvariantCulture)
-        + "-" + Guid.NewGuid().ToString("N")[..8],
-        heartbeats);
+        + "-" + Guid.NewGuid().ToString("N")[..8];
 
     private async Task<string> CreateAsync(string proxy, params TimeSpan[] heartbeats)
     {
@@ -87,7 +106,7 @@ public sealed class ReplyTopicSweep
 
     // A sweep skips a topic that the brokers do not answer for in time, such as a new one on a busy machine;
     // a later sweep, of the next proxy that starts, deletes it.
-    private async Task SweepUntilDeletedAsync(int concurrently, params string[] topics)
+    private async Task SweepUntilDeletedAsync(KafkaTopics sweeper, int concurrently, params string[] topics)
     {
         var start = TimeProvider.System.GetTimestamp();
         string[] left = topics;
@@ -95,7 +114,7 @@ public sealed class ReplyTopicSweep
         {
             Assert.True(
                 TimeProvider.System.GetElapsedTime(start) < Patience, "Not deleted: " + string.Join(", ", left));
-            await Task.WhenAll(Enumerable.Range(0, concurrently).Select(_ => Task.Run(_topics.SweepReplyTopicsAsync)));
+            await Task.WhenAll(Enumerable.Range(0, concurrently).Select(_ => Task.Run(sweeper.SweepReplyTopicsAsync)));
             left = [.. Existing().Intersect(topics)];
         }
         while (left.Length > 0);

@@ -21,7 +21,7 @@ namespace Billing.IntegrationTests.Services;
 /// <summary>A stack in which all connections use TLS and all clients must authenticate.</summary>
 public sealed class SecuredStack() : KafkaFixture(new StackOptions
 {
-    Proxies = 1,
+    Proxies = 2,
     PaymentBackends = 1,
     BalanceBackends = 1,
     Secured = true,
@@ -127,7 +127,7 @@ public sealed class SecuredServers(SecuredStack stack)
     [InlineData("balance-backend", "billing.payments.visa")]
     [InlineData("balance-backend", "billing.events")]
     [InlineData("payment-backend", "billing.balances.visa")]
-    [InlineData("proxy", "billing.events")]
+    [InlineData("proxy-1", "billing.events")]
     public async Task A_user_of_the_brokers_cannot_produce_to_a_topic_without_permission(string user, string topic)
     {
         using var producer = KafkaClients.Producer<Null, string>(new ProducerConfig(await PropertiesAsync(user)));
@@ -139,13 +139,48 @@ public sealed class SecuredServers(SecuredStack stack)
     }
 
     [Theory]
+    [InlineData(1, 1)]
+    [InlineData(1, 2)]
+    [InlineData(2, 1)]
+    public async Task A_proxy_reads_and_writes_its_own_reply_topic_and_no_other(int user, int owner)
+    {
+        var name = DeploymentCredentials.ProxyName(user);
+        var topic = Existing(ProxyId.ReplyTopic(DeploymentCredentials.ProxyName(owner), ""));
+        var properties = await PropertiesAsync(name);
+        using var producer = KafkaClients.Producer<Null, byte[]>(new ProducerConfig(properties));
+        using var consumer = KafkaClients.Consumer<Ignore, byte[]>(
+            new ConsumerConfig(properties) { GroupId = ProxyId.ReplyTopic(name, "test"), EnableAutoCommit = false });
+        consumer.Assign(new TopicPartitionOffset(topic, 0, 0));
+
+        var written = await CodeAsync(() => producer.ProduceAsync(topic, new Message<Null, byte[]> { Value = [] }));
+        var read = await CodeAsync(() => Task.Run(() => Assert.NotNull(consumer.Consume(Patience))));
+
+        Assert.Equal(
+            user == owner
+                ? (ErrorCode.NoError, ErrorCode.NoError)
+                : (ErrorCode.TopicAuthorizationFailed, ErrorCode.TopicAuthorizationFailed),
+            (written, read));
+    }
+
+    [Fact]
+    public async Task A_proxy_cannot_delete_the_reply_topic_of_another_one()
+    {
+        using var admin = KafkaClients.Admin(new AdminClientConfig(await PropertiesAsync("proxy-1")));
+
+        var refused = await Assert.ThrowsAsync<DeleteTopicsException>(
+            () => admin.DeleteTopicsAsync([Existing(ProxyId.ReplyTopic("proxy-2", ""))]));
+
+        Assert.Equal(ErrorCode.TopicAuthorizationFailed, refused.Results[0].Error.Code);
+    }
+
+    [Theory]
     [InlineData("a wrong password", "sasl.password", "wrong")]
     [InlineData("no such user", "sasl.username", "stranger")]
     [InlineData("no TLS", "security.protocol", "PLAINTEXT")]
     [InlineData("another authority", "ssl.ca.location", null)]
     public async Task The_brokers_reject_clients_without_valid_credentials(string what, string property, string? value)
     {
-        var properties = await PropertiesAsync("proxy");
+        var properties = await PropertiesAsync("proxy-1");
         using var stranger = new CertificateAuthority("Another CA", TimeProvider.System);
         var file = Path.GetTempFileName();
         await File.WriteAllTextAsync(file, stranger.Pem, TestContext.Current.CancellationToken);
@@ -159,17 +194,17 @@ public sealed class SecuredServers(SecuredStack stack)
     [Fact]
     public async Task A_client_uses_the_former_password_until_the_brokers_have_the_new_one_and_then_that()
     {
-        var options = await ChangingAsync("proxy", "of-now", former: "of-before");
+        var options = await ChangingAsync("proxy-1", "of-now", former: "of-before");
         // The next question needs a new connection.
         options.Properties["connections.max.idle.ms"] = "1000";
         var refusals = 0;
-        await SetPasswordAsync("proxy", "of-before");
+        await SetPasswordAsync("proxy-1", "of-before");
         using var client = KafkaClients.Admin(
             options.Admin("changing"), e => refusals += e.Code == ErrorCode.Local_Authentication ? 1 : 0);
 
         Assert.NotEmpty(client.GetMetadata(Patience).Brokers);
         var before = refusals;
-        await SetPasswordAsync("proxy", "of-now");
+        await SetPasswordAsync("proxy-1", "of-now");
         await Poll.LastAsync(
             () =>
             {
@@ -267,6 +302,19 @@ public sealed class SecuredServers(SecuredStack stack)
         using var call = client.StreamStatement(request, headers);
         Assert.True(await call.ResponseStream.MoveNext(TestContext.Current.CancellationToken));
         return call.ResponseStream.Current.Entries[0];
+    }
+
+    private static async Task<ErrorCode> CodeAsync(Func<Task> act)
+    {
+        try
+        {
+            await act();
+            return ErrorCode.NoError;
+        }
+        catch (KafkaException e)
+        {
+            return e.Error.Code;
+        }
     }
 
     // The name of a reply topic contains its proxy's id, so only its beginning is known.

@@ -1,14 +1,30 @@
 locals {
+  # The machines of a tier have one role. Each proxy has one of its own: no proxy reads another one's password, with
+  # which it would reach the answers to the other one's callers.
+  roles = {
+    for name, tier in var.machines : tier == "proxy" ? name : tier => tier...
+  }
+
+  # The authorities that have signed the certificates of the database's servers and of the brokers.
+  database = [var.postgres_own ? "tls/ca" : "tls/postgres-ca"]
+  brokers  = [var.kafka_own ? "tls/ca" : "tls/kafka-ca"]
+
   # The secrets that each tier may read below the prefix. secrets.sh creates them.
-  secrets = {
-    kafka           = ["kafka/*"]
-    postgres        = ["postgres/*"]
-    proxy           = ["kafka/proxy"]
-    payment-backend = ["kafka/payment-backend", "postgres/backend"]
-    balance-backend = ["kafka/balance-backend", "postgres/backend"]
-    webhooks        = ["kafka/webhooks", "postgres/webhooks", "webhooks/*"]
+  tiers = {
+    kafka           = ["kafka/*", "tls/kafka", "tls/ca"]
+    postgres        = concat(["postgres/*", "tls/postgres"], local.database)
+    payment-backend = concat(["kafka/payment-backend", "postgres/backend"], local.brokers, local.database)
+    balance-backend = concat(["kafka/balance-backend", "postgres/backend"], local.brokers, local.database)
+    webhooks        = concat(["kafka/webhooks", "postgres/webhooks", "webhooks/*"], local.brokers, local.database)
     client          = []
-    monitoring      = ["kafka/admin", "kafka/operator", "postgres/audit", "postgres/owner"]
+    monitoring = concat(
+      ["kafka/admin", "kafka/operator", "postgres/audit", "postgres/owner"], local.brokers, local.database
+    )
+  }
+  secrets = {
+    for role, tiers in local.roles : role => distinct(
+      tiers[0] == "proxy" ? concat(["kafka/${role}"], local.brokers) : local.tiers[tiers[0]]
+    )
   }
 
   # The rights that the systems manager's agent needs for sessions and commands. AWS's policy,
@@ -41,16 +57,16 @@ locals {
 
   # What pgBackRest needs.
   backups = {
-    for tier in keys(local.secrets) : tier => {
+    for role in keys(local.roles) : role => {
       Sid      = "Backups"
       Effect   = "Allow"
       Action   = ["s3:DeleteObject", "s3:GetObject", "s3:ListBucket", "s3:PutObject"]
-      Resource = tier == "postgres" ? [var.backup_arn, "${var.backup_arn}/*"] : []
+      Resource = role == "postgres" ? [var.backup_arn, "${var.backup_arn}/*"] : []
     }
   }
 
   parameters = {
-    for tier, names in local.secrets : tier => {
+    for role, names in local.secrets : role => {
       Sid      = "Secrets"
       Effect   = "Allow"
       Action   = ["ssm:GetParameter", "ssm:GetParameters"]
@@ -60,10 +76,10 @@ locals {
 }
 
 resource "aws_iam_role" "this" {
-  for_each = var.tiers
+  for_each = local.roles
 
   name        = "${var.name}-${each.key}-${var.region}"
-  description = "Machines of ${each.key}"
+  description = "Machines of ${each.value[0]}"
   assume_role_policy = jsonencode({
     Version = "2012-10-17"
     Statement = [{
@@ -75,7 +91,7 @@ resource "aws_iam_role" "this" {
 }
 
 resource "aws_iam_role_policy" "this" {
-  for_each = var.tiers
+  for_each = local.roles
 
   name = "machine"
   role = aws_iam_role.this[each.key].id
@@ -89,7 +105,7 @@ resource "aws_iam_role_policy" "this" {
 }
 
 resource "aws_iam_instance_profile" "this" {
-  for_each = var.tiers
+  for_each = local.roles
 
   name = "${var.name}-${each.key}-${var.region}"
   role = aws_iam_role.this[each.key].name

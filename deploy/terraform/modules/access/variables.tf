@@ -8,9 +8,19 @@ variable "region" {
   type        = string
 }
 
-variable "tiers" {
-  description = "The tiers that have machines."
-  type        = set(string)
+variable "machines" {
+  description = "The tier of each machine, by the machine's name."
+  type        = map(string)
+}
+
+variable "kafka_own" {
+  description = "Whether the brokers run on machines of the platform, whose certificates its own authority signs."
+  type        = bool
+}
+
+variable "postgres_own" {
+  description = "Whether the database runs on machines of the platform, whose certificates its own authority signs."
+  type        = bool
 }
 
 variable "parameters_arn" {

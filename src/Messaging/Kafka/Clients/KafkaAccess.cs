@@ -6,15 +6,19 @@ namespace Billing.Messaging.Kafka.Clients;
 
 /// <summary>Reads access rules from text and creates them as ACLs on the brokers. Each line is
 /// <c>PRINCIPAL topic:NAME|group:NAME OPERATION...</c>; a name that ends with <c>*</c> is a prefix, and <c>#</c>
-/// starts a comment.</summary>
+/// starts a comment. A line with <c>{proxy}</c> stands for one of each proxy, with its name.</summary>
 public static class KafkaAccess
 {
+    private const string EachProxy = "{proxy}";
+
     private static readonly TimeSpan RequestTimeout = TimeSpan.FromSeconds(15);
 
     /// <summary>Parses access rules.</summary>
-    /// <exception cref="FormatException">A line is not of that form; the message contains its
-    /// number and the reason.</exception>
-    public static IReadOnlyList<AclBinding> Parse(IEnumerable<string> lines)
+    /// <param name="lines">The lines.</param>
+    /// <param name="proxies">The names of the proxies; each is also a user of the brokers.</param>
+    /// <exception cref="FormatException">A line is not of that form, or stands for each proxy while none is named; the
+    /// message contains its number and the reason.</exception>
+    public static IReadOnlyList<AclBinding> Parse(IEnumerable<string> lines, IReadOnlyList<string> proxies)
     {
         var bindings = new List<AclBinding>();
         foreach (var (number, line) in lines.Index())
@@ -29,11 +33,29 @@ public static class KafkaAccess
                 throw new FormatException(
                     $"Line {number + 1}: '{line}' must be PRINCIPAL topic:NAME|group:NAME OPERATION...");
             }
-            var resource = Resource(words[1], number + 1);
-            bindings.AddRange(words[2..]
-                .Select(word => new AclBinding { Pattern = resource, Entry = Allow(words[0], word, number + 1) }));
+            bindings.AddRange(ForEach(line, words, proxies, number + 1).SelectMany(one => Bindings(one, number + 1)));
         }
         return bindings;
+    }
+
+    private static IEnumerable<string[]> ForEach(
+        string text, string[] words, IReadOnlyList<string> proxies, int line)
+    {
+        if (!Array.Exists(words, word => word.Contains(EachProxy, StringComparison.Ordinal)))
+        {
+            return [words];
+        }
+        return proxies.Count > 0
+            ? proxies.Select(proxy =>
+                Array.ConvertAll(words, word => word.Replace(EachProxy, proxy, StringComparison.Ordinal)))
+            : throw new FormatException(
+                $"Line {line}: '{text}' stands for each proxy ({EachProxy}), but no proxy is named.");
+    }
+
+    private static IEnumerable<AclBinding> Bindings(string[] words, int line)
+    {
+        var resource = Resource(words[1], line);
+        return words[2..].Select(word => new AclBinding { Pattern = resource, Entry = Allow(words[0], word, line) });
     }
 
     /// <summary>Creates the ACLs. Existing ACLs are kept.</summary>

@@ -84,6 +84,11 @@ public sealed class KafkaOptions : IRelatedSettings
     /// clients may have the new password before the brokers do.</summary>
     public string FormerPassword { get; set; } = "";
 
+    /// <summary>The name of a proxy that is a user of the brokers of its own, empty for none: its reply topics are then
+    /// named <c>billing.replies.NAME.ID</c>, so that the access list can keep them from other proxies, and it deletes
+    /// no abandoned ones but its own. At most 64 of the characters <c>A-Z a-z 0-9 _ -</c>.</summary>
+    public string ProxyName { get; set; } = "";
+
     /// <summary>Properties of librdkafka by their own names, e.g. <c>security.protocol</c>, <c>sasl.password</c>;
     /// they override the other settings.</summary>
     public IDictionary<string, string> Properties { get; } = new Dictionary<string, string>(StringComparer.Ordinal);
@@ -125,6 +130,11 @@ public sealed class KafkaOptions : IRelatedSettings
         foreach (var address in addresses.Where(address => !IsAddress(address)))
         {
             yield return $"Billing:Kafka:BootstrapServers: '{address}' is not of the form host:port.";
+        }
+        if (ProxyName.Length > 0 && !ProxyId.IsName(ProxyName))
+        {
+            yield return $"Billing:Kafka:ProxyName: '{ProxyName}' must be at most {ProxyId.NameLengthMax} of the "
+                + "characters A-Z a-z 0-9 _ -.";
         }
         if (FormerPassword.Length > 0
             && !(Properties.ContainsKey("sasl.password") && Properties.ContainsKey("sasl.username")))

@@ -7,22 +7,43 @@ namespace Billing.Messaging.Kafka.Clients;
 public static class ProxyId
 {
     private const string StartFormat = "yyyyMMdd'T'HHmmss'Z'";
+    private const int StartLength = 16;
+    private const int Length = StartLength + 1 + 8;
+
+    /// <summary>The greatest length of a proxy's name.</summary>
+    public const int NameLengthMax = 64;
 
     /// <summary>Creates an id.</summary>
     public static string Create(TimeProvider time) =>
-        $"{time.GetUtcNow().UtcDateTime.ToString(StartFormat, CultureInfo.InvariantCulture)}-{Guid.NewGuid():N}"[..25];
+        $"{time.GetUtcNow().UtcDateTime.ToString(StartFormat, CultureInfo.InvariantCulture)}-{Guid.NewGuid():N}"
+            [..Length];
+
+    /// <summary>The reply topic of a proxy.</summary>
+    /// <param name="name">The proxy's name (<see cref="KafkaOptions.ProxyName"/>); empty for none.</param>
+    /// <param name="id">Its id.</param>
+    public static string ReplyTopic(string name, string id) => Topics.Replies(name.Length == 0 ? id : $"{name}.{id}");
+
+    /// <summary>Whether a text can be a proxy's name: at most 64 of the characters <c>A-Z a-z 0-9 _ -</c>. It has no
+    /// dot, so that no name and its dot are the beginning of another one.</summary>
+    public static bool IsName(string text) =>
+        text.Length is > 0 and <= NameLengthMax
+        && text.All(character => char.IsAsciiLetterOrDigit(character) || character is '_' or '-');
 
     /// <summary>Parses the start time of the proxy from the name of its reply topic.</summary>
-    public static bool TryReadStart(string topic, out DateTimeOffset start)
+    /// <param name="topic">The topic.</param>
+    /// <param name="name">The name of the proxy, empty for none; a topic of another one has no start time.</param>
+    /// <param name="start">The start time.</param>
+    public static bool TryReadStart(string topic, string name, out DateTimeOffset start)
     {
         start = default;
-        if (!topic.StartsWith(Topics.ReplyPrefix, StringComparison.Ordinal))
+        var prefix = ReplyTopic(name, "");
+        if (!topic.StartsWith(prefix, StringComparison.Ordinal))
         {
             return false;
         }
-        var id = topic.AsSpan(Topics.ReplyPrefix.Length);
-        var dash = id.IndexOf('-');
-        return dash > 0 && DateTimeOffset.TryParseExact(id[..dash], StartFormat, CultureInfo.InvariantCulture,
-            DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal, out start);
+        var id = topic.AsSpan(prefix.Length);
+        return id.Length == Length && id[StartLength] == '-'
+            && DateTimeOffset.TryParseExact(id[..StartLength], StartFormat, CultureInfo.InvariantCulture,
+                DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal, out start);
     }
 }

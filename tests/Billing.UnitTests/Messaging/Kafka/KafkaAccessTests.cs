@@ -12,7 +12,8 @@ public sealed class KafkaAccessTests
             [
                 "# nothing", "", "proxy topic:billing.replies.* Read  Write # both",
                 "backend group:billing-payments Read",
-            ]);
+            ],
+            []);
 
         Assert.Equal(
             [
@@ -25,6 +26,17 @@ public sealed class KafkaAccessTests
         Assert.All(rights, r => Assert.Equal((AclPermissionType.Allow, "*"), (r.Entry.PermissionType, r.Entry.Host)));
     }
 
+    [Fact]
+    public void A_line_for_each_proxy_is_one_of_each_that_is_named()
+    {
+        var rights = KafkaAccess.Parse(
+            ["{proxy} topic:billing.replies.{proxy}.* Read", "backend topic:billing.events Write"], ["one", "two"]);
+
+        Assert.Equal(
+            ["User:one billing.replies.one.", "User:two billing.replies.two.", "User:backend billing.events"],
+            rights.Select(right => $"{right.Entry.Principal} {right.Pattern.Name}"));
+    }
+
     [Theory]
     [InlineData("proxy topic:a", "Line 1: 'proxy topic:a' must be")]
     [InlineData("proxy queue:a Read", "Line 1: 'queue:a' must be topic:NAME or group:NAME")]
@@ -32,18 +44,37 @@ public sealed class KafkaAccessTests
     [InlineData("proxy topic:a Reed", "Line 1: 'Reed' is not an operation")]
     [InlineData("proxy topic:a 3", "Line 1: '3' is not an operation")]
     [InlineData("proxy topic:a Any", "Line 1: 'Any' is not an operation")]
+    [InlineData("{proxy} topic:a Read", "Line 1: '{proxy} topic:a Read' stands for each proxy ({proxy}), but no")]
+    [InlineData("backend topic:{proxy} Read", "Line 1: 'backend topic:{proxy} Read' stands for each proxy")]
     public void An_error_is_reported_with_its_line(string line, string message) =>
         Assert.StartsWith(
-            message, Assert.Throws<FormatException>(() => KafkaAccess.Parse([line])).Message, StringComparison.Ordinal);
+            message, Assert.Throws<FormatException>(() => KafkaAccess.Parse([line], [])).Message,
+            StringComparison.Ordinal);
 
     [Fact]
     public void The_access_list_of_the_bootstrap_lets_only_payment_backends_and_operators_write_events()
     {
-        var rights = KafkaAccess.Parse(Repository.Lines("deploy/bootstrap/kafka/access.txt"));
+        var rights = KafkaAccess.Parse(Repository.Lines("deploy/bootstrap/kafka/access.txt"), ["proxy-1"]);
 
         Assert.Equal(
             ["User:operator", "User:payment-backend"],
             rights.Where(r => r.Entry.Operation == AclOperation.Write && r.Pattern.Name == "billing.events")
                 .Select(r => r.Entry.Principal).Order(StringComparer.Ordinal));
+    }
+
+    [Fact]
+    public void The_access_list_of_the_bootstrap_lets_no_proxy_do_anything_with_the_answers_of_another_one()
+    {
+        // The name of the second one begins with that of the first one.
+        string[] proxies = ["proxy-1", "proxy-10"];
+
+        var rights = KafkaAccess.Parse(Repository.Lines("deploy/bootstrap/kafka/access.txt"), proxies);
+
+        Assert.All(proxies, proxy => Assert.Equal(
+            proxies.Select(other => (other, other == proxy)),
+            proxies.Select(other => (other, rights.Any(right => right.Entry.Principal == "User:" + proxy
+                && right.Entry.Operation != AclOperation.Describe && right.Pattern.Type == ResourceType.Topic
+                && ProxyId.ReplyTopic(other, "20260131T120000Z-5f2c9a10")
+                    .StartsWith(right.Pattern.Name, StringComparison.Ordinal))))));
     }
 }

@@ -27,6 +27,14 @@ public sealed class KafkaOptionsTests
     }
 
     [Theory]
+    [InlineData("proxy.1")]
+    [InlineData("proxy 1")]
+    public void A_name_of_a_proxy_that_would_break_its_topics_name_is_reported(string name) => Assert.Equal(
+        $"Billing:Kafka:ProxyName: '{name}' must be at most 64 of the characters A-Z a-z 0-9 _ -.",
+        Assert.Single(
+            new KafkaOptions { BootstrapServers = "localhost:9092", ProxyName = name }.ValidationErrors()));
+
+    [Theory]
     [InlineData(2, 6, true)]
     [InlineData(2.1, 6, false)]
     public void A_heartbeat_interval_is_at_most_a_third_of_the_session_timeout_also_where_properties_override_both(
