@@ -36,7 +36,7 @@ internal sealed class ProxyNode
         Pending = new PendingReplies(node.Time, () => (ulong)++lastCorrelationId);
         Producer = new ModelProducer(brokers, node, TimeSpan.FromSeconds(30));
         var admission = new Admission(
-            Settings.Proxy, Settings.Limits, node.Time, new ProxyMemory(Machine, Settings.Proxy.Value.ConnectionsMax));
+            Settings.Proxy, Settings.Limits, node.Time, new ProxyMemory(Machine, Settings.Proxy));
         var handler = new RequestHandler(
             new CommandPublisher(new ProducerPair(Producer, Producer.Another()), Pending, ReplyTopic), admission,
             Settings.Proxy, node.Time, newId: () => new Guid(++_queries, 0, 0, new byte[8]).ToString());

@@ -90,9 +90,7 @@ internal static partial class ProxyServices
         services
             .AddSingleton<CallErrors>()
             .AddSingleton<CallMetrics>()
-            .AddSingleton(provider => new ProxyMemory(
-                provider.GetRequiredService<MemoryBudget>(),
-                provider.GetRequiredService<IOptions<ProxyOptions>>().Value.ConnectionsMax))
+            .AddSingleton<ProxyMemory>()
             .AddSingleton<ConnectionLimits>()
             .AddSingleton(provider => new ConnectionAges(
                 provider.GetRequiredService<IOptions<LimitOptions>>().Value,

@@ -18,13 +18,11 @@ internal sealed class Admission(
     : IDisposable
 {
     private readonly ProxyOptions _options = options.Value;
-    private readonly int _max = Math.Min(options.Value.InFlightMax, memory.Calls);
     private readonly CancellationTokenSource _closing = new();
     private readonly CallerShares _shares = new(limits.Value, time);
     private readonly RetryAdvice _advice = new(options.Value.RetryAfter, time);
     private readonly LatencyLimit? _latency = options.Value.LatencyTarget > TimeSpan.Zero
-        ? new LatencyLimit(
-            Math.Min(options.Value.InFlightMax, memory.Calls), options.Value.LatencyTarget, time)
+        ? new LatencyLimit(memory.Calls, options.Value.LatencyTarget, time)
         : null;
 
     private int _inFlight;
@@ -36,7 +34,7 @@ internal sealed class Admission(
 
     /// <summary>The limit on places: fewer than <see cref="ProxyOptions.InFlightMax"/> if there is no memory for them,
     /// or if calls would otherwise not be answered within <see cref="ProxyOptions.LatencyTarget"/>.</summary>
-    public int Places => _latency?.Current ?? _max;
+    public int Places => _latency?.Current ?? memory.Calls;
 
     /// <summary>The calls per second that a caller may make; 0 for any number.</summary>
     public int CallerRate => limits.Value.RequestsPerSecond;

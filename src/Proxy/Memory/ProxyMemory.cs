@@ -1,5 +1,6 @@
 using Billing.Hosting;
 using Billing.Messaging.Requests;
+using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Memory;
 
@@ -25,21 +26,19 @@ internal sealed class ProxyMemory
     /// it.</summary>
     public const int MessageBytes = CallBytes / 8;
 
-    private const int CallPercent = 15;
-
     private readonly MemoryBudget _budget;
 
     /// <param name="budget">The memory of the process.</param>
-    /// <param name="connectionsMax">The most connections, however much memory there is.</param>
-    public ProxyMemory(MemoryBudget budget, int connectionsMax)
+    /// <param name="options">The most connections and calls, however much memory there is.</param>
+    public ProxyMemory(MemoryBudget budget, IOptions<ProxyOptions> options)
     {
         _budget = budget;
-        Connections =
-            new MemoryPart("connections", Math.Min(budget.Share(10), (long)connectionsMax * ConnectionBytes));
+        Connections = new MemoryPart(
+            "connections", Math.Min(budget.Share(10), (long)options.Value.ConnectionsMax * ConnectionBytes));
         Requests = Part("requests", 25);
         Bodies = Part("bodies", 10);
         Answers = Part("answers", 10);
-        Calls = budget.Fitting(CallPercent, CallBytes, int.MaxValue);
+        Calls = budget.Fitting(15, CallBytes, options.Value.InFlightMax);
     }
 
     /// <summary>Connections, by address.</summary>
@@ -67,7 +66,7 @@ internal sealed class ProxyMemory
     public override string ToString() =>
         $"of {MemoryBudget.Text(_budget.Bytes)}: "
         + string.Join(", ", Parts.Select(part => $"{part.Name} {MemoryBudget.Text(part.Bytes)}"))
-        + $", {Calls} calls {MemoryBudget.Text(_budget.Share(CallPercent))}";
+        + $", {Calls} calls {MemoryBudget.Text((long)Calls * CallBytes)}";
 
     private MemoryPart Part(string name, int percent) => new(name, _budget.Share(percent));
 }

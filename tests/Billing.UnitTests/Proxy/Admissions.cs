@@ -14,11 +14,14 @@ internal static class Admissions
     public static Caller Caller { get; } = new("somebody");
 
     /// <summary>The memory of a machine that has enough.</summary>
-    public static ProxyMemory Memory { get; } = new(new MemoryBudget(1L << 46), connectionsMax: 5_000);
+    public static ProxyMemory Memory => MemoryOf(new ProxyOptions());
 
     public static Admission With(
         ProxyOptions options, LimitOptions? limits = null, TimeProvider? time = null, MemoryBudget? memory = null) =>
         new(
             Options.Create(options), Options.Create(limits ?? new LimitOptions()), time ?? TimeProvider.System,
-            memory is null ? Memory : new ProxyMemory(memory, options.ConnectionsMax));
+            MemoryOf(options, memory));
+
+    private static ProxyMemory MemoryOf(ProxyOptions options, MemoryBudget? memory = null) =>
+        new(memory ?? new MemoryBudget(1L << 46), Options.Create(options));
 }

@@ -1,9 +1,11 @@
 using System.Net;
 using Billing.Hosting;
+using Billing.Proxy;
 using Billing.Proxy.Limits;
 using Billing.Proxy.Memory;
 using Billing.Proxy.Security;
 using Microsoft.AspNetCore.Connections;
+using Microsoft.Extensions.Options;
 
 namespace Billing.UnitTests.Proxy;
 
@@ -19,7 +21,8 @@ public sealed class ConnectionLimitsTests
     public async Task Connections_of_one_IPv6_network_of_64_bits_come_from_one_address(
         string first, string second, bool areTwo)
     {
-        var memory = new ProxyMemory(new MemoryBudget(16 << 20), connectionsMax: 3);
+        var memory = new ProxyMemory(
+            new MemoryBudget(16 << 20), Options.Create(new ProxyOptions { ConnectionsMax = 3 }));
         using var limits = new ConnectionLimits(memory, TimeProvider.System);
         var end = new TaskCompletionSource();
         var callers = new List<string>();
