@@ -43,6 +43,14 @@ internal sealed record Failure(StatusCode Status, string Reason, string Message)
     public static Failure InvalidAnswer(string what) =>
         new(StatusCode.Internal, ErrorReasons.ProcessingFailed, $"A backend answered {what}.");
 
+    /// <summary>The failure of a request for which there is no memory.</summary>
+    /// <param name="holder">Who has too much of it already.</param>
+    /// <param name="things">What that is.</param>
+    public static Failure OutOfMemory(string holder, string things) => new(
+        StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached,
+        $"The {holder} has as many {things} as the proxy's memory allows.")
+    { RetryAfter = TimeSpan.FromSeconds(1) };
+
     /// <summary>The failure as the answer to a payment of a stream.</summary>
     public PaymentError ToPaymentError() => new()
     {

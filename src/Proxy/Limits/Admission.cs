@@ -55,14 +55,10 @@ internal sealed class Admission(
 
     /// <summary>Takes memory for a page of a statement; dispose of the result when the page is sent.</summary>
     /// <returns>RESOURCE_EXHAUSTED if the caller has too many pages that are not sent.</returns>
-    public Outcome<PagePlace> HoldPage(Caller caller)
+    public Outcome<MemoryPart.Piece> HoldPage(Caller caller)
     {
-        var holder = _shares.Of(caller).Answers;
-        return memory.Answers.TryTake(holder, ProxyMemory.PageBytes)
-            ? new PagePlace(memory.Answers, holder)
-            : Refused(
-                ErrorReasons.CallerLimitReached,
-                "The caller has as many statements that it has not read as the proxy's memory allows.");
+        var page = new MemoryPart.Piece(memory.Answers, _shares.Of(caller).Answers);
+        return page.TryGrow(ProxyMemory.PageBytes) ? page : Failure.OutOfMemory("caller", "unread statements");
     }
 
     /// <summary>Admits a call; dispose of the result when the call ends. Its duration counts towards the latency target
@@ -252,12 +248,6 @@ internal sealed class Admission(
     {
         share.Add(-places);
         Interlocked.Add(ref _inFlight, -places);
-    }
-
-    /// <summary>The memory of a page of a statement.</summary>
-    internal sealed class PagePlace(MemoryPart part, MemoryPart.Holder holder) : IDisposable
-    {
-        public void Dispose() => part.Give(holder, ProxyMemory.PageBytes);
     }
 
     /// <summary>The place of an admitted call. It is taken until the call has ended and each of its commands is

@@ -1,8 +1,6 @@
-using Billing.Contracts;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Memory;
 using Billing.Proxy.Security;
-using Grpc.Core;
 using Microsoft.AspNetCore.Server.Kestrel.Core.Features;
 using Microsoft.Extensions.Primitives;
 
@@ -60,10 +58,7 @@ internal sealed class OpenRequests(SecurityLog log, TimeProvider time)
 
     private Task Refuse(HttpContext http)
     {
-        var failure = new Failure(
-            StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached,
-            "The address has as many requests open as the proxy's memory allows.")
-        { RetryAfter = TimeSpan.FromSeconds(1) };
+        var failure = Failure.OutOfMemory("address", "open requests");
         log.Refused(Caller.Of(http), failure, "open requests");
         AccessRefusals.Answer(http, failure, GrpcEndpoints.LooksLikeGrpc(http.Request));
         return Task.CompletedTask;

@@ -33,8 +33,7 @@ internal sealed class RequestBodies(
         };
 
     /// <summary>Begins to gather a body of which a part has come.</summary>
-    public Body Begin(HttpContext http) =>
-        new(memory.Bodies, admission.ShareOf(Caller.Of(http)).Bodies, time, http.RequestAborted);
+    public Body Begin(HttpContext http) => new(Take(http), time, http.RequestAborted);
 
     private static bool IsWhole(HttpContext http)
     {
@@ -86,29 +85,20 @@ internal sealed class RequestBodies(
 
     private async Task StreamAsync(HttpContext http, RequestDelegate next)
     {
-        var holder = admission.ShareOf(Caller.Of(http)).Bodies;
-        if (!memory.Bodies.TryTake(holder, ProxyOptions.StreamWindowBytes))
+        using var window = Take(http);
+        if (!window.TryGrow(ProxyOptions.StreamWindowBytes))
         {
-            AccessRefusals.Answer(http, Full("streams open"));
+            AccessRefusals.Answer(http, Failure.OutOfMemory("caller", "open streams"));
             return;
         }
-        try
-        {
-            await next(http);
-        }
-        finally
-        {
-            memory.Bodies.Give(holder, ProxyOptions.StreamWindowBytes);
-        }
+        await next(http);
     }
+
+    private MemoryPart.Piece Take(HttpContext http) =>
+        new(memory.Bodies, admission.ShareOf(Caller.Of(http)).Bodies);
 
     private static Failure Late { get; } =
         new(StatusCode.InvalidArgument, ErrorReasons.MalformedMessage, LateMessage);
-
-    private static Failure Full(string what) => new(
-        StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached,
-        $"The caller has as many {what} as the proxy's memory allows.")
-    { RetryAfter = TimeSpan.FromSeconds(1) };
 
     /// <summary>A body that comes in parts.</summary>
     internal sealed class Body : IDisposable
@@ -116,15 +106,13 @@ internal sealed class RequestBodies(
         // The server keeps the parts in blocks of this size.
         private const int BlockBytes = 4096;
 
-        private readonly MemoryPart _part;
-        private readonly MemoryPart.Holder _holder;
+        private readonly MemoryPart.Piece _piece;
         private readonly CancellationTokenSource _late;
         private readonly CancellationTokenSource _ended;
-        private long _held;
 
-        public Body(MemoryPart part, MemoryPart.Holder holder, TimeProvider time, CancellationToken gone)
+        public Body(MemoryPart.Piece piece, TimeProvider time, CancellationToken gone)
         {
-            (_part, _holder) = (part, holder);
+            _piece = piece;
             _late = new CancellationTokenSource(TimeMax, time);
             _ended = CancellationTokenSource.CreateLinkedTokenSource(_late.Token, gone);
         }
@@ -139,21 +127,15 @@ internal sealed class RequestBodies(
         /// <exception cref="FailureException">RESOURCE_EXHAUSTED: the caller has too much already.</exception>
         public void Grow(long length)
         {
-            var more = ((length + BlockBytes - 1) / BlockBytes * BlockBytes) - _held;
-            if (more <= 0)
+            if (!_piece.TryGrow((length + BlockBytes - 1) / BlockBytes * BlockBytes))
             {
-                return;
+                throw new FailureException(Failure.OutOfMemory("caller", "unfinished requests"));
             }
-            if (!_part.TryTake(_holder, more))
-            {
-                throw new FailureException(Full("unfinished requests"));
-            }
-            _held += more;
         }
 
         public void Dispose()
         {
-            _part.Give(_holder, _held);
+            _piece.Dispose();
             _ended.Dispose();
             _late.Dispose();
         }

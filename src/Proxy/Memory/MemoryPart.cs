@@ -46,6 +46,23 @@ internal sealed class MemoryPart(string name, long bytes)
         Interlocked.Add(ref _taken, -given);
     }
 
+    /// <summary>What a holder takes for one thing, nothing at first; disposing of it gives it back.</summary>
+    internal sealed class Piece(MemoryPart part, Holder holder) : IDisposable
+    {
+        private long _bytes;
+
+        /// <summary>Takes more, if the holder may have it.</summary>
+        /// <param name="bytes">What it then has for the thing; not less than before.</param>
+        public bool TryGrow(long bytes)
+        {
+            var may = bytes == _bytes || part.TryTake(holder, bytes - _bytes);
+            _bytes = may ? bytes : _bytes;
+            return may;
+        }
+
+        public void Dispose() => part.Give(holder, _bytes);
+    }
+
     /// <summary>What one holder has of one part.</summary>
     internal sealed class Holder
     {
