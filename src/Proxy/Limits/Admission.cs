@@ -178,7 +178,7 @@ internal sealed class Admission(
         do
         {
             before = Volatile.Read(ref taken);
-            if (before > max - Math.Min(wanted, max) || before >= max)
+            if (before > max - Math.Min(wanted, max))
             {
                 return false;
             }
