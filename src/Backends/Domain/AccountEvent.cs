@@ -45,15 +45,18 @@ public abstract record AccountEvent
     /// <param name="creditLimit">The limit that it, or an event between the two, has set; null for the one before.
     /// </param>
     /// <param name="before">The account before it, or before all events.</param>
-    internal Account Stated(long version, decimal? creditLimit, Account before) =>
-        new(
-            version, Balance, creditLimit ?? (AccountCurrency is { } currency ? before.LimitIn(currency) : 0),
-            AccountCurrency)
+    internal Account Stated(long version, decimal? creditLimit, Account before)
+    {
+        var after = before.Next(AccountCurrency);
+        return after with
         {
+            Version = version,
+            Balance = Balance,
+            CreditLimit = creditLimit ?? after.CreditLimit,
             OnHold = OnHold ?? 0,
             Status = AccountStatus,
-            Opening = AccountCurrency is null ? before.Opening : null,
         };
+    }
 
     /// <summary>When the hold that it opens is over; null if it opens none.</summary>
     internal virtual DateTimeOffset? HoldUntil => null;
