@@ -366,8 +366,9 @@ public static class FieldRules
     public static FieldViolation? CheckNotNegative(long value, string field) =>
         value < 0 ? new FieldViolation(field, Invariant($"must not be negative; it is {value}")) : null;
 
-    // Never one half of a character that UTF-16 has as two.
-    private static string Shorten(string text) =>
+    /// <summary>A text as an error quotes it: its beginning if it is long, and never one half of a character that
+    /// UTF-16 has as two.</summary>
+    public static string Shorten(string text) =>
         text.Length <= ShownMax
             ? text
             : string.Concat(text.AsSpan(0, char.IsHighSurrogate(text[ShownMax - 1]) ? ShownMax - 1 : ShownMax), "...");

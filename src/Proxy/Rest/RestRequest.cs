@@ -129,7 +129,9 @@ internal static partial class RestRequest
         return int.TryParse(value, NumberStyles.None, CultureInfo.InvariantCulture, out var milliseconds)
             && milliseconds > 0
             ? TimeSpan.FromMilliseconds(milliseconds)
-            : throw Bad(TimeoutHeader, $"must be a whole number of milliseconds above zero; it is '{Shorten(value)}'");
+            : throw Bad(
+                TimeoutHeader,
+                $"must be a whole number of milliseconds above zero; it is '{FieldRules.Shorten(value)}'");
     }
 
     /// <summary>Reads a payment type; an empty one is left to the check of the fields.</summary>
@@ -150,7 +152,9 @@ internal static partial class RestRequest
     public static StatementEntryType EntryType(string? text) =>
         Names.TryRead(text ?? "", out StatementEntryType type)
             ? type
-            : throw Bad("types", $"must be types of entries, such as PAYMENT_ACCEPTED; one is '{Shorten(text ?? "")}'");
+            : throw Bad(
+                "types",
+                $"must be types of entries, such as PAYMENT_ACCEPTED; one is '{FieldRules.Shorten(text ?? "")}'");
 
     /// <summary>Reads the status of an account; an empty one is left to the check of the fields.</summary>
     public static AccountStatus AccountStatus(string? text) =>
@@ -162,7 +166,7 @@ internal static partial class RestRequest
     public static long Number(string name, string? text, long fallback) =>
         string.IsNullOrEmpty(text) ? fallback
         : long.TryParse(text, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out var number) ? number
-        : throw Bad(name, $"must be a whole number; it is '{Shorten(text)}'");
+        : throw Bad(name, $"must be a whole number; it is '{FieldRules.Shorten(text)}'");
 
     /// <summary>Refuses unknown parameters: a misspelt one would otherwise be ignored silently.</summary>
     public static void CheckQuery(HttpContext http, params ReadOnlySpan<string> known)
@@ -207,7 +211,7 @@ internal static partial class RestRequest
         {
             // It has only the right characters.
         }
-        throw Bad(name, $"must be {expected}; it is '{Shorten(text)}'");
+        throw Bad(name, $"must be {expected}; it is '{FieldRules.Shorten(text)}'");
     }
 
     private static T Parse<T>(ReadOnlySequence<byte> body, JsonTypeInfo<T> type)
@@ -274,10 +278,6 @@ internal static partial class RestRequest
     private static string Sentence(string message) => message.Contains("trailing comma", StringComparison.Ordinal)
         ? "a comma stands before the end of an object or a list."
         : message.Split(" Path:")[0].Split(" LineNumber:")[0];
-
-    // Never one half of a character that UTF-16 has as two.
-    private static string Shorten(string text) =>
-        text.Length <= 40 ? text : string.Concat(text.AsSpan(0, char.IsHighSurrogate(text[39]) ? 39 : 40), "...");
 
     private static FailureException Bad(string field, string problem) =>
         new(Failure.BadField(new FieldViolation(field, problem)));
