@@ -1,3 +1,4 @@
+using Billing.Hosting;
 using Microsoft.Extensions.Options;
 using Npgsql;
 using NpgsqlTypes;
@@ -9,11 +10,23 @@ namespace Billing.Webhooks;
 /// <param name="options">The database.</param>
 internal sealed class WebhookStore(IOptions<WebhookOptions> options) : IPendingEvents, IAsyncDisposable
 {
+    // How long a session waits for a lock.
+    private static readonly TimeSpan Lock = TimeSpan.FromSeconds(5);
+
+    /// <summary>What this time must keep to.</summary>
+    public static IReadOnlyList<Rule> Rules { get; } =
+    [
+        Rule.AtMost(
+            Quantity.Of("the wait for a lock of the webhooks", Lock),
+            Quantity.Of("the recording of the last deliveries", ReceiverDeliveries.EndMax),
+            "a stop that cannot get a lock says so"),
+    ];
+
     // A service that is lost must not keep its locks, and rows are looked up by their keys, also by plans made while
     // the tables are empty.
-    private const string SessionSettings =
-        "-c lock_timeout=5s -c idle_in_transaction_session_timeout=10s -c tcp_keepalives_idle=4 -c "
-        + "tcp_keepalives_interval=2 -c tcp_keepalives_count=3 "
+    private static readonly string SessionSettings =
+        $"-c lock_timeout={Lock.TotalSeconds}s -c idle_in_transaction_session_timeout=10s "
+        + "-c tcp_keepalives_idle=4 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3 "
         + "-c tcp_user_timeout=10s -c synchronous_commit=on -c enable_seqscan=off -c enable_hashjoin=off -c "
         + "enable_mergejoin=off";
 
